@@ -1,0 +1,121 @@
+package models
+
+import (
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-playground/validator/v10"
+)
+
+// A Decoder turns JSON into a [NewPlant] by the rules of C2.10 to C2.14. It may
+// be used by any number of goroutines at once.
+type Decoder struct {
+	validate *validator.Validate
+}
+
+// NewDecoder returns a Decoder.
+func NewDecoder() *Decoder {
+	validate := validator.New(validator.WithRequiredStructEnabled())
+	validate.RegisterTagNameFunc(func(field reflect.StructField) string {
+		return field.Tag.Get("json")
+	})
+	return &Decoder{validate: validate}
+}
+
+// Decode reads exactly one NewPlant from data into p. Data that is not JSON by
+// RFC 8259 and RFC 7493 is an [Error] of [CodeBadRequest]; JSON that is no
+// NewPlant is one of [CodeUnprocessable], which names all that is wrong with it.
+func (d *Decoder) Decode(data []byte, p *NewPlant) error {
+	if err := json.Unmarshal(data, p); err != nil {
+		return syntaxError(data, err)
+	}
+	missing, _ := d.validate.Struct(p).(validator.ValidationErrors)
+	if len(missing) == 0 && len(p.misfits) == 0 {
+		return nil
+	}
+	return invalidError(p.misfits, missing)
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It fails only where the
+// JSON itself is wrong: a member of the wrong type is noted, so that Decode can
+// name all of them at once, and an unknown one is skipped (C2.11).
+func (p *NewPlant) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*p = NewPlant{}
+	if kind := dec.PeekKind(); kind != jsontext.KindBeginObject {
+		p.misfit("body", "must be an object, not "+kindName(kind))
+		return dec.SkipValue()
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	for dec.PeekKind() != jsontext.KindEndObject {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := p.readMember(dec, name.String()); err != nil {
+			return err
+		}
+	}
+	_, err := dec.ReadToken()
+	return err
+}
+
+// readMember reads the value of the member with that name.
+func (p *NewPlant) readMember(dec *jsontext.Decoder, name string) (err error) {
+	switch name {
+	case "id":
+		p.ID, err = p.readInteger(dec, name)
+	case "name":
+		p.Name, err = p.readString(dec, name)
+	case "tag":
+		p.Tag, err = p.readString(dec, name)
+	default:
+		err = dec.SkipValue()
+	}
+	return err
+}
+
+// readString returns the string that comes next, or nil and a note if it is
+// something else.
+func (p *NewPlant) readString(dec *jsontext.Decoder, member string) (*string, error) {
+	if kind := dec.PeekKind(); kind != jsontext.KindString {
+		p.misfit(member, "must be a string, not "+kindName(kind))
+		return nil, dec.SkipValue()
+	}
+	token, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	s := token.String()
+	return &s, nil
+}
+
+// readInteger returns the int64 that comes next, or nil and a note if it is
+// something else.
+func (p *NewPlant) readInteger(dec *jsontext.Decoder, member string) (*int64, error) {
+	if kind := dec.PeekKind(); kind != jsontext.KindNumber {
+		p.misfit(member, "must be an integer, not "+kindName(kind))
+		return nil, dec.SkipValue()
+	}
+	number, err := dec.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	v, err := parseInteger(number)
+	switch err {
+	case nil:
+		return &v, nil
+	case errNotInteger:
+		p.misfit(member, "must be an integer, not a number with a fraction")
+	default:
+		p.misfit(member, "must be from -9223372036854775808 to 9223372036854775807")
+	}
+	return nil, nil
+}
+
+// misfit notes what is wrong with a member that is there.
+func (p *NewPlant) misfit(member, complaint string) {
+	p.misfits = append(p.misfits, violation{member, complaint})
+}

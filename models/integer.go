@@ -1,0 +1,87 @@
+package models
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strconv"
+)
+
+var (
+	errNotInteger = errors.New("not an integer")
+	errNotInt64   = errors.New("not within int64")
+)
+
+// maxInt64Digits is the number of digits of the longest int64.
+const maxInt64Digits = 19
+
+// parseInteger returns the value of a JSON number that is an integer in the
+// sense of JSON Schema 2020-12, so that 1.0, 1e2 and 100e-2 are integers
+// (C2.13). The number must be valid JSON. Time is linear in its length and the
+// exponent is never expanded. It returns errNotInteger or errNotInt64.
+func parseInteger(number []byte) (int64, error) {
+	if v, err := strconv.ParseInt(string(number), 10, 64); err == nil {
+		return v, nil
+	}
+	digits, negative := bytes.CutPrefix(number, []byte("-"))
+	digits, scale := significant(digits)
+	switch {
+	case len(digits) == 0:
+		return 0, nil
+	case scale < 0:
+		return 0, errNotInteger
+	case int64(len(digits))+scale > maxInt64Digits:
+		return 0, errNotInt64
+	}
+	var magnitude uint64
+	for _, d := range digits {
+		magnitude = magnitude*10 + uint64(d-'0')
+	}
+	for range scale {
+		magnitude *= 10
+	}
+	return withSign(magnitude, negative)
+}
+
+// significant splits an unsigned JSON number into its digits, without zeros at
+// either end, and the power of ten that they are to be multiplied with.
+func significant(number []byte) (digits []byte, scale int64) {
+	mantissa := number
+	if i := bytes.IndexAny(number, "eE"); i >= 0 {
+		mantissa, scale = number[:i], exponent(number[i+1:])
+	}
+	whole, fraction, _ := bytes.Cut(mantissa, []byte("."))
+	digits = append(bytes.Clone(whole), fraction...)
+	scale -= int64(len(fraction))
+
+	kept := bytes.TrimRight(digits, "0")
+	scale += int64(len(digits) - len(kept))
+	return bytes.TrimLeft(kept, "0"), scale
+}
+
+// exponent returns the exponent of a JSON number. One too large for any body to
+// make up for with digits becomes a bound that is large enough to say so.
+func exponent(text []byte) int64 {
+	const bound = math.MaxInt64 / 4
+	v, err := strconv.ParseInt(string(text), 10, 64)
+	switch {
+	case err == nil && -bound < v && v < bound:
+		return v
+	case text[0] == '-':
+		return -bound
+	default:
+		return bound
+	}
+}
+
+// withSign returns the int64 of that magnitude and sign, or errNotInt64.
+func withSign(magnitude uint64, negative bool) (int64, error) {
+	switch {
+	case !negative && magnitude <= math.MaxInt64:
+		return int64(magnitude), nil
+	case negative && magnitude <= math.MaxInt64+1:
+		return -int64(magnitude), nil //nolint:gosec // two's complement: -(1<<63) is itself
+	default:
+		return 0, errNotInt64
+	}
+}

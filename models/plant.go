@@ -1,0 +1,35 @@
+package models
+
+// A Plant is a plant as clients get it back, and as the store keeps it.
+type Plant struct {
+	// Name is kept byte for byte as the client sent it (C2.14).
+	Name string `json:"name"`
+	// Tag says the type of the plant. Nil means that there is none, which is
+	// not the same as an empty one (C1.2).
+	Tag *string `json:"tag,omitzero"`
+}
+
+// Equal reports whether p and q are the same plant.
+func (p Plant) Equal(q Plant) bool {
+	if p.Name != q.Name || (p.Tag == nil) != (q.Tag == nil) {
+		return false
+	}
+	return p.Tag == nil || *p.Tag == *q.Tag
+}
+
+// A NewPlant is the body of a create: a [Plant] and the id that the client
+// chose for it. Nil means that the member is absent, so that an id of 0 and an
+// empty name are told from none at all (C2.12). [Decoder] fills it.
+type NewPlant struct {
+	ID   *int64  `json:"id"   validate:"required"`
+	Name *string `json:"name" validate:"required"`
+	Tag  *string `json:"tag"`
+
+	misfits []violation // members that are there, but not of their type
+}
+
+// Plant returns p without its id. It must not be called on a NewPlant that did
+// not come out of [Decoder] without an error.
+func (p *NewPlant) Plant() Plant {
+	return Plant{Name: *p.Name, Tag: p.Tag}
+}
