@@ -1,0 +1,84 @@
+package auth
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+
+	"plantstore/internal/durable"
+)
+
+// minSecret is the least number of bytes of an HS256 key (RFC 7518, section
+// 3.2; C4.24).
+const minSecret = 32
+
+// secretPerm keeps a secret from everybody but its owner.
+const secretPerm fs.FileMode = 0o600
+
+// redacted stands for a secret wherever one would be printed.
+const redacted = "REDACTED"
+
+// A Secret is an HS256 key. Printed, logged or encoded it reads REDACTED (C4.25).
+type Secret []byte
+
+// Format implements [fmt.Formatter], for every verb.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue implements [slog.LogValuer].
+func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// ParseSecret returns the secret that text is, byte for byte. It refuses one of
+// less than 32 bytes.
+func ParseSecret(text string) (Secret, error) {
+	if len(text) < minSecret {
+		return nil, fmt.Errorf("the secret is too weak: it has %d bytes, HS256 needs at least %d; "+
+			"make one with: openssl rand -hex 32", len(text), minSecret)
+	}
+	return Secret(text), nil
+}
+
+// ReadSecret returns the secret in a file, without the line end after it.
+func ReadSecret(path string) (Secret, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := ParseSecret(strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return secret, nil
+}
+
+// EnsureSecret returns the secret in a file, which it makes first if it is not
+// there: 32 random bytes in hexadecimal, readable by the owner only. Of several
+// processes that do so at once, all get the same secret.
+func EnsureSecret(path string) (Secret, error) {
+	secret, err := ReadSecret(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return secret, err
+	}
+	err = durable.Create(path, secretPerm, func(tmp string) error {
+		return os.WriteFile(tmp, []byte(newSecret()+"\n"), secretPerm)
+	})
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return ReadSecret(path)
+}
+
+// newSecret returns 32 random bytes in hexadecimal.
+func newSecret() string {
+	key := make([]byte, minSecret)
+	_, _ = rand.Read(key) // never fails
+	return hex.EncodeToString(key)
+}

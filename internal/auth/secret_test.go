@@ -1,0 +1,133 @@
+package auth
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestParseSecret(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{
+		"":                         false,
+		strings.Repeat("x", 31):    false,
+		strings.Repeat("x", 32):    true,
+		strings.Repeat("\xff", 64): true,
+	} {
+		secret, err := ParseSecret(text)
+		if (err == nil) != ok {
+			t.Errorf("%d bytes: %v", len(text), err)
+		}
+		if ok && string(secret) != text {
+			t.Errorf("%q became %q", text, []byte(secret))
+		}
+		if err != nil && text != "" && strings.Contains(err.Error(), text) {
+			t.Error("the error holds the secret")
+		}
+	}
+}
+
+func TestReadSecret(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "secret")
+	for contents, want := range map[string]string{
+		testSecret:          testSecret,
+		testSecret + "\n":   testSecret,
+		testSecret + "\r\n": testSecret,
+		testSecret + "\n\n": testSecret + "\n",
+		" " + testSecret:    " " + testSecret,
+	} {
+		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ReadSecret(path); err != nil || string(got) != want {
+			t.Errorf("%q read as %q, %v", contents, []byte(got), err)
+		}
+	}
+}
+
+// TestEnsureSecretRacing shows that all who make the secret at once get the same.
+func TestEnsureSecretRacing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "secret")
+	secrets := make([]Secret, 32)
+	var wg sync.WaitGroup
+	for i := range secrets {
+		wg.Go(func() {
+			secret, err := EnsureSecret(path)
+			if err != nil {
+				t.Error(err)
+			}
+			secrets[i] = secret
+		})
+	}
+	wg.Wait()
+	for _, secret := range secrets {
+		if len(secret) != 64 || !bytes.Equal(secret, secrets[0]) {
+			t.Fatalf("secrets of %d and %d bytes, equal: %v", len(secret), len(secrets[0]), bytes.Equal(secret, secrets[0]))
+		}
+	}
+	checkMode(t, path)
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+func checkMode(t *testing.T, path string) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode != 0o600 {
+		t.Errorf("mode %v", mode)
+	}
+}
+
+func TestEnsureSecretKeepsWeak(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte("weak"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := EnsureSecret(path); err == nil || !strings.Contains(err.Error(), "too weak") {
+		t.Errorf("got %v", err)
+	}
+	if contents, err := os.ReadFile(path); err != nil || string(contents) != "weak" {
+		t.Errorf("the file is now %q, %v", contents, err)
+	}
+}
+
+// TestSecretIsRedacted prints a secret in every way there is.
+func TestSecretIsRedacted(t *testing.T) {
+	t.Parallel()
+	secret := Secret(testSecret)
+	var log bytes.Buffer
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", secret)
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "secret", secret)
+	encoded, err := json.Marshal(map[string]any{"secret": secret, "options": Options{Secret: secret}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, printed := range map[string]string{
+		"log":  log.String(),
+		"JSON": string(encoded),
+		"fmt":  fmt.Sprintf("%v %+v %#v %s %q %+v", secret, secret, secret, secret, secret, Options{Secret: secret}),
+	} {
+		if strings.Contains(printed, testSecret) || !strings.Contains(printed, redacted) {
+			t.Errorf("%s: %s", name, printed)
+		}
+	}
+	for _, verb := range []string{"%x", "%X", "%d"} {
+		if printed := fmt.Sprintf(verb, secret); strings.Contains(printed, "30313233") || strings.Contains(printed, "48 49") {
+			t.Errorf("%s: %s", verb, printed)
+		}
+	}
+}

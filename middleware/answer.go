@@ -1,0 +1,51 @@
+// Package middleware holds what a request passes on its way to a handler, each
+// in a file of its own, and the one place that turns an error into an answer.
+package middleware
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+
+	"plantstore/models"
+)
+
+// failureKey is where Fail leaves the error for the access log.
+const failureKey = "plantstore.failure"
+
+// OK answers 200 with body as JSON (C1.2).
+func OK(c *gin.Context, body any) {
+	write(c, http.StatusOK, body)
+}
+
+// Fail ends the request with an answer of status 400 and an Error (C1.3). An
+// error that is no [models.Error] is a fault of the server: the client learns
+// no more of it than that (C1.5), the access log gets it whole.
+func Fail(c *gin.Context, err error) {
+	var failure *models.Error
+	if !errors.As(err, &failure) {
+		failure = models.NewError(models.CodeInternal,
+			"the server failed; try again, and report the X-Request-Id if it stays").WithCause(err)
+	}
+	c.Set(failureKey, failure)
+	c.Abort()
+	write(c, http.StatusBadRequest, failure)
+}
+
+// write encodes body as a whole before it writes the first byte, so that no
+// client ever sees half an answer.
+func write(c *gin.Context, status int, body any) {
+	encoded, err := json.Marshal(body)
+	if err != nil { // strings of a Plant and an Error always are valid UTF-8
+		c.AbortWithStatus(http.StatusBadRequest)
+		return
+	}
+	header := c.Writer.Header()
+	header["Content-Type"] = []string{"application/json"}
+	header["Content-Length"] = []string{strconv.Itoa(len(encoded))}
+	c.Status(status)
+	_, _ = c.Writer.Write(encoded) // the client is gone; nobody is left to tell
+}

@@ -1,0 +1,393 @@
+package middleware_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+
+	"plantstore/middleware"
+	"plantstore/models"
+)
+
+// serve answers a request by the handlers, as the router would.
+func serve(t *testing.T, r *http.Request, handlers ...gin.HandlerFunc) *httptest.ResponseRecorder {
+	t.Helper()
+	gin.SetMode(gin.ReleaseMode)
+	router := gin.New()
+	router.Any("/plants", handlers...)
+	recorder := httptest.NewRecorder()
+	router.ServeHTTP(recorder, r)
+	return recorder
+}
+
+func post(t *testing.T, header http.Header, body io.Reader) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", body)
+	r.Header = header
+	return r
+}
+
+// pass is a handler that is reached.
+func pass(c *gin.Context) { middleware.OK(c, models.Plant{Name: "reached"}) }
+
+func reached(w *httptest.ResponseRecorder) bool {
+	return w.Code == http.StatusOK && w.Body.String() == `{"name":"reached"}`
+}
+
+// checkError checks that an answer is that Error, with a message that holds a text.
+func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
+	t.Helper()
+	var got map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+		t.Fatalf("%q: %v", w.Body, err)
+	}
+	message, _ := got["message"].(string)
+	if w.Code != http.StatusBadRequest || len(got) != 2 || got["error"] != float64(code) || !strings.Contains(message, text) {
+		t.Errorf("got %d %s, want 400 with error %d and %q", w.Code, w.Body, code, text)
+	}
+	if got := w.Header().Values("Content-Type"); len(got) != 1 || got[0] != "application/json" {
+		t.Errorf("Content-Type %q", got)
+	}
+}
+
+func TestBearer(t *testing.T) {
+	t.Parallel()
+	const none = `Bearer realm="plants"`
+	const invalid = none + `, error="invalid_token"`
+	tests := map[string]struct {
+		authorization []string
+		code          models.Code // 0: the handler is reached
+		challenge     string
+	}{
+		"good":              {[]string{"Bearer good"}, 0, ""},
+		"lower case":        {[]string{"bearer good"}, 0, ""},
+		"upper case":        {[]string{"BEARER good"}, 0, ""},
+		"more spaces":       {[]string{"Bearer   good"}, 0, ""},
+		"missing":           {nil, 401, none},
+		"empty":             {[]string{""}, 401, none},
+		"other scheme":      {[]string{"Basic good"}, 401, none},
+		"no scheme":         {[]string{"good"}, 401, none},
+		"longer scheme":     {[]string{"Bearers good"}, 401, none},
+		"tab":               {[]string{"Bearer\tgood"}, 401, none},
+		"no token":          {[]string{"Bearer"}, 401, invalid},
+		"only spaces":       {[]string{"Bearer  "}, 401, invalid},
+		"two tokens":        {[]string{"Bearer good good"}, 401, invalid},
+		"two schemes":       {[]string{"Bearer Bearer good"}, 401, invalid},
+		"bad":               {[]string{"Bearer bad"}, 401, invalid},
+		"two lines":         {[]string{"Bearer good", "Bearer good"}, 401, none + `, error="invalid_request"`},
+		"not allowed here":  {[]string{"Bearer limited"}, 403, none + `, error="insufficient_scope"`},
+		"list in one line":  {[]string{"Bearer good, Bearer good"}, 401, invalid},
+		"scheme in quotes":  {[]string{`"Bearer" good`}, 401, none},
+		"parameter instead": {[]string{"Bearer token=good"}, 401, invalid},
+	}
+	verify := func(token string) (string, error) {
+		switch token {
+		case "good":
+			return "somebody", nil
+		case "limited":
+			return "", models.NewError(models.CodeForbidden, "the scope is missing")
+		}
+		return "", models.NewError(models.CodeUnauthorized, "the token is not valid")
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := post(t, http.Header{"Authorization": tt.authorization}, failingBody{errors.New("read")})
+			w := serve(t, r, middleware.Bearer(verify), pass)
+			if got := w.Header().Get("WWW-Authenticate"); got != tt.challenge {
+				t.Errorf("WWW-Authenticate %q, want %q", got, tt.challenge)
+			}
+			if tt.code != 0 {
+				checkError(t, w, tt.code, "")
+			} else if !reached(w) {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+func TestBearerIgnoresQuery(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants?access_token=good", nil)
+	w := serve(t, r, middleware.Bearer(func(string) (string, error) { return "", nil }), pass)
+	checkError(t, w, models.CodeUnauthorized, "Authorization: Bearer")
+}
+
+func TestJSONOnly(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		contentType, coding []string
+		accepted            bool
+	}{
+		"plain":             {[]string{"application/json"}, nil, true},
+		"any case":          {[]string{"Application/JSON"}, nil, true},
+		"utf-8":             {[]string{"application/json; charset=utf-8"}, nil, true},
+		"UTF-8 in quotes":   {[]string{`application/json;charset="UTF-8"`}, nil, true},
+		"other parameter":   {[]string{"application/json; profile=x"}, nil, true},
+		"missing":           {nil, nil, false},
+		"empty":             {[]string{""}, nil, false},
+		"repeated":          {[]string{"application/json", "application/json"}, nil, false},
+		"list":              {[]string{"application/json, application/json"}, nil, false},
+		"text":              {[]string{"text/json"}, nil, false},
+		"problem":           {[]string{"application/problem+json"}, nil, false},
+		"longer":            {[]string{"application/jsonl"}, nil, false},
+		"form":              {[]string{"application/x-www-form-urlencoded"}, nil, false},
+		"other charset":     {[]string{"application/json; charset=iso-8859-1"}, nil, false},
+		"utf-16":            {[]string{"application/json; charset=utf-16"}, nil, false},
+		"empty charset":     {[]string{`application/json; charset=""`}, nil, false},
+		"two charsets":      {[]string{"application/json; charset=utf-8; charset=utf-16"}, nil, false},
+		"broken parameter":  {[]string{"application/json; charset"}, nil, false},
+		"any type":          {[]string{"*/*"}, nil, false},
+		"identity":          {[]string{"application/json"}, []string{"Identity"}, true},
+		"empty coding":      {[]string{"application/json"}, []string{""}, true},
+		"identity twice":    {[]string{"application/json"}, []string{"identity, identity"}, true},
+		"gzip":              {[]string{"application/json"}, []string{"gzip"}, false},
+		"gzip behind":       {[]string{"application/json"}, []string{"identity,gzip"}, false},
+		"gzip in next line": {[]string{"application/json"}, []string{"identity", "gzip"}, false},
+		"unknown coding":    {[]string{"application/json"}, []string{"x"}, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			header := http.Header{"Content-Type": tt.contentType, "Content-Encoding": tt.coding}
+			w := serve(t, post(t, header, failingBody{errors.New("read")}), middleware.JSONOnly(), pass)
+			if !tt.accepted {
+				checkError(t, w, models.CodeUnsupportedMedia, "Content-")
+			} else if !reached(w) {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+// A failingBody fails at the first read.
+type failingBody struct{ err error }
+
+func (b failingBody) Read([]byte) (int, error) { return 0, b.err }
+
+func TestBodyLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 5
+	tests := map[string]struct {
+		body io.Reader
+		size int64 // as announced, -1 if chunked
+		code models.Code
+		text string
+	}{
+		"within":             {strings.NewReader("1234"), 4, 0, ""},
+		"exactly":            {strings.NewReader("12345"), 5, 0, ""},
+		"exactly, chunked":   {strings.NewReader("12345"), -1, 0, ""},
+		"over":               {strings.NewReader("123456"), 6, 413, "5 bytes"},
+		"over, not read":     {failingBody{errors.New("read")}, 6, 413, "5 bytes"},
+		"over, chunked":      {strings.NewReader("123456"), -1, 413, "5 bytes"},
+		"endless":            {endless{}, -1, 413, "5 bytes"},
+		"too slow":           {failingBody{os.ErrDeadlineExceeded}, 5, 408, "slowly"},
+		"cut short":          {io.MultiReader(strings.NewReader("1"), failingBody{io.ErrUnexpectedEOF}), 5, 400, "shorter"},
+		"broken":             {failingBody{errors.New("malformed chunked encoding")}, -1, 400, "could not be read"},
+		"broken at the edge": {io.MultiReader(strings.NewReader("12345"), failingBody{io.ErrUnexpectedEOF}), -1, 400, "shorter"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := post(t, http.Header{}, tt.body)
+			r.ContentLength = tt.size
+			w := serve(t, r, middleware.BodyLimit(limit), func(c *gin.Context) {
+				if _, err := io.ReadAll(c.Request.Body); err != nil {
+					middleware.Fail(c, err)
+					return
+				}
+				pass(c)
+			})
+			if tt.code == 0 {
+				if !reached(w) || w.Header().Get("Connection") != "" {
+					t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
+				}
+				return
+			}
+			checkError(t, w, tt.code, tt.text)
+			if w.Header().Get("Connection") != "close" {
+				t.Error("the connection is kept")
+			}
+		})
+	}
+}
+
+// endless is a body that never ends.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestRequestID(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		sent []string
+		kept bool
+	}{
+		"sane":       {[]string{"3f2c-a.b_c~d+e/f=g:h@i"}, true},
+		"longest":    {[]string{strings.Repeat("x", 128)}, true},
+		"none":       {nil, false},
+		"empty":      {[]string{""}, false},
+		"too long":   {[]string{strings.Repeat("x", 129)}, false},
+		"space":      {[]string{"a b"}, false},
+		"quote":      {[]string{`a"b`}, false},
+		"not ASCII":  {[]string{"ä"}, false},
+		"two":        {[]string{"a", "b"}, false},
+		"line break": {[]string{"a\nb"}, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var ids [2]string
+			for i := range ids {
+				w := serve(t, post(t, http.Header{"X-Request-Id": tt.sent}, nil), middleware.RequestID(), pass)
+				got := w.Header().Values("X-Request-Id")
+				if len(got) != 1 || got[0] == "" {
+					t.Fatalf("X-Request-Id %q", got)
+				}
+				ids[i] = got[0]
+			}
+			if tt.kept && ids[0] != tt.sent[0] {
+				t.Errorf("got %q", ids[0])
+			}
+			if !tt.kept && (ids[0] == ids[1] || len(ids[0]) < 20) {
+				t.Errorf("new ids are %q", ids)
+			}
+		})
+	}
+}
+
+func TestNoSniff(t *testing.T) {
+	t.Parallel()
+	w := serve(t, post(t, http.Header{}, nil), middleware.NoSniff(), pass)
+	if got := w.Header().Get("X-Content-Type-Options"); got != "nosniff" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestFailHidesFaults(t *testing.T) {
+	t.Parallel()
+	w := serve(t, post(t, http.Header{}, nil), func(c *gin.Context) {
+		middleware.Fail(c, errors.New("open /data/plants.db: permission denied"))
+	})
+	checkError(t, w, models.CodeInternal, "the server failed")
+	if strings.Contains(w.Body.String(), "plants.db") {
+		t.Errorf("the client learns of %s", w.Body)
+	}
+}
+
+func TestFailAborts(t *testing.T) {
+	t.Parallel()
+	w := serve(t, post(t, http.Header{}, nil),
+		func(c *gin.Context) { middleware.Fail(c, models.NewError(models.CodeNotFound, "<nothing> & here")) },
+		pass)
+	checkError(t, w, models.CodeNotFound, "<nothing> & here")
+	if want := `{"error":404,"message":"<nothing> & here"}`; w.Body.String() != want {
+		t.Errorf("got %s, want %s", w.Body, want)
+	}
+}
+
+func TestRecovery(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	w := serve(t, post(t, http.Header{}, nil), middleware.AccessLog(logger), middleware.Recovery(),
+		func(*gin.Context) { panic("a bug at /data/plants.db") })
+	checkError(t, w, models.CodeInternal, "the server failed")
+	if strings.Contains(w.Body.String(), "bug") {
+		t.Errorf("the client learns of %s", w.Body)
+	}
+	for _, want := range []string{"level=ERROR", "a bug at", "middleware_test.go"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %q: %s", want, &log)
+		}
+	}
+}
+
+func TestRecoveryPassesOn(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		handler gin.HandlerFunc
+		want    any
+	}{
+		"abort":         {func(*gin.Context) { panic(http.ErrAbortHandler) }, http.ErrAbortHandler},
+		"after a write": {func(c *gin.Context) { pass(c); panic("late") }, "late"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			defer func() {
+				if got := recover(); got != tt.want {
+					t.Errorf("panicked with %v, want %v", got, tt.want)
+				}
+			}()
+			serve(t, post(t, http.Header{}, nil), middleware.Recovery(), tt.handler)
+		})
+	}
+}
+
+func TestAccessLog(t *testing.T) {
+	t.Parallel()
+	fail := func(err error) gin.HandlerFunc {
+		return func(c *gin.Context) { middleware.Fail(c, err) }
+	}
+	tests := map[string]struct {
+		handler      gin.HandlerFunc
+		want, absent []string
+	}{
+		"success": {pass, []string{"level=INFO", "status=200", "request_id=my-id", "method=POST", "path=/plants", "subject=somebody"}, []string{"error="}},
+		"refusal": {
+			fail(models.NewError(models.CodeConflict, "taken")),
+			[]string{"level=INFO", "status=400", "error=409", "message=taken"},
+			[]string{"cause="},
+		},
+		"overload": {
+			fail(models.NewError(models.CodeUnavailable, "later").WithCause(errors.New("queue full"))),
+			[]string{"level=WARN", "error=503", `cause="queue full"`},
+			nil,
+		},
+		"fault": {fail(errors.New("disk broke")), []string{"level=ERROR", "error=500", `cause="disk broke"`}, nil},
+	}
+	verify := func(string) (string, error) { return "somebody", nil }
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants?access_token=hidden", nil)
+			r.Header = http.Header{"Authorization": {"Bearer secret-token"}, "X-Request-Id": {"my-id"}}
+			serve(t, r, middleware.RequestID(), middleware.AccessLog(slog.New(slog.NewTextHandler(&log, nil))),
+				middleware.Bearer(verify), tt.handler)
+			if n := strings.Count(log.String(), "\n"); n != 1 {
+				t.Errorf("%d lines", n)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(log.String(), want) {
+					t.Errorf("lacks %q: %s", want, &log)
+				}
+			}
+			for _, absent := range append(tt.absent, "secret-token", "hidden") {
+				if strings.Contains(log.String(), absent) {
+					t.Errorf("holds %q: %s", absent, &log)
+				}
+			}
+		})
+	}
+}
+
+func TestAccessLogLevel(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
+	serve(t, post(t, http.Header{}, nil), middleware.AccessLog(logger), pass)
+	if log.Len() > 0 {
+		t.Errorf("logged %s", &log)
+	}
+}
