@@ -1,0 +1,232 @@
+package apidocs_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"plantstore/internal/apidocs"
+	"plantstore/models"
+)
+
+// An outline has the parts of the description that the tests look at. It is
+// read out of YAML and JSON alike.
+type outline struct {
+	OpenAPI string `yaml:"openapi"`
+	Info    struct {
+		Title       string            `yaml:"title"`
+		Version     string            `yaml:"version"`
+		Description string            `yaml:"description"`
+		License     map[string]string `yaml:"license"`
+	} `yaml:"info"`
+	Servers    []server                        `yaml:"servers"`
+	Security   []map[string][]string           `yaml:"security"`
+	Paths      map[string]map[string]operation `yaml:"paths"`
+	Components struct {
+		SecuritySchemes map[string]map[string]string `yaml:"securitySchemes"`
+		Schemas         struct {
+			Error struct {
+				Properties struct {
+					Error struct {
+						Enum         []models.Code     `yaml:"enum"`
+						Descriptions map[string]string `yaml:"x-enumDescriptions"`
+					} `yaml:"error"`
+				} `yaml:"properties"`
+			} `yaml:"Error"`
+		} `yaml:"schemas"`
+	} `yaml:"components"`
+}
+
+type server struct {
+	URL string `yaml:"url"`
+}
+
+type operation struct {
+	OperationID string   `yaml:"operationId"`
+	Tags        []string `yaml:"tags"`
+	RequestBody struct {
+		Required bool                 `yaml:"required"`
+		Content  map[string]mediaType `yaml:"content"`
+	} `yaml:"requestBody"`
+	Responses map[string]struct {
+		Description string               `yaml:"description"`
+		Headers     map[string]any       `yaml:"headers"`
+		Content     map[string]mediaType `yaml:"content"`
+	} `yaml:"responses"`
+}
+
+type mediaType struct {
+	Schema   map[string]any     `yaml:"schema"`
+	Examples map[string]example `yaml:"examples"`
+}
+
+type example struct {
+	Summary string         `yaml:"summary"`
+	Value   map[string]any `yaml:"value"`
+}
+
+func parse(t *testing.T, document *apidocs.Document) outline {
+	t.Helper()
+	var o outline
+	if err := yaml.Unmarshal(document.Bytes(), &o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestDescriptionKeepsTheSpecification(t *testing.T) {
+	t.Parallel()
+	o := parse(t, describe(t, defaultURL).JSON)
+	got := map[string]any{
+		"openapi": o.OpenAPI, "title": o.Info.Title, "version": o.Info.Version,
+		"license": o.Info.License, "security": o.Security, "bearerAuth": o.Components.SecuritySchemes["bearerAuth"]["scheme"],
+	}
+	want := map[string]any{
+		"openapi": "3.1.0", "title": "OpenAPI Plant Store", "version": "1.0.0",
+		"license":  map[string]string{"name": "MIT", "identifier": "MIT"},
+		"security": []map[string][]string{{"bearerAuth": {}}}, "bearerAuth": "bearer",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTheOnlyOperationIsCreatePlant(t *testing.T) {
+	t.Parallel()
+	var operations []string
+	for path, methods := range parse(t, describe(t, defaultURL).YAML).Paths {
+		for method, op := range methods {
+			operations = append(operations, fmt.Sprintf("%s %s %s %v", method, path, op.OperationID, op.Tags))
+		}
+	}
+	if diff := cmp.Diff([]string{"post /plants createPlant [Plants]"}, operations); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	responses := createPlant(t).Responses
+	got := map[string][]string{}
+	for status, response := range responses {
+		got[status] = append([]string{response.Description}, slices.Sorted(maps.Keys(response.Headers))...)
+		if schema := response.Content["application/json"].Schema; len(response.Content) != 1 || schema == nil {
+			t.Errorf("%s: the content is not just application/json", status)
+		}
+	}
+	want := map[string][]string{
+		"200": {"plant response", "X-Content-Type-Options", "X-Request-Id"},
+		"400": {"unexpected error", "Accept-Encoding", "Allow", "WWW-Authenticate", "X-Content-Type-Options", "X-Request-Id"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func createPlant(t *testing.T) operation {
+	t.Helper()
+	return parse(t, describe(t, defaultURL).YAML).Paths["/plants"]["post"]
+}
+
+// The values of error stand in four places of the description; each is held
+// against models.Codes.
+func TestErrorCodes(t *testing.T) {
+	t.Parallel()
+	o := parse(t, describe(t, defaultURL).YAML)
+	var codes []models.Code
+	var table strings.Builder
+	meanings := map[string]string{}
+	for _, c := range models.Codes() {
+		codes = append(codes, c.Code)
+		meanings[fmt.Sprint(c.Code)] = c.Meaning
+		fmt.Fprintf(&table, "| %d | %s |\n", c.Code, c.Meaning)
+	}
+	schema := o.Components.Schemas.Error.Properties.Error
+	if diff := cmp.Diff(codes, schema.Enum); diff != "" {
+		t.Errorf("enum (-models +description):\n%s", diff)
+	}
+	if diff := cmp.Diff(meanings, schema.Descriptions); diff != "" {
+		t.Errorf("x-enumDescriptions (-models +description):\n%s", diff)
+	}
+	if _, rows, _ := strings.Cut(o.Info.Description, "| ------- | ------- |\n"); !strings.HasPrefix(rows, table.String()+"\n") {
+		t.Errorf("the table in info.description is not\n%s", table.String())
+	}
+	exemplified := map[models.Code]bool{}
+	for _, e := range createPlant(t).Responses["400"].Content["application/json"].Examples {
+		exemplified[decodeError(t, e).Code] = true
+	}
+	if diff := cmp.Diff(codes, slices.Sorted(maps.Keys(exemplified))); diff != "" {
+		t.Errorf("codes with an example (-models +description):\n%s", diff)
+	}
+}
+
+// The server's own rules judge the examples of the request.
+func TestRequestExamples(t *testing.T) {
+	t.Parallel()
+	body := createPlant(t).RequestBody
+	if !body.Required {
+		t.Error("the body is not required")
+	}
+	examples := body.Content["application/json"].Examples
+	if len(examples) < 5 {
+		t.Errorf("only %d examples", len(examples))
+	}
+	for name, e := range examples {
+		var plant models.NewPlant
+		if err := models.NewDecoder().Decode(encode(t, e), &plant); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestResponseExamples(t *testing.T) {
+	t.Parallel()
+	responses := createPlant(t).Responses
+	for name, e := range responses["200"].Content["application/json"].Examples {
+		var plant models.Plant
+		decodeExactly(t, e, &plant)
+		if plant.Name == "" {
+			t.Errorf("%s: has no name", name)
+		}
+	}
+	for name, e := range responses["400"].Content["application/json"].Examples {
+		got := decodeError(t, e)
+		if got.Message == "" {
+			t.Errorf("%s: has no message", name)
+		}
+		if !strings.HasPrefix(e.Summary, fmt.Sprintf("%d, ", got.Code)) {
+			t.Errorf("%s: the summary %q does not start with its error %d", name, e.Summary, got.Code)
+		}
+	}
+}
+
+func decodeError(t *testing.T, e example) models.Error {
+	t.Helper()
+	var got models.Error
+	decodeExactly(t, e, &got)
+	return got
+}
+
+// decodeExactly reads an example into v, which must know all its members.
+func decodeExactly(t *testing.T, e example, v any) {
+	t.Helper()
+	if err := json.Unmarshal(encode(t, e), v, json.RejectUnknownMembers(true)); err != nil {
+		t.Errorf("%s: %v", e.Summary, err)
+	}
+}
+
+func encode(t *testing.T, e example) jsontext.Value {
+	t.Helper()
+	b, err := json.Marshal(e.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
