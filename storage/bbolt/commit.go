@@ -1,0 +1,74 @@
+package bbolt
+
+import (
+	"bytes"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// appendFill is how full the file's pages are left by a batch that goes after
+// all that is stored: nothing will ever be inserted before its end.
+const appendFill = 0.9
+
+// commit is the [storage.CommitFunc]: one transaction for the whole batch.
+func (s *Store) commit(batch []storage.Item) error {
+	tx, err := s.db.Begin(true)
+	if err != nil {
+		return s.failed(err)
+	}
+	// After a commit this does nothing. After a panic, even one of bbolt's own
+	// undoing of a failed commit, it sets bbolt's locks free, so that the file
+	// can be closed.
+	defer func() { _ = tx.Rollback() }()
+	added, err := insert(tx.Bucket([]byte(plantsBucket)), batch)
+	if err != nil {
+		return s.failed(err)
+	}
+	if added == 0 {
+		return nil
+	}
+	txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+	if err := tx.Commit(); err != nil {
+		return s.judge(txid, err)
+	}
+	return nil
+}
+
+// insert puts those items of the batch into the bucket whose ids are free, says
+// in the others why not, and returns how many it has put.
+func insert(plants *bolt.Bucket, batch []storage.Item) (added int, err error) {
+	if last, _ := plants.Cursor().Last(); bytes.Compare(last, keyOf(batch[0].ID)) < 0 {
+		plants.FillPercent = appendFill
+	}
+	for i := range batch {
+		item := &batch[i]
+		key := keyOf(item.ID)
+		if value := plants.Get(key); value != nil {
+			item.Existing, item.Err = existing(key, value)
+			continue
+		}
+		value, err := encode(key, item.Plant)
+		if err != nil {
+			item.Err = fmt.Errorf("encode the plant: %w", err)
+			continue
+		}
+		if err := plants.Put(key, value); err != nil {
+			return 0, err
+		}
+		added++
+	}
+	return added, nil
+}
+
+// existing returns the plant that value stores under key, for an [storage.Item].
+func existing(key, value []byte) (*models.Plant, error) {
+	plant, err := decode(key, value)
+	if err != nil {
+		return nil, err
+	}
+	return &plant, nil
+}

@@ -1,0 +1,210 @@
+package bbolt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// lastTxid returns the number of the last transaction in the file.
+func lastTxid(t *testing.T, s *Store) uint64 {
+	t.Helper()
+	m, found := newestMeta(s.file)
+	if !found {
+		t.Fatal("no meta page")
+	}
+	return m.txid
+}
+
+// batchOf returns a batch of plants with these ids.
+func batchOf(ids ...int64) []storage.Item {
+	var batch []storage.Item
+	for _, id := range ids {
+		batch = append(batch, storage.Item{Record: storage.Record{ID: id, Plant: models.Plant{Name: strings.Repeat("x", 50)}}})
+	}
+	return batch
+}
+
+func TestBatchIsOneTransaction(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, newFile(t, 3))
+	before := lastTxid(t, s)
+	batch := batchOf(-1, 0, 1, 2, 3)
+	if err := s.commit(batch); err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+	for _, item := range batch {
+		taken := 0 <= item.ID && item.ID <= 2
+		if (item.Existing != nil) != taken || item.Err != nil {
+			t.Errorf("id %d: Existing = %v, Err = %v, want taken: %v", item.ID, item.Existing, item.Err, taken)
+		} else if taken && item.Existing.Name != fmt.Sprint(item.ID) {
+			t.Errorf("id %d: Existing = %v", item.ID, item.Existing)
+		}
+	}
+	if after := lastTxid(t, s); after != before+1 {
+		t.Errorf("the batch took %d transactions, want 1", after-before)
+	}
+}
+
+func TestNothingNewWritesNothing(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, newFile(t, 3))
+	before := lastTxid(t, s)
+	if err := s.commit(batchOf(0, 1, 2)); err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+	if after := lastTxid(t, s); after != before {
+		t.Errorf("the batch took %d transactions, want none", after-before)
+	}
+	if err := s.commit(batchOf(3)); err != nil {
+		t.Errorf("the next commit: %v", err)
+	}
+}
+
+// TestOneBadItem has a plant that no engine could encode between good ones.
+func TestOneBadItem(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, newPath(t))
+	batch := batchOf(1, 2, 3)
+	batch[1].Plant.Name = "\xff"
+	if err := s.commit(batch); err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+	for _, item := range batch {
+		_, err := s.Get(t.Context(), item.ID)
+		if bad := item.ID == 2; (item.Err != nil) != bad || (err != nil) != bad {
+			t.Errorf("id %d: Err = %v, Get: %v", item.ID, item.Err, err)
+		}
+	}
+}
+
+// TestPagesAreFilled checks that ids which only grow don't leave every page of
+// the file half empty.
+func TestPagesAreFilled(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, newPath(t))
+	for start := int64(0); start < 10_000; start += 500 {
+		var ids []int64
+		for id := range int64(500) {
+			ids = append(ids, start+id)
+		}
+		if err := s.commit(batchOf(ids...)); err != nil {
+			t.Fatalf("commit: %v", err)
+		}
+	}
+	err := s.db.View(func(tx *bolt.Tx) error {
+		stats := tx.Bucket([]byte(plantsBucket)).Stats()
+		if fill := float64(stats.LeafInuse) / float64(stats.LeafAlloc); fill < 0.8 {
+			t.Errorf("the pages are filled to %.0f %%, want 80 %% at least", 100*fill)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errNoSpace is what a write says when the file system is full.
+var errNoSpace error = &os.PathError{Op: "write", Path: "plants.db", Err: syscall.ENOSPC}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	errDisk := errors.New("input/output error")
+	for name, test := range map[string]struct {
+		ahead   uint64 // of the file's last transaction
+		damage  bool   // a meta page is not whole
+		cause   error
+		want    error
+		stopped bool
+	}{
+		"in no meta page":                    {1, false, errDisk, errDisk, false},
+		"in a meta page":                     {0, false, errDisk, storage.ErrUnknown, true},
+		"a meta page is not whole":           {1, true, errDisk, storage.ErrUnknown, true},
+		"no space, in no meta page":          {1, false, errNoSpace, storage.ErrNoSpace, false},
+		"no space, in a meta page":           {0, false, errNoSpace, storage.ErrUnknown, true},
+		"no space in the words of bbolt":     {1, false, errors.New("file resize error: " + errNoSpace.Error()), storage.ErrNoSpace, false},
+		"no space, a meta page is not whole": {1, true, errNoSpace, storage.ErrUnknown, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newFile(t, 3)
+			s := mustOpen(t, path)
+			txid := lastTxid(t, s) + test.ahead
+			if test.damage {
+				overwrite(t, path, int64(txid%2)*s.pageSize+metaStart+metaPages, []byte{0xff})
+			}
+			err := s.judge(txid, test.cause)
+			if !errors.Is(err, test.want) || errors.Is(err, storage.ErrUnknown) != test.stopped {
+				t.Errorf("judge: %v, want: %v", err, test.want)
+			}
+			if err := s.Ready(); (err != nil) != test.stopped {
+				t.Errorf("Ready: %v, want stopped: %v", err, test.stopped)
+			}
+		})
+	}
+}
+
+// TestMetaPages holds our reading of meta pages against bbolt's own.
+func TestMetaPages(t *testing.T) {
+	t.Parallel()
+	for _, pageSize := range []int{1024, 4096, 65536} {
+		path := newPath(t)
+		db, err := bolt.Open(path, filePerm, &bolt.Options{PageSize: pageSize})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := snapshot(t, path)
+		for i := range 4 {
+			err := db.Update(func(tx *bolt.Tx) error {
+				_, err := tx.CreateBucket(fmt.Append(nil, i))
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantMeta(t, db, path, int64(pageSize))
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		// A newer meta page in a place where none belongs is data.
+		copy(before[2*pageSize:], snapshot(t, path)[:pageSize])
+		if m, found := newestMeta(bytes.NewReader(before)); !found || m.txid != 1 {
+			t.Errorf("newestMeta = %+v, %v, want that of the new file", m, found)
+		}
+	}
+}
+
+func TestNoMetaPages(t *testing.T) {
+	t.Parallel()
+	for _, content := range [][]byte{nil, garbage(10), garbage(1 << 20), make([]byte, 1<<20)} {
+		if m, found := newestMeta(bytes.NewReader(content)); found {
+			t.Errorf("newestMeta of %d bytes of garbage = %+v", len(content), m)
+		}
+	}
+}
+
+// wantMeta checks what newestMeta says about the file of db.
+func wantMeta(t *testing.T, db *bolt.DB, path string, pageSize int64) {
+	t.Helper()
+	got, found := newestMeta(bytes.NewReader(snapshot(t, path)))
+	err := db.View(func(tx *bolt.Tx) error {
+		want := meta{pageSize: pageSize, pages: tx.Size() / pageSize, txid: uint64(tx.ID())} //nolint:gosec // never negative
+		if !found || got != want {
+			t.Errorf("newestMeta = %+v, %v, want %+v", got, found, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,79 @@
+package bbolt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// A refusalError says what a file is that cannot be opened, and what can be
+// done. The name of the file goes before it.
+type refusalError string
+
+func (e refusalError) Error() string { return string(e) }
+
+func refusal(format string, args ...any) error {
+	return refusalError(fmt.Sprintf(format, args...))
+}
+
+// explain turns what kept the file path from being opened into one line.
+func explain(path string, err error) error {
+	var refused refusalError
+	switch {
+	case errors.As(err, &refused):
+		return fmt.Errorf("database %s %w", path, refused)
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("database %s is locked by another process: stop that one, or name another file", path)
+	case errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrInvalid):
+		return fmt.Errorf("database %s is damaged (%w): restore a backup", path, err)
+	case errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fmt.Errorf("database %s is of another version of bbolt (%w): name another file", path, err)
+	}
+	return fmt.Errorf("database %s cannot be opened: %w", path, err)
+}
+
+// openFile is what bbolt opens its file with. It makes no file, and refuses one
+// that bbolt could not map into memory without harm: reading beyond the end of
+// a mapped file kills the process.
+func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, refusal("is a folder: name a file in it")
+	case !info.Mode().IsRegular(): // opening a pipe would wait for its other end
+		return nil, refusal("is not a regular file: name another one")
+	}
+	file, err := os.OpenFile(name, flag&^os.O_CREATE, perm)
+	if err != nil {
+		return nil, err
+	}
+	if err := inspect(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// inspect finds out whether file is a bbolt file, and all of it there. Another
+// process may be writing to it; it makes a file longer before it says so in a
+// meta page.
+func inspect(file *os.File) error {
+	newest, found := newestMeta(file)
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return err
+	case info.Size() == 0:
+		return refusal("is empty, which a plant store's never is: restore a backup, or name another file")
+	case !found:
+		return refusal("is not a plant store's, or is damaged at its beginning: name another file, or restore a backup")
+	case info.Size() < newest.pages*newest.pageSize:
+		return refusal("has been cut short, from at least %d bytes to %d: restore a backup",
+			newest.pages*newest.pageSize, info.Size())
+	}
+	return nil
+}

@@ -1,0 +1,298 @@
+package bbolt
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+func TestOpenMakesFoldersAndFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a", "my plants", "100%.db")
+	s := mustOpen(t, path)
+	if err := s.Create(t.Context(), 1, models.Plant{Name: "a"}); err != nil {
+		t.Fatalf("Create: %v", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS != "windows" && info.Mode() != filePerm {
+		t.Errorf("Stat = %v, %v, want a file of mode %v", info, err, fs.FileMode(filePerm))
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("the folder holds %v, want the file alone", entries)
+	}
+}
+
+// TestOpenRefuses has files that are no store of ours, or none any more. None
+// of them may be changed in any way.
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	pageSize := int64(os.Getpagesize())
+	for name, test := range map[string]struct {
+		path func(t *testing.T) string
+		want string
+	}{
+		"empty": {written(nil), "is empty"},
+		"short": {written([]byte("x")), "is not a plant store's"},
+		"text":  {written([]byte(strings.Repeat("not a database\n", 10_000))), "is not a plant store's"},
+		"bbolt of another program": {
+			foreign(&bolt.Options{}), "is a bbolt database, but not of a plant store",
+		},
+		"bbolt without a list of free pages": { // bbolt would write one
+			foreign(&bolt.Options{NoFreelistSync: true}), "is a bbolt database, but not of a plant store",
+		},
+		"newer schema":                      {schema("2"), "has schema version 2, and this plantstore knows none above 1: upgrade plantstore"},
+		"bad schema":                        {schema("one"), `schema version is "one"`},
+		"no schema":                         {schema(""), `schema version is ""`},
+		"no plants":                         {edited(func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(plantsBucket)) }), "not of a plant store"},
+		"cut to nothing but the meta pages": {cut(2 * pageSize), "has been cut short, from at least"},
+		"cut by one byte of what is in use": {cut(-1), "has been cut short, from at least"},
+		"both meta pages damaged":           {damaged(0, pageSize), "is damaged at its beginning"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := test.path(t)
+			before := snapshot(t, path)
+			for range 2 { // what the first leaves behind must not change the second
+				s, err := Open(path)
+				if err == nil {
+					_ = s.Close()
+				}
+				wantLine(t, path, err, test.want)
+			}
+			if after := snapshot(t, path); !bytes.Equal(before, after) {
+				t.Error("the file has been changed")
+			}
+		})
+	}
+}
+
+// snapshot returns the content of a file.
+func snapshot(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func written(content []byte) func(*testing.T) string {
+	return func(t *testing.T) string {
+		path := newPath(t)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+}
+
+func foreign(options *bolt.Options) func(*testing.T) string {
+	return func(t *testing.T) string {
+		path := newPath(t)
+		db, err := bolt.Open(path, 0o600, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(tx *bolt.Tx) error {
+			_, err := tx.CreateBucket([]byte("key"))
+			return err
+		})
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+}
+
+func edited(change func(tx *bolt.Tx) error) func(*testing.T) string {
+	return func(t *testing.T) string {
+		path := newFile(t, 1)
+		edit(t, path, change)
+		return path
+	}
+}
+
+func schema(version string) func(*testing.T) string {
+	return edited(func(tx *bolt.Tx) error { return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte(version)) })
+}
+
+// cut truncates the file to size, or to what is in use less -size.
+func cut(size int64) func(*testing.T) string {
+	return func(t *testing.T) string {
+		path := newFile(t, 1)
+		if size < 0 {
+			f, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, _ := newestMeta(f)
+			_ = f.Close()
+			size += m.pages * m.pageSize
+		}
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+}
+
+func damaged(offsets ...int64) func(*testing.T) string {
+	return func(t *testing.T) string {
+		path := newFile(t, 1)
+		for _, offset := range offsets {
+			overwrite(t, path, offset, garbage(100))
+		}
+		return path
+	}
+}
+
+// TestOpenFreelistDamaged has a file at which bbolt panics.
+func TestOpenFreelistDamaged(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 1)
+	before := snapshot(t, path)
+	for _, page := range []int{0, 1} {
+		// The number of the page stands 32 bytes into the fields.
+		freelist := int64(before[page*os.Getpagesize()+metaStart+32])
+		overwrite(t, path, freelist*int64(os.Getpagesize()), garbage(16))
+	}
+	_, err := Open(path)
+	wantLine(t, path, err, "is damaged (")
+}
+
+func TestOpenOneMetaPageDamaged(t *testing.T) {
+	t.Parallel()
+	for _, page := range []int64{0, 1} {
+		path := damaged(page * int64(os.Getpagesize()))(t)
+		mustOpen(t, path) // as a crash can leave it
+	}
+}
+
+func TestOpenFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := Open(dir)
+	wantLine(t, dir, err, "is a folder")
+}
+
+func TestOpenUnderFile(t *testing.T) {
+	t.Parallel()
+	file := newFile(t, 0)
+	_, err := Open(filepath.Join(file, "plants.db"))
+	if err == nil || !strings.Contains(err.Error(), "mkdir "+file) {
+		t.Errorf("Open: %v, want an error that names %s", err, file)
+	}
+}
+
+func TestOpenLocked(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 1)
+	out, hold := startChild(t, path)
+	wantRead(t, out, "open\n")
+	_, err := Open(path)
+	wantLine(t, path, err, "is locked by another process")
+	if err := hold.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if rest, _ := io.ReadAll(out); len(rest) != 0 { // until the child has ended
+		t.Errorf("the child said %q", rest)
+	}
+	mustOpen(t, path)
+}
+
+// wantRead reads one line.
+func wantRead(t *testing.T, r io.Reader, want string) {
+	t.Helper()
+	if line, err := bufio.NewReader(r).ReadString('\n'); err != nil || line != want {
+		t.Fatalf("the child said %q, %v, want %q", line, err, want)
+	}
+}
+
+// TestOpenRacing lets processes race for the making of a file: one gets it, the
+// others find it locked, and all of them mean the same file.
+func TestOpenRacing(t *testing.T) {
+	t.Parallel()
+	const children = 6
+	path := filepath.Join(t.TempDir(), "new", "plants.db")
+	var outs [children]*bufio.Reader
+	var holds [children]io.Closer
+	for i := range children {
+		out, hold := startChild(t, path)
+		outs[i], holds[i] = bufio.NewReader(out), hold
+	}
+	opened := 0
+	for _, out := range outs {
+		switch line, err := out.ReadString('\n'); {
+		case err != nil:
+			t.Fatal(err)
+		case line == "open\n":
+			opened++
+		case !strings.Contains(line, "is locked by another process"):
+			t.Errorf("a child said %q", line)
+		}
+	}
+	if opened != 1 {
+		t.Errorf("%d processes have the store open, want 1", opened)
+	}
+	for i := range children {
+		_ = holds[i].Close()
+		_, _ = io.Copy(io.Discard, outs[i])
+	}
+	mustOpen(t, path)
+}
+
+func TestOpenIgnoresWhatACrashLeft(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	left := filepath.Join(filepath.Dir(path), ".plants.db-123.tmp")
+	if err := os.WriteFile(left, garbage(5000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, path)
+	if err := s.Create(t.Context(), 1, models.Plant{}); err != nil {
+		t.Errorf("Create: %v", err)
+	}
+	if !bytes.Equal(snapshot(t, left), garbage(5000)) {
+		t.Error("the file that was left has been changed")
+	}
+}
+
+func TestOpenURL(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	engines := storage.Engines{"bbolt": OpenURL}
+	for _, url := range []string{path, "bbolt:" + path} {
+		s, err := engines.Open(t.Context(), url)
+		if err != nil {
+			t.Fatalf("Open(%q): %v", url, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+	if _, err := engines.Open(t.Context(), "bbolt://data/plants.db"); err == nil || !strings.Contains(err.Error(), "write bbolt:PATH") {
+		t.Errorf("Open with a host: %v", err)
+	}
+	if s, err := engines.Open(t.Context(), filepath.Dir(path)); err == nil || s != nil {
+		t.Errorf("Open of a folder = %v, %v", s, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := engines.Open(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("Open: %v, want: %v", err, context.Canceled)
+	}
+}

@@ -1,0 +1,72 @@
+package bbolt
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/go-json-experiment/json"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// A value is the version, the CRC-32C of the key and the payload, big-endian,
+// and the payload: the plant as JSON.
+const (
+	recordVersion = 1
+	headerLen     = 1 + crc32.Size
+	keyLen        = 8
+	signBit       = 1 << 63
+)
+
+// keyOf returns the key of id: big-endian with the sign bit flipped, so that
+// the order of the keys is the order of the ids (C5.29).
+func keyOf(id int64) []byte {
+	return binary.BigEndian.AppendUint64(make([]byte, 0, keyLen), uint64(id)^signBit) //nolint:gosec // the bits are meant
+}
+
+// idOf returns the id of a key of keyLen bytes.
+func idOf(key []byte) int64 {
+	return int64(binary.BigEndian.Uint64(key) ^ signBit) //nolint:gosec // the bits are meant
+}
+
+// encode returns the value that stores plant under key. It fails for strings
+// that are not UTF-8.
+func encode(key []byte, plant models.Plant) ([]byte, error) {
+	payload, err := json.Marshal(plant)
+	if err != nil {
+		return nil, err
+	}
+	value := make([]byte, 0, headerLen+len(payload))
+	value = append(value, recordVersion)
+	value = binary.BigEndian.AppendUint32(value, checksum(key, payload))
+	return append(value, payload...), nil
+}
+
+// decode returns the plant that value stores under key, or an error that
+// matches [storage.ErrCorrupt] and names the id. The plant shares no memory
+// with value.
+func decode(key, value []byte) (plant models.Plant, err error) {
+	if len(key) != keyLen {
+		return plant, fmt.Errorf("%w: key %x: not %d bytes", storage.ErrCorrupt, key, keyLen)
+	}
+	if len(value) < headerLen || value[0] != recordVersion {
+		return plant, fmt.Errorf("%w: id %d: no header of version %d", storage.ErrCorrupt, idOf(key), recordVersion)
+	}
+	payload := value[headerLen:]
+	if binary.BigEndian.Uint32(value[1:headerLen]) != checksum(key, payload) {
+		return plant, fmt.Errorf("%w: id %d: wrong checksum", storage.ErrCorrupt, idOf(key))
+	}
+	if err := json.Unmarshal(payload, &plant); err != nil {
+		return plant, fmt.Errorf("%w: id %d: %w", storage.ErrCorrupt, idOf(key), err)
+	}
+	return plant, nil
+}
+
+// checksum returns the CRC-32C (Castagnoli) of key followed by payload. With
+// the key in it, a record that turns up under another id is found out.
+func checksum(key, payload []byte) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	return crc32.Update(crc32.Checksum(key, table), table, payload)
+}

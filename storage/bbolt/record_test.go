@@ -1,0 +1,184 @@
+package bbolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	bolt "go.etcd.io/bbolt"
+	"pgregory.net/rapid"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// TestLayout pins the bytes in the file: there are files with them.
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	tag, empty := "<cactus>", ""
+	for _, test := range []struct {
+		id         int64
+		plant      models.Plant
+		key, value string
+	}{
+		{math.MinInt64, models.Plant{}, "0000000000000000", "01656530b5" + hex.EncodeToString([]byte(`{"name":""}`))},
+		{-1, models.Plant{Name: "a", Tag: &tag}, "7fffffffffffffff", "018a6b94f8" + hex.EncodeToString([]byte(`{"name":"a","tag":"<cactus>"}`))},
+		{0, models.Plant{Name: "a", Tag: &empty}, "8000000000000000", "014e91a718" + hex.EncodeToString([]byte(`{"name":"a","tag":""}`))},
+		{math.MaxInt64, models.Plant{Name: "\u2028\x00é"}, "ffffffffffffffff", "010510eab7" + hex.EncodeToString([]byte("{\"name\":\"\u2028\\u0000é\"}"))},
+	} {
+		key := keyOf(test.id)
+		value, err := encode(key, test.plant)
+		if err != nil {
+			t.Fatalf("encode: %v", err)
+		}
+		if got := hex.EncodeToString(key); got != test.key {
+			t.Errorf("key of %d = %s, want %s", test.id, got, test.key)
+		}
+		if got := hex.EncodeToString(value); got != test.value {
+			t.Errorf("value of %d = %s, want %s", test.id, got, test.value)
+		}
+	}
+}
+
+func TestKeyOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Int64().Draw(t, "a"), rapid.Int64().Draw(t, "b")
+		if got, want := bytes.Compare(keyOf(a), keyOf(b)), compare(a, b); got != want {
+			t.Errorf("keys of %d and %d compare as %d, want %d", a, b, got, want)
+		}
+		if got := idOf(keyOf(a)); got != a {
+			t.Errorf("id of the key of %d = %d", a, got)
+		}
+	})
+}
+
+func compare(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// TestEveryFlippedBitIsFound flips each bit of a record, its key included.
+func TestEveryFlippedBitIsFound(t *testing.T) {
+	t.Parallel()
+	key, tag := keyOf(42), "succulent"
+	value, err := encode(key, models.Plant{Name: "Echeveria", Tag: &tag})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := slices.Concat(key, value)
+	for bit := range 8 * len(record) {
+		flipped := bytes.Clone(record)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		if plant, err := decode(flipped[:keyLen], flipped[keyLen:]); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("bit %d flipped: decode = %v, %v, want: %v", bit, plant, err, storage.ErrCorrupt)
+		}
+	}
+	for n := range value {
+		if _, err := decode(key, value[:n]); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("cut to %d bytes: decode: %v, want: %v", n, err, storage.ErrCorrupt)
+		}
+	}
+	if _, err := decode(key[:7], value); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("short key: decode: %v, want: %v", err, storage.ErrCorrupt)
+	}
+}
+
+func TestDecodeRefusesWhatIsNoPlant(t *testing.T) {
+	t.Parallel()
+	key := keyOf(1)
+	for _, payload := range []string{"", "{", `{"name":1}`, `{"name":"a"}x`, "{\"name\":\"\xff\"}"} {
+		value := binary.BigEndian.AppendUint32([]byte{recordVersion}, checksum(key, []byte(payload)))
+		if _, err := decode(key, append(value, payload...)); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("payload %q: decode: %v, want: %v", payload, err, storage.ErrCorrupt)
+		}
+	}
+}
+
+// TestDamagedRecord damages one record in a file: it is never served, and does
+// not stand in the way of the others.
+func TestDamagedRecord(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 10)
+	edit(t, path, func(tx *bolt.Tx) error {
+		plants := tx.Bucket([]byte(plantsBucket))
+		value := bytes.Clone(plants.Get(keyOf(5)))
+		value[len(value)-3] ^= 1
+		return plants.Put(keyOf(5), value)
+	})
+	s := mustOpen(t, path)
+	wantCorrupt := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), "id 5:") {
+			t.Errorf("%s: %v, want: %v with the id", what, err, storage.ErrCorrupt)
+		}
+	}
+	_, err := s.Get(t.Context(), 5)
+	wantCorrupt("Get", err)
+	wantCorrupt("Create", s.Create(t.Context(), 5, models.Plant{Name: "5"}))
+
+	var ids []int64
+	for record, err := range s.List(t.Context(), 0) {
+		if err != nil {
+			wantCorrupt("List", err)
+			ids = append(ids, -1)
+			continue
+		}
+		ids = append(ids, record.ID)
+	}
+	if diff := cmp.Diff([]int64{0, 1, 2, 3, 4, -1}, ids); diff != "" {
+		t.Errorf("List (-want +got):\n%s", diff)
+	}
+	if plant, err := s.Get(t.Context(), 6); err != nil || plant.Name != "6" {
+		t.Errorf("Get of the next = %v, %v", plant, err)
+	}
+	if err := s.Create(t.Context(), 10, models.Plant{}); err != nil {
+		t.Errorf("Create of another: %v", err)
+	}
+}
+
+// TestDamagedPage damages a page of the tree, at which bbolt panics: reads say
+// so, the first create stops the store, and it can still be closed.
+func TestDamagedPage(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 100)
+	var root int64
+	edit(t, path, func(tx *bolt.Tx) error {
+		root = int64(tx.Bucket([]byte(plantsBucket)).Root()) //nolint:gosec // the number of a page
+		return nil
+	})
+	overwrite(t, path, root*int64(os.Getpagesize()), garbage(16))
+	s := mustOpen(t, path)
+	if _, err := s.Get(t.Context(), 5); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("Get: %v, want: %v", err, storage.ErrCorrupt)
+	}
+	for record, err := range s.List(t.Context(), 0) {
+		if !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("List: %v, %v, want: %v", record, err, storage.ErrCorrupt)
+		}
+	}
+	if err := s.Create(t.Context(), 200, models.Plant{}); !errors.Is(err, storage.ErrUnknown) {
+		t.Errorf("Create: %v, want: %v", err, storage.ErrUnknown)
+	}
+	for what, err := range map[string]error{"Ready": s.Ready(), "Create": s.Create(t.Context(), 201, models.Plant{})} {
+		if !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("%s: %v, want: %v", what, err, storage.ErrUnavailable)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	mustOpen(t, path) // the lock is free
+}

@@ -1,0 +1,112 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// A flakyDisk fails commits in all ways there are, and says the truth about it.
+type flakyDisk struct {
+	t      *testing.T
+	random *rand.Rand
+	plants map[int64]models.Plant
+}
+
+// newRandom returns the same numbers in each run.
+func newRandom(seed int) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // no secret comes of them
+}
+
+var errFlaky = errors.New("nothing was written")
+
+func (d *flakyDisk) commit(batch []storage.Item) error {
+	fate := d.random.IntN(10)
+	for i, item := range batch {
+		if i > 0 && batch[i-1].ID >= item.ID {
+			d.t.Errorf("id %d comes after %d", item.ID, batch[i-1].ID)
+		}
+		if plant, taken := d.plants[item.ID]; taken {
+			batch[i].Existing = &plant
+		} else if fate > 1 || fate == 1 && i%2 == 0 {
+			d.plants[item.ID] = item.Plant
+		}
+	}
+	switch fate {
+	case 0:
+		return errFlaky
+	case 1, 2:
+		return fmt.Errorf("%w: the disk failed half-way", storage.ErrUnknown)
+	}
+	return nil
+}
+
+// TestEveryOutcomeIsTrue lets many clients race for few ids, over a disk that
+// fails, with contexts that end at any time.
+func TestEveryOutcomeIsTrue(t *testing.T) {
+	t.Parallel()
+	const clients, creates, ids = 32, 300, 1500
+	d := &flakyDisk{t: t, random: newRandom(0), plants: map[int64]models.Plant{}}
+	g := storage.NewGroupCommit(d.commit, storage.Limits{QueuePlants: clients / 2, BatchPlants: 5})
+
+	type outcome struct {
+		id    int64
+		plant models.Plant
+		err   error
+	}
+	outcomes := make([][creates]outcome, clients)
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			random := newRandom(1 + c)
+			for i := range creates {
+				patience := time.Hour
+				if i%3 > 0 {
+					patience = time.Duration(random.IntN(300)) * time.Microsecond
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				o := outcome{id: random.Int64N(ids), plant: models.Plant{Name: fmt.Sprint(c, i)}}
+				o.err = g.Create(ctx, o.id, o.plant)
+				outcomes[c][i] = o
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	g.Close()
+
+	seen := map[string]int{}
+	for _, o := range outcomes {
+		for _, o := range o {
+			stored := d.plants[o.id].Equal(o.plant)
+			word := classify(o.err)
+			seen[word]++
+			if word == "created" && !stored || word == "not stored" && stored {
+				t.Errorf("id %d: %v, in the store: %v", o.id, o.err, stored)
+			}
+		}
+	}
+	for _, word := range []string{"created", "not stored", "unknown"} {
+		if seen[word] == 0 {
+			t.Errorf("no create was %s: %v", word, seen)
+		}
+	}
+}
+
+// classify says what an outcome claims.
+func classify(err error) string {
+	switch {
+	case err == nil:
+		return "created"
+	case errors.Is(err, storage.ErrUnknown):
+		return "unknown"
+	}
+	return "not stored"
+}

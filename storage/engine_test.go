@@ -1,0 +1,102 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// An engine hands each batch to the test and waits for what to do with it.
+type engine struct {
+	group   *storage.GroupCommit
+	batches chan []storage.Item
+	replies chan func(batch []storage.Item) error
+}
+
+// run runs a test in a bubble, with a group commit whose engine the test plays.
+func run(t *testing.T, limits storage.Limits, test func(t *testing.T, e *engine)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		e := &engine{batches: make(chan []storage.Item), replies: make(chan func([]storage.Item) error)}
+		e.group = storage.NewGroupCommit(func(batch []storage.Item) error {
+			e.batches <- slices.Clone(batch)
+			return (<-e.replies)(batch)
+		}, limits)
+		test(t, e)
+		e.group.Close()
+	})
+}
+
+// create starts a create and waits until it is queued. Its outcome comes
+// through the channel.
+func (e *engine) create(ctx context.Context, id int64, name string) <-chan error {
+	outcome := make(chan error, 1)
+	go func() { outcome <- e.group.Create(ctx, id, models.Plant{Name: name}) }()
+	synctest.Wait()
+	return outcome
+}
+
+// succeed is a reply: all new, all stored.
+func succeed([]storage.Item) error { return nil }
+
+// fail returns a reply: the commit failed.
+func fail(err error) func([]storage.Item) error {
+	return func([]storage.Item) error { return err }
+}
+
+// commit checks which ids the next batch has, and replies to it.
+func (e *engine) commit(t *testing.T, reply func([]storage.Item) error, wantIDs ...int64) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case batch := <-e.batches:
+		var ids []int64
+		for _, item := range batch {
+			ids = append(ids, item.ID)
+		}
+		if diff := cmp.Diff(wantIDs, ids); diff != "" {
+			t.Errorf("ids of the batch (-want +got):\n%s", diff)
+		}
+		e.replies <- reply
+		synctest.Wait()
+	default:
+		t.Fatalf("no batch, want %v", wantIDs)
+	}
+}
+
+// want checks that the outcome is there and matches all of want, or is nil.
+func want(t *testing.T, what string, outcome <-chan error, want ...error) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case err := <-outcome:
+		if len(want) == 0 && err != nil {
+			t.Errorf("%s: %v, want nil", what, err)
+		}
+		for _, w := range want {
+			if !errors.Is(err, w) {
+				t.Errorf("%s: %v, want: %v", what, err, w)
+			}
+		}
+	default:
+		t.Errorf("%s: no outcome", what)
+	}
+}
+
+// wantNone checks that there is no outcome yet.
+func wantNone(t *testing.T, what string, outcome <-chan error) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case err := <-outcome:
+		t.Errorf("%s: %v, before the commit was done", what, err)
+	default:
+	}
+}

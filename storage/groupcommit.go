@@ -1,0 +1,291 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"plantstore/models"
+)
+
+// An Item is one plant of a batch, and what became of it.
+type Item struct {
+	Record
+
+	// Existing is set by the engine if the id is taken: the plant that is
+	// stored under it. This one is then not stored.
+	Existing *models.Plant
+	// Err is set by the engine if this plant was not stored for a reason
+	// that does not touch the others of the batch.
+	Err error
+}
+
+// A CommitFunc stores the plants of a batch, which is sorted by id and has each
+// id once. If it returns nil, every item is durable but those in which it has
+// set Existing or Err. If it returns an error, none of them is stored, or, if
+// the error matches [ErrUnknown], perhaps some. It is never called twice at a
+// time, and must not keep batch.
+type CommitFunc func(batch []Item) error
+
+// Limits bound what a [GroupCommit] holds. A field that is 0 takes its default.
+// A single plant may be larger than the bounds in bytes: it goes alone.
+type Limits struct {
+	QueuePlants int // plants that wait for a batch; 10,000
+	QueueBytes  int // bytes of their names and tags; 64 MiB
+	BatchPlants int // plants in one batch; 4,096
+	BatchBytes  int // bytes of their names and tags; 16 MiB
+}
+
+// withDefaults returns l with its zero fields filled in.
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		QueuePlants: cmp.Or(l.QueuePlants, 10_000),
+		QueueBytes:  cmp.Or(l.QueueBytes, 64<<20),
+		BatchPlants: cmp.Or(l.BatchPlants, 4096),
+		BatchBytes:  cmp.Or(l.BatchBytes, 16<<20),
+	}
+}
+
+// A GroupCommit turns racing creates into batches: while one batch is being
+// committed the next one queues up, so that many creates share the cost of one
+// commit and none waits for company. It gives the [Store] methods Create, Ready
+// and Close their meaning; the engine brings the commit.
+type GroupCommit struct {
+	commit  CommitFunc
+	limits  Limits
+	pool    sync.Pool     // of *request, each with an empty channel
+	stopped chan struct{} // closed when the writer has returned
+
+	mu      sync.Mutex
+	work    sync.Cond // the queue is no longer empty, or closing has begun
+	queue   []*request
+	bytes   int   // of the plants in queue
+	closing bool  // the writer ends when the queue is empty
+	refusal error // what creates get; nil while they are accepted
+}
+
+// A request is a create on its way. GroupCommit.mu guards all but done.
+type request struct {
+	Record
+
+	size      int
+	taken     bool       // the writer has it: the outcome will come through done
+	withdrawn bool       // the caller has gone; it only keeps its place in the queue
+	done      chan error // holds one, so that the writer never waits
+}
+
+// NewGroupCommit starts a GroupCommit, whose writer runs until Close.
+func NewGroupCommit(commit CommitFunc, limits Limits) *GroupCommit {
+	g := &GroupCommit{commit: commit, limits: limits.withDefaults(), stopped: make(chan struct{})}
+	g.work.L = &g.mu
+	go g.write()
+	return g
+}
+
+// Create is [Store.Create].
+func (g *GroupCommit) Create(ctx context.Context, id int64, plant models.Plant) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrOverloaded, err)
+	}
+	r, err := g.enqueue(id, plant)
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-r.done:
+		// The outcome is the last that the writer has to do with r. One that
+		// is withdrawn, or left to the writer, never gets here.
+		*r = request{done: r.done}
+		g.pool.Put(r)
+		return err
+	case <-ctx.Done():
+		return g.withdraw(r, ctx.Err())
+	}
+}
+
+// enqueue puts a plant into the queue, or says why not.
+func (g *GroupCommit) enqueue(id int64, plant models.Plant) (*request, error) {
+	size := len(plant.Name)
+	if plant.Tag != nil {
+		size += len(*plant.Tag)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.refusal != nil {
+		return nil, g.refusal
+	}
+	if len(g.queue) >= g.limits.QueuePlants || (g.bytes > 0 && g.bytes+size > g.limits.QueueBytes) {
+		return nil, fmt.Errorf("%w: %d plants of %d bytes are queued", ErrOverloaded, len(g.queue), g.bytes)
+	}
+	r, ok := g.pool.Get().(*request)
+	if !ok { // the pool is empty
+		r = &request{done: make(chan error, 1)}
+	}
+	r.Record, r.size = Record{ID: id, Plant: plant}, size
+	g.queue = append(g.queue, r)
+	g.bytes += size
+	g.work.Signal()
+	return r, nil
+}
+
+// withdraw ends a create whose context has ended. It is too late to say that
+// the plant was not stored once the writer has it; an outcome that is there
+// already says more than ErrUnknown.
+func (g *GroupCommit) withdraw(r *request, cause error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !r.taken {
+		r.withdrawn = true
+		r.Plant = models.Plant{}
+		g.bytes -= r.size
+		return fmt.Errorf("%w: %w", ErrOverloaded, cause)
+	}
+	select {
+	case err := <-r.done:
+		return err
+	default:
+		return fmt.Errorf("%w: %w", ErrUnknown, cause)
+	}
+}
+
+// write commits batches until there is nothing more to come.
+func (g *GroupCommit) write() {
+	defer close(g.stopped)
+	for batch := g.take(nil); len(batch) > 0; batch = g.take(batch) {
+		g.settle(batch)
+	}
+}
+
+// take waits for work and returns the next batch in the order of arrival, in
+// the memory of the last one. An empty batch means that closing is done.
+func (g *GroupCommit) take(batch []*request) []*request {
+	clear(batch)
+	batch = batch[:0]
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for len(batch) == 0 {
+		for len(g.queue) == 0 && !g.closing {
+			g.work.Wait()
+		}
+		if len(g.queue) == 0 {
+			break
+		}
+		batch = g.dequeue(batch)
+	}
+	return batch
+}
+
+// dequeue moves the head of the queue to batch, as far as the bounds allow, and
+// drops what was withdrawn. The caller holds g.mu.
+func (g *GroupCommit) dequeue(batch []*request) []*request {
+	n, bytes := 0, 0
+	for _, r := range g.queue {
+		full := len(batch) == g.limits.BatchPlants || bytes+r.size > g.limits.BatchBytes
+		if !r.withdrawn && full && len(batch) > 0 {
+			break
+		}
+		n++
+		if r.withdrawn {
+			continue
+		}
+		r.taken = true
+		bytes += r.size
+		batch = append(batch, r)
+	}
+	g.queue = slices.Delete(g.queue, 0, n)
+	g.bytes -= bytes
+	return batch
+}
+
+// settle commits a batch and tells each create its outcome. Of those with the
+// same id the first to arrive is tried; it decides what the others get.
+func (g *GroupCommit) settle(batch []*request) {
+	slices.SortStableFunc(batch, func(a, b *request) int { return cmp.Compare(a.ID, b.ID) })
+	items := make([]Item, 0, len(batch))
+	for _, r := range batch {
+		if n := len(items); n == 0 || items[n-1].ID != r.ID {
+			items = append(items, Item{Record: r.Record})
+		}
+	}
+	err := g.try(items)
+	for i, tried := 0, -1; i < len(batch); i++ {
+		r := batch[i]
+		first := tried < 0 || items[tried].ID != r.ID
+		if first {
+			tried++
+		}
+		// Once it has its outcome the request belongs to its caller again.
+		r.done <- items[tried].outcome(r.Plant, first, err)
+	}
+}
+
+// try calls the engine. After a panic nobody knows what it has done, nor what
+// it would do next.
+func (g *GroupCommit) try(items []Item) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.Stop(fmt.Errorf("the engine panicked: %v", p))
+			err = fmt.Errorf("%w: the engine panicked: %v\n%s", ErrUnknown, p, debug.Stack())
+		}
+	}()
+	return g.commit(items)
+}
+
+// outcome says what a create of plant gets after the commit of its id returned
+// err: the create that was tried, if first, or one that came later.
+func (i *Item) outcome(plant models.Plant, first bool, err error) error {
+	switch {
+	case i.Err != nil:
+		return i.Err
+	case i.Existing != nil: // Of an earlier commit, whatever became of this one.
+		return &ExistsError{Identical: i.Existing.Equal(plant)}
+	case err != nil:
+		return err
+	case !first:
+		return &ExistsError{Identical: i.Plant.Equal(plant)}
+	}
+	return nil
+}
+
+// Stop ends the store after a fault that cause describes: creates that are
+// queued, and all that come later, get [ErrUnavailable]. Those in a batch get
+// what its commit returns. An engine may call Stop at any time, also from its
+// CommitFunc; the first cause stays.
+func (g *GroupCommit) Stop(cause error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.refusal == nil || g.closing {
+		// In words only: the refusal must not match what the cause does.
+		g.refusal = fmt.Errorf("%w: it stopped after a fault: %s", ErrUnavailable, cause.Error())
+	}
+	for _, r := range g.queue {
+		if !r.withdrawn {
+			r.taken = true
+			r.done <- g.refusal
+		}
+	}
+	g.queue, g.bytes = nil, 0
+}
+
+// Ready is [Store.Ready].
+func (g *GroupCommit) Ready() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.refusal
+}
+
+// Close refuses new creates, commits those that are queued and waits for it.
+// Closing again waits, too, and does no more.
+func (g *GroupCommit) Close() {
+	g.mu.Lock()
+	g.closing = true
+	if g.refusal == nil {
+		g.refusal = fmt.Errorf("%w: it is closed", ErrUnavailable)
+	}
+	g.work.Signal()
+	g.mu.Unlock()
+	<-g.stopped
+}

@@ -1,0 +1,371 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+func TestBatchIsWhatQueuedDuringTheLastCommit(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *engine) {
+		start := time.Now()
+		first := e.create(t.Context(), 7, "a")
+		var queued []<-chan error
+		for _, id := range []int64{3, -1, 9, 7, 0} {
+			queued = append(queued, e.create(t.Context(), id, "a"))
+		}
+		wantNone(t, "first", first)
+		e.commit(t, succeed, 7)
+		want(t, "first", first)
+		wantNone(t, "second", queued[0])
+		e.commit(t, succeed, -1, 0, 3, 7, 9)
+		for i, outcome := range queued {
+			want(t, fmt.Sprintf("queued[%d]", i), outcome)
+		}
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("a create waited %v for company", waited)
+		}
+	})
+}
+
+func TestSameIDInOneBatch(t *testing.T) {
+	t.Parallel()
+	errEngine := errors.New("engine")
+	stored := func(name string) func([]storage.Item) error {
+		return func(batch []storage.Item) error {
+			batch[0].Existing = &models.Plant{Name: name}
+			return nil
+		}
+	}
+	const created, identical, different, failed = "created", "identical", "different", "failed"
+	for name, test := range map[string]struct {
+		reply func([]storage.Item) error
+		want  []string // of the creates of "a", "a" and "b", in this order
+	}{
+		"new":                 {succeed, []string{created, identical, different}},
+		"taken by the first":  {stored("a"), []string{identical, identical, different}},
+		"taken by the third":  {stored("b"), []string{different, different, identical}},
+		"taken by another":    {stored("c"), []string{different, different, different}},
+		"commit failed":       {fail(errEngine), []string{failed, failed, failed}},
+		"taken, commit fails": {func(b []storage.Item) error { return errors.Join(stored("a")(b), errEngine) }, []string{identical, identical, different}},
+		"item failed": {func(b []storage.Item) error {
+			b[0].Err = errEngine
+			return nil
+		}, []string{failed, failed, failed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, storage.Limits{}, func(t *testing.T, e *engine) {
+				before := e.create(t.Context(), 0, "")
+				var outcomes []<-chan error
+				for _, plant := range []string{"a", "a", "b"} {
+					outcomes = append(outcomes, e.create(t.Context(), 5, plant))
+				}
+				other := e.create(t.Context(), 6, "other")
+				e.commit(t, succeed, 0)
+				want(t, "before", before)
+				e.commit(t, test.reply, 5, 6)
+				var got []string
+				for _, outcome := range outcomes {
+					got = append(got, kind(t, <-outcome, errEngine))
+				}
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("outcomes (-want +got):\n%s", diff)
+				}
+				if err := <-other; (err != nil) != strings.Contains(name, "commit fail") {
+					t.Errorf("the other id: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// kind names an outcome.
+func kind(t *testing.T, err, errEngine error) string {
+	t.Helper()
+	var exists *storage.ExistsError
+	switch {
+	case err == nil:
+		return "created"
+	case errors.As(err, &exists) && exists.Identical:
+		return "identical"
+	case errors.As(err, &exists):
+		return "different"
+	case errors.Is(err, errEngine):
+		return "failed"
+	}
+	return err.Error()
+}
+
+func TestWithdrawnWhileQueued(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *engine) {
+		first := e.create(t.Context(), 1, "a")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		withdrawn := e.create(ctx, 2, "a")
+		alone := e.create(ctx, 3, "a")
+		stays := e.create(t.Context(), 2, "b")
+		time.Sleep(time.Second) // of the bubble's time
+		want(t, "withdrawn", withdrawn, storage.ErrOverloaded, context.DeadlineExceeded)
+		want(t, "alone", alone, storage.ErrOverloaded, context.DeadlineExceeded)
+		e.commit(t, succeed, 1)
+		want(t, "first", first)
+		e.commit(t, succeed, 2)
+		want(t, "stays", stays)
+	})
+}
+
+func TestAllWithdrawn(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *engine) {
+		first := e.create(t.Context(), 1, "a")
+		ctx, cancel := context.WithCancel(t.Context())
+		withdrawn := e.create(ctx, 2, "a")
+		cancel()
+		want(t, "withdrawn", withdrawn, storage.ErrOverloaded, context.Canceled)
+		e.commit(t, succeed, 1)
+		want(t, "first", first)
+		next := e.create(t.Context(), 3, "a")
+		e.commit(t, succeed, 3)
+		want(t, "next", next)
+	})
+}
+
+func TestContextEndsDuringCommit(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *engine) {
+		ctx, cancel := context.WithCancel(t.Context())
+		taken := e.create(ctx, 1, "a")
+		cancel()
+		want(t, "taken", taken, storage.ErrUnknown, context.Canceled)
+		e.commit(t, succeed, 1)
+		if err := e.group.Ready(); err != nil {
+			t.Errorf("Ready: %v", err)
+		}
+		next := e.create(t.Context(), 2, "a") // must not get the outcome of the one before
+		wantNone(t, "next", next)
+		e.commit(t, fail(storage.ErrNoSpace), 2)
+		want(t, "next", next, storage.ErrNoSpace)
+	})
+}
+
+// TestContextEndedBefore has a create that never gets as far as the queue, or
+// it would be refused for another reason.
+func TestContextEndedBefore(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{QueuePlants: 1}, func(t *testing.T, e *engine) {
+		e.create(t.Context(), 1, "taken")
+		e.create(t.Context(), 2, "queued")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		want(t, "create", e.create(ctx, 3, "a"), storage.ErrOverloaded, context.Canceled)
+		e.commit(t, succeed, 1)
+		e.commit(t, succeed, 2)
+	})
+}
+
+// TestRequestsAreReused checks that nothing of a create that is done shows in
+// those that come after it.
+func TestRequestsAreReused(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *engine) {
+		for id := int64(0); id < 60; id += 3 {
+			first := e.create(t.Context(), id, "a")
+			ctx, cancel := context.WithCancel(t.Context())
+			withdrawn := e.create(ctx, id+1, "a")
+			stays := e.create(t.Context(), id+2, "a")
+			cancel()
+			want(t, "withdrawn", withdrawn, storage.ErrOverloaded)
+			e.commit(t, succeed, id)
+			want(t, "first", first)
+			e.commit(t, fail(storage.ErrNoSpace), id+2)
+			want(t, "stays", stays, storage.ErrNoSpace)
+		}
+	})
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	t.Parallel()
+	t.Run("plants", func(t *testing.T) {
+		t.Parallel()
+		run(t, storage.Limits{QueuePlants: 2}, func(t *testing.T, e *engine) {
+			for id := range int64(3) { // the first is taken at once
+				wantNone(t, "create", e.create(t.Context(), id, ""))
+			}
+			want(t, "one too many", e.create(t.Context(), 3, ""), storage.ErrOverloaded)
+			e.commit(t, succeed, 0)
+			wantNone(t, "create", e.create(t.Context(), 4, ""))
+			e.commit(t, succeed, 1, 2)
+			e.commit(t, succeed, 4)
+		})
+	})
+	t.Run("bytes", func(t *testing.T) {
+		t.Parallel()
+		run(t, storage.Limits{QueueBytes: 10}, func(t *testing.T, e *engine) {
+			ctx, cancel := context.WithCancel(t.Context())
+			wantNone(t, "larger than the bound", e.create(t.Context(), 0, strings.Repeat("x", 100)))
+			wantNone(t, "8 of 10", e.create(ctx, 1, "12345678"))
+			want(t, "11 of 10", e.create(t.Context(), 2, "123"), storage.ErrOverloaded)
+			wantNone(t, "10 of 10", e.create(t.Context(), 3, "12"))
+			cancel()
+			synctest.Wait()
+			wantNone(t, "10 of 10 again", e.create(t.Context(), 4, "12345678"))
+			want(t, "11 of 10", e.create(t.Context(), 5, "1"), storage.ErrOverloaded)
+			e.commit(t, succeed, 0)
+			e.commit(t, succeed, 3, 4)
+			wantNone(t, "larger than the bound", e.create(t.Context(), 6, strings.Repeat("x", 100)))
+			e.commit(t, succeed, 6)
+		})
+	})
+}
+
+func TestBytesOfTagsCount(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{QueueBytes: 10}, func(t *testing.T, e *engine) {
+		e.create(t.Context(), 0, "")
+		e.create(t.Context(), 1, "1")
+		tag := "1234567890"
+		if err := e.group.Create(t.Context(), 2, models.Plant{Tag: &tag}); !errors.Is(err, storage.ErrOverloaded) {
+			t.Errorf("Create = %v, want: %v", err, storage.ErrOverloaded)
+		}
+		e.commit(t, succeed, 0)
+		e.commit(t, succeed, 1)
+	})
+}
+
+func TestBatchIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		limits  storage.Limits
+		sizes   []int // of the plants 1, 2, ...
+		batches [][]int64
+	}{
+		"plants":         {storage.Limits{BatchPlants: 2}, []int{1, 1, 1, 1, 1}, [][]int64{{1, 2}, {3, 4}, {5}}},
+		"bytes":          {storage.Limits{BatchBytes: 10}, []int{5, 5, 1, 10, 1, 1}, [][]int64{{1, 2}, {3}, {4}, {5, 6}}},
+		"a large one":    {storage.Limits{BatchBytes: 10}, []int{1, 50, 1, 50}, [][]int64{{1}, {2}, {3}, {4}}},
+		"nothing at all": {storage.Limits{BatchBytes: 10}, []int{0, 10, 0}, [][]int64{{1, 2, 3}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, test.limits, func(t *testing.T, e *engine) {
+				outcomes := []<-chan error{e.create(t.Context(), 0, "")}
+				for i, size := range test.sizes {
+					outcomes = append(outcomes, e.create(t.Context(), int64(i+1), strings.Repeat("x", size)))
+				}
+				e.commit(t, succeed, 0)
+				for _, ids := range test.batches {
+					e.commit(t, succeed, ids...)
+				}
+				for _, outcome := range outcomes {
+					want(t, "create", outcome)
+				}
+			})
+		})
+	}
+}
+
+func TestPanicStopsTheStore(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *engine) {
+		taken := e.create(t.Context(), 1, "a")
+		queued := e.create(t.Context(), 2, "a")
+		e.commit(t, func([]storage.Item) error { panic("broken page") }, 1)
+		want(t, "taken", taken, storage.ErrUnknown)
+		want(t, "queued", queued, storage.ErrUnavailable)
+		wantStopped(t, e, "broken page")
+	})
+}
+
+func TestStop(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *engine) {
+		taken := e.create(t.Context(), 1, "a")
+		ctx, cancel := context.WithCancel(t.Context())
+		withdrawn := e.create(ctx, 2, "a")
+		queued := e.create(t.Context(), 2, "a")
+		cancel()
+		want(t, "withdrawn", withdrawn, storage.ErrOverloaded)
+		e.commit(t, func([]storage.Item) error {
+			e.group.Stop(storage.ErrUnknown)
+			e.group.Stop(errors.New("not the first"))
+			return storage.ErrUnknown
+		}, 1)
+		want(t, "taken", taken, storage.ErrUnknown)
+		want(t, "queued", queued, storage.ErrUnavailable)
+		wantStopped(t, e, storage.ErrUnknown.Error())
+	})
+}
+
+// wantStopped checks that creates are refused, with the cause in words: nobody
+// must take the refusal for the cause.
+func wantStopped(t *testing.T, e *engine, cause string) {
+	t.Helper()
+	for what, err := range map[string]error{
+		"Ready":  e.group.Ready(),
+		"Create": e.group.Create(t.Context(), 3, models.Plant{}),
+	} {
+		if !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrUnknown) {
+			t.Errorf("%s: %v, want: %v alone", what, err, storage.ErrUnavailable)
+		} else if !strings.Contains(err.Error(), cause) {
+			t.Errorf("%s: %v, without the cause %q", what, err, cause)
+		}
+	}
+}
+
+func TestCloseCommitsWhatIsQueued(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{BatchPlants: 2}, func(t *testing.T, e *engine) {
+		var queued []<-chan error
+		for id := range int64(4) {
+			queued = append(queued, e.create(t.Context(), id, "a"))
+		}
+		closed := make(chan error, 2)
+		for range cap(closed) {
+			go func() {
+				e.group.Close()
+				closed <- nil
+			}()
+		}
+		synctest.Wait()
+		if err := e.group.Ready(); !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("Ready: %v, want: %v", err, storage.ErrUnavailable)
+		}
+		want(t, "late", e.create(t.Context(), 9, "a"), storage.ErrUnavailable)
+		e.commit(t, succeed, 0)
+		e.commit(t, succeed, 1, 2)
+		wantNone(t, "Close", closed)
+		e.commit(t, succeed, 3)
+		for _, outcome := range queued {
+			want(t, "queued", outcome)
+		}
+		want(t, "Close", closed)
+		want(t, "Close", closed)
+	})
+}
+
+func TestStopWhileClosing(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *engine) {
+		e.create(t.Context(), 1, "a")
+		queued := e.create(t.Context(), 2, "a")
+		go e.group.Close()
+		synctest.Wait()
+		e.commit(t, func([]storage.Item) error {
+			e.group.Stop(errors.New("disk gone"))
+			return nil
+		}, 1)
+		want(t, "queued", queued, storage.ErrUnavailable)
+		wantStopped(t, e, "disk gone")
+	})
+}

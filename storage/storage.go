@@ -1,0 +1,87 @@
+// Package storage says what a store of plants is. The engines, one package
+// each below this one, keep the plants; every engine passes the suite of
+// package storagetest.
+package storage
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"plantstore/models"
+)
+
+// The ways in which a store refuses. Engines wrap them with what they know;
+// callers match them with [errors.Is]. Any error of Create that matches neither
+// of these nor [ExistsError] means: nothing was stored, for a reason of the
+// engine's own.
+var (
+	// ErrNotFound: no plant has that id.
+	ErrNotFound = errors.New("no plant has this id")
+	// ErrOverloaded: the queue is full, or the context ended while the create
+	// was still queued. Nothing was stored.
+	ErrOverloaded = errors.New("the store is overloaded")
+	// ErrNoSpace: there was no space left. Nothing was stored.
+	ErrNoSpace = errors.New("no space left in the store")
+	// ErrUnavailable: the store is closed, or has stopped itself after a
+	// fault. Nothing was stored.
+	ErrUnavailable = errors.New("the store is not available")
+	// ErrUnknown: whether the plant was stored cannot be known (C5.28).
+	ErrUnknown = errors.New("it is not known whether the plant was stored")
+	// ErrCorrupt: what the store holds under the id is not what was put there.
+	// A create of this id stored nothing.
+	ErrCorrupt = errors.New("the stored record is damaged")
+)
+
+// An ExistsError is the outcome of a create whose id is taken (C5.27).
+type ExistsError struct {
+	// Identical is true if the stored plant equals the one sent.
+	Identical bool
+}
+
+// Error says that the id is taken, and by what.
+func (e *ExistsError) Error() string {
+	if e.Identical {
+		return "the id is taken by an identical plant"
+	}
+	return "the id is taken by a different plant"
+}
+
+// A Record is a plant with the id under which it is stored.
+type Record struct {
+	ID    int64
+	Plant models.Plant
+}
+
+// A Store keeps plants, each under an id that is given once and for all. All
+// methods may be called from any number of goroutines at once.
+type Store interface {
+	// Create stores plant under id. It returns nil only when the plant is
+	// durable: a power cut right after does not undo it (C5.26). Of any
+	// number of racing creates of one id, exactly one succeeds.
+	//
+	// It returns an *ExistsError if the id is taken, ErrOverloaded if the
+	// queue is full or ctx ended while the create was still queued,
+	// ErrNoSpace, ErrUnavailable, ErrCorrupt if the id is taken by a damaged
+	// record, and ErrUnknown if a commit failed in a way, or ctx ended at a
+	// time, that leaves the outcome open.
+	Create(ctx context.Context, id int64, plant models.Plant) error
+
+	// Get returns the plant stored under id, or ErrNotFound, ErrCorrupt or
+	// ErrUnavailable.
+	Get(ctx context.Context, id int64) (models.Plant, error)
+
+	// List yields the stored plants with an id of at least from, in
+	// ascending order of id: negative ids first (C5.29). It ends after the
+	// first error that it yields, which is that of ctx, ErrCorrupt or
+	// ErrUnavailable. It does not block creates, and need not show those that
+	// come while it runs.
+	List(ctx context.Context, from int64) iter.Seq2[Record, error]
+
+	// Ready returns nil while creates are accepted, else why not.
+	Ready() error
+
+	// Close commits what is queued, refuses what comes later with
+	// ErrUnavailable, and releases the store. Closing again does nothing.
+	Close() error
+}

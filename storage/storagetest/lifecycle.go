@@ -1,0 +1,86 @@
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+func testReopen(t *testing.T, open Open) {
+	records := edges()
+	for i, r := range records {
+		s := mustOpen(t, open)
+		if err := s.Ready(); err != nil {
+			t.Errorf("Ready: %v", err)
+		}
+		mustCreate(t, s, r)
+		wantExists(t, "Create of the first plant again", s.Create(t.Context(), records[0].ID, records[0].Plant), true)
+		if diff := cmp.Diff(records[:i+1], mustList(t, s, math.MinInt64)); diff != "" {
+			t.Errorf("List (-want +got):\n%s", diff)
+		}
+		mustClose(t, s)
+	}
+}
+
+func testClosed(t *testing.T, open Open) {
+	s := mustOpen(t, open)
+	mustCreate(t, s, storage.Record{ID: 1, Plant: models.Plant{Name: "a"}})
+	mustClose(t, s)
+	mustClose(t, s)
+	wantError(t, "Ready", s.Ready(), storage.ErrUnavailable)
+	wantError(t, "Create", s.Create(t.Context(), 2, models.Plant{Name: "b"}), storage.ErrUnavailable)
+	_, err := s.Get(t.Context(), 1)
+	wantError(t, "Get", err, storage.ErrUnavailable)
+	for _, err := range s.List(t.Context(), 0) {
+		wantError(t, "List", err, storage.ErrUnavailable)
+	}
+}
+
+// testCloseWhileWriting closes the store under writers, several times at once,
+// and checks that every answer was true.
+func testCloseWhileWriting(t *testing.T, open Open) {
+	const writers = 32
+	s := mustOpen(t, open)
+	outcomes := make([][]error, writers)
+	underWay := make(chan struct{}, writers)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				err := s.Create(t.Context(), int64(i*writers+w), models.Plant{Name: fmt.Sprint(w)})
+				outcomes[w] = append(outcomes[w], err)
+				if i == 2 {
+					underWay <- struct{}{}
+				}
+				if errors.Is(err, storage.ErrUnavailable) {
+					return
+				}
+			}
+		})
+	}
+	<-underWay
+	for range 3 {
+		wg.Go(func() { mustCloseAnywhere(t, s) })
+	}
+	wg.Wait()
+	s = mustOpen(t, open)
+	for w, errs := range outcomes {
+		for i, err := range errs {
+			checkTrue(t, s, int64(i*writers+w), models.Plant{Name: fmt.Sprint(w)}, err)
+		}
+	}
+}
+
+// mustCloseAnywhere is mustClose for goroutines that are not the test's.
+func mustCloseAnywhere(t testing.TB, s storage.Store) {
+	if err := s.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}

@@ -1,0 +1,96 @@
+package storagetest
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// testRandomOperations holds the store against a map.
+func testRandomOperations(t *testing.T, fresh Fresh) {
+	ids := rapid.OneOf(
+		rapid.Int64Range(-4, 4),
+		rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64}),
+		rapid.Int64(),
+	)
+	rapid.Check(t, func(r *rapid.T) {
+		m := &machine{t: t, open: fresh(t), model: map[int64]models.Plant{}}
+		m.store = mustOpen(t, m.open)
+		defer func() { mustClose(t, m.store) }()
+		r.Repeat(map[string]func(*rapid.T){
+			"create": func(r *rapid.T) { m.create(r, ids.Draw(r, "id"), drawPlant(r)) },
+			"get":    func(r *rapid.T) { m.get(r, ids.Draw(r, "id")) },
+			"list":   func(r *rapid.T) { m.list(r, ids.Draw(r, "from")) },
+			"reopen": m.reopen,
+		})
+	})
+}
+
+// drawPlant draws a plant out of few, so that equal ones meet, or any.
+func drawPlant(r *rapid.T) models.Plant {
+	texts := rapid.OneOf(rapid.SampledFrom([]string{"", "a"}), rapid.String())
+	return models.Plant{
+		Name: texts.Draw(r, "name"),
+		Tag:  rapid.Ptr(texts, true).Draw(r, "tag"),
+	}
+}
+
+// A machine does the same to a store and to the map that it should equal.
+type machine struct {
+	t     *testing.T
+	open  Open
+	store storage.Store
+	model map[int64]models.Plant
+}
+
+func (m *machine) create(r *rapid.T, id int64, plant models.Plant) {
+	err := m.store.Create(m.t.Context(), id, plant)
+	stored, taken := m.model[id]
+	if !taken {
+		m.model[id] = plant
+		if err != nil {
+			r.Fatalf("Create(%d): %v", id, err)
+		}
+		return
+	}
+	want := &storage.ExistsError{Identical: stored.Equal(plant)}
+	if diff := gocmp.Diff(error(want), err); diff != "" {
+		r.Fatalf("Create(%d) (-want +got):\n%s", id, diff)
+	}
+}
+
+func (m *machine) get(r *rapid.T, id int64) {
+	want, stored := m.model[id]
+	got, err := m.store.Get(m.t.Context(), id)
+	if stored != (err == nil) {
+		r.Fatalf("Get(%d): %v, stored: %v", id, err, stored)
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		r.Fatalf("Get(%d) (-want +got):\n%s", id, diff)
+	}
+}
+
+func (m *machine) list(r *rapid.T, from int64) {
+	var want []storage.Record
+	for _, id := range slices.SortedFunc(maps.Keys(m.model), cmp.Compare[int64]) {
+		if id >= from {
+			want = append(want, storage.Record{ID: id, Plant: m.model[id]})
+		}
+	}
+	if diff := gocmp.Diff(want, mustList(m.t, m.store, from)); diff != "" {
+		r.Fatalf("List(%d) (-want +got):\n%s", from, diff)
+	}
+}
+
+func (m *machine) reopen(*rapid.T) {
+	mustClose(m.t, m.store)
+	m.store = mustOpen(m.t, m.open)
+}

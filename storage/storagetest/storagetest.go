@@ -1,0 +1,154 @@
+// Package storagetest holds the one suite that every engine passes: what
+// [storage.Store] promises, tried out. It is for tests only.
+package storagetest
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// An Open opens the store at one place, which keeps its plants from one Close
+// to the next Open.
+type Open func() (storage.Store, error)
+
+// A Fresh makes a new, empty place for a store, which lasts as long as the test.
+type Fresh func(t testing.TB) Open
+
+// Run runs the suite. The test that calls it must not be a parallel one, since
+// a leak of goroutines shows only while nothing else runs; within the suite
+// the other tests are parallel.
+func Run(t *testing.T, fresh Fresh) {
+	t.Run("LeaksNothing", func(t *testing.T) { testLeaksNothing(t, fresh) })
+	for name, test := range map[string]func(*testing.T, Open){
+		"CreateKeepsPlant":          testCreateKeepsPlant,
+		"CreateOnlyOnce":            testCreateOnlyOnce,
+		"CreateRacing":              testCreateRacing,
+		"CreateContextEnded":        testCreateContextEnded,
+		"CreateContextEndsUnderWay": testCreateContextEndsUnderWay,
+		"InvalidUTF8":               testInvalidUTF8,
+		"GetNotFound":               testGetNotFound,
+		"GetContextEnded":           testGetContextEnded,
+		"ListOrder":                 testListOrder,
+		"ListFrom":                  testListFrom,
+		"ListManyAndBreak":          testListManyAndBreak,
+		"ListContextEnds":           testListContextEnds,
+		"ListDoesNotBlockCreate":    testListDoesNotBlockCreate,
+		"Reopen":                    testReopen,
+		"Closed":                    testClosed,
+		"CloseWhileWriting":         testCloseWhileWriting,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, fresh(t))
+		})
+	}
+	t.Run("RandomOperations", func(t *testing.T) {
+		t.Parallel()
+		testRandomOperations(t, fresh)
+	})
+}
+
+// mustOpen opens the store and closes it when the test ends.
+func mustOpen(t testing.TB, open Open) storage.Store {
+	t.Helper()
+	s, err := open()
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+// mustClose closes the store, so that it can be opened again.
+func mustClose(t testing.TB, s storage.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+}
+
+// mustCreate creates all the records at once.
+func mustCreate(t testing.TB, s storage.Store, records ...storage.Record) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for _, r := range records {
+		wg.Go(func() {
+			if err := s.Create(t.Context(), r.ID, r.Plant); err != nil {
+				t.Errorf("Create(%d): %v", r.ID, err)
+			}
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// mustGet checks that want is stored under id.
+func mustGet(t testing.TB, s storage.Store, id int64, want models.Plant) {
+	t.Helper()
+	got, err := s.Get(t.Context(), id)
+	if err != nil {
+		t.Fatalf("Get(%d): %v", id, err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Get(%d) (-want +got):\n%s", id, diff)
+	}
+}
+
+// mustList returns all that List yields from id from on.
+func mustList(t testing.TB, s storage.Store, from int64) []storage.Record {
+	t.Helper()
+	var records []storage.Record
+	for r, err := range s.List(t.Context(), from) {
+		if err != nil {
+			t.Fatalf("List(%d): %v", from, err)
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// wantError checks that err matches want.
+func wantError(t testing.TB, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s = %v, want: %v", what, err, want)
+	}
+}
+
+// wantExists checks that err is an ExistsError of that kind.
+func wantExists(t testing.TB, what string, err error, identical bool) {
+	t.Helper()
+	exists, ok := errors.AsType[*storage.ExistsError](err)
+	if !ok {
+		t.Errorf("%s = %v, want an ExistsError", what, err)
+	} else if exists.Identical != identical {
+		t.Errorf("%s: Identical = %v, want %v", what, exists.Identical, identical)
+	}
+}
+
+func testLeaksNothing(t *testing.T, fresh Fresh) {
+	open, before := fresh(t), goleak.IgnoreCurrent()
+	s := mustOpen(t, open)
+	mustCreate(t, s, storage.Record{ID: 1, Plant: models.Plant{Name: "a"}})
+	for _, err := range s.List(t.Context(), 0) {
+		if err != nil {
+			t.Errorf("List: %v", err)
+		}
+		break
+	}
+	mustClose(t, s)
+	goleak.VerifyNone(t, before)
+}
