@@ -1,0 +1,20 @@
+// Plantstore is a server for the OpenAPI Plant Store: POST /plants, exactly as
+// described, over one durable file.
+package main
+
+import (
+	"context"
+	"os"
+
+	"plantstore/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(context.Background(), cli.Process{
+		Args:    os.Args,
+		Environ: os.Environ(),
+		Stdout:  os.Stdout,
+		Stderr:  os.Stderr,
+		Version: cli.ReadVersion(),
+	}))
+}

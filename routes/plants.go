@@ -1,0 +1,60 @@
+package routes
+
+import (
+	"errors"
+
+	"github.com/gin-gonic/gin"
+
+	"plantstore/middleware"
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// plants answers the operation on plants.
+type plants struct {
+	store   storage.Store
+	binding newPlantBinding
+}
+
+// create answers POST /plants (operationId createPlant): decode and validate,
+// store, answer.
+func (p plants) create(c *gin.Context) {
+	var sent models.NewPlant
+	if err := c.ShouldBindWith(&sent, p.binding); err != nil {
+		middleware.Fail(c, err)
+		return
+	}
+	plant := sent.Plant()
+	if err := p.store.Create(c.Request.Context(), *sent.ID, plant); err != nil {
+		middleware.Fail(c, storeError(*sent.ID, err))
+		return
+	}
+	middleware.OK(c, plant)
+}
+
+// storeError turns a refusal of the store into what the client can do about it
+// (C1.5, C5.27, C5.28).
+func storeError(id int64, err error) *models.Error {
+	var exists *storage.ExistsError
+	switch {
+	case errors.As(err, &exists) && exists.Identical:
+		return models.Errorf(models.CodeConflict, "id: %d is taken; the stored plant is identical to this one", id)
+	case errors.As(err, &exists):
+		return models.Errorf(models.CodeConflict, "id: %d is taken; the stored plant is different from this one", id)
+	case errors.Is(err, storage.ErrUnknown):
+		return models.NewError(models.CodeInternal, "it is not known whether the plant was stored; "+
+			"send it again: if it was, the answer is that the id is taken by an identical plant").WithCause(err)
+	case errors.Is(err, storage.ErrNoSpace):
+		return models.NewError(models.CodeInsufficientSpace,
+			"the plant was not stored: there is no space left; try again later").WithCause(err)
+	case errors.Is(err, storage.ErrOverloaded):
+		return models.NewError(models.CodeUnavailable,
+			"the plant was not stored: the server is overloaded; try again later").WithCause(err)
+	case errors.Is(err, storage.ErrUnavailable):
+		return models.NewError(models.CodeUnavailable,
+			"the plant was not stored: the store is not available; try again later").WithCause(err)
+	default:
+		return models.NewError(models.CodeInternal,
+			"the plant was not stored: the store failed; try again, and report the X-Request-Id if it stays").WithCause(err)
+	}
+}
