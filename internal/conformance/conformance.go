@@ -1,0 +1,279 @@
+// Package conformance holds the contract of a plant store as a table of cases,
+// and the runner that holds any server, in any language, against it.
+//
+// A case says what is sent, byte for byte, and what must come back. The table
+// is written once and used three times: by go test against the server of this
+// module, by the command conformance against a server behind a URL, and as the
+// source of the published document.
+package conformance
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options say which server is checked, and what is known of it. URL and Token
+// are needed; what else is left out is either taken as the contract's default
+// or makes the cases that need it be reported as not run.
+type Options struct {
+	// URL is the base URL, such as http://127.0.0.1:8080: scheme http or
+	// https, a host, and perhaps a path, below which /plants is expected.
+	URL string
+	// Token is a credential that the server accepts.
+	Token string
+	// Secret is the server's HS256 secret. Without it, no case that needs a
+	// correctly signed token with odd contents is run.
+	Secret []byte
+	// FreshStore promises that the store is empty, so that creates under
+	// well-known ids must succeed rather than find the id taken.
+	FreshStore bool
+	// Origin is an origin that the server allows for CORS, if any.
+	Origin string
+	// MaxBodyBytes is the server's limit of a body; 0 means 1 MiB.
+	MaxBodyBytes int
+	// Leeway is the server's tolerance for exp and nbf; 0 means 5 s.
+	Leeway time.Duration
+	// Slow also runs the cases that outwait the server's time-outs.
+	Slow bool
+	// HeaderTimeout and RequestTimeout are the server's limits for reading
+	// the header and the whole request; 0 means 5 s and 30 s.
+	HeaderTimeout, RequestTimeout time.Duration
+	// Timeout is how long one answer may take; 0 means 10 s.
+	Timeout time.Duration
+	// TLS is used for https; nil means the system's trust in certificates.
+	TLS *tls.Config
+}
+
+// workers is how many cases run at once: enough to keep a run short, few
+// enough not to be taken for an overload.
+const workers = 8
+
+// Run runs every case of [Cases] against the server and returns the outcomes in
+// the table's order. The error is not nil if there is nothing to report on: the
+// options are wrong, the server cannot be reached, or it refuses the token.
+// Deviations are no error; see [Report.Deviations].
+func Run(ctx context.Context, o Options) (Report, error) {
+	return run(ctx, o, Cases())
+}
+
+func run(ctx context.Context, o Options, cases []Case) (Report, error) {
+	r, err := newRunner(o)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := r.probe(ctx); err != nil {
+		return Report{}, err
+	}
+	started := time.Now()
+	report := Report{Target: o.URL, Started: started, Results: r.all(ctx, cases)}
+	report.Seconds = time.Since(started).Seconds()
+	return report, ctx.Err()
+}
+
+// A runner is one run: the options with their defaults, and what is derived
+// from them.
+type runner struct {
+	Options
+	address string // host:port to dial
+	values  values // what all cases have in common
+}
+
+func newRunner(o Options) (*runner, error) {
+	u, err := url.Parse(o.URL)
+	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("URL %q: want http://host or https://host, perhaps with a port and a path", o.URL)
+	}
+	if o.Token == "" {
+		return nil, errors.New("a token that the server accepts is needed")
+	}
+	if o.MaxBodyBytes < 0 || o.Leeway < 0 || o.Timeout < 0 || o.HeaderTimeout < 0 || o.RequestTimeout < 0 {
+		return nil, errors.New("limits and time-outs must not be negative")
+	}
+	setDefault(&o.MaxBodyBytes, 1<<20)
+	setDefault(&o.Leeway, 5*time.Second)
+	setDefault(&o.HeaderTimeout, 5*time.Second)
+	setDefault(&o.RequestTimeout, 30*time.Second)
+	setDefault(&o.Timeout, 10*time.Second)
+	r := &runner{Options: o, address: u.Host}
+	if u.Port() == "" {
+		r.address = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	}
+	r.values = values{
+		host: u.Host, scheme: u.Scheme, path: strings.TrimSuffix(u.EscapedPath(), "/"), origin: o.Origin,
+		token: o.Token, secret: o.Secret, claims: claimsOf(o.Token), leeway: o.Leeway,
+		maxBody: o.MaxBodyBytes, firstID: randomID(),
+	}
+	return r, nil
+}
+
+func setDefault[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}
+
+// randomID returns the first id of a run, in [2^52, 2^53): ids of two runs do
+// not meet, and an id times 100 is still an int64.
+func randomID() int64 {
+	var b [8]byte
+	rand.Read(b[:])
+	return 1<<52 + int64(binary.BigEndian.Uint64(b[:])>>12)
+}
+
+// probe finds out at once, and in clear words, if checking makes no sense.
+func (r *runner) probe(ctx context.Context) error {
+	heard, err := r.talk(ctx, one("", "", post(`{"id":{{id}},"name":"probe"}`), plant("probe")).Talks[0], r.values)
+	if len(heard) == 0 {
+		return fmt.Errorf("%s does not answer: %w", r.URL, err)
+	}
+	if code, _ := heard[0].failure(); code == 401 {
+		return fmt.Errorf("%s refuses the token given", r.URL)
+	}
+	return nil
+}
+
+// all runs the cases, some at a time. A slow case hardly works, so that all of
+// them wait together.
+func (r *runner) all(ctx context.Context, cases []Case) []Result {
+	results := make([]Result, len(cases))
+	places := make(chan struct{}, workers)
+	var wg sync.WaitGroup
+	for i, c := range cases {
+		if c.Needs&NeedSlow == 0 {
+			places <- struct{}{}
+		}
+		wg.Go(func() {
+			results[i] = r.one(ctx, c, r.values.forCase(i))
+			if c.Needs&NeedSlow == 0 {
+				<-places
+			}
+		})
+	}
+	wg.Wait()
+	return results
+}
+
+// one runs one case and says what became of it.
+func (r *runner) one(ctx context.Context, c Case, v values) Result {
+	result := Result{Rule: c.Rule, Name: c.Name, Outcome: Passed}
+	if missing := r.missing(c.Needs); missing != "" {
+		result.Outcome, result.Reason = NotRun, missing
+		return result
+	}
+	started := time.Now()
+	heard, err := r.perform(ctx, c, v)
+	result.Seconds = time.Since(started).Seconds()
+	if err == nil {
+		return result
+	}
+	if errors.Is(err, errNotApplicable) {
+		result.Outcome, result.Reason = NotRun, err.Error()
+		return result
+	}
+	result.Outcome, result.Reason = Failed, v.redact(err.Error())
+	result.Sent, result.Wanted = c.sent(v.shown()), c.wanted(v.shown())
+	for _, h := range heard {
+		result.Got = append(result.Got, v.redact(h.String()))
+	}
+	return result
+}
+
+// missing returns what a case needs and the options do not give, or nothing.
+func (r *runner) missing(n Need) string {
+	var reasons []string
+	for _, need := range []struct {
+		Need
+		given bool
+		what  string
+	}{
+		{NeedSecret, len(r.Secret) > 0, "needs the HS256 secret"},
+		{NeedSlow, r.Slow, "waits for time-outs; asked for separately"},
+		{NeedTLS, r.values.scheme == "https", "needs an https URL"},
+		{NeedOrigin, r.Origin != "", "needs an origin that the server allows"},
+	} {
+		if n&need.Need != 0 && !need.given {
+			reasons = append(reasons, need.what)
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// perform has the talks of a case, one after the other, and checks what comes
+// back. It stops at the first deviation.
+func (r *runner) perform(ctx context.Context, c Case, v values) ([]heard, error) {
+	var all []heard
+	for i, t := range c.Talks {
+		if i == 0 && c.Racing > 0 {
+			heard, err := r.race(ctx, t, c.Racing, v)
+			all = append(all, heard...)
+			if err != nil {
+				return all, err
+			}
+			continue
+		}
+		heard, err := r.talk(ctx, t, v)
+		for j, h := range heard[:min(len(heard), len(t.Want))] {
+			if e := h.check(t.Want[j], v, r.FreshStore); e != nil {
+				return append(all, heard...), fmt.Errorf("answer %d: %w", len(all)+j+1, e)
+			}
+		}
+		all = append(all, heard...)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, checkTogether(c, all)
+}
+
+// race has the same talk n times at once. Exactly one may have the first answer
+// wanted; all others must have the second.
+func (r *runner) race(ctx context.Context, t Talk, n int, v values) ([]heard, error) {
+	all := make([]heard, n)
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	var start sync.WaitGroup
+	start.Add(n)
+	for i := range n {
+		wg.Go(func() {
+			racer := v
+			racer.racer, racer.start = i+1, &start
+			heard, err := r.talk(ctx, Talk{Send: t.Send, Want: t.Want[:1]}, racer)
+			if errs[i] = err; err == nil {
+				all[i] = heard[0]
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	won := slices.IndexFunc(all, func(h heard) bool { code, _ := h.failure(); return code == 0 })
+	winners := 0
+	for i, h := range all {
+		racer := v
+		racer.racer = i + 1
+		want := t.Want[1]
+		if code, _ := h.failure(); code == 0 {
+			winners++
+			want = t.Want[0]
+		}
+		if err := h.check(want, racer, true); err != nil {
+			return all[i : i+1], fmt.Errorf("racer %d of %d: %w", i+1, n, err)
+		}
+	}
+	if winners != 1 {
+		return all[max(won, 0):][:1], fmt.Errorf("%d of %d racing creates got 200, want exactly 1", winners, n)
+	}
+	return all[won : won+1], nil
+}

@@ -1,0 +1,235 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// shortLength is how much of a text a report shows.
+const shortLength = 160
+
+// short escapes what does not print and cuts out the middle of a long text.
+func short(s string, length int) string {
+	if len(s) <= length {
+		return escape(s)
+	}
+	return escape(s[:length*3/4]) + fmt.Sprintf("…(%d bytes)", len(s)) + escape(s[len(s)-length/4:])
+}
+
+// escape writes a text as in a string of Go, without escaping quotes.
+func escape(s string) string {
+	quoted := quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+func quote(s string) string { return strconv.QuoteToGraphic(s) }
+
+func anyOf(codes []int) string {
+	texts := make([]string, len(codes))
+	for i, c := range codes {
+		texts[i] = strconv.Itoa(c)
+	}
+	return strings.Join(texts, " or ")
+}
+
+// sent shows what a case sends, with ids but without credentials.
+func (c Case) sent(v values) []string {
+	var lines []string
+	for _, t := range c.Talks {
+		for _, r := range t.Send {
+			b, err := r.bytes(v)
+			if err != nil {
+				return []string{err.Error()}
+			}
+			line := short(string(b), 2*shortLength) + t.manner()
+			if r.Token != nil {
+				line += "  [$JWT: " + r.Token.describe() + "]"
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// wanted shows what a case wants.
+func (c Case) wanted(v values) []string {
+	var lines []string
+	for _, t := range c.Talks {
+		for _, a := range t.Want {
+			lines = append(lines, v.fill(a.describe())+t.outcome())
+		}
+	}
+	return lines
+}
+
+// describe says shortly in which way a request differs from any other create.
+func (r Request) describe() string {
+	if r.Raw != "" {
+		return code(r.Raw)
+	}
+	var parts []string
+	if r.Line != postLine {
+		parts = append(parts, code(r.Line))
+	}
+	standard := standardHeader()
+	lines := r.Header
+	if n := len(lines); n > 20 {
+		parts = append(parts, fmt.Sprintf("%d lines of header like", n))
+		lines = lines[n-1:]
+	}
+	for _, line := range lines {
+		if !slices.Contains(standard, line) && (line != "Authorization: Bearer {{jwt}}" || r.Token == nil) {
+			parts = append(parts, code(line))
+		}
+	}
+	if r.Token != nil {
+		parts = append(parts, "token "+r.Token.describe())
+	}
+	for _, line := range standard[1:3] {
+		if name, _, _ := strings.Cut(line, ":"); r.lacks(name) && r.Line == postLine {
+			parts = append(parts, "no "+name)
+		}
+	}
+	if r.Body != "" {
+		parts = append(parts, code(r.Body))
+	}
+	if strings.Contains(r.Body, "{{fill}}") || strings.Contains(r.Body, "{{space}}") {
+		parts = append(parts, fmt.Sprintf("(%+d bytes to the limit)", r.Size))
+	}
+	if len(parts) == 0 {
+		return "an empty body"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r Request) lacks(name string) bool {
+	return !slices.ContainsFunc(r.Header, func(line string) bool { return strings.HasPrefix(line, name+":") })
+}
+
+func (t Token) describe() string {
+	var parts []string
+	if t.Given {
+		parts = append(parts, "given, changed as the name says")
+	}
+	if t.Header != "" {
+		parts = append(parts, "header "+code(t.Header))
+	}
+	if t.Claims != "" {
+		parts = append(parts, "claims "+code(t.Claims))
+	}
+	if t.MAC != "" {
+		parts = append(parts, "signed "+t.MAC)
+	}
+	if t.Key != "" {
+		parts = append(parts, "key "+code(t.Key))
+	}
+	if len(parts) == 0 {
+		return "signed as it should be"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// describe says shortly what must come back.
+func (a Answer) describe() string {
+	var parts []string
+	switch {
+	case a.Kind == KindHead:
+		parts = append(parts, "400 without a body")
+	case a.Kind == KindDocument:
+		parts = append(parts, "200, the description")
+	case a.Kind == KindPreflight:
+		parts = append(parts, "200 or 204")
+	case slices.Equal(a.Codes, []int{200}):
+		parts = append(parts, "200, "+a.plant())
+	case slices.Contains(a.Codes, 200):
+		parts = append(parts, "200 or error "+anyOf(slices.DeleteFunc(slices.Clone(a.Codes), func(c int) bool { return c == 200 })))
+	default:
+		parts = append(parts, "error "+anyOf(a.Codes))
+	}
+	if len(a.Naming) > 0 {
+		parts = append(parts, "naming "+strings.Join(a.Naming, ", "))
+	}
+	for _, name := range sortedKeys(a.Header) {
+		parts = append(parts, describeHeader(name, a.Header[name]))
+	}
+	if a.NoChallenge != "" {
+		parts = append(parts, "WWW-Authenticate without "+code(a.NoChallenge))
+	}
+	if a.Says != "" {
+		parts = append(parts, "saying "+a.Says)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (a Answer) plant() string {
+	text := "name " + code(a.Name)
+	if a.Tag != nil {
+		text += ", tag " + code(*a.Tag)
+	}
+	return text
+}
+
+func describeHeader(name, value string) string {
+	part, contains := strings.CutPrefix(value, "~")
+	switch {
+	case value == "":
+		return "no " + name
+	case contains:
+		return name + " with " + code(part)
+	}
+	return code(name + ": " + value)
+}
+
+// manner says how requests are sent, if not in the usual way.
+func (t Talk) manner() string {
+	var parts []string
+	if t.Plain {
+		parts = append(parts, "in plain HTTP")
+	}
+	if t.Pipelined {
+		parts = append(parts, "all at once")
+	}
+	if t.Pieces > 0 {
+		parts = append(parts, fmt.Sprintf("%d bytes at a time", t.Pieces))
+	}
+	if t.HoldBack > 0 {
+		parts = append(parts, fmt.Sprintf("without the last %d bytes", t.HoldBack))
+	}
+	switch t.Then {
+	case ThenListen:
+	case ThenHalfClose:
+		parts = append(parts, "then half-closed")
+	case ThenDrop:
+		parts = append(parts, "then closed")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// outcome says what becomes of the connection, if that matters.
+func (t Talk) outcome() string {
+	switch t.After {
+	case AfterKept:
+		return ", connection kept"
+	case AfterClosed:
+		return ", connection closed"
+	case AfterEither:
+	}
+	return ""
+}
+
+// String shows an answer as it came.
+func (h heard) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %s", h.status, short(string(h.body), shortLength))
+	for _, name := range sortedKeys(h.header) {
+		if name != "Date" && name != "Content-Length" {
+			fmt.Fprintf(&b, " | %s: %s", name, short(strings.Join(h.header[name], ", "), shortLength))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,224 @@
+package conformance
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An Outcome is what became of one case.
+type Outcome string
+
+// The outcomes of a case.
+const (
+	Passed Outcome = "passed"
+	Failed Outcome = "failed"
+	NotRun Outcome = "not run"
+)
+
+// A Result is the outcome of one case.
+type Result struct {
+	Rule    string  `json:"rule"`
+	Name    string  `json:"name"`
+	Outcome Outcome `json:"outcome"`
+	// Reason is what is wrong, or why the case was not run.
+	Reason string `json:"reason,omitzero"`
+	// Sent, Got and Wanted show a failed case, shortened and escaped, with
+	// placeholders for credentials.
+	Sent   []string `json:"sent,omitempty"`
+	Got    []string `json:"got,omitempty"`
+	Wanted []string `json:"wanted,omitempty"`
+	// Seconds is how long the case took.
+	Seconds float64 `json:"seconds"`
+}
+
+// A Report is what one run found.
+type Report struct {
+	Target  string    `json:"target"`
+	Started time.Time `json:"started"`
+	// Seconds is how long the run took.
+	Seconds float64  `json:"seconds"`
+	Results []Result `json:"results"`
+}
+
+// Deviations returns the number of failed cases. The server keeps the contract,
+// as far as the cases that were run can tell, if it is 0.
+func (r Report) Deviations() int { return r.tally("")[Failed] }
+
+// tally counts the outcomes of a rule, or of all.
+func (r Report) tally(rule string) map[Outcome]int {
+	counts := map[Outcome]int{}
+	for _, result := range r.Results {
+		if rule == "" || result.Rule == rule {
+			counts[result.Outcome]++
+		}
+	}
+	return counts
+}
+
+// WriteText writes one line for each rule, then each failed case with what was
+// sent, got and wanted, then why cases were not run, and a summary.
+func (r Report) WriteText(w io.Writer) error {
+	out := &printer{w: w}
+	for _, rule := range Rules() {
+		if n := r.tally(rule.ID); len(n) > 0 {
+			out.printf("%-4s  %-6s %s  %s\n", verdict(n), rule.ID, counts(n), rule.Says)
+		}
+	}
+	for _, result := range r.Results {
+		if result.Outcome == Failed {
+			out.failure(result)
+		}
+	}
+	r.writeNotRun(out)
+	out.printf("\n%s in %.1f s: %s\n", r.Target, r.Seconds, counts(r.tally("")))
+	return out.err
+}
+
+// writeNotRun writes each reason for which cases were not run, and how many.
+func (r Report) writeNotRun(out *printer) {
+	reasons := map[string]int{}
+	for _, result := range r.Results {
+		if result.Outcome == NotRun {
+			reasons[result.Reason]++
+		}
+	}
+	if len(reasons) > 0 {
+		out.printf("\n")
+	}
+	for _, reason := range sortedKeys(reasons) {
+		out.printf("not run  %4d  %s\n", reasons[reason], reason)
+	}
+}
+
+func verdict(n map[Outcome]int) string {
+	switch {
+	case n[Failed] > 0:
+		return "FAIL"
+	case n[Passed] > 0:
+		return "ok"
+	}
+	return "-"
+}
+
+func counts(n map[Outcome]int) string {
+	return fmt.Sprintf("%4d passed %3d failed %3d not run", n[Passed], n[Failed], n[NotRun])
+}
+
+// A printer writes until the first error, which it keeps.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+func (p *printer) failure(r Result) {
+	p.printf("\nFAIL  %s  %s\n  %s\n", r.Rule, r.Name, r.Reason)
+	for _, part := range []struct {
+		what  string
+		lines []string
+	}{{"sent", r.Sent}, {"got", r.Got}, {"wanted", r.Wanted}} {
+		for _, line := range part.lines {
+			p.printf("  %-7s %s\n", part.what, line)
+		}
+	}
+}
+
+// WriteJSON writes the report as one JSON object, with counts, and with each
+// case under results.
+func (r Report) WriteJSON(w io.Writer) error {
+	n := r.tally("")
+	summary := struct {
+		Report
+
+		Passed int `json:"passed"`
+		Failed int `json:"failed"`
+		NotRun int `json:"notRun"`
+	}{r, n[Passed], n[Failed], n[NotRun]}
+	if err := json.MarshalWrite(w, summary, jsontext.WithIndent("  ")); err != nil {
+		return fmt.Errorf("write the report as JSON: %w", err)
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// The elements of a JUnit report.
+type (
+	junitSuites struct {
+		XMLName xml.Name     `xml:"testsuites"`
+		Suites  []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string      `xml:"classname,attr"`
+		Name    string      `xml:"name,attr"`
+		Seconds string      `xml:"time,attr"`
+		Failure *junitFault `xml:"failure"`
+		Skipped *junitFault `xml:"skipped"`
+	}
+	junitFault struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// WriteJUnit writes the report as JUnit XML, one test suite for each rule.
+func (r Report) WriteJUnit(w io.Writer) error {
+	var suites junitSuites
+	for _, rule := range Rules() {
+		if n := r.tally(rule.ID); len(n) > 0 {
+			suites.Suites = append(suites.Suites, r.junit(rule, n))
+		}
+	}
+	encoder := xml.NewEncoder(w)
+	encoder.Indent("", "  ")
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	if err := encoder.Encode(suites); err != nil {
+		return fmt.Errorf("write the report as XML: %w", err)
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (r Report) junit(rule Rule, n map[Outcome]int) junitSuite {
+	suite := junitSuite{
+		Name: rule.ID + " " + rule.Says, Failures: n[Failed], Skipped: n[NotRun],
+		Tests: n[Passed] + n[Failed] + n[NotRun],
+	}
+	for _, result := range r.Results {
+		if result.Rule != rule.ID {
+			continue
+		}
+		c := junitCase{Class: rule.ID, Name: result.Name, Seconds: fmt.Sprintf("%.3f", result.Seconds)}
+		switch result.Outcome {
+		case Failed:
+			c.Failure = &junitFault{Message: result.Reason, Text: fmt.Sprintf("sent %q\ngot %q\nwanted %q", result.Sent, result.Got, result.Wanted)}
+		case NotRun:
+			c.Skipped = &junitFault{Message: result.Reason}
+		case Passed:
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	return suite
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

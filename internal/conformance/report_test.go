@@ -1,0 +1,146 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+)
+
+func sampleReport() Report {
+	return Report{
+		Target: "http://h", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Seconds: 1.5,
+		Results: []Result{
+			{Rule: "C1.1", Name: "create a plant", Outcome: Passed, Seconds: 0.001},
+			{
+				Rule: "C1.2", Name: "a tag & <more>", Outcome: Failed, Reason: "status 201, want 200", Seconds: 0.002,
+				Sent: []string{"POST"}, Got: []string{`201 {"name":"fern"}`}, Wanted: []string{"200"},
+			},
+			{Rule: "C1.2", Name: "no tag", Outcome: Passed},
+			{Rule: "C1.4", Name: "slow", Outcome: NotRun, Reason: "waits"},
+			{Rule: "C4.21", Name: "signed", Outcome: NotRun, Reason: "needs the HS256 secret"},
+			{Rule: "C4.22", Name: "exp", Outcome: NotRun, Reason: "needs the HS256 secret"},
+		},
+	}
+}
+
+func TestWriteText(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := sampleReport().WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `ok    C1.1      1 passed   0 failed   0 not run  One operation, POST /plants; nothing reads, lists, changes or deletes
+FAIL  C1.2      1 passed   1 failed   0 not run  Success is 200 with the Plant: name, and tag if one was sent
+-     C1.4      0 passed   0 failed   1 not run  The member error is the HTTP status number that names the failure
+-     C4.21     0 passed   0 failed   1 not run  Only configured algorithms, with keys of their kind; no laxness in the encoding
+-     C4.22     0 passed   0 failed   1 not run  exp and nbf are honoured and are numbers; by default exp may be missing
+
+FAIL  C1.2  a tag & <more>
+  status 201, want 200
+  sent    POST
+  got     201 {"name":"fern"}
+  wanted  200
+
+not run     2  needs the HS256 secret
+not run     1  waits
+
+http://h in 1.5 s:    2 passed   1 failed   3 not run
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWriteJSON(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := sampleReport().WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Target                 string
+		Passed, Failed, NotRun int
+		Results                []struct {
+			Rule, Name, Outcome, Reason string
+			Sent, Got, Wanted           []string
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &got, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatalf("%v in %s", err, &b)
+	}
+	if got.Target != "http://h" || got.Passed != 2 || got.Failed != 1 || got.NotRun != 3 || len(got.Results) != 6 {
+		t.Errorf("%+v", got)
+	}
+	if r := got.Results[1]; r.Outcome != "failed" || r.Reason != "status 201, want 200" || r.Got[0] != `201 {"name":"fern"}` {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWriteJUnit(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := sampleReport().WriteJUnit(&b); err != nil {
+		t.Fatal(err)
+	}
+	var got junitSuites
+	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatalf("%v in %s", err, &b)
+	}
+	if len(got.Suites) != 5 {
+		t.Fatalf("%d suites, want 5", len(got.Suites))
+	}
+	suite := got.Suites[1]
+	if suite.Tests != 2 || suite.Failures != 1 || suite.Skipped != 0 {
+		t.Errorf("%+v", suite)
+	}
+	c := suite.Cases[0]
+	if c.Name != "a tag & <more>" || c.Failure == nil || c.Failure.Message != "status 201, want 200" || c.Seconds != "0.002" {
+		t.Errorf("%+v", c)
+	}
+	if c := got.Suites[2].Cases[0]; c.Skipped == nil || c.Skipped.Message != "waits" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestDeviations(t *testing.T) {
+	t.Parallel()
+	if n := sampleReport().Deviations(); n != 1 {
+		t.Errorf("%d deviations, want 1", n)
+	}
+	if n := (Report{}).Deviations(); n != 0 {
+		t.Errorf("%d deviations of nothing", n)
+	}
+}
+
+// A brokenWriter fails after some bytes.
+type brokenWriter struct{ left int }
+
+var errBroken = errors.New("broken")
+
+func (w *brokenWriter) Write(b []byte) (int, error) {
+	if w.left -= len(b); w.left < 0 {
+		return 0, errBroken
+	}
+	return len(b), nil
+}
+
+func TestWritersReportErrors(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(Report, *brokenWriter) error{
+		"text":  func(r Report, w *brokenWriter) error { return r.WriteText(w) },
+		"JSON":  func(r Report, w *brokenWriter) error { return r.WriteJSON(w) },
+		"JUnit": func(r Report, w *brokenWriter) error { return r.WriteJUnit(w) },
+	} {
+		for _, left := range []int{0, 50} {
+			if err := write(sampleReport(), &brokenWriter{left}); !errors.Is(err, errBroken) {
+				t.Errorf("%s, broken after %d bytes: error %v", name, left, err)
+			}
+		}
+	}
+}

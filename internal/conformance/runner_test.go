@@ -1,0 +1,343 @@
+package conformance
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// A reply is an answer of a server under test, before it is sent.
+type reply struct {
+	status int
+	header map[string]string
+	body   string
+}
+
+// tiny is as much of a plant store as these tests need. A fault changes its
+// replies before they are sent.
+type tiny struct {
+	fault func(*http.Request, *reply)
+
+	mu     sync.Mutex
+	plants map[int64]string
+	seen   atomic.Int64
+}
+
+func (s *tiny) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := s.answer(r)
+	n := s.seen.Add(1)
+	a.header["Content-Type"] = "application/json"
+	a.header["X-Content-Type-Options"] = "nosniff"
+	a.header["X-Request-Id"] = "request-" + time.Now().Format("150405.000000000") + "-" + string(rune('a'+n%26))
+	if s.fault != nil {
+		s.fault(r, a)
+	}
+	for name, value := range a.header {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(a.status)
+	_, _ = io.WriteString(w, a.body)
+}
+
+func (s *tiny) answer(r *http.Request) *reply {
+	if r.Header.Get("Authorization") != "Bearer good" {
+		return &reply{400, map[string]string{"WWW-Authenticate": "Bearer"}, `{"error":401,"message":"send a token"}`}
+	}
+	var p struct {
+		ID   *int64  `json:"id"`
+		Name *string `json:"name"`
+	}
+	if err := json.UnmarshalRead(r.Body, &p); err != nil {
+		return &reply{400, map[string]string{}, `{"error":400,"message":"malformed JSON"}`}
+	}
+	if p.ID == nil || p.Name == nil {
+		return &reply{400, map[string]string{}, `{"error":422,"message":"id: is required; name: is required"}`}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch stored, taken := s.plants[*p.ID]; {
+	case !taken:
+		s.plants[*p.ID] = *p.Name
+		return &reply{200, map[string]string{}, `{"name":` + quote(*p.Name) + `}`}
+	case stored == *p.Name:
+		return &reply{400, map[string]string{}, `{"error":409,"message":"the id is taken by an identical plant"}`}
+	}
+	return &reply{400, map[string]string{}, `{"error":409,"message":"the id is taken by a different plant"}`}
+}
+
+// serveTiny starts a server with this fault, if any.
+func serveTiny(t *testing.T, fault func(*http.Request, *reply)) Options {
+	t.Helper()
+	s := httptest.NewServer(&tiny{fault: fault, plants: map[int64]string{}})
+	t.Cleanup(s.Close)
+	return Options{URL: s.URL, Token: "good", Timeout: 20 * time.Second}
+}
+
+// runOne runs one case and returns its result.
+func runOne(t *testing.T, o Options, c Case) Result {
+	t.Helper()
+	report, err := run(t.Context(), o, []Case{c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Results[0]
+}
+
+func TestRunnerPassesAGoodServer(t *testing.T) {
+	t.Parallel()
+	o := serveTiny(t, nil)
+	for _, c := range []Case{
+		one("C1.2", "create", good(), fern()).kept(),
+		one("C1.2", "create and close", good().with("Connection: close"), fern()).closed(),
+		one("C1.3", "in pieces", good(), fern()).pieces(3),
+		one("C1.3", "half-closed", good(), fern()).cut(0, ThenHalfClose),
+		one("C1.3", "chunked", good().chunked(4), fern()),
+		one("C1.5", "naming", post(`{}`), invalid("id", "name")),
+		one("C2.8", "no credential", good().without("Authorization"), noCredential()),
+		one("C5.27", "identical, then different", good(), fern()).then(good(), fails(409).says("identical")).
+			then(post(`{"id":{{id}},"name":"moss"}`), fails(409).says("different")).then(good(), fails(409).says("identical")),
+		one("C5.27", "pipelined", good(), fern()).again(good(), fails(409)).pipelined(),
+		one("C5.27", "on one connection", good(), fern()).again(good(), fails(409)),
+		racing("some", 8, good(), fern()),
+		one("C2.16", "dropped", good(), Answer{}).cut(5, ThenDrop).then(good(), fern()),
+		one("C2.13", "a well-known id", post(`{"id":7,"name":"edge"}`), plant("edge").known()),
+		one("C2.13", "a well-known id, taken by now", post(`{"id":7,"name":"edge"}`), plant("edge").known()),
+	} {
+		if r := runOne(t, o, c); r.Outcome != Passed {
+			t.Errorf("%s: %s %s, want passed", c.Name, r.Outcome, r.Reason)
+		}
+	}
+}
+
+// A faulty server, a case that shows the fault, and what must be said of it.
+type faulty struct {
+	fault func(*http.Request, *reply)
+	c     Case
+	want  string
+}
+
+func faultyServers() map[string]faulty {
+	create, refused := one("C1.2", "create", good(), fern()), one("C1.5", "refused", post(`{}`), invalid("id", "name"))
+	twice := create.then(good(), fails(409).says("identical")).then(post(`{"id":{{id}},"name":"moss"}`), fails(409).says("different"))
+	set := func(name, value string) func(*http.Request, *reply) {
+		return func(_ *http.Request, a *reply) { a.header[name] = value }
+	}
+	drop := func(name string) func(*http.Request, *reply) {
+		return func(_ *http.Request, a *reply) { delete(a.header, name) }
+	}
+	edit := func(old, with string) func(*http.Request, *reply) {
+		return func(_ *http.Request, a *reply) { a.body = strings.Replace(a.body, old, with, 1) }
+	}
+	return map[string]faulty{
+		"status 201":             {func(_ *http.Request, a *reply) { a.status = 201 }, create, "status 201"},
+		"status 422":             {func(_ *http.Request, a *reply) { a.status = 422 }, refused, "status 422"},
+		"no content type":        {set("Content-Type", "text/plain"), create, "Content-Type"},
+		"content type with set":  {set("Content-Type", "application/json; charset=utf-8"), create, "Content-Type"},
+		"no request id":          {drop("X-Request-Id"), create, "X-Request-Id"},
+		"one request id":         {set("X-Request-Id", "same"), twice, "two answers have the X-Request-Id"},
+		"sniffing":               {drop("X-Content-Type-Options"), create, "nosniff"},
+		"says what serves":       {set("Server", "tiny/1"), create, "gives away what serves"},
+		"Allow out of place":     {set("Allow", "POST"), refused, "with Allow"},
+		"challenge out of place": {set("WWW-Authenticate", "Bearer"), refused, "with WWW-Authenticate"},
+		"no challenge": {
+			drop("WWW-Authenticate"), one("C1.6", "", good().without("Authorization"), fails(401)), "with WWW-Authenticate",
+		},
+		"challenge with error": {
+			set("WWW-Authenticate", `Bearer error="invalid_token"`), one("C1.6", "", good().without("Authorization"), noCredential()), "without error=",
+		},
+		"id echoed":           {edit(`{"name"`, `{"id":1,"name"`), create, "the Plant has 2 members"},
+		"tag invented":        {edit(`}`, `,"tag":null}`), create, "the Plant has 2 members"},
+		"another name":        {edit("fern", "Fern"), create, "name is"},
+		"a duplicate":         {edit(`}`, `,"name":"fern"}`), create, "no JSON object"},
+		"no JSON":             {edit(`}`, ``), create, "no JSON object"},
+		"two values":          {edit(`}`, `}{}`), create, "no JSON object"},
+		"another error":       {edit("422", "400"), refused, "error 400, want 422"},
+		"error a string":      {edit("422", `"422"`), refused, "no Error"},
+		"error a fraction":    {edit("422", "422.5"), refused, "no Error"},
+		"error beyond int32":  {edit("422", "4220000000"), refused, "no Error"},
+		"a third member":      {edit(`}`, `,"details":[]}`), refused, "no Error"},
+		"an empty message":    {func(_ *http.Request, a *reply) { a.body = `{"error":422,"message":""}` }, refused, "no Error"},
+		"members in capitals": {edit(`"message"`, `"Message"`), refused, "no Error"},
+		"a member not named":  {edit("name: is required", "more"), refused, "does not name name"},
+		"a member too many":   {edit("id:", "tag and id:"), refused, "names tag"},
+		"inside knowledge":    {edit("id:", "models.NewPlant id:"), refused, "gives away"},
+		"a library's words":   {edit("id:", "json: cannot unmarshal; id:"), refused, "gives away"},
+		"a credential":        {edit("id:", "for good: id:"), refused, "gives away a credential"},
+		"refused, but it was good": {
+			func(_ *http.Request, a *reply) { *a = reply{400, a.header, `{"error":503,"message":"no"}`} }, create, "error 503, want 200",
+		},
+		"accepted, but it was bad": {
+			func(_ *http.Request, a *reply) { *a = reply{200, a.header, `{"name":"fern"}`} }, refused, "200, want error 422",
+		},
+		"identical and different alike":  {edit("a different", "an identical"), twice, "alike"},
+		"two winners":                    {func(_ *http.Request, a *reply) { *a = reply{200, a.header, `{"name":"fern"}`} }, racing("", 4, good(), fern()), "4 of 4 racing creates got 200"},
+		"no winner":                      {func(_ *http.Request, a *reply) { *a = reply{400, a.header, `{"error":409,"message":"no"}`} }, racing("", 4, good(), fern()), "0 of 4 racing creates got 200"},
+		"closes":                         {set("Connection", "close"), create.kept(), "not kept"},
+		"keeps":                          {nil, create.last(func(t *Talk) { t.After = AfterClosed }), "still open"},
+		"panics":                         {func(*http.Request, *reply) { panic(http.ErrAbortHandler) }, create, "closed without an answer"},
+		"asks for a body it will refuse": {nil, one("", "", good().with("Expect: 100-continue"), fern().uninvited()), "100 Continue came"},
+		"a header that is not there":     {nil, one("", "", good(), fern().header("Location", "/x")), "Location is"},
+		"a piece that is not there":      {nil, one("", "", good(), fern().raw("moss")), "lacks"},
+		"cut short, and stored":          {nil, create.then(good(), fern()), "error 409, want 200"},
+	}
+}
+
+func TestRunnerFindsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for name, test := range faultyServers() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := serveTiny(t, test.fault)
+			if name == "keeps" {
+				o.Timeout = 200 * time.Millisecond // nothing is to come
+			}
+			r, err := newRunner(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := r.one(t.Context(), test.c, r.values)
+			if got.Outcome != Failed || !strings.Contains(got.Reason, test.want) {
+				t.Errorf("%s %q, want failed with %q", got.Outcome, got.Reason, test.want)
+			}
+			if len(got.Sent) == 0 || len(got.Wanted) == 0 || strings.Contains(strings.Join(got.Sent, ""), "Bearer good") {
+				t.Errorf("the result does not show what was sent, without credentials, and wanted: %+v", got)
+			}
+		})
+	}
+}
+
+func TestRunSaysAtOnceWhatMakesNoSense(t *testing.T) {
+	t.Parallel()
+	o := serveTiny(t, nil)
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	for name, test := range map[string]struct {
+		change func(*Options)
+		want   string
+	}{
+		"no URL":         {func(o *Options) { o.URL = "" }, "want http://host"},
+		"another scheme": {func(o *Options) { o.URL = "ftp://host" }, "want http://host"},
+		"no scheme":      {func(o *Options) { o.URL = "localhost:8080" }, "want http://host"},
+		"no token":       {func(o *Options) { o.Token = "" }, "token"},
+		"negative limit": {func(o *Options) { o.MaxBodyBytes = -1 }, "negative"},
+		"nobody there":   {func(o *Options) { o.URL = closed.URL }, "does not answer"},
+		"token refused":  {func(o *Options) { o.Token = "bad" }, "refuses the token"},
+	} {
+		o := o
+		test.change(&o)
+		report, err := Run(t.Context(), o)
+		if err == nil || !strings.Contains(err.Error(), test.want) || len(report.Results) > 0 {
+			t.Errorf("%s: %d results, error %v, want %q", name, len(report.Results), err, test.want)
+		}
+	}
+}
+
+// A server that stops in the middle of a run must not make it hang, or pass.
+func TestRunAgainstAServerThatGoesAway(t *testing.T) {
+	t.Parallel()
+	var once sync.Once
+	var s *httptest.Server
+	store := &tiny{plants: map[int64]string{}}
+	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		store.ServeHTTP(w, r)
+		once.Do(func() { _ = s.Listener.Close() })
+	}))
+	t.Cleanup(s.Close)
+	report, err := run(t.Context(), Options{URL: s.URL, Token: "good"}, interfaceCases())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := report.tally(""); n[Passed] > 0 || n[Failed] == 0 {
+		t.Errorf("%v, want none passed", n)
+	}
+}
+
+func TestRunSpeaksTLS(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewTLSServer(&tiny{plants: map[int64]string{}})
+	t.Cleanup(s.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	o := Options{URL: s.URL, Token: "good", TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+	if r := runOne(t, o, one("C1.2", "", good(), fern()).cut(0, ThenHalfClose)); r.Outcome != Passed {
+		t.Errorf("%s %s", r.Outcome, r.Reason)
+	}
+	plain := one("C1.3", "", good(), fails(400)).last(func(t *Talk) { t.Plain = true }).needs(NeedTLS)
+	if r := runOne(t, o, plain); r.Outcome != Failed || len(r.Got) != 1 {
+		t.Errorf("%s %q, want failed: net/http answers with text", r.Outcome, r.Got)
+	}
+}
+
+func TestNeedsThatAreNotMet(t *testing.T) {
+	t.Parallel()
+	o := serveTiny(t, nil)
+	for _, c := range Cases() {
+		if c.Needs == 0 {
+			continue
+		}
+		if r := runOne(t, o, c); r.Outcome != NotRun || r.Reason == "" {
+			t.Fatalf("%s %s: %s %q, want not run with a reason", c.Rule, c.Name, r.Outcome, r.Reason)
+		}
+	}
+	for name, c := range map[string]Case{
+		"the token is no JWT":  one("", "", good().bearing(Token{Given: true, Bend: flipBit}), badToken()),
+		"the limit is too low": one("", "", post(strings.Repeat(" ", 2<<20)), fails(400)),
+	} {
+		if r := runOne(t, o, c); r.Outcome != NotRun {
+			t.Errorf("%s: %s, want not run", name, r.Outcome)
+		}
+	}
+}
+
+// Nothing that a run shows may have a credential in it (C4.25).
+func TestReportHasNoCredentials(t *testing.T) {
+	t.Parallel()
+	o := serveTiny(t, func(_ *http.Request, a *reply) {
+		a.body = strings.ReplaceAll(a.body, "required", "required; you sent the-very-token and the-very-secret")
+	})
+	o.Token, o.Secret = "the-very-token", []byte("the-very-secret")
+	r, err := newRunner(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range Cases() {
+		shown := strings.Join(append(c.sent(r.values.shown()), c.wanted(r.values.shown())...), "\n")
+		if strings.Contains(shown, "the-very-") {
+			t.Fatalf("%s %s shows a credential:\n%s", c.Rule, c.Name, shown)
+		}
+	}
+	if got := r.values.redact("the-very-token the-very-secret"); got != "$TOKEN REDACTED" {
+		t.Errorf("redacted %q", got)
+	}
+}
+
+// A path in the URL comes before /plants, and a port is optional.
+func TestURL(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string][2]string{
+		"http://a":               {"a:80", ""},
+		"https://a/":             {"a:443", ""},
+		"http://a:8080/v1":       {"a:8080", "/v1"},
+		"http://[::1]:9/x%2Fy/":  {"[::1]:9", "/x%2Fy"},
+		"https://[fe80::1]/v1/x": {net.JoinHostPort("fe80::1", "443"), "/v1/x"},
+	} {
+		r, err := newRunner(Options{URL: url, Token: "t"})
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		if got := [2]string{r.address, r.values.path}; got != want {
+			t.Errorf("%s: %q, want %q", url, got, want)
+		}
+	}
+}

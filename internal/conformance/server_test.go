@@ -1,0 +1,168 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"plantstore/internal/apidocs"
+	"plantstore/internal/auth"
+	"plantstore/internal/server"
+	"plantstore/routes"
+	"plantstore/storage/bbolt"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const testSecret = "0123456789abcdef0123456789abcdef"
+
+// patient and hasty are the time-outs of the server under test: for most cases
+// so long that they never matter, for the slow ones short.
+const (
+	patient = time.Minute
+	hasty   = time.Second
+)
+
+// startServer runs the server of this module as the command serve does, on an
+// empty store, and returns the options to check it with.
+func startServer(t *testing.T, timeout time.Duration) Options {
+	t.Helper()
+	store, err := bbolt.Open(filepath.Join(t.TempDir(), "plants.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + listener.Addr().String()
+	description, err := apidocs.New(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := auth.Secret(testSecret)
+	token, err := auth.Issue(secret, auth.Grant{Subject: "test"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier := auth.NewVerifier(auth.Options{Secret: secret, Leeway: time.Minute})
+	logger := slog.New(slog.DiscardHandler)
+	s := server.New(server.Config{
+		Handler: routes.New(routes.Options{
+			Store: store, Description: description, Logger: logger, MaxBodyBytes: 1 << 20,
+			Verify: func(token string) (string, error) {
+				claims, err := verifier.Verify(token)
+				if err != nil {
+					return "", err
+				}
+				return claims.Subject, nil
+			},
+		}),
+		Logger: logger, HeaderTimeout: timeout, RequestTimeout: timeout, IdleTimeout: patient, ShutdownTimeout: patient,
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, listener) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return Options{
+		URL: url, Token: token, Secret: secret, FreshStore: true, Leeway: time.Minute,
+		HeaderTimeout: timeout, RequestTimeout: timeout, Timeout: patient,
+	}
+}
+
+// slowOrNot returns the cases that outwait time-outs, or those that do not.
+func slowOrNot(slow bool) []Case {
+	return slices.DeleteFunc(Cases(), func(c Case) bool { return (c.Needs&NeedSlow != 0) != slow })
+}
+
+// wantNoDeviation also checks that no case was left out but for what the server
+// under test does not have.
+func wantNoDeviation(t *testing.T, o Options, cases []Case) {
+	t.Helper()
+	report, err := run(t.Context(), o, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Deviations() > 0 {
+		var text bytes.Buffer
+		if err := report.WriteText(&text); err != nil {
+			t.Fatal(err)
+		}
+		t.Errorf("the server deviates:\n%s", &text)
+	}
+	for _, r := range report.Results {
+		if r.Outcome == NotRun && !strings.Contains(r.Reason, "https") && !strings.Contains(r.Reason, "origin") {
+			t.Errorf("%s %s was not run: %s", r.Rule, r.Name, r.Reason)
+		}
+	}
+}
+
+func TestServerKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	o := startServer(t, patient)
+	wantNoDeviation(t, o, slowOrNot(false))
+	o.FreshStore = false
+	wantNoDeviation(t, o, slices.Concat(wellKnownIDs(), storeCases())) // a run can be repeated
+}
+
+func TestServerKeepsTheContractWhenClientsAreSlow(t *testing.T) {
+	t.Parallel()
+	o := startServer(t, hasty)
+	o.Slow = true
+	wantNoDeviation(t, o, slowOrNot(true))
+}
+
+// A case that passes whatever is wanted would prove nothing.
+func TestEveryCaseCanFail(t *testing.T) {
+	t.Parallel()
+	o := startServer(t, patient)
+	cases := slowOrNot(false)
+	for i := range cases {
+		for j, talk := range cases[i].Talks {
+			talk.Want = slices.Clone(talk.Want)
+			for k := range talk.Want {
+				talk.Want[k] = contrary(talk.Want[k])
+			}
+			cases[i].Talks = slices.Clone(cases[i].Talks)
+			cases[i].Talks[j] = talk
+		}
+	}
+	report, err := run(t.Context(), o, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Results {
+		if r.Outcome == Passed {
+			t.Errorf("%s %s passes though the contrary is wanted", r.Rule, r.Name)
+		}
+	}
+}
+
+// contrary wants another kind of answer, or the same with another content.
+func contrary(a Answer) Answer {
+	switch {
+	case a.Kind != KindJSON:
+		return fern()
+	case slices.Contains(a.Codes, 200) && len(a.Codes) == 1:
+		a.Name += "x"
+	default:
+		a.Codes = []int{418}
+	}
+	return a
+}

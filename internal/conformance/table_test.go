@@ -1,0 +1,109 @@
+package conformance
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the published document anew") //nolint:gochecknoglobals // so are the flags of every test
+
+const leastCases = 250
+
+func TestEveryRuleHasCases(t *testing.T) {
+	t.Parallel()
+	rules := map[string]int{}
+	for i, r := range Rules() {
+		rules[r.ID] = 0
+		if got := ruleOrder(r.ID); got != i+1 {
+			t.Errorf("rule %s is at place %d", r.ID, i+1)
+		}
+	}
+	if len(rules) != 29 {
+		t.Errorf("%d rules, want 29", len(rules))
+	}
+	cases := Cases()
+	for _, c := range cases {
+		if _, known := rules[c.Rule]; !known {
+			t.Errorf("%q is of the unknown rule %q", c.Name, c.Rule)
+		}
+		rules[c.Rule]++
+	}
+	for rule, n := range rules {
+		if n == 0 {
+			t.Errorf("rule %s has no case", rule)
+		}
+	}
+	if len(cases) < leastCases {
+		t.Errorf("%d cases, want at least %d", len(cases), leastCases)
+	}
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	t.Parallel()
+	seen := map[[2]string]bool{}
+	for _, c := range Cases() {
+		key := [2]string{c.Rule, c.Name}
+		if seen[key] {
+			t.Errorf("%s has two cases %q", c.Rule, c.Name)
+		}
+		seen[key] = true
+	}
+}
+
+// Two cases with the same bytes and the same answer would be one.
+func TestNoCaseIsThereTwice(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, c := range Cases() {
+		if len(c.Talks) > 1 || c.Racing > 0 || len(c.Talks[0].Send) > 1 || c.Talks[0].Send[0].Token != nil {
+			continue
+		}
+		r := c.Talks[0].Send[0]
+		key := fmt.Sprint(c.Rule, c.Talks[0].manner(), c.Talks[0].outcome(), r.Raw, r.Line, r.Header, r.Body, r.Size, r.Chunk)
+		if was, known := seen[key]; known {
+			t.Errorf("%s: %q and %q send the same", c.Rule, was, c.Name)
+		}
+		seen[key] = c.Name
+	}
+}
+
+// A name in double braces that is misspelt would be sent as it is.
+func TestTemplatesAreKnown(t *testing.T) {
+	t.Parallel()
+	known := regexp.MustCompile(`\{\{(host|scheme|path|origin|token|jwt|length|id|id2|id3|racer|fill|space|\.)\}\}`)
+	name := regexp.MustCompile(`\{\{[a-z0-9. ]+\}\}`)
+	for _, c := range Cases() {
+		for _, talk := range c.Talks {
+			for _, r := range talk.Send {
+				text := strings.Join(append(r.Header, r.Line, r.Body, r.Raw), "\n")
+				if left := name.FindString(known.ReplaceAllString(text, "")); left != "" {
+					t.Errorf("%s %s: unknown %s", c.Rule, c.Name, left)
+				}
+			}
+		}
+	}
+}
+
+func TestDocumentIsCurrent(t *testing.T) {
+	t.Parallel()
+	const path = "../../docs/conformance.md"
+	want := Markdown()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // it is published
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("the document is not current; go test ./internal/conformance -update writes it anew:\n%.2000s", diff)
+	}
+}

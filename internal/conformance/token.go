@@ -1,0 +1,157 @@
+package conformance
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"hash"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Token is a recipe for a JWT that [Request.Token] carries. The zero Token is
+// in order: HS256 by the server's secret, valid for an hour.
+type Token struct {
+	// Header and Claims are texts, encoded as they are; empty means in order.
+	Header, Claims string
+	// MAC is how it is really signed: HS256 (if empty), HS384, HS512 or none.
+	MAC string
+	// Key signs in place of the secret.
+	Key string
+	// Padded has the segments padded before they are signed.
+	Padded bool
+	// Given starts from the run's own token, which needs no secret.
+	Given bool
+	// Bend changes the finished token.
+	Bend func(token string) (string, error)
+}
+
+// errNotApplicable says that a case makes no sense with what the run is given.
+var errNotApplicable = errors.New("not applicable")
+
+// errTokenKind says that the run's token is not of a kind that a case can be
+// made from.
+var errTokenKind = fmt.Errorf("%w: the token given is not of the kind that this is made from", errNotApplicable)
+
+func (t Token) needsSecret() bool { return !t.Given && t.Key == "" && t.MAC != "none" }
+
+// text makes the token. What is shown in reports is a placeholder, as the token
+// may be good.
+func (t Token) text(v values) (string, error) {
+	if v.hidden {
+		return "$JWT", nil
+	}
+	token := v.token
+	if !t.Given {
+		token = t.sign(v)
+	}
+	if t.Bend == nil {
+		return token, nil
+	}
+	if strings.Count(token, ".") != 2 {
+		return "", errTokenKind
+	}
+	return t.Bend(token)
+}
+
+func (t Token) sign(v values) string {
+	header, claims, key := t.Header, t.Claims, []byte(v.fill(t.Key))
+	if header == "" {
+		header = `{"alg":"HS256","typ":"JWT"}`
+	}
+	if claims == "" {
+		claims = `{{{live}}}`
+	}
+	if t.Key == "" {
+		key = v.secret
+	}
+	signed := encode(v.fill(header)) + "." + encode(v.fillClaims(claims))
+	if t.Padded {
+		signed = pad(v.fill(header)) + "." + pad(v.fillClaims(claims))
+	}
+	return signed + "." + mac(t.MAC, key, signed)
+}
+
+func mac(algorithm string, key []byte, signed string) string {
+	var h func() hash.Hash
+	switch algorithm {
+	case "none":
+		return ""
+	case "HS384":
+		h = sha512.New384
+	case "HS512":
+		h = sha512.New
+	default:
+		h = sha256.New
+	}
+	m := hmac.New(h, key)
+	m.Write([]byte(signed))
+	return encode(string(m.Sum(nil)))
+}
+
+func encode(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+
+// pad encodes a text so that it ends in padding, with spaces to make it so.
+func pad(s string) string {
+	for len(s)%3 == 0 {
+		s += " "
+	}
+	return base64.URLEncoding.EncodeToString([]byte(s))
+}
+
+// claimsOf returns the members that a server's configuration may demand, iss
+// and aud, as the token given has them, with a subject of our own.
+func claimsOf(token string) string {
+	claims := `"sub":"conformance"`
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return claims
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	var members map[string]jsontext.Value
+	if err != nil || json.Unmarshal(payload, &members) != nil {
+		return claims
+	}
+	for _, name := range []string{"iss", "aud"} {
+		if value, ok := members[name]; ok {
+			claims += `,"` + name + `":` + string(value)
+		}
+	}
+	return claims
+}
+
+// bend makes a bender of a function over the three segments of a token.
+func bend(f func(header, claims, signature string) string) func(string) (string, error) {
+	return func(token string) (string, error) {
+		parts := strings.SplitN(token, ".", 3)
+		return f(parts[0], parts[1], parts[2]), nil
+	}
+}
+
+// spareBits sets a bit of the last character of the signature that stands for
+// none of its bytes, so that a lax decoder sees the same signature.
+func spareBits(token string) (string, error) {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	signature := token[strings.LastIndexByte(token, '.')+1:]
+	last := strings.IndexByte(alphabet, token[len(token)-1])
+	if len(signature)%4 == 0 || last < 0 {
+		return "", errTokenKind
+	}
+	return token[:len(token)-1] + alphabet[last^1:][:1], nil
+}
+
+// flipBit changes the first bit of the signature.
+func flipBit(token string) (string, error) {
+	at := strings.LastIndexByte(token, '.') + 1
+	signature, err := base64.RawURLEncoding.DecodeString(token[at:])
+	if err != nil || len(signature) == 0 {
+		return "", errTokenKind
+	}
+	signature[0] ^= 0x80
+	return token[:at] + encode(string(signature)), nil
+}

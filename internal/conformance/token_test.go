@@ -1,0 +1,137 @@
+package conformance
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+func testValues(token string) values {
+	return values{host: "h", token: token, secret: []byte(testSecret), claims: claimsOf(token), leeway: time.Minute, firstID: 1 << 52}
+}
+
+// What is signed here must be what another library calls signed.
+func TestTokensAreSigned(t *testing.T) {
+	t.Parallel()
+	for algorithm, header := range map[string]string{"": "", "HS384": `{"alg":"HS384"}`, "HS512": `{"alg":"HS512"}`} {
+		text, err := Token{Header: header, MAC: algorithm}.text(testValues("given"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := jwt.Parse(text, func(*jwt.Token) (any, error) { return []byte(testSecret), nil }); err != nil {
+			t.Errorf("%q: %v", algorithm, err)
+		}
+	}
+}
+
+func TestTokensCarryWhatTheServerDemands(t *testing.T) {
+	t.Parallel()
+	given := "e30." + encode(`{"sub":"x","iss":"https://i","aud":["a","b"],"exp":1,"nbf":2}`) + ".c2ln"
+	for token, want := range map[string]string{
+		given:                `"sub":"conformance","iss":"https://i","aud":["a","b"]`,
+		"opaque":             `"sub":"conformance"`,
+		"a.b.c":              `"sub":"conformance"`,
+		"e30." + encode(`[`): `"sub":"conformance"`,
+	} {
+		if got := claimsOf(token); got != want {
+			t.Errorf("claims of %s: %s, want %s", token, got, want)
+		}
+	}
+}
+
+// A bent token must differ from the one it is made from in just what its name
+// says; a lax decoder would not see the difference in the spare bits.
+func TestBenders(t *testing.T) {
+	t.Parallel()
+	good, err := Token{}.text(testValues("given"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature := func(token string, e *base64.Encoding) string {
+		b, err := e.DecodeString(token[strings.LastIndexByte(token, '.')+1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	spare, err := spareBits(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spare == good || signature(spare, base64.RawURLEncoding) != signature(good, base64.RawURLEncoding) {
+		t.Errorf("spare bits: %s from %s", spare, good)
+	}
+	if _, err := base64.RawURLEncoding.Strict().DecodeString(spare[strings.LastIndexByte(spare, '.')+1:]); err == nil {
+		t.Error("the spare bits are not set")
+	}
+	flipped, err := flipBit(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if signature(flipped, base64.RawURLEncoding) == signature(good, base64.RawURLEncoding) || len(flipped) != len(good) {
+		t.Errorf("flipped: %s from %s", flipped, good)
+	}
+	for _, token := range []string{"a.b.", "a.b.cccc"} {
+		if got, err := spareBits(token); err == nil {
+			t.Errorf("spare bits of %s: %s", token, got)
+		}
+	}
+	if got, err := flipBit("a.b.!"); err == nil {
+		t.Errorf("flipped %s", got)
+	}
+}
+
+func TestPaddedTokensArePadded(t *testing.T) {
+	t.Parallel()
+	text, err := Token{Padded: true}.text(testValues("given"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parts := strings.Split(text, "."); !strings.HasSuffix(parts[0], "=") || !strings.HasSuffix(parts[1], "=") {
+		t.Errorf("%s is not padded", text)
+	}
+}
+
+func TestBytes(t *testing.T) {
+	t.Parallel()
+	v := testValues("T")
+	v.maxBody = 10
+	for name, test := range map[string]struct {
+		r    Request
+		want string
+	}{
+		"length is that of the body": {
+			post(`{{id}}`).with("X: {{id2}}").sized(0).without("Authorization"),
+			"", // longer than the limit
+		},
+		"raw": {raw("{{host}} {{token}}\r\n"), "h T\r\n"},
+		"filled": {
+			Request{Line: "L", Header: []string{"N: {{length}}"}, Body: `"{{fill}}"`, Size: 1}, "L\r\nN: 11\r\n\r\n\"xxxxxxxxx\"",
+		},
+		"spaces":  {Request{Line: "L", Body: `1{{space}}`}, "L\r\n\r\n1         "},
+		"chunked": {Request{Line: "L", Body: "abcde", Chunk: 3}, "L\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"},
+	} {
+		got, err := test.r.bytes(v)
+		if string(got) != test.want || (err != nil) != (test.want == "") {
+			t.Errorf("%s: %q, error %v, want %q", name, got, err, test.want)
+		}
+	}
+}
+
+func TestShort(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ in, want string }{
+		{"", ""},
+		{`a "quoted" word`, `a "quoted" word`},
+		{"\r\n\x00\xff\u202e", `\r\n\x00\xff\u202e`},
+		{strings.Repeat("a", 20) + strings.Repeat("b", 20), `aaaaaaaaaaaaaaa…(40 bytes)bbbbb`},
+		{"\x00" + strings.Repeat("b", 40), `\x00bbbbbbbbbbbbbb…(41 bytes)bbbbb`},
+	} {
+		if got := short(test.in, 20); got != test.want {
+			t.Errorf("short(%q) = %s, want %s", test.in, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package conformance
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// values are what the names in double braces stand for.
+type values struct {
+	host, scheme, path, origin, token string
+
+	secret  []byte
+	claims  string // members of a claims set that the server expects
+	leeway  time.Duration
+	maxBody int
+	firstID int64
+	racer   int
+	start   *sync.WaitGroup // if not nil, all dial before any sends
+	hidden  bool            // show what stands for a credential, not the credential
+}
+
+// idsPerCase is how many fresh ids a case can have.
+const idsPerCase = 4
+
+// forCase returns the values of the i-th case: ids that no other case has.
+func (v values) forCase(i int) values {
+	v.firstID += int64(i+1) * idsPerCase
+	return v
+}
+
+// shown returns values that can be put in a report.
+func (v values) shown() values {
+	v.hidden, v.token = true, "$TOKEN"
+	return v
+}
+
+// redact takes credentials out of what is reported, should the server have
+// sent one back.
+func (v values) redact(s string) string {
+	s = strings.ReplaceAll(s, v.token, "$TOKEN")
+	if len(v.secret) > 0 {
+		s = strings.ReplaceAll(s, string(v.secret), "REDACTED")
+	}
+	return s
+}
+
+func (v values) fill(s string, more ...string) string {
+	if !strings.Contains(s, "{{") {
+		return s
+	}
+	return strings.NewReplacer(append(more,
+		"{{host}}", v.host, "{{scheme}}", v.scheme, "{{path}}", v.path, "{{origin}}", v.origin,
+		"{{token}}", v.token, "{{racer}}", strconv.Itoa(v.racer),
+		"{{id}}", strconv.FormatInt(v.firstID, 10),
+		"{{id2}}", strconv.FormatInt(v.firstID+1, 10),
+		"{{id3}}", strconv.FormatInt(v.firstID+2, 10),
+	)...).Replace(s)
+}
+
+// fillClaims fills in the text of a claims set; times are in whole seconds.
+func (v values) fillClaims(s string) string {
+	at := func(d time.Duration) string { return strconv.FormatInt(time.Now().Add(d).Unix(), 10) }
+	return v.fill(s,
+		"{{base}}", v.claims,
+		"{{live}}", v.claims+`,"exp":`+at(time.Hour),
+		"{{soon}}", at(time.Hour),
+		"{{long ago}}", at(-v.leeway-time.Hour),
+		"{{just now}}", at(-v.leeway/2),
+		"{{in a moment}}", at(v.leeway/2),
+		"{{in an hour}}", at(v.leeway+time.Hour),
+	)
+}
+
+// bytes returns what goes over the wire.
+func (r Request) bytes(v values) ([]byte, error) {
+	jwt := ""
+	if r.Token != nil {
+		var err error
+		if jwt, err = r.Token.text(v); err != nil {
+			return nil, err
+		}
+	}
+	if r.Raw != "" {
+		return []byte(v.fill(r.Raw, "{{jwt}}", jwt)), nil
+	}
+	body := v.fill(r.Body, "{{jwt}}", jwt)
+	if !strings.Contains(r.Body, "{{fill}}") && !strings.Contains(r.Body, "{{space}}") && len(body) > v.maxBody {
+		return nil, fmt.Errorf("%w: it needs a limit of at least %d bytes for a body", errNotApplicable, len(body))
+	}
+	for name, with := range map[string]string{"{{fill}}": "x", "{{space}}": " "} {
+		missing := v.maxBody + r.Size - (len(body) - len(name))
+		body = strings.Replace(body, name, strings.Repeat(with, max(missing, 0)), 1)
+	}
+	var b bytes.Buffer
+	b.Grow(len(body) + 1024)
+	for _, line := range append([]string{r.Line}, r.Header...) {
+		b.WriteString(v.fill(line, "{{jwt}}", jwt, "{{length}}", strconv.Itoa(len(body))))
+		b.WriteString("\r\n")
+	}
+	b.WriteString("\r\n")
+	if r.Chunk == 0 {
+		b.WriteString(body)
+	} else {
+		writeChunks(&b, body, r.Chunk)
+	}
+	return b.Bytes(), nil
+}
+
+func writeChunks(b *bytes.Buffer, body string, size int) {
+	for len(body) > 0 {
+		n := min(size, len(body))
+		fmt.Fprintf(b, "%x\r\n%s\r\n", n, body[:n])
+		body = body[n:]
+	}
+	b.WriteString("0\r\n\r\n")
+}
