@@ -90,6 +90,10 @@ func idCases() []Case {
 	} {
 		cases = append(cases, body(rule, "an integer: "+v, named(v), fern()))
 	}
+	zeros := strings.Repeat("0", 10_000)
+	cases = append(cases,
+		body(rule, "an integer with ten thousand decimals, all zero", named("{{id}}."+zeros), fern()),
+		body(rule, "an integer of ten thousand digits and an exponent", named("{{id}}"+zeros+"e-10000"), fern()))
 	for _, v := range []string{"{{id}}.0", "{{id}}e0", "{{id}}00e-2", "{{id}}000.0e-3", "0.{{id}}e16"} {
 		cases = append(cases, body(rule, "the same id as {{id}}: "+v, named("{{id}}"), fern()).then(post(named(v)), fails(409)))
 	}

@@ -28,7 +28,10 @@ func Rules() []Rule {
 		{"C1.7", "<, > and & are sent as they are", ""},
 		{"C2.8", "Checks come in order: route, method, credential, media type, size, JSON, NewPlant, store", ""},
 		{"C2.9", "The media type is application/json in UTF-8, without a content coding", ""},
-		{"C2.10", "The body is one JSON text after RFC 8259 and RFC 7493; at most 10,000 levels deep", ""},
+		{
+			"C2.10", "The body is one JSON text after RFC 8259 and RFC 7493; at most 10,000 levels deep",
+			"Noncharacters such as U+FFFE, which RFC 7493 rules out as well, are kept like all others (C2.14).",
+		},
 		{"C2.11", "Member names match exactly; unknown members are ignored", ""},
 		{"C2.12", "Required means present; null is neither a string nor an integer", ""},
 		{"C2.13", "id is an integer as JSON Schema has it, exact within int64", ""},

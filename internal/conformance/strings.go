@@ -145,6 +145,8 @@ func textCases() []Case {
 		{"combining marks in a heap", "f" + strings.Repeat("\u0300\u0316", 50), ""},
 		{"line and paragraph separators", "a\u2028b\u2029c", ""},
 		{"next line", "a\u0085b", ""},
+		{"noncharacters", "\ufdd0\ufffe\uffff\U0001fffe\U0010ffff", ""},
+		{"noncharacters, escaped", `\ufdd0\ufffe\uffff\ud83f\udffe\udbff\udfff`, "\ufdd0\ufffe\uffff\U0001fffe\U0010ffff"},
 		{"NUL, escaped", `a\u0000b`, "a\x00b"},
 		{"only NUL", `\u0000`, "\x00"},
 		{"every control character, escaped", `\u0001\u0002\u0007\u000b\u001b\u001f`, "\x01\x02\a\v\x1b\x1f"},
