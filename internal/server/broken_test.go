@@ -1,0 +1,199 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// impatient makes the site wait for a header no longer than necessary.
+func impatient(_ *site, config *Config) { config.HeaderTimeout = 50 * time.Millisecond }
+
+// Wherever a header stops coming, the client is told the limit; even when the
+// request before has taken the start of it along.
+func TestSlowHeader(t *testing.T) {
+	t.Parallel()
+	s := start(t, impatient)
+	text := get("Host: x", "X: y")
+	for size := 1; size < len(text); size++ {
+		part := text[:size]
+		t.Run(fmt.Sprintf("%d bytes", size), func(t *testing.T) {
+			t.Parallel()
+			wantSlow(s.dial(t).send(part))
+		})
+		t.Run(fmt.Sprintf("%d bytes after another", size), func(t *testing.T) {
+			t.Parallel()
+			c := s.dial(t).send(good)
+			c.wantEcho(goodEcho())
+			wantSlow(c.send(part))
+		})
+		for _, before := range []string{good, chunked("/good", "2\r\nhi\r\n0\r\n\r\n")} {
+			t.Run(fmt.Sprintf("%d bytes pipelined", size), func(t *testing.T) {
+				t.Parallel()
+				c := s.dial(t).send(before + part)
+				c.wantEcho(goodEcho())
+				wantSlow(c)
+			})
+		}
+	}
+}
+
+func wantSlow(c *client) {
+	c.t.Helper()
+	if r := c.wantRefusal(408); !strings.Contains(r.body, "50ms") {
+		c.t.Errorf("message %q does not name the limit", r.body)
+	}
+}
+
+// A slow HEAD gets no body either.
+func TestSlowHeaderOfHEAD(t *testing.T) {
+	t.Parallel()
+	c := start(t, impatient).dial(t).send(good + "HEAD / HTTP/1.1\r\n")
+	c.wantEcho(goodEcho())
+	c.wantOwnHeader(c.reply(http.MethodHead))
+	c.wantEnd()
+}
+
+// Nobody is told anything who has asked nothing.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	s := start(t, impatient, func(_ *site, config *Config) { config.IdleTimeout = 50 * time.Millisecond })
+	s.dial(t).wantEnd()
+	s.dial(t).closeHalf().wantEnd()
+
+	c := s.dial(t).send(good)
+	c.wantEcho(goodEcho())
+	c.wantEnd()
+	c = s.dial(t).send(good).closeHalf()
+	c.wantEcho(goodEcho())
+	c.wantEnd()
+	// RFC 9112, 2.2: some clients end a body with an empty line of their own.
+	for _, end := range []string{"\r", "\r\n", "\r\n\r"} {
+		c = s.dial(t).send(good + end)
+		c.wantEcho(goodEcho())
+		c.wantEnd()
+	}
+}
+
+// The handler learns that a body is too slow, and its answer still goes out.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
+	for _, text := range []string{
+		post("/", "h", "Content-Length: 2"),
+		post("/", "", "Content-Length: 2"),
+		chunked("/", ""), chunked("/", "2\r\nh"), chunked("/", "2\r\nhi\r\n"), chunked("/", "2\r\nhi\r\n0\r\n"),
+	} {
+		c := s.dial(t).send(text)
+		if r := c.wantError(408); !r.Close {
+			t.Errorf("%q: the answer does not say that the connection closes", text)
+		}
+		c.wantEnd()
+	}
+}
+
+// The rest of a body that nobody reads is waited for no longer than the request
+// may take, and what comes after that is not looked at.
+func TestSlowUnreadBody(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
+	c := s.dial(t).send(post("/early", "h", "Content-Length: 2"))
+	c.wantError(401)
+	c.wantEnd()
+	c.send("i" + good)
+	if served := s.paths(); len(served) != 1 {
+		t.Errorf("served %q", served)
+	}
+}
+
+// A handler that waits has RequestTimeout, and its answer goes out.
+func TestSlowHandler(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
+	s.dial(t).send(host()[:4] + "/wait" + host()[5:]).wantError(503)
+}
+
+// A client that closes its half gets an answer to what it has sent.
+func TestHalfClose(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	header := post("/good", "", "Content-Length: 2")
+	for size := 1; size <= len(good); size++ {
+		part := good[:size]
+		wantLast := func(c *client) {
+			c.t.Helper()
+			switch {
+			case size < len(header):
+				if r := c.wantRefusal(400); !strings.Contains(r.body, "ends before") {
+					c.t.Errorf("message %q does not say that the request is cut short", r.body)
+				}
+			case size < len(good):
+				c.wantError(400)
+			default:
+				c.wantEcho(goodEcho())
+			}
+			c.wantEnd()
+		}
+		t.Run(fmt.Sprintf("%d bytes", size), func(t *testing.T) {
+			t.Parallel()
+			wantLast(s.dial(t).send(part).closeHalf())
+		})
+		t.Run(fmt.Sprintf("%d bytes after another", size), func(t *testing.T) {
+			t.Parallel()
+			c := s.dial(t).send(host())
+			c.wantEcho(echo{http.MethodGet, "/", ""})
+			wantLast(c.send(part).closeHalf())
+		})
+		t.Run(fmt.Sprintf("%d bytes pipelined", size), func(t *testing.T) {
+			t.Parallel()
+			c := s.dial(t).send(good + part).closeHalf()
+			c.wantEcho(goodEcho())
+			wantLast(c)
+		})
+	}
+}
+
+// A client that closes its half while the handler works is not given up.
+func TestHalfCloseWhileHandled(t *testing.T) {
+	t.Parallel()
+	s, read := startNoticing(t)
+	c := s.dial(t).send(sized("/wait", "hi"))
+	<-read
+	<-s.entered
+	c.closeHalf()
+	<-read // the server knows
+	close(s.release)
+	c.wantEcho(echo{http.MethodPost, "/wait", "hi"})
+	c.wantEnd()
+}
+
+// A client that is gone harms nobody.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, text := range []string{"", "GET", good[:len(good)-1], good, good + "G"} {
+		c := s.dial(t).send(text)
+		if tcp, ok := c.Conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // a reset
+		}
+		_ = c.Close()
+	}
+	s.dial(t).send(good).wantEcho(goodEcho())
+}
+
+func TestUnixSocket(t *testing.T) {
+	t.Parallel()
+	s := startOn(t, listen(t, "unix", filepath.Join(t.TempDir(), "socket")))
+	c := s.dial(t).send(good + "nonsense\r\n\r\n")
+	c.wantEcho(goodEcho())
+	c.wantRefusal(400)
+
+	c = s.dial(t)
+	go func() { _, _ = io.WriteString(c, sized("/early", strings.Repeat("a", 1<<20))) }()
+	c.wantError(401)
+}

@@ -1,0 +1,269 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"plantstore/models"
+)
+
+// stopGrace is how long a connection that has not been used yet is waited for
+// when the server stops.
+const stopGrace = 100 * time.Millisecond
+
+// A listener accepts connections that a [conn] watches over.
+type listener struct {
+	net.Listener
+
+	server   *Server
+	stopping context.Context // done when the server stops
+}
+
+// Accept implements [net.Listener].
+func (l *listener) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: nc, server: l.server, timed: true}
+	c.unwatch = context.AfterFunc(l.stopping, c.hurry)
+	return c, nil
+}
+
+// A conn is a connection on which net/http speaks to a client. While the handler
+// has no request in hand, what net/http writes is a refusal of its own making,
+// which conn replaces by an Error (C1.3), and when net/http closes without a
+// word, conn says the last one. Bytes are never judged by what they look like:
+// [conn.begin] and [conn.idle] tell whose they are.
+type conn struct {
+	net.Conn
+
+	server  *Server
+	unwatch func() bool // ends the wait for the server to stop
+
+	mu       sync.Mutex // guards the following; never held while waiting for the client
+	in       intake
+	used     bool  // the client has sent something
+	hurried  bool  // it had not when the server stopped
+	timed    bool  // HeaderTimeout has begun for the current header
+	handling bool  // the handler has the request in hand, or has answered it
+	bodiless bool  // the request that is handled is a HEAD
+	answered bool  // an answer to the current request has begun
+	cut      bool  // what the client sends is no longer read
+	closing  bool  // Close has been called
+	readErr  error // of the last attempt to read
+}
+
+// begin is called when the handler gets the request r. It reports whether the
+// length of r is in doubt.
+func (c *conn) begin(r *http.Request) (doubtful bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.handling, c.bodiless = true, r.Method == http.MethodHead
+	return c.in.begin(r)
+}
+
+// idle is called when net/http is done with a request and awaits the next.
+func (c *conn) idle() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.handling, c.answered, c.timed, c.readErr = false, false, false, nil
+	// A rest of a body must not be taken for a request.
+	c.cut = c.cut || !c.in.end()
+}
+
+// stopReading makes net/http see the end of the input, so that it does not wait
+// for the rest of a body before it closes the connection.
+func (c *conn) stopReading() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = true
+}
+
+// timedOut reports whether the last attempt to read took too long.
+func (c *conn) timedOut() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return errors.Is(c.readErr, os.ErrDeadlineExceeded)
+}
+
+// Read implements [io.Reader].
+func (c *conn) Read(p []byte) (int, error) {
+	if n, err := c.readKept(p); n > 0 || err != nil {
+		return n, err
+	}
+	n, err := c.Conn.Read(p)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return 0, net.ErrClosed
+	}
+	if n > 0 {
+		if !c.used {
+			c.used = true
+			c.unwatch()
+		}
+		n, err = c.in.admit(p, n)
+	}
+	c.readErr = err
+	return n, err
+}
+
+// readKept delivers what was held back by earlier reads, if anything.
+func (c *conn) readKept(p []byte) (n int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closing:
+		return 0, net.ErrClosed
+	case c.cut:
+		return 0, io.EOF
+	case len(c.in.kept) > 0:
+		n, c.readErr = c.in.release(p)
+		return n, c.readErr
+	}
+	switch {
+	case c.hurried && !c.used:
+		// net/http may just have given it HeaderTimeout.
+		err = c.Conn.SetReadDeadline(time.Now().Add(stopGrace))
+	case c.in.head().begun && !c.handling && !c.timed:
+		// net/http lets the first four bytes of a next request take IdleTimeout.
+		c.timed = true
+		err = c.Conn.SetReadDeadline(time.Now().Add(c.server.config.HeaderTimeout))
+	}
+	return 0, err
+}
+
+// Write implements [io.Writer].
+func (c *conn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	first := !c.answered
+	switch {
+	case c.closing:
+		c.mu.Unlock()
+		return 0, net.ErrClosed
+	case c.handling:
+		c.answered = c.answered || string(p) != "HTTP/1.1 100 Continue\r\n\r\n"
+		c.mu.Unlock()
+		return c.Conn.Write(p)
+	}
+	c.answered = true
+	refusal, bodiless := c.refusal(p), c.in.head().bodiless
+	c.mu.Unlock()
+
+	if first {
+		if err := c.say(refusal, bodiless); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+// refusal returns the Error that takes the place of the refusal p of net/http,
+// for which a header that breaks off looks like any other bad one.
+func (c *conn) refusal(p []byte) *models.Error {
+	if c.readErr != nil {
+		if e := c.brokenOff(); e != nil {
+			return e
+		}
+	}
+	const version = len("HTTP/1.1 ")
+	status := 0
+	if len(p) >= version+3 {
+		status, _ = strconv.Atoi(string(p[version : version+3]))
+	}
+	return c.server.config.refusal(models.Code(status))
+}
+
+// brokenOff returns what to say about a header that could not be read to its
+// end, or nil if the connection is lost and there is nobody to say it to.
+func (c *conn) brokenOff() *models.Error {
+	slow := errors.Is(c.readErr, os.ErrDeadlineExceeded)
+	switch {
+	case c.readErr == nil, slow && c.hurried: // net/http gives up because it stops
+		return c.server.config.refusal(models.CodeUnavailable)
+	case slow:
+		return c.server.config.refusal(models.CodeRequestTimeout)
+	case errors.Is(c.readErr, io.EOF):
+		return cutShort()
+	case errors.Is(c.readErr, errNotHTTP):
+		return c.server.config.refusal(models.CodeBadRequest)
+	}
+	return nil
+}
+
+// lastWord returns what is still to be said when the connection is closed, or
+// nil if the client has its answer or asked nothing.
+func (c *conn) lastWord() *models.Error {
+	switch {
+	case c.answered:
+		return nil
+	case c.handling:
+		return c.server.config.refusal(models.CodeInternal)
+	case c.in.waiting():
+		return c.brokenOff()
+	}
+	return nil
+}
+
+// CloseWrite is called by net/http when it has written its last and is about to
+// close. There is nothing to wait for before that.
+func (c *conn) CloseWrite() error { return c.Close() }
+
+// Close implements [io.Closer]. It returns at once. If there is an answer that
+// the client may not have read, the connection lives on for a while behind the
+// back of net/http, see [conn.lingerOn].
+func (c *conn) Close() error {
+	c.unwatch()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return nil
+	}
+	c.closing = true
+	word, bodiless := c.lastWord(), c.in.head().bodiless
+	if c.handling {
+		bodiless = c.bodiless
+	}
+	if word == nil && !c.answered && !c.cut {
+		return c.Conn.Close()
+	}
+	c.server.lingering.Go(func() { c.lingerOn(word, bodiless) })
+	return nil
+}
+
+// hurry is called when the server stops and the client has not sent anything yet.
+// net/http would wait some seconds for it. What has come but has not been read
+// is answered still.
+func (c *conn) hurry() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.used && !c.closing {
+		c.hurried = true
+		_ = c.Conn.SetReadDeadline(time.Now().Add(stopGrace)) // it fails if the connection is gone
+	}
+}
+
+// connKey is the key of the context value that is the request's *conn.
+type connKey struct{}
+
+func withConn(ctx context.Context, nc net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, nc)
+}
+
+// connState tells the connection where it is. Of the states of net/http only
+// this one comes at a time that means something here: all of an answer has been
+// written, and nothing of the next request has been read by its parser.
+func connState(nc net.Conn, state http.ConnState) {
+	if c, ok := nc.(*conn); ok && state == http.StateIdle {
+		c.idle()
+	}
+}

@@ -1,0 +1,138 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// A framed request is one of which the frame is known.
+type framed struct {
+	header, body string
+	request      *http.Request
+	doubtful     bool
+}
+
+func drawFramed(t *rapid.T) framed {
+	method := rapid.SampledFrom([]string{"GET", "HEAD", "POST", "HEADER"}).Draw(t, "method")
+	eol := rapid.SampledFrom([]string{"\r\n", "\n"}).Draw(t, "eol")
+	content := rapid.StringOfN(rapid.RuneFrom([]rune("\r\na0")), 0, 20, -1).Draw(t, "content")
+	f := framed{request: &http.Request{Method: method, ProtoMajor: 1, ProtoMinor: 1, Body: io.NopCloser(nil)}}
+	var field string
+	switch rapid.SampledFrom([]string{"none", "length", "chunked", "both"}).Draw(t, "body") {
+	case "none":
+		field, f.request.Body = "X: Content-Length: 3", http.NoBody
+	case "length":
+		field, f.body, f.request.ContentLength = fmt.Sprintf("Content-length: %d", len(content)), content, int64(len(content))
+	case "both":
+		field, f.doubtful = "X: y"+eol+"CONTENT-LENGTH: 2"+eol, true
+		fallthrough
+	default:
+		field += "transfer-Encoding: chunked"
+		f.body = fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(content)+1, content+"a")
+		f.request.ContentLength = ofChunks
+	}
+	f.header = method + " / HTTP/1.1" + eol + "Host: x" + eol + field + eol + eol
+	return f
+}
+
+// A feed reads a stream by way of an intake, as conn does.
+type feed struct {
+	in   intake
+	from *strings.Reader
+}
+
+// read reads up to size bytes, of which up to segment come from the stream.
+func (f *feed) read(t *rapid.T, size int) string {
+	p := make([]byte, size)
+	var n int
+	var err error
+	if len(f.in.kept) > 0 {
+		n, err = f.in.release(p)
+	} else if n, err = f.from.Read(p[:rapid.IntRange(1, size).Draw(t, "segment")]); n > 0 {
+		n, err = f.in.admit(p, n)
+	}
+	if err != nil || n == 0 {
+		t.Fatalf("read %d bytes, %v", n, err)
+	}
+	return string(p[:n])
+}
+
+// exactly reads until it has want, and not a byte more.
+func (f *feed) exactly(t *rapid.T, got, want string) {
+	for len(got) < len(want) {
+		got += f.read(t, rapid.IntRange(2, 100).Draw(t, "size"))
+	}
+	if got != want {
+		t.Fatalf("let %q through, want %q", got, want)
+	}
+}
+
+// However the input comes in and is asked for, the end of each part is found.
+func TestIntakeStopsAtEnds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		requests := rapid.SliceOfN(rapid.Custom(drawFramed), 1, 5).Draw(t, "requests")
+		var all strings.Builder
+		for _, f := range requests {
+			all.WriteString(f.header + f.body)
+		}
+		f := &feed{from: strings.NewReader(all.String())}
+		ahead := ""
+		for i, r := range requests {
+			f.exactly(t, ahead, r.header)
+			ahead = ""
+			if got, want := f.in.head().bodiless, r.request.Method == http.MethodHead; got != want {
+				t.Fatalf("bodiless is %v, want %v", got, want)
+			}
+			early := r.request.Body == http.NoBody && i+1 < len(requests) && rapid.Bool().Draw(t, "early")
+			if early { // net/http looks ahead before the handler begins
+				ahead = f.read(t, 1)
+			}
+			if got := f.in.begin(r.request); got != r.doubtful {
+				t.Fatalf("begin says %v, want %v", got, r.doubtful)
+			}
+			f.exactly(t, "", r.body)
+			if !early && i+1 < len(requests) && rapid.Bool().Draw(t, "ahead") {
+				ahead = f.read(t, 1)
+			}
+			if !f.in.end() {
+				t.Fatal("the body has not been let through whole")
+			}
+		}
+	})
+}
+
+// A closed connection is closed at once for net/http, whatever is still to be
+// said. What has been kept counts as begun, unless it is but empty lines.
+func TestCloseWithKeptInput(t *testing.T) {
+	t.Parallel()
+	for kept, want := range map[string]string{"G": `{"error":503,`, "\r\n": "", "": ""} {
+		near, far := net.Pipe()
+		s := New(testConfigWith(nil))
+		defer s.cutOff()
+		c := &conn{Conn: near, server: s, unwatch: func() bool { return true }, in: intake{kept: []byte(kept)}}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_ = far.SetDeadline(time.Now().Add(patience))
+		if n, err := c.Read(make([]byte, 9)); n != 0 || !errors.Is(err, net.ErrClosed) {
+			t.Errorf("kept %q: read %d bytes, %v, want %v", kept, n, err, net.ErrClosed)
+		}
+		if _, err := c.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("kept %q: written, %v, want %v", kept, err, net.ErrClosed)
+		}
+		answer, err := io.ReadAll(far)
+		if err != nil || !strings.Contains(string(answer), want) || want == "" && len(answer) > 0 {
+			t.Errorf("kept %q: %q, %v, want %q", kept, answer, err, want)
+		}
+		s.lingering.Wait()
+	}
+}

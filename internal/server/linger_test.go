@@ -1,0 +1,110 @@
+package server
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A client that sends all it has before it reads still finds the answer.
+func TestAnswerOutlivesUnreadInput(t *testing.T) {
+	t.Parallel()
+	const size = 20 << 20
+	s := start(t)
+	filler := strings.Repeat("a", size)
+	for name, row := range map[string]struct {
+		text string
+		code int
+	}{
+		"early answer":   {sized("/early", filler), 401},
+		"chunks":         {chunked("/early", "1400000\r\n"+filler+"\r\n0\r\n\r\n"), 401},
+		"header":         {host("X: " + filler), 431},
+		"no HTTP":        {"\x00" + filler, 400},
+		"behind refusal": {"nonsense\r\n\r\n" + filler, 400},
+		"behind answer":  {post("/early", "", "Connection: close") + filler, 401},
+		"behind panic":   {host()[:4] + "/panic" + host()[5:] + filler, 500},
+		"pipelined":      {"POST /early HTTP/1.0\r\n\r\n" + strings.Repeat(good, size/len(good)), 401},
+		"no trailer":     {chunked("/", "zz\r\n") + filler, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := s.dial(t).send(row.text).closeHalf()
+			r := c.reply(http.MethodPost)
+			if problem := notError(r.Response, r.body, 0); problem != "" || !strings.Contains(r.body, "error") {
+				t.Errorf("%s in %q", problem, r.body)
+			}
+			c.wantEnd()
+		})
+	}
+}
+
+// The patience with input that nobody wants has limits, in time and in bytes.
+func TestDrainIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]lingerLimits{
+		"stall": {stall: time.Millisecond, total: patience, bytes: 1 << 40},
+		"total": {stall: patience, total: time.Millisecond, bytes: 1 << 40},
+		"bytes": {stall: patience, total: patience, bytes: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			near, far := net.Pipe()
+			t.Cleanup(func() { _ = far.Close() })
+			if name == "bytes" {
+				go func() { _, _ = far.Write([]byte("ab")) }()
+			}
+			ended := make(chan struct{})
+			go func() {
+				(&conn{Conn: near}).drain(limits)
+				_ = near.Close()
+				close(ended)
+			}()
+			select {
+			case <-ended:
+			case <-time.After(patience / 2):
+				t.Error("still reading")
+			}
+		})
+	}
+}
+
+// Progress buys time, but not without end.
+func TestDrainEndsWithTotal(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	t.Cleanup(func() { _ = far.Close() })
+	go func() {
+		for {
+			if _, err := io.WriteString(far, "a"); err != nil {
+				return
+			}
+		}
+	}()
+	(&conn{Conn: near}).drain(lingerLimits{stall: patience, total: 20 * time.Millisecond, bytes: 1 << 60})
+	_ = near.Close()
+}
+
+// A connection that cannot close its half, as those of package net can, is
+// closed when the last word is said.
+func TestLingerWithoutCloseWrite(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	t.Cleanup(func() { _ = far.Close() })
+	s := New(testConfigWith(http.NotFoundHandler()))
+	defer s.cutOff()
+	c := &conn{Conn: near, server: s}
+	go c.lingerOn(cutShort(), false)
+	_ = far.SetDeadline(time.Now().Add(patience))
+	if answer, err := io.ReadAll(far); err != nil || !strings.Contains(string(answer), `{"error":400,`) {
+		t.Errorf("read %q, %v", answer, err)
+	}
+}
+
+func testConfigWith(h http.Handler) Config {
+	config := testConfig()
+	config.Handler = h
+	return config
+}

@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"plantstore/models"
+)
+
+// refusal returns the Error for a request that no handler has answered. A code
+// that net/http is not known to use counts as CodeBadRequest.
+func (c Config) refusal(code models.Code) *models.Error {
+	switch code {
+	case models.CodeRequestTimeout:
+		return models.Errorf(code, "the header of the request was not complete after %v; send it faster", c.HeaderTimeout)
+	case models.CodeExpectationFailed:
+		return models.NewError(code, "Expect: nothing but 100-continue can be met; send the request without it")
+	case models.CodeHeaderTooLarge:
+		return models.Errorf(code, "the request line and the header fields are larger than the limit of %d bytes in all; "+
+			"send fewer or shorter ones", c.MaxHeaderBytes)
+	case models.CodeInternal:
+		return models.NewError(code, "the server could not finish the request, and it is not known what became of it; "+
+			"send it again: an id that was created is not created twice")
+	case models.CodeNotImplemented:
+		return models.NewError(code, "Transfer-Encoding: nothing but chunked is supported, and only once")
+	case models.CodeUnavailable:
+		return models.NewError(code, "the server is shutting down and has not looked at the request; send it again later")
+	case models.CodeVersionUnsupported:
+		return models.NewError(code, "this version of HTTP is not supported here; send the request as HTTP/1.1")
+	default:
+		return models.NewError(models.CodeBadRequest, "the request is not valid HTTP/1.1: check the request line, "+
+			"that there is one Host, that every header line is a name, a colon and a value, "+
+			"and that Content-Length is one number")
+	}
+}
+
+// cutShort returns the Error for a header after which the client closed its half
+// of the connection too early.
+func cutShort() *models.Error {
+	return models.NewError(models.CodeBadRequest,
+		"the request ends before its header does; send it whole, with an empty line after the header")
+}
+
+// say writes e as the last answer on the connection, and logs it.
+func (c *conn) say(e *models.Error, bodiless bool) error {
+	id := rand.Text()
+	level := slog.LevelInfo
+	if e.Code == models.CodeInternal {
+		level = slog.LevelError
+	}
+	c.server.config.Logger.LogAttrs(context.Background(), level, "refused",
+		slog.String("request_id", id),
+		slog.String("remote", c.RemoteAddr().String()),
+		slog.Int("error", int(e.Code)),
+		slog.String("message", e.Message))
+	_, err := c.Conn.Write(encode(e, id, bodiless))
+	return err
+}
+
+// encode returns e as an answer (C1.3, C1.6), for HEAD without its body.
+func encode(e *models.Error, id string, bodiless bool) []byte {
+	body, _ := json.Marshal(e) // a number and a string of ours always encode
+	answer := fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\n"+
+		"Content-Type: application/json\r\n"+
+		"Content-Length: %d\r\n"+
+		"Connection: close\r\n"+
+		"Date: %s\r\n"+
+		"X-Content-Type-Options: nosniff\r\n"+
+		"X-Request-Id: %s\r\n\r\n", len(body), time.Now().UTC().Format(http.TimeFormat), id)
+	if bodiless {
+		return answer
+	}
+	return append(answer, body...)
+}

@@ -1,0 +1,129 @@
+// Package server runs the HTTP listener so that every failure on the wire is
+// status 400 with an Error as JSON (C1.3), what net/http refuses before any
+// handler runs included. A request passes three things: the [net.Conn] that
+// watches over the connection, net/http, and the outermost handler, which tells
+// the connection when a request is in the handler's hands.
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// defaultMaxHeaderBytes bounds a header if the configuration does not.
+	defaultMaxHeaderBytes = 32 << 10
+	// answerTime is how much later than the last byte of a request its answer
+	// may be: the answer to a body that came too slowly must still go out.
+	answerTime = 5 * time.Second
+)
+
+// Config is what a [Server] is made from. All durations must be positive.
+type Config struct {
+	// Handler answers the requests. It is given a context that lasts at most
+	// RequestTimeout and does not end when the client hangs up, for a client
+	// may close its half of the connection and wait for the answer. It should
+	// set Content-Length when it answers before it has read the whole body;
+	// otherwise the connection is closed after the answer.
+	Handler http.Handler
+	// Logger, not nil, gets a line for each refusal. What net/http has to say
+	// goes to it at level debug.
+	Logger *slog.Logger
+	// HeaderTimeout is how long the header of a request may take from its
+	// first byte, or from the start of the connection.
+	HeaderTimeout time.Duration
+	// RequestTimeout is how long a whole request may take. After it, reading
+	// the body fails with [os.ErrDeadlineExceeded].
+	RequestTimeout time.Duration
+	// IdleTimeout is how long a connection is kept between two requests.
+	IdleTimeout time.Duration
+	// ShutdownTimeout is how long requests in flight may take to finish when
+	// the server stops.
+	ShutdownTimeout time.Duration
+	// MaxHeaderBytes bounds the request line and the header fields together;
+	// net/http adds 4 KiB to it. 0 means 32 KiB.
+	MaxHeaderBytes int
+}
+
+// A Server answers HTTP/1.1 and HTTP/1.0 requests on a listener.
+type Server struct {
+	config Config
+	http   *http.Server
+	linger lingerLimits
+
+	lingering sync.WaitGroup
+	cut       context.Context // done when whatever is left is cut off
+	cutOff    context.CancelFunc
+}
+
+// New returns a server that is not serving yet.
+func New(config Config) *Server {
+	config.MaxHeaderBytes = cmp.Or(config.MaxHeaderBytes, defaultMaxHeaderBytes)
+	s := &Server{config: config, linger: defaultLinger()}
+	s.cut, s.cutOff = context.WithCancel(context.Background())
+	s.http = &http.Server{
+		Handler:                      http.HandlerFunc(s.handle),
+		DisableGeneralOptionsHandler: true,
+		ReadHeaderTimeout:            config.HeaderTimeout,
+		ReadTimeout:                  config.RequestTimeout,
+		WriteTimeout:                 config.RequestTimeout + answerTime,
+		IdleTimeout:                  config.IdleTimeout,
+		MaxHeaderBytes:               config.MaxHeaderBytes,
+		ErrorLog:                     slog.NewLogLogger(config.Logger.Handler(), slog.LevelDebug),
+		ConnContext:                  withConn,
+		ConnState:                    connState,
+		Protocols:                    new(http.Protocols),
+	}
+	s.http.Protocols.SetHTTP1(true)
+	return s
+}
+
+// Serve answers requests on ln until ctx is done. Then it closes ln and the
+// idle connections, and lets requests in flight finish. It returns nil if they
+// did within ShutdownTimeout, else an error that wraps
+// [context.DeadlineExceeded]; and an error if accepting connections fails. Serve
+// must be called once only.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	stopping, stop := context.WithCancel(ctx)
+	defer stop()
+	var failure error // of accepting connections
+	accepting := make(chan struct{})
+	go func() {
+		failure = s.http.Serve(&listener{Listener: ln, server: s, stopping: stopping})
+		close(accepting)
+	}()
+
+	select {
+	case <-accepting:
+		stop()
+		return errors.Join(fmt.Errorf("accepting connections: %w", failure), s.shutdown(ctx))
+	case <-ctx.Done():
+		err := s.shutdown(ctx)
+		<-accepting
+		return err
+	}
+}
+
+// shutdown ends what is going on, in at most ShutdownTimeout from now.
+func (s *Server) shutdown(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownTimeout)
+	defer cancel()
+	defer s.cutOff()
+
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = fmt.Errorf("requests still in flight after %v were cut off: %w", s.config.ShutdownTimeout, err)
+		s.cutOff()
+		_ = s.http.Close() // nothing but the listener's error, which Shutdown has reported
+	}
+	defer context.AfterFunc(ctx, s.cutOff)()
+	s.lingering.Wait()
+	return err
+}

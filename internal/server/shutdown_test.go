@@ -1,0 +1,227 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/models"
+)
+
+// wantStopped stops the site and checks how Serve ends.
+func (s *site) wantStopped(t *testing.T, want error) {
+	t.Helper()
+	s.stop()
+	if err := <-s.done; !errors.Is(err, want) {
+		t.Errorf("Serve: %v, want %v", err, want)
+	}
+}
+
+// waitUntilStopping returns when the site accepts no more connections.
+func (s *site) waitUntilStopping(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		nc, err := new(net.Dialer).DialContext(t.Context(), s.addr.Network(), s.addr.String())
+		if err != nil {
+			return
+		}
+		_ = nc.Close()
+	}
+	t.Fatal("still accepting connections")
+}
+
+func TestShutdownWithNobody(t *testing.T) {
+	t.Parallel()
+	start(t).wantStopped(t, nil)
+}
+
+// Idle connections are closed without a word; those that were never used count
+// as idle.
+func TestShutdownClosesIdle(t *testing.T) {
+	t.Parallel()
+	// net/http would wait 5 s for the unused one.
+	s := start(t, func(_ *site, config *Config) { config.ShutdownTimeout = 4 * time.Second })
+	unused, used := s.dial(t), s.dial(t).send(good)
+	used.wantEcho(goodEcho())
+	s.wantStopped(t, nil)
+	unused.wantEnd()
+	used.wantEnd()
+}
+
+// A request in flight is finished; one that comes after it is not begun.
+func TestShutdownFinishesRequests(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	c := s.dial(t).send(sized("/wait", "hi"))
+	<-s.entered
+	s.stop()
+	s.waitUntilStopping(t)
+	c.send(good)
+	close(s.release)
+	if r := c.wantEcho(echo{"POST", "/wait", "hi"}); !r.Close {
+		t.Error("the answer does not say that the connection closes")
+	}
+	c.wantEnd()
+	s.wantStopped(t, nil)
+	if served := s.paths(); len(served) != 1 {
+		t.Errorf("served %q", served)
+	}
+}
+
+// Half a header on a kept connection is answered: its request is not handled.
+func TestShutdownWithHalfHeader(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	c := s.dial(t).send(good)
+	c.wantEcho(goodEcho())
+	c.send(good + "GET / HT")
+	c.wantEcho(goodEcho()) // the half that follows has come, too
+	s.stop()
+	s.waitUntilStopping(t)
+	c.wantError(503)
+	c.send("TP/1.1\r\nHost: x\r\n\r\n").closeHalf().wantEnd()
+	s.wantStopped(t, nil)
+}
+
+// A noticing listener tells when something, or the end, has been read.
+type noticing struct {
+	net.Listener
+
+	read chan struct{}
+}
+
+func (n *noticing) Accept() (net.Conn, error) {
+	nc, err := n.Listener.Accept()
+	return &noticed{Conn: nc, read: n.read}, err
+}
+
+type noticed struct {
+	net.Conn
+
+	read chan struct{}
+}
+
+func (n *noticed) Read(p []byte) (int, error) {
+	size, err := n.Conn.Read(p)
+	if size > 0 || errors.Is(err, io.EOF) {
+		select {
+		case n.read <- struct{}{}:
+		default: // nobody waits for more than a few
+		}
+	}
+	return size, err
+}
+
+// startNoticing starts a site and returns the channel on which it tells of reads.
+func startNoticing(t *testing.T, change ...func(*site, *Config)) (*site, <-chan struct{}) {
+	t.Helper()
+	n := &noticing{Listener: listen(t, "tcp", "127.0.0.1:0"), read: make(chan struct{}, 9)}
+	return startOn(t, n, change...), n.read
+}
+
+// Half a header on a fresh connection may become a whole one, but its request is
+// not handled any more.
+func TestShutdownWithHalfHeaderOnly(t *testing.T) {
+	t.Parallel()
+	s, read := startNoticing(t)
+	c := s.dial(t).send("GET / HT")
+	<-read
+	s.stop()
+	s.waitUntilStopping(t)
+	c.send("TP/1.1\r\nHost: x\r\n\r\n").wantError(503)
+	c.closeHalf()
+	s.wantStopped(t, nil)
+	if served := s.paths(); len(served) != 0 {
+		t.Errorf("served %q", served)
+	}
+}
+
+// It has HeaderTimeout for that.
+func TestShutdownWithSlowHeader(t *testing.T) {
+	t.Parallel()
+	s, read := startNoticing(t, impatient)
+	c := s.dial(t).send("GET / HT")
+	<-read
+	s.stop()
+	c.wantError(408)
+	c.closeHalf()
+	s.wantStopped(t, nil)
+}
+
+// What has come on a connection, but has not been read, is answered.
+func TestHurry(t *testing.T) {
+	t.Parallel()
+	for sent, want := range map[string]models.Code{"GET / HT": 503, "GET / HTTP/1.1\r\nHost: x\r\n\r\n": 503, "": 0} {
+		near, far := net.Pipe()
+		s := New(testConfigWith(nil))
+		defer s.cutOff()
+		c := &conn{Conn: near, server: s, timed: true, unwatch: func() bool { return true }}
+		c.hurry()
+		_ = c.SetReadDeadline(time.Now().Add(time.Hour)) // as net/http does when it begins
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				if _, err := c.Read(make([]byte, 4096)); err != nil {
+					_ = c.Close()
+					return
+				}
+			}
+		}()
+		_ = far.SetDeadline(time.Now().Add(patience))
+		if sent != "" {
+			if _, err := io.WriteString(far, sent); err != nil {
+				t.Fatal(err)
+			}
+		}
+		answer, err := io.ReadAll(far)
+		if (want == 0) != (len(answer) == 0) || err != nil || !strings.Contains(string(answer), fmt.Sprintf(`"error":%d`, want)) && want != 0 {
+			t.Errorf("after %q: %q, %v; want error %d", sent, answer, err, want)
+		}
+		<-ended
+		s.lingering.Wait()
+	}
+}
+
+// A request that does not finish is cut off, and the client and the caller of
+// Serve are told.
+func TestShutdownCutsOff(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(_ *site, config *Config) { config.ShutdownTimeout = 50 * time.Millisecond })
+	c := s.dial(t).send(sized("/wait", "hi"))
+	<-s.entered
+	s.wantStopped(t, context.DeadlineExceeded)
+	c.wantRefusal(500)
+}
+
+// A client that does not close its half does not hold up the shutdown.
+func TestShutdownCutsLingering(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(s *site, config *Config) {
+		config.ShutdownTimeout = 50 * time.Millisecond
+		s.limits = lingerLimits{stall: time.Hour, total: time.Hour, bytes: 1 << 30}
+	})
+	c := s.dial(t).send(host("Connection: close"))
+	c.wantEcho(echo{"GET", "/", ""})
+	c.wantEnd()
+	s.wantStopped(t, nil)
+}
+
+// A listener that fails ends Serve with its error.
+func TestListenerFails(t *testing.T) {
+	t.Parallel()
+	ln := listen(t, "tcp", "127.0.0.1:0")
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := New(testConfigWith(nil))
+	if err := s.Serve(t.Context(), ln); !errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("Serve: %v, want the listener's error", err)
+	}
+}
