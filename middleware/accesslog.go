@@ -16,22 +16,25 @@ import (
 func AccessLog(logger *slog.Logger) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		start := time.Now()
+		defer func() { logRequest(logger, c, time.Since(start)) }() // after a panic, too
 		c.Next()
-
-		ctx := c.Request.Context()
-		level, outcome := outcomeOf(c)
-		if !logger.Enabled(ctx, level) {
-			return
-		}
-		logger.LogAttrs(ctx, level, "request", append([]slog.Attr{
-			slog.String("request_id", requestID(c)),
-			slog.String("method", c.Request.Method),
-			slog.String("path", c.Request.URL.Path),
-			slog.String("remote", c.Request.RemoteAddr),
-			slog.String("subject", c.GetString(subjectKey)),
-			slog.Duration("duration", time.Since(start)),
-		}, outcome...)...)
 	}
+}
+
+func logRequest(logger *slog.Logger, c *gin.Context, took time.Duration) {
+	ctx := c.Request.Context()
+	level, outcome := outcomeOf(c)
+	if !logger.Enabled(ctx, level) {
+		return
+	}
+	logger.LogAttrs(ctx, level, "request", append([]slog.Attr{
+		slog.String("request_id", requestID(c)),
+		slog.String("method", c.Request.Method),
+		slog.String("path", c.Request.URL.Path),
+		slog.String("remote", c.Request.RemoteAddr),
+		slog.String("subject", c.GetString(subjectKey)),
+		slog.Duration("duration", took),
+	}, outcome...)...)
 }
 
 // outcomeOf returns how a request ended, and the level at which to say so.

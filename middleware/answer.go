@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"plantstore/models"
 )
@@ -18,7 +19,12 @@ const failureKey = "plantstore.failure"
 
 // OK answers 200 with body as JSON (C1.2).
 func OK(c *gin.Context, body any) {
-	write(c, http.StatusOK, body)
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		Fail(c, err)
+		return
+	}
+	write(c, http.StatusOK, encoded)
 }
 
 // Fail ends the request with an answer of status 400 and an Error (C1.3). An
@@ -32,17 +38,13 @@ func Fail(c *gin.Context, err error) {
 	}
 	c.Set(failureKey, failure)
 	c.Abort()
-	write(c, http.StatusBadRequest, failure)
+	encoded, _ := json.Marshal(failure, jsontext.AllowInvalidUTF8(true)) // never fails
+	write(c, http.StatusBadRequest, encoded)
 }
 
-// write encodes body as a whole before it writes the first byte, so that no
-// client ever sees half an answer.
-func write(c *gin.Context, status int, body any) {
-	encoded, err := json.Marshal(body)
-	if err != nil { // strings of a Plant and an Error always are valid UTF-8
-		c.AbortWithStatus(http.StatusBadRequest)
-		return
-	}
+// write sends a body that was encoded as a whole before, so that no client ever
+// sees half an answer.
+func write(c *gin.Context, status int, encoded []byte) {
 	header := c.Writer.Header()
 	header["Content-Type"] = []string{"application/json"}
 	header["Content-Length"] = []string{strconv.Itoa(len(encoded))}

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"mime"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -37,12 +38,22 @@ func isJSON(values []string) bool {
 	if values[0] == "application/json" {
 		return true
 	}
-	mediaType, parameters, err := mime.ParseMediaType(values[0])
+	mediaType, parameters, err := mime.ParseMediaType(withoutEmptyParameters(values[0]))
 	if err != nil || mediaType != "application/json" {
 		return false
 	}
 	charset, given := parameters["charset"]
 	return !given || strings.EqualFold(charset, "utf-8")
+}
+
+// withoutEmptyParameters takes out the empty parameters that RFC 9110, section
+// 5.6.6, allows and package mime does not. In a quoted string it may change what
+// is not looked at.
+func withoutEmptyParameters(value string) string {
+	parts := strings.Split(value, ";")
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool {
+		return strings.Trim(part, " \t") == ""
+	}), ";")
 }
 
 // isCoded reports whether the values of Content-Encoding name any coding but

@@ -2,22 +2,20 @@ package middleware
 
 import (
 	"crypto/rand"
-	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"plantstore/models"
 )
 
-const (
-	requestIDHeader = "X-Request-Id"
-	maxRequestID    = 128
-)
+const requestIDHeader = "X-Request-Id"
 
 // RequestID gives every answer an X-Request-Id: the client's own if it is sane,
-// else a new one (C1.6). Sane are 1 to 128 letters, digits and "-._~+/=:@".
+// else a new one (C1.6).
 func RequestID() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		ids := c.Request.Header[requestIDHeader]
-		if len(ids) != 1 || !saneRequestID(ids[0]) {
+		if len(ids) != 1 || !models.SaneRequestID(ids[0]) {
 			ids = []string{rand.Text()}
 		}
 		c.Writer.Header()[requestIDHeader] = ids
@@ -28,17 +26,4 @@ func RequestID() gin.HandlerFunc {
 // requestID returns the id that RequestID gave the answer.
 func requestID(c *gin.Context) string {
 	return c.Writer.Header().Get(requestIDHeader)
-}
-
-func saneRequestID(id string) bool {
-	return id != "" && len(id) <= maxRequestID && !strings.ContainsFunc(id, insane)
-}
-
-func insane(r rune) bool {
-	switch {
-	case 'A' <= r && r <= 'Z', 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-		return false
-	default:
-		return !strings.ContainsRune("-._~+/=:@", r)
-	}
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"reflect"
 
 	"github.com/go-json-experiment/json"
@@ -30,7 +31,8 @@ func (d *Decoder) Decode(data []byte, p *NewPlant) error {
 	if err := json.Unmarshal(data, p); err != nil {
 		return syntaxError(data, err)
 	}
-	missing, _ := d.validate.Struct(p).(validator.ValidationErrors)
+	var missing validator.ValidationErrors
+	_ = errors.As(d.validate.Struct(p), &missing) // it has no other errors about a struct
 	if len(missing) == 0 && len(p.misfits) == 0 {
 		return nil
 	}
@@ -92,8 +94,8 @@ func (p *NewPlant) readString(dec *jsontext.Decoder, member string) (*string, er
 	return &s, nil
 }
 
-// readInteger returns the int64 that comes next, or nil and a note if it is
-// something else.
+// readInteger returns the int64 that comes next. If it is something else there
+// is a note, and what is returned means nothing.
 func (p *NewPlant) readInteger(dec *jsontext.Decoder, member string) (*int64, error) {
 	if kind := dec.PeekKind(); kind != jsontext.KindNumber {
 		p.misfit(member, "must be an integer, not "+kindName(kind))
@@ -104,15 +106,10 @@ func (p *NewPlant) readInteger(dec *jsontext.Decoder, member string) (*int64, er
 		return nil, err
 	}
 	v, err := parseInteger(number)
-	switch err {
-	case nil:
-		return &v, nil
-	case errNotInteger:
-		p.misfit(member, "must be an integer, not a number with a fraction")
-	default:
-		p.misfit(member, "must be from -9223372036854775808 to 9223372036854775807")
+	if err != nil {
+		p.misfit(member, err.Error())
 	}
-	return nil, nil
+	return &v, nil
 }
 
 // misfit notes what is wrong with a member that is there.

@@ -7,9 +7,10 @@ import (
 	"strconv"
 )
 
+// What is wrong with a number that is no id, in words for the client.
 var (
-	errNotInteger = errors.New("not an integer")
-	errNotInt64   = errors.New("not within int64")
+	errNotInteger = errors.New("must be an integer, not a number with a fraction")
+	errNotInt64   = errors.New("must be from -9223372036854775808 to 9223372036854775807")
 )
 
 // maxInt64Digits is the number of digits of the longest int64.

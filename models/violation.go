@@ -94,17 +94,26 @@ func complain(data []byte, err *jsontext.SyntacticError) string {
 		return fmt.Sprintf("body: is nested deeper than %d levels", maxDepth)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Sprintf("%s: the JSON is cut short, it ends after %d bytes", at, len(data))
-	case !startsWithRune(data[min(int(err.ByteOffset), len(data)):]):
-		return fmt.Sprintf("%s: is not UTF-8 at byte %d", at, err.ByteOffset)
-	default:
-		return fmt.Sprintf("%s: is not valid JSON at byte %d", at, err.ByteOffset)
 	}
+	offset := min(int(err.ByteOffset), len(data))
+	return fmt.Sprintf("%s: %s at byte %d", at, faultAt(data, offset), offset)
 }
 
-// startsWithRune reports whether data begins with valid UTF-8.
-func startsWithRune(data []byte) bool {
-	r, size := utf8.DecodeRune(data)
-	return r != utf8.RuneError || size > 1
+// faultAt says what is wrong with the JSON that cannot go on at offset.
+func faultAt(data []byte, offset int) string {
+	r, size := utf8.DecodeRune(data[offset:])
+	switch {
+	case jsontext.Value(data[:offset]).IsValid():
+		return "goes on after the end of its JSON"
+	case r == utf8.RuneError && size <= 1:
+		return "is not UTF-8"
+	case r == '\\':
+		return "has an escape that is unknown, or stands for half a surrogate pair,"
+	case r < ' ':
+		return "has a control character that is not escaped"
+	default:
+		return "is not valid JSON"
+	}
 }
 
 // place names the value that a JSON pointer (RFC 6901) leads to: a member of

@@ -264,6 +264,7 @@ func TestStoreRefuses(t *testing.T) {
 		"overloaded":  {storage.ErrOverloaded, 503, "not stored"},
 		"unavailable": {storage.ErrUnavailable, 503, "not stored"},
 		"unknown":     {storage.ErrUnknown, 500, "not known whether the plant was stored"},
+		"damaged":     {storage.ErrCorrupt, 500, "taken by a record that is damaged"},
 		"other":       {errors.New("broken"), 500, "not stored"},
 		"late":        {context.DeadlineExceeded, 500, "not stored"},
 		"short write": {io.ErrShortWrite, 500, "not stored"},

@@ -38,7 +38,7 @@ func OpenURL(ctx context.Context, loc storage.Location) (storage.Store, error) {
 		return nil, err
 	}
 	if loc.Path == "" {
-		return nil, fmt.Errorf("storage URL %q names a host: write %s:PATH, or %[2]s:///PATH for one from the root", loc.URL, loc.Scheme)
+		return nil, fmt.Errorf("storage URL names a host: write %s:PATH, or %[1]s:///PATH for one from the root", loc.Scheme)
 	}
 	s, err := Open(loc.Path)
 	if err != nil {
