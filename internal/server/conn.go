@@ -32,7 +32,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: nc, server: l.server, timed: true}
+	c := &conn{Conn: nc, server: l.server, stopping: l.stopping, timed: true}
 	c.unwatch = context.AfterFunc(l.stopping, c.hurry)
 	return c, nil
 }
@@ -45,20 +45,21 @@ func (l *listener) Accept() (net.Conn, error) {
 type conn struct {
 	net.Conn
 
-	server  *Server
-	unwatch func() bool // ends the wait for the server to stop
+	server   *Server
+	stopping context.Context // done when the server stops
+	unwatch  func() bool     // ends the wait for the server to stop
 
 	mu       sync.Mutex // guards the following; never held while waiting for the client
 	in       intake
-	used     bool  // the client has sent something
-	hurried  bool  // it had not when the server stopped
-	timed    bool  // HeaderTimeout has begun for the current header
-	handling bool  // the handler has the request in hand, or has answered it
-	bodiless bool  // the request that is handled is a HEAD
-	answered bool  // an answer to the current request has begun
-	cut      bool  // what the client sends is no longer read
-	closing  bool  // Close has been called
-	readErr  error // of the last attempt to read
+	used     bool      // the client has sent something
+	hurried  bool      // it had not when the server stopped
+	timed    bool      // HeaderTimeout has begun for the current header
+	handling bool      // the handler has the request in hand, or has answered it
+	from     requester // of the request that is handled
+	answered bool      // an answer to the current request has begun
+	cut      bool      // what the client sends is no longer read
+	closing  bool      // Close has been called
+	readErr  error     // of the last attempt to read
 }
 
 // begin is called when the handler gets the request r. It reports whether the
@@ -66,7 +67,7 @@ type conn struct {
 func (c *conn) begin(r *http.Request) (doubtful bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.handling, c.bodiless = true, r.Method == http.MethodHead
+	c.handling, c.from = true, requesterOf(r)
 	return c.in.begin(r)
 }
 
@@ -156,11 +157,11 @@ func (c *conn) Write(p []byte) (int, error) {
 		return c.Conn.Write(p)
 	}
 	c.answered = true
-	refusal, bodiless := c.refusal(p), c.in.head().bodiless
+	refusal, from := c.refusal(p), c.in.head().requester()
 	c.mu.Unlock()
 
 	if first {
-		if err := c.say(refusal, bodiless); err != nil {
+		if err := c.say(refusal, from); err != nil {
 			return 0, err
 		}
 	}
@@ -229,14 +230,14 @@ func (c *conn) Close() error {
 		return nil
 	}
 	c.closing = true
-	word, bodiless := c.lastWord(), c.in.head().bodiless
-	if c.handling {
-		bodiless = c.bodiless
+	word, from := c.lastWord(), c.from
+	if !c.handling {
+		from = c.in.head().requester()
 	}
 	if word == nil && !c.answered && !c.cut {
 		return c.Conn.Close()
 	}
-	c.server.lingering.Go(func() { c.lingerOn(word, bodiless) })
+	c.server.lingering.Go(func() { c.lingerOn(word, from) })
 	return nil
 }
 

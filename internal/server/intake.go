@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+
+	"plantstore/models"
 )
 
 // errNotHTTP is the error of reading a header with a control character in it.
@@ -42,11 +44,11 @@ func (in *intake) begin(r *http.Request) (doubtful bool) {
 }
 
 // head returns the header of the request that the handler has not got yet.
-func (in *intake) head() head {
+func (in *intake) head() *head {
 	if in.last.done {
-		return in.last
+		return &in.last
 	}
-	return in.next
+	return &in.next
 }
 
 // waiting reports whether the client has begun a request that the handler has
@@ -121,10 +123,26 @@ func (in *intake) toEmptyLine(data []byte) int {
 }
 
 const (
-	headMethod    = "HEAD "
-	lengthField   = "content-length:"
-	transferField = "transfer-encoding:"
+	headMethod     = "HEAD "
+	lengthField    = "content-length:"
+	transferField  = "transfer-encoding:"
+	requestIDField = "x-request-id:"
 )
+
+// A requester is what an answer of the server's own takes from the request.
+type requester struct {
+	bodiless bool   // the method is HEAD: the answer has no body
+	id       string // the X-Request-Id, or empty if there is no single sane one
+}
+
+// requesterOf returns the requester of a request that net/http has read.
+func requesterOf(r *http.Request) requester {
+	from := requester{bodiless: r.Method == http.MethodHead}
+	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && models.SaneRequestID(ids[0]) {
+		from.id = ids[0]
+	}
+	return from
+}
 
 // A head is what has been let through of the header of a request.
 type head struct {
@@ -133,6 +151,10 @@ type head struct {
 	bodiless bool // the method is HEAD
 	length   bool // there is a Content-Length
 	transfer bool // there is a Transfer-Encoding
+
+	ids  int    // lines of X-Request-Id
+	inID bool   // the current line is one of them
+	id   []byte // the value of the last of them, without what is too much
 
 	lines int                      // whole lines so far
 	size  int                      // length of the current line so far
@@ -150,7 +172,7 @@ func (h *head) scan(data []byte) (int, error) {
 			return i + 1, nil
 		case b == '\n':
 			h.lines++
-			h.size = 0
+			h.size, h.inID = 0, false
 		case b < ' ' && b != '\t' && b != '\r', b == 0x7f:
 			h.begun = true
 			return 0, errNotHTTP
@@ -168,6 +190,9 @@ func (h *head) note(b byte) {
 		h.start[h.size] = b
 	}
 	h.size++
+	if h.inID && len(h.id) < maxKeptID {
+		h.id = append(h.id, b)
+	}
 	switch start := h.start[:min(h.size, len(h.start))]; {
 	case h.size == len(headMethod) && h.lines == 0:
 		h.bodiless = string(start) == headMethod
@@ -175,5 +200,21 @@ func (h *head) note(b byte) {
 		h.length = true
 	case h.size == len(transferField) && strings.EqualFold(string(start), transferField):
 		h.transfer = true
+	case h.size == len(requestIDField) && strings.EqualFold(string(start), requestIDField):
+		h.ids++
+		h.inID, h.id = true, h.id[:0]
 	}
+}
+
+// maxKeptID is how much of the line of an X-Request-Id is kept: more than of any
+// sane one with the white space around it.
+const maxKeptID = 256
+
+// requester returns what is known of the requester so far.
+func (h *head) requester() requester {
+	from := requester{bodiless: h.bodiless}
+	if id := string(bytes.Trim(h.id, " \t\r")); h.ids == 1 && !h.inID && models.SaneRequestID(id) {
+		from.id = id
+	}
+	return from
 }

@@ -11,6 +11,10 @@ import (
 // is no longer than that because it may come on top of ShutdownTimeout.
 const lastWordTime = time.Second
 
+// stopLinger is how long a connection still lingers once the server stops: as
+// long as net/http itself would give a client to read its answer.
+const stopLinger = 500 * time.Millisecond
+
 // lingerLimits bound how long a connection is read after its last answer.
 type lingerLimits struct {
 	stall time.Duration // without a byte from the client
@@ -26,11 +30,11 @@ func defaultLinger() lingerLimits {
 // has closed its half. Until then it reads and drops what the client sends: to
 // close a connection with unread input resets it, and the client would lose the
 // answer (RFC 9112, 9.6).
-func (c *conn) lingerOn(word *models.Error, bodiless bool) {
+func (c *conn) lingerOn(word *models.Error, from requester) {
 	defer func() { _ = c.Conn.Close() }()
 	if word != nil {
 		_ = c.SetWriteDeadline(time.Now().Add(lastWordTime))
-		if err := c.say(word, bodiless); err != nil {
+		if err := c.say(word, from); err != nil {
 			return
 		}
 	}
@@ -38,7 +42,9 @@ func (c *conn) lingerOn(word *models.Error, bodiless bool) {
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
-	defer context.AfterFunc(c.server.cut, func() { _ = c.Conn.Close() })()
+	closeNow := func() { _ = c.Conn.Close() }
+	defer context.AfterFunc(c.server.cut, closeNow)()
+	defer context.AfterFunc(c.stopping, func() { time.AfterFunc(stopLinger, closeNow) })()
 	c.drain(c.server.linger)
 }
 

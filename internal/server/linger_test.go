@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -76,15 +77,24 @@ func TestDrainEndsWithTotal(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
 	t.Cleanup(func() { _ = far.Close() })
+	wrote := make(chan error)
 	go func() {
 		for {
 			if _, err := io.WriteString(far, "a"); err != nil {
+				wrote <- err
 				return
 			}
 		}
 	}()
+	start := time.Now()
 	(&conn{Conn: near}).drain(lingerLimits{stall: patience, total: 20 * time.Millisecond, bytes: 1 << 60})
+	if time.Since(start) >= patience {
+		t.Error("ended with the patience of the stall, not with the total")
+	}
 	_ = near.Close()
+	if err := <-wrote; !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("the client was still writing: %v", err)
+	}
 }
 
 // A connection that cannot close its half, as those of package net can, is
@@ -96,7 +106,7 @@ func TestLingerWithoutCloseWrite(t *testing.T) {
 	s := New(testConfigWith(http.NotFoundHandler()))
 	defer s.cutOff()
 	c := &conn{Conn: near, server: s}
-	go c.lingerOn(cutShort(), false)
+	go c.lingerOn(cutShort(), requester{})
 	_ = far.SetDeadline(time.Now().Add(patience))
 	if answer, err := io.ReadAll(far); err != nil || !strings.Contains(string(answer), `{"error":400,`) {
 		t.Errorf("read %q, %v", answer, err)

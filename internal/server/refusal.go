@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -48,23 +49,23 @@ func cutShort() *models.Error {
 }
 
 // say writes e as the last answer on the connection, and logs it.
-func (c *conn) say(e *models.Error, bodiless bool) error {
-	id := rand.Text()
+func (c *conn) say(e *models.Error, to requester) error {
+	to.id = cmp.Or(to.id, rand.Text())
 	level := slog.LevelInfo
 	if e.Code == models.CodeInternal {
 		level = slog.LevelError
 	}
 	c.server.config.Logger.LogAttrs(context.Background(), level, "refused",
-		slog.String("request_id", id),
+		slog.String("request_id", to.id),
 		slog.String("remote", c.RemoteAddr().String()),
 		slog.Int("error", int(e.Code)),
 		slog.String("message", e.Message))
-	_, err := c.Conn.Write(encode(e, id, bodiless))
+	_, err := c.Conn.Write(encode(e, to))
 	return err
 }
 
 // encode returns e as an answer (C1.3, C1.6), for HEAD without its body.
-func encode(e *models.Error, id string, bodiless bool) []byte {
+func encode(e *models.Error, to requester) []byte {
 	body, _ := json.Marshal(e) // a number and a string of ours always encode
 	answer := fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\n"+
 		"Content-Type: application/json\r\n"+
@@ -72,8 +73,8 @@ func encode(e *models.Error, id string, bodiless bool) []byte {
 		"Connection: close\r\n"+
 		"Date: %s\r\n"+
 		"X-Content-Type-Options: nosniff\r\n"+
-		"X-Request-Id: %s\r\n\r\n", len(body), time.Now().UTC().Format(http.TimeFormat), id)
-	if bodiless {
+		"X-Request-Id: %s\r\n\r\n", len(body), time.Now().UTC().Format(http.TimeFormat), to.id)
+	if to.bodiless {
 		return answer
 	}
 	return append(answer, body...)

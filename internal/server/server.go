@@ -20,6 +20,8 @@ import (
 const (
 	// defaultMaxHeaderBytes bounds a header if the configuration does not.
 	defaultMaxHeaderBytes = 32 << 10
+	// netHTTPSlack is what net/http adds to its own limit of a header.
+	netHTTPSlack = 4 << 10
 	// answerTime is how much later than the last byte of a request its answer
 	// may be: the answer to a body that came too slowly must still go out.
 	answerTime = 5 * time.Second
@@ -33,8 +35,8 @@ type Config struct {
 	// set Content-Length when it answers before it has read the whole body;
 	// otherwise the connection is closed after the answer.
 	Handler http.Handler
-	// Logger, not nil, gets a line for each refusal. What net/http has to say
-	// goes to it at level debug.
+	// Logger, not nil, gets a line for each refusal. What net/http has to say,
+	// such as why it cannot accept connections, goes to it at level warn.
 	Logger *slog.Logger
 	// HeaderTimeout is how long the header of a request may take from its
 	// first byte, or from the start of the connection.
@@ -48,7 +50,7 @@ type Config struct {
 	// the server stops.
 	ShutdownTimeout time.Duration
 	// MaxHeaderBytes bounds the request line and the header fields together;
-	// net/http adds 4 KiB to it. 0 means 32 KiB.
+	// less than 4 KiB counts as that. 0 means 32 KiB.
 	MaxHeaderBytes int
 }
 
@@ -75,8 +77,8 @@ func New(config Config) *Server {
 		ReadTimeout:                  config.RequestTimeout,
 		WriteTimeout:                 config.RequestTimeout + answerTime,
 		IdleTimeout:                  config.IdleTimeout,
-		MaxHeaderBytes:               config.MaxHeaderBytes,
-		ErrorLog:                     slog.NewLogLogger(config.Logger.Handler(), slog.LevelDebug),
+		MaxHeaderBytes:               max(1, config.MaxHeaderBytes-netHTTPSlack),
+		ErrorLog:                     slog.NewLogLogger(config.Logger.Handler(), slog.LevelWarn),
 		ConnContext:                  withConn,
 		ConnState:                    connState,
 		Protocols:                    new(http.Protocols),

@@ -213,6 +213,20 @@ func TestShutdownCutsLingering(t *testing.T) {
 	s.wantStopped(t, nil)
 }
 
+// Nor does one that has its answer and may take all of the linger: a few moments
+// after the server stops it is closed.
+func TestShutdownShortensLingering(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(s *site, config *Config) {
+		config.ShutdownTimeout = time.Hour
+		s.limits = lingerLimits{stall: time.Hour, total: time.Hour, bytes: 1 << 30}
+	})
+	c := s.dial(t).send(host("Connection: close"))
+	c.wantEcho(echo{"GET", "/", ""})
+	c.wantEnd()
+	s.wantStopped(t, nil)
+}
+
 // A listener that fails ends Serve with its error.
 func TestListenerFails(t *testing.T) {
 	t.Parallel()
