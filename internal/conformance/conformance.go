@@ -137,10 +137,12 @@ func (r *runner) probe(ctx context.Context) error {
 	if len(heard) == 0 {
 		return fmt.Errorf("%s does not answer: %w", r.URL, err)
 	}
-	if code, _ := heard[0].failure(); code == 401 {
-		return fmt.Errorf("%s refuses the token given", r.URL)
+	switch code, message := heard[0].failure(); code {
+	case 401, 403:
+		return fmt.Errorf("%s refuses the token given: %s", r.URL, message)
+	default:
+		return nil // the cases say the rest
 	}
-	return nil
 }
 
 // all runs the cases, some at a time. A slow case hardly works, so that all of

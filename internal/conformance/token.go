@@ -104,8 +104,8 @@ func pad(s string) string {
 	return base64.URLEncoding.EncodeToString([]byte(s))
 }
 
-// claimsOf returns the members that a server's configuration may demand, iss
-// and aud, as the token given has them, with a subject of our own.
+// claimsOf returns the members that a server's configuration may demand, iss,
+// aud and scope, as the token given has them, with a subject of our own.
 func claimsOf(token string) string {
 	claims := `"sub":"conformance"`
 	parts := strings.Split(token, ".")
@@ -117,7 +117,7 @@ func claimsOf(token string) string {
 	if err != nil || json.Unmarshal(payload, &members) != nil {
 		return claims
 	}
-	for _, name := range []string{"iss", "aud"} {
+	for _, name := range []string{"iss", "aud", "scope"} {
 		if value, ok := members[name]; ok {
 			claims += `,"` + name + `":` + string(value)
 		}
