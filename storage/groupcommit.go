@@ -19,7 +19,8 @@ type Item struct {
 	// stored under it. This one is then not stored.
 	Existing *models.Plant
 	// Err is set by the engine if this plant was not stored for a reason
-	// that does not touch the others of the batch.
+	// that does not touch the others of the batch. Creates of the same id
+	// that came in later get it, too: it is not tried for them again.
 	Err error
 }
 
@@ -67,7 +68,9 @@ type GroupCommit struct {
 	refusal error // what creates get; nil while they are accepted
 }
 
-// A request is a create on its way. GroupCommit.mu guards all but done.
+// A request is a create on its way. GroupCommit.mu guards taken and withdrawn;
+// the rest belongs to the writer from when it has taken the request until the
+// outcome is in done, and to the caller before and after.
 type request struct {
 	Record
 

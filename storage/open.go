@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// DefaultScheme is the scheme of a location that is a plain path.
-const DefaultScheme = "bbolt"
+// defaultScheme is the scheme of a location that is a plain path.
+const defaultScheme = "bbolt"
 
 // A Location is a storage URL, taken apart.
 type Location struct {
@@ -27,9 +27,9 @@ type Location struct {
 }
 
 // ParseURL takes a storage URL apart. A plain path, also one with a drive
-// letter, means the engine of [DefaultScheme].
+// letter, means the engine of [defaultScheme].
 func ParseURL(rawURL string) (Location, error) {
-	loc := Location{Scheme: DefaultScheme, Path: rawURL, URL: rawURL}
+	loc := Location{Scheme: defaultScheme, Path: rawURL, URL: rawURL}
 	if scheme, rest, found := strings.Cut(rawURL, ":"); found && isScheme(scheme) {
 		loc.Scheme, loc.Path = strings.ToLower(scheme), pathOf(rest)
 		rawURL = rest
@@ -88,7 +88,7 @@ func (e Engines) Open(ctx context.Context, rawURL string) (Store, error) {
 	if !ok {
 		known := strings.Join(slices.Sorted(maps.Keys(e)), ", ")
 		return nil, fmt.Errorf("storage URL has the unknown scheme %q; known: %s (for a file with such a name write %s:PATH)",
-			loc.Scheme, known, DefaultScheme)
+			loc.Scheme, known, defaultScheme)
 	}
 	return open(ctx, loc)
 }
