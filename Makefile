@@ -1,0 +1,89 @@
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-builtin-rules
+# Each Go command uses all processors by itself, and the tests come last.
+.NOTPARALLEL:
+
+modules := . e2e
+tags := nomsgpack
+platforms := $(foreach os,linux darwin windows,$(os)/amd64 $(os)/arm64)
+# Fuzzing goes on this long for each target, as -fuzztime has it.
+FUZZTIME ?= 10m
+# Further arguments of make image, such as --build-arg=GO_IMAGE=...
+IMAGE_ARGS ?=
+
+# Each tool carries its version in its name, so that a new version is installed.
+golangci_lint := $(CURDIR)/.tools/golangci-lint-v2.15.0
+gofumpt := $(CURDIR)/.tools/gofumpt-v0.12.0
+
+# The toolchain stamps the version that git tells. Where git cannot, as before
+# the first commit, it must not be asked.
+ifeq ($(shell git rev-parse --verify --quiet HEAD 2>/dev/null),)
+export GOFLAGS += -buildvcs=false
+endif
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build the static binary bin/plantstore
+	CGO_ENABLED=0 go build -tags $(tags) -trimpath -ldflags '-s -w' -o bin/plantstore$(shell go env GOEXE) .
+
+.PHONY: check
+check: lint cross tidy test ## everything that must hold before a change is merged
+
+.PHONY: test
+test: tools fuzz-short ## run all tests, with the race detector
+	cd e2e && go test -race -tags $(tags) -count=1 ./...
+	go test -race -tags $(tags) ./...
+
+.PHONY: fuzz
+fuzz: ## fuzz each target for FUZZTIME (10m)
+	.ci/fuzz $(FUZZTIME)
+
+# So many inputs rather than so many seconds: what is checked does not depend on
+# the speed of the machine.
+.PHONY: fuzz-short
+fuzz-short:
+	.ci/fuzz 20000x
+
+.PHONY: lint
+lint: $(golangci_lint) $(gofumpt) ## vet both modules, check their format and lint them
+	@unformatted=$$($(gofumpt) -l .); test -z "$$unformatted" || { echo "not formatted by gofumpt: $$unformatted" >&2; exit 1; }
+	@for module in $(modules); do (set -x; cd $$module; go vet -tags $(tags) ./...; $(golangci_lint) run ./...); done
+
+.PHONY: cross
+cross: ## build for each platform
+	@for platform in $(platforms); do \
+		(set -x; CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -tags $(tags) -trimpath -o /dev/null .); \
+	done
+
+.PHONY: tidy
+tidy: ## check that go.mod and go.sum of both modules are tidy
+	@for module in $(modules); do (set -x; cd $$module; go mod tidy -diff); done
+
+.PHONY: generate
+generate: ## write the golden files and the generated documents anew
+	@folders=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u); \
+	for folder in $$folders; do (set -x; cd $$folder; go test -tags $(tags) -count=1 . -update); done
+
+.PHONY: image
+image: ## build the container image with buildah; IMAGE_ARGS adds arguments
+	buildah build --format=docker --tag=plantstore $(IMAGE_ARGS) .
+
+.PHONY: tools
+tools: ## install what the tests need and this machine lacks
+	.ci/tools
+
+$(golangci_lint):
+	GOBIN=$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+	mv $(@D)/golangci-lint $@
+
+$(gofumpt):
+	GOBIN=$(@D) go install mvdan.cc/gofumpt@v0.12.0
+	mv $(@D)/gofumpt $@
+
+.PHONY: clean
+clean: ## remove what was built and installed here
+	rm -rf bin dist .tools e2e/node/node_modules

@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/oas"
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+// patience bounds every exchange, far above what any should take.
+const patience = time.Minute
+
+// get returns the body of a GET, which must be answered with 200.
+func get(t *testing.T, url string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s, %v", url, answer.Status, err)
+	}
+	return body
+}
+
+// judgeOf returns a Judge by the description that the server itself serves.
+func judgeOf(t *testing.T, server *plantstore.Server) *oas.Judge {
+	t.Helper()
+	judge, err := oas.NewJudge(get(t, server.DescriptionURL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return judge
+}
+
+// exchange sends a request, byte for byte, and returns the answer with its body
+// read. It does not close its side before the answer has come.
+func exchange(t *testing.T, server *plantstore.Server, request string) *http.Response {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.BaseURL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = io.WriteString(conn, request) // the server may refuse before it has read everything
+	}()
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("no answer: %v", err)
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatalf("half an answer: %q, %v", body, err)
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	_ = conn.Close()
+	<-sent
+	return answer
+}
+
+// failure returns the Error in an answer, or the zero Error if it has none.
+func failure(t *testing.T, answer *http.Response) models.Error {
+	t.Helper()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e models.Error
+	if err := json.Unmarshal(body, &e); err != nil {
+		t.Fatalf("%q: %v", body, err)
+	}
+	return e
+}

@@ -1,0 +1,160 @@
+// Package image builds the container image and runs it.
+package image
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/e2e/internal/tools"
+)
+
+const image = "localhost/plantstore"
+
+func TestImage(t *testing.T) {
+	t.Parallel()
+	s := newStorage(t)
+	buildImage(t, s)
+	t.Run("says how it is run", func(t *testing.T) {
+		t.Parallel()
+		checkConfig(t, s)
+	})
+	t.Run("holds only what is needed", func(t *testing.T) {
+		t.Parallel()
+		checkFiles(t, s)
+	})
+	t.Run("runs by its own defaults", func(t *testing.T) {
+		t.Parallel()
+		checkDefaults(t, s)
+	})
+	t.Run("keeps plants in its volume", func(t *testing.T) {
+		t.Parallel()
+		checkVolume(t, s)
+	})
+}
+
+// buildImage builds the image without a registry or a network: the build stage
+// starts from an image with next to nothing in it and sees the Go toolchain of
+// this machine, its shell and its modules. docs/operations.md shows the same by
+// hand.
+func buildImage(t *testing.T, s *storage) {
+	t.Helper()
+	module, err := tools.ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := filepath.Dir(module)
+	download := exec.CommandContext(t.Context(), "go", "mod", "download")
+	download.Dir = project
+	if out, err := download.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", download, err, out)
+	}
+	goroot := goEnv(t, "GOROOT")
+	s.build(t, "localhost/go", goBase(t, goroot))
+	s.build(t, image, project,
+		"--build-arg=GO_IMAGE=localhost/go",
+		"--build-arg=GOPROXY=off",
+		"--build-arg=GOFLAGS=-buildvcs=false", // this may be no repository
+		"--volume=/usr:/usr:ro",
+		"--volume="+goroot+":"+goroot+":ro",
+		"--volume="+goEnv(t, "GOMODCACHE")+":/go/pkg/mod",
+		"--volume="+goEnv(t, "GOCACHE")+":/go/cache",
+	)
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+	if err != nil {
+		t.Fatalf("go env %s: %v", name, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// goBase returns a folder with all that the substitute for the Go image is built
+// from: links to the folders that /usr brings.
+func goBase(t *testing.T, goroot string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "rootfs", "tmp"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"bin", "lib", "lib64"} {
+		if err := os.Symlink("usr/"+name, filepath.Join(dir, "rootfs", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dockerfile := "FROM scratch\nCOPY rootfs /\nENV PATH=" + goroot + "/bin:/usr/bin GOPATH=/go GOCACHE=/go/cache\n"
+	if err := os.WriteFile(filepath.Join(dir, "Dockerfile"), []byte(dockerfile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A config is what the tests read of the configuration of an image.
+type config struct {
+	User         string
+	Env          []string
+	Entrypoint   []string
+	Cmd          []string
+	Volumes      map[string]struct{}
+	ExposedPorts map[string]struct{}
+}
+
+func checkConfig(t *testing.T, s *storage) {
+	want := config{
+		User:         "65532:65532",
+		Env:          []string{"ADDR=:8080", "STORAGE_URL=bbolt:/data/plants.db"},
+		Entrypoint:   []string{"/plantstore"},
+		Cmd:          []string{"serve"},
+		Volumes:      map[string]struct{}{"/data": {}},
+		ExposedPorts: map[string]struct{}{"8080/tcp": {}},
+	}
+	var got config
+	if err := json.Unmarshal([]byte(s.do(t, "image", "inspect", "--format={{json .Config}}", image)), &got); err != nil {
+		t.Fatal(err)
+	}
+	// A builder may add a PATH.
+	got.Env = slices.DeleteFunc(got.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") })
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("configuration of the image (-want +got):\n%s", diff)
+	}
+	if got := s.do(t, "image", "inspect", "--format={{.HealthCheck.Test}}", image); got != "[CMD /plantstore health]" {
+		t.Errorf("health check of the image: %s", got)
+	}
+}
+
+// checkFiles looks for the binary and the folder of the data, and for anything
+// else, such as a secret of the one who built the image.
+func checkFiles(t *testing.T, s *storage) {
+	s.do(t, "create", "--name=files", image)
+	archive := tar.NewReader(strings.NewReader(s.do(t, "export", "files")))
+	got := make(map[string]string)
+	for {
+		file, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[file.Name] = fmt.Sprintf("%v %d:%d", file.FileInfo().Mode(), file.Uid, file.Gid)
+	}
+	want := map[string]string{
+		"plantstore": "-rwxr-xr-x 0:0",
+		"data/":      "drwxr-xr-x 65532:65532",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files of the image (-want +got):\n%s", diff)
+	}
+}

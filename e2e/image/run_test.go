@@ -1,0 +1,139 @@
+package image
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/models"
+)
+
+// patience bounds every wait, far above what any should take.
+const patience = time.Minute
+
+// start starts a container with nothing that the image does not need: no
+// writable root, no capability. It returns when the health check of the image
+// passes.
+func (s *storage) start(t *testing.T, name string, args ...string) {
+	t.Helper()
+	s.do(t, append([]string{
+		"run", "--detach", "--name=" + name,
+		"--read-only", "--read-only-tmpfs=false", "--cap-drop=all", "--security-opt=no-new-privileges",
+		// Limits that may be set without privileges, and no timer of systemd.
+		"--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024", "--log-driver=k8s-file", "--health-interval=disable",
+	}, append(args, image)...)...)
+	s.await(t, name)
+}
+
+// await polls the health check of a container until it passes.
+func (s *storage) await(t *testing.T, name string) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		_, err := s.podmanRun(t.Context(), "healthcheck", "run", name)
+		if err == nil {
+			return
+		}
+		if state := s.do(t, "inspect", "--format={{.State.Status}}", name); state != "running" || time.Now().After(deadline) {
+			t.Fatalf("the container is %s, but not healthy: %v\n%s", state, err, s.logs(t, name))
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// logs returns what a container has written.
+func (s *storage) logs(t *testing.T, name string) []byte {
+	t.Helper()
+	command := s.podmanCommand("logs", name)
+	logs, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v: %v", command, err)
+	}
+	return logs
+}
+
+// stop stops a container as an operator does, and checks that it ends well.
+func (s *storage) stop(t *testing.T, name string) {
+	t.Helper()
+	s.do(t, "stop", "--time=60", name)
+	if code := s.do(t, "inspect", "--format={{.State.ExitCode}}", name); code != "0" {
+		t.Errorf("after SIGTERM %s ended with exit code %s, want 0", name, code)
+	}
+}
+
+func checkDefaults(t *testing.T, s *storage) {
+	s.start(t, "defaults", "--network=none")
+	want := []string{"USER", "GROUP", "65532", "65532"}
+	if got := strings.Fields(s.do(t, "top", "defaults", "user", "group")); !slices.Equal(got, want) {
+		t.Errorf("the server runs as %q, want %q", got, want)
+	}
+	_, err := s.podmanRun(t.Context(), "exec", "defaults", "/plantstore", "health", "--addr", "127.0.0.1:9")
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("health where nobody listens: %v, want exit code 1", err)
+	}
+	s.stop(t, "defaults")
+}
+
+// A plant that was created in one container is there in the next one with the
+// same volume (C5.26), and so is the secret: the token still holds.
+func checkVolume(t *testing.T, s *storage) {
+	addr := freeAddr(t)
+	args := []string{"--network=host", "--volume=plants:/data", "--env=ADDR=" + addr}
+	s.start(t, "first", args...)
+	token := s.do(t, "exec", "first", "/plantstore", "token")
+	if status, body := create(t, addr, token); status != http.StatusOK || string(body) != `{"name":"Monstera"}` {
+		t.Fatalf("the answer is %d %s", status, body)
+	}
+	s.stop(t, "first")
+	s.do(t, "rm", "first")
+
+	s.start(t, "second", args...)
+	status, body := create(t, addr, token)
+	var got models.Error
+	if err := json.Unmarshal(body, &got); err != nil || status != http.StatusBadRequest || got.Code != models.CodeConflict {
+		t.Errorf("after the restart the answer is %d %s, want error 409", status, body)
+	}
+	s.stop(t, "second")
+}
+
+// freeAddr returns a loopback address at which nobody listens.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// create sends one NewPlant, always the same.
+func create(t *testing.T, addr, token string) (status int, body []byte) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/plants",
+		strings.NewReader(`{"id":1,"name":"Monstera"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	client := &http.Client{Timeout: patience}
+	answer, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err = io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, body
+}

@@ -1,0 +1,87 @@
+package image
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/tools"
+)
+
+// A storage holds images and containers of its own, which go with the test.
+type storage struct {
+	dir             string
+	buildah, podman string
+}
+
+func newStorage(t *testing.T) *storage {
+	t.Helper()
+	tools.Require(t, "runc")
+	s := &storage{dir: t.TempDir(), buildah: tools.Require(t, "buildah"), podman: tools.Require(t, "podman")}
+	t.Cleanup(func() {
+		// The context of the test is done by now.
+		if _, err := s.podmanRun(context.Background(), "rm", "--all", "--force", "--time=0", "--volumes"); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// places are the arguments that keep everything inside the storage. The vfs
+// driver needs no help from the kernel.
+func (s *storage) places() []string {
+	return []string{
+		"--root=" + filepath.Join(s.dir, "root"), "--runroot=" + filepath.Join(s.dir, "run"), "--storage-driver=vfs",
+	}
+}
+
+// build builds an image from the folder dir.
+func (s *storage) build(t *testing.T, name, dir string, args ...string) {
+	t.Helper()
+	command := slices.Concat([]string{s.buildah}, s.places(),
+		[]string{"build", "--isolation=chroot", "--format=docker", "--network=host", "--tag=" + name}, args, []string{dir})
+	if _, err := s.run(t.Context(), command); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// do returns the standard output of a podman command, which must succeed.
+func (s *storage) do(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := s.podmanRun(t.Context(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// podmanRun returns the standard output of a podman command.
+func (s *storage) podmanRun(ctx context.Context, args ...string) (string, error) {
+	return s.run(ctx, s.podmanCommand(args...))
+}
+
+// podmanCommand returns a podman command line that asks for neither systemd nor
+// a journal nor crun: runc gets along with more kinds of cgroups.
+func (s *storage) podmanCommand(args ...string) []string {
+	return slices.Concat([]string{s.podman}, s.places(),
+		[]string{"--runtime=runc", "--cgroup-manager=cgroupfs", "--events-backend=none"}, args)
+}
+
+// run returns the standard output of a command without the end of its last
+// line. Its error holds everything that the command wrote.
+func (s *storage) run(ctx context.Context, command []string) (string, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+s.dir)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%v: %w\n%s%s", command, err, stdout.Bytes(), stderr.Bytes())
+	}
+	return strings.TrimSuffix(stdout.String(), "\n"), nil
+}

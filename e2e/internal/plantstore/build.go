@@ -1,0 +1,75 @@
+// Package plantstore runs the real binary for the end-to-end tests.
+package plantstore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"plantstore/e2e/internal/tools"
+)
+
+// binary is the path of the program under test. Main sets it before the first
+// test starts, and nobody later.
+var binary string //nolint:gochecknoglobals // TestMain has no other way to hand it to the tests
+
+// Main builds the program, runs the tests with it and returns their exit code.
+// TestMain of each package that starts servers calls it.
+func Main(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "plantstore-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	binary = filepath.Join(dir, "plantstore")
+	if err := Build(binary); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// Build builds the program as it is released into the file path. Further
+// arguments of go build come with args, and by GOFLAGS, such as -race or -cover.
+func Build(path string, args ...string) error {
+	module, err := tools.ModuleDir()
+	if err != nil {
+		return err
+	}
+	args = slices.Concat([]string{"build", "-tags", "nomsgpack", "-trimpath", "-o", path}, args, []string{"."})
+	build := exec.CommandContext(context.Background(), "go", args...)
+	build.Dir = filepath.Dir(module)
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", build.Args, err, out)
+	}
+	return nil
+}
+
+// Command returns a run of the program with args in the folder dir. Of this
+// process's environment it gets only what no option of the program can hide in,
+// and env.
+func Command(t testing.TB, dir string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	if binary == "" {
+		t.Fatal("the program is not built: TestMain must call plantstore.Main")
+	}
+	return command(binary, dir, env, args...)
+}
+
+func command(path, dir string, env []string, args ...string) *exec.Cmd {
+	// Not the context of the test: that ends before a server can be stopped.
+	cmd := exec.CommandContext(context.Background(), path, args...)
+	cmd.Dir = dir
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GOCOVERDIR", "GORACE"} {
+		if value, set := os.LookupEnv(name); set {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	cmd.Env = append(cmd.Env, env...)
+	return cmd
+}

@@ -1,0 +1,209 @@
+package plantstore
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait for a process. It is far longer than any wait
+// should take, so that no test depends on the speed of the machine.
+const patience = time.Minute
+
+// Options say how a server is started.
+type Options struct {
+	// Dir is the working folder, in which the data go; empty means a fresh
+	// one that is removed at the end of the test.
+	Dir string
+	// Env are further variables, as NAME=value.
+	Env []string
+	// Args are further arguments of serve.
+	Args []string
+	// Binary is another build of the program, made by [Build]. Empty means
+	// that of Main.
+	Binary string
+}
+
+// A Server is a running plantstore serve.
+type Server struct {
+	// BaseURL is where it listens, on a port that was free, unless the option
+	// BASE_URL was set.
+	BaseURL string
+	// DescriptionURL is where it serves its OpenAPI description.
+	DescriptionURL string
+	// Dir is its working folder.
+	Dir string
+
+	t      testing.TB
+	env    []string
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when the process has ended
+	wanted bool          // that it ends
+
+	mu  sync.Mutex
+	log strings.Builder
+}
+
+// Start starts a server and returns when it is ready. Unless the test ends it, it
+// is stopped as by [Server.Stop] after the test. The end of its log is shown if
+// the test failed.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	s, err := Try(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Try is [Start] for a server that may end before it is ready. Then the error
+// says how, with the log, and there is no server.
+func Try(t testing.TB, o Options) (*Server, error) {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	s := &Server{
+		Dir: o.Dir, t: t, exited: make(chan struct{}),
+		env: append([]string{"ADDR=127.0.0.1:0"}, o.Env...),
+	}
+	args := append([]string{"serve"}, o.Args...)
+	if o.Binary == "" {
+		s.cmd = Command(t, s.Dir, s.env, args...)
+	} else {
+		s.cmd = command(o.Binary, s.Dir, s.env, args...)
+	}
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan record, 1)
+	go s.follow(stderr, ready)
+	t.Cleanup(s.finish)
+	if err := s.await(ready); err != nil {
+		s.Kill()
+		return nil, err
+	}
+	return s, nil
+}
+
+// A record is what the tests read of a line of the log.
+type record struct {
+	Message        string `json:"msg"`
+	BaseURL        string `json:"base_url"`
+	DescriptionURL string `json:"description_url"`
+}
+
+// follow keeps the log and sends on its ready record, until the process ends.
+func (s *Server) follow(stderr io.Reader, ready chan<- record) {
+	defer close(s.exited)
+	lines := bufio.NewReader(stderr)
+	for {
+		line, err := lines.ReadString('\n')
+		s.mu.Lock()
+		s.log.WriteString(line)
+		s.mu.Unlock()
+		var r record
+		if json.Unmarshal([]byte(line), &r) == nil && r.Message == "ready" {
+			ready <- r
+		}
+		if err != nil {
+			break
+		}
+	}
+	_ = s.cmd.Wait() // Stop looks at the exit code
+}
+
+func (s *Server) await(ready <-chan record) error {
+	select {
+	case r := <-ready:
+		s.BaseURL, s.DescriptionURL = r.BaseURL, r.DescriptionURL
+		return nil
+	case <-s.exited:
+		return fmt.Errorf("the server ended with %v before it was ready:\n%s", s.cmd.ProcessState, s.Log())
+	case <-time.After(patience):
+		return fmt.Errorf("the server was not ready after %v:\n%s", patience, s.Log())
+	}
+}
+
+// Terminate sends SIGTERM and does not wait.
+func (s *Server) Terminate() { _ = s.cmd.Process.Signal(syscall.SIGTERM) } // fails only if the process has ended
+
+// Exited returns a channel that is closed when the process has ended.
+func (s *Server) Exited() <-chan struct{} { return s.exited }
+
+// ExitCode returns the exit code of a process that has ended, -1 if a signal
+// ended it.
+func (s *Server) ExitCode() int { return s.cmd.ProcessState.ExitCode() }
+
+// Log returns what the server has written to stderr so far.
+func (s *Server) Log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
+// Token returns what plantstore token with args prints: an access token for
+// this server.
+func (s *Server) Token(args ...string) string {
+	s.t.Helper()
+	out, err := Command(s.t, s.Dir, s.env, slices.Concat([]string{"token"}, args)...).Output()
+	if err != nil {
+		s.t.Fatalf("plantstore token: %v", err)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// Stop asks the server to end, as SIGTERM does, and fails the test if it does
+// not end with exit code 0.
+func (s *Server) Stop() {
+	s.t.Helper()
+	s.end(syscall.SIGTERM)
+	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
+		s.t.Errorf("after SIGTERM the server ended with %v, want exit code 0", s.cmd.ProcessState)
+	}
+}
+
+// Kill ends the server at once, as kill -9 does, and waits until it is gone.
+func (s *Server) Kill() {
+	s.t.Helper()
+	s.end(os.Kill)
+}
+
+// end signals the process and waits for its end. It may be called when the
+// process has ended already.
+func (s *Server) end(signal os.Signal) {
+	s.t.Helper()
+	s.wanted = true
+	_ = s.cmd.Process.Signal(signal) // fails only if the process has ended
+	select {
+	case <-s.exited:
+	case <-time.After(patience):
+		_ = s.cmd.Process.Kill()
+		<-s.exited
+		s.t.Errorf("the server was still there %v after %v", patience, signal)
+	}
+}
+
+// finish is the cleanup of Start. A server that ended of itself fails the test.
+func (s *Server) finish() {
+	if !s.wanted {
+		s.Stop()
+	}
+	if s.t.Failed() {
+		lines := strings.SplitAfter(s.Log(), "\n")
+		s.t.Logf("end of the server's log:\n%s", strings.Join(lines[max(0, len(lines)-20):], ""))
+	}
+}

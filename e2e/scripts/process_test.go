@@ -1,0 +1,223 @@
+//go:build unix
+
+package scripts
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// patience bounds every wait, far above what any should take.
+const patience = time.Minute
+
+// A ready record is what a server says of itself.
+type ready struct {
+	Message      string `json:"msg"`
+	BaseURL      string `json:"base_url"`
+	TokenCommand string `json:"token_command"`
+}
+
+// start starts a command that runs a server and returns when it is ready. The
+// channel is closed when it has ended.
+func start(t *testing.T, cmd *exec.Cmd) (r ready, ended <-chan struct{}) {
+	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // go run passes no signals on
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // fails if all have ended
+		<-done
+	})
+	lines := bufio.NewReader(stderr)
+	first, _ := lines.ReadString('\n') // up to the end, if that comes before
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(io.Discard, lines)
+		_ = cmd.Wait() // the tests look at the state
+	}()
+	if err := json.Unmarshal([]byte(first), &r); err != nil || r.Message != "ready" {
+		t.Fatalf("the server says %q first: %v", first, err)
+	}
+	return r, done
+}
+
+// A half is a create of which the server has everything but the body.
+type half struct {
+	conn   net.Conn
+	answer *bufio.Reader
+	body   string
+}
+
+// begin sends all of a create but its body, and returns when the server waits
+// for that.
+func begin(t *testing.T, r ready, token, body string) half {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.BaseURL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", token, len(body))
+	h := half{conn, bufio.NewReader(conn), body}
+	if status := h.line(t); status != "HTTP/1.1 100 Continue" {
+		t.Fatalf("the server answers %s before it has the body", status)
+	}
+	return h
+}
+
+// line returns the next line of the answer that is not empty.
+func (h half) line(t *testing.T) string {
+	t.Helper()
+	for {
+		line, err := h.answer.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+}
+
+// awaitClosed returns when r does not accept connections any more.
+func awaitClosed(t *testing.T, r ready) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.BaseURL, "http://"))
+		if err != nil {
+			return
+		}
+		_ = conn.Close()
+	}
+	t.Fatal("the server goes on accepting connections")
+}
+
+// awaitEnd returns how the process has ended.
+func awaitEnd(t *testing.T, cmd *exec.Cmd, ended <-chan struct{}) syscall.WaitStatus {
+	t.Helper()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatal("the server does not end")
+	}
+	return cmd.ProcessState.Sys().(syscall.WaitStatus) //nolint:forcetypeassert // it is that on Unix
+}
+
+// tokenFor runs the command that the server names, as a person would.
+func tokenFor(t *testing.T, r ready, dir string) string {
+	t.Helper()
+	sh := plantstore.Command(t, dir, nil)
+	sh.Path, sh.Args = tools.Require(t, "sh"), []string{"sh", "-c", r.TokenCommand}
+	out, err := sh.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", r.TokenCommand, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// After SIGTERM or SIGINT what is in flight is answered, and the server exits with 0.
+func TestSignalLetsRequestsEnd(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve", "--shutdown-timeout", "1m")
+			r, ended := start(t, cmd)
+			request := begin(t, r, tokenFor(t, r, cmd.Dir), `{"id":1,"name":"Monstera"}`)
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			awaitClosed(t, r)
+			fmt.Fprint(request.conn, request.body)
+			if status := request.line(t); status != "HTTP/1.1 200 OK" {
+				t.Errorf("the answer to a request in flight is %s", status)
+			}
+			_ = request.conn.Close() // the server gives a client time to read the answer
+			if status := awaitEnd(t, cmd, ended); !status.Exited() || status.ExitStatus() != 0 {
+				t.Errorf("it ended with %v, want exit code 0", cmd.ProcessState)
+			}
+		})
+	}
+}
+
+// A second signal ends the server at once, whatever is in flight.
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve", "--shutdown-timeout", "1h")
+	r, ended := start(t, cmd)
+	begin(t, r, tokenFor(t, r, cmd.Dir), `{"id":1,"name":"Monstera"}`)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	awaitClosed(t, r)
+	// It has stopped listening, but may be about to stop to catch signals.
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	go func() {
+		for {
+			select {
+			case <-again.C:
+				_ = cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended
+			case <-ended:
+				return
+			}
+		}
+	}()
+	if status := awaitEnd(t, cmd, ended); !status.Signaled() || status.Signal() != syscall.SIGTERM {
+		t.Errorf("it ended with %v, want by the signal", cmd.ProcessState)
+	}
+}
+
+// The first command of the README, as it stands but for the place of the data.
+// The command for a token that the server then names works, too: from the
+// second time on go run starts the program from the build cache.
+func TestGoRun(t *testing.T) {
+	t.Parallel()
+	module, err := tools.ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(readme(t), "```sh\ngo run . serve\n```\n") {
+		t.Error("the README does not say go run . serve")
+	}
+	for range 2 {
+		data := filepath.Join(t.TempDir(), "my plants.db")
+		cmd := plantstore.Command(t, filepath.Dir(module), nil)
+		cmd.Path, cmd.Args = tools.Require(t, "go"), []string{"go", "run", ".", "serve", "--addr=127.0.0.1:0", "--storage-url", data}
+		r, ended := start(t, cmd)
+		if want := "go run . token --storage-url '" + data + "'"; r.TokenCommand != want {
+			t.Errorf("the command for a token is %s, want %s", r.TokenCommand, want)
+		}
+		request := begin(t, r, tokenFor(t, r, cmd.Dir), `{"id":1,"name":"Monstera"}`)
+		fmt.Fprint(request.conn, request.body)
+		if status := request.line(t); status != "HTTP/1.1 200 OK" {
+			t.Errorf("the answer is %s", status)
+		}
+		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		awaitEnd(t, cmd, ended)
+	}
+}

@@ -1,0 +1,104 @@
+package scripts
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// documented is the address that the texts use.
+const documented = "127.0.0.1:8080"
+
+// A step is a command of a text, and what the text says that it prints; "" if
+// it does not say.
+type step struct{ command, output string }
+
+// stepsOf returns the steps in all blocks of a Markdown text that are marked
+// console: a command follows "$ ", and its output follows it.
+func stepsOf(markdown string) []step {
+	var steps []step
+	inside := false
+	for line := range strings.Lines(markdown) {
+		line = strings.TrimSuffix(line, "\n")
+		command, isCommand := strings.CutPrefix(line, "$ ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = line == "```console"
+		case inside && isCommand:
+			steps = append(steps, step{command: command})
+		case inside && len(steps) > 0:
+			steps[len(steps)-1].output += line + "\n"
+		}
+	}
+	return steps
+}
+
+// Every command in a console block of the README does what the README shows:
+// all of them, one after the other in one shell, against a fresh server. But for
+// the address, and the program being built already, they are run as they stand.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	steps := stepsOf(readme(t))
+	if len(steps) < 4 {
+		t.Fatalf("the README has only the commands %q", steps)
+	}
+	server := plantstore.Start(t, plantstore.Options{})
+	address := strings.TrimPrefix(server.BaseURL, "http://")
+	for i, output := range runSteps(t, server.Dir, strings.NewReplacer(documented, address), steps) {
+		want := strings.TrimSpace(steps[i].output)
+		if diff := cmp.Diff(want, strings.TrimSpace(output)); want != "" && diff != "" {
+			t.Errorf("$ %s\nprints (-README +got):\n%s", steps[i].command, diff)
+		}
+	}
+}
+
+func readme(t *testing.T) string {
+	t.Helper()
+	module, err := tools.ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(module), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// runSteps runs steps in one bash in the folder dir and returns what each
+// prints on stdout. All must succeed.
+func runSteps(t *testing.T, dir string, place *strings.Replacer, steps []step) []string {
+	t.Helper()
+	const separator = "\x00"
+	var script strings.Builder
+	script.WriteString("set -e -o pipefail\ngo() { shift 2; plantstore \"$@\"; }\n") // go run . token: plantstore token
+	for _, s := range steps {
+		fmt.Fprintf(&script, "%s\nprintf '\\0'\n", place.Replace(s.command))
+	}
+	bash := plantstore.Command(t, dir, nil)
+	bash.Env = append(bash.Env, "PATH="+filepath.Dir(bash.Path)+":"+os.Getenv("PATH"))
+	bash.Path, bash.Args = tools.Require(t, "bash"), []string{"bash", "-c", script.String()}
+	tools.Require(t, "curl")
+	printed, err := bash.Output()
+	outputs := strings.Split(string(printed), separator)
+	if err != nil {
+		t.Fatalf("$ %s\nfailed: %v", steps[len(outputs)-1].command, err)
+	}
+	return outputs[:len(steps)]
+}
+
+func TestStepsOf(t *testing.T) {
+	t.Parallel()
+	const text = "```sh\n$ no\n```\n$ no\n```console\n$ one\n$ two\n2\n 22\n```\nno\n```console\n$ three | x\n```\n"
+	want := []step{{"one", ""}, {"two", "2\n 22\n"}, {"three | x", ""}}
+	if diff := cmp.Diff(want, stepsOf(text), cmp.AllowUnexported(step{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,133 @@
+// Package scripts tells stories with the real binary: what people do with it.
+package scripts
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
+
+// The stories in this folder are told in the words of testscript and in
+// these, for the program under test:
+//
+//	exits CODE ARGUMENT...  run plantstore, which must end with that code
+//	serve ARGUMENT...       start plantstore serve on a free port, named by $URL and $HOST
+//	stop                    send it SIGTERM, upon which it must exit with 0; its log is stderr
+//	token ARGUMENT...       set $TOKEN to what plantstore token prints
+//	[!] create PLANT        send it a plant, which must be created, or refused; the answer is stdout
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:   ".",
+		Setup: setUpStory,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":  exits,
+			"serve":  serve,
+			"stop":   stop,
+			"token":  token,
+			"create": create,
+		},
+		RequireUniqueNames: true,
+	})
+}
+
+// A story is what the commands of one script share.
+type story struct {
+	t      testing.TB
+	server *plantstore.Server // the one started last
+}
+
+// storyKey is that of the story among the values of a script.
+type storyKey struct{}
+
+// setUpStory puts the program under test on the PATH.
+func setUpStory(env *testscript.Env) error {
+	t, ok := env.T().(testing.TB)
+	if !ok {
+		return fmt.Errorf("the scripts are run by %T, not by package testing", env.T())
+	}
+	program := plantstore.Command(t, env.WorkDir, nil)
+	env.Vars = append(program.Env, env.Vars...)
+	env.Setenv("PATH", filepath.Dir(program.Path)+string(filepath.ListSeparator)+env.Getenv("PATH"))
+	env.Values[storyKey{}] = &story{t: t}
+	return nil
+}
+
+func storyOf(ts *testscript.TestScript, neg, mayBeNegated bool) *story {
+	if neg && !mayBeNegated {
+		ts.Fatalf("this command cannot be negated")
+	}
+	return ts.Value(storyKey{}).(*story) //nolint:forcetypeassert // setUpStory put it there
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	storyOf(ts, neg, false)
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	err = ts.Exec("plantstore", args[1:]...)
+	if ended := new(exec.ExitError); errors.As(err, &ended) {
+		err, code = nil, ended.ExitCode()
+	}
+	ts.Check(err)
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	s := storyOf(ts, neg, false)
+	ts.Check(ts.Exec("env"))
+	s.server = plantstore.Start(s.t, plantstore.Options{
+		Dir:  ts.MkAbs("."),
+		Env:  strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n"),
+		Args: args,
+	})
+	ts.Setenv("URL", s.server.BaseURL)
+	ts.Setenv("HOST", strings.TrimPrefix(s.server.BaseURL, "http://"))
+}
+
+func stop(ts *testscript.TestScript, neg bool, _ []string) {
+	s := storyOf(ts, neg, false)
+	s.server.Stop()
+	fmt.Fprint(ts.Stderr(), s.server.Log())
+}
+
+func token(ts *testscript.TestScript, neg bool, args []string) {
+	storyOf(ts, neg, false)
+	ts.Check(ts.Exec("plantstore", append([]string{"token"}, args...)...))
+	ts.Setenv("TOKEN", strings.TrimSuffix(ts.ReadFile("stdout"), "\n"))
+}
+
+func create(ts *testscript.TestScript, neg bool, args []string) {
+	s := storyOf(ts, neg, true)
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, ts.Getenv("URL")+"/plants", strings.NewReader(args[0]))
+	ts.Check(err)
+	request.Header.Set("Authorization", "Bearer "+ts.Getenv("TOKEN"))
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	ts.Check(err)
+	defer answer.Body.Close()
+	_, err = io.Copy(ts.Stdout(), answer.Body)
+	ts.Check(err)
+	want := http.StatusOK
+	if neg {
+		want = http.StatusBadRequest
+	}
+	if answer.StatusCode != want {
+		ts.Fatalf("the answer is %s, want %d", answer.Status, want)
+	}
+}

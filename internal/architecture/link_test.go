@@ -1,0 +1,88 @@
+package architecture
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// root is the folder of the module, seen from this package.
+const root = "../.."
+
+// What only tests need must not reach the binary: it would bring its flags, its
+// weight and its faults.
+func TestBinaryLinksNoTestPackage(t *testing.T) {
+	t.Parallel()
+	forTests := []string{
+		"testing",
+		"net/http/httptest",
+		"go.uber.org/goleak",
+		"pgregory.net/rapid",
+		"github.com/google/go-cmp",
+		"github.com/stretchr/testify",
+		"plantstore/storage/storagetest",
+	}
+	linked := strings.Fields(run(t, "go", "list", "-deps", "-tags", "nomsgpack", "."))
+	if !slices.Contains(linked, "plantstore/internal/cli") {
+		t.Fatalf("this is not the list of what is linked: %q", linked)
+	}
+	for _, path := range linked {
+		for _, forTest := range forTests {
+			if path == forTest || strings.HasPrefix(path, forTest+"/") {
+				t.Errorf("the binary links %s", path)
+			}
+		}
+	}
+}
+
+// The document of the dependencies has a row for each direct one, and no other.
+func TestDependenciesAreDocumented(t *testing.T) {
+	t.Parallel()
+	var module struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+	}
+	if err := json.Unmarshal([]byte(run(t, "go", "mod", "edit", "-json")), &module); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, dependency := range module.Require {
+		if !dependency.Indirect {
+			want = append(want, dependency.Path)
+		}
+	}
+	document, err := os.ReadFile(filepath.Join(root, "docs", "dependencies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllSubmatch(document, -1) {
+		got = append(got, string(row[1]))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rows of docs/dependencies.md (-go.mod +document):\n%s", diff)
+	}
+}
+
+// run returns the output of a command in the folder of the module.
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", cmd, err)
+	}
+	return string(out)
+}

@@ -1,0 +1,101 @@
+// Package cli is the command line of the program: one file a command. It is the
+// only package that knows all others, and puts them together.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// The exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1 // the program could not do what it was asked for
+	exitMisuse  = 2 // it was asked for something that does not exist
+)
+
+// A Process is what the program gets from its surroundings. Files are looked
+// for in the working folder.
+type Process struct {
+	Args    []string // as in [os.Args]
+	Environ []string // as from [os.Environ]
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Version Version
+}
+
+// Main runs the program and returns its exit code: 0 done, 1 failed, 2 misused.
+func Main(ctx context.Context, p Process) int {
+	err := newRoot(&p).Run(ctx, p.Args)
+	if err == nil {
+		return exitOK
+	}
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintln(p.Stderr, "plantstore:", strings.TrimSuffix(line, "\n"))
+	}
+	// The library's own kind is for help on what does not exist.
+	if errors.As(err, new(*misuseError)) || errors.As(err, new(cli.ExitCoder)) {
+		return exitMisuse
+	}
+	return exitFailure
+}
+
+// newRoot returns the command that all others hang below.
+func newRoot(p *Process) *cli.Command {
+	root := &cli.Command{
+		Name:  "plantstore",
+		Usage: "a server for the OpenAPI Plant Store",
+		Description: "Start the server:    plantstore serve\n" +
+			"Get an access token: plantstore token\n\n" +
+			"Options come from flags, the environment, or a file .env in the working folder,\n" +
+			"in this order. Exit codes: 0 done, 1 failed, 2 misused.",
+		HideHelpCommand: true, // newHelp takes its place
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "version", Usage: "print the version", Local: true, HideDefault: true},
+		},
+		Commands: []*cli.Command{
+			newServe(p), newToken(p), newConfig(p), newOpenAPI(p), newConformance(p), newHealth(p), newVersion(p), newHelp(),
+		},
+		Action: func(_ context.Context, cmd *cli.Command) error {
+			if cmd.Bool("version") {
+				return printVersion(p)
+			}
+			return cli.ShowRootCommandHelp(cmd)
+		},
+		ArgValidator:                    checkArguments,
+		EnableShellCompletion:           true,
+		ConfigureShellCompletionCommand: describeCompletion,
+		Writer:                          p.Stdout,
+		ErrWriter:                       p.Stderr,
+		ExitErrHandler:                  func(context.Context, *cli.Command, error) {}, // Main does it
+	}
+	prepare(root)
+	return root
+}
+
+// prepare gives a command, and those below it, our own words for wrong flags
+// and our own layout of the help.
+func prepare(cmd *cli.Command) {
+	_ = cmd.Walk(func(cmd *cli.Command) error { // the function never fails
+		cmd.OnUsageError = usageError
+		for _, flag := range cmd.Flags {
+			if flag, ok := flag.(cli.StringerSetter); ok {
+				flag.SetStringer(describeFlag)
+			}
+		}
+		return nil
+	})
+}
+
+// describeCompletion gives the library's completion command a place in the help.
+func describeCompletion(cmd *cli.Command) {
+	cmd.Hidden = false
+	cmd.Usage = "print a completion script for bash, zsh, fish or pwsh"
+	cmd.Action = func(_ context.Context, cmd *cli.Command) error { return cli.ShowSubcommandHelp(cmd) }
+	prepare(cmd)
+}

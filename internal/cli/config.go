@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+func newConfig(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "config",
+		Usage: "print the effective configuration",
+		Description: "Prints lines that can be kept as .env and load back to the same configuration.\n" +
+			"Secrets read REDACTED.",
+		Flags: optionFlags(),
+		Action: func(_ context.Context, cmd *cli.Command) error {
+			c, err := loadConfig(p, cmd)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(p.Stdout, strings.Join(c.Lines(), "\n"))
+			return err
+		},
+	}
+}

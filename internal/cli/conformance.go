@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/auth"
+	"plantstore/internal/conformance"
+)
+
+func newConformance(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "conformance",
+		Usage: "check any plant store server against the contract",
+		Description: "Sends hundreds of requests, right and wrong, and prints what each rule came to.\n" +
+			"  plantstore conformance --url http://127.0.0.1:8080 --token \"$(plantstore token)\"\n" +
+			"The plants that it creates stay in the store. It exits with 1 if the server deviates.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "url", Usage: "base `URL` of the server"},
+			&cli.StringFlag{Name: "token", Usage: "access `token` that the server accepts"},
+			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for the cases that need odd tokens"},
+			&cli.BoolFlag{Name: "fresh", Usage: "the store is empty: creates of well-known ids must succeed", HideDefault: true},
+			&cli.BoolFlag{Name: "slow", Usage: "run the cases that wait for time-outs, too", HideDefault: true},
+			&cli.IntFlag{Name: "max-body-bytes", Usage: "the server's limit of a body in `bytes`", Value: 1 << 20},
+			&cli.DurationFlag{Name: "header-timeout", Usage: "the server's limit for a header, a `time`", DefaultText: "5s"},
+			&cli.DurationFlag{Name: "request-timeout", Usage: "the server's limit for a request, a `time`", DefaultText: "30s"},
+			&cli.StringFlag{Name: "format", Usage: "`format` of the report: text, json or junit", Value: "text"},
+		},
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			return runConformance(ctx, p, cmd)
+		},
+	}
+}
+
+func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
+	write, err := reportWriter(cmd.String("format"))
+	if err != nil {
+		return err
+	}
+	if cmd.String("url") == "" || cmd.String("token") == "" {
+		return misuseOf(cmd, "--url and --token are needed")
+	}
+	options := conformance.Options{
+		URL:            cmd.String("url"),
+		Token:          cmd.String("token"),
+		FreshStore:     cmd.Bool("fresh"),
+		Slow:           cmd.Bool("slow"),
+		MaxBodyBytes:   cmd.Int("max-body-bytes"),
+		HeaderTimeout:  cmd.Duration("header-timeout"),
+		RequestTimeout: cmd.Duration("request-timeout"),
+	}
+	if path := cmd.String("secret-file"); path != "" {
+		secret, err := auth.ReadSecret(path)
+		if err != nil {
+			return fmt.Errorf("--secret-file: %w", err)
+		}
+		options.Secret = secret
+	}
+	report, err := conformance.Run(ctx, options)
+	if err != nil {
+		return err
+	}
+	if err := write(report, p.Stdout); err != nil {
+		return err
+	}
+	if n := report.Deviations(); n > 0 {
+		return fmt.Errorf("%s deviates from the contract in %d cases", report.Target, n)
+	}
+	return nil
+}
+
+// reportWriter returns what writes a report in that format.
+func reportWriter(format string) (func(conformance.Report, io.Writer) error, error) {
+	switch format {
+	case "text":
+		return conformance.Report.WriteText, nil
+	case "json":
+		return conformance.Report.WriteJSON, nil
+	case "junit":
+		return conformance.Report.WriteJUnit, nil
+	default:
+		return nil, misuse("--format: %q: must be text, json or junit", format)
+	}
+}

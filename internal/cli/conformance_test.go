@@ -1,0 +1,44 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"strings"
+	"testing"
+)
+
+// A server of our own keeps the contract, but not with another limit of a body.
+func TestConformance(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "key", secret+"\n")
+	base := startServer(t, "plantstore", nil, "--jwt-secret-file", "key").ready(t).BaseURL
+	issued := token(t, nil, "--jwt-secret-file", "key")
+
+	text := output(t, nil, "conformance", "--url", base, "--token", issued, "--secret-file", "key")
+	if !strings.Contains(text, base) {
+		t.Errorf("the report does not name the server:\n%s", text)
+	}
+
+	printed := output(t, nil, "conformance", "--url", base, "--token", issued, "--format", "junit")
+	var suites struct{ XMLName xml.Name }
+	if err := xml.Unmarshal([]byte(printed), &suites); err != nil || suites.XMLName.Local != "testsuites" {
+		t.Errorf("this is no JUnit report: %v\n%.1000s", err, printed)
+	}
+
+	deviates := run(t, nil, "conformance", "--url", base, "--token", issued, "--max-body-bytes", "1000", "--format", "json")
+	if want := "plantstore: " + base + " deviates from the contract in "; deviates.code != 1 ||
+		!strings.HasPrefix(deviates.stderr, want) {
+		t.Errorf("exit code %d, want 1; stderr %q, want at first %q", deviates.code, deviates.stderr, want)
+	}
+	var report struct{ Target string }
+	if err := json.Unmarshal([]byte(deviates.stdout), &report); err != nil || report.Target != base {
+		t.Errorf("this is no JSON report: %v\n%.1000s", err, deviates.stdout)
+	}
+}
+
+func TestConformanceWithWeakSecret(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "weak", "hunter2")
+	checkFailure(t, run(t, nil, "conformance", "--url", "http://a", "--token", "t", "--secret-file", "weak"), 1,
+		"--secret-file: weak: the secret is too weak: it has 7 bytes, *")
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"plantstore/internal/config"
+)
+
+// newLogger returns the logger that c describes, and whether it writes text for
+// people rather than JSON for programs.
+func newLogger(w io.Writer, c *config.Config) (logger *slog.Logger, text bool) {
+	options := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "text" || c.LogFormat == "" && isTerminal(w) {
+		return slog.New(slog.NewTextHandler(w, options)), true
+	}
+	return slog.New(slog.NewJSONHandler(w, options)), false
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// greet says where everything is: in a few lines for people, or as one record
+// for programs.
+func greet(p *Process, c *config.Config, logger *slog.Logger, text bool, base string) {
+	described, token := base+"/openapi.yaml", tokenCommand(p, c)
+	if !text {
+		logger.Info("ready", "base_url", base, "description_url", described,
+			"data", dataPlace(c), "token_command", token)
+		return
+	}
+	fmt.Fprintf(p.Stderr, "The plant store is ready.\n"+
+		"  base URL     %s\n  description  %s\n  plants       %s\n  get a token  %s\n",
+		base, described, dataPlace(c), token)
+}
+
+// dataPlace says where the plants are, without a password that a URL may hold.
+func dataPlace(c *config.Config) string {
+	if c.Storage.Path != "" {
+		return c.Storage.Path
+	}
+	return c.Storage.Scheme
+}
+
+// tokenCommand returns the exact command for a token that this server accepts,
+// for a POSIX shell in the same folder. It does not tell the secret, but where to
+// take it from.
+func tokenCommand(p *Process, c *config.Config) string {
+	var command []string
+	if _, given := c.Given("JWT_SECRET"); given {
+		command = append(command, `JWT_SECRET="${JWT_SECRET:?}"`)
+	}
+	if startedByGoRun(p.Args[0]) {
+		command = append(command, "go", "run", ".", "token")
+	} else {
+		command = append(command, shellQuote(p.Args[0]), "token")
+	}
+	for _, o := range config.Options() {
+		if o.Env == "STORAGE_URL" && c.Storage.Path == "" {
+			continue // no secret is kept there, and it may hold a password
+		}
+		if text, given := c.Given(o.Env); given && o.Flag != "" && slices.Contains(tokenOptions(), o.Env) {
+			command = append(command, "--"+o.Flag, shellQuote(text))
+		}
+	}
+	return strings.Join(command, " ")
+}
+
+// startedByGoRun reports whether the program is one that go run has built: in a
+// temporary folder go-build1234, or kept in the build cache in a folder whose
+// name is a SHA-256 and -d.
+func startedByGoRun(name string) bool {
+	dir := filepath.Base(filepath.Dir(name))
+	cached := len(dir) == hex.EncodedLen(sha256.Size)+len("-d") && strings.HasSuffix(dir, "-d")
+	return cached || dir == "exe" && strings.Contains(name, "go-build")
+}
+
+// shellQuote quotes an argument for a POSIX shell, if it needs that.
+func shellQuote(argument string) string {
+	plain := func(r rune) bool {
+		return 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:@,+=", r)
+	}
+	if argument != "" && !strings.ContainsFunc(argument, func(r rune) bool { return !plain(r) }) {
+		return argument
+	}
+	return "'" + strings.ReplaceAll(argument, "'", `'\''`) + "'"
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+const helpName = "help"
+
+// newHelp takes the place of the library's command, which hangs itself below
+// every other one.
+func newHelp() *cli.Command {
+	return &cli.Command{
+		Name:      helpName,
+		Usage:     "print the help of a command",
+		ArgsUsage: "[command]",
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			root, args := cmd.Root(), cmd.Args()
+			switch {
+			case !args.Present():
+				return cli.ShowRootCommandHelp(root)
+			case root.Command(args.First()) == nil:
+				return unknownCommand(root, args.First())
+			}
+			return cli.ShowCommandHelp(ctx, root, args.First())
+		},
+	}
+}
+
+// describeFlag returns the help of a flag: one line with its name, its default
+// and its name in the environment, and one line on what it is for.
+func describeFlag(flag cli.Flag) string {
+	names, rest, _ := strings.Cut(cli.FlagStringer(flag), "\t")
+	described, ok := flag.(cli.DocGenerationFlag)
+	if !ok {
+		return names
+	}
+	usage := strings.ReplaceAll(described.GetUsage(), "`", "")
+	if usage == described.GetUsage() { // it names no value: it needs none
+		names = "--" + flag.Names()[0]
+	}
+	return names + strings.TrimPrefix(rest, usage) + "\n" + usage
+}

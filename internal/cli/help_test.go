@@ -1,0 +1,115 @@
+package cli_test
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"plantstore/internal/config"
+)
+
+// columns is how wide a help text may be.
+const columns = 100
+
+// commands returns the names of all commands that the help of the root lists.
+func commands(t *testing.T) []string {
+	t.Helper()
+	_, listed, _ := strings.Cut(output(t, nil, "--help"), "\nCOMMANDS:\n")
+	listed, _, _ = strings.Cut(listed, "\n\n")
+	var names []string
+	for line := range strings.Lines(listed) {
+		names = append(names, strings.Fields(line)[0])
+	}
+	if len(names) < 9 {
+		t.Fatalf("the help lists only %q", names)
+	}
+	return names
+}
+
+func TestHelpTexts(t *testing.T) {
+	t.Parallel()
+	texts := map[string]string{"plantstore": output(t, nil, "--help")}
+	for _, name := range commands(t) {
+		texts[name] = output(t, nil, name, "--help")
+		for _, args := range [][]string{{name, "-h"}, {"help", name}} {
+			if got := output(t, nil, args...); got != texts[name] {
+				t.Errorf("plantstore %q does not print the help of %s", args, name)
+			}
+		}
+	}
+	for _, args := range [][]string{{}, {"-h"}, {"help"}} {
+		if got := output(t, nil, args...); got != texts["plantstore"] {
+			t.Errorf("plantstore %q does not print the help", args)
+		}
+	}
+	for name, text := range texts {
+		checkGolden(t, "help/"+name+".txt", text)
+		for line := range strings.Lines(text) {
+			if utf8.RuneCountInString(line) > columns {
+				t.Errorf("help of %s: wider than %d columns: %s", name, columns, line)
+			}
+		}
+	}
+}
+
+// The help of serve has every option that has a flag, with its name in the
+// environment, its default and what it is for.
+func TestHelpShowsOptions(t *testing.T) {
+	t.Parallel()
+	help := output(t, nil, "serve", "--help")
+	for _, o := range config.Options() {
+		if o.Flag == "" {
+			continue
+		}
+		preset := ""
+		if o.Default != "" && !o.Bool {
+			preset = " (default: " + o.Default + ")"
+		}
+		value := "( \\S+)?"
+		if o.Bool {
+			value = ""
+		}
+		want := `\n   --` + o.Flag + value + regexp.QuoteMeta(preset+" [$"+o.Env+"]\n      "+strings.ReplaceAll(o.Help, "`", "")+"\n")
+		if !regexp.MustCompile(want).MatchString(help) {
+			t.Errorf("the help of serve lacks %s", want)
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "fish", "pwsh"} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			script := output(t, nil, "completion", shell)
+			if !strings.Contains(script, "generate-shell-completion") {
+				t.Errorf("this is no completion script:\n%s", script)
+			}
+			program, err := exec.LookPath(shell)
+			if err != nil || shell == "pwsh" {
+				t.Skipf("%s cannot check the script: %v", shell, err)
+			}
+			check := exec.CommandContext(t.Context(), program, "-n")
+			check.Stdin = strings.NewReader(script)
+			if out, err := check.CombinedOutput(); err != nil {
+				t.Errorf("%s refuses the script: %v\n%s", shell, err, out)
+			}
+		})
+	}
+}
+
+// What the scripts ask for when Tab is pressed.
+func TestCompletionOfFlags(t *testing.T) {
+	t.Parallel()
+	got := output(t, nil, "serve", "--l", "--generate-shell-completion")
+	var flags []string
+	for line := range strings.Lines(got) {
+		flag, _, _ := strings.Cut(line, ":")
+		flags = append(flags, flag)
+	}
+	if want := "--log-level --log-format"; strings.Join(flags, " ") != want {
+		t.Errorf("--l is completed to %q, want %s", flags, want)
+	}
+}

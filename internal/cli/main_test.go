@@ -1,0 +1,107 @@
+package cli_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"plantstore/internal/cli"
+)
+
+// patience bounds every wait, far above what any should take.
+const patience = time.Minute
+
+// secret is a good one.
+const secret = "a secret of the tests, long enough for HS256"
+
+var update = flag.Bool("update", false, "write the golden files anew") //nolint:gochecknoglobals // a flag of go test
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A result is what a run of the program left behind.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs the program with these arguments, with nothing but environ in its
+// environment.
+func run(t *testing.T, environ []string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var stdout, stderr strings.Builder
+	code := cli.Main(ctx, cli.Process{
+		Args:    append([]string{"plantstore"}, args...),
+		Environ: environ,
+		Stdout:  &stdout,
+		Stderr:  &stderr,
+		Version: cli.Version{Release: "v1.2.3", Revision: "abc"},
+	})
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// output runs the program, which must succeed in silence on stderr, and returns
+// what it prints.
+func output(t *testing.T, environ []string, args ...string) string {
+	t.Helper()
+	r := run(t, environ, args...)
+	if r.code != 0 || r.stderr != "" {
+		t.Fatalf("plantstore %q: exit code %d, stderr:\n%s", args, r.code, r.stderr)
+	}
+	return r.stdout
+}
+
+// checkFailure checks that a run ended with that code, and said these lines and
+// nothing else. An asterisk at the end of a line stands for anything.
+func checkFailure(t *testing.T, r result, code int, lines ...string) {
+	t.Helper()
+	if r.code != code || r.stdout != "" {
+		t.Errorf("exit code %d, want %d; stdout %q, want none", r.code, code, r.stdout)
+	}
+	got := strings.Split(strings.TrimSuffix(r.stderr, "\n"), "\n")
+	for i, line := range lines {
+		start, open := strings.CutSuffix(line, "*")
+		if open && i < len(got) && strings.HasPrefix(got[i], "plantstore: "+start) {
+			got[i] = "plantstore: " + line
+		}
+		lines[i] = "plantstore: " + line
+	}
+	if diff := cmp.Diff(lines, got); diff != "" {
+		t.Errorf("stderr (-want +got):\n%s", diff)
+	}
+}
+
+// writeFile writes a file in the working folder.
+func writeFile(t *testing.T, name, contents string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(contents), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkGolden compares text with a file below testdata, or writes it.
+func checkGolden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text); diff != "" {
+		t.Errorf("%s is not current; go test ./internal/cli -update writes it anew (-want +got):\n%s", path, diff)
+	}
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/apidocs"
+)
+
+func newOpenAPI(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "openapi",
+		Usage: "print the OpenAPI description of the service",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "format", Usage: "`format` of the description: yaml or json", Value: "yaml"},
+		}, optionFlags("ADDR", "BASE_URL")...),
+		Action: func(_ context.Context, cmd *cli.Command) error {
+			c, err := loadConfig(p, cmd)
+			if err != nil {
+				return err
+			}
+			description, err := apidocs.New(baseURL(c, c.Addr))
+			if err != nil {
+				return err
+			}
+			document := description.YAML
+			switch cmd.String("format") {
+			case "yaml":
+			case "json":
+				document = description.JSON
+			default:
+				return misuse("--format: %q: must be yaml or json", cmd.String("format"))
+			}
+			_, err = p.Stdout.Write(document.Bytes())
+			return err
+		},
+	}
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/apidocs"
+	"plantstore/internal/auth"
+	"plantstore/internal/config"
+	"plantstore/internal/server"
+	"plantstore/routes"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
+)
+
+func newServe(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "run the server until SIGTERM or SIGINT",
+		Description: "Listens on 127.0.0.1:8080 and keeps the plants in data/plants.db unless told otherwise.\n" +
+			"SIGTERM and SIGINT let requests in flight end; a second one does not wait.",
+		Flags: optionFlags(),
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			c, err := loadConfig(p, cmd)
+			if err != nil {
+				return err
+			}
+			return serve(ctx, p, c)
+		},
+	}
+}
+
+// engines are the storage engines of this program.
+func engines() storage.Engines {
+	return storage.Engines{"bbolt": bbolt.OpenURL}
+}
+
+// serve runs the server until ctx is done or a signal arrives.
+func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // from then on a signal ends the process
+
+	listener, err := listen(ctx, c.Addr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }() // again, if it was served
+
+	secret, err := loadSecret(c)
+	if err != nil {
+		return err
+	}
+	store, err := engines().Open(ctx, c.StorageURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+
+	base := baseURL(c, listener.Addr().String())
+	description, err := apidocs.New(base)
+	if err != nil {
+		return err
+	}
+	logger, text := newLogger(p.Stderr, c)
+	greet(p, c, logger, text, base)
+	return server.New(server.Config{
+		Handler: routes.New(routes.Options{
+			Store:        store,
+			Verify:       verifier(c, secret),
+			Description:  description,
+			Logger:       logger,
+			MaxBodyBytes: c.MaxBodyBytes,
+		}),
+		Logger:          logger,
+		HeaderTimeout:   c.HeaderTimeout,
+		RequestTimeout:  c.RequestTimeout,
+		IdleTimeout:     c.IdleTimeout,
+		ShutdownTimeout: c.ShutdownTimeout,
+	}).Serve(ctx, listener)
+}
+
+// verifier returns what the bearer middleware asks about a token.
+func verifier(c *config.Config, secret auth.Secret) func(token string) (subject string, err error) {
+	v := auth.NewVerifier(auth.Options{
+		Secret:     secret,
+		Issuer:     c.JWTIssuer,
+		Audience:   c.JWTAudience,
+		Scope:      c.JWTScope,
+		RequireExp: c.JWTRequireExp,
+		Leeway:     c.JWTLeeway,
+	})
+	return func(token string) (string, error) {
+		claims, err := v.Verify(token)
+		if err != nil {
+			return "", err
+		}
+		return claims.Subject, nil
+	}
+}
+
+// listen opens the listener, and says what to do if it cannot.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another program; choose another address with --addr or ADDR", addr)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("listening on %s is not permitted; choose a port above 1023 with --addr or ADDR", addr)
+	case err != nil:
+		if failure := new(net.OpError); errors.As(err, &failure) {
+			err = failure.Err // without the address again
+		}
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or ADDR", addr, err)
+	}
+	return listener, nil
+}
+
+// baseURL returns the URL under which clients reach a server that listens on addr.
+func baseURL(c *config.Config, addr string) string {
+	if c.BaseURL != "" {
+		return strings.TrimRight(c.BaseURL, "/")
+	}
+	return reachable(addr)
+}

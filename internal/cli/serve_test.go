@@ -1,0 +1,245 @@
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"plantstore/internal/cli"
+)
+
+// A server is plantstore serve in this process.
+type server struct {
+	first string // line on stderr
+	log   func() string
+	stop  func() (code int) // as SIGTERM does
+}
+
+// startServer starts a server and returns when it has said its first line,
+// which it says when it is ready. name is what the program was started as.
+func startServer(t *testing.T, name string, environ []string, args ...string) server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	lines, stderr := io.Pipe()
+	exited := make(chan int, 1)
+	go func() {
+		code := cli.Main(ctx, cli.Process{
+			Args:    append([]string{name, "serve", "--addr", "127.0.0.1:0"}, args...),
+			Environ: environ,
+			Stdout:  io.Discard,
+			Stderr:  stderr,
+		})
+		_ = stderr.Close()
+		exited <- code
+	}()
+	reader := bufio.NewReader(lines)
+	first, err := reader.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rest []byte
+	var follow sync.WaitGroup
+	follow.Go(func() { rest, _ = io.ReadAll(reader) })
+	stop := sync.OnceValue(func() int {
+		cancel()
+		follow.Wait()
+		return <-exited
+	})
+	t.Cleanup(func() { stop() })
+	return server{first, func() string { stop(); return string(rest) }, stop}
+}
+
+// A readyRecord is what a server says of itself in JSON.
+type readyRecord struct {
+	Level          string `json:"level"`
+	Message        string `json:"msg"`
+	BaseURL        string `json:"base_url"`
+	DescriptionURL string `json:"description_url"`
+	Data           string `json:"data"`
+	TokenCommand   string `json:"token_command"`
+}
+
+// ready returns the ready record of a server that logs JSON.
+func (s server) ready(t *testing.T) readyRecord {
+	t.Helper()
+	var r readyRecord
+	if err := json.Unmarshal([]byte(s.first), &r); err != nil || r.Message != "ready" {
+		t.Fatalf("the first line is %q: %v", s.first, err)
+	}
+	return r
+}
+
+// post sends a plant and returns the status and the body of the answer.
+func post(t *testing.T, baseURL, token, plant string) (status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, baseURL+"/plants", strings.NewReader(plant))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// From the first start to a plant that is still there after a restart.
+func TestServe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const plant = `{"id":1,"name":"Monstera","tag":"climber"}`
+	s := startServer(t, "plantstore", nil)
+	ready := s.ready(t)
+	if ready.DescriptionURL != ready.BaseURL+"/openapi.yaml" || ready.Data != "data/plants.db" ||
+		ready.TokenCommand != "plantstore token" || ready.Level != "INFO" {
+		t.Errorf("ready record %+v", ready)
+	}
+	issued := token(t, nil)
+	if status, body := post(t, ready.BaseURL, issued, plant); status != 200 || body != `{"name":"Monstera","tag":"climber"}` {
+		t.Errorf("answer %d %s", status, body)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("stopped it exits with %d, want 0; its log:\n%s", code, s.log())
+	}
+
+	again := startServer(t, "plantstore", nil)
+	if status, body := post(t, again.ready(t).BaseURL, issued, plant); status != 400 || !strings.Contains(body, `"error":409`) {
+		t.Errorf("after a restart the plant is not there: %d %s", status, body)
+	}
+	made, err := os.ReadFile(filepath.Join("data", "jwt-secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := s.first + s.log() + again.first + again.log()
+	for _, hidden := range []string{strings.TrimSpace(string(made)), issued} {
+		if strings.Contains(log, hidden) {
+			t.Errorf("the log tells %s (C4.25):\n%s", hidden, log)
+		}
+	}
+}
+
+// For people the server says in a few lines where everything is.
+func TestServeInText(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := startServer(t, "plantstore", []string{"LOG_FORMAT=text"}, "--storage-url", "here.db", "--base-url", "https://plants.example/")
+	s.stop()
+	greeting := []string{
+		"The plant store is ready.",
+		"  base URL     https://plants.example",
+		"  description  https://plants.example/openapi.yaml",
+		"  plants       here.db",
+		"  get a token  plantstore token --storage-url here.db",
+	}
+	if got := s.first + s.log(); !strings.HasPrefix(got, strings.Join(greeting, "\n")+"\n") {
+		t.Errorf("it says\n%s\nwant at first\n%s", got, strings.Join(greeting, "\n"))
+	}
+}
+
+// The server names the exact command that gets a token which it accepts,
+// whatever it was started with.
+func TestTokenCommand(t *testing.T) {
+	const hash = "2f7010c0db6b9e57e59d2f776bccc5318a91a258578d82aa21fb913fea8b2002"
+	tests := map[string]struct {
+		name    string
+		environ []string
+		args    []string
+		want    string
+	}{
+		"from PATH":             {"plantstore", nil, nil, "plantstore token"},
+		"by path":               {"./bin/plantstore", nil, nil, "./bin/plantstore token"},
+		"odd path":              {"/my plants/it's", nil, nil, `'/my plants/it'\''s' token`},
+		"go run":                {"/tmp/go-build1283388174/b001/exe/plantstore", nil, nil, "go run . token"},
+		"go run from its cache": {"/cache/2f/" + hash + "-d/plantstore", nil, nil, "go run . token"},
+		"flags": {
+			"plantstore", nil,
+			[]string{"--storage-url", "my plants.db", "--jwt-issuer=i", "--jwt-audience", "$a", "--jwt-scope=s", "--log-level=debug"},
+			"plantstore token --storage-url 'my plants.db' --jwt-issuer i --jwt-audience '$a' --jwt-scope s",
+		},
+		"flag equal to the default": {
+			"plantstore",
+			[]string{"STORAGE_URL=else.db"},
+			[]string{"--storage-url", "bbolt:data/plants.db"},
+			"plantstore token --storage-url bbolt:data/plants.db",
+		},
+		"empty flag":         {"plantstore", []string{"JWT_ISSUER=i"}, []string{"--jwt-issuer="}, "plantstore token --jwt-issuer ''"},
+		"environment":        {"plantstore", []string{"JWT_ISSUER=i", "JWT_LEEWAY=1s"}, nil, "plantstore token --jwt-issuer i"},
+		"secret file":        {"plantstore", []string{"JWT_SECRET_FILE=key"}, nil, "plantstore token --jwt-secret-file key"},
+		"secret is not told": {"plantstore", []string{"JWT_SECRET=" + secret}, nil, `JWT_SECRET="${JWT_SECRET:?}" plantstore token`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			writeFile(t, "key", secret)
+			writeFile(t, ".env", "JWT_AUDIENCE=dotenv\nIDLE_TIMEOUT=3s\n") // which token reads by itself
+			s := startServer(t, test.name, test.environ, test.args...)
+			if got := s.ready(t).TokenCommand; got != test.want {
+				t.Errorf("the command is %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// A secret in .env is found by token, too: nothing needs to be told.
+func TestTokenCommandWithDotenv(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, ".env", "JWT_SECRET="+secret+"\nSTORAGE_URL=else.db\n")
+	if got := startServer(t, "plantstore", nil).ready(t).TokenCommand; got != "plantstore token" {
+		t.Errorf("the command is %s", got)
+	}
+}
+
+func TestPortTaken(t *testing.T) {
+	t.Chdir(t.TempDir())
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	addr := taken.Addr().String()
+	checkFailure(t, run(t, nil, "serve", "--addr", addr), 1,
+		addr+" is in use by another program; choose another address with --addr or ADDR")
+	if entries, err := os.ReadDir("."); len(entries) != 0 || err != nil {
+		t.Errorf("it has left something behind: %v, %v", entries, err)
+	}
+}
+
+// Whatever is wrong with the database is said in one line that names the file.
+func TestWrongDatabases(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "file", "these are no plants")
+	startServer(t, "plantstore", nil, "--storage-url", "locked.db").ready(t)
+	tests := map[string]struct{ storage, want string }{
+		"locked":           {"locked.db", "database locked.db is locked by another process*"},
+		"not a database":   {"file", "database file *"},
+		"a folder":         {".", "database . is a folder: *"},
+		"unknown engine":   {"nosuch:x", `storage URL has the unknown scheme "nosuch"; known: bbolt *`},
+		"an engine's host": {"bbolt://host/x.db", "storage URL names a host: *"},
+	}
+	for name, test := range tests { //nolint:paralleltest // t.Chdir
+		t.Run(name, func(t *testing.T) {
+			r := run(t, []string{"JWT_SECRET=" + secret}, "serve", "--addr", "127.0.0.1:0", "--storage-url", test.storage)
+			checkFailure(t, r, 1, test.want)
+		})
+	}
+}
+
+func TestWrongAddresses(t *testing.T) {
+	t.Parallel()
+	// 192.0.2.0/24 is for documentation only (RFC 5737): no machine has it.
+	checkFailure(t, run(t, nil, "serve", "--addr", "192.0.2.1:0"), 1,
+		"cannot listen on 192.0.2.1:0: bind: *")
+}

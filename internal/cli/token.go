@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/auth"
+	"plantstore/internal/config"
+	"plantstore/internal/durable"
+)
+
+// secretName is the file of the generated secret, beside the database.
+const secretName = "jwt-secret"
+
+// tokenOptions are the options that say which tokens a server accepts, and so
+// those with which token must be called.
+func tokenOptions() []string {
+	return []string{"STORAGE_URL", "JWT_SECRET_FILE", "JWT_ISSUER", "JWT_AUDIENCE", "JWT_SCOPE"}
+}
+
+func newToken(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "token",
+		Usage: "print an access token for the server with the same configuration",
+		Description: "The token is signed with HS256 and the secret that serve uses. Nothing else is printed:\n" +
+			"  TOKEN=$(plantstore token)",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "subject", Usage: "`name` of whom the token is for (sub)", Value: "developer"},
+			&cli.DurationFlag{Name: "ttl", Usage: "`time` for which the token is good; 0: for ever", Value: 24 * time.Hour},
+		}, optionFlags(tokenOptions()...)...),
+		Action: func(_ context.Context, cmd *cli.Command) error {
+			return printToken(p, cmd)
+		},
+	}
+}
+
+func printToken(p *Process, cmd *cli.Command) error {
+	c, err := loadConfig(p, cmd)
+	if err != nil {
+		return err
+	}
+	ttl := cmd.Duration("ttl")
+	if ttl < 0 {
+		return misuse("--ttl: %v: must not be negative", ttl)
+	}
+	secret, err := loadSecret(c)
+	if err != nil {
+		return err
+	}
+	token, err := auth.Issue(secret, auth.Grant{
+		Subject: cmd.String("subject"), Issuer: c.JWTIssuer, Audience: c.JWTAudience, Scope: c.JWTScope, TTL: ttl,
+	}, time.Now())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.Stdout, token)
+	return err
+}
+
+// loadSecret returns the secret that is configured, or else the one beside the
+// database, which is made when it is first needed.
+func loadSecret(c *config.Config) (auth.Secret, error) {
+	switch {
+	case c.JWTSecret != "":
+		secret, err := auth.ParseSecret(c.JWTSecret)
+		if err != nil {
+			return nil, fmt.Errorf("JWT_SECRET: %w", err)
+		}
+		return secret, nil
+	case c.JWTSecretFile != "":
+		secret, err := auth.ReadSecret(c.JWTSecretFile)
+		if err != nil {
+			return nil, fmt.Errorf("JWT_SECRET_FILE: %w", err)
+		}
+		return secret, nil
+	case c.Storage.Path == "":
+		return nil, errors.New("JWT_SECRET or JWT_SECRET_FILE must be given: with this storage there is no folder to keep a secret in")
+	}
+	dir := filepath.Dir(c.Storage.Path)
+	if err := durable.MkdirAll(dir); err != nil {
+		return nil, fmt.Errorf("the folder of the database: %w", err)
+	}
+	path := filepath.Join(dir, secretName)
+	secret, err := auth.EnsureSecret(path)
+	if failure := new(fs.PathError); errors.As(err, &failure) {
+		err = fmt.Errorf("%s: %w", path, failure.Err) // not that of a temporary file
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the secret beside the database: %w", err)
+	}
+	return secret, nil
+}

@@ -1,0 +1,179 @@
+package cli_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/auth"
+)
+
+// token returns what plantstore token prints, which must be one line and
+// nothing else.
+func token(t *testing.T, environ []string, args ...string) string {
+	t.Helper()
+	printed := output(t, environ, append([]string{"token"}, args...)...)
+	line, ended := strings.CutSuffix(printed, "\n")
+	if !ended || strings.ContainsAny(line, "\n ") || line == "" {
+		t.Fatalf("token prints %q, want one line", printed)
+	}
+	return line
+}
+
+// claims returns the claims of a token, unverified.
+func claims(t *testing.T, token string) map[string]any {
+	t.Helper()
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members map[string]any
+	if err := json.Unmarshal(payload, &members); err != nil {
+		t.Fatal(err)
+	}
+	return members
+}
+
+// The verifier of the server accepts the token, and would not without any of
+// what the configuration asks for.
+func TestTokenIsAccepted(t *testing.T) {
+	t.Parallel()
+	environ := []string{
+		"JWT_SECRET=" + secret, "JWT_ISSUER=me", "JWT_AUDIENCE=plants", "JWT_SCOPE=plants:create", "JWT_REQUIRE_EXP=true",
+	}
+	options := auth.Options{
+		Secret: auth.Secret(secret), Issuer: "me", Audience: "plants", Scope: "plants:create", RequireExp: true,
+	}
+	verified, err := auth.NewVerifier(options).Verify(token(t, environ, "--subject", "Zoë"))
+	if err != nil || verified.Subject != "Zoë" {
+		t.Errorf("the token is for %v: %v", verified, err)
+	}
+	for i, name := range []string{"secret", "issuer", "audience", "scope"} {
+		less := append(append([]string(nil), environ[:i]...), environ[i+1:]...)
+		if name == "secret" {
+			less = append(less, "JWT_SECRET=another "+secret)
+		}
+		if _, err := auth.NewVerifier(options).Verify(token(t, less)); err == nil {
+			t.Errorf("a token with another or no %s is accepted", name)
+		}
+	}
+}
+
+func TestTokenClaims(t *testing.T) {
+	t.Parallel()
+	environ := []string{"JWT_SECRET=" + secret}
+	tests := map[string]struct {
+		args []string
+		want map[string]any // iat and, if it is set, exp are held against the clock
+		ttl  time.Duration
+	}{
+		"by default":     {nil, map[string]any{"sub": "developer"}, 24 * time.Hour},
+		"subject":        {[]string{"--subject", "me"}, map[string]any{"sub": "me"}, 24 * time.Hour},
+		"without exp":    {[]string{"--ttl", "0"}, map[string]any{"sub": "developer"}, 0},
+		"short":          {[]string{"--ttl=90s"}, map[string]any{"sub": "developer"}, 90 * time.Second},
+		"issuer by flag": {[]string{"--jwt-issuer", "i"}, map[string]any{"sub": "developer", "iss": "i"}, 24 * time.Hour},
+		"audience and scope": {
+			[]string{"--jwt-audience", "a", "--jwt-scope", "s"},
+			map[string]any{"sub": "developer", "aud": "a", "scope": "s"},
+			24 * time.Hour,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			earliest := time.Now().Unix()
+			got := claims(t, token(t, environ, test.args...))
+			latest := time.Now().Unix()
+			issued, _ := got["iat"].(float64)
+			if int64(issued) < earliest || int64(issued) > latest {
+				t.Errorf("iat is %v, want the time of issue, %d to %d", got["iat"], earliest, latest)
+			}
+			test.want["iat"] = issued
+			if test.ttl > 0 {
+				test.want["exp"] = issued + test.ttl.Seconds()
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("claims (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Without a secret one is made beside the database, which is not made, and is
+// taken from there ever after.
+func TestSecretIsMadeOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	first := token(t, nil, "--storage-url", "deep/er/plants.db")
+	path := filepath.Join("deep", "er", "jwt-secret")
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode() != 0o600 {
+		t.Errorf("the mode of the secret is %v, want that only its owner can read it", info.Mode())
+	}
+	made, err := auth.ReadSecret(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, issued := range []string{first, token(t, nil, "--storage-url", "deep/er/plants.db")} {
+		if _, err := auth.NewVerifier(auth.Options{Secret: made}).Verify(issued); err != nil {
+			t.Errorf("the token is not signed with the secret in the file: %v", err)
+		}
+		if strings.Contains(issued, string(made)) {
+			t.Error("the token tells the secret")
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); len(entries) != 1 || err != nil {
+		t.Errorf("beside the secret there is more: %v, %v", entries, err)
+	}
+}
+
+func TestSecretFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "key", secret+"\n")
+	issued := token(t, nil, "--jwt-secret-file", "key")
+	if _, err := auth.NewVerifier(auth.Options{Secret: auth.Secret(secret)}).Verify(issued); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever is wrong with the secret is said in one line, without the secret.
+func TestWrongSecrets(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "weak", "hunter2\n")
+	const weak = "the secret is too weak: it has 7 bytes, HS256 needs at least 32; make one with: openssl rand -hex 32"
+	tests := map[string]struct {
+		environ []string
+		want    string
+	}{
+		"weak":         {[]string{"JWT_SECRET=hunter2"}, "JWT_SECRET: " + weak},
+		"weak file":    {[]string{"JWT_SECRET_FILE=weak"}, "JWT_SECRET_FILE: weak: " + weak},
+		"no file":      {[]string{"JWT_SECRET_FILE=none"}, "JWT_SECRET_FILE: open none: *"},
+		"folder":       {[]string{"JWT_SECRET_FILE=."}, "JWT_SECRET_FILE: read .: *"},
+		"no folder":    {[]string{"STORAGE_URL=weak/plants.db"}, "the folder of the database: mkdir *"},
+		"nowhere":      {[]string{"STORAGE_URL=etcd://a,b"}, "JWT_SECRET or JWT_SECRET_FILE must be given: *"},
+		"not writable": {[]string{"STORAGE_URL=/proc/plants.db"}, "the secret beside the database: /proc/jwt-secret: *"},
+	}
+	for name, test := range tests { //nolint:paralleltest // t.Chdir
+		for _, command := range []string{"token", "serve"} {
+			if name == "not writable" && runtime.GOOS != "linux" {
+				continue
+			}
+			t.Run(command+" "+name, func(t *testing.T) {
+				args := []string{command}
+				if command == "serve" {
+					args = append(args, "--addr=127.0.0.1:0")
+				}
+				checkFailure(t, run(t, test.environ, args...), 1, test.want)
+			})
+		}
+	}
+}

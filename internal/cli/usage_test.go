@@ -1,0 +1,105 @@
+package cli_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Every mistake on the command line gets a clear line and exit code 2, without
+// the whole help.
+func TestMisuse(t *testing.T) {
+	t.Parallel()
+	const (
+		seeRoot   = "see: plantstore --help"
+		seeServe  = "see: plantstore serve --help"
+		seeConfig = "see: plantstore config --help"
+		seeToken  = "see: plantstore token --help"
+		seeBash   = "see: plantstore completion bash --help"
+		badAddr   = `ADDR (--addr): "": must be HOST:PORT, such as 127.0.0.1:8080 or :8080`
+		badBool   = `JWT_REQUIRE_EXP (--jwt-require-exp): "maybe": must be true or false`
+	)
+	tests := map[string][]string{
+		"srve":                                   {`there is no command "srve"; did you mean serve?`, seeRoot},
+		"tokne --subject":                        {`there is no command "tokne"; did you mean token?`, seeRoot},
+		"plants":                                 {`there is no command "plants"`, seeRoot},
+		"help srve":                              {`there is no command "srve"; did you mean serve?`, seeRoot},
+		"help --x":                               {`there is no flag --x`, "see: plantstore help --help"},
+		"--help nosuch":                          {`No help topic for 'nosuch'`},
+		"serve --help extra":                     {`No help topic for 'extra'`},
+		"--adr":                                  {`there is no flag --adr`, seeRoot},
+		"-v":                                     {`there is no flag --v`, seeRoot},
+		"serve --adr :1":                         {`there is no flag --adr; did you mean --addr?`, seeServe},
+		"serve --jwt-audence=x":                  {`there is no flag --jwt-audence; did you mean --jwt-audience?`, seeServe},
+		"serve --addr":                           {`--addr needs a value`, seeServe},
+		"serve --addr=":                          {badAddr},
+		"serve extra":                            {`plantstore serve takes no arguments, but got "extra"`, seeServe},
+		"serve -- --addr":                        {`plantstore serve takes no arguments, but got "--addr"`, seeServe},
+		"serve -":                                {`plantstore serve takes no arguments, but got "-"`, seeServe},
+		"serve -1":                               {`plantstore serve takes no arguments, but got "-1"`, seeServe},
+		"serve help":                             {`plantstore serve takes no arguments, but got "help"`, seeServe},
+		"config --jwt-require-exp no":            {`plantstore config takes no arguments, but got "no"`, seeConfig},
+		"config --jwt-require-exp=maybe --addr=": {badAddr, badBool},
+		"version x":                              {`plantstore version takes no arguments, but got "x"`, "see: plantstore version --help"},
+		"token --ttl tomorrow":                   {`--ttl: "tomorrow": must be a duration, such as 90s or 24h`, seeToken},
+		"token --ttl -1s":                        {`--ttl: -1s: must not be negative`},
+		"token --addr :1":                        {`there is no flag --addr`, seeToken},
+		"openapi --format xml":                   {`--format: "xml": must be yaml or json`},
+		"completion nosuch":                      {`there is no command "nosuch"`, "see: plantstore completion --help"},
+		"completion fihs":                        {`there is no command "fihs"`, "see: plantstore completion --help"},
+		"completion bash --x":                    {`there is no flag --x`, seeBash},
+		"completion bash extra":                  {`plantstore completion bash takes no arguments, but got "extra"`, seeBash},
+		"conformance":                            {`--url and --token are needed`, "see: plantstore conformance --help"},
+		"conformance --url http://a":             {`--url and --token are needed`, "see: plantstore conformance --help"},
+		"conformance --format x":                 {`--format: "x": must be text, json or junit`},
+		"conformance --fresh=x":                  {`--fresh: "x": must be true or false`, "see: plantstore conformance --help"},
+		"conformance --max-body-bytes 1M": {
+			`--max-body-bytes: "1M": must be a whole number`, "see: plantstore conformance --help",
+		},
+	}
+	for args, want := range tests {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			checkFailure(t, run(t, nil, strings.Fields(args)...), 2, want...)
+		})
+	}
+}
+
+// A secret on the command line is not repeated (C4.25).
+func TestSecretFlagIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"serve", "--jwt-secret", secret}, {"serve", "--jwt-secret=" + secret}} {
+		checkFailure(t, run(t, nil, args...), 2,
+			"there is no flag --jwt-secret, since others could read it off the command line; "+
+				"use JWT_SECRET or --jwt-secret-file", "see: plantstore serve --help")
+	}
+}
+
+// All wrong values are reported at once, whatever their source, and before
+// anything is done.
+func TestWrongConfiguration(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, ".env", "LOG_LEVEL=loud\nJWT_SECRET=short\n")
+	for _, command := range []string{"serve", "config"} {
+		checkFailure(t, run(t, []string{"MAX_BODY_BYTES=much"}, command, "--addr", "here"), 2,
+			`ADDR (--addr): "here": must be HOST:PORT, such as 127.0.0.1:8080 or :8080`,
+			`MAX_BODY_BYTES (--max-body-bytes): "much": must be a number of bytes from 1 to 67108864`,
+			`LOG_LEVEL (--log-level): "loud": must be debug, info, warn or error`)
+	}
+}
+
+func TestDotenvThatIsNone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, ".env", "JWT_SECRET='"+secret)
+	checkFailure(t, run(t, nil, "config"), 2,
+		".env: is not lines of NAME=value; compare it with .env.example")
+}
+
+func TestDotenvThatIsAFolder(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.Mkdir(".env", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	checkFailure(t, run(t, nil, "config"), 1, "read .env: is a directory")
+}

@@ -1,0 +1,123 @@
+package cli_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What the configuration says of tokens holds for the server.
+func TestServerChecksTokens(t *testing.T) {
+	t.Chdir(t.TempDir())
+	good := []string{"JWT_ISSUER=me", "JWT_AUDIENCE=plants", "JWT_SCOPE=plants:create"}
+	base := startServer(t, "plantstore", good, "--jwt-require-exp", "--jwt-leeway", "1m").ready(t).BaseURL
+	lenient := startServer(t, "plantstore", nil, "--storage-url", "data/lenient.db", "--jwt-leeway", "0s").ready(t).BaseURL
+	expired := []string{"--ttl", "1ns"} // within a leeway of a minute
+	without := func(i int) []string { return slices.Delete(slices.Clone(good), i, i+1) }
+	tests := map[string]struct {
+		base, token, want string
+	}{
+		"as asked for":     {base, token(t, good), ""},
+		"without issuer":   {base, token(t, without(0)), `"error":401`},
+		"without audience": {base, token(t, without(1)), `"error":401`},
+		"without scope":    {base, token(t, without(2)), `"error":403`},
+		"without exp":      {base, token(t, good, "--ttl", "0"), `"error":401`},
+		"just expired":     {base, token(t, good, expired...), ""},
+
+		"lenient, with nothing": {lenient, token(t, nil, "--ttl", "0"), ""},
+		"lenient, expired":      {lenient, token(t, nil, expired...), `"error":401`},
+	}
+	id := 0
+	for name, test := range tests {
+		id++
+		_, body := post(t, test.base, test.token, fmt.Sprintf(`{"id":%d,"name":"x"}`, id))
+		if refused := strings.Contains(body, "error"); !strings.Contains(body, test.want) || refused != (test.want != "") {
+			t.Errorf("%s: the answer is %s, want %s", name, body, test.want)
+		}
+	}
+}
+
+// Each limit of the configuration is the server's. The waits end by the limit
+// under test, since all others are far longer.
+func TestServerKeepsLimits(t *testing.T) {
+	long := []string{"HEADER_TIMEOUT=1h", "REQUEST_TIMEOUT=1h", "IDLE_TIMEOUT=1h", "SHUTDOWN_TIMEOUT=1h", "JWT_SECRET=" + secret}
+	const half = "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\nAuthorization: Bearer "
+	tests := map[string]struct {
+		args []string
+		sent string
+		want int // the number of the Error; 0: the connection is closed
+	}{
+		"header":  {[]string{"--header-timeout=100ms"}, half, 408},
+		"request": {[]string{"--request-timeout=100ms"}, half + token(t, long) + "\r\n\r\n{", 408},
+		"idle":    {[]string{"--idle-timeout=100ms"}, "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 0},
+		"body":    {[]string{"--max-body-bytes=98"}, half + token(t, long) + "\r\n\r\n{", 413},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			base := startServer(t, "plantstore", long, test.args...).ready(t).BaseURL
+			if got := errorOf(t, base, test.sent); got != test.want {
+				t.Errorf("the answer is error %d, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+// errorOf sends bytes and returns the number of the Error in the last answer
+// before the connection is closed, or 0.
+func errorOf(t *testing.T, base, sent string) int {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(conn, sent)
+	answers := bufio.NewReader(conn)
+	answer, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var failure struct{ Error int }
+	if err := json.NewDecoder(answer.Body).Decode(&failure); err != nil {
+		t.Fatal(err)
+	}
+	if failure.Error == 0 {
+		if _, err := answers.Peek(answers.Buffered() + 1); err == nil || strings.Contains(err.Error(), "timeout") {
+			t.Errorf("the connection is not closed: %v", err)
+		}
+	}
+	return failure.Error
+}
+
+// Requests that do not end in time are cut off, and the exit code tells it.
+func TestShutdownTimeout(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := startServer(t, "plantstore", nil, "--shutdown-timeout=50ms", "--request-timeout=1h")
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.ready(t).BaseURL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"+
+		"Expect: 100-continue\r\nAuthorization: Bearer %s\r\n\r\n", token(t, nil))
+	if _, err := bufio.NewReader(conn).ReadString('\n'); err != nil { // it waits for the body
+		t.Fatal(err)
+	}
+	if code := s.stop(); code != 1 {
+		t.Errorf("exit code %d, want 1", code)
+	}
+	if log := s.log(); !strings.Contains(log, "\nplantstore: ") && !strings.HasPrefix(log, "plantstore: ") {
+		t.Errorf("it does not say why:\n%s", log)
+	}
+}

@@ -1,0 +1,157 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"plantstore/storage"
+)
+
+// redacted stands for the value of a secret.
+const redacted = "REDACTED"
+
+// A Config is the effective configuration.
+type Config struct {
+	Addr            string
+	BaseURL         string // empty: from the address that is listened on
+	StorageURL      string
+	Storage         storage.Location // StorageURL, taken apart
+	JWTSecret       string
+	JWTSecretFile   string
+	JWTIssuer       string
+	JWTAudience     string
+	JWTScope        string
+	JWTRequireExp   bool
+	JWTLeeway       time.Duration
+	MaxBodyBytes    int64
+	HeaderTimeout   time.Duration
+	RequestTimeout  time.Duration
+	IdleTimeout     time.Duration
+	ShutdownTimeout time.Duration
+	LogLevel        slog.Level
+	LogFormat       string // empty: text on a terminal, else json
+
+	values map[string]value // by Option.Env
+}
+
+// Sources are where values come from, the strongest first. All are keyed by
+// [Option.Env]. In the environment and in .env an empty value is none; an empty
+// flag takes back what they say, if the option has no default.
+type Sources struct {
+	Flags   map[string]string
+	Environ map[string]string
+	Dotenv  map[string]string
+}
+
+// A value is what an option was given, and how strong its source is.
+type value struct {
+	text     string
+	strength int
+}
+
+// The strengths of the sources.
+const (
+	fromDefault = iota
+	fromDotenv
+	fromEnviron
+	fromFlag
+)
+
+// lookup returns the value of an option from the strongest source that has one.
+func (s Sources) lookup(o Option) value {
+	if text, ok := s.Flags[o.Env]; ok {
+		return value{text, fromFlag}
+	}
+	if text := s.Environ[o.Env]; text != "" {
+		return value{text, fromEnviron}
+	}
+	if text := s.Dotenv[o.Env]; text != "" {
+		return value{text, fromDotenv}
+	}
+	return value{o.Default, fromDefault}
+}
+
+// Load returns the configuration that the sources make up. The error names
+// every option whose value is wrong, a line each.
+func Load(sources Sources) (*Config, error) {
+	c := &Config{values: make(map[string]value)}
+	var problems []error
+	for _, option := range Options() {
+		v := sources.lookup(option)
+		c.values[option.Env] = v
+		if err := option.apply(c, v.text); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if c.JWTSecret != "" && c.JWTSecretFile != "" {
+		problems = append(problems, errors.New("JWT_SECRET and JWT_SECRET_FILE are both given; give one of them"))
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	c.applyPort()
+	return c, nil
+}
+
+// applyPort makes PORT=n mean ADDR=:n where nothing as strong says otherwise.
+func (c *Config) applyPort() {
+	if port := c.values["PORT"]; port.strength > c.values["ADDR"].strength {
+		c.Addr = ":" + port.text
+		c.values["ADDR"] = value{c.Addr, port.strength}
+	}
+}
+
+// apply checks the value of an option and puts it in its place. The error names
+// the option; a secret is not repeated.
+func (o Option) apply(c *Config, text string) error {
+	if text == "" && o.Default == "" {
+		return nil
+	}
+	err := o.set(c, text)
+	if err == nil && !o.Secret {
+		err = checkText(text)
+	}
+	if err == nil {
+		return nil
+	}
+	name := o.Env
+	if o.Flag != "" {
+		name += " (--" + o.Flag + ")"
+	}
+	return fmt.Errorf("%s: %q: %w", name, o.shown(text), err)
+}
+
+// shown returns a value as it may be seen by everybody (C4.25).
+func (o Option) shown(text string) string {
+	switch {
+	case o.Secret && text != "":
+		return redacted
+	case o.Env == "STORAGE_URL":
+		return withoutPassword(text)
+	}
+	return text
+}
+
+// Given returns the value of the option with that name in the environment, and
+// whether it is from a flag or from the environment. What is not, other commands
+// that are run in the same folder find out by themselves.
+func (c *Config) Given(env string) (text string, given bool) {
+	v := c.values[env]
+	return v.text, v.strength >= fromEnviron
+}
+
+// Lines returns the configuration as lines of a .env file that loads back to
+// itself, but for secrets, which read REDACTED.
+func (c *Config) Lines() []string {
+	var lines []string
+	for _, option := range Options() {
+		if option.Env == "PORT" { // ADDR says it already
+			continue
+		}
+		text := option.shown(c.values[option.Env].text)
+		lines = append(lines, option.Env+"="+quote(text))
+	}
+	return lines
+}

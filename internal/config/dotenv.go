@@ -1,0 +1,75 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/joho/godotenv"
+)
+
+// ErrDotenv means that a file is there, but is no .env file.
+var ErrDotenv = errors.New("is not lines of NAME=value; compare it with .env.example")
+
+// ReadDotenv returns the values in a .env file, none if there is no such file.
+// If its contents are wrong, which it does not repeat, the error is [ErrDotenv].
+func ReadDotenv(path string) (map[string]string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	values, err := godotenv.UnmarshalBytes(text)
+	if _, nameless := values[""]; nameless || err != nil {
+		return nil, ErrDotenv
+	}
+	return values, nil
+}
+
+// checkText refuses what no line of a .env file can say in a way that godotenv
+// understands.
+func checkText(text string) error {
+	switch {
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return errors.New("must be UTF-8 without control characters")
+	case strings.HasSuffix(text, `"`) || strings.HasSuffix(text, `\`):
+		return errors.New(`must not end in " or \`)
+	}
+	return nil
+}
+
+// quote writes a value that checkText accepts such that .env files and POSIX
+// shells read it back as it is.
+func quote(text string) string {
+	plain := func(r rune) bool {
+		return 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("_-./:@,+", r)
+	}
+	switch {
+	case !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }):
+		return text
+	case !strings.Contains(text, "'"):
+		return "'" + text + "'"
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(text) + `"`
+}
+
+// withoutPassword returns a storage URL with REDACTED for the password in it. In
+// doubt it takes away too much.
+func withoutPassword(rawURL string) string {
+	scheme, rest, hasHost := strings.Cut(rawURL, "://")
+	at := strings.LastIndex(rest, "@")
+	if !hasHost || at < 0 || strings.HasPrefix(rest, "/") {
+		return rawURL
+	}
+	user, _, hasPassword := strings.Cut(rest[:at], ":")
+	if !hasPassword {
+		return rawURL
+	}
+	return scheme + "://" + user + ":" + redacted + rest[at:]
+}

@@ -1,0 +1,167 @@
+package config_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"plantstore/internal/config"
+)
+
+// readBack returns what ReadDotenv makes of lines.
+func readBack(t rapid.TB, dir string, lines []string) map[string]string {
+	t.Helper()
+	path := filepath.Join(dir, ".env")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	values, err := config.ReadDotenv(path)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, strings.Join(lines, "\n"))
+	}
+	return values
+}
+
+// anyValues draws values for some of the options, right ones for most.
+func anyValues(t *rapid.T) map[string]string {
+	values := make(map[string]string)
+	awkward := rapid.StringOf(rapid.SampledFrom([]rune("'\"\\$`#!(){}~*=AZ az09_\u00a0\ufeff\u2028ü")))
+	for _, s := range samples() {
+		if s.env == "JWT_SECRET_FILE" || !rapid.Bool().Draw(t, s.env+" is given") {
+			continue
+		}
+		switch s.env {
+		case "JWT_SECRET", "JWT_ISSUER", "JWT_AUDIENCE", "STORAGE_URL":
+			values[s.env] = rapid.OneOf(awkward, rapid.String()).Draw(t, s.env)
+		default:
+			values[s.env] = rapid.SampledFrom(s.texts[:]).Draw(t, s.env)
+		}
+	}
+	return values
+}
+
+// The printed configuration loads back to itself, secrets aside, and a shell
+// reads it in the same way.
+func TestLinesLoadBack(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		c, err := config.Load(config.Sources{Flags: anyValues(t)})
+		if err != nil {
+			t.Skip("not a configuration")
+		}
+		values := readBack(t, dir, c.Lines())
+		again, err := config.Load(config.Sources{Dotenv: values})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, strings.Join(c.Lines(), "\n"))
+		}
+		if diff := cmp.Diff(c.Lines(), again.Lines()); diff != "" {
+			t.Fatalf("loaded back (-printed +again):\n%s", diff)
+		}
+		if again.JWTIssuer != c.JWTIssuer || again.JWTAudience != c.JWTAudience || again.Addr != c.Addr {
+			t.Fatalf("loaded back as\n%+v, want\n%+v", again, c)
+		}
+	})
+}
+
+// shellOptions are two values that a shell would take apart if it could.
+func shellOptions() map[string]string {
+	return map[string]string{
+		"JWT_ISSUER":   `$(echo no) "it's" ` + "`echo no`" + ` \$HOME \\ \" # !x ~`,
+		"JWT_AUDIENCE": `$HOME "x" \ #`,
+	}
+}
+
+func TestLinesAreForShellsToo(t *testing.T) {
+	t.Parallel()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no sh")
+	}
+	lines := load(t, config.Sources{Flags: shellOptions()}).Lines()
+	path := filepath.Join(t.TempDir(), "env")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for env, want := range shellOptions() {
+		out, err := exec.CommandContext(t.Context(), sh, "-c", `. "$0"; printf %s "$`+env+`"`, path).Output()
+		if err != nil || string(out) != want {
+			t.Errorf("sh reads %s as %q (%v), want %q", env, out, err, want)
+		}
+	}
+}
+
+// Secrets are not printed, nor is the password of a storage (C4.25).
+func TestLinesHideSecrets(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ env, text, want string }{
+		"secret":             {"JWT_SECRET", "tell nobody", "REDACTED"},
+		"password":           {"STORAGE_URL", "postgres://me:tell@db:5432/plants", "postgres://me:REDACTED@db:5432/plants"},
+		"password with @":    {"STORAGE_URL", "postgres://me:tell@nobody@db", "postgres://me:REDACTED@db"},
+		"password with /":    {"STORAGE_URL", "postgres://me:tell/nobody@db", "postgres://me:REDACTED@db"},
+		"user only":          {"STORAGE_URL", "postgres://me@db/plants", "postgres://me@db/plants"},
+		"neither":            {"STORAGE_URL", "postgres://db:5432/plants", "postgres://db:5432/plants"},
+		"path that looks so": {"STORAGE_URL", "bbolt:///srv/a:b@c.db", "bbolt:///srv/a:b@c.db"},
+		"no URL":             {"STORAGE_URL", "a:b@c.db", "a:b@c.db"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := load(t, config.Sources{Environ: map[string]string{test.env: test.text}})
+			if got := readBack(t, t.TempDir(), c.Lines())[test.env]; got != test.want {
+				t.Errorf("%s is printed as %q, want %q", test.env, got, test.want)
+			}
+		})
+	}
+}
+
+func TestReadDotenv(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		contents string
+		want     map[string]string // nil: ErrDotenv
+	}{
+		"empty":           {"", map[string]string{}},
+		"comments":        {"# A=1\n\n  # B=2\n", map[string]string{}},
+		"values":          {"A=1\nB= two words # and a comment\r\nexport C='#'\nD=", map[string]string{"A": "1", "B": "two words", "C": "#", "D": ""}},
+		"no name":         {"A=1\n=2\n", nil},
+		"no equals sign":  {"hunter2", nil},
+		"unclosed quote":  {"A='hunter2\n", nil},
+		"a name of signs": {"A-B=hunter2\n", nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), ".env")
+			if err := os.WriteFile(path, []byte(test.contents), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := config.ReadDotenv(path)
+			if diff := cmp.Diff(test.want, got); diff != "" || (err != nil) != (test.want == nil) {
+				t.Errorf("error %v, values (-want +got):\n%s", err, diff)
+			}
+			if err != nil && (!errors.Is(err, config.ErrDotenv) || strings.Contains(err.Error(), "hunter2")) {
+				t.Errorf("error %v, want ErrDotenv without what the file says", err)
+			}
+		})
+	}
+}
+
+func TestReadDotenvWithoutFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if values, err := config.ReadDotenv(filepath.Join(dir, ".env")); err != nil || len(values) != 0 {
+		t.Errorf("no file: %v, %v, want no values", values, err)
+	}
+	var problem *fs.PathError
+	if _, err := config.ReadDotenv(dir); !errors.As(err, &problem) || problem.Path != dir {
+		t.Errorf("a folder: %v, want an error that names it", err)
+	}
+}

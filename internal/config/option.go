@@ -1,0 +1,246 @@
+// Package config holds the one table of options of the program, and reads it
+// from flags, the environment and a .env file. Help texts, the table in the
+// README and .env.example are made from the same table.
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"plantstore/storage"
+)
+
+// An Option is one row of the table.
+type Option struct {
+	// Env is the name in the environment and in .env.
+	Env string
+	// Flag is the name on the command line, without dashes. Secrets have
+	// none, since other users can see a command line.
+	Flag string
+	// Default is the value if none is given. Empty means none.
+	Default string
+	// Help says what the option is for, in one line, with the name of its
+	// value in back quotes.
+	Help string
+	// Bool marks an option whose flag needs no value.
+	Bool bool
+	// Secret marks an option whose value is never shown (C4.25).
+	Secret bool
+
+	// set checks the value and puts it in its place.
+	set func(c *Config, value string) error
+}
+
+// Options returns the table.
+func Options() []Option {
+	return slices.Concat(placeOptions(), tokenOptions(), limitOptions(), logOptions())
+}
+
+// placeOptions say where the server is and where its plants are.
+func placeOptions() []Option {
+	return []Option{
+		{
+			Env: "ADDR", Flag: "addr", Default: "127.0.0.1:8080",
+			Help: "`HOST:PORT` to listen on; no host: all of them, port 0: a free one",
+			set:  func(c *Config, v string) error { c.Addr = v; return checkAddr(v) },
+		},
+		{
+			Env:  "PORT",
+			Help: "`PORT` to listen on at all addresses, if ADDR is not given",
+			set:  func(_ *Config, v string) error { return checkPort(v) },
+		},
+		{
+			Env: "BASE_URL", Flag: "base-url",
+			Help: "`URL` at which clients reach the service, for the description (default: from ADDR)",
+			set:  func(c *Config, v string) error { c.BaseURL = v; return checkBaseURL(v) },
+		},
+		{
+			Env: "STORAGE_URL", Flag: "storage-url", Default: "bbolt:data/plants.db",
+			Help: "where the plants are kept, as `bbolt:PATH` or just PATH",
+			set: func(c *Config, v string) (err error) {
+				c.StorageURL = v
+				c.Storage, err = storage.ParseURL(v)
+				return err
+			},
+		},
+	}
+}
+
+// tokenOptions say which tokens are accepted.
+func tokenOptions() []Option {
+	return []Option{
+		{
+			Env: "JWT_SECRET", Secret: true,
+			Help: "`secret` of 32 bytes or more that signs tokens (default: made once, kept beside the database)",
+			set:  func(c *Config, v string) error { c.JWTSecret = v; return nil },
+		},
+		{
+			Env: "JWT_SECRET_FILE", Flag: "jwt-secret-file",
+			Help: "`FILE` to read the secret from, instead of JWT_SECRET",
+			set:  func(c *Config, v string) error { c.JWTSecretFile = v; return nil },
+		},
+		{
+			Env: "JWT_ISSUER", Flag: "jwt-issuer",
+			Help: "`issuer` (iss) that tokens must have; empty: any or none",
+			set:  func(c *Config, v string) error { c.JWTIssuer = v; return nil },
+		},
+		{
+			Env: "JWT_AUDIENCE", Flag: "jwt-audience",
+			Help: "`audience` (aud) that tokens must be meant for; empty: any or none",
+			set:  func(c *Config, v string) error { c.JWTAudience = v; return nil },
+		},
+		{
+			Env: "JWT_SCOPE", Flag: "jwt-scope",
+			Help: "`scope` that tokens must have, else error 403; empty: any or none",
+			set:  func(c *Config, v string) error { c.JWTScope = v; return checkScope(v) },
+		},
+		{
+			Env: "JWT_REQUIRE_EXP", Flag: "jwt-require-exp", Default: "false", Bool: true,
+			Help: "refuse tokens that never expire (without exp)",
+			set: func(c *Config, v string) (err error) {
+				c.JWTRequireExp, err = parseBool(v)
+				return err
+			},
+		},
+		duration("JWT_LEEWAY", "jwt-leeway", "5s", 0, time.Minute,
+			"`time` by which the clocks of issuer and server may differ, at most 1m",
+			func(c *Config) *time.Duration { return &c.JWTLeeway }),
+	}
+}
+
+// limitOptions bound what a client can ask of the server.
+func limitOptions() []Option {
+	return []Option{
+		{
+			Env: "MAX_BODY_BYTES", Flag: "max-body-bytes", Default: "1048576",
+			Help: "largest request body in `bytes`, at most 64 MiB; a longer one is error 413",
+			set: func(c *Config, v string) (err error) {
+				c.MaxBodyBytes, err = parseSize(v)
+				return err
+			},
+		},
+		duration("HEADER_TIMEOUT", "header-timeout", "5s", time.Millisecond, time.Hour,
+			"`time` in which the header of a request must arrive",
+			func(c *Config) *time.Duration { return &c.HeaderTimeout }),
+		duration("REQUEST_TIMEOUT", "request-timeout", "30s", time.Millisecond, time.Hour,
+			"`time` in which a whole request must arrive and be answered",
+			func(c *Config) *time.Duration { return &c.RequestTimeout }),
+		duration("IDLE_TIMEOUT", "idle-timeout", "2m", time.Millisecond, time.Hour,
+			"`time` after which an idle connection is closed",
+			func(c *Config) *time.Duration { return &c.IdleTimeout }),
+		duration("SHUTDOWN_TIMEOUT", "shutdown-timeout", "10s", time.Millisecond, time.Hour,
+			"`time` that requests in flight get to end after SIGTERM or SIGINT",
+			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
+	}
+}
+
+// logOptions say what is logged, and how.
+func logOptions() []Option {
+	return []Option{
+		{
+			Env: "LOG_LEVEL", Flag: "log-level", Default: "info",
+			Help: "least `level` that is logged: debug, info, warn or error",
+			set: func(c *Config, v string) (err error) {
+				c.LogLevel, err = parseLevel(v)
+				return err
+			},
+		},
+		{
+			Env: "LOG_FORMAT", Flag: "log-format",
+			Help: "`format` of the log: text or json (default: text on a terminal, else json)",
+			set:  func(c *Config, v string) error { c.LogFormat = v; return checkFormat(v) },
+		},
+	}
+}
+
+// duration returns an option that is a length of time from least to most.
+func duration(env, flag, preset string, least, most time.Duration, help string,
+	place func(*Config) *time.Duration,
+) Option {
+	return Option{
+		Env: env, Flag: flag, Default: preset, Help: help,
+		set: func(c *Config, v string) error {
+			d, err := time.ParseDuration(v)
+			if err != nil || d < least || d > most {
+				return fmt.Errorf("must be a duration from %v to %v, such as %s", least, most, preset)
+			}
+			*place(c) = d
+			return nil
+		},
+	}
+}
+
+func checkAddr(v string) error {
+	_, port, err := net.SplitHostPort(v)
+	if err != nil {
+		return fmt.Errorf("must be HOST:PORT, such as 127.0.0.1:8080 or :8080")
+	}
+	return checkPort(port)
+}
+
+func checkPort(v string) error {
+	if _, err := strconv.ParseUint(v, 10, 16); err != nil {
+		return fmt.Errorf("the port must be a number from 0 to 65535")
+	}
+	return nil
+}
+
+func checkBaseURL(v string) error {
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("must be an absolute URL without a query, such as https://plants.example.com")
+	}
+	return nil
+}
+
+// checkScope holds v against the grammar of one scope (RFC 6749, section 3.3),
+// so that it can stand in a WWW-Authenticate header.
+func checkScope(v string) error {
+	for _, r := range v {
+		if r <= ' ' || r > '~' || r == '"' || r == '\\' {
+			return fmt.Errorf("must be one scope, without spaces or quotes")
+		}
+	}
+	return nil
+}
+
+func checkFormat(v string) error {
+	if v != "text" && v != "json" {
+		return fmt.Errorf("must be text or json")
+	}
+	return nil
+}
+
+func parseBool(v string) (bool, error) {
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, fmt.Errorf("must be true or false")
+	}
+	return b, nil
+}
+
+func parseSize(v string) (int64, error) {
+	const most = 64 << 20
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("must be a number of bytes from 1 to %d", most)
+	}
+	return n, nil
+}
+
+func parseLevel(v string) (slog.Level, error) {
+	levels := map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	}
+	level, known := levels[v]
+	if !known {
+		return 0, fmt.Errorf("must be debug, info, warn or error")
+	}
+	return level, nil
+}

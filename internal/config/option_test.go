@@ -1,0 +1,100 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"plantstore/internal/config"
+)
+
+// wrongValues returns values that each option refuses, by its name in the
+// environment. JWT_SECRET is looked at where it is used.
+func wrongValues() map[string][]string {
+	duration := []string{"5", "abc", "-1s", "0s", "999us", "1h1ns", "1h 1s", "9999999h"}
+	return map[string][]string{
+		"ADDR": {
+			"8080", "localhost", "localhost:http", ":65536", ":-1", ":+1", ":", "a:b:1", "http://a:1", "::1:80", ":1\n",
+		},
+		"PORT":             {"http", "65536", "-1", ":80", "8080 ", "+1"},
+		"BASE_URL":         {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
+		"STORAGE_URL":      {"bbolt:", "a\x00b", "a\nb", "caf\xe9.db", `C:\data\`, `"a.db"`},
+		"JWT_SECRET_FILE":  {"a\nb", "\x7f"},
+		"JWT_ISSUER":       {"a\tb", "\x1b[31m", "\xff"},
+		"JWT_AUDIENCE":     {"a\rb", "\u0085", `\`},
+		"JWT_SCOPE":        {"two scopes", `"`, `\`, "ü", "\n"},
+		"JWT_REQUIRE_EXP":  {"yes", "2", "on", " true"},
+		"JWT_LEEWAY":       {"5", "-1ns", "1m1ns", "soon"},
+		"MAX_BODY_BYTES":   {"0", "-1", "67108865", "1M", "1e6", "9223372036854775808", "0x10"},
+		"HEADER_TIMEOUT":   duration,
+		"REQUEST_TIMEOUT":  duration,
+		"IDLE_TIMEOUT":     duration,
+		"SHUTDOWN_TIMEOUT": duration,
+		"LOG_LEVEL":        {"INFO", "trace", "info+1", "0"},
+		"LOG_FORMAT":       {"TEXT", "logfmt"},
+	}
+}
+
+func TestWrongValues(t *testing.T) {
+	t.Parallel()
+	for env, texts := range wrongValues() {
+		for _, text := range texts {
+			t.Run(env+"="+text, func(t *testing.T) {
+				t.Parallel()
+				_, err := config.Load(config.Sources{Environ: map[string]string{env: text}})
+				if err == nil || !strings.HasPrefix(err.Error(), env) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("got %v, want one line that begins with the name", err)
+				}
+			})
+		}
+	}
+}
+
+// An empty flag is wrong where there is a default, and none elsewhere.
+func TestEmptyFlags(t *testing.T) {
+	t.Parallel()
+	for _, o := range config.Options() {
+		if o.Flag == "" {
+			continue
+		}
+		_, err := config.Load(config.Sources{Flags: map[string]string{o.Env: ""}})
+		if wrong := o.Default != ""; (err != nil) != wrong {
+			t.Errorf("--%s='': %v, want an error: %t", o.Flag, err, wrong)
+		}
+	}
+}
+
+// No secret is in an error, however wrong the rest (C4.25).
+func TestSecretsStaySecretInErrors(t *testing.T) {
+	t.Parallel()
+	const secret = "do not tell"
+	environ := map[string]string{"JWT_SECRET": secret, "JWT_SECRET_FILE": "x"}
+	for env, texts := range wrongValues() {
+		environ[env] = texts[0]
+	}
+	environ["STORAGE_URL"] = "postgres://user:" + secret + "@host/db\n"
+	_, err := config.Load(config.Sources{Environ: environ})
+	if err == nil || !strings.Contains(err.Error(), "STORAGE_URL") {
+		t.Fatalf("got %v, want an error", err)
+	}
+	if strings.Contains(err.Error(), secret) {
+		t.Errorf("the error tells a secret:\n%v", err)
+	}
+}
+
+// Secrets have no flag, since others could read it off the command line.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]bool)
+	for _, o := range config.Options() {
+		if o.Env != strings.ToUpper(o.Env) || seen[o.Env] || o.Help == "" || strings.ContainsAny(o.Help, "|\n") {
+			t.Errorf("%+v: the name is used twice or is not in capitals, or the help is missing or breaks a table", o)
+		}
+		seen[o.Env] = true
+		if flag := strings.ReplaceAll(strings.ToLower(o.Env), "_", "-"); o.Flag != "" && o.Flag != flag {
+			t.Errorf("the flag of %s is --%s, want --%s", o.Env, o.Flag, flag)
+		}
+		if o.Secret && o.Flag != "" {
+			t.Errorf("the secret %s has a flag", o.Env)
+		}
+	}
+}
