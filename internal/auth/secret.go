@@ -14,6 +14,9 @@ import (
 	"plantstore/internal/durable"
 )
 
+// ErrWeakSecret is the error of a secret that is too short.
+var ErrWeakSecret = errors.New("the secret is too weak")
+
 // minSecret is the least number of bytes of an HS256 key (RFC 7518, section
 // 3.2; C4.24).
 const minSecret = 32
@@ -40,8 +43,8 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // less than 32 bytes.
 func ParseSecret(text string) (Secret, error) {
 	if len(text) < minSecret {
-		return nil, fmt.Errorf("the secret is too weak: it has %d bytes, HS256 needs at least %d; "+
-			"make one with: openssl rand -hex 32", len(text), minSecret)
+		return nil, fmt.Errorf("%w: it has %d bytes, HS256 needs at least %d; "+
+			"make one with: openssl rand -hex 32", ErrWeakSecret, len(text), minSecret)
 	}
 	return Secret(text), nil
 }

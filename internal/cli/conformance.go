@@ -27,6 +27,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.IntFlag{Name: "max-body-bytes", Usage: "the server's limit of a body in `bytes`", Value: 1 << 20},
 			&cli.DurationFlag{Name: "header-timeout", Usage: "the server's limit for a header, a `time`", DefaultText: "5s"},
 			&cli.DurationFlag{Name: "request-timeout", Usage: "the server's limit for a request, a `time`", DefaultText: "30s"},
+			&cli.DurationFlag{Name: "leeway", Usage: "the server's tolerance for exp and nbf", DefaultText: "5s"},
 			&cli.StringFlag{Name: "format", Usage: "`format` of the report: text, json or junit", Value: "text"},
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error {
@@ -49,6 +50,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 		FreshStore:     cmd.Bool("fresh"),
 		Slow:           cmd.Bool("slow"),
 		MaxBodyBytes:   cmd.Int("max-body-bytes"),
+		Leeway:         cmd.Duration("leeway"),
 		HeaderTimeout:  cmd.Duration("header-timeout"),
 		RequestTimeout: cmd.Duration("request-timeout"),
 	}

@@ -32,11 +32,11 @@ func isTerminal(w io.Writer) bool {
 }
 
 // greet says where everything is: in a few lines for people, or as one record
-// for programs.
-func greet(p *Process, c *config.Config, logger *slog.Logger, text bool, base string) {
+// for programs. It does so at every log level, since somebody waits for it.
+func greet(p *Process, c *config.Config, text bool, base string) {
 	described, token := base+"/openapi.yaml", tokenCommand(p, c)
 	if !text {
-		logger.Info("ready", "base_url", base, "description_url", described,
+		slog.New(slog.NewJSONHandler(p.Stderr, nil)).Info("ready", "base_url", base, "description_url", described,
 			"data", dataPlace(c), "token_command", token)
 		return
 	}

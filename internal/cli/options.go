@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/auth"
 	"plantstore/internal/config"
 )
 
@@ -79,7 +80,10 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 		return nil, err
 	}
 	c, err := config.Load(config.Sources{Flags: givenFlags(cmd), Environ: environ(p.Environ), Dotenv: dotenv})
-	if err != nil {
+	switch {
+	case errors.Is(err, auth.ErrWeakSecret) && !strings.Contains(err.Error(), "\n"):
+		return nil, err // well formed, but of no use
+	case err != nil:
 		return nil, misuse("%v", err)
 	}
 	return c, nil

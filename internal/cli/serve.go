@@ -55,15 +55,15 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 	}
 	defer func() { _ = listener.Close() }() // again, if it was served
 
-	secret, err := loadSecret(c)
-	if err != nil {
-		return err
-	}
 	store, err := engines().Open(ctx, c.StorageURL)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	secret, err := loadSecret(c) // it may make one, beside what is a store for sure
+	if err != nil {
+		return err
+	}
 
 	base := baseURL(c, listener.Addr().String())
 	description, err := apidocs.New(base)
@@ -71,7 +71,7 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 		return err
 	}
 	logger, text := newLogger(p.Stderr, c)
-	greet(p, c, logger, text, base)
+	greet(p, c, text, base)
 	return server.New(server.Config{
 		Handler: routes.New(routes.Options{
 			Store:        store,

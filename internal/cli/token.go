@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -67,8 +66,8 @@ func printToken(p *Process, cmd *cli.Command) error {
 // database, which is made when it is first needed.
 func loadSecret(c *config.Config) (auth.Secret, error) {
 	switch {
-	case c.JWTSecret != "":
-		secret, err := auth.ParseSecret(c.JWTSecret)
+	case c.JWTSecret != nil:
+		secret, err := auth.ParseSecret(string(c.JWTSecret))
 		if err != nil {
 			return nil, fmt.Errorf("JWT_SECRET: %w", err)
 		}
@@ -86,11 +85,7 @@ func loadSecret(c *config.Config) (auth.Secret, error) {
 	if err := durable.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("the folder of the database: %w", err)
 	}
-	path := filepath.Join(dir, secretName)
-	secret, err := auth.EnsureSecret(path)
-	if failure := new(fs.PathError); errors.As(err, &failure) {
-		err = fmt.Errorf("%s: %w", path, failure.Err) // not that of a temporary file
-	}
+	secret, err := auth.EnsureSecret(filepath.Join(dir, secretName))
 	if err != nil {
 		return nil, fmt.Errorf("the secret beside the database: %w", err)
 	}

@@ -83,6 +83,7 @@ func TestWrongConfiguration(t *testing.T) {
 	for _, command := range []string{"serve", "config"} {
 		checkFailure(t, run(t, []string{"MAX_BODY_BYTES=much"}, command, "--addr", "here"), 2,
 			`ADDR (--addr): "here": must be HOST:PORT, such as 127.0.0.1:8080 or :8080`,
+			"JWT_SECRET: the secret is too weak: it has 5 bytes, HS256 needs at least 32; make one with: openssl rand -hex 32",
 			`MAX_BODY_BYTES (--max-body-bytes): "much": must be a number of bytes from 1 to 67108864`,
 			`LOG_LEVEL (--log-level): "loud": must be debug, info, warn or error`)
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"plantstore/internal/auth"
 	"plantstore/storage"
 )
 
@@ -18,7 +19,7 @@ type Config struct {
 	BaseURL         string // empty: from the address that is listened on
 	StorageURL      string
 	Storage         storage.Location // StorageURL, taken apart
-	JWTSecret       string
+	JWTSecret       auth.Secret      // nil if none is given
 	JWTSecretFile   string
 	JWTIssuer       string
 	JWTAudience     string
@@ -85,7 +86,7 @@ func Load(sources Sources) (*Config, error) {
 			problems = append(problems, err)
 		}
 	}
-	if c.JWTSecret != "" && c.JWTSecretFile != "" {
+	if !c.settleSecret() {
 		problems = append(problems, errors.New("JWT_SECRET and JWT_SECRET_FILE are both given; give one of them"))
 	}
 	if len(problems) > 0 {
@@ -93,6 +94,24 @@ func Load(sources Sources) (*Config, error) {
 	}
 	c.applyPort()
 	return c, nil
+}
+
+// settleSecret drops the weaker of JWT_SECRET and JWT_SECRET_FILE, which name the
+// same thing. It reports false if neither is.
+func (c *Config) settleSecret() bool {
+	const text, file = "JWT_SECRET", "JWT_SECRET_FILE"
+	if c.values[text].text == "" || c.values[file].text == "" {
+		return true
+	}
+	switch t, f := c.values[text].strength, c.values[file].strength; {
+	case t > f:
+		c.JWTSecretFile, c.values[file] = "", value{}
+	case f > t:
+		c.JWTSecret, c.values[text] = nil, value{}
+	default:
+		return false
+	}
+	return true
 }
 
 // applyPort makes PORT=n mean ADDR=:n where nothing as strong says otherwise.
@@ -119,6 +138,9 @@ func (o Option) apply(c *Config, text string) error {
 	name := o.Env
 	if o.Flag != "" {
 		name += " (--" + o.Flag + ")"
+	}
+	if o.Secret {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return fmt.Errorf("%s: %q: %w", name, o.shown(text), err)
 }

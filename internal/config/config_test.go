@@ -39,7 +39,7 @@ func samples() []sample {
 			[3]string{"bbolt:a.db", "b.db", "bbolt:///c.db"},
 			[3]any{"bbolt:a.db a.db", "b.db b.db", "bbolt:///c.db /c.db"},
 		},
-		text("JWT_SECRET", func(c *config.Config) any { return c.JWTSecret }),
+		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
 		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
 		text("JWT_ISSUER", func(c *config.Config) any { return c.JWTIssuer }),
 		text("JWT_AUDIENCE", func(c *config.Config) any { return c.JWTAudience }),
@@ -82,7 +82,8 @@ func samples() []sample {
 
 // text returns the sample of an option that takes any text.
 func text(env string, field func(*config.Config) any) sample {
-	texts := [3]string{"https://a.example", `it's "b" for $5 # ` + "`x`!", "ü \u00a0 \u2028\ufeff"}
+	const long = " of thirty-two bytes and more"
+	texts := [3]string{"https://a.example" + long, `it's "b" for $5 # ` + "`x`!" + long, "ü \u00a0 \u2028\ufeff" + long}
 	return sample{env, field, "", texts, [3]any{texts[0], texts[1], texts[2]}}
 }
 
@@ -228,6 +229,40 @@ func TestPort(t *testing.T) {
 	}
 }
 
+// Of the two ways to give the secret the stronger source wins; from the same one
+// there is only one.
+func TestSecretOrFile(t *testing.T) {
+	t.Parallel()
+	const long = "a secret of more than thirty-two bytes"
+	text, file := map[string]string{"JWT_SECRET": long}, map[string]string{"JWT_SECRET_FILE": "f"}
+	both := map[string]string{"JWT_SECRET": long, "JWT_SECRET_FILE": "f"}
+	for name, test := range map[string]struct {
+		sources            config.Sources
+		wantText, wantFile string
+		wrong              bool
+	}{
+		"flag over environment": {config.Sources{Flags: file, Environ: text}, "", "f", false},
+		"environment over .env": {config.Sources{Environ: text, Dotenv: file}, long, "", false},
+		"the other way":         {config.Sources{Environ: file, Dotenv: text}, "", "f", false},
+		"both":                  {config.Sources{Environ: both}, "", "", true},
+		"both in .env":          {config.Sources{Dotenv: both}, "", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := config.Load(test.sources)
+			if test.wrong {
+				if err == nil {
+					t.Error("accepted")
+				}
+				return
+			}
+			if err != nil || string(c.JWTSecret) != test.wantText || c.JWTSecretFile != test.wantFile {
+				t.Errorf("secret %q, file %q, %v", []byte(c.JWTSecret), c.JWTSecretFile, err)
+			}
+		})
+	}
+}
+
 // All that is wrong is reported at once, a line each, by its names.
 func TestAllWrongValuesAreReported(t *testing.T) {
 	t.Parallel()
@@ -237,7 +272,7 @@ func TestAllWrongValuesAreReported(t *testing.T) {
 		wrong[env] = texts[0]
 		want = append(want, env)
 	}
-	wrong["JWT_SECRET"] = "beside JWT_SECRET_FILE"
+	wrong["JWT_SECRET"] = "beside JWT_SECRET_FILE, and long enough"
 	c, err := config.Load(config.Sources{Environ: wrong})
 	if err == nil || c != nil {
 		t.Fatalf("Load = %v, %v, want an error alone", c, err)

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/joho/godotenv"
+
+	"plantstore/storage"
 )
 
 // ErrDotenv means that a file is there, but is no .env file.
@@ -59,17 +61,22 @@ func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(text) + `"`
 }
 
-// withoutPassword returns a storage URL with REDACTED for the password in it. In
-// doubt it takes away too much.
+// withoutPassword returns a storage URL with REDACTED for the password in it, and
+// for the whole query, which may hold one. A file has neither.
 func withoutPassword(rawURL string) string {
-	scheme, rest, hasHost := strings.Cut(rawURL, "://")
-	at := strings.LastIndex(rest, "@")
-	if !hasHost || at < 0 || strings.HasPrefix(rest, "/") {
+	loc, err := storage.ParseURL(rawURL)
+	if err != nil || loc.Scheme == "bbolt" && loc.Path != "" {
 		return rawURL
 	}
-	user, _, hasPassword := strings.Cut(rest[:at], ":")
-	if !hasPassword {
-		return rawURL
+	scheme, rest, _ := strings.Cut(rawURL, ":")
+	place, _, hasQuery := strings.Cut(rest, "?")
+	if at := strings.LastIndex(place, "@"); at >= 0 {
+		if user, _, hasPassword := strings.Cut(place[:at], ":"); hasPassword {
+			place = user + ":" + redacted + place[at:]
+		}
 	}
-	return scheme + "://" + user + ":" + redacted + rest[at:]
+	if hasQuery {
+		place += "?" + redacted
+	}
+	return scheme + ":" + place
 }

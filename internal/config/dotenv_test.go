@@ -102,10 +102,12 @@ func TestLinesAreForShellsToo(t *testing.T) {
 func TestLinesHideSecrets(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ env, text, want string }{
-		"secret":             {"JWT_SECRET", "tell nobody", "REDACTED"},
+		"secret":             {"JWT_SECRET", "tell nobody of these 32 bytes and more", "REDACTED"},
 		"password":           {"STORAGE_URL", "postgres://me:tell@db:5432/plants", "postgres://me:REDACTED@db:5432/plants"},
 		"password with @":    {"STORAGE_URL", "postgres://me:tell@nobody@db", "postgres://me:REDACTED@db"},
 		"password with /":    {"STORAGE_URL", "postgres://me:tell/nobody@db", "postgres://me:REDACTED@db"},
+		"in the query":       {"STORAGE_URL", "postgres://db/plants?password=tell&x=y", "postgres://db/plants?REDACTED"},
+		"without slashes":    {"STORAGE_URL", "postgres:me:tell@db/plants", "postgres:me:REDACTED@db/plants"},
 		"user only":          {"STORAGE_URL", "postgres://me@db/plants", "postgres://me@db/plants"},
 		"neither":            {"STORAGE_URL", "postgres://db:5432/plants", "postgres://db:5432/plants"},
 		"path that looks so": {"STORAGE_URL", "bbolt:///srv/a:b@c.db", "bbolt:///srv/a:b@c.db"},

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"plantstore/internal/auth"
 	"plantstore/storage"
 )
 
@@ -77,7 +78,13 @@ func tokenOptions() []Option {
 		{
 			Env: "JWT_SECRET", Secret: true,
 			Help: "`secret` of 32 bytes or more that signs tokens (default: made once, kept beside the database)",
-			set:  func(c *Config, v string) error { c.JWTSecret = v; return nil },
+			set: func(c *Config, v string) (err error) {
+				c.JWTSecret = auth.Secret(v)
+				if v != redacted { // what config prints loads back
+					_, err = auth.ParseSecret(v)
+				}
+				return err
+			},
 		},
 		{
 			Env: "JWT_SECRET_FILE", Flag: "jwt-secret-file",

@@ -103,6 +103,9 @@ func writeTemp(path string, perm fs.FileMode, write func(tmp string) error) (tmp
 		dir = "." // os.CreateTemp would take the system's folder for "".
 	}
 	f, err := os.CreateTemp(dir, "."+base+"-*.tmp")
+	if failure := new(fs.PathError); errors.As(err, &failure) {
+		return "", &fs.PathError{Op: "create", Path: path, Err: failure.Err} // nobody knows the other name
+	}
 	if err != nil {
 		return "", err
 	}
