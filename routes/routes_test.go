@@ -48,7 +48,7 @@ func newHandler(t *testing.T, store storage.Store) http.Handler {
 // newStore returns a real store that lasts as long as the test.
 func newStore(t *testing.T) storage.Store {
 	t.Helper()
-	engines := storage.Engines{"bbolt": bbolt.OpenURL}
+	engines := storage.Engines{"bbolt": bbolt.Opener(slog.New(slog.DiscardHandler))}
 	store, err := engines.Open(t.Context(), filepath.Join(t.TempDir(), "plants.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -250,6 +250,10 @@ func (s brokenStore) List(context.Context, int64) iter.Seq2[storage.Record, erro
 }
 
 func (s brokenStore) Ready() error { return s.err }
+
+func (s brokenStore) Stopped() <-chan struct{} { return nil }
+
+func (s brokenStore) Check(context.Context) (storage.Report, error) { return storage.Report{}, s.err }
 
 func (s brokenStore) Close() error { return nil }
 

@@ -58,7 +58,8 @@ type GroupCommit struct {
 	commit  CommitFunc
 	limits  Limits
 	pool    sync.Pool     // of *request, each with an empty channel
-	stopped chan struct{} // closed when the writer has returned
+	ended   chan struct{} // closed when the writer has returned
+	stopped chan struct{} // closed by Stop
 
 	mu      sync.Mutex
 	work    sync.Cond // the queue is no longer empty, or closing has begun
@@ -82,7 +83,7 @@ type request struct {
 
 // NewGroupCommit starts a GroupCommit, whose writer runs until Close.
 func NewGroupCommit(commit CommitFunc, limits Limits) *GroupCommit {
-	g := &GroupCommit{commit: commit, limits: limits.withDefaults(), stopped: make(chan struct{})}
+	g := &GroupCommit{commit: commit, limits: limits.withDefaults(), ended: make(chan struct{}), stopped: make(chan struct{})}
 	g.work.L = &g.mu
 	go g.write()
 	return g
@@ -156,7 +157,7 @@ func (g *GroupCommit) withdraw(r *request, cause error) error {
 
 // write commits batches until there is nothing more to come.
 func (g *GroupCommit) write() {
-	defer close(g.stopped)
+	defer close(g.ended)
 	for batch := g.take(nil); len(batch) > 0; batch = g.take(batch) {
 		g.settle(batch)
 	}
@@ -260,6 +261,11 @@ func (i *Item) outcome(plant models.Plant, first bool, err error) error {
 func (g *GroupCommit) Stop(cause error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	select {
+	case <-g.stopped:
+	default:
+		close(g.stopped)
+	}
 	if g.refusal == nil || g.closing {
 		// In words only: the refusal must not match what the cause does.
 		g.refusal = fmt.Errorf("%w: it stopped after a fault: %s", ErrUnavailable, cause.Error())
@@ -272,6 +278,9 @@ func (g *GroupCommit) Stop(cause error) {
 	}
 	g.queue, g.bytes = nil, 0
 }
+
+// Stopped is [Store.Stopped].
+func (g *GroupCommit) Stopped() <-chan struct{} { return g.stopped }
 
 // Ready is [Store.Ready].
 func (g *GroupCommit) Ready() error {
@@ -290,5 +299,5 @@ func (g *GroupCommit) Close() {
 	}
 	g.work.Signal()
 	g.mu.Unlock()
-	<-g.stopped
+	<-g.ended
 }

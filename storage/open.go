@@ -24,6 +24,8 @@ type Location struct {
 	// URL is the whole, for engines that are reached over a network. It may
 	// hold a password.
 	URL string
+	// ReadOnly opens the store to be looked at, and nothing else.
+	ReadOnly bool
 }
 
 // ParseURL takes a storage URL apart. A plain path, also one with a drive
@@ -80,10 +82,21 @@ type Engines map[string]Opener
 // Open opens the store that a storage URL names. The URL itself, which may hold
 // a password, is in none of its errors unless it is a path.
 func (e Engines) Open(ctx context.Context, rawURL string) (Store, error) {
+	return e.open(ctx, rawURL, false)
+}
+
+// OpenReadOnly is Open for a store that is only looked at: nothing is made or
+// changed, and creates are refused.
+func (e Engines) OpenReadOnly(ctx context.Context, rawURL string) (Store, error) {
+	return e.open(ctx, rawURL, true)
+}
+
+func (e Engines) open(ctx context.Context, rawURL string, readOnly bool) (Store, error) {
 	loc, err := ParseURL(rawURL)
 	if err != nil {
 		return nil, err
 	}
+	loc.ReadOnly = readOnly
 	open, ok := e[loc.Scheme]
 	if !ok {
 		known := strings.Join(slices.Sorted(maps.Keys(e)), ", ")

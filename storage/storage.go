@@ -6,6 +6,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 
 	"plantstore/models"
@@ -53,6 +54,31 @@ type Record struct {
 	Plant models.Plant
 }
 
+// A Report is what a check of a store has found.
+type Report struct {
+	// Plants is the number of records that are whole.
+	Plants int64 `json:"plants"`
+	// Damage says what is wrong, a line for each finding, at most 100 of them.
+	Damage []string `json:"damage"`
+	// More is the number of findings beyond those.
+	More int64 `json:"more,omitzero"`
+}
+
+// maxDamage bounds the findings that a Report spells out.
+const maxDamage = 100
+
+// Whole reports whether nothing is wrong.
+func (r *Report) Whole() bool { return len(r.Damage) == 0 }
+
+// Add adds a finding.
+func (r *Report) Add(format string, args ...any) {
+	if len(r.Damage) == maxDamage {
+		r.More++
+		return
+	}
+	r.Damage = append(r.Damage, fmt.Sprintf(format, args...))
+}
+
 // A Store keeps plants, each under an id that is given once and for all. All
 // methods may be called from any number of goroutines at once.
 type Store interface {
@@ -80,6 +106,15 @@ type Store interface {
 
 	// Ready returns nil while creates are accepted, else why not.
 	Ready() error
+
+	// Stopped returns a channel that is closed if the store stops itself
+	// after a fault, which Ready then names. It does not recover: the process
+	// should answer what is in flight and end, to be started anew.
+	Stopped() <-chan struct{}
+
+	// Check reads all that is stored and returns what it found. It changes
+	// nothing. The error is about checking, not about what was found.
+	Check(ctx context.Context) (Report, error)
 
 	// Close commits what is queued, refuses what comes later with
 	// ErrUnavailable, and releases the store. Closing again does nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/signal"
@@ -38,9 +39,10 @@ func newServe(p *Process) *cli.Command {
 	}
 }
 
-// engines are the storage engines of this program.
-func engines() storage.Engines {
-	return storage.Engines{"bbolt": bbolt.OpenURL}
+// engines are the storage engines of this program. They tell logger what they
+// find while nobody asks.
+func engines(logger *slog.Logger) storage.Engines {
+	return storage.Engines{"bbolt": bbolt.Opener(logger)}
 }
 
 // serve runs the server until ctx is done or a signal arrives.
@@ -55,7 +57,8 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 	}
 	defer func() { _ = listener.Close() }() // again, if it was served
 
-	store, err := engines().Open(ctx, c.StorageURL)
+	logger, text := newLogger(p.Stderr, c)
+	store, err := engines(logger).Open(ctx, c.StorageURL)
 	if err != nil {
 		return err
 	}
@@ -70,9 +73,10 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	logger, text := newLogger(p.Stderr, c)
 	greet(p, c, text, base)
-	return server.New(server.Config{
+	ctx, cancel := untilStopped(ctx, store)
+	defer cancel()
+	err = server.New(server.Config{
 		Handler: routes.New(routes.Options{
 			Store:        store,
 			Verify:       verifier(c, secret),
@@ -86,6 +90,32 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 		IdleTimeout:     c.IdleTimeout,
 		ShutdownTimeout: c.ShutdownTimeout,
 	}).Serve(ctx, listener)
+	return errors.Join(err, faultOf(store))
+}
+
+// untilStopped returns a context that is done, too, when the store stops itself
+// after a fault: the process then answers what is in flight and ends, so that its
+// supervisor starts it anew.
+func untilStopped(ctx context.Context, store storage.Store) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-store.Stopped():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// faultOf returns why the store has stopped itself, if it has.
+func faultOf(store storage.Store) error {
+	select {
+	case <-store.Stopped():
+		return fmt.Errorf("the server ends: %w; start it again, and run plantstore check if it does not start", store.Ready())
+	default:
+		return nil
+	}
 }
 
 // verifier returns what the bearer middleware asks about a token.

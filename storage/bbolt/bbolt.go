@@ -9,9 +9,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
+	"log/slog"
 	"os"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -19,6 +23,9 @@ import (
 	"plantstore/models"
 	"plantstore/storage"
 )
+
+// errReadOnly is what a store that was opened to be looked at says to creates.
+var errReadOnly = fmt.Errorf("%w: it is open for reading only", storage.ErrUnavailable)
 
 // A page of [Store.List] ends after so many records, or so many bytes of them.
 // While a page is being read a commit may have to wait for it.
@@ -29,26 +36,43 @@ const (
 
 // A Store is a [storage.Store] in one file.
 type Store struct {
-	db    *bolt.DB
-	file  *os.File // that of db, to see what a failed commit has left in it
-	group *storage.GroupCommit
-	close func() error // closes once
+	db       *bolt.DB
+	file     *os.File // that of db, to see what a failed commit has left in it
+	pageSize int64    // of the file
+	id       string   // of the database
 
-	pageSize int64 // of the file
+	// The following is that of a store which is open for writing.
+
+	logger *slog.Logger
+	group  *storage.GroupCommit
+	mark   *mark
+	opened fs.FileInfo  // of file, to know it again
+	size   atomic.Int64 // of file, at least
+
+	stop      context.CancelFunc // ends watch and scrub
+	watchers  sync.WaitGroup
+	abandoned atomic.Bool // a check of the structure does not end
+	once      sync.Once   // closes
+	closeErr  error
 }
 
 var _ storage.Store = (*Store)(nil)
 
-func newStore(db *bolt.DB, file *os.File) *Store {
-	s := &Store{db: db, file: file, pageSize: int64(db.Info().PageSize)}
-	s.close = sync.OnceValue(s.shut)
+// run starts what a store does by itself.
+func (s *Store) run() {
 	s.group = storage.NewGroupCommit(s.commit, storage.Limits{})
-	return s
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.watchers.Go(func() { s.watch(ctx) })
+	s.watchers.Go(func() { s.scrub(ctx) })
 }
 
 // Create is [storage.Store.Create]. A plant whose name or tag is not valid
 // UTF-8 is refused, since it could not be kept byte for byte (C2.14).
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
+	if s.group == nil {
+		return errReadOnly
+	}
 	return s.group.Create(ctx, id, plant)
 }
 
@@ -115,8 +139,10 @@ func (s *Store) readPage(start []byte) (records []storage.Record, after []byte, 
 }
 
 // view reads in a transaction of its own. bbolt panics where it finds the
-// structure of its file broken.
+// structure of its file broken, and so does reading the mapped file where the
+// disk fails or the file has been cut short.
 func (s *Store) view(read func(plants *bolt.Bucket) error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %s: %v", storage.ErrCorrupt, s.file.Name(), p)
@@ -130,12 +156,37 @@ func (s *Store) view(read func(plants *bolt.Bucket) error) (err error) {
 }
 
 // Ready is [storage.Store.Ready].
-func (s *Store) Ready() error { return s.group.Ready() }
+func (s *Store) Ready() error {
+	if s.group == nil {
+		return errReadOnly
+	}
+	return s.group.Ready()
+}
+
+// Stopped is [storage.Store.Stopped].
+func (s *Store) Stopped() <-chan struct{} {
+	if s.group == nil {
+		return nil
+	}
+	return s.group.Stopped()
+}
 
 // Close is [storage.Store.Close].
-func (s *Store) Close() error { return s.close() }
+func (s *Store) Close() error {
+	s.once.Do(func() { s.closeErr = s.shut() })
+	return s.closeErr
+}
 
 func (s *Store) shut() error {
-	s.group.Close()
-	return s.db.Close()
+	var err error
+	if s.group != nil {
+		s.group.Close()
+		s.stop()
+		s.watchers.Wait()
+		err = s.mark.close()
+	}
+	if s.abandoned.Load() { // the file must stay mapped
+		return err
+	}
+	return errors.Join(err, s.db.Close())
 }

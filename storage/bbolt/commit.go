@@ -3,6 +3,7 @@ package bbolt
 import (
 	"bytes"
 	"fmt"
+	"runtime/debug"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -16,6 +17,13 @@ const appendFill = 0.9
 
 // commit is the [storage.CommitFunc]: one transaction for the whole batch.
 func (s *Store) commit(batch []storage.Item) error {
+	// A page that cannot be read is a panic, which stops the store, and not the
+	// end of the process.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	if _, err := s.intact(); err != nil {
+		s.group.Stop(err)
+		return s.group.Ready()
+	}
 	tx, err := s.db.Begin(true)
 	if err != nil {
 		return s.failed(err)
@@ -35,6 +43,15 @@ func (s *Store) commit(batch []storage.Item) error {
 	if err := tx.Commit(); err != nil {
 		return s.judge(txid, err)
 	}
+	s.mark.set(txid)
+	// Whether the file was still the one that a next start opens is only known
+	// now.
+	size, err := s.intact()
+	if err != nil {
+		s.group.Stop(err)
+		return fmt.Errorf("%w: %w", storage.ErrUnknown, err)
+	}
+	s.size.Store(size)
 	return nil
 }
 

@@ -2,9 +2,12 @@ package bbolt
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,22 +28,37 @@ const (
 )
 
 // The buckets, and the key in the meta bucket of the schema version, which is
-// written in decimal.
+// written in decimal, and of the database's own random id, in hexadecimal.
 const (
 	plantsBucket = "plants"
 	metaBucket   = "meta"
 	schemaKey    = "schema"
+	idKey        = "id"
+	idLen        = 16 // bytes
 )
 
-// OpenURL is the [storage.Opener] of this engine.
-func OpenURL(ctx context.Context, loc storage.Location) (storage.Store, error) {
+// Opener returns the [storage.Opener] of this engine. The store tells logger what
+// its scrub finds.
+func Opener(logger *slog.Logger) storage.Opener {
+	return func(ctx context.Context, loc storage.Location) (storage.Store, error) {
+		return openURL(ctx, loc, logger)
+	}
+}
+
+func openURL(ctx context.Context, loc storage.Location, logger *slog.Logger) (storage.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if loc.Path == "" {
 		return nil, fmt.Errorf("storage URL names a host: write %s:PATH, or %[1]s:///PATH for one from the root", loc.Scheme)
 	}
-	s, err := Open(loc.Path)
+	open := OpenReadOnly
+	if !loc.ReadOnly {
+		open = func(path string) (*Store, error) { //nolint:contextcheck // the store outlives the context of its opening
+			return openWritable(path, logger)
+		}
+	}
+	s, err := open(loc.Path)
 	if err != nil {
 		return nil, err // not a nil *Store in an interface
 	}
@@ -51,30 +69,49 @@ func OpenURL(ctx context.Context, loc storage.Location) (storage.Store, error) {
 // above it, if they do not exist. Whatever file is there but is no plant store's,
 // or is damaged, or locked by another process for more than a second, is refused
 // and stays as it is; the error says what it is and what can be done.
-func Open(path string) (*Store, error) {
+func Open(path string) (*Store, error) { return openWritable(path, slog.New(slog.DiscardHandler)) }
+
+func openWritable(path string, logger *slog.Logger) (*Store, error) {
 	if err := ensure(path); err != nil {
 		return nil, fmt.Errorf("create database %s: %w", path, err)
 	}
 	// bbolt may write to a file when it opens it, even to one that is not
 	// ours. A look without the right to write comes first.
-	db, _, err := open(path, true)
-	if err == nil {
-		err = db.Close()
+	s, err := OpenReadOnly(path)
+	if err != nil {
+		return nil, err
 	}
+	if err := s.db.Close(); err != nil {
+		return nil, explain(path, err)
+	}
+	if s, err = open(path, false); err != nil {
+		return nil, explain(path, err)
+	}
+	if err := s.start(path); err != nil {
+		return nil, errors.Join(explain(path, err), s.db.Close())
+	}
+	s.logger = logger
+	s.run()
+	return s, nil
+}
+
+// OpenReadOnly opens the store in the file path to be looked at. It refuses what
+// Open refuses, and makes and changes nothing. A create is refused.
+func OpenReadOnly(path string) (*Store, error) {
+	s, err := open(path, true)
 	if err != nil {
 		return nil, explain(path, err)
 	}
-	db, file, err := open(path, false)
-	if err != nil {
-		return nil, explain(path, err)
-	}
-	return newStore(db, file), nil
+	return s, nil
 }
 
 // ensure makes a file with no plants in it at path, unless something is there.
 func ensure(path string) error {
 	dir := filepath.Dir(path)
 	if err := durable.MkdirAll(dir); err != nil {
+		return err
+	}
+	if err := refuseNetwork(dir); err != nil {
 		return err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -101,43 +138,47 @@ func initialise(tmp string) error {
 		if err != nil {
 			return err
 		}
-		return meta.Put([]byte(schemaKey), strconv.AppendInt(nil, schemaVersion, 10))
+		id := make([]byte, idLen)
+		_, _ = rand.Read(id) // never fails
+		return errors.Join(
+			meta.Put([]byte(schemaKey), strconv.AppendInt(nil, schemaVersion, 10)),
+			meta.Put([]byte(idKey), hex.AppendEncode(nil, id)))
 	})
 	return errors.Join(err, db.Close())
 }
 
-// open opens an existing file, and returns it with its handle if it is a store
-// of ours.
-func open(path string, readOnly bool) (db *bolt.DB, file *os.File, err error) {
+// open opens an existing file, and returns it if it is a store of ours.
+func open(path string, readOnly bool) (s *Store, err error) {
+	s = new(Store)
 	options := &bolt.Options{
 		Timeout:      lockTimeout,
 		ReadOnly:     readOnly,
 		FreelistType: bolt.FreelistMapType,
 		NoStatistics: true,
 		OpenFile: func(name string, flag int, perm fs.FileMode) (_ *os.File, err error) {
-			file, err = openFile(name, flag, perm)
-			return file, err
+			s.file, err = openFile(name, flag, perm)
+			return s.file, err
 		},
 	}
 	defer func() {
 		// bbolt's way with a broken structure. It leaves the file mapped, and
 		// so locked, until the process ends.
 		if p := recover(); p != nil {
-			err = refusal("is damaged (%v): restore a backup", p)
+			s, err = nil, refusal("is damaged (%v): restore a backup", p)
 		}
 	}()
-	db, err = bolt.Open(path, filePerm, options)
-	if err != nil {
-		return nil, nil, err
+	if s.db, err = bolt.Open(path, filePerm, options); err != nil {
+		return nil, err
 	}
-	if err := db.View(verify); err != nil {
-		return nil, nil, errors.Join(err, db.Close())
+	s.pageSize = int64(s.db.Info().PageSize)
+	if err := s.db.View(s.verify); err != nil {
+		return nil, errors.Join(err, s.db.Close())
 	}
-	return db, file, nil
+	return s, nil
 }
 
 // verify finds out whether a bbolt file is a store that this package can read.
-func verify(tx *bolt.Tx) error {
+func (s *Store) verify(tx *bolt.Tx) error {
 	meta := tx.Bucket([]byte(metaBucket))
 	if meta == nil || tx.Bucket([]byte(plantsBucket)) == nil {
 		return refusal("is a bbolt database, but not of a plant store: name another file")
@@ -150,6 +191,10 @@ func verify(tx *bolt.Tx) error {
 	case version > schemaVersion:
 		return refusal("has schema version %d, and this plantstore knows none above %d: upgrade plantstore",
 			version, schemaVersion)
+	}
+	s.id = string(meta.Get([]byte(idKey)))
+	if id, err := hex.DecodeString(s.id); err != nil || len(id) != idLen {
+		return refusal("is damaged (its id is %q): restore a backup", s.id)
 	}
 	return nil
 }

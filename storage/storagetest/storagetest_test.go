@@ -64,6 +64,15 @@ func (m *memory) Close() error {
 	return nil
 }
 
+func (m *memory) Check(ctx context.Context) (storage.Report, error) {
+	if err := m.readable(ctx); err != nil {
+		return storage.Report{}, err
+	}
+	m.disk.mu.RLock()
+	defer m.disk.mu.RUnlock()
+	return storage.Report{Plants: int64(len(m.disk.plants)), Damage: []string{}}, nil
+}
+
 // readable says whether a read may go on.
 func (m *memory) readable(ctx context.Context) error { return cmp.Or(ctx.Err(), m.Ready()) }
 

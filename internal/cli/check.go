@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/urfave/cli/v3"
+
+	"plantstore/storage"
+)
+
+func newCheck(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "check",
+		Usage: "read all that is stored and say whether it is whole",
+		Description: "Checks the structure of the database and the checksum of every plant, while no server runs.\n" +
+			"Nothing is ever changed. It exits with 0 if all is whole, and with 1 if not.",
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "print the findings as JSON", HideDefault: true},
+			&cli.BoolFlag{Name: "fix-nothing", Usage: "change nothing, which is so in any case", HideDefault: true},
+		}, optionFlags("STORAGE_URL")...),
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			return check(ctx, p, cmd)
+		},
+	}
+}
+
+func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
+	c, err := loadConfig(p, cmd)
+	if err != nil {
+		return err
+	}
+	store, err := engines(slog.New(slog.DiscardHandler)).OpenReadOnly(ctx, c.StorageURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	report, err := store.Check(ctx)
+	if err != nil {
+		return fmt.Errorf("the check was not finished: %w", err)
+	}
+	write := writeFindings
+	if cmd.Bool("json") {
+		write = writeFindingsJSON
+	}
+	if err := write(p.Stdout, report); err != nil {
+		return err
+	}
+	if !report.Whole() {
+		return fmt.Errorf("%s is damaged: restore a backup; what is whole in it can still be read", dataPlace(c))
+	}
+	return nil
+}
+
+// writeFindings prints a report for people.
+func writeFindings(w io.Writer, report storage.Report) error {
+	for _, damage := range report.Damage {
+		if _, err := fmt.Fprintln(w, damage); err != nil {
+			return err
+		}
+	}
+	if report.More > 0 {
+		if _, err := fmt.Fprintf(w, "and %d more findings\n", report.More); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d plants are whole, %d findings\n", report.Plants, int64(len(report.Damage))+report.More)
+	return err
+}
+
+// writeFindingsJSON prints a report for programs.
+func writeFindingsJSON(w io.Writer, report storage.Report) error {
+	if err := json.MarshalWrite(w, report, jsontext.WithIndent("  ")); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}

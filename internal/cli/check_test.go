@@ -1,0 +1,62 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"plantstore/models"
+	"plantstore/storage/bbolt"
+)
+
+// plantsDB makes data/plants.db in the working folder, with one plant.
+func plantsDB(t *testing.T) string {
+	t.Helper()
+	const path = "data/plants.db"
+	store, err := bbolt.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Create(t.Context(), 7, models.Plant{Name: "Monstera"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCheck(t *testing.T) {
+	t.Chdir(t.TempDir())
+	path := plantsDB(t)
+	if got := output(t, nil, "check", "--fix-nothing"); got != "1 plants are whole, 0 findings\n" {
+		t.Errorf("check prints %q", got)
+	}
+	var report struct {
+		Plants int
+		Damage []string
+	}
+	if err := json.Unmarshal([]byte(output(t, nil, "check", "--json")), &report); err != nil || report.Plants != 1 || len(report.Damage) != 0 {
+		t.Errorf("check --json: %+v, %v", report, err)
+	}
+	contents, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, string(bytes.ReplaceAll(contents, []byte("Monstera"), []byte("Monstero"))))
+	damaged := run(t, nil, "check")
+	if damaged.code != 1 || !strings.Contains(damaged.stdout, "id 7: wrong checksum") ||
+		!strings.Contains(damaged.stderr, "data/plants.db is damaged: restore a backup") {
+		t.Errorf("check of a damaged plant: %+v", damaged)
+	}
+}
+
+func TestCheckWithoutDatabase(t *testing.T) {
+	t.Chdir(t.TempDir())
+	checkFailure(t, run(t, nil, "check"), 1, "database data/plants.db cannot be opened: *")
+	if _, err := os.Stat("data"); err == nil {
+		t.Error("the folder was made")
+	}
+}

@@ -1,0 +1,73 @@
+package bbolt
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+)
+
+// markSuffix is put after the name of the database for that of its mark.
+const markSuffix = ".mark"
+
+// A mark is a small file beside the database that says which transaction was
+// committed last. bbolt falls back to the transaction before, without a word,
+// if the newest meta page is damaged; the mark gives it away.
+//
+// It is written after each commit and synced only when the store is closed: it
+// may be behind the database, after a power cut, but it is never ahead of it,
+// unless the database has lost what was acknowledged.
+type mark struct {
+	file *os.File
+	id   string // of the database
+}
+
+// markLine is the form of the file: the database's id, the number of the last
+// transaction, and the CRC-32C of both. It is of the same length always, so that
+// a write never leaves a rest of the one before.
+const markLine = "plantstore mark of %s: %020d"
+
+// openMark opens the mark of the database path with that id, or makes one.
+func openMark(path, id string) (*mark, error) {
+	file, err := os.OpenFile(path+markSuffix, os.O_RDWR|os.O_CREATE, filePerm)
+	if err != nil {
+		return nil, err
+	}
+	return &mark{file: file, id: id}, nil
+}
+
+// readMark returns what the mark of the database path says, or 0 if there is
+// none that is whole and of the database with that id.
+func readMark(path, id string) (txid uint64, err error) {
+	text, err := os.ReadFile(path + markSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if _, err := fmt.Sscanf(string(text), "plantstore mark of "+id+": %d", &txid); err != nil {
+		return 0, nil //nolint:nilerr // torn by a power cut, or of another database
+	}
+	if string(text) != string(encodeMark(id, txid)) {
+		return 0, nil
+	}
+	return txid, nil
+}
+
+func encodeMark(id string, txid uint64) []byte {
+	line := fmt.Appendf(make([]byte, 0, 128), markLine, id, txid)
+	return fmt.Appendf(line, " %08x\n", crc32.Checksum(line, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// set notes that transaction txid is committed. If it cannot be written the mark
+// stays behind, which raises no false alarm.
+func (m *mark) set(txid uint64) {
+	_, _ = m.file.WriteAt(encodeMark(m.id, txid), 0)
+}
+
+// close makes the mark durable.
+func (m *mark) close() error {
+	return errors.Join(m.file.Sync(), m.file.Close())
+}

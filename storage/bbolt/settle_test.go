@@ -1,0 +1,280 @@
+package bbolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// bigFile is how many plants make a file of many pages.
+const bigFile = 3000
+
+// newBigFile returns the path of a store with so many plants.
+func newBigFile(t *testing.T) string {
+	t.Helper()
+	path := newPath(t)
+	s := mustOpen(t, path)
+	var wg sync.WaitGroup
+	for id := range int64(bigFile) {
+		wg.Go(func() {
+			if err := s.Create(context.Background(), id, models.Plant{Name: "fern"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// damageMeta spoils the newest meta page of a file, or the one before it.
+func damageMeta(t *testing.T, path string, newest bool) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	m, found := newestMeta(file)
+	if !found {
+		t.Fatal("no meta page")
+	}
+	page := int64(m.txid % 2)
+	if !newest {
+		page = 1 - page
+	}
+	if _, err := file.WriteAt([]byte{0xff}, page*m.pageSize+metaStart+metaTxid); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Without its newest meta page bbolt opens the state before the last commit, and
+// says nothing. The mark does.
+func TestLostCommitIsTold(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	damageMeta(t, path, true)
+	_, err := Open(path)
+	if err == nil || !strings.Contains(err.Error(), "has lost its last 1 commits") || strings.Contains(err.Error(), "\n") {
+		t.Fatalf("Open: %v", err)
+	}
+	if err := os.Remove(path + markSuffix); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, path) // as the error says
+}
+
+func TestOlderMetaPageDamaged(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	damageMeta(t, path, false)
+	s := mustOpen(t, path)
+	if err := s.Create(t.Context(), 100, models.Plant{Name: "a"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A mark that is behind, torn, or of another database says nothing.
+func TestMarkRaisesNoFalseAlarm(t *testing.T) {
+	t.Parallel()
+	other := newFile(t, 50)
+	otherMark, err := os.ReadFile(other + markSuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(mark []byte) []byte{
+		"behind":  func(mark []byte) []byte { return encodeMark(strings.Fields(string(mark))[3][:32], 1) },
+		"torn":    func(mark []byte) []byte { return bytes.Replace(mark, []byte("0"), []byte("1"), 1) },
+		"short":   func(mark []byte) []byte { return mark[:20] },
+		"empty":   func([]byte) []byte { return nil },
+		"another": func([]byte) []byte { return otherMark },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newFile(t, 3)
+			mark, err := os.ReadFile(path + markSuffix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path+markSuffix, change(mark), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := mustOpen(t, path)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if again, err := os.ReadFile(path + markSuffix); err != nil || string(again) != string(mark) {
+				t.Errorf("the mark is now %q, %v; want %q", again, err, mark)
+			}
+		})
+	}
+}
+
+// The meta pages are written again at each start, as they are.
+func TestSettleRewrites(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	m, _ := newestMeta(file)
+	if err := settle(file, int(m.pageSize)); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the file has changed, %v", err)
+	}
+	readOnly, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = readOnly.Close() }()
+	if err := settle(readOnly, int(m.pageSize)); !errors.Is(err, fs.ErrPermission) && !strings.Contains(fmt.Sprint(err), "bad file descriptor") {
+		t.Errorf("a page that cannot be written: %v", err)
+	}
+}
+
+// Whatever happens to the file underneath, nothing is acknowledged that the next
+// start would not find.
+func TestFileIsTakenAway(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not let go of an open file")
+	}
+	for name, take := range map[string]func(path string) error{
+		"removed":  os.Remove,
+		"moved":    func(path string) error { return os.Rename(path, path+".old") },
+		"replaced": replace,
+		"cut":      func(path string) error { return os.Truncate(path, 8192) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newBigFile(t)
+			s := mustOpen(t, path)
+			if err := take(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Create(t.Context(), math.MaxInt64, models.Plant{Name: "late"}); !errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrUnknown) {
+				t.Errorf("Create: %v", err)
+			}
+			<-s.Stopped()
+			if err := s.Ready(); !errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("Ready: %v", err)
+			}
+		})
+	}
+}
+
+// replace puts a copy in the place of a file.
+func replace(path string) error {
+	contents, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", contents, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// The same is found out when nobody creates anything.
+func TestWatchStops(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 1)
+	s := mustOpen(t, path)
+	if err := os.Rename(path, filepath.Join(filepath.Dir(path), "elsewhere")); err != nil {
+		t.Skip("this system does not let go of an open file: " + err.Error())
+	}
+	<-s.Stopped()
+}
+
+// A page of the mapped file that is not there any more is an error, and not the
+// end of the process.
+func TestReadBeyondTheEnd(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not cut a mapped file")
+	}
+	path := newBigFile(t)
+	s := mustOpen(t, path)
+	if err := os.Truncate(path, 8192); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(t.Context(), 1); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("Get: %v", err)
+	}
+	for _, err := range s.List(t.Context(), math.MinInt64) {
+		if err == nil {
+			t.Fatal("a record was read")
+		}
+	}
+}
+
+func TestOpenReadOnly(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	before := snapshot(t, path)
+	s, err := OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(context.Background(), 100, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("Create: %v", err)
+	}
+	if err := s.Ready(); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("Ready: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if string(snapshot(t, path)) != string(before) {
+		t.Error("the file has changed")
+	}
+	if _, err := OpenReadOnly(newPath(t)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of no file: %v", err)
+	}
+}
+
+// Each record that is damaged is found, and no other.
+func TestCheckFindsDamage(t *testing.T) {
+	t.Parallel()
+	path := newBigFile(t)
+	if s, err := OpenReadOnly(path); err != nil {
+		t.Fatal(err)
+	} else if report, err := s.Check(t.Context()); err != nil || !report.Whole() || report.Plants != bigFile {
+		t.Fatalf("Check: %+v, %v", report, err)
+	} else if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	contents := snapshot(t, path)
+	payload := strings.Index(string(contents), `{"name":`)
+	contents[payload+10] ^= 0x40
+	if err := os.WriteFile(path, contents, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, path)
+	report, err := s.Check(t.Context())
+	if err != nil || len(report.Damage) != 1 || report.Plants != bigFile-1 || !strings.Contains(report.Damage[0], "wrong checksum") {
+		t.Errorf("Check: %+v, %v", report, err)
+	}
+}
