@@ -31,7 +31,7 @@ func (c Config) refusal(code models.Code) *models.Error {
 	case models.CodeNotImplemented:
 		return models.NewError(code, "Transfer-Encoding: nothing but chunked is supported, and only once")
 	case models.CodeUnavailable:
-		return models.NewError(code, "the server is shutting down and has not looked at the request; send it again later")
+		return models.NewError(code, "the server is shutting down and has not looked at the request: the plant was not stored; send it again later")
 	case models.CodeVersionUnsupported:
 		return models.NewError(code, "this version of HTTP is not supported here; send the request as HTTP/1.1")
 	default:

@@ -51,7 +51,7 @@ type Store struct {
 
 	stop      context.CancelFunc // ends watch and scrub
 	watchers  sync.WaitGroup
-	abandoned atomic.Bool // a check of the structure does not end
+	abandoned atomic.Bool // bbolt holds locks that it will not let go
 	once      sync.Once   // closes
 	closeErr  error
 }

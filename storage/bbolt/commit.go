@@ -28,10 +28,7 @@ func (s *Store) commit(batch []storage.Item) error {
 	if err != nil {
 		return s.failed(err)
 	}
-	// After a commit this does nothing. After a panic, even one of bbolt's own
-	// undoing of a failed commit, it sets bbolt's locks free, so that the file
-	// can be closed.
-	defer func() { _ = tx.Rollback() }()
+	defer s.release(tx)
 	added, err := insert(tx.Bucket([]byte(plantsBucket)), batch)
 	if err != nil {
 		return s.failed(err)
@@ -53,6 +50,20 @@ func (s *Store) commit(batch []storage.Item) error {
 	}
 	s.size.Store(size)
 	return nil
+}
+
+// release ends a transaction that was not committed, and does nothing after one
+// that was. After a panic it sets bbolt's locks free, so that the file can be
+// closed. If even that panics, the locks stay, and closing would wait for them
+// for ever.
+func (s *Store) release(tx *bolt.Tx) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.abandoned.Store(true)
+			panic(p)
+		}
+	}()
+	_ = tx.Rollback() // it fails if there is nothing to end
 }
 
 // insert puts those items of the batch into the bucket whose ids are free, says

@@ -12,19 +12,35 @@ import (
 )
 
 // judge says what the failed commit of transaction txid has done, by what it
-// has left in the file. If both meta pages are whole and older, then it surely
-// did not happen: no plant is stored, and the next commit starts from the same
-// state. Else nobody knows what will be on the disk after a restart, and going
-// on could damage what is there: the store stops.
+// has left in the file. If it surely did not happen, no plant is stored, and the
+// next commit starts from the same state. Else nobody knows what will be on the
+// disk after a restart, and going on could damage what is there: the store stops.
 func (s *Store) judge(txid uint64, cause error) error {
-	for page := range int64(2) {
-		m, ok := readMeta(s.file, page*s.pageSize)
-		if !ok || m.txid >= txid {
-			s.group.Stop(cause)
-			return fmt.Errorf("%w: %w", storage.ErrUnknown, cause)
-		}
+	if s.mayHaveHappened(txid) {
+		s.group.Stop(cause)
+		return fmt.Errorf("%w: %w", storage.ErrUnknown, cause)
 	}
 	return s.failed(cause)
+}
+
+// mayHaveHappened reports whether a meta page is that of transaction txid, or not
+// whole. The mapping is asked first: some file systems let a write fail and keep
+// it in their cache until it is read again.
+func (s *Store) mayHaveHappened(txid uint64) bool {
+	var mapped uint64
+	err := s.db.View(func(tx *bolt.Tx) error {
+		mapped = uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+		return nil
+	})
+	if err != nil || mapped >= txid {
+		return true
+	}
+	for page := range int64(2) {
+		if m, ok := readMeta(s.file, page*s.pageSize); !ok || m.txid >= txid {
+			return true
+		}
+	}
+	return false
 }
 
 // failed returns the outcome of a commit that did not happen. The store goes

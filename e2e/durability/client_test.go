@@ -1,0 +1,226 @@
+package durability
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+const (
+	ok       = http.StatusOK
+	conflict = http.StatusConflict
+	noSpace  = http.StatusInsufficientStorage
+)
+
+// An answer is what came of one create.
+type answer struct {
+	status  int
+	code    int // of the Error
+	message string
+	err     error // there was no answer
+}
+
+func (a answer) String() string {
+	switch {
+	case a.err != nil:
+		return fmt.Sprintf("with no answer (%v)", a.err)
+	case a.status == ok:
+		return "200"
+	}
+	return fmt.Sprintf("%d %q", a.code, a.message)
+}
+
+// fate returns what the answer says about the plant.
+func (a answer) fate() fate {
+	identical := a.code == conflict && strings.Contains(a.message, "is identical")
+	dial := new(net.OpError)
+	switch {
+	case a.status == ok || identical:
+		return stored
+	case strings.Contains(a.message, "was not stored"), errors.As(a.err, &dial) && dial.Op == "dial":
+		return absent
+	}
+	return unknown
+}
+
+// fault returns what is wrong with the answer in itself.
+func (a answer) fault() string {
+	switch {
+	case a.err != nil || a.status == ok:
+		return ""
+	case a.status != http.StatusBadRequest:
+		return fmt.Sprintf("its status is %d", a.status)
+	case a.code == conflict && a.fate() != stored:
+		return "nobody else sends plants"
+	case a.fate() == unknown && !a.unknown():
+		return "does not say whether the plant was stored"
+	}
+	return ""
+}
+
+// unknown reports whether the server said that it does not know.
+func (a answer) unknown() bool {
+	return a.code == http.StatusInternalServerError && strings.Contains(a.message, "not known whether")
+}
+
+// A site is a file system with a server on it, and what the server was sent.
+type site struct {
+	t      testing.TB
+	fs     *faultfs.FS
+	ledger *ledger
+	random *rand.Rand // of plants
+	binary string     // empty: the program as it is
+
+	client *http.Client
+	server *plantstore.Server
+	token  string
+}
+
+// newSite mounts an empty file system.
+func newSite(t testing.TB, binary string, seed uint64) *site {
+	t.Helper()
+	s := newVisitor(t, nil, seed)
+	s.fs, s.ledger, s.binary = faultfs.Mount(t), newLedger(), binary
+	return s
+}
+
+// newVisitor returns a site of a server that runs elsewhere: it can only post.
+func newVisitor(t testing.TB, server *plantstore.Server, seed uint64) *site {
+	t.Helper()
+	s := &site{
+		t: t, server: server,
+		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
+		random: rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // no secret comes of it
+	}
+	t.Cleanup(s.client.CloseIdleConnections)
+	if server != nil {
+		s.token = server.Token("--ttl", "0")
+	}
+	return s
+}
+
+// start starts a server on the file system. It may fail to.
+func (s *site) start() error {
+	s.t.Helper()
+	env := []string{"STORAGE_URL=bbolt:" + s.fs.Dir + "/" + databaseFile}
+	server, err := plantstore.Try(s.t, plantstore.Options{Env: env, Binary: s.binary})
+	if err != nil {
+		return err
+	}
+	s.server = server
+	if s.token == "" {
+		s.token = s.newToken()
+	}
+	return nil
+}
+
+// newToken returns a token for the server, without touching the file system.
+func (s *site) newToken() string {
+	s.t.Helper()
+	secret, err := s.fs.ReadFile(secretFile)
+	must(s.t, err)
+	env := []string{"JWT_SECRET=" + strings.TrimSpace(string(secret))}
+	token, err := plantstore.Command(s.t, s.t.TempDir(), env, "token", "--ttl", "0").Output()
+	must(s.t, err)
+	return strings.TrimSpace(string(token))
+}
+
+// exits reports whether the server ends by itself.
+func (s *site) exits() bool {
+	defer s.server.Kill() // it was wanted
+	select {
+	case <-s.server.Exited():
+		return true
+	case <-time.After(patience):
+		return false
+	}
+}
+
+// next returns a plant that was not sent before. Some are larger than a page.
+func (s *site) next() (id int64, plant models.Plant) {
+	plant.Name = strings.Repeat("n", s.random.IntN(60))
+	if s.random.IntN(10) == 0 {
+		plant.Name = strings.Repeat("long", s.random.IntN(2000))
+	}
+	if s.random.IntN(2) == 0 {
+		tag := fmt.Sprint("tag ", s.random.IntN(10))
+		plant.Tag = &tag
+	}
+	return int64(s.random.Uint64()), plant //nolint:gosec // any id will do
+}
+
+// create sends a plant, notes the answer and returns it.
+func (s *site) create(id int64, plant models.Plant) answer {
+	a := s.post(id, plant)
+	s.ledger.note(id, plant, a, s.fs.Len())
+	return a
+}
+
+// createNext is create of the next plant.
+func (s *site) createNext() answer {
+	id, plant := s.next()
+	return s.create(id, plant)
+}
+
+func (s *site) post(id int64, plant models.Plant) (a answer) {
+	body, err := json.Marshal(map[string]any{"id": id, "name": plant.Name, "tag": plant.Tag})
+	if plant.Tag == nil {
+		body, err = json.Marshal(map[string]any{"id": id, "name": plant.Name})
+	}
+	if err != nil {
+		return answer{err: err}
+	}
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.server.BaseURL+"/plants", bytes.NewReader(body))
+	if err != nil {
+		return answer{err: err}
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+s.token)
+	response, err := s.client.Do(request)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer func() { _ = response.Body.Close() }()
+	var e models.Error // of a Plant, nothing goes into it
+	if err := json.NewDecoder(response.Body).Decode(&e); err != nil {
+		return answer{err: err}
+	}
+	return answer{status: response.StatusCode, code: int(e.Code), message: e.Message}
+}
+
+// load creates so many plants, by several clients at once.
+func (s *site) load(clients, creates int) {
+	type plant struct {
+		id    int64
+		plant models.Plant
+	}
+	plants := make(chan plant, creates)
+	for range creates {
+		id, p := s.next()
+		plants <- plant{id, p}
+	}
+	close(plants)
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			for p := range plants {
+				if a := s.create(p.id, p.plant); a.status != ok {
+					s.t.Errorf("create on a good disk: %v", a)
+				}
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,208 @@
+package durability
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"plantstore/e2e/internal/faultfs"
+	"plantstore/models"
+)
+
+// more is how many creates are tried after a fault.
+const more = 8
+
+// A fault is what can go wrong with certain operations.
+type fault struct {
+	name  string
+	errno syscall.Errno
+	hits  func(op faultfs.Op) bool
+	// creates is how many plants are created while it may come.
+	creates int
+	// lasting is how many operations in a row it hits.
+	lasting int
+}
+
+// An outcome is what came of a fault.
+type outcome struct {
+	what       string // the operation that failed
+	told       string // what the server said then
+	images     int
+	violations []string
+}
+
+func (o *outcome) violate(format string, args ...any) {
+	o.violations = append(o.violations, fmt.Sprintf(format, args...))
+}
+
+// failEach lets the fault come at each operation that it can hit, in turn.
+func failEach(t *testing.T, f fault) {
+	t.Helper()
+	number := f.count(t)
+	idle := newOpeners(t)
+	var mu sync.Mutex
+	outcomes, images := map[string]int{}, 0
+	t.Cleanup(func() { // after the subtests
+		t.Logf("%s failed %d times in turn, %d images opened:", f.name, number, images)
+		for _, what := range slices.Sorted(maps.Keys(outcomes)) {
+			t.Logf("%5d x %s", outcomes[what], what)
+		}
+	})
+	for n := 1; n <= number; n++ {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			o := failOnce(t, idle, "", seed(t), f, n)
+			for _, v := range o.violations {
+				t.Errorf("seed %d, %s %d failed, %s: %s", seed(t), f.name, n, o.what, v)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			outcomes[o.what+": "+o.told]++
+			images += o.images
+		})
+	}
+}
+
+// count returns how many operations the fault can hit.
+func (f fault) count(t *testing.T) (n int) {
+	t.Helper()
+	s := newSite(t, "", seed(t))
+	must(t, s.start())
+	s.load(1, f.creates)
+	s.server.Kill()
+	must(t, s.start())
+	s.server.Kill()
+	for _, op := range s.fs.Log() {
+		if f.hits(op) {
+			n++
+		}
+	}
+	return n
+}
+
+// failOnce lets the fault come at operation n of those that it can hit. The
+// server may stop; it is started again on the same file system and goes on.
+// Then the power is cut.
+func failOnce(t testing.TB, idle openers, binary string, seed uint64, f fault, n int) (o outcome) {
+	t.Helper()
+	s := newSite(t, binary, seed)
+	var failures atomic.Int64
+	count := 0
+	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
+		if !f.hits(op) {
+			return 0
+		}
+		if count++; count < n || count >= n+f.lasting {
+			return 0
+		}
+		o.what = cmp.Or(o.what, describe(op))
+		failures.Add(1)
+		return f.errno
+	})
+	startAnyhow(s, &o, &failures)
+	at := untilFault(s, &o, &failures, f.creates)
+	s.server.Kill()
+	restart := s.fs.Len()
+	startAnyhow(s, &o, &failures)
+	goOn(s, &o, &failures)
+	s.server.Kill()
+	o.violations = append(o.violations, s.ledger.lies...)
+	tr := newTrial(t, s, seed, restart)
+	tr.cuts = slices.Concat(thin(every(at, restart), torture(12, 80)), thin(every(restart+1, len(tr.log)), torture(12, 400)))
+	tr.variants = torture(3, 12)
+	r := tr.run(t, idle)
+	o.images, o.violations = r.images, append(o.violations, r.violations...)
+	return o
+}
+
+// startAnyhow starts the server. It may end instead, but only if there is a
+// fault meanwhile.
+func startAnyhow(s *site, o *outcome, failures *atomic.Int64) {
+	s.t.Helper()
+	for {
+		before := failures.Load()
+		err := s.start()
+		switch {
+		case err == nil:
+			return
+		case failures.Load() == before:
+			s.t.Fatalf("%s failed %d times; now it does not start: %v", o.what, before, err)
+		case !strings.Contains(err.Error(), "exit status 1"):
+			o.violate("it should end with exit status 1: %v", err)
+		}
+		o.told = cmp.Or(o.told, "it does not start")
+	}
+}
+
+// untilFault creates plants until something fails, and some more. Once the
+// server has said that it does not know, it must accept nothing more. It returns
+// the length of the log before the create that met the fault.
+func untilFault(s *site, o *outcome, failures *atomic.Int64, creates int) (at int) {
+	s.t.Helper()
+	at = s.fs.Len()
+	stopped, left := false, more
+	for n := 0; n < creates && left > 0; n++ {
+		before := s.fs.Len()
+		a := s.createNext()
+		if o.told == "" && a.status != ok {
+			o.told, at = a.String(), before
+		}
+		if stopped && a.status == ok {
+			o.violate("it accepts plants after it did not know the fate of one")
+		}
+		stopped = stopped || a.unknown()
+		if failures.Load() > 0 {
+			left--
+		}
+		if a.err != nil {
+			break
+		}
+	}
+	return at
+}
+
+// goOn sends again what may be stored, half of what is not, and more, as long as
+// there is no new fault.
+func goOn(s *site, o *outcome, failures *atomic.Int64) {
+	s.t.Helper()
+	before := failures.Load()
+	send := func(what string, id int64, plant models.Plant, again bool) {
+		a := s.create(id, plant)
+		if (a.status == ok || again && a.fate() == stored) || failures.Load() > before {
+			return
+		}
+		o.violate("%s: %v", what, a)
+	}
+	for id, plant := range s.ledger.of(unknown) {
+		send("a create whose fate was not known, again", id, plant, true)
+	}
+	again := true
+	for id, plant := range s.ledger.of(absent) {
+		if again = !again; again {
+			send("a create that had failed, again", id, plant, false)
+		}
+	}
+	for range more {
+		id, plant := s.next()
+		send("after the fault", id, plant, false)
+	}
+}
+
+// describe says what an operation is for.
+func describe(op faultfs.Op) string {
+	switch {
+	case isMetaWrite(op):
+		return "a meta page"
+	case op.Kind == faultfs.Write && op.TakesSpace:
+		return "a page that is new"
+	case op.Kind == faultfs.Write:
+		return "a page that was free"
+	}
+	return string(op.Kind)
+}

@@ -1,0 +1,105 @@
+package durability
+
+import (
+	"fmt"
+	"sync"
+
+	"plantstore/models"
+)
+
+// A fate is what is known of a plant that was sent.
+type fate int
+
+const (
+	unknown fate = iota // perhaps stored
+	stored              // the server has said so
+	absent              // the server has said that it is not
+)
+
+// A ledger holds what was sent to a server and what it said about it.
+type ledger struct {
+	mu      sync.Mutex
+	entries map[int64]*entry
+	// lies are answers that contradict what is known.
+	lies []string
+}
+
+// An entry is about one plant.
+type entry struct {
+	plant models.Plant
+	fate  fate
+	// position is the length of the log when the client knew that the plant
+	// was stored.
+	position int
+	answer   answer
+}
+
+func newLedger() *ledger { return &ledger{entries: map[int64]*entry{}} }
+
+// note notes an answer, which had come when the log had this length.
+func (l *ledger) note(id int64, plant models.Plant, a answer, position int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := absent // what was never sent is surely not there
+	e := l.entries[id]
+	if e == nil {
+		e = &entry{plant: plant}
+		l.entries[id] = e
+	} else {
+		before = e.fate
+	}
+	now := a.fate()
+	switch {
+	case a.fault() != "":
+		l.lie(id, e, a, a.fault())
+	case a.code == conflict && before == absent:
+		l.lie(id, e, a, "there was no such plant")
+	case a.status == ok && before == stored:
+		l.lie(id, e, a, "it was stored already")
+	case now == absent && before != absent:
+		// That this create stored nothing says nothing about an earlier one.
+		now = before
+	}
+	if now == stored && before != stored {
+		e.position = position
+	}
+	e.fate, e.answer = now, a
+}
+
+func (l *ledger) lie(id int64, e *entry, a answer, why string) {
+	l.lies = append(l.lies, fmt.Sprintf("id %d was answered %v, but %s (before: %v)", id, a, why, e.answer))
+}
+
+// of returns the plants with this fate.
+func (l *ledger) of(f fate) map[int64]models.Plant {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	plants := map[int64]models.Plant{}
+	for id, e := range l.entries {
+		if e.fate == f {
+			plants[id] = e.plant
+		}
+	}
+	return plants
+}
+
+// check returns what is wrong with the plants that were found after a power cut
+// when the log had the length cut.
+func (l *ledger) check(cut int, found map[int64]models.Plant) (wrong []string) {
+	for id, plant := range found {
+		switch e := l.entries[id]; {
+		case e == nil:
+			wrong = append(wrong, fmt.Sprintf("id %d was never sent", id))
+		case !e.plant.Equal(plant):
+			wrong = append(wrong, fmt.Sprintf("id %d is not as it was sent", id))
+		case e.fate == absent:
+			wrong = append(wrong, fmt.Sprintf("id %d is there, and was answered %v", id, e.answer))
+		}
+	}
+	for id, e := range l.entries {
+		if _, ok := found[id]; !ok && e.fate == stored && e.position <= cut {
+			wrong = append(wrong, fmt.Sprintf("id %d is lost, which was answered %v when the log had length %d", id, e.answer, e.position))
+		}
+	}
+	return wrong
+}

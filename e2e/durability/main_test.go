@@ -1,0 +1,45 @@
+// Package durability holds the tests of what the server promises about its
+// plants when the power fails, the disk fails or the disk is full. The real
+// program runs on a file system that does so; what a power cut would have left
+// is then opened, thousands of times.
+//
+// With TORTURE=1 in the environment they take much longer. DURABILITY_SEED
+// chooses other random numbers than those of each run.
+package durability
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(openerEnv) != "" {
+		os.Exit(serveImages(os.Stdin, os.Stdout))
+	}
+	os.Exit(plantstore.Main(m))
+}
+
+// torture returns long in a long run, else short.
+func torture(short, long int) int {
+	if os.Getenv("TORTURE") == "1" {
+		return long
+	}
+	return short
+}
+
+// seed returns the number that all random ones of a run come from.
+func seed(t testing.TB) uint64 {
+	t.Helper()
+	text, set := os.LookupEnv("DURABILITY_SEED")
+	if !set {
+		return 1
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("DURABILITY_SEED: %v", err)
+	}
+	return n
+}

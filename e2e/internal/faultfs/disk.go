@@ -1,0 +1,214 @@
+package faultfs
+
+import (
+	"maps"
+	"syscall"
+)
+
+const (
+	// blockSize is what the system writes to a disk at a time, in any order.
+	blockSize = 4096
+	// sectorSize is what a disk writes whole, or not at all.
+	sectorSize = 512
+)
+
+// rootNode is the number of the file system's root, as FUSE has it.
+const rootNode = 1
+
+// A disk is a file system: what those who read it see, and what a power cut may
+// leave of it. Nodes are never forgotten.
+type disk struct {
+	nodes map[uint64]*node
+}
+
+// A node is a file or a folder.
+type node struct {
+	mode  uint32 // with the bits of its type
+	links uint32
+
+	// Of a file.
+	blocks map[int64]*block // those ever written; others are zeros
+	sizes  []int64          // that a power cut may leave; the last is the current one
+
+	// Of a folder.
+	names   map[string]uint64 // current
+	durable map[string]uint64 // as of the last sync
+	pending []Op              // since the last sync
+}
+
+// A block is blockSize bytes of a file.
+type block struct {
+	// versions are the contents that a power cut may leave. The first is what
+	// was there at the last successful sync, the last is the current one. No
+	// content changes once it is in here.
+	versions [][]byte
+	dirty    bool // the next sync writes it
+}
+
+func newDisk() *disk {
+	root := newNode(syscall.S_IFDIR | 0o755)
+	root.links = 1
+	return &disk{nodes: map[uint64]*node{rootNode: root}}
+}
+
+func newNode(mode uint32) *node {
+	return &node{
+		mode: mode, sizes: []int64{0}, blocks: map[int64]*block{},
+		names: map[string]uint64{}, durable: map[string]uint64{},
+	}
+}
+
+func (n *node) isDir() bool { return n.mode&syscall.S_IFMT == syscall.S_IFDIR }
+
+// size returns the current length of a file.
+func (n *node) size() int64 { return n.sizes[len(n.sizes)-1] }
+
+// apply does an operation, which must be possible.
+func (d *disk) apply(op Op) {
+	n := d.nodes[op.Node]
+	switch op.Kind {
+	case Write:
+		n.write(op.Data, op.Offset)
+	case Truncate:
+		n.truncate(op.Offset)
+	case Chmod:
+		n.mode = n.mode&syscall.S_IFMT | op.Mode
+	case Sync:
+		n.sync(op.Failed)
+	case SyncDir:
+		n.syncDir(op.Failed)
+	default:
+		d.changeNames(n, op)
+	}
+}
+
+// takesSpace reports whether an operation needs more room.
+func (d *disk) takesSpace(op Op) bool {
+	n := d.nodes[op.Node]
+	switch op.Kind {
+	case Create, Link:
+		return true
+	case Truncate:
+		return op.Offset > n.size()
+	case Write:
+		end := op.Offset + int64(len(op.Data))
+		for index := op.Offset / blockSize; index*blockSize < end; index++ {
+			if n.blocks[index] == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// changeNames does an operation that changes the names in the folder n.
+func (d *disk) changeNames(n *node, op Op) {
+	if op.Kind == Create {
+		d.nodes[op.Child] = newNode(op.Mode)
+	}
+	for _, name := range []string{op.Name, op.NewName} {
+		if child, ok := n.names[name]; ok {
+			d.nodes[child].links--
+		}
+	}
+	op.rename(n.names)
+	for _, name := range []string{op.Name, op.NewName} {
+		if child, ok := n.names[name]; ok {
+			d.nodes[child].links++
+		}
+	}
+	n.pending = append(n.pending, op)
+}
+
+// rename does to the names of a folder what the operation does. It may find
+// there what an unknown part of the operations before it has left.
+func (o Op) rename(names map[string]uint64) {
+	switch o.Kind {
+	case Create, Link:
+		names[o.Name] = o.Child
+	case Unlink:
+		delete(names, o.Name)
+	case Rename:
+		delete(names, o.Name)
+		names[o.NewName] = o.Child
+	}
+}
+
+// syncDir makes the names of a folder durable. If that fails nothing changes: a
+// journal will write them some time, or the next sync.
+func (n *node) syncDir(failed bool) {
+	if !failed {
+		n.durable, n.pending = maps.Clone(n.names), nil
+	}
+}
+
+func (n *node) write(data []byte, offset int64) {
+	end := offset + int64(len(data))
+	for len(data) > 0 {
+		from := offset % blockSize
+		count := min(int64(len(data)), blockSize-from)
+		n.change(offset/blockSize, func(content []byte) { copy(content[from:], data[:count]) })
+		data, offset = data[count:], offset+count
+	}
+	if end > n.size() {
+		n.sizes = append(n.sizes, end)
+	}
+}
+
+// truncate gives a file another length. What it cuts off reads as zeros if the
+// file grows again.
+func (n *node) truncate(size int64) {
+	for index := range n.blocks {
+		if keep := size - index*blockSize; keep < blockSize {
+			n.change(index, func(content []byte) { clear(content[max(keep, 0):]) })
+		}
+	}
+	if size != n.size() {
+		n.sizes = append(n.sizes, size)
+	}
+}
+
+// change gives a block a new version.
+func (n *node) change(index int64, edit func(content []byte)) {
+	b := n.blocks[index]
+	if b == nil {
+		b = &block{versions: [][]byte{make([]byte, blockSize)}}
+		n.blocks[index] = b
+	}
+	content := append([]byte(nil), b.current()...)
+	edit(content)
+	b.versions, b.dirty = append(b.versions, content), true
+}
+
+func (b *block) current() []byte { return b.versions[len(b.versions)-1] }
+
+// sync makes a file durable. If that fails its dirty blocks are dropped: they
+// are clean from now on, whether they are on the disk or not. Its length is
+// kept in the journal, and so by the next sync that succeeds.
+func (n *node) sync(failed bool) {
+	for _, b := range n.blocks {
+		if b.dirty && !failed {
+			b.versions = [][]byte{b.current()}
+		}
+		b.dirty = false
+	}
+	if !failed {
+		n.sizes = []int64{n.size()}
+	}
+}
+
+// read fills buf from offset on and returns how many bytes the file has there.
+func (n *node) read(buf []byte, offset int64) int {
+	buf = buf[:max(0, min(int64(len(buf)), n.size()-offset))]
+	for done := int64(0); done < int64(len(buf)); {
+		from := (offset + done) % blockSize
+		part := buf[done:min(int64(len(buf)), done+blockSize-from)]
+		if b := n.blocks[(offset+done)/blockSize]; b != nil {
+			copy(part, b.current()[from:])
+		} else {
+			clear(part)
+		}
+		done += int64(len(part))
+	}
+	return len(buf)
+}

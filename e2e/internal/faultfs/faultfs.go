@@ -1,0 +1,170 @@
+// Package faultfs is a file system in memory that fails at will and knows what
+// a power cut leaves. It is mounted by FUSE, so that the real program can run on
+// it; all operations are logged in their order. Replayed up to any point, the
+// log gives the images that a power cut at this point can leave behind.
+//
+// The system's page cache works as usual, also for mapped files, and each write
+// reaches the log at once. Locks are the system's own.
+package faultfs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// An FS is a mounted file system. No process may have a file of it mapped that
+// also has an FS of its own: it would wait for itself.
+type FS struct {
+	// Dir is where it is mounted. No process may be started with this as its
+	// working folder by the one that has the FS.
+	Dir string
+
+	mu       sync.Mutex
+	log      []Op
+	disk     *disk
+	lastNode uint64
+	fault    Fault
+}
+
+// Mount mounts an empty file system until the end of the test. Where that is
+// not possible the test is skipped and says so on stderr, but with CI=true it
+// fails.
+func Mount(t testing.TB) *FS {
+	t.Helper()
+	f := &FS{Dir: t.TempDir(), disk: newDisk(), lastNode: rootNode}
+	server, err := fuse.NewServer(&raw{RawFileSystem: fuse.NewDefaultRawFileSystem(), fs: f}, f.Dir, &fuse.MountOptions{
+		FsName: "faultfs", Name: "faultfs",
+		DirectMountStrict:  true, // without the help of fusermount
+		DisableReadDirPlus: true,
+		DisableXAttrs:      true,
+	})
+	if err != nil {
+		skip(t, fmt.Errorf("mount a FUSE file system (needs root and /dev/fuse): %w", err))
+	}
+	go server.Serve()
+	release := guard(t, f.Dir)
+	t.Cleanup(func() {
+		unmount(t, server, f.Dir)
+		release()
+	})
+	if err := server.WaitMount(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// guard starts a process that unmounts dir when this one dies, as by a time-out
+// of the tests, which leaves no time for a cleanup. It ends when it is released.
+func guard(t testing.TB, dir string) (release func()) {
+	t.Helper()
+	// It gets the end of a pipe that nobody writes to.
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", `read -r _; umount -l "$0" 2>/dev/null`, dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // out of reach of Ctrl-C
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Errorf("nobody will unmount %s should this process die: %v", dir, err)
+		return func() {}
+	}
+	return func() {
+		_ = stdin.Close()
+		_ = cmd.Wait() // it fails, since there is nothing to unmount
+	}
+}
+
+// unmount ends a mount, whoever still uses it.
+func unmount(t testing.TB, server *fuse.Server, dir string) {
+	t.Helper()
+	err := server.Unmount()
+	if err == nil {
+		return
+	}
+	t.Errorf("unmount: %v", err)
+	if err := syscall.Unmount(dir, syscall.MNT_DETACH|syscall.MNT_FORCE); err != nil {
+		t.Errorf("unmount by force: %v", err)
+	}
+}
+
+// skip ends a test that cannot run here.
+func skip(t testing.TB, err error) {
+	t.Helper()
+	message := fmt.Sprintf("%s NOT CHECKED: %v", t.Name(), err)
+	if os.Getenv("CI") == "true" {
+		t.Fatal(message)
+	}
+	fmt.Fprintln(os.Stderr, message)
+	t.Skip(message)
+}
+
+// Len returns how many operations have been done. What has happened when it
+// returns n, a power cut after the first n operations comes after.
+func (f *FS) Len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.log)
+}
+
+// Log returns the operations done so far.
+func (f *FS) Log() []Op {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clip(f.log)
+}
+
+// SetFault makes fault decide about all operations from now on; nil lets all of
+// them succeed.
+func (f *FS) SetFault(fault Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fault = fault
+}
+
+// ReadFile returns the current content of a file, whose path is relative to the
+// root, without asking the system.
+func (f *FS) ReadFile(path string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.disk.nodes[rootNode]
+	for name := range strings.SplitSeq(path, "/") {
+		child, ok := n.names[name]
+		if !ok {
+			return nil, &os.PathError{Op: "read", Path: path, Err: syscall.ENOENT}
+		}
+		n = f.disk.nodes[child]
+	}
+	content := make([]byte, n.size())
+	n.read(content, 0)
+	return content, nil
+}
+
+// do does an operation unless the fault prevents it. The caller holds f.mu.
+func (f *FS) do(op Op) fuse.Status {
+	op.TakesSpace = f.disk.takesSpace(op)
+	if f.fault != nil {
+		if errno := f.fault(op); errno != 0 {
+			if op.IsSync() {
+				op.Failed = true
+				f.record(op)
+			}
+			return fuse.ToStatus(errno)
+		}
+	}
+	f.record(op)
+	return fuse.OK
+}
+
+func (f *FS) record(op Op) {
+	f.log = append(f.log, op)
+	f.disk.apply(op)
+}

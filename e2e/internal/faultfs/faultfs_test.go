@@ -1,0 +1,227 @@
+package faultfs_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/e2e/internal/faultfs"
+)
+
+// must fails the test on an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kinds returns what was done from operation n on.
+func kinds(f *faultfs.FS, n int) []faultfs.Kind {
+	var kinds []faultfs.Kind
+	for _, op := range f.Log()[n:] {
+		kinds = append(kinds, op.Kind)
+	}
+	return kinds
+}
+
+func TestFilesAndFolders(t *testing.T) {
+	t.Parallel()
+	f := faultfs.Mount(t)
+	path := func(name string) string { return filepath.Join(f.Dir, name) }
+
+	must(t, os.Mkdir(path("dir"), 0o750))
+	must(t, os.WriteFile(path("dir/a"), []byte("content"), 0o600))
+	must(t, os.Link(path("dir/a"), path("dir/b")))
+	if err := os.Link(path("dir/a"), path("dir/b")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("Link to a name that is taken: %v", err)
+	}
+	must(t, os.Rename(path("dir/a"), path("dir/c")))
+	must(t, os.Chmod(path("dir/c"), 0o400))
+	must(t, os.WriteFile(path("dir/b"), []byte("changed"), 0o600))
+	if err := os.Remove(path("dir")); !errors.Is(err, syscall.ENOTEMPTY) {
+		t.Errorf("Remove of a full folder: %v", err)
+	}
+	info, err := os.Stat(path("dir/c"))
+	must(t, err)
+	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Nlink != 2 || info.Mode() != 0o400 || info.Size() != 7 {
+		t.Errorf("Stat: %+v", info.Sys())
+	}
+	must(t, os.Remove(path("dir/b")))
+	entries, err := os.ReadDir(path("dir"))
+	must(t, err)
+	if len(entries) != 1 || entries[0].Name() != "c" {
+		t.Errorf("ReadDir: %v", entries)
+	}
+	for what, read := range map[string]func() ([]byte, error){
+		"os.ReadFile": func() ([]byte, error) { return os.ReadFile(path("dir/c")) },
+		"ReadFile":    func() ([]byte, error) { return f.ReadFile("dir/c") },
+	} {
+		if content, err := read(); string(content) != "changed" || err != nil {
+			t.Errorf("%s: %q, %v", what, content, err)
+		}
+	}
+	if _, err := f.ReadFile("dir/a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("ReadFile of a name that is gone: %v", err)
+	}
+}
+
+// TestLog is about what the store does to its file, and the order of it.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	f := faultfs.Mount(t)
+	file, err := os.Create(filepath.Join(f.Dir, "file"))
+	must(t, err)
+	defer func() { _ = file.Close() }()
+	before := f.Len()
+	must(t, file.Truncate(3*4096))
+	_, err = file.WriteAt(bytes.Repeat([]byte("x"), 8192), 4096)
+	must(t, err)
+	must(t, file.Sync())
+	must(t, syscall.Fdatasync(int(file.Fd())))
+	must(t, syscall.Fallocate(int(file.Fd()), 0, 0, 5*4096))
+	dir, err := os.Open(f.Dir)
+	must(t, err)
+	must(t, dir.Sync())
+	must(t, dir.Close())
+	want := []faultfs.Kind{
+		faultfs.Truncate, faultfs.Write, faultfs.Sync, faultfs.Sync, faultfs.Truncate, faultfs.SyncDir,
+	}
+	if diff := cmp.Diff(want, kinds(f, before)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	write := f.Log()[before+1]
+	if write.Offset != 4096 || len(write.Data) != 8192 {
+		t.Errorf("write of %d bytes at %d", len(write.Data), write.Offset)
+	}
+}
+
+func TestLocks(t *testing.T) {
+	t.Parallel()
+	f := faultfs.Mount(t)
+	path := filepath.Join(f.Dir, "file")
+	must(t, os.WriteFile(path, nil, 0o600))
+	var files [2]*os.File
+	for i := range files {
+		file, err := os.Open(path)
+		must(t, err)
+		defer func() { _ = file.Close() }()
+		files[i] = file
+	}
+	must(t, syscall.Flock(int(files[0].Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
+	if err := syscall.Flock(int(files[1].Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+		t.Errorf("a second lock: %v", err)
+	}
+}
+
+func TestStatfs(t *testing.T) {
+	t.Parallel()
+	const fuseMagic = 0x65735546
+	var stat syscall.Statfs_t
+	must(t, syscall.Statfs(faultfs.Mount(t).Dir, &stat))
+	if stat.Type != fuseMagic || stat.Bavail == 0 {
+		t.Errorf("Statfs: %+v", stat)
+	}
+}
+
+// failing returns a fault for the operations of the kind.
+func failing(kind faultfs.Kind, errno syscall.Errno) faultfs.Fault {
+	return func(op faultfs.Op) syscall.Errno {
+		if op.Kind == kind {
+			return errno
+		}
+		return 0
+	}
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	f := faultfs.Mount(t)
+	path := filepath.Join(f.Dir, "file")
+	file, err := os.Create(path)
+	must(t, err)
+	defer func() { _ = file.Close() }()
+	for _, tt := range []struct {
+		kind faultfs.Kind
+		do   func() error
+	}{
+		{faultfs.Create, func() error { return os.Mkdir(filepath.Join(f.Dir, "dir"), 0o700) }},
+		{faultfs.Link, func() error { return os.Link(path, path+"2") }},
+		{faultfs.Rename, func() error { return os.Rename(path, path+"2") }},
+		{faultfs.Unlink, func() error { return os.Remove(path) }},
+		{faultfs.Write, func() error { _, err := file.WriteAt([]byte("lost"), 0); return err }},
+		{faultfs.Truncate, func() error { return file.Truncate(1) }},
+	} {
+		before := f.Len()
+		f.SetFault(failing(tt.kind, syscall.ENOSPC))
+		if err := tt.do(); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: %v", tt.kind, err)
+		}
+		f.SetFault(nil)
+		if got := kinds(f, before); len(got) > 0 {
+			t.Errorf("after a failed %s the log has %v", tt.kind, got)
+		}
+	}
+	if content, err := os.ReadFile(path); err != nil || len(content) > 0 {
+		t.Errorf("after a failed write: %q, %v", content, err)
+	}
+}
+
+// TestFailedSync is the page cache after a failed sync: everybody sees the new
+// content, the disk lacks it, and no later sync brings it there.
+func TestFailedSync(t *testing.T) {
+	t.Parallel()
+	f := faultfs.Mount(t)
+	file, err := os.Create(filepath.Join(f.Dir, "file"))
+	must(t, err)
+	defer func() { _ = file.Close() }()
+	syncDir(t, f.Dir)
+	write := func(content string, offset int64) {
+		_, err := file.WriteAt([]byte(content), offset)
+		must(t, err)
+	}
+	write("old", 0)
+	must(t, file.Sync())
+	write("new", 0)
+	f.SetFault(failing(faultfs.Sync, syscall.EIO))
+	if err := file.Sync(); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("Sync: %v", err)
+	}
+	f.SetFault(nil)
+	must(t, file.Sync()) // and this one does nothing
+	if content, err := os.ReadFile(file.Name()); string(content) != "new" || err != nil {
+		t.Errorf("the page cache has %q, %v", content, err)
+	}
+	left := map[faultfs.Survival]string{}
+	image := func(survival faultfs.Survival) string {
+		replay := faultfs.NewReplay(f.Log())
+		replay.To(f.Len())
+		file, _ := replay.Image(survival, 1).Find("file")
+		return string(file.Data)
+	}
+	for _, survival := range []faultfs.Survival{faultfs.None, faultfs.All} {
+		left[survival] = image(survival)
+	}
+	if diff := cmp.Diff(map[faultfs.Survival]string{faultfs.None: "old", faultfs.All: "new"}, left); diff != "" {
+		t.Errorf("after a failed and a good sync (-want +got):\n%s", diff)
+	}
+	write("!", 3) // makes the block dirty again, with all that it has
+	must(t, file.Sync())
+	if got := image(faultfs.None); got != "new!" {
+		t.Errorf("after another write and a sync there is %q", got)
+	}
+}
+
+func syncDir(t *testing.T, dir string) {
+	t.Helper()
+	d, err := os.Open(dir)
+	must(t, err)
+	must(t, d.Sync())
+	must(t, d.Close())
+}

@@ -1,0 +1,60 @@
+package faultfs
+
+import "syscall"
+
+// A Kind says what an [Op] does.
+type Kind string
+
+// The kinds of operations. Nothing else changes a file system of this package.
+const (
+	// Create makes the file or folder Child, of the mode Mode, and gives it
+	// the name Name in the folder Node.
+	Create Kind = "create"
+	// Link gives Child the name Name in the folder Node.
+	Link Kind = "link"
+	// Unlink removes the name Name from the folder Node.
+	Unlink Kind = "unlink"
+	// Rename changes the name Name in the folder Node, which is that of
+	// Child, to NewName, and takes that from whatever has it.
+	Rename Kind = "rename"
+	// Write puts Data at Offset of the file Node.
+	Write Kind = "write"
+	// Truncate gives the file Node the length Offset.
+	Truncate Kind = "truncate"
+	// Chmod gives Node the permissions Mode.
+	Chmod Kind = "chmod"
+	// Sync makes the contents and the length of the file Node durable.
+	Sync Kind = "sync"
+	// SyncDir makes the names in the folder Node durable.
+	SyncDir Kind = "syncdir"
+)
+
+// An Op is one change to the file system, or a sync.
+type Op struct {
+	Kind    Kind
+	Node    uint64
+	Child   uint64
+	Mode    uint32
+	Name    string
+	NewName string
+	Offset  int64
+	Data    []byte
+	// TakesSpace marks an operation that needs more room on the disk: a new
+	// name, a greater length, a write where nothing was written before. Other
+	// writes go over what is there, as most file systems do it.
+	TakesSpace bool
+	// Failed marks a sync that was answered with an error. After it the
+	// file's changes count as written to the disk, as Linux has it, but they
+	// need not be there: no later sync writes them unless they are made anew.
+	// A folder's changes stay unsynced.
+	Failed bool
+}
+
+// IsSync reports whether the operation is a sync, of a file or of a folder.
+func (o Op) IsSync() bool { return o.Kind == Sync || o.Kind == SyncDir }
+
+// A Fault decides about each operation before it is done: if it returns an errno
+// but 0, the caller gets that and the operation is not done. A failed sync has
+// an effect all the same, see [Op.Failed]. It is called for one operation at a
+// time, and must not use the file system.
+type Fault func(op Op) syscall.Errno
