@@ -1,0 +1,33 @@
+package bbolt
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestRefuseNetwork(t *testing.T) {
+	t.Parallel()
+	for name, magic := range map[string]int64{
+		"NFS": unix.NFS_SUPER_MAGIC, "SMB": unix.SMB2_SUPER_MAGIC, "CIFS": unix.CIFS_SUPER_MAGIC, "Ceph": unix.CEPH_SUPER_MAGIC,
+	} {
+		// Some machines keep the number in 32 bits, with a sign.
+		for _, magic := range []int64{magic, int64(int32(magic))} { //nolint:gosec // as they do
+			if err := refuseType(magic); err == nil || !strings.Contains(err.Error(), "network file system ("+name+")") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for name, magic := range map[string]int64{
+		"ext4": unix.EXT4_SUPER_MAGIC, "XFS": unix.XFS_SUPER_MAGIC, "Btrfs": unix.BTRFS_SUPER_MAGIC, "tmpfs": unix.TMPFS_MAGIC,
+		"overlay": unix.OVERLAYFS_SUPER_MAGIC, "FUSE": unix.FUSE_SUPER_MAGIC,
+	} {
+		if err := refuseType(magic); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := refuseNetwork(t.TempDir()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,43 @@
+package bbolt
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+)
+
+// lines is a writer that hands over what is written to it.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+// The scrub finds what is damaged, and the rest, without being asked.
+func TestScrub(t *testing.T) {
+	t.Parallel()
+	path := newBigFile(t)
+	contents := bytes.Replace(snapshot(t, path), []byte(`{"name":"fern"}`), []byte(`{"name":"worn"}`), 1)
+	if err := os.WriteFile(path, contents, filePerm); err != nil {
+		t.Fatal(err)
+	}
+	log := make(lines, 10)
+	s, err := openWritable(path, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	damage, done := <-log, <-log
+	if !strings.Contains(damage, "level=ERROR") || !strings.Contains(damage, "wrong checksum") {
+		t.Errorf("the scrub says first: %s", damage)
+	}
+	if !strings.Contains(done, "plants=2999") || !strings.Contains(done, "damaged=1") {
+		t.Errorf("the scrub says in the end: %s", done)
+	}
+	if err := s.Ready(); err != nil {
+		t.Errorf("Ready: %v", err)
+	}
+}
