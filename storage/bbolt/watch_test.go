@@ -1,9 +1,7 @@
 package bbolt
 
 import (
-	"bytes"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 )
@@ -20,10 +18,7 @@ func (l lines) Write(p []byte) (int, error) {
 func TestScrub(t *testing.T) {
 	t.Parallel()
 	path := newBigFile(t)
-	contents := bytes.Replace(snapshot(t, path), []byte(`{"name":"fern"}`), []byte(`{"name":"worn"}`), 1)
-	if err := os.WriteFile(path, contents, filePerm); err != nil {
-		t.Fatal(err)
-	}
+	damageRecord(t, path)
 	log := make(lines, 10)
 	s, err := openWritable(path, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
