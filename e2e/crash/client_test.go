@@ -1,0 +1,171 @@
+package crash
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+const writers = 16
+
+// A site is a server, in the same folder all along, and what it acknowledged.
+type site struct {
+	t      testing.TB
+	server *plantstore.Server
+	token  string
+	client *http.Client
+	random *rand.Rand
+	rounds int
+
+	mu           sync.Mutex
+	acknowledged []string // bodies
+}
+
+// newSite starts a server in the folder dir.
+func newSite(t testing.TB, dir string) *site {
+	t.Helper()
+	s := &site{
+		t: t, random: newRandom(t),
+		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: writers}},
+	}
+	t.Cleanup(s.client.CloseIdleConnections)
+	s.server = plantstore.Start(t, plantstore.Options{Dir: dir})
+	s.token = s.server.Token("--ttl", "0")
+	return s
+}
+
+// restart starts the server again.
+func (s *site) restart() {
+	s.t.Helper()
+	s.client.CloseIdleConnections()
+	s.server = plantstore.Start(s.t, plantstore.Options{Dir: s.server.Dir})
+}
+
+// An answer is what came of one create.
+type answer struct {
+	status int
+	models.Error
+}
+
+// identical reports whether the answer is that this very plant is stored.
+func (a answer) identical() bool {
+	return a.Code == http.StatusConflict && strings.Contains(a.Message, "is identical")
+}
+
+// post sends a NewPlant. The error is that there was no answer.
+func (s *site) post(body string) (a answer, err error) {
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.server.BaseURL+"/plants", strings.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+s.token)
+	response, err := s.client.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	a.status = response.StatusCode
+	err = json.NewDecoder(response.Body).Decode(&a.Error) // of a Plant, nothing goes into it
+	return a, err
+}
+
+// interrupt lets writers create plants until end, which is called at a random
+// moment, puts an end to that. It returns when all writers have their last
+// answers.
+func (s *site) interrupt(end func()) {
+	s.t.Helper()
+	s.rounds++
+	enough, delay := 1+s.random.Int64N(100), time.Duration(s.random.IntN(4000))*time.Microsecond
+	moment, done := make(chan struct{}), make(chan struct{})
+	var created atomic.Int64
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for n := 0; s.create(s.body(w, n)); n++ {
+				if created.Add(1) == enough {
+					close(moment)
+				}
+			}
+		})
+	}
+	go func() { all.Wait(); close(done) }()
+	select {
+	case <-moment:
+	case <-done:
+		s.t.Fatal("the writers came to an end before they were interrupted")
+	}
+	time.Sleep(delay) // nothing is waited for: the moment is to be random
+	end()
+	<-done
+}
+
+// body returns the NewPlant that writer w sends as its nth in this round. The ids
+// are of all sizes and both signs, the plants smaller and larger than a page.
+func (s *site) body(w, n int) string {
+	id := int64(s.rounds%16-8)<<60 | int64(s.rounds)<<30 | int64(w)<<20 | int64(n)
+	name := strings.Repeat("long", n%7*w*20)
+	return fmt.Sprintf(`{"id":%d,"name":"%s %d of writer %d","tag":"round %d"}`, id, name, n, w, s.rounds)
+}
+
+// create sends a plant and notes it if it is acknowledged, which it reports. What
+// the store refuses it must refuse as the contract says.
+func (s *site) create(body string) bool {
+	a, err := s.post(body)
+	switch {
+	case err != nil: // the server is gone
+		return false
+	case a.status == http.StatusOK:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.acknowledged = append(s.acknowledged, body)
+		return true
+	case a.status != http.StatusBadRequest || a.Code != http.StatusInternalServerError && a.Code != http.StatusServiceUnavailable:
+		s.t.Errorf("%.60s: status %d, %+v", body, a.status, a.Error)
+	}
+	return false
+}
+
+// verify sends each plant that was acknowledged, from the given one on, again:
+// the answer must be that its id is taken by an identical one (C5.26). Then the
+// server must take a new one.
+func (s *site) verify(from int) {
+	s.t.Helper()
+	bodies := make(chan string, len(s.acknowledged))
+	for _, body := range s.acknowledged[from:] {
+		bodies <- body
+	}
+	close(bodies)
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			for body := range bodies {
+				if a, err := s.post(body); err != nil || !a.identical() {
+					s.t.Errorf("round %d: %.60s was acknowledged; now: status %d, %+v, %v", s.rounds, body, a.status, a.Error, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if !s.create(s.body(writers, from)) {
+		s.t.Errorf("round %d: the server takes no new plant", s.rounds)
+	}
+}
+
+// check stops the server and lets plantstore check read what it has left.
+func (s *site) check() {
+	s.t.Helper()
+	s.server.Stop()
+	if out, err := plantstore.Command(s.t, s.server.Dir, nil, "check").CombinedOutput(); err != nil {
+		s.t.Errorf("round %d: plantstore check: %v\n%s", s.rounds, err, out)
+	}
+}

@@ -1,0 +1,118 @@
+package crash
+
+import (
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/storage/bbolt"
+)
+
+// newDatabase makes a database with the plants of the catalogue and closes it.
+func newDatabase(t testing.TB) (path string, file []byte) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), databaseFile)
+	store, err := bbolt.Open(path)
+	must(t, err)
+	plants := catalogue()
+	for _, id := range slices.Sorted(maps.Keys(plants)) { // the same file in each run
+		must(t, store.Create(t.Context(), id, plants[id]))
+	}
+	must(t, store.Close())
+	file, err = os.ReadFile(path)
+	must(t, err)
+	return path, file
+}
+
+// flip inverts one bit of a byte in one of the spans, and returns what inverts it
+// back, with the place.
+func flip(file []byte, random *rand.Rand, spans []span) (undo func(), place int) {
+	s := spans[random.IntN(len(spans))]
+	place = s.start + random.IntN(s.end-s.start)
+	bit := byte(1) << random.IntN(8)
+	file[place] ^= bit
+	return func() { file[place] ^= bit }, place
+}
+
+// TestFlippedRecords inverts single bits of records: plantstore check must see
+// each, and nothing wrong may be served.
+func TestFlippedRecords(t *testing.T) {
+	t.Parallel()
+	path, file := newDatabase(t)
+	random, inspector, plants := newRandom(t), newInspector(t), newLayout(t, file).records
+	if v := inspector.inspect(t, path); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
+		t.Fatalf("%d records, whole: %+v", len(plants), v)
+	}
+	for n := range torture(500, 10_000) {
+		undo, place := flip(file, random, plants)
+		must(t, os.WriteFile(path, file, 0o600))
+		undo()
+		if v := inspector.inspect(t, path); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
+			t.Errorf("a bit of byte %d of a record: %+v, want damage and nothing wrong", place, v)
+		}
+		if n%50 == 0 {
+			wantRefusal(t, path, "check")
+		}
+	}
+}
+
+// wantRefusal runs the program with its database at path: it must exit with 1
+// and end with a line that says what is the matter with the file.
+func wantRefusal(t testing.TB, path string, args ...string) {
+	t.Helper()
+	env := []string{"STORAGE_URL=bbolt:" + path, "ADDR=127.0.0.1:0"}
+	cmd := plantstore.Command(t, t.TempDir(), env, args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	last := lastLine(stderr.String())
+	if cmd.ProcessState.ExitCode() != 1 || !strings.HasPrefix(last, "plantstore: ") || !strings.Contains(last, path) {
+		t.Errorf("plantstore %v: %v, last line %q, want exit code 1 and a line that names %s", args, err, last, path)
+	}
+}
+
+func lastLine(log string) string {
+	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
+	return lines[len(lines)-1]
+}
+
+// TestCut cuts the file short at many lengths: it must be refused, or hold all
+// that it held.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	path, file := newDatabase(t)
+	random, inspector, l := newRandom(t), newInspector(t), newLayout(t, file)
+	lengths := []int{0, 1, 80, l.pageSize, 2 * l.pageSize, 4 * l.pageSize, l.used - l.pageSize, l.used - 1, l.used}
+	for range 50 {
+		lengths = append(lengths, random.IntN(len(file)))
+	}
+	for n, length := range lengths {
+		must(t, os.WriteFile(path, file[:length], 0o600))
+		v := inspector.inspect(t, path)
+		if (v.Refused != "") != (length < l.used) || v.Crash != "" || v.Refused == "" && v.Missing > 0 {
+			t.Errorf("cut to %d bytes of %d: %+v", length, l.used, v)
+		}
+		if n < 8 {
+			wantRefusal(t, path, "check")
+			wantRefusal(t, path, "serve")
+		}
+	}
+}
+
+// TestNewerSchema has a file that a later version of the program could have made.
+func TestNewerSchema(t *testing.T) {
+	t.Parallel()
+	path, file := newDatabase(t)
+	newer := strings.ReplaceAll(string(file), "schema1", "schema2") // key and value
+	must(t, os.WriteFile(path, []byte(newer), 0o600))
+	wantRefusal(t, path, "check")
+	wantRefusal(t, path, "serve")
+	if v := newInspector(t).inspect(t, path); !strings.Contains(v.Refused, "schema version 2") {
+		t.Errorf("%+v", v)
+	}
+}

@@ -1,0 +1,35 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+// isolatedEnv marks the process that [runIsolated] has started.
+const isolatedEnv = "CRASH_ISOLATED"
+
+// runIsolated runs the tests in a process that has a view of its own of what is
+// mounted, if this one may make such. What they mount goes with that process, and
+// the loop devices go with the mounts, however it ends.
+func runIsolated() (code int, done bool) {
+	if os.Geteuid() != 0 || os.Getenv(isolatedEnv) != "" {
+		return 0, false
+	}
+	runtime.LockOSThread()                                                               // the process dies with the thread
+	tests := exec.CommandContext(context.Background(), "/proc/self/exe", os.Args[1:]...) //nolint:gosec // this test itself
+	tests.Env = append(os.Environ(), isolatedEnv+"=1")
+	tests.Stdout, tests.Stderr = os.Stdout, os.Stderr
+	tests.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	if err := tests.Start(); err != nil {
+		return 0, false // the mounts are then unmounted by the tests alone
+	}
+	var exit *exec.ExitError
+	if err := tests.Wait(); err != nil && !errors.As(err, &exit) {
+		return 1, true
+	}
+	return max(tests.ProcessState.ExitCode(), -tests.ProcessState.ExitCode()), true
+}

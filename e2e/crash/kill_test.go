@@ -1,0 +1,25 @@
+package crash
+
+import "testing"
+
+// TestKill kills the server under load again and again, as kill -9 does, on the
+// same file all along (C5.26).
+func TestKill(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, t.TempDir())
+	rounds := torture(50, 1000)
+	for round := range rounds {
+		from := len(s.acknowledged)
+		s.interrupt(s.server.Kill)
+		s.restart()
+		if round%10 == 9 || round == rounds-1 {
+			from = 0
+		}
+		s.verify(from)
+		if t.Failed() {
+			return // the first loss tells most
+		}
+	}
+	s.check()
+	t.Logf("%d kills, %d plants were acknowledged", rounds, len(s.acknowledged))
+}

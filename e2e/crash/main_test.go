@@ -1,0 +1,79 @@
+// Package crash holds the tests of what becomes of acknowledged plants when the
+// kernel stops under the server, when the server is killed, and when its file is
+// damaged.
+//
+// With TORTURE=1 in the environment they take much longer. CRASH_SEED
+// chooses other random numbers than those of each run.
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+const (
+	// inspectorEnv makes the test process one that looks into damaged files.
+	inspectorEnv = "CRASH_INSPECTOR"
+	// patience bounds every wait, far above what any should take.
+	patience = time.Minute
+
+	// databaseFile is where the server has its file, from its working folder.
+	databaseFile = "data/plants.db"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(inspectorEnv) != "" {
+		os.Exit(inspectFiles(os.Stdin, os.Stdout))
+	}
+	if code, done := runIsolated(); done {
+		os.Exit(code)
+	}
+	os.Exit(plantstore.Main(m))
+}
+
+// torture returns long in a long run, else short.
+func torture(short, long int) int {
+	if os.Getenv("TORTURE") == "1" {
+		return long
+	}
+	return short
+}
+
+// newRandom returns the random numbers of the test, the same in each run.
+func newRandom(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := uint64(1)
+	if text, set := os.LookupEnv("CRASH_SEED"); set {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("CRASH_SEED: %v", err)
+		}
+	}
+	return rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // no secret comes of it
+}
+
+// must ends the test if err is not nil.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// skip skips the test and says so on stderr. With CI=true it fails: what CI
+// passes was checked.
+func skip(t testing.TB, why string) {
+	t.Helper()
+	message := fmt.Sprintf("%s NOT CHECKED: %s", t.Name(), why)
+	if os.Getenv("CI") == "true" {
+		t.Fatal(message)
+	}
+	fmt.Fprintln(os.Stderr, message)
+	t.Skip(message)
+}

@@ -1,0 +1,76 @@
+package crash
+
+import (
+	"encoding/binary"
+	"testing"
+)
+
+// What of bbolt's file format the tests must know to aim. All numbers are in the
+// byte order of the machine.
+const (
+	pageHeader = 16 // id 8, flags 2, count 2, overflow 4
+	elementLen = 16 // after the page's header, of each entry
+	branchPage = 1
+	leafPage   = 2
+)
+
+// A span is a range of bytes of a file.
+type span struct{ start, end int }
+
+// A layout is what of a database file is in use, and for what.
+type layout struct {
+	pageSize int
+	records  []span // a key and its value, in the bucket plants
+	headers  []span // of the pages of that bucket, with their elements
+	used     int    // bytes up to the end of the last page in use
+}
+
+// newLayout reads a whole file of a database that is closed.
+func newLayout(t testing.TB, file []byte) *layout {
+	t.Helper()
+	order := binary.NativeEndian
+	l := &layout{pageSize: int(order.Uint32(file[pageHeader+8:]))}
+	meta := file[pageHeader:]
+	if other := file[l.pageSize+pageHeader:]; order.Uint64(other[48:]) > order.Uint64(meta[48:]) {
+		meta = other
+	}
+	l.used = int(order.Uint64(meta[40:])) * l.pageSize //nolint:gosec // of a small file
+	var bucket uint64
+	walk(file, l.pageSize, order.Uint64(meta[16:]), func(_ span, keyLen int, entry span) {
+		if string(file[entry.start:entry.start+keyLen]) == "plants" {
+			bucket = order.Uint64(file[entry.start+keyLen:])
+		}
+	})
+	if bucket == 0 {
+		t.Fatal("the file has no plants, or so few that they have no page of their own")
+	}
+	walk(file, l.pageSize, bucket, func(header span, keyLen int, entry span) {
+		if keyLen == 0 {
+			l.headers = append(l.headers, header)
+		} else {
+			l.records = append(l.records, entry)
+		}
+	})
+	return l
+}
+
+// walk calls visit for each page below the given one, with no entry, and for each
+// entry of the leaves: a key of keyLen bytes, and its value.
+func walk(file []byte, pageSize int, id uint64, visit func(header span, keyLen int, entry span)) {
+	order := binary.NativeEndian
+	start := int(id) * pageSize //nolint:gosec // of a small file
+	page := file[start:]
+	count := int(order.Uint16(page[10:]))
+	visit(span{start, start + pageHeader + count*elementLen}, 0, span{})
+	for i := range count {
+		at := pageHeader + i*elementLen
+		element := page[at:]
+		switch order.Uint16(page[8:]) {
+		case branchPage:
+			walk(file, pageSize, order.Uint64(element[8:]), visit)
+		case leafPage:
+			from, keyLen := start+at+int(order.Uint32(element[4:])), int(order.Uint32(element[8:]))
+			visit(span{}, keyLen, span{from, from + keyLen + int(order.Uint32(element[12:]))})
+		}
+	}
+}
