@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/storage/bbolt"
@@ -79,6 +81,66 @@ func wantRefusal(t testing.TB, path string, args ...string) {
 func lastLine(log string) string {
 	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
 	return lines[len(lines)-1]
+}
+
+// TestFlippedElsewhere inverts single bits of all else in the file. Where nobody
+// reports it, all plants must be served; where it is reported, none that is wrong.
+func TestFlippedElsewhere(t *testing.T) {
+	t.Parallel()
+	path, file := newDatabase(t)
+	random, inspector, l := newRandom(t), newInspector(t), newLayout(t, file)
+	for name, spans := range map[string][]span{
+		"meta pages":   {{0, 80}, {l.pageSize, l.pageSize + 80}},
+		"page headers": l.headers,
+		"anywhere":     {{0, len(file)}},
+	} {
+		counts := map[string]int{}
+		for range torture(170, 3_400) {
+			undo, place := flip(file, random, spans)
+			must(t, os.WriteFile(path, file, 0o600))
+			undo()
+			v := inspector.inspect(t, path)
+			if v.Crash != "" {
+				// The race detector ends a process where the program would go on.
+				v.Crash, v.Refused = checkProgram(t, path)
+			}
+			counts[outcome(v)]++
+			locked := strings.Contains(v.Refused, "locked")
+			if len(v.Wrong) > 0 || v.Crash != "" || !v.reported() && v.Missing > 0 || locked {
+				t.Errorf("%s: a bit of byte %d (%d of its page): %+v", name, place, place%l.pageSize, v)
+			}
+		}
+		t.Logf("%s: %v", name, counts)
+	}
+}
+
+// checkProgram runs plantstore check, and returns how it ended: by itself and with
+// a line of its own, or not.
+func checkProgram(t testing.TB, path string) (crash, refused string) {
+	t.Helper()
+	var stderr strings.Builder
+	cmd := plantstore.Command(t, t.TempDir(), []string{"STORAGE_URL=bbolt:" + path}, "check")
+	cmd.Stderr = &stderr
+	must(t, cmd.Start())
+	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer watchdog.Stop()
+	err := cmd.Wait()
+	if last := lastLine(stderr.String()); cmd.ProcessState.ExitCode() == 1 && strings.HasPrefix(last, "plantstore: ") {
+		return "", last
+	}
+	return fmt.Sprintf("plantstore check: %v: %.150s", err, stderr.String()), ""
+}
+
+func outcome(v verdict) string {
+	switch {
+	case v.Crash != "":
+		return "crash"
+	case v.Refused != "":
+		return "refused"
+	case len(v.Damage) > 0:
+		return "found by the check"
+	}
+	return "no harm done"
 }
 
 // TestCut cuts the file short at many lengths: it must be refused, or hold all

@@ -199,8 +199,9 @@ func wantMeta(t *testing.T, db *bolt.DB, path string, pageSize int64) {
 	got, found := newestMeta(bytes.NewReader(snapshot(t, path)))
 	err := db.View(func(tx *bolt.Tx) error {
 		want := meta{pageSize: pageSize, pages: tx.Size() / pageSize, txid: uint64(tx.ID())} //nolint:gosec // never negative
-		if !found || got != want {
-			t.Errorf("newestMeta = %+v, %v, want %+v", got, found, want)
+		want.root, want.freelist = uint64(tx.Cursor().Bucket().Root()), got.freelist
+		if page, err := tx.Page(int(got.freelist)); err != nil || page == nil || page.Type != "freelist" || !found || got != want { //nolint:gosec // a small number
+			t.Errorf("newestMeta = %+v, %v, want %+v, and a page of free ones: %+v, %v", got, found, want, page, err)
 		}
 		return nil
 	})

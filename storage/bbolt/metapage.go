@@ -13,6 +13,8 @@ import (
 const (
 	metaStart    = 16 // of the fields, after the page's header
 	metaPageSize = 8  // uint32
+	metaRoot     = 16 // uint64: the page at the root of the tree of buckets
+	metaFreelist = 32 // uint64: the page that lists the free ones
 	metaPages    = 40 // uint64: pages of the file that are in use, or have been
 	metaTxid     = 48 // uint64
 	metaSum      = 56 // uint64: FNV-1a of the fields before it
@@ -24,6 +26,8 @@ const (
 // A meta is what a meta page says.
 type meta struct {
 	pageSize int64
+	root     uint64
+	freelist uint64
 	pages    int64
 	txid     uint64
 }
@@ -40,6 +44,8 @@ func readMeta(file io.ReaderAt, offset int64) (meta, bool) {
 	_, _ = sum.Write(b[:metaSum])
 	return meta{
 		pageSize: int64(order.Uint32(b[metaPageSize:])),
+		root:     order.Uint64(b[metaRoot:]),
+		freelist: order.Uint64(b[metaFreelist:]),
 		pages:    int64(order.Uint64(b[metaPages:])), //nolint:gosec // of a file whose size is an int64
 		txid:     order.Uint64(b[metaTxid:]),
 	}, order.Uint32(b) == metaMagic && order.Uint64(b[metaSum:]) == sum.Sum64()

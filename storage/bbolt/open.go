@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -160,11 +161,16 @@ func open(path string, readOnly bool) (s *Store, err error) {
 			return s.file, err
 		},
 	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		// bbolt's way with a broken structure. It leaves the file mapped, and
-		// so locked, until the process ends.
+		// bbolt's way with a broken structure. If it was met on opening, the
+		// file stays mapped, and so locked, until the process ends.
 		if p := recover(); p != nil {
-			s, err = nil, refusal("is damaged (%v): restore a backup", p)
+			err = refusal("is damaged (%v): restore a backup", p)
+			if s.db != nil {
+				err = errors.Join(err, s.db.Close())
+			}
+			s = nil
 		}
 	}()
 	if s.db, err = bolt.Open(path, filePerm, options); err != nil {

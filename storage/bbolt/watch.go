@@ -1,10 +1,14 @@
 package bbolt
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
 
 	"plantstore/storage"
 )
@@ -67,4 +71,38 @@ func pause(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// What a sweep has found in a page of records.
+type found struct {
+	plants int64   // records that are whole
+	damage []error // of the others
+	after  []byte  // the key after them, nil at the end
+}
+
+// sweep reads a page of records from key start on, and goes on after a damaged
+// one. The error is about more than single records.
+func (s *Store) sweep(start []byte) (f found, err error) {
+	err = s.view(func(plants *bolt.Bucket) error {
+		var last []byte
+		size, seen, c := 0, 0, plants.Cursor()
+		for key, value := c.Seek(start); key != nil; key, value = c.Next() {
+			if seen == pageRecords || size >= pageBytes {
+				f.after = bytes.Clone(key)
+				return nil
+			}
+			if last != nil && bytes.Compare(last, key) >= 0 {
+				return fmt.Errorf("%w: key %x follows key %x", storage.ErrCorrupt, key, last)
+			}
+			if _, err := decode(key, value); err != nil {
+				f.damage = append(f.damage, err)
+			} else {
+				f.plants++
+			}
+			last = key
+			seen, size = seen+1, size+len(value)
+		}
+		return nil
+	})
+	return f, err
 }

@@ -1,0 +1,236 @@
+package bbolt
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// check returns what a check of the file path reports.
+func check(t *testing.T, path string) storage.Report {
+	t.Helper()
+	s, err := OpenReadOnly(path)
+	if err != nil {
+		t.Fatalf("OpenReadOnly: %v", err)
+	}
+	report, err := s.Check(t.Context())
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatalf("Check: %v", err)
+	}
+	return report
+}
+
+// Each record that is damaged is found, and no other.
+func TestCheckFindsDamagedRecord(t *testing.T) {
+	t.Parallel()
+	path := newBigFile(t)
+	if report := check(t, path); !report.Whole() || report.Plants != bigFile {
+		t.Fatalf("Check: %+v", report)
+	}
+	damageRecord(t, path)
+	report := check(t, path)
+	if len(report.Damage) != 1 || report.Plants != bigFile-1 || !strings.Contains(report.Damage[0], "wrong checksum") {
+		t.Errorf("Check: %+v", report)
+	}
+}
+
+// A pageMap says where in a file of newBigFile is what.
+type pageMap struct {
+	file                          []byte
+	root, plants, leaf, list, end uint64 // pages: of the buckets, of the plants, the first of those, the free ones
+}
+
+func (m *pageMap) page(id uint64) []byte { return m.file[int(id)*os.Getpagesize():] } //nolint:gosec // a small number
+
+func newPageMap(t *testing.T, path string) *pageMap {
+	t.Helper()
+	db, err := bolt.Open(path, filePerm, &bolt.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &pageMap{file: snapshot(t, path)}
+	newest, _ := newestMeta(strings.NewReader(string(m.file)))
+	m.root, m.list, m.end = newest.root, newest.freelist, uint64(newest.pages) //nolint:gosec // a small number
+	err = db.View(func(tx *bolt.Tx) error {
+		m.plants = uint64(tx.Bucket([]byte(plantsBucket)).Root())
+		return nil
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	m.leaf = binary.NativeEndian.Uint64(m.page(m.plants)[pageHeader+branchChild:])
+	return m
+}
+
+// Damage to the structure is found, and the check survives it.
+func TestCheckFindsDamagedStructure(t *testing.T) {
+	t.Parallel()
+	order := binary.NativeEndian
+	original := newBigFile(t)
+	for name, test := range map[string]struct {
+		damage func(m *pageMap)
+		want   string
+	}{
+		"page id":        {func(m *pageMap) { order.PutUint64(m.page(m.leaf), 12345) }, "it says that it is page 12345"},
+		"page type":      {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageFlags:], 0x12) }, "neither a branch nor a leaf"},
+		"element count":  {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0xFFFF) }, "more elements than room"},
+		"fewer elements": {func(m *pageMap) { m.page(m.leaf)[pageCount] ^= 1 << 3 }, "its records do not follow each other"},
+		"no elements":    {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0) }, "it is empty"},
+		"fewer branches": {func(m *pageMap) { m.page(m.plants)[pageCount]-- }, "its keys do not follow each other"},
+		"branch count":   {func(m *pageMap) { order.PutUint16(m.page(m.plants)[pageCount:], 0xFFFF) }, "more elements than room"},
+		"overflow far":   {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageOverflow:], 1<<31) }, "it is in use"},
+		"overflow out":   {func(m *pageMap) { order.PutUint32(m.page(m.end - 1)[pageOverflow:], 1) }, "there is none"},
+		"loop": {func(m *pageMap) {
+			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], m.plants)
+		}, "in use or listed already"},
+		"child outside the file": {func(m *pageMap) {
+			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], 1<<63)
+		}, "there is none"},
+		"child is a meta page": {func(m *pageMap) {
+			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], 1)
+		}, "there is none"},
+		"branch key outside": {func(m *pageMap) {
+			order.PutUint32(m.page(m.plants)[pageHeader+branchPos:], 1<<30)
+		}, "its keys do not follow each other"},
+		"branch key wrong": {func(m *pageMap) {
+			page := m.page(m.plants)
+			page[pageHeader+order.Uint32(page[pageHeader+branchPos:])] = 0xFF
+		}, "is not where it would be looked for"},
+		"second branch key wrong": {func(m *pageMap) {
+			page := m.page(m.plants)
+			page[pageHeader+elementLen+order.Uint32(page[pageHeader+elementLen+branchPos:])] = 0
+		}, "is not where it would be looked for"},
+		"record outside": {func(m *pageMap) {
+			order.PutUint32(m.page(m.leaf)[pageHeader+leafValue:], 1<<31)
+		}, "its records do not follow each other"},
+		"record is a bucket": {func(m *pageMap) {
+			order.PutUint32(m.page(m.leaf)[pageHeader+leafFlags:], bucketFlag)
+		}, "marked as a bucket"},
+		"record twice": {func(m *pageMap) {
+			page := m.page(m.leaf)
+			first := page[pageHeader+order.Uint32(page[pageHeader+leafPos:]):]
+			size := order.Uint32(page[pageHeader+leafKey:]) + order.Uint32(page[pageHeader+leafValue:])
+			copy(first[size:2*size], first[:size]) // the names are of one length
+		}, "follows key"},
+		"no free list":        {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageFlags:], leafFlag) }, "not the list of free pages"},
+		"free list too long":  {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0xFFF0) }, "not the list of free pages"},
+		"free list too short": {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0) }, "neither in use nor free"},
+		"page in use is free": {func(m *pageMap) { order.PutUint64(m.page(m.list)[pageHeader:], m.leaf) }, "listed as free"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newPath(t)
+			m := newPageMap(t, original)
+			test.damage(m)
+			if err := os.WriteFile(path, m.file, filePerm); err != nil {
+				t.Fatal(err)
+			}
+			if report := check(t, path); !strings.Contains(strings.Join(report.Damage, "\n"), test.want) {
+				t.Errorf("Check: %+v, want %q", report, test.want)
+			}
+		})
+	}
+}
+
+// Small buckets have no pages of their own.
+func TestCheckFindsDamageWithinBucket(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	m := newPageMap(t, path)
+	root := m.page(m.root)
+	for name, test := range map[string]struct {
+		damage func(element []byte)
+		want   string
+	}{
+		"no bucket": {func(e []byte) { binary.NativeEndian.PutUint32(e[leafFlags:], 0) }, "it is none"},
+		"no leaf": {func(e []byte) {
+			value := e[binary.NativeEndian.Uint32(e[leafPos:])+binary.NativeEndian.Uint32(e[leafKey:]):]
+			value[bucketHeader+pageFlags] = branchFlag
+		}, "the page within it is no leaf"},
+		"less plants": {func(e []byte) {
+			value := e[binary.NativeEndian.Uint32(e[leafPos:])+binary.NativeEndian.Uint32(e[leafKey:]):]
+			value[bucketHeader+pageCount] = 0
+		}, "less elements than room"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := slices.Clone(root[:os.Getpagesize()])
+			test.damage(file[pageHeader+elementLen:]) // of plants, after meta
+			report := storage.Report{}
+			w := &walk{ctx: t.Context(), meta: meta{pageSize: int64(os.Getpagesize())}, report: &report}
+			w.leaf(m.root, file, nil, nil, &keyRange{each: w.topLevel})
+			if !strings.Contains(strings.Join(report.Damage, "\n"), test.want) {
+				t.Errorf("damage %q, want %q", report.Damage, test.want)
+			}
+		})
+	}
+}
+
+// A file that is being written to is whole at any time.
+func TestCheckDuringCreates(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, newBigFile(t))
+	var writers sync.WaitGroup
+	ctx := t.Context()
+	var stop atomic.Bool
+	for w := range int64(4) {
+		writers.Go(func() {
+			for id := int64(bigFile) + w; !stop.Load(); id += 4 {
+				if err := s.Create(ctx, id, models.Plant{Name: "fern"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 50 {
+		report, err := s.Check(t.Context())
+		if err != nil && !errors.Is(err, errMoved) || !report.Whole() || err == nil && report.Plants < bigFile {
+			t.Errorf("Check: %+v, %v", report, err)
+		}
+	}
+	stop.Store(true)
+	writers.Wait()
+}
+
+func TestCheckEndsWithContext(t *testing.T) {
+	t.Parallel()
+	s, err := OpenReadOnly(newBigFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.Check(ctx)
+	if !errors.Is(err, context.Canceled) || s.Close() != nil {
+		t.Errorf("Check: %v", err)
+	}
+}
+
+// A file that bbolt panics over is refused, and let go of.
+func TestOpenDamagedRoot(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	m := newPageMap(t, path)
+	for _, flags := range []byte{0, leafFlag} {
+		m.page(m.root)[pageFlags] = flags
+		if err := os.WriteFile(path, m.file, filePerm); err != nil {
+			t.Fatal(err)
+		}
+		if flags == leafFlag {
+			mustOpen(t, path)
+		} else if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "is damaged") {
+			t.Errorf("Open: %v", err)
+		}
+	}
+}
