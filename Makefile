@@ -12,6 +12,8 @@ faults := /e2e/(durability|crash)$$
 platforms := $(foreach os,linux darwin windows,$(os)/amd64 $(os)/arm64)
 # Fuzzing goes on this long for each target, as -fuzztime has it.
 FUZZTIME ?= 10m
+# Further arguments of make bench, such as -rounds 1.
+BENCH_ARGS ?=
 # Further arguments of make image, such as --build-arg=GO_IMAGE=...
 IMAGE_ARGS ?=
 
@@ -56,6 +58,10 @@ fuzz: ## fuzz each target for FUZZTIME (10m)
 fuzz-short:
 	.ci/fuzz 20000x
 
+.PHONY: bench
+bench: ## measure the speed and write docs/benchmarks.md; BENCH_ARGS=-help says what can be set
+	cd e2e && go run -tags $(tags) ./bench $(BENCH_ARGS)
+
 .PHONY: lint
 lint: $(golangci_lint) $(gofumpt) ## vet both modules, check their format and lint them
 	@unformatted=$$($(gofumpt) -l .); test -z "$$unformatted" || { echo "not formatted by gofumpt: $$unformatted" >&2; exit 1; }
@@ -94,4 +100,4 @@ $(gofumpt):
 
 .PHONY: clean
 clean: ## remove what was built and installed here
-	rm -rf bin dist .tools e2e/node/node_modules
+	rm -rf bin dist .bench .tools e2e/node/node_modules

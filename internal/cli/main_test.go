@@ -33,7 +33,7 @@ type result struct {
 
 // run runs the program with these arguments, with nothing but environ in its
 // environment.
-func run(t *testing.T, environ []string, args ...string) result {
+func run(t testing.TB, environ []string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -50,7 +50,7 @@ func run(t *testing.T, environ []string, args ...string) result {
 
 // output runs the program, which must succeed in silence on stderr, and returns
 // what it prints.
-func output(t *testing.T, environ []string, args ...string) string {
+func output(t testing.TB, environ []string, args ...string) string {
 	t.Helper()
 	r := run(t, environ, args...)
 	if r.code != 0 || r.stderr != "" {

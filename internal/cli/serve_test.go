@@ -68,7 +68,7 @@ type readyRecord struct {
 }
 
 // ready returns the ready record of a server that logs JSON.
-func (s server) ready(t *testing.T) readyRecord {
+func (s server) ready(t testing.TB) readyRecord {
 	t.Helper()
 	var r readyRecord
 	if err := json.Unmarshal([]byte(s.first), &r); err != nil || r.Message != "ready" {

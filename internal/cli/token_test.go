@@ -17,7 +17,7 @@ import (
 
 // token returns what plantstore token prints, which must be one line and
 // nothing else.
-func token(t *testing.T, environ []string, args ...string) string {
+func token(t testing.TB, environ []string, args ...string) string {
 	t.Helper()
 	printed := output(t, environ, append([]string{"token"}, args...)...)
 	line, ended := strings.CutSuffix(printed, "\n")

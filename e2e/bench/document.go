@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// preface stands at the head of the document.
+const preface = `# Benchmarks
+
+Written by ` + "`make bench`" + `; all figures are of one run. What counts are the ratios, which are medians over the rounds
+of the ratio within each round: client and servers share the processors, and whatever else runs on the machine.
+
+` + "```sh" + `
+make bench                                        # everything
+make bench BENCH_ARGS="-only 'ascending ids, c=64$'"   # one load only; -help lists what can be set
+` + "```" + `
+
+| Program | What it is |
+|---|---|
+| plantstore | this project's server as it is released, with the defaults of all options; its log goes to a file |
+| floor | Gin with JWT, binding and validation, as one usually writes it, and no store |
+| floor+ | this project's own server, over a store that does nothing |
+| naive | floor, with a bbolt transaction for each create |
+| SQLite | floor, with GORM and SQLite: WAL, synchronous=FULL |
+
+Each measurement is of a process of its own, on an empty database unless the table says otherwise. The load comes from
+wrk with one thread and c connections: creates of ` + "`" + `{"id":…,"name":"Fern","tag":"indoor"}` + "`" + `, each with an id of its own,
+with one token or, round robin, many. CPU is what /proc says of the server, user and system, for each create.
+
+The stores that are not empty are filled by 256 clients at once of the engine's group commit, in the order of the load:
+their pages are as full as creates leave them.
+`
+
+// document returns docs/benchmarks.md.
+func document(s settings, m machine, r *results) string {
+	var d strings.Builder
+	d.WriteString(preface)
+	fmt.Fprintf(&d, "\n## The last run\n\n| | |\n|---|---|\n")
+	fmt.Fprintf(&d, "| Date | %s |\n", time.Now().UTC().Format(time.DateOnly))
+	fmt.Fprintf(&d, "| Machine | %s, %d cores |\n", m.processor, m.cores)
+	fmt.Fprintf(&d, "| Kernel | Linux %s |\n", m.kernel)
+	fmt.Fprintf(&d, "| Go | %s |\n", runtime.Version())
+	fmt.Fprintf(&d, "| Write and sync of 4 KiB | %v |\n", m.sync.Round(time.Microsecond))
+	fmt.Fprintf(&d, "| Measured | %d rounds of %v, after a warm-up of %v |\n", s.rounds, s.duration, s.warmUp)
+	fmt.Fprintf(&d, "\n## Targets\n\n| Figure | Wanted | Measured | |\n|---|---|---|---|\n")
+	for _, t := range targets(r) {
+		fmt.Fprintf(&d, "| %s | %s | %s | %s |\n", t.figure, t.want(), t.got(), t.verdict())
+	}
+	fmt.Fprintf(&d, "\nAllocations for each create: %d in the first version, %.0f now.\n", firstAllocations, r.allocations)
+	d.WriteString("\n## All figures\n\nMedians over the rounds; in brackets the least and the most.\n")
+	for _, m := range slices.Concat(r.groups, r.stored) {
+		writeGroup(&d, m)
+	}
+	if r.sequential != nil {
+		d.WriteString("\n### Files\n\n| Store | Bytes for each plant |\n|---|---|\n")
+		for _, s := range []*store{r.sequential, r.random} {
+			fmt.Fprintf(&d, "| %s | %.1f |\n", s.name, float64(s.bytes)/float64(s.plants))
+		}
+	}
+	return d.String()
+}
+
+// writeGroup writes the table of a group.
+func writeGroup(d *strings.Builder, m measured) {
+	fmt.Fprintf(d, "\n### %s\n\n| Program | Creates/s | p50 | p99 | CPU | Start | Not 200 |\n|---|---|---|---|---|---|---|\n", title(m.name))
+	for i, c := range m.contenders {
+		samples := m.samples[i]
+		low, high := samples[0].throughput, samples[0].throughput
+		var bad int64
+		for _, s := range samples {
+			low, high, bad = min(low, s.throughput), max(high, s.throughput), bad+s.bad
+		}
+		fmt.Fprintf(d, "| %v | %.0f (%.0f to %.0f) | %.2f ms | %.2f ms | %.1f µs | %.0f ms | %d |\n", c,
+			median(samples, throughput), low, high, median(samples, p50)/1000, median(samples, p99)/1000,
+			median(samples, cpu), median(samples, started), bad)
+	}
+}
+
+// title returns s with its first letter, which is ASCII, in upper case.
+func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

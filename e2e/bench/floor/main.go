@@ -1,0 +1,16 @@
+// Floor is the typical plant store without a store: it answers, and keeps
+// nothing. No server that stores plants can be expected to be faster.
+package main
+
+import (
+	"log/slog"
+	"os"
+
+	"plantstore/e2e/bench/internal/typical"
+)
+
+func main() {
+	err := typical.Serve(func(int64, typical.Plant) error { return nil })
+	slog.New(slog.NewTextHandler(os.Stderr, nil)).Error("serve", "error", err)
+	os.Exit(1)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// The kinds of file systems without a disk, as statfs(2) names them.
+const (
+	tmpfs = 0x01021994
+	ramfs = 0x858458f6
+)
+
+// checkDisk refuses a folder whose files are kept in memory, where a sync costs
+// nothing.
+func checkDisk(dir string) error {
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(dir, &stat); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	if stat.Type == tmpfs || stat.Type == ramfs {
+		return fmt.Errorf("%s is kept in memory: choose a folder on a disk with -dir", dir)
+	}
+	return nil
+}
+
+// A machine is where the figures come from.
+type machine struct {
+	processor string
+	cores     int
+	kernel    string
+	sync      time.Duration // of 4 KiB, the median
+}
+
+// describeMachine looks at this machine and the disk of dir.
+func describeMachine(dir string) (machine, error) {
+	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return machine{}, err
+	}
+	cpus, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return machine{}, err
+	}
+	m := machine{processor: "unknown", cores: runtime.NumCPU(), kernel: strings.TrimSpace(string(kernel))}
+	if model := regexp.MustCompile(`model name\s*: (.*)`).FindSubmatch(cpus); model != nil {
+		m.processor = string(model[1])
+	}
+	m.sync, err = timeSync(dir)
+	return m, err
+}
+
+// timeSync returns the median time that a write of 4 KiB and its sync take.
+func timeSync(dir string) (time.Duration, error) {
+	f, err := os.Create(filepath.Join(dir, "sync"))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }()
+	page, times := make([]byte, 4096), make([]time.Duration, 0, 200)
+	for range cap(times) {
+		begin := time.Now()
+		if _, err := f.WriteAt(page, 0); err != nil {
+			return 0, err
+		}
+		if err := f.Sync(); err != nil {
+			return 0, err
+		}
+		times = append(times, time.Since(begin))
+	}
+	slices.Sort(times)
+	return times[len(times)/2], nil
+}

@@ -1,0 +1,99 @@
+// Bench measures how fast the server creates plants, against programs that bound
+// what can be expected: see docs/benchmarks.md, which it writes. It is started by
+// make bench, and needs Linux and wrk.
+//
+// The programs are measured one after the other, round by round, so that what
+// disturbs the machine disturbs all of them; what counts is the median of the
+// ratios within the rounds.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"plantstore/e2e/internal/tools"
+)
+
+// settings say how much is measured.
+type settings struct {
+	rounds     int
+	duration   time.Duration // of one measurement; wrk takes whole seconds
+	warmUp     time.Duration // before each measurement; 0 means none
+	tokens     int           // of the runs with many tokens
+	sequential int64         // plants that are stored before, with ascending ids
+	random     int64         // the same with scattered ids
+	creates    string        // for which allocations are counted, as -benchtime has it
+	only       string        // regular expression of what is measured
+	dir        string        // in which the data go
+	out        string        // the document that is written
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1) //nolint:gocritic // nothing is left that stop would matter to
+	}
+}
+
+// run measures and reports: the table of the targets to stdout, what is going on
+// to progress, and all of it to the document. It does not fail if a target is
+// missed: that says as much of the machine as of the program.
+func run(ctx context.Context, args []string, stdout, progress io.Writer) error {
+	s, err := parse(args, progress)
+	if err != nil {
+		return err
+	}
+	h, err := newHarness(ctx, s, progress)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	r, err := h.measureAll(ctx)
+	if err != nil {
+		return err
+	}
+	machine, err := describeMachine(h.dir)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(stdout, tableOfTargets(targets(r)))
+	return os.WriteFile(s.out, []byte(document(s, machine, r)), 0o644) //nolint:gosec // for everybody to read
+}
+
+// parse reads the flags.
+func parse(args []string, output io.Writer) (settings, error) {
+	var s settings
+	module, err := tools.ModuleDir()
+	if err != nil {
+		return s, err
+	}
+	root := filepath.Dir(module)
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(output)
+	flags.IntVar(&s.rounds, "rounds", 5, "measure everything so `many` times")
+	flags.DurationVar(&s.duration, "duration", 5*time.Second, "`time` of one measurement, in whole seconds")
+	flags.DurationVar(&s.warmUp, "warm-up", time.Second, "`time` of load before each measurement, in whole seconds")
+	flags.IntVar(&s.tokens, "tokens", 10_000, "so `many` different tokens in the runs with many tokens")
+	flags.Int64Var(&s.sequential, "sequential", 10_000_000, "so `many` plants of ascending ids in the store that is not empty")
+	flags.Int64Var(&s.random, "random", 5_000_000, "so `many` plants of scattered ids in the store that is not empty")
+	flags.StringVar(&s.creates, "creates", "100000x", "count allocations for so `many` creates, as go test -benchtime has it")
+	flags.StringVar(&s.only, "only", "", "measure only the loads whose name matches `regexp`, such as 'ascending ids, c=64$'")
+	flags.StringVar(&s.dir, "dir", filepath.Join(root, ".bench"), "`folder` for the data, on a real disk")
+	flags.StringVar(&s.out, "out", filepath.Join(root, "docs", "benchmarks.md"), "`file` to write all figures to")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	if flags.NArg() > 0 || s.rounds < 1 || s.duration < time.Second || s.tokens < 1 || s.sequential < 1 || s.random < 1 {
+		return s, errors.New("there is an argument too many, or too small")
+	}
+	return s, nil
+}

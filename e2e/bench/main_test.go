@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/tools"
+)
+
+// TestShortRun measures everything once, for as short as it can be. It looks at
+// what is reported and at whether all programs answer; never at speed.
+func TestShortRun(t *testing.T) {
+	t.Parallel()
+	tools.Require(t, "wrk")
+	out := filepath.Join(t.TempDir(), "benchmarks.md")
+	var table, progress bytes.Buffer
+	err := run(t.Context(), []string{
+		"-rounds", "1", "-duration", "1s", "-warm-up", "0s", "-tokens", "50", "-sequential", "2000", "-random", "1000",
+		"-creates", "500x", "-out", out,
+	}, &table, &progress)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &progress)
+	}
+	lines := strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")
+	if len(lines) != 19 {
+		t.Errorf("the table has %d lines, want 19", len(lines))
+	}
+	for _, line := range lines[1:] {
+		if strings.Contains(line, "not measured") {
+			t.Errorf("%s", line)
+		}
+	}
+	if last := strings.Fields(lines[len(lines)-1]); last[len(last)-1] != "ok" {
+		t.Errorf("a program refused requests:\n%s", &progress)
+	}
+	document, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| Machine |", "| SQLite |", "### Ascending ids, many tokens, c=64", "### Stored plants, c=256"} {
+		if !strings.Contains(string(document), want) {
+			t.Errorf("the document lacks %s:\n%s", want, document)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import "fmt"
+
+// The programs.
+const (
+	plantstoreName = "plantstore"
+	floorName      = "floor"
+	floorPlusName  = "floor+"
+	naiveName      = "naive"
+	sqliteName     = "SQLite"
+)
+
+// The orders of ids, as create.lua knows them.
+const (
+	ascending = "sequential"
+	scattered = "random"
+)
+
+// A load is what wrk does.
+type load struct {
+	order   string // of the ids
+	clients int
+	many    bool // different tokens
+}
+
+// String names the load.
+func (l load) String() string {
+	name := map[string]string{ascending: "ascending ids", scattered: "scattered ids"}[l.order]
+	if l.many {
+		name += ", many tokens"
+	}
+	return fmt.Sprintf("%s, c=%d", name, l.clients)
+}
+
+// A contender is a program and the database with which it starts.
+type contender struct {
+	program string
+	store   *store // nil means a new one for each measurement
+	load    load
+}
+
+// String names the contender without its load.
+func (c contender) String() string {
+	if c.store == nil {
+		return c.program
+	}
+	return c.program + ", " + c.store.name
+}
+
+// A group are contenders that are compared with each other, and are therefore
+// measured right after each other.
+type group struct {
+	name       string
+	contenders []contender
+}
+
+// clientCounts are the numbers of connections.
+func clientCounts() []int { return []int{1, 16, 64, 256} }
+
+// plan returns what is measured on empty stores.
+func plan() []group {
+	var groups []group
+	add := func(l load, programs ...string) {
+		g := group{name: l.String()}
+		for _, p := range programs {
+			g.contenders = append(g.contenders, contender{program: p, load: l})
+		}
+		groups = append(groups, g)
+	}
+	for _, c := range clientCounts() {
+		add(load{order: ascending, clients: c}, plantstoreName, floorName, floorPlusName, naiveName, sqliteName)
+	}
+	for _, c := range clientCounts() {
+		add(load{order: scattered, clients: c}, plantstoreName, naiveName)
+	}
+	add(load{order: ascending, clients: 64, many: true}, plantstoreName, floorName, floorPlusName)
+	return groups
+}
+
+// The contenders of each group of storedPlan.
+const (
+	storedEmpty = iota
+	storedSequential
+	storedRandom
+)
+
+// storedName names a group of storedPlan.
+func storedName(clients int) string { return fmt.Sprintf("stored plants, c=%d", clients) }
+
+// storedPlan returns what is measured with plants in the store.
+func storedPlan(sequential, random *store) []group {
+	groups := make([]group, 0, 2)
+	for _, c := range []int{64, 256} {
+		up, across := load{order: ascending, clients: c}, load{order: scattered, clients: c}
+		groups = append(groups, group{storedName(c), []contender{
+			storedEmpty:      {program: plantstoreName, load: up},
+			storedSequential: {program: plantstoreName, load: up, store: sequential},
+			storedRandom:     {program: plantstoreName, load: across, store: random},
+		}})
+	}
+	return groups
+}

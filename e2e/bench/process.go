@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// secret is what signs the tokens.
+const secret = "a secret of the benchmarks, long enough for HS256"
+
+// patience bounds every wait for a process.
+const patience = time.Minute
+
+// A process is a running program.
+type process struct {
+	cmd     *exec.Cmd
+	addr    string
+	started time.Duration // from its start to its first answer
+	exited  chan struct{}
+}
+
+// start starts a program in the folder dir, and returns when it has created a
+// first plant, whose negative id no load uses.
+func start(ctx context.Context, binary, dir, token string, args ...string) (*process, error) {
+	addr, err := freeAddr(ctx)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	p := &process{addr: addr, exited: make(chan struct{})}
+	p.cmd = exec.CommandContext(ctx, binary, args...)
+	p.cmd.Dir, p.cmd.Stderr = dir, log
+	p.cmd.Env = []string{"ADDR=" + addr, "JWT_SECRET=" + secret}
+	begin := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		_ = p.cmd.Wait() // how it ends is of no interest
+		close(p.exited)
+	}()
+	if err := p.awaitAnswer(ctx, token); err != nil {
+		p.stop()
+		text, _ := os.ReadFile(log.Name())
+		return nil, fmt.Errorf("%s: %w\n%s", binary, err, text)
+	}
+	p.started = time.Since(begin)
+	return p, nil
+}
+
+// freeAddr returns an address on which nobody listens.
+func freeAddr(ctx context.Context) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// awaitAnswer creates a plant as soon as the program listens.
+func (p *process) awaitAnswer(ctx context.Context, token string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	body := fmt.Sprintf(`{"id":%d,"name":"Fern","tag":"indoor"}`, -time.Now().UnixNano())
+	poll := time.NewTicker(time.Millisecond)
+	defer poll.Stop()
+	for {
+		err := p.create(ctx, token, body)
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			return err
+		}
+		select {
+		case <-poll.C:
+		case <-p.exited:
+			return errors.New("it ended")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// create sends one plant, which must be answered with 200.
+func (p *process) create(ctx context.Context, token, body string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.addr+"/plants", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("the first create was answered with %s %s", answer.Status, text)
+	}
+	return err
+}
+
+// cpu returns the processor time that the process has used.
+func (p *process) cpu() (time.Duration, error) {
+	const tick = 10 * time.Millisecond // of all times in /proc, on every Linux
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	// The name of the program, in brackets, may hold anything.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	const utime, stime = 11, 12 // after the name
+	if len(fields) <= stime {
+		return 0, fmt.Errorf("/proc: %q", stat)
+	}
+	user, err := strconv.ParseInt(fields[utime], 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.ParseInt(fields[stime], 10, 64)
+	return time.Duration(user+system) * tick, err
+}
+
+// stop ends the process, and waits for it.
+func (p *process) stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if it has ended
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		_ = p.cmd.Process.Kill()
+		<-p.exited
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"plantstore/models"
+	"plantstore/storage/bbolt"
+)
+
+// fillers is how many clients fill a store at once.
+const fillers = 256
+
+// firstID is the least of the ids. create.lua has it, too.
+const firstID = 1e15
+
+// A store is a database with plants in it, and how far its ids are used up.
+type store struct {
+	name   string
+	order  string
+	plants int64
+	dir    string // the working folder of the server
+	bytes  int64  // of the file when it was filled
+	next   int64  // number of the next create
+}
+
+// fill makes a database with so many plants in dir. They go the way that all
+// creates go, through the group commit of the engine, from many clients at once:
+// the file is what a server leaves behind.
+func fill(ctx context.Context, dir, order string, plants int64) (*store, error) {
+	s := &store{name: fmt.Sprintf("%d plants of %s ids", plants, order), order: order, plants: plants, dir: dir, next: plants}
+	path := filepath.Join(dir, "data", "plants.db")
+	db, err := bbolt.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	tag := "indoor"
+	plant := models.Plant{Name: "Fern", Tag: &tag}
+	var created atomic.Int64
+	failures := make(chan error, fillers)
+	var wg sync.WaitGroup
+	for range fillers {
+		wg.Go(func() {
+			for n := created.Add(1) - 1; n < plants; n = created.Add(1) - 1 {
+				if err := db.Create(ctx, idAt(order, n), plant); err != nil {
+					failures <- err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(failures)
+	if err := <-failures; err != nil {
+		return nil, fmt.Errorf("fill %s: %w", path, err)
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	s.bytes = info.Size()
+	return s, nil
+}
+
+// idAt returns the id of create n, from 0 on.
+func idAt(order string, n int64) int64 {
+	if order == ascending {
+		return firstID + n
+	}
+	return firstID + int64(stateAt(n+1))
+}
+
+// stateAt returns the state of create.lua's generator after n steps. A step is
+// x -> a*x + c; twice that is x -> a*a*x + (a+1)*c, and so on.
+func stateAt(n int64) uint32 {
+	x, a, c := uint32(0), uint32(1664525), uint32(1013904223)
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			x = a*x + c
+		}
+		a, c = a*a, (a+1)*c
+	}
+	return x
+}

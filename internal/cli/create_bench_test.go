@@ -1,0 +1,142 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"plantstore/internal/cli"
+)
+
+// benchClients is how many connections create plants at once.
+const benchClients = 64
+
+// BenchmarkCreate creates plants as clients do, over connections, with all that
+// serve puts together. The clients allocate nothing, so that what is counted is
+// the server's.
+func BenchmarkCreate(b *testing.B) {
+	b.Chdir(b.TempDir())
+	addr := startBenchServer(b)
+	header := "POST /plants HTTP/1.1\r\nHost: " + addr + "\r\nAuthorization: Bearer " + token(b, nil) +
+		"\r\nContent-Type: application/json\r\nContent-Length: "
+	clients := make([]*benchClient, benchClients)
+	for i := range clients {
+		clients[i] = newBenchClient(b, addr, header)
+	}
+	var created atomic.Int64
+	var all sync.WaitGroup
+	b.ReportAllocs()
+	b.ResetTimer()
+	for _, c := range clients {
+		all.Go(func() {
+			for n := created.Add(1); n <= int64(b.N); n = created.Add(1) {
+				if err := c.create(n); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.StopTimer()
+}
+
+// startBenchServer starts a server whose log goes to a file, and returns where
+// it listens.
+func startBenchServer(b *testing.B) (addr string) {
+	b.Helper()
+	file, err := os.Create("log")
+	if err != nil {
+		b.Fatal(err)
+	}
+	log := &firstLine{w: file, line: make(chan string, 1)}
+	ctx, cancel := context.WithCancel(context.Background())
+	exited := make(chan int, 1)
+	go func() {
+		exited <- cli.Main(ctx, cli.Process{
+			Args: []string{"plantstore", "serve", "--addr", "127.0.0.1:0"}, Stdout: io.Discard, Stderr: log,
+		})
+	}()
+	b.Cleanup(func() {
+		cancel()
+		if code := <-exited; code != 0 {
+			b.Errorf("the server exits with %d", code)
+		}
+		_ = file.Close()
+	})
+	return strings.TrimPrefix(server{first: <-log.line}.ready(b).BaseURL, "http://")
+}
+
+// A firstLine is a log whose first line somebody waits for.
+type firstLine struct {
+	w    io.Writer
+	once sync.Once
+	line chan string
+}
+
+// Write implements [io.Writer].
+func (f *firstLine) Write(p []byte) (int, error) {
+	f.once.Do(func() { f.line <- string(p) })
+	return f.w.Write(p)
+}
+
+// benchID is the first id: all have the same number of digits.
+const benchID = 1_000_000_000_000_000
+
+// A benchClient is a connection with the memory for its requests and answers.
+type benchClient struct {
+	conn    net.Conn
+	request []byte
+	id      []byte // in request
+	answer  []byte
+}
+
+// newBenchClient connects to addr. header lacks the Content-Length.
+func newBenchClient(b *testing.B, addr, header string) *benchClient {
+	b.Helper()
+	conn, err := new(net.Dialer).DialContext(b.Context(), "tcp", addr)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = conn.Close() })
+	body := fmt.Sprintf(`{"id":%d,"name":"Fern","tag":"indoor"}`, benchID)
+	c := &benchClient{conn: conn, answer: make([]byte, 4096)}
+	c.request = fmt.Appendf(nil, "%s%d\r\n\r\n%s", header, len(body), body)
+	at := bytes.LastIndex(c.request, []byte(strconv.Itoa(benchID)))
+	c.id = c.request[at:at:len(c.request)]
+	return c
+}
+
+// create creates plant n.
+func (c *benchClient) create(n int64) error {
+	strconv.AppendInt(c.id, benchID+n, 10)
+	if _, err := c.conn.Write(c.request); err != nil {
+		return err
+	}
+	for read := 0; ; {
+		n, err := c.conn.Read(c.answer[read:])
+		if err != nil {
+			return err
+		}
+		read += n
+		if bytes.HasSuffix(c.answer[:read], []byte("}")) {
+			return c.check(c.answer[:read])
+		}
+	}
+}
+
+// check checks that the answer is a success.
+func (c *benchClient) check(answer []byte) error {
+	if !bytes.HasPrefix(answer, []byte("HTTP/1.1 200 ")) || !bytes.HasSuffix(answer, []byte(`{"name":"Fern","tag":"indoor"}`)) {
+		return fmt.Errorf("answered with %q", answer)
+	}
+	return nil
+}
