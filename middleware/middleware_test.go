@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
@@ -171,63 +170,6 @@ func TestJSONOnly(t *testing.T) {
 		})
 	}
 }
-
-// A failingBody fails at the first read.
-type failingBody struct{ err error }
-
-func (b failingBody) Read([]byte) (int, error) { return 0, b.err }
-
-func TestBodyLimit(t *testing.T) {
-	t.Parallel()
-	const limit = 5
-	tests := map[string]struct {
-		body io.Reader
-		size int64 // as announced, -1 if chunked
-		code models.Code
-		text string
-	}{
-		"within":             {strings.NewReader("1234"), 4, 0, ""},
-		"exactly":            {strings.NewReader("12345"), 5, 0, ""},
-		"exactly, chunked":   {strings.NewReader("12345"), -1, 0, ""},
-		"over":               {strings.NewReader("123456"), 6, 413, "5 bytes"},
-		"over, not read":     {failingBody{errors.New("read")}, 6, 413, "5 bytes"},
-		"over, chunked":      {strings.NewReader("123456"), -1, 413, "5 bytes"},
-		"endless":            {endless{}, -1, 413, "5 bytes"},
-		"too slow":           {failingBody{os.ErrDeadlineExceeded}, 5, 408, "slowly"},
-		"cut short":          {io.MultiReader(strings.NewReader("1"), failingBody{io.ErrUnexpectedEOF}), 5, 400, "shorter"},
-		"broken":             {failingBody{errors.New("malformed chunked encoding")}, -1, 400, "could not be read"},
-		"broken at the edge": {io.MultiReader(strings.NewReader("12345"), failingBody{io.ErrUnexpectedEOF}), -1, 400, "shorter"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := post(t, http.Header{}, tt.body)
-			r.ContentLength = tt.size
-			w := serve(t, r, middleware.BodyLimit(limit), func(c *gin.Context) {
-				if _, err := io.ReadAll(c.Request.Body); err != nil {
-					middleware.Fail(c, err)
-					return
-				}
-				pass(c)
-			})
-			if tt.code == 0 {
-				if !reached(w) || w.Header().Get("Connection") != "" {
-					t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
-				}
-				return
-			}
-			checkError(t, w, tt.code, tt.text)
-			if w.Header().Get("Connection") != "close" {
-				t.Error("the connection is kept")
-			}
-		})
-	}
-}
-
-// endless is a body that never ends.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestRequestID(t *testing.T) {
 	t.Parallel()

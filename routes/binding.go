@@ -9,20 +9,27 @@ import (
 	"plantstore/models"
 )
 
-// usualBody is the size in bytes up to which buffers are kept for later use.
-const usualBody = 64 << 10
+const (
+	// usualBody is the size in bytes up to which buffers are kept for later use.
+	usualBody = 64 << 10
+	// largeDecodes bounds the larger bodies that are decoded at a time. One of
+	// many short members takes up to 20 times its size meanwhile.
+	largeDecodes = 2
+)
 
 // newPlantBinding is the [binding.Binding] of a [models.NewPlant]. Those that
 // come with Gin let through what the contract refuses, and word their own errors.
 type newPlantBinding struct {
 	decoder *models.Decoder
-	buffers *sync.Pool // of *bytes.Buffer
+	buffers *sync.Pool    // of *bytes.Buffer
+	large   chan struct{} // holds one for each larger body that is being decoded
 }
 
 func newBinding() newPlantBinding {
 	return newPlantBinding{
 		decoder: models.NewDecoder(),
 		buffers: &sync.Pool{New: func() any { return new(bytes.Buffer) }},
+		large:   make(chan struct{}, largeDecodes),
 	}
 }
 
@@ -40,6 +47,10 @@ func (b newPlantBinding) Bind(req *http.Request, target any) error {
 	defer b.release(buffer)
 	if _, err := buffer.ReadFrom(req.Body); err != nil {
 		return err
+	}
+	if buffer.Len() > usualBody {
+		b.large <- struct{}{}
+		defer func() { <-b.large }()
 	}
 	return b.decoder.Decode(buffer.Bytes(), plant)
 }

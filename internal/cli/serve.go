@@ -73,6 +73,8 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	connections := connectionsFor(c, logger)
+	limitMemory(p, connections, c.MaxBodyBytes)
 	greet(p, c, text, base)
 	ctx, cancel := untilStopped(ctx, store)
 	defer cancel()
@@ -85,6 +87,7 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 			MaxBodyBytes: c.MaxBodyBytes,
 		}),
 		Logger:          logger,
+		MaxConnections:  connections,
 		HeaderTimeout:   c.HeaderTimeout,
 		RequestTimeout:  c.RequestTimeout,
 		IdleTimeout:     c.IdleTimeout,

@@ -69,6 +69,20 @@ func TestServerKeepsLimits(t *testing.T) {
 	}
 }
 
+// With as many connections as are allowed, a further one is told so.
+func TestServerKeepsMaxConnections(t *testing.T) {
+	t.Chdir(t.TempDir())
+	base := startServer(t, "plantstore", nil, "--max-connections=1").ready(t).BaseURL
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if got := errorOf(t, base, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); got != 503 {
+		t.Errorf("the answer is error %d, want 503", got)
+	}
+}
+
 // errorOf sends bytes and returns the number of the Error in the last answer
 // before the connection is closed, or 0.
 func errorOf(t *testing.T, base, sent string) int {

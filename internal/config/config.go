@@ -27,6 +27,7 @@ type Config struct {
 	JWTRequireExp   bool
 	JWTLeeway       time.Duration
 	MaxBodyBytes    int64
+	MaxConnections  int
 	HeaderTimeout   time.Duration
 	RequestTimeout  time.Duration
 	IdleTimeout     time.Duration

@@ -63,6 +63,11 @@ func samples() []sample {
 			[3]string{"1", "67108864", "2000"},
 			[3]any{int64(1), int64(64 << 20), int64(2000)},
 		},
+		{
+			"MAX_CONNECTIONS", func(c *config.Config) any { return c.MaxConnections }, 10_000,
+			[3]string{"1", "1000000", "500"},
+			[3]any{1, 1_000_000, 500},
+		},
 		span("HEADER_TIMEOUT", 5*time.Second, func(c *config.Config) any { return c.HeaderTimeout }),
 		span("REQUEST_TIMEOUT", 30*time.Second, func(c *config.Config) any { return c.RequestTimeout }),
 		span("IDLE_TIMEOUT", 2*time.Minute, func(c *config.Config) any { return c.IdleTimeout }),

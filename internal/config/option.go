@@ -131,6 +131,14 @@ func limitOptions() []Option {
 				return err
 			},
 		},
+		{
+			Env: "MAX_CONNECTIONS", Flag: "max-connections", Default: "10000",
+			Help: "most `connections` at a time, from 1 to 1000000; a further one is error 503",
+			set: func(c *Config, v string) (err error) {
+				c.MaxConnections, err = parseConnections(v)
+				return err
+			},
+		},
 		duration("HEADER_TIMEOUT", "header-timeout", "5s", time.Millisecond, time.Hour,
 			"`time` in which the header of a request must arrive",
 			func(c *Config) *time.Duration { return &c.HeaderTimeout }),
@@ -237,6 +245,15 @@ func parseSize(v string) (int64, error) {
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || n < 1 || n > most {
 		return 0, fmt.Errorf("must be a number of bytes from 1 to %d", most)
+	}
+	return n, nil
+}
+
+func parseConnections(v string) (int, error) {
+	const most = 1_000_000
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("must be a number from 1 to %d", most)
 	}
 	return n, nil
 }

@@ -25,6 +25,7 @@ func wrongValues() map[string][]string {
 		"JWT_REQUIRE_EXP":  {"yes", "2", "on", " true"},
 		"JWT_LEEWAY":       {"5", "-1ns", "1m1ns", "soon"},
 		"MAX_BODY_BYTES":   {"0", "-1", "67108865", "1M", "1e6", "9223372036854775808", "0x10"},
+		"MAX_CONNECTIONS":  {"0", "-1", "1000001", "many", "1e3"},
 		"HEADER_TIMEOUT":   duration,
 		"REQUEST_TIMEOUT":  duration,
 		"IDLE_TIMEOUT":     duration,

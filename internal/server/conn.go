@@ -23,18 +23,25 @@ type listener struct {
 	net.Listener
 
 	server   *Server
+	places   places
 	stopping context.Context // done when the server stops
 }
 
-// Accept implements [net.Listener].
+// Accept implements [net.Listener]. Connections for which there is no place are
+// answered behind the back of net/http.
 func (l *listener) Accept() (net.Conn, error) {
-	nc, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		nc, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &conn{Conn: nc, server: l.server, stopping: l.stopping, timed: true}
+		if l.places.take(c) {
+			c.unwatch = context.AfterFunc(l.stopping, c.hurry)
+			return c, nil
+		}
+		l.server.lingering.Go(c.turnAway)
 	}
-	c := &conn{Conn: nc, server: l.server, stopping: l.stopping, timed: true}
-	c.unwatch = context.AfterFunc(l.stopping, c.hurry)
-	return c, nil
 }
 
 // A conn is a connection on which net/http speaks to a client. While the handler
@@ -48,6 +55,7 @@ type conn struct {
 	server   *Server
 	stopping context.Context // done when the server stops
 	unwatch  func() bool     // ends the wait for the server to stop
+	place    chan struct{}   // gives one back when the connection leaves; nil if it has none
 
 	mu       sync.Mutex // guards the following; never held while waiting for the client
 	in       intake
@@ -195,6 +203,8 @@ func (c *conn) brokenOff() *models.Error {
 		return c.server.config.refusal(models.CodeRequestTimeout)
 	case errors.Is(c.readErr, io.EOF):
 		return cutShort()
+	case errors.Is(c.readErr, errManyLines):
+		return c.server.config.refusal(models.CodeHeaderTooLarge)
 	case errors.Is(c.readErr, errNotHTTP):
 		return c.server.config.refusal(models.CodeBadRequest)
 	}
@@ -235,9 +245,9 @@ func (c *conn) Close() error {
 		from = c.in.head().requester()
 	}
 	if word == nil && !c.answered && !c.cut {
-		return c.Conn.Close()
+		return c.leave()
 	}
-	c.server.lingering.Go(func() { c.lingerOn(word, from) })
+	c.server.lingering.Go(func() { c.lingerOn(word, from, c.server.linger) })
 	return nil
 }
 

@@ -14,6 +14,13 @@ import (
 // lack the end of line for which net/http would wait.
 var errNotHTTP = errors.New("a control character in a header")
 
+// errManyLines is the error of reading a header of more than maxHeaderLines.
+var errManyLines = errors.New("too many lines in a header")
+
+// maxHeaderLines bounds the lines of a header, which cost more memory than their
+// bytes do.
+const maxHeaderLines = 128
+
 // ofChunks is the length of a body that tells its length by itself.
 const ofChunks = -1
 
@@ -171,7 +178,9 @@ func (h *head) scan(data []byte) (int, error) {
 			h.done = true
 			return i + 1, nil
 		case b == '\n':
-			h.lines++
+			if h.lines++; h.lines > maxHeaderLines {
+				return 0, errManyLines
+			}
 			h.size, h.inID = 0, false
 		case b < ' ' && b != '\t' && b != '\r', b == 0x7f:
 			h.begun = true

@@ -30,8 +30,8 @@ func defaultLinger() lingerLimits {
 // has closed its half. Until then it reads and drops what the client sends: to
 // close a connection with unread input resets it, and the client would lose the
 // answer (RFC 9112, 9.6).
-func (c *conn) lingerOn(word *models.Error, from requester) {
-	defer func() { _ = c.Conn.Close() }()
+func (c *conn) lingerOn(word *models.Error, from requester, limits lingerLimits) {
+	defer func() { _ = c.leave() }()
 	if word != nil {
 		_ = c.SetWriteDeadline(time.Now().Add(lastWordTime))
 		if err := c.say(word, from); err != nil {
@@ -45,7 +45,7 @@ func (c *conn) lingerOn(word *models.Error, from requester) {
 	closeNow := func() { _ = c.Conn.Close() }
 	defer context.AfterFunc(c.server.cut, closeNow)()
 	defer context.AfterFunc(c.stopping, func() { time.AfterFunc(stopLinger, closeNow) })()
-	c.drain(c.server.linger)
+	c.drain(limits)
 }
 
 // drain reads until the client has closed its half, or a limit is reached.

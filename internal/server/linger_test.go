@@ -106,7 +106,7 @@ func TestLingerWithoutCloseWrite(t *testing.T) {
 	s := New(testConfigWith(http.NotFoundHandler()))
 	defer s.cutOff()
 	c := &conn{Conn: near, server: s}
-	go c.lingerOn(cutShort(), requester{})
+	go c.lingerOn(cutShort(), requester{}, s.linger)
 	_ = far.SetDeadline(time.Now().Add(patience))
 	if answer, err := io.ReadAll(far); err != nil || !strings.Contains(string(answer), `{"error":400,`) {
 		t.Errorf("read %q, %v", answer, err)

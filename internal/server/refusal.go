@@ -23,8 +23,8 @@ func (c Config) refusal(code models.Code) *models.Error {
 	case models.CodeExpectationFailed:
 		return models.NewError(code, "Expect: nothing but 100-continue can be met; send the request without it")
 	case models.CodeHeaderTooLarge:
-		return models.Errorf(code, "the request line and the header fields are larger than the limit of %d bytes in all; "+
-			"send fewer or shorter ones", c.MaxHeaderBytes)
+		return models.Errorf(code, "the request line and the header fields are more than the limit of %d bytes or %d lines in all; "+
+			"send fewer or shorter ones", c.MaxHeaderBytes, maxHeaderLines)
 	case models.CodeInternal:
 		return models.NewError(code, "the server could not finish the request, and it is not known what became of it; "+
 			"send it again: an id that was created is not created twice")
@@ -39,6 +39,12 @@ func (c Config) refusal(code models.Code) *models.Error {
 			"that there is one Host, that every header line is a name, a colon and a value, "+
 			"and that Content-Length is one number")
 	}
+}
+
+// crowded returns the Error for a connection beyond MaxConnections.
+func (c Config) crowded() *models.Error {
+	return models.Errorf(models.CodeUnavailable, "the server is overloaded: it has all of its %d connections in use "+
+		"and has not looked at the request: the plant was not stored; send it again later", c.MaxConnections)
 }
 
 // cutShort returns the Error for a header after which the client closed its half

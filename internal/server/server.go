@@ -50,8 +50,14 @@ type Config struct {
 	// the server stops.
 	ShutdownTimeout time.Duration
 	// MaxHeaderBytes bounds the request line and the header fields together;
-	// less than 4 KiB counts as that. 0 means 32 KiB.
+	// less than 4 KiB counts as that. 0 means 32 KiB. They may have at most
+	// 128 lines.
 	MaxHeaderBytes int
+	// MaxConnections bounds the connections that are open at a time. 0 means
+	// 10,000. A further one gets an Error of CodeUnavailable, for which it may
+	// take a second or two, and an eighth as many of those may do so at a time;
+	// beyond that, connections wait to be accepted.
+	MaxConnections int
 }
 
 // A Server answers HTTP/1.1 and HTTP/1.0 requests on a listener.
@@ -68,6 +74,7 @@ type Server struct {
 // New returns a server that is not serving yet.
 func New(config Config) *Server {
 	config.MaxHeaderBytes = cmp.Or(config.MaxHeaderBytes, defaultMaxHeaderBytes)
+	config.MaxConnections = cmp.Or(config.MaxConnections, defaultMaxConnections)
 	s := &Server{config: config, linger: defaultLinger()}
 	s.cut, s.cutOff = context.WithCancel(context.Background())
 	s.http = &http.Server{
@@ -98,23 +105,24 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	var failure error // of accepting connections
 	accepting := make(chan struct{})
 	go func() {
-		failure = s.http.Serve(&listener{Listener: ln, server: s, stopping: stopping})
+		failure = s.http.Serve(&listener{
+			Listener: ln, server: s, places: newPlaces(s.config.MaxConnections), stopping: stopping,
+		})
 		close(accepting)
 	}()
 
 	select {
 	case <-accepting:
 		stop()
-		return errors.Join(fmt.Errorf("accepting connections: %w", failure), s.shutdown(ctx))
+		return errors.Join(fmt.Errorf("accepting connections: %w", failure), s.shutdown(ctx, accepting))
 	case <-ctx.Done():
-		err := s.shutdown(ctx)
-		<-accepting
-		return err
+		return s.shutdown(ctx, accepting)
 	}
 }
 
-// shutdown ends what is going on, in at most ShutdownTimeout from now.
-func (s *Server) shutdown(ctx context.Context) error {
+// shutdown ends what is going on, in at most ShutdownTimeout from now. That
+// connections are no longer accepted, accepting tells when it is closed.
+func (s *Server) shutdown(ctx context.Context, accepting <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownTimeout)
 	defer cancel()
 	defer s.cutOff()
@@ -126,6 +134,7 @@ func (s *Server) shutdown(ctx context.Context) error {
 		_ = s.http.Close() // nothing but the listener's error, which Shutdown has reported
 	}
 	defer context.AfterFunc(ctx, s.cutOff)()
+	<-accepting
 	s.lingering.Wait()
 	return err
 }

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"log/slog"
+	"runtime/debug"
+
+	"plantstore/internal/config"
+	"plantstore/internal/server"
+	"plantstore/middleware"
+)
+
+// What the parts of a server that is under attack hold at most, as measured. The
+// arithmetic is explained in docs/operations.md.
+const (
+	baseMemory       = 64 << 20  // the program, the token cache, what is small
+	storeMemory      = 192 << 20 // a batch and what its transaction changes
+	connectionMemory = 64 << 10  // a connection with the largest header and a small body
+	bodyCopies       = 4         // of a body that is read, decoded, stored and echoed
+	decodeMemory     = 40        // times the largest body: two that are decoded
+)
+
+// memoryBound returns how many bytes a server with these limits needs at most.
+func memoryBound(connections int, maxBodyBytes int64) int64 {
+	return baseMemory + storeMemory +
+		int64(connections)*connectionMemory +
+		bodyCopies*middleware.BodyMemory(maxBodyBytes) +
+		decodeMemory*maxBodyBytes
+}
+
+// limitMemory lets the garbage collector work harder when the heap comes near to
+// what the server needs at most, rather than let it grow to a multiple of that.
+// GOMEMLIMIT says otherwise.
+func limitMemory(p *Process, connections int, maxBodyBytes int64) {
+	if environ(p.Environ)["GOMEMLIMIT"] == "" {
+		debug.SetMemoryLimit(memoryBound(connections, maxBodyBytes))
+	}
+}
+
+// connectionsFor returns MAX_CONNECTIONS, or less if the system lets the process
+// open too few files for that.
+func connectionsFor(c *config.Config, logger *slog.Logger) int {
+	most := max(1, server.ConnectionsWithin(maxOpenFiles()))
+	if c.MaxConnections <= most {
+		return c.MaxConnections
+	}
+	logger.Warn("the limit of open files allows fewer connections than MAX_CONNECTIONS; raise it (ulimit -n)",
+		"max_connections", c.MaxConnections, "allowed", most)
+	return most
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"bytes"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"plantstore/internal/config"
+	"plantstore/internal/server"
+)
+
+// The examples of docs/operations.md.
+func TestMemoryBound(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		connections  int
+		maxBodyBytes int64
+		want         int64 // MiB
+	}{
+		{10_000, 1 << 20, 1177},
+		{1_000, 1 << 20, 614},
+		{1_000, 64 << 10, 577},
+		{10_000, 64 << 20, 4465},
+	} {
+		if got := memoryBound(row.connections, row.maxBodyBytes) >> 20; got != row.want {
+			t.Errorf("memoryBound(%d, %d) = %d MiB, want %d", row.connections, row.maxBodyBytes, got, row.want)
+		}
+	}
+}
+
+// GOMEMLIMIT, which the runtime has read already, is left alone.
+func TestLimitMemory(t *testing.T) { //nolint:paralleltest // the limit is that of the process
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	limitMemory(&Process{Environ: []string{"GOMEMLIMIT=1GiB"}}, 1000, 1<<20)
+	if got := debug.SetMemoryLimit(-1); got != before {
+		t.Errorf("with GOMEMLIMIT the limit became %d", got)
+	}
+	limitMemory(&Process{}, 1000, 1<<20)
+	if got, want := debug.SetMemoryLimit(-1), memoryBound(1000, 1<<20); got != want {
+		t.Errorf("the limit is %d, want %d", got, want)
+	}
+}
+
+// No more connections are promised than there are files, and it is said.
+func TestConnectionsFor(t *testing.T) {
+	t.Parallel()
+	most := server.ConnectionsWithin(maxOpenFiles())
+	for _, row := range []struct {
+		asked, want int
+		warns       bool
+	}{{1, 1, false}, {most, most, false}, {most + 1, most, true}} {
+		var log bytes.Buffer
+		got := connectionsFor(&config.Config{MaxConnections: row.asked}, slog.New(slog.NewTextHandler(&log, nil)))
+		if warns := strings.Contains(log.String(), "ulimit -n"); got != row.want || warns != row.warns {
+			t.Errorf("asked for %d: %d, log %q; want %d, warning %v", row.asked, got, &log, row.want, row.warns)
+		}
+	}
+}

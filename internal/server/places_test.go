@@ -1,0 +1,155 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// only lets the site have no more than so many connections.
+func only(connections int) func(*site, *Config) {
+	return func(_ *site, config *Config) { config.MaxConnections = connections }
+}
+
+// hold opens a connection and has a request answered on it.
+func (s *site) hold(t *testing.T) *client {
+	t.Helper()
+	c := s.dial(t).send(good)
+	c.wantEcho(goodEcho())
+	return c
+}
+
+// One connection too many is told so when it has sent its header, in the way of
+// any refusal (C1.3, C1.6), and costs no request. Then there is a place again.
+func TestCrowded(t *testing.T) {
+	t.Parallel()
+	s := start(t, only(2))
+	first, second := s.hold(t), s.hold(t)
+	header := host("X-Request-Id: mine")
+	for _, text := range []string{header, "", "G", "GET / HTTP/1.1\r\nHost: x\r\n", "\x16\x03", header + strings.Repeat("x", 20<<20)} {
+		c := s.dial(t)
+		if text == "" {
+			c.wantEnd() // nobody is told anything who has asked nothing
+			continue
+		}
+		c.send(text).closeHalf()
+		r := c.wantRefusal(503)
+		if !strings.Contains(r.body, "all of its 2 connections") {
+			t.Errorf("message %q does not say why", r.body)
+		}
+		if strings.HasPrefix(text, header) && r.Header.Get("X-Request-Id") != "mine" {
+			t.Errorf("the header is %v", r.Header)
+		}
+	}
+	if served := s.paths(); len(served) != 2 {
+		t.Errorf("served %q", served)
+	}
+	_ = first.Close()
+	s.waitForPlace(t)
+	second.send(good).wantEcho(goodEcho())
+}
+
+// A refused HEAD has no body.
+func TestCrowdedHEAD(t *testing.T) {
+	t.Parallel()
+	s := start(t, only(1))
+	s.hold(t)
+	c := s.dial(t).send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n")
+	c.wantOwnHeader(c.reply(http.MethodHead))
+	c.wantEnd()
+}
+
+// waitForPlace returns when a new connection is served.
+func (s *site) waitForPlace(t *testing.T) {
+	t.Helper()
+	for range 10_000 {
+		c := s.dial(t).send(good).closeHalf()
+		r := c.reply(http.MethodPost)
+		_ = c.Close()
+		if r.StatusCode == http.StatusOK {
+			return
+		}
+	}
+	t.Fatal("no place has become free")
+}
+
+// With all further places taken, too, a connection waits, and is served when
+// there is a place.
+func TestCrowdedWaits(t *testing.T) {
+	t.Parallel()
+	s := start(t, only(8)) // and one further
+	held := make([]*client, 8)
+	for i := range held {
+		held[i] = s.hold(t)
+	}
+	further := s.dial(t).send("G")
+	waiting := s.dial(t).send(good)
+	_ = held[0].Close()
+	r := waiting.reply(http.MethodPost)
+	if r.StatusCode != http.StatusOK && !strings.Contains(r.body, `"error":503`) {
+		t.Errorf("answer %q", r.body)
+	}
+	further.wantRefusal(503)
+}
+
+// However connections end, lingering ones included, no place is lost.
+func TestPlacesAreGivenBack(t *testing.T) {
+	t.Parallel()
+	s := start(t, only(1))
+	for _, text := range []string{
+		"", good, host("Connection: close"), sized("/early", "hi"), "nonsense\r\n\r\n",
+		"GET /panic HTTP/1.1\r\nHost: x\r\n\r\n", "GET /abort HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		c := s.dial(t).send(text)
+		if text != "" {
+			_, _ = c.Read(make([]byte, 1)) // some of them have no answer
+		}
+		_ = c.Close()
+		s.waitForPlace(t)
+	}
+}
+
+// A connection that has its answer keeps its place for as long as it lingers.
+func TestLingeringTakesPlace(t *testing.T) {
+	t.Parallel()
+	s := start(t, only(1), func(s *site, _ *Config) { s.limits.stall = patience })
+	c := s.dial(t).send(host("Connection: close"))
+	c.wantEcho(echo{http.MethodGet, "/", ""})
+	c.wantEnd()
+	s.dial(t).send(good).wantRefusal(503)
+	_ = c.Close()
+	s.waitForPlace(t)
+}
+
+// Connections without a place do not hold up the end.
+func TestShutdownWhileCrowded(t *testing.T) {
+	t.Parallel()
+	s := start(t, only(1))
+	s.hold(t)
+	for range 3 {
+		s.dial(t).send("GET / HT")
+	}
+	s.wantStopped(t, nil)
+}
+
+func TestConnectionsWithin(t *testing.T) {
+	t.Parallel()
+	for files, want := range map[int]int{0: 0, 64: 0, 1024: 848, 20_000: 17_720} {
+		got := ConnectionsWithin(files)
+		if max(0, got) != want || got > 0 && got+cap(newPlaces(got).further)+otherFiles > files {
+			t.Errorf("ConnectionsWithin(%d) = %d, want %d", files, got, want)
+		}
+	}
+}
+
+// A header of many lines is refused before they become memory.
+func TestHeaderLines(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	lines := strings.Split(strings.Repeat("X:y,", maxHeaderLines-3)+"X:y", ",") // with the request line and Host
+	s.dial(t).send(host(lines...)).wantEcho(echo{http.MethodGet, "/", ""})
+	c := s.dial(t).send(host(append(lines, "X:y")...))
+	if r := c.wantRefusal(431); !strings.Contains(r.body, "128 lines") {
+		t.Errorf("message %q does not name the limit", r.body)
+	}
+}

@@ -1,0 +1,122 @@
+package middleware_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"plantstore/middleware"
+	"plantstore/models"
+)
+
+func TestBodyLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 5
+	tests := map[string]struct {
+		body io.Reader
+		size int64 // as announced, -1 if chunked
+		code models.Code
+		text string
+	}{
+		"within":             {strings.NewReader("1234"), 4, 0, ""},
+		"exactly":            {strings.NewReader("12345"), 5, 0, ""},
+		"exactly, chunked":   {strings.NewReader("12345"), -1, 0, ""},
+		"over":               {strings.NewReader("123456"), 6, 413, "5 bytes"},
+		"over, not read":     {failingBody{errors.New("read")}, 6, 413, "5 bytes"},
+		"over, chunked":      {strings.NewReader("123456"), -1, 413, "5 bytes"},
+		"endless":            {endless{}, -1, 413, "5 bytes"},
+		"too slow":           {failingBody{os.ErrDeadlineExceeded}, 5, 408, "slowly"},
+		"cut short":          {io.MultiReader(strings.NewReader("1"), failingBody{io.ErrUnexpectedEOF}), 5, 400, "shorter"},
+		"broken":             {failingBody{errors.New("malformed chunked encoding")}, -1, 400, "could not be read"},
+		"broken at the edge": {io.MultiReader(strings.NewReader("12345"), failingBody{io.ErrUnexpectedEOF}), -1, 400, "shorter"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := post(t, http.Header{}, tt.body)
+			r.ContentLength = tt.size
+			w := serve(t, r, middleware.BodyLimit(limit), func(c *gin.Context) {
+				if _, err := io.ReadAll(c.Request.Body); err != nil {
+					middleware.Fail(c, err)
+					return
+				}
+				pass(c)
+			})
+			if tt.code == 0 {
+				if !reached(w) || w.Header().Get("Connection") != "" {
+					t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
+				}
+				return
+			}
+			checkError(t, w, tt.code, tt.text)
+			if w.Header().Get("Connection") != "close" {
+				t.Error("the connection is kept")
+			}
+		})
+	}
+}
+
+// Bodies that are not answered yet share a memory: what it has no room for is
+// error 503, unread if its size is announced. What is small always passes, and
+// an answer gives the share back.
+func TestBodyMemory(t *testing.T) {
+	t.Parallel()
+	const limit = 32 << 20 // four fill the memory
+	handler := middleware.BodyLimit(limit)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	request := func(body io.Reader, announced int64, then gin.HandlerFunc) *httptest.ResponseRecorder {
+		r := post(t, http.Header{}, body)
+		r.ContentLength = announced
+		return serve(t, r, handler, then)
+	}
+	var held sync.WaitGroup
+	for range middleware.BodyMemory(limit) / limit {
+		held.Go(func() {
+			request(endless{}, limit, func(c *gin.Context) {
+				entered <- struct{}{}
+				<-leave
+				pass(c)
+			})
+		})
+		<-entered
+	}
+	readAll := func(c *gin.Context) {
+		if _, err := io.Copy(io.Discard, c.Request.Body); err != nil {
+			middleware.Fail(c, err)
+			return
+		}
+		pass(c)
+	}
+	const small = 4 << 10
+	checkError(t, request(failingBody{errors.New("read")}, small+1, readAll), 503, "overloaded")
+	checkError(t, request(strings.NewReader(strings.Repeat("x", small+1)), -1, readAll), 503, "overloaded")
+	for _, announced := range []int64{small, -1} {
+		if w := request(strings.NewReader(strings.Repeat("x", small)), announced, readAll); !reached(w) {
+			t.Errorf("a small body: %d %s", w.Code, w.Body)
+		}
+	}
+	close(leave)
+	held.Wait()
+	for range 9 {
+		if w := request(io.LimitReader(endless{}, limit), -1, readAll); !reached(w) {
+			t.Fatalf("when all are answered: %d %s", w.Code, w.Body)
+		}
+	}
+}
+
+// endless is a body that never ends.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// A failingBody fails at the first read.
+type failingBody struct{ err error }
+
+func (b failingBody) Read([]byte) (int, error) { return 0, b.err }
