@@ -21,6 +21,7 @@ type Options struct {
 	Description  *apidocs.Description
 	Logger       *slog.Logger
 	MaxBodyBytes int64
+	Origins      middleware.Origins // whose pages may use the service
 }
 
 // New returns the handler of the whole HTTP interface.
@@ -35,6 +36,7 @@ func New(options Options) http.Handler {
 		middleware.NoSniff(),
 		middleware.AccessLog(options.Logger),
 		middleware.Recovery(),
+		middleware.CORS(options.Origins),
 	)
 	router.NoRoute(failWith(models.NewError(models.CodeNotFound,
 		"there is nothing at this path; create a plant with POST /plants")))

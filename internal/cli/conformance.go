@@ -22,6 +22,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "url", Usage: "base `URL` of the server"},
 			&cli.StringFlag{Name: "token", Usage: "access `token` that the server accepts"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for the cases that need odd tokens"},
+			&cli.StringFlag{Name: "origin", Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
 			&cli.BoolFlag{Name: "fresh", Usage: "the store is empty: creates of well-known ids must succeed", HideDefault: true},
 			&cli.BoolFlag{Name: "slow", Usage: "run the cases that wait for time-outs, too", HideDefault: true},
 			&cli.IntFlag{Name: "max-body-bytes", Usage: "the server's limit of a body in `bytes`", Value: 1 << 20},
@@ -47,6 +48,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 	options := conformance.Options{
 		URL:            cmd.String("url"),
 		Token:          cmd.String("token"),
+		Origin:         cmd.String("origin"),
 		FreshStore:     cmd.Bool("fresh"),
 		Slow:           cmd.Bool("slow"),
 		MaxBodyBytes:   cmd.Int("max-body-bytes"),

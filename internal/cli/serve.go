@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/server"
+	"plantstore/middleware"
 	"plantstore/routes"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -76,6 +78,7 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 	connections := connectionsFor(c, logger)
 	limitMemory(p, connections, c.MaxBodyBytes)
 	greet(p, c, text, base)
+	origins := middleware.Origins(c.CORSOrigins)
 	ctx, cancel := untilStopped(ctx, store)
 	defer cancel()
 	err = server.New(server.Config{
@@ -85,7 +88,9 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 			Description:  description,
 			Logger:       logger,
 			MaxBodyBytes: c.MaxBodyBytes,
+			Origins:      origins,
 		}),
+		CORSHeader:      corsHeader(origins),
 		Logger:          logger,
 		MaxConnections:  connections,
 		HeaderTimeout:   c.HeaderTimeout,
@@ -138,6 +143,15 @@ func verifier(c *config.Config, secret auth.Secret) func(token string) (subject 
 		}
 		return claims.Subject, nil
 	}
+}
+
+// corsHeader returns what the server asks about its own refusals, nil if CORS is
+// off.
+func corsHeader(origins middleware.Origins) func(origin string) http.Header {
+	if len(origins) == 0 {
+		return nil
+	}
+	return origins.Header
 }
 
 // listen opens the listener, and says what to do if it cannot.

@@ -26,6 +26,7 @@ type Config struct {
 	JWTScope        string
 	JWTRequireExp   bool
 	JWTLeeway       time.Duration
+	CORSOrigins     []string // "*" alone stands for all; empty: CORS is off
 	MaxBodyBytes    int64
 	MaxConnections  int
 	HeaderTimeout   time.Duration

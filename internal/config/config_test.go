@@ -39,6 +39,11 @@ func samples() []sample {
 			[3]string{"bbolt:a.db", "b.db", "bbolt:///c.db"},
 			[3]any{"bbolt:a.db a.db", "b.db b.db", "bbolt:///c.db /c.db"},
 		},
+		{
+			"CORS_ORIGINS", func(c *config.Config) any { return strings.Join(c.CORSOrigins, "|") }, "",
+			[3]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
+			[3]any{"*", "https://docs.a.test", "http://localhost:3000|https://[::1]:8443|app://b"},
+		},
 		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
 		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
 		text("JWT_ISSUER", func(c *config.Config) any { return c.JWTIssuer }),

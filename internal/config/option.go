@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"plantstore/internal/auth"
@@ -66,6 +67,14 @@ func placeOptions() []Option {
 			set: func(c *Config, v string) (err error) {
 				c.StorageURL = v
 				c.Storage, err = storage.ParseURL(v)
+				return err
+			},
+		},
+		{
+			Env: "CORS_ORIGINS", Flag: "cors-origins",
+			Help: "`origins` whose pages may use the service, with commas between them, or * for all; empty: none",
+			set: func(c *Config, v string) (err error) {
+				c.CORSOrigins, err = parseOrigins(v)
 				return err
 			},
 		},
@@ -213,6 +222,32 @@ func checkBaseURL(v string) error {
 	}
 	return nil
 }
+
+// parseOrigins returns the origins in a list with commas. A browser's spelling
+// is compared letter by letter, so another one would never match.
+func parseOrigins(v string) ([]string, error) {
+	if v == "*" {
+		return []string{v}, nil
+	}
+	var origins []string
+	for origin := range strings.SplitSeq(v, ",") {
+		origin = strings.Trim(origin, " ")
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme == "" || u.Host == "" || strings.ContainsFunc(origin, unlikeOrigin) {
+			return nil, fmt.Errorf("must be * or origins such as https://docs.example.com, with commas between them")
+		}
+		usual := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+		host := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(u.Host), usual), ":")
+		if spelt := u.Scheme + "://" + host; origin != spelt {
+			return nil, fmt.Errorf("browsers spell this origin %s", spelt)
+		}
+		origins = append(origins, origin)
+	}
+	return origins, nil
+}
+
+// unlikeOrigin reports whether r is in no origin as browsers spell it.
+func unlikeOrigin(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`*"\<>@?#`, r) }
 
 // checkScope holds v against the grammar of one scope (RFC 6749, section 3.3),
 // so that it can stand in a WWW-Authenticate header.

@@ -15,9 +15,14 @@ func wrongValues() map[string][]string {
 		"ADDR": {
 			"8080", "localhost", "localhost:http", ":65536", ":-1", ":+1", ":", "a:b:1", "http://a:1", "::1:80", ":1\n",
 		},
-		"PORT":             {"http", "65536", "-1", ":80", "8080 ", "+1"},
-		"BASE_URL":         {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
-		"STORAGE_URL":      {"bbolt:", "a\x00b", "a\nb", "caf\xe9.db", `C:\data\`, `"a.db"`},
+		"PORT":        {"http", "65536", "-1", ":80", "8080 ", "+1"},
+		"BASE_URL":    {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
+		"STORAGE_URL": {"bbolt:", "a\x00b", "a\nb", "caf\xe9.db", `C:\data\`, `"a.db"`},
+		"CORS_ORIGINS": {
+			"https://a/", "https://a/b", "a", "https://", "https://A", "https://a:443", "http://a:80", "http://a:", "*,https://a",
+			"https://a,", ",", "https://a;https://b", "https://a https://b", "null", "https://u@a", "https://a?q", "https://a#f",
+			"https://*.a", "HTTPS://a", "https://ä",
+		},
 		"JWT_SECRET_FILE":  {"a\nb", "\x7f"},
 		"JWT_ISSUER":       {"a\tb", "\x1b[31m", "\xff"},
 		"JWT_AUDIENCE":     {"a\rb", "\u0085", `\`},

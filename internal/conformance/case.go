@@ -26,10 +26,11 @@ type Need uint8
 
 // The needs of cases.
 const (
-	NeedSecret Need = 1 << iota // the HS256 secret, to sign odd tokens
-	NeedSlow                    // leave to wait for the server's time-outs
-	NeedTLS                     // an https URL
-	NeedOrigin                  // an origin that the server allows
+	NeedSecret  Need = 1 << iota // the HS256 secret, to sign odd tokens
+	NeedSlow                     // leave to wait for the server's time-outs
+	NeedTLS                      // an https URL
+	NeedOrigin                   // an origin that the server allows
+	NeedForeign                  // an origin that the server does not allow
 )
 
 // A Talk is what is said over one connection. Its requests are sent one after

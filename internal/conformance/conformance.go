@@ -37,7 +37,8 @@ type Options struct {
 	// FreshStore promises that the store is empty, so that creates under
 	// well-known ids must succeed rather than find the id taken.
 	FreshStore bool
-	// Origin is an origin that the server allows for CORS, if any.
+	// Origin is an origin that the server allows for CORS, if any; "*" means
+	// that it allows all.
 	Origin string
 	// MaxBodyBytes is the server's limit of a body; 0 means 1 MiB.
 	MaxBodyBytes int
@@ -104,12 +105,17 @@ func newRunner(o Options) (*runner, error) {
 	setDefault(&o.HeaderTimeout, 5*time.Second)
 	setDefault(&o.RequestTimeout, 30*time.Second)
 	setDefault(&o.Timeout, 10*time.Second)
+	origin := o.Origin
+	if origin == "*" {
+		origin = nowhere
+	}
 	r := &runner{Options: o, address: u.Host}
 	if u.Port() == "" {
 		r.address = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	}
 	r.values = values{
-		host: u.Host, scheme: u.Scheme, path: strings.TrimSuffix(u.EscapedPath(), "/"), origin: o.Origin,
+		host: u.Host, scheme: u.Scheme, path: strings.TrimSuffix(u.EscapedPath(), "/"),
+		origin: origin, allowed: o.Origin,
 		token: o.Token, secret: o.Secret, claims: claimsOf(o.Token), leeway: o.Leeway,
 		maxBody: o.MaxBodyBytes, firstID: randomID(),
 	}
@@ -203,6 +209,7 @@ func (r *runner) missing(n Need) string {
 		{NeedSlow, r.Slow, "waits for time-outs; asked for separately"},
 		{NeedTLS, r.values.scheme == "https", "needs an https URL"},
 		{NeedOrigin, r.Origin != "", "needs an origin that the server allows"},
+		{NeedForeign, r.Origin != "*", "needs an origin that the server does not allow"},
 	} {
 		if n&need.Need != 0 && !need.given {
 			reasons = append(reasons, need.what)

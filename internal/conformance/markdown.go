@@ -40,7 +40,8 @@ has a connection of its own unless they are said to share one. Every answer is c
 with an Error, nothing else in them, and the header fields that every answer has.
 
 Needs are given in brackets: *secret* (the HS256 secret, to sign odd tokens), *slow* (the server's time-outs are waited for), *TLS*
-(an https URL), *origin* (an origin that the server allows). A case whose needs are not met is reported as not run.
+(an https URL), *origin* (an origin that the server allows), *foreign* (one
+that it does not allow). A case whose needs are not met is reported as not run.
 `
 
 // row is one row of the document.
@@ -94,7 +95,7 @@ func (n Need) brackets() string {
 	for _, need := range []struct {
 		Need
 		name string
-	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}} {
+	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}} {
 		if n&need.Need != 0 {
 			names = append(names, need.name)
 		}

@@ -285,6 +285,10 @@ func TestNeedsThatAreNotMet(t *testing.T) {
 		if c.Needs == 0 {
 			continue
 		}
+		o := o
+		if c.Needs == NeedForeign {
+			o.Origin = "*"
+		}
 		if r := runOne(t, o, c); r.Outcome != NotRun || r.Reason == "" {
 			t.Fatalf("%s %s: %s %q, want not run with a reason", c.Rule, c.Name, r.Outcome, r.Reason)
 		}

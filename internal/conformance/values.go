@@ -11,7 +11,10 @@ import (
 
 // values are what the names in double braces stand for.
 type values struct {
-	host, scheme, path, origin, token string
+	host, scheme, path, token string
+
+	origin  string // an origin that the server allows
+	allowed string // how it says so
 
 	secret  []byte
 	claims  string // members of a claims set that the server expects
@@ -53,7 +56,7 @@ func (v values) fill(s string, more ...string) string {
 		return s
 	}
 	return strings.NewReplacer(append(more,
-		"{{host}}", v.host, "{{scheme}}", v.scheme, "{{path}}", v.path, "{{origin}}", v.origin,
+		"{{host}}", v.host, "{{scheme}}", v.scheme, "{{path}}", v.path, "{{origin}}", v.origin, "{{allowed}}", v.allowed,
 		"{{token}}", v.token, "{{racer}}", strconv.Itoa(v.racer),
 		"{{id}}", strconv.FormatInt(v.firstID, 10),
 		"{{id2}}", strconv.FormatInt(v.firstID+1, 10),

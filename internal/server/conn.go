@@ -18,6 +18,10 @@ import (
 // when the server stops.
 const stopGrace = 100 * time.Millisecond
 
+// maxReadOn is how many bytes of a header that is too large are looked through
+// for an Origin: what fits in a URL of the browsers, and more.
+const maxReadOn = 4 << 20
+
 // A listener accepts connections that a [conn] watches over.
 type listener struct {
 	net.Listener
@@ -165,15 +169,38 @@ func (c *conn) Write(p []byte) (int, error) {
 		return c.Conn.Write(p)
 	}
 	c.answered = true
-	refusal, from := c.refusal(p), c.in.head().requester()
+	refusal := c.refusal(p)
 	c.mu.Unlock()
 
 	if first {
-		if err := c.say(refusal, from); err != nil {
+		if err := c.say(refusal, c.refused(refusal.Code)); err != nil {
 			return 0, err
 		}
 	}
 	return len(p), nil
+}
+
+// refused returns whom net/http has refused with that code. When a header is too
+// large, the Origin may stand beyond what has been read, and without it no page
+// could read the refusal (C3.19).
+func (c *conn) refused(code models.Code) requester {
+	left := 0
+	if code == models.CodeHeaderTooLarge && c.server.config.CORSHeader != nil {
+		left = maxReadOn
+	}
+	for buffer := make([]byte, min(left, 4<<10)); ; {
+		c.mu.Lock()
+		head := c.in.head()
+		from, whole := head.requester(), head.done
+		c.mu.Unlock()
+		if whole || from.origin != "" || left <= 0 {
+			return from
+		}
+		n, err := c.Read(buffer)
+		if left -= n; err != nil {
+			left = 0
+		}
+	}
 }
 
 // refusal returns the Error that takes the place of the refusal p of net/http,

@@ -134,12 +134,14 @@ const (
 	lengthField    = "content-length:"
 	transferField  = "transfer-encoding:"
 	requestIDField = "x-request-id:"
+	originField    = "origin:"
 )
 
 // A requester is what an answer of the server's own takes from the request.
 type requester struct {
 	bodiless bool   // the method is HEAD: the answer has no body
 	id       string // the X-Request-Id, or empty if there is no single sane one
+	origin   string // the Origin, or empty if there is no single one
 }
 
 // requesterOf returns the requester of a request that net/http has read.
@@ -147,6 +149,9 @@ func requesterOf(r *http.Request) requester {
 	from := requester{bodiless: r.Method == http.MethodHead}
 	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && models.SaneRequestID(ids[0]) {
 		from.id = ids[0]
+	}
+	if origins := r.Header["Origin"]; len(origins) == 1 {
+		from.origin = origins[0]
 	}
 	return from
 }
@@ -159,9 +164,7 @@ type head struct {
 	length   bool // there is a Content-Length
 	transfer bool // there is a Transfer-Encoding
 
-	ids  int    // lines of X-Request-Id
-	inID bool   // the current line is one of them
-	id   []byte // the value of the last of them, without what is too much
+	id, origin field // X-Request-Id and Origin
 
 	lines int                      // whole lines so far
 	size  int                      // length of the current line so far
@@ -181,7 +184,7 @@ func (h *head) scan(data []byte) (int, error) {
 			if h.lines++; h.lines > maxHeaderLines {
 				return 0, errManyLines
 			}
-			h.size, h.inID = 0, false
+			h.size, h.id.open, h.origin.open = 0, false, false
 		case b < ' ' && b != '\t' && b != '\r', b == 0x7f:
 			h.begun = true
 			return 0, errNotHTTP
@@ -199,9 +202,8 @@ func (h *head) note(b byte) {
 		h.start[h.size] = b
 	}
 	h.size++
-	if h.inID && len(h.id) < maxKeptID {
-		h.id = append(h.id, b)
-	}
+	h.id.note(b)
+	h.origin.note(b)
 	switch start := h.start[:min(h.size, len(h.start))]; {
 	case h.size == len(headMethod) && h.lines == 0:
 		h.bodiless = string(start) == headMethod
@@ -210,19 +212,48 @@ func (h *head) note(b byte) {
 	case h.size == len(transferField) && strings.EqualFold(string(start), transferField):
 		h.transfer = true
 	case h.size == len(requestIDField) && strings.EqualFold(string(start), requestIDField):
-		h.ids++
-		h.inID, h.id = true, h.id[:0]
+		h.id.begin()
+	case h.size == len(originField) && strings.EqualFold(string(start), originField):
+		h.origin.begin()
 	}
 }
 
-// maxKeptID is how much of the line of an X-Request-Id is kept: more than of any
-// sane one with the white space around it.
-const maxKeptID = 256
+// maxValue is how much of the value of a field is kept. That of any field that is
+// looked at is shorter, unless it is of no use.
+const maxValue = 512
+
+// A field is what a header says under one name.
+type field struct {
+	lines int    // with this name
+	open  bool   // the current line is one of them
+	value []byte // of the last of them, without what is too much
+}
+
+// begin is called after the colon of a line with this name.
+func (f *field) begin() {
+	f.lines++
+	f.open, f.value = true, f.value[:0]
+}
+
+// note adds a byte of the current line, if that is one of the field.
+func (f *field) note(b byte) {
+	if f.open && len(f.value) < maxValue && (len(f.value) > 0 || b != ' ' && b != '\t') {
+		f.value = append(f.value, b)
+	}
+}
+
+// single returns the value if there is exactly one line and it has come whole.
+func (f *field) single() string {
+	if f.lines != 1 || f.open || len(f.value) == maxValue {
+		return ""
+	}
+	return string(bytes.TrimRight(f.value, " \t\r"))
+}
 
 // requester returns what is known of the requester so far.
 func (h *head) requester() requester {
-	from := requester{bodiless: h.bodiless}
-	if id := string(bytes.Trim(h.id, " \t\r")); h.ids == 1 && !h.inID && models.SaneRequestID(id) {
+	from := requester{bodiless: h.bodiless, origin: h.origin.single()}
+	if id := h.id.single(); models.SaneRequestID(id) {
 		from.id = id
 	}
 	return from

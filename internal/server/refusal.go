@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -66,22 +67,27 @@ func (c *conn) say(e *models.Error, to requester) error {
 		slog.String("remote", c.RemoteAddr().String()),
 		slog.Int("error", int(e.Code)),
 		slog.String("message", e.Message))
-	_, err := c.Conn.Write(encode(e, to))
+	_, err := c.Conn.Write(c.server.config.encode(e, to))
 	return err
 }
 
-// encode returns e as an answer (C1.3, C1.6), for HEAD without its body.
-func encode(e *models.Error, to requester) []byte {
+// encode returns e as an answer (C1.3, C1.6, C3.19), for HEAD without its body.
+func (c Config) encode(e *models.Error, to requester) []byte {
 	body, _ := json.Marshal(e) // a number and a string of ours always encode
-	answer := fmt.Appendf(nil, "HTTP/1.1 400 Bad Request\r\n"+
+	var answer bytes.Buffer
+	fmt.Fprintf(&answer, "HTTP/1.1 400 Bad Request\r\n"+
 		"Content-Type: application/json\r\n"+
 		"Content-Length: %d\r\n"+
 		"Connection: close\r\n"+
 		"Date: %s\r\n"+
 		"X-Content-Type-Options: nosniff\r\n"+
-		"X-Request-Id: %s\r\n\r\n", len(body), time.Now().UTC().Format(http.TimeFormat), to.id)
-	if to.bodiless {
-		return answer
+		"X-Request-Id: %s\r\n", len(body), time.Now().UTC().Format(http.TimeFormat), to.id)
+	if c.CORSHeader != nil {
+		_ = c.CORSHeader(to.origin).Write(&answer) // a buffer takes everything
 	}
-	return append(answer, body...)
+	answer.WriteString("\r\n")
+	if !to.bodiless {
+		answer.Write(body)
+	}
+	return answer.Bytes()
 }

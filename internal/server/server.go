@@ -49,6 +49,10 @@ type Config struct {
 	// ShutdownTimeout is how long requests in flight may take to finish when
 	// the server stops.
 	ShutdownTimeout time.Duration
+	// CORSHeader returns the header fields that the server's own answers to a
+	// request from origin carry, so that pages may read them (C3.19); origin
+	// is empty if the request names none or more than one. Nil if CORS is off.
+	CORSHeader func(origin string) http.Header
 	// MaxHeaderBytes bounds the request line and the header fields together;
 	// less than 4 KiB counts as that. 0 means 32 KiB. They may have at most
 	// 128 lines.
