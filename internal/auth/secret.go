@@ -24,20 +24,20 @@ const minSecret = 32
 // secretPerm keeps a secret from everybody but its owner.
 const secretPerm fs.FileMode = 0o600
 
-// redacted stands for a secret wherever one would be printed.
-const redacted = "REDACTED"
+// Redacted stands for a secret wherever one would be printed (C4.25).
+const Redacted = "REDACTED"
 
 // A Secret is an HS256 key. Printed, logged or encoded it reads REDACTED (C4.25).
 type Secret []byte
 
 // Format implements [fmt.Formatter], for every verb.
-func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
 
 // LogValue implements [slog.LogValuer].
-func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+func (Secret) LogValue() slog.Value { return slog.StringValue(Redacted) }
 
 // MarshalText implements [encoding.TextMarshaler].
-func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+func (Secret) MarshalText() ([]byte, error) { return []byte(Redacted), nil }
 
 // ParseSecret returns the secret that text is, byte for byte. It refuses one of
 // less than 32 bytes.

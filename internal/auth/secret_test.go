@@ -121,7 +121,7 @@ func TestSecretIsRedacted(t *testing.T) {
 		"JSON": string(encoded),
 		"fmt":  fmt.Sprintf("%v %+v %#v %s %q %+v", secret, secret, secret, secret, secret, Options{Secret: secret}),
 	} {
-		if strings.Contains(printed, testSecret) || !strings.Contains(printed, redacted) {
+		if strings.Contains(printed, testSecret) || !strings.Contains(printed, Redacted) {
 			t.Errorf("%s: %s", name, printed)
 		}
 	}

@@ -88,10 +88,7 @@ func startedByGoRun(name string) bool {
 
 // shellQuote quotes an argument for a POSIX shell, if it needs that.
 func shellQuote(argument string) string {
-	plain := func(r rune) bool {
-		return 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("_-./:@,+=", r)
-	}
-	if argument != "" && !strings.ContainsFunc(argument, func(r rune) bool { return !plain(r) }) {
+	if argument != "" && config.IsPlain(argument) {
 		return argument
 	}
 	return "'" + strings.ReplaceAll(argument, "'", `'\''`) + "'"

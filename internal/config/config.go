@@ -10,9 +10,6 @@ import (
 	"plantstore/storage"
 )
 
-// redacted stands for the value of a secret.
-const redacted = "REDACTED"
-
 // A Config is the effective configuration.
 type Config struct {
 	Addr            string
@@ -151,7 +148,7 @@ func (o Option) apply(c *Config, text string) error {
 func (o Option) shown(text string) string {
 	switch {
 	case o.Secret && text != "":
-		return redacted
+		return auth.Redacted
 	case o.Env == "STORAGE_URL":
 		return withoutPassword(text)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/joho/godotenv"
 
+	"plantstore/internal/auth"
 	"plantstore/storage"
 )
 
@@ -45,15 +46,20 @@ func checkText(text string) error {
 	return nil
 }
 
+// IsPlain reports whether .env files and POSIX shells read text, if it is not empty,
+// as it is without any quotes.
+func IsPlain(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		letter := 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9'
+		return !letter && !strings.ContainsRune("_-./:@,+", r)
+	})
+}
+
 // quote writes a value that checkText accepts such that .env files and POSIX
 // shells read it back as it is.
 func quote(text string) string {
-	plain := func(r rune) bool {
-		return 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' ||
-			strings.ContainsRune("_-./:@,+", r)
-	}
 	switch {
-	case !strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }):
+	case IsPlain(text):
 		return text
 	case !strings.Contains(text, "'"):
 		return "'" + text + "'"
@@ -72,11 +78,11 @@ func withoutPassword(rawURL string) string {
 	place, _, hasQuery := strings.Cut(rest, "?")
 	if at := strings.LastIndex(place, "@"); at >= 0 {
 		if user, _, hasPassword := strings.Cut(place[:at], ":"); hasPassword {
-			place = user + ":" + redacted + place[at:]
+			place = user + ":" + auth.Redacted + place[at:]
 		}
 	}
 	if hasQuery {
-		place += "?" + redacted
+		place += "?" + auth.Redacted
 	}
 	return scheme + ":" + place
 }

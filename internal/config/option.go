@@ -89,7 +89,7 @@ func tokenOptions() []Option {
 			Help: "`secret` of 32 bytes or more that signs tokens (default: made once, kept beside the database)",
 			set: func(c *Config, v string) (err error) {
 				c.JWTSecret = auth.Secret(v)
-				if v != redacted { // what config prints loads back
+				if v != auth.Redacted { // what config prints loads back
 					_, err = auth.ParseSecret(v)
 				}
 				return err
