@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"plantstore/models"
@@ -200,31 +201,58 @@ func TestShutdownCutsOff(t *testing.T) {
 	c.wantRefusal(500)
 }
 
-// A client that does not close its half does not hold up the shutdown.
-func TestShutdownCutsLingering(t *testing.T) {
+// A client that has its answer, and may take all of the linger, does not hold up the
+// shutdown: a few moments after the server stops it is closed.
+func TestShutdownEndsLingering(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(s *site, config *Config) {
-		config.ShutdownTimeout = 50 * time.Millisecond
-		s.limits = lingerLimits{stall: time.Hour, total: time.Hour, bytes: 1 << 30}
-	})
-	c := s.dial(t).send(host("Connection: close"))
-	c.wantEcho(echo{"GET", "/", ""})
-	c.wantEnd()
-	s.wantStopped(t, nil)
+	for name, timeout := range map[string]time.Duration{"short": 50 * time.Millisecond, "long": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, func(s *site, config *Config) {
+				config.ShutdownTimeout = timeout
+				s.limits = endless()
+			})
+			c := s.dial(t).send(host("Connection: close"))
+			c.wantEcho(echo{"GET", "/", ""})
+			c.wantEnd()
+			s.wantStopped(t, nil)
+		})
+	}
 }
 
-// Nor does one that has its answer and may take all of the linger: a few moments
-// after the server stops it is closed.
-func TestShutdownShortensLingering(t *testing.T) {
+// endless is a linger that only a shutdown ends.
+func endless() lingerLimits { return lingerLimits{stall: time.Hour, total: time.Hour, bytes: 1 << 30} }
+
+// A halfCloser is one end of a pipe that counts as closed for writing.
+type halfCloser struct{ net.Conn }
+
+func (halfCloser) CloseWrite() error { return nil }
+
+// Not even those moments are there when ShutdownTimeout is shorter.
+func TestShutdownTimeoutCutsLingering(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(s *site, config *Config) {
-		config.ShutdownTimeout = time.Hour
-		s.limits = lingerLimits{stall: time.Hour, total: time.Hour, bytes: 1 << 30}
-	})
-	c := s.dial(t).send(host("Connection: close"))
-	c.wantEcho(echo{"GET", "/", ""})
-	c.wantEnd()
-	s.wantStopped(t, nil)
+	for timeout, want := range map[time.Duration]time.Duration{stopLinger / 10: stopLinger / 10, time.Minute: stopLinger} {
+		t.Run(timeout.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				config := testConfigWith(nil)
+				config.ShutdownTimeout = timeout
+				s := New(config)
+				s.linger = endless()
+				near, far := net.Pipe()
+				defer func() { _ = far.Close() }()
+				stopping, stop := context.WithCancel(t.Context())
+				c := &conn{Conn: halfCloser{near}, server: s, stopping: stopping}
+				s.lingering.Go(func() { c.lingerOn(nil, requester{}) })
+				synctest.Wait()
+				stopped := time.Now()
+				stop()
+				if err := s.shutdown(stopping); err != nil || time.Since(stopped) != want {
+					t.Errorf("it took %v, %v; want %v", time.Since(stopped), err, want)
+				}
+			})
+		})
+	}
 }
 
 // A listener that fails ends Serve with its error.
