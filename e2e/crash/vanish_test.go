@@ -75,3 +75,24 @@ func TestSecondInstance(t *testing.T) {
 	s.verify(0)
 	s.check()
 }
+
+// TestVanishedWhileStopped removes the file of a server that is not running: the
+// next one must not go on with an empty store by itself.
+func TestVanishedWhileStopped(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, t.TempDir())
+	s.create(s.body(1, 0))
+	s.server.Stop()
+	path := filepath.Join(s.server.Dir, databaseFile)
+	must(t, os.Remove(path))
+	for range 2 {
+		wantRefusal(t, path, "serve")
+		wantRefusal(t, path, "check")
+	}
+	must(t, os.Remove(path+".mark")) // as the refusal says
+	s.restart()
+	if !s.create(s.body(1, 0)) {
+		t.Error("the new store takes no plant")
+	}
+	s.check()
+}

@@ -134,12 +134,12 @@ func publish(tmp, path string) error {
 		_ = os.Remove(tmp) // A second name that stays behind does no harm.
 		return nil
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("create %s: %w", path, fs.ErrExist)
+		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
 	// Not every file system has hard links; those of USB sticks and network
 	// shares don't, and each refuses in its own words.
 	if renameErr := renameNoReplace(tmp, path); renameErr != nil {
-		return fmt.Errorf("create %s: %w (and no hard link: %w)", path, renameErr, err)
+		return &fs.PathError{Op: "create", Path: path, Err: fmt.Errorf("%w (and no hard link: %w)", renameErr, err)}
 	}
 	return nil
 }

@@ -35,12 +35,27 @@ func explain(path string, err error) error {
 	return fmt.Errorf("database %s cannot be opened: %w", path, err)
 }
 
+// explainCreate is explain for a file that could not be made.
+func explainCreate(path string, err error) error {
+	var refused refusalError
+	if errors.As(err, &refused) {
+		return explain(path, err)
+	}
+	var failure *fs.PathError
+	if errors.As(err, &failure) && failure.Path == path {
+		err = failure.Err // the path need not be said twice
+	}
+	return fmt.Errorf("create database %s: %w", path, err)
+}
+
 // openFile is what bbolt opens its file with. It makes no file, and refuses one
 // that bbolt could not map into memory without harm: reading beyond the end of
 // a mapped file kills the process.
 func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	info, err := os.Stat(name)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.Join(refuseOrphan(name), err)
 	case err != nil:
 		return nil, err
 	case info.IsDir():

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
+	"strings"
 )
 
 // markSuffix is put after the name of the database for that of its mark.
@@ -47,13 +48,41 @@ func readMark(path, id string) (txid uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := fmt.Sscanf(string(text), "plantstore mark of "+id+": %d", &txid); err != nil {
-		return 0, nil //nolint:nilerr // torn by a power cut, or of another database
-	}
-	if string(text) != string(encodeMark(id, txid)) {
+	of, txid, whole := parseMark(text)
+	if !whole || of != id { // torn by a power cut, or of another database
 		return 0, nil
 	}
 	return txid, nil
+}
+
+// parseMark returns what a mark says, and whether it is whole.
+func parseMark(text []byte) (id string, txid uint64, whole bool) {
+	if _, err := fmt.Sscanf(string(text), "plantstore mark of %s %d", &id, &txid); err != nil {
+		return "", 0, false
+	}
+	id = strings.TrimSuffix(id, ":")
+	return id, txid, string(text) == string(encodeMark(id, txid))
+}
+
+// refuseOrphan returns a refusal if there is a mark of a database path that is
+// not there: the mark is made after the database is durable, so that no crash
+// leaves it alone. A database without plants is no loss.
+func refuseOrphan(path string) error {
+	text, err := os.ReadFile(path + markSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("its mark: %w", err)
+	}
+	says := "lies beside it still"
+	if _, txid, whole := parseMark(text); whole && txid <= firstTxid {
+		return nil
+	} else if whole {
+		says = fmt.Sprintf("says that it had %d commits", txid-firstTxid)
+	}
+	return refusal("is missing, although its mark %s %s: restore a backup, or, to start with an empty store, remove the mark",
+		path+markSuffix, says)
 }
 
 func encodeMark(id string, txid uint64) []byte {

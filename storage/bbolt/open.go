@@ -26,6 +26,10 @@ const (
 	schemaVersion = 1
 	filePerm      = 0o600
 	lockTimeout   = time.Second
+
+	// firstTxid is the number of the transaction that makes a store without
+	// plants. bbolt counts what an empty file has as 0 and 1.
+	firstTxid = 2
 )
 
 // The buckets, and the key in the meta bucket of the schema version, which is
@@ -69,12 +73,13 @@ func openURL(ctx context.Context, loc storage.Location, logger *slog.Logger) (st
 // Open opens the store in the file path. It makes the file, and the folders
 // above it, if they do not exist. Whatever file is there but is no plant store's,
 // or is damaged, or locked by another process for more than a second, is refused
-// and stays as it is; the error says what it is and what can be done.
+// and stays as it is, and so is one that has vanished from beside its mark; the
+// error says what it is and what can be done.
 func Open(path string) (*Store, error) { return openWritable(path, slog.New(slog.DiscardHandler)) }
 
 func openWritable(path string, logger *slog.Logger) (*Store, error) {
 	if err := ensure(path); err != nil {
-		return nil, fmt.Errorf("create database %s: %w", path, err)
+		return nil, explainCreate(path, err)
 	}
 	// bbolt may write to a file when it opens it, even to one that is not
 	// ours. A look without the right to write comes first.
@@ -106,7 +111,8 @@ func OpenReadOnly(path string) (*Store, error) {
 	return s, nil
 }
 
-// ensure makes a file with no plants in it at path, unless something is there.
+// ensure makes a file with no plants in it at path, unless something is there, or
+// was: what has vanished is not replaced.
 func ensure(path string) error {
 	dir := filepath.Dir(path)
 	if err := durable.MkdirAll(dir); err != nil {
@@ -115,7 +121,12 @@ func ensure(path string) error {
 	if err := refuseNetwork(dir); err != nil {
 		return err
 	}
+	// The mark is looked at first: another process may be making both.
+	orphan := refuseOrphan(path)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if orphan != nil {
+			return orphan
+		}
 		err := durable.Create(path, filePerm, initialise)
 		if !errors.Is(err, fs.ErrExist) { // else another process was quicker
 			return err
