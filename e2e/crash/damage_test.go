@@ -47,14 +47,14 @@ func TestFlippedRecords(t *testing.T) {
 	t.Parallel()
 	path, file := newDatabase(t)
 	random, inspector, plants := newRandom(t), newInspector(t), newLayout(t, file).records
-	if v := inspector.inspect(t, path); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
+	if v := inspector.inspect(path); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
 		t.Fatalf("%d records, whole: %+v", len(plants), v)
 	}
 	for n := range torture(500, 10_000) {
 		undo, place := flip(file, random, plants)
 		must(t, os.WriteFile(path, file, 0o600))
 		undo()
-		if v := inspector.inspect(t, path); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
+		if v := inspector.inspect(path); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
 			t.Errorf("a bit of byte %d of a record: %+v, want damage and nothing wrong", place, v)
 		}
 		if n%50 == 0 {
@@ -155,7 +155,7 @@ func TestCut(t *testing.T) {
 	}
 	for n, length := range lengths {
 		must(t, os.WriteFile(path, file[:length], 0o600))
-		v := inspector.inspect(t, path)
+		v := inspector.inspect(path)
 		if (v.Refused != "") != (length < l.used) || v.Crash != "" || v.Refused == "" && v.Missing > 0 {
 			t.Errorf("cut to %d bytes of %d: %+v", length, l.used, v)
 		}
@@ -174,7 +174,7 @@ func TestNewerSchema(t *testing.T) {
 	must(t, os.WriteFile(path, []byte(newer), 0o600))
 	wantRefusal(t, path, "check")
 	wantRefusal(t, path, "serve")
-	if v := newInspector(t).inspect(t, path); !strings.Contains(v.Refused, "schema version 2") {
+	if v := newInspector(t).inspect(path); !strings.Contains(v.Refused, "schema version 2") {
 		t.Errorf("%+v", v)
 	}
 }

@@ -1,19 +1,13 @@
 package crash
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
+	"plantstore/e2e/internal/reexec"
 	"plantstore/models"
 	"plantstore/storage/bbolt"
 )
@@ -80,77 +74,22 @@ func inspect(path string, plants map[int64]models.Plant) (v verdict) {
 	return v
 }
 
-// inspectFiles inspects each file that is named on a line of in, and writes a
-// verdict for each.
-func inspectFiles(in io.Reader, out io.Writer) (code int) {
-	plants, answers := catalogue(), json.NewEncoder(out)
-	paths := bufio.NewScanner(in)
-	for paths.Scan() {
-		if err := answers.Encode(inspect(paths.Text(), plants)); err != nil {
-			return 1
-		}
-	}
-	return 0
-}
-
-// An inspector has a process that inspects files, since a damaged one could end
-// it.
-type inspector struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *json.Decoder
-	stderr strings.Builder
-}
+// An inspector inspects files in another process, since a damaged one could end
+// that.
+type inspector struct{ worker reexec.Worker }
 
 // newInspector returns an inspector that lasts until the end of the test.
 func newInspector(t testing.TB) *inspector {
 	t.Helper()
 	i := new(inspector)
-	t.Cleanup(func() { _ = i.stop() })
+	t.Cleanup(func() { _ = i.worker.Close() })
 	return i
 }
 
-// start starts the process if there is none.
-func (i *inspector) start() error {
-	if i.cmd != nil {
-		return nil
-	}
-	cmd := exec.CommandContext(context.Background(), os.Args[0]) //nolint:gosec // this test itself
-	cmd.Env = append(os.Environ(), inspectorEnv+"=1")
-	i.stderr.Reset()
-	cmd.Stderr = &i.stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	i.cmd, i.in, i.out = cmd, in, json.NewDecoder(out)
-	return cmd.Start()
-}
-
-// stop ends the process and returns how it ended.
-func (i *inspector) stop() error {
-	if i.cmd == nil {
-		return nil
-	}
-	err := errors.Join(i.in.Close(), i.cmd.Wait())
-	i.cmd = nil
-	return err
-}
-
-// inspect is the function inspect, in the process.
-func (i *inspector) inspect(t testing.TB, path string) (v verdict) {
-	t.Helper()
-	must(t, i.start())
-	watchdog := time.AfterFunc(patience/6, func() { _ = i.cmd.Process.Kill() })
-	defer watchdog.Stop()
-	_, _ = fmt.Fprintln(i.in, path) // if it fails, so does the next
-	if err := i.out.Decode(&v); err != nil {
-		err := i.stop()
-		return verdict{Crash: fmt.Sprintf("%v: %.200s", err, i.stderr.String())}
+// inspect is the function inspect, in the other process.
+func (i *inspector) inspect(path string) (v verdict) {
+	if err := i.worker.Inspect(path, patience/6, &v); err != nil {
+		return verdict{Crash: fmt.Sprintf("%.300v", err)}
 	}
 	return v
 }

@@ -15,11 +15,10 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/reexec"
 )
 
 const (
-	// inspectorEnv makes the test process one that looks into damaged files.
-	inspectorEnv = "CRASH_INSPECTOR"
 	// patience bounds every wait, far above what any should take.
 	patience = time.Minute
 
@@ -28,8 +27,9 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(inspectorEnv) != "" {
-		os.Exit(inspectFiles(os.Stdin, os.Stdout))
+	plants := catalogue()
+	if code, child := reexec.Main(func(path string) any { return inspect(path, plants) }); child {
+		os.Exit(code)
 	}
 	if code, done := runIsolated(); done {
 		os.Exit(code)

@@ -13,11 +13,12 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/reexec"
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(openerEnv) != "" {
-		os.Exit(serveImages(os.Stdin, os.Stdout))
+	if code, child := reexec.Main(func(path string) any { return open(path) }); child {
+		os.Exit(code)
 	}
 	os.Exit(plantstore.Main(m))
 }

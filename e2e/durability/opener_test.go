@@ -1,30 +1,25 @@
 package durability
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/reexec"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
 const (
-	// openerEnv makes the test process one that opens stores.
-	openerEnv = "DURABILITY_OPENER"
 	// patience bounds every wait, far above what any should take.
 	patience = time.Minute
 
@@ -39,29 +34,19 @@ type verdict struct {
 	Error  string                 `json:"error"`
 }
 
-// serveImages opens the store in each file that is named on a line of in, and
-// writes a verdict for each. It runs in a process of its own, since a damaged
-// file can end a process.
-func serveImages(in io.Reader, out io.Writer) (code int) {
-	answers := json.NewEncoder(out)
-	paths := bufio.NewScanner(in)
-	for paths.Scan() {
-		plants, err := open(paths.Text())
-		v := verdict{Plants: plants}
-		if err != nil {
-			v.Error = err.Error()
-		}
-		if err := answers.Encode(v); err != nil {
-			return 1
-		}
+// open returns the verdict on the store in a file.
+func open(path string) (v verdict) {
+	plants, err := tryStore(path)
+	if err != nil {
+		return verdict{Plants: plants, Error: err.Error()}
 	}
-	return 0
+	return verdict{Plants: plants}
 }
 
-// open opens the store in a file and returns its plants. It must take more of
+// tryStore opens the store in a file and returns its plants. It must take more of
 // them, and still have all after that: a broken list of free pages shows only
 // then.
-func open(path string) (plants map[int64]models.Plant, err error) {
+func tryStore(path string) (plants map[int64]models.Plant, err error) {
 	store, err := bbolt.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open: %w", err)
@@ -98,13 +83,10 @@ func list(store storage.Store) (map[int64]models.Plant, error) {
 	return plants, nil
 }
 
-// An opener has a process that opens images.
+// An opener opens images in another process, since a damaged one could end that.
 type opener struct {
 	dir    string // where images are put
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *json.Decoder
-	stderr strings.Builder
+	worker reexec.Worker
 }
 
 // openers are those that are not busy. Starting one takes longer than opening an
@@ -139,45 +121,10 @@ func newOpener(t testing.TB) *opener {
 	}
 	o := &opener{dir: dir}
 	t.Cleanup(func() {
-		_ = o.stop()
+		_ = o.worker.Close()
 		_ = os.RemoveAll(dir)
 	})
 	return o
-}
-
-// start starts the process if there is none.
-func (o *opener) start() error {
-	if o.cmd != nil {
-		return nil
-	}
-	cmd := exec.CommandContext(context.Background(), os.Args[0]) //nolint:gosec // this test itself
-	cmd.Env = append(os.Environ(), openerEnv+"=1")
-	o.stderr.Reset()
-	cmd.Stderr = &o.stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	o.cmd, o.in, o.out = cmd, in, json.NewDecoder(out)
-	return nil
-}
-
-// stop ends the process and returns how it ended.
-func (o *opener) stop() error {
-	if o.cmd == nil {
-		return nil
-	}
-	_ = o.in.Close()
-	err := o.cmd.Wait()
-	o.cmd = nil
-	return err
 }
 
 // open opens the store in an image.
@@ -187,16 +134,12 @@ func (o *opener) open(image faultfs.Image) (verdict, error) {
 		return verdict{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := errors.Join(image.Write(dir), o.start()); err != nil {
+	if err := image.Write(dir); err != nil {
 		return verdict{}, err
 	}
-	watchdog := time.AfterFunc(patience, func() { _ = o.cmd.Process.Kill() })
-	defer watchdog.Stop()
-	_, _ = fmt.Fprintln(o.in, filepath.Join(dir, databaseFile)) // if it fails, so does the next
 	var v verdict
-	if err := o.out.Decode(&v); err != nil {
-		err = o.stop()
-		return verdict{Error: fmt.Sprintf("the process that opened it ended: %v\n%s", err, &o.stderr)}, nil
+	if err := o.worker.Inspect(filepath.Join(dir, databaseFile), patience, &v); err != nil {
+		return verdict{Error: err.Error()}, nil
 	}
 	return v, nil
 }

@@ -1,0 +1,94 @@
+// Package reexec lets a test process start itself once more, to do what may end a
+// process: it opens files that are damaged.
+package reexec
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// childEnv marks the processes that a [Worker] has started.
+const childEnv = "REEXEC_CHILD"
+
+// Main makes a process that a [Worker] has started answer its questions until
+// they end: of each path it sends what inspect returns, as JSON. In any other
+// process it returns false at once. TestMain calls it first.
+func Main(inspect func(path string) any) (code int, child bool) {
+	if os.Getenv(childEnv) == "" {
+		return 0, false
+	}
+	answers, paths := json.NewEncoder(os.Stdout), bufio.NewScanner(os.Stdin)
+	for paths.Scan() {
+		if err := answers.Encode(inspect(paths.Text())); err != nil {
+			return 1, true
+		}
+	}
+	return 0, true
+}
+
+// A Worker has a process that inspects files, and starts it anew when it has
+// ended. The zero Worker is ready for use, by one goroutine at a time.
+type Worker struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *json.Decoder
+	stderr strings.Builder
+}
+
+// Inspect puts into answer what the process says of the file path. The error says
+// how the process has ended instead; after the time limit it is killed.
+func (w *Worker) Inspect(path string, limit time.Duration, answer any) error {
+	if err := w.start(); err != nil {
+		return err
+	}
+	watchdog := time.AfterFunc(limit, func() { _ = w.cmd.Process.Kill() })
+	defer watchdog.Stop()
+	_, _ = fmt.Fprintln(w.in, path) // if it fails, so does the next
+	if err := w.out.Decode(answer); err != nil {
+		return fmt.Errorf("the process that opened it ended: %w\n%s", errors.Join(err, w.Close()), &w.stderr)
+	}
+	return nil
+}
+
+// start starts the process if there is none.
+func (w *Worker) start() error {
+	if w.cmd != nil {
+		return nil
+	}
+	cmd := exec.CommandContext(context.Background(), os.Args[0]) //nolint:gosec // this test itself
+	cmd.Env = append(os.Environ(), childEnv+"=1")
+	w.stderr.Reset()
+	cmd.Stderr = &w.stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	w.cmd, w.in, w.out = cmd, in, json.NewDecoder(out)
+	return nil
+}
+
+// Close ends the process, if there is one, and returns how it ended.
+func (w *Worker) Close() error {
+	if w.cmd == nil {
+		return nil
+	}
+	_ = w.in.Close() // it fails if the process has ended
+	err := w.cmd.Wait()
+	w.cmd = nil
+	return err
+}
