@@ -99,7 +99,7 @@ func TestFlippedElsewhere(t *testing.T) {
 			undo, place := flip(file, random, spans)
 			must(t, os.WriteFile(path, file, 0o600))
 			undo()
-			v := inspector.inspect(t, path)
+			v := inspector.inspect(path)
 			if v.Crash != "" {
 				// The race detector ends a process where the program would go on.
 				v.Crash, v.Refused = checkProgram(t, path)

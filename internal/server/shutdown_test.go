@@ -243,11 +243,13 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 				defer func() { _ = far.Close() }()
 				stopping, stop := context.WithCancel(t.Context())
 				c := &conn{Conn: halfCloser{near}, server: s, stopping: stopping}
-				s.lingering.Go(func() { c.lingerOn(nil, requester{}) })
+				s.lingering.Go(func() { c.lingerOn(nil, requester{}, s.linger) })
 				synctest.Wait()
 				stopped := time.Now()
 				stop()
-				if err := s.shutdown(stopping); err != nil || time.Since(stopped) != want {
+				accepting := make(chan struct{})
+				close(accepting)
+				if err := s.shutdown(stopping, accepting); err != nil || time.Since(stopped) != want {
 					t.Errorf("it took %v, %v; want %v", time.Since(stopped), err, want)
 				}
 			})
