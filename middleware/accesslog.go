@@ -23,40 +23,43 @@ func AccessLog(logger *slog.Logger) gin.HandlerFunc {
 
 func logRequest(logger *slog.Logger, c *gin.Context, took time.Duration) {
 	ctx := c.Request.Context()
-	level, outcome := outcomeOf(c)
+	level, failure := outcomeOf(c)
 	if !logger.Enabled(ctx, level) {
 		return
 	}
-	logger.LogAttrs(ctx, level, "request", append([]slog.Attr{
+	attrs := append(make([]slog.Attr, 0, mostAttrs),
 		slog.String("request_id", requestID(c)),
 		slog.String("method", c.Request.Method),
 		slog.String("path", c.Request.URL.Path),
 		slog.String("remote", c.Request.RemoteAddr),
 		slog.String("subject", c.GetString(subjectKey)),
 		slog.Duration("duration", took),
-	}, outcome...)...)
+		slog.Int("status", c.Writer.Status()))
+	if failure != nil {
+		attrs = append(attrs, slog.Int("error", int(failure.Code)), slog.String("message", failure.Message))
+		if cause := failure.Unwrap(); cause != nil {
+			attrs = append(attrs, slog.String("cause", cause.Error()))
+		}
+	}
+	logger.LogAttrs(ctx, level, "request", attrs...)
 }
 
-// outcomeOf returns how a request ended, and the level at which to say so.
-func outcomeOf(c *gin.Context) (slog.Level, []slog.Attr) {
+// mostAttrs is how many attributes a line may have.
+const mostAttrs = 10
+
+// outcomeOf returns the level at which to say how a request ended, and how it
+// failed, if it did.
+func outcomeOf(c *gin.Context) (slog.Level, *models.Error) {
 	failure, failed := c.Value(failureKey).(*models.Error)
 	if !failed {
-		return slog.LevelInfo, []slog.Attr{slog.Int("status", c.Writer.Status())}
-	}
-	attrs := []slog.Attr{
-		slog.Int("status", c.Writer.Status()),
-		slog.Int("error", int(failure.Code)),
-		slog.String("message", failure.Message),
-	}
-	if cause := failure.Unwrap(); cause != nil {
-		attrs = append(attrs, slog.String("cause", cause.Error()))
+		return slog.LevelInfo, nil
 	}
 	switch {
 	case failure.Code < models.CodeInternal:
-		return slog.LevelInfo, attrs
+		return slog.LevelInfo, failure
 	case failure.Code == models.CodeInternal:
-		return slog.LevelError, attrs
+		return slog.LevelError, failure
 	default: // for a while, and nobody's fault
-		return slog.LevelWarn, attrs
+		return slog.LevelWarn, failure
 	}
 }

@@ -20,6 +20,9 @@ const smallBody = 4 << 10
 // time, those of up to 4 KiB not counted.
 func BodyMemory(limit int64) int64 { return max(64<<20, 4*limit) }
 
+// errTooLarge is the error of reading a body beyond its limit.
+var errTooLarge = errors.New("the body is larger than its limit")
+
 // errNoRoom is the error of reading a body when those in hand are BodyMemory.
 var errNoRoom = errors.New("as many large bodies are in hand as may be")
 
@@ -33,13 +36,14 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 	inHand, most := new(atomic.Int64), BodyMemory(limit)
 	return func(c *gin.Context) {
 		body := &limitedBody{
-			ReadCloser: http.MaxBytesReader(nil, c.Request.Body, limit),
+			ReadCloser: c.Request.Body,
 			header:     c.Writer.Header(),
+			limit:      limit,
 			share:      share{of: inHand, most: most},
 		}
 		defer body.share.release()
 		if c.Request.ContentLength > limit {
-			Fail(c, body.fault(&http.MaxBytesError{Limit: limit}))
+			Fail(c, body.fault(errTooLarge))
 			return
 		}
 		if !body.share.cover(c.Request.ContentLength) {
@@ -86,6 +90,7 @@ type limitedBody struct {
 	io.ReadCloser
 	header http.Header // of the answer
 	share  share
+	limit  int64 // of size
 	size   int64 // of what has been read
 }
 
@@ -93,6 +98,9 @@ type limitedBody struct {
 func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.size += int64(n)
+	if b.size > b.limit {
+		return n, b.fault(errTooLarge)
+	}
 	if !b.share.cover(b.size) {
 		return n, b.fault(errNoRoom)
 	}
@@ -106,11 +114,10 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 // the connection useless for a next request, so the answer ends it.
 func (b *limitedBody) fault(err error) *models.Error {
 	b.header.Set("Connection", "close")
-	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLarge):
+	case errors.Is(err, errTooLarge):
 		return models.Errorf(models.CodeContentTooLarge,
-			"the body is larger than the limit of %d bytes", tooLarge.Limit)
+			"the body is larger than the limit of %d bytes", b.limit)
 	case errors.Is(err, errNoRoom):
 		return models.NewError(models.CodeUnavailable,
 			"the plant was not stored: the server is overloaded with large bodies; try again later").WithCause(err)

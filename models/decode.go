@@ -31,11 +31,12 @@ func (d *Decoder) Decode(data []byte, p *NewPlant) error {
 	if err := json.Unmarshal(data, p); err != nil {
 		return syntaxError(data, err)
 	}
-	var missing validator.ValidationErrors
-	_ = errors.As(d.validate.Struct(p), &missing) // it has no other errors about a struct
-	if len(missing) == 0 && len(p.misfits) == 0 {
+	err := d.validate.Struct(p)
+	if err == nil && len(p.misfits) == 0 {
 		return nil
 	}
+	var missing validator.ValidationErrors
+	_ = errors.As(err, &missing) // it has no other errors about a struct
 	return invalidError(p.misfits, missing)
 }
 
@@ -68,20 +69,20 @@ func (p *NewPlant) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 func (p *NewPlant) readMember(dec *jsontext.Decoder, name string) (err error) {
 	switch name {
 	case "id":
-		p.ID, err = p.readInteger(dec, name)
+		p.ID, err = p.readInteger(dec, name, &p.values.id)
 	case "name":
-		p.Name, err = p.readString(dec, name)
+		p.Name, err = p.readString(dec, name, &p.values.name)
 	case "tag":
-		p.Tag, err = p.readString(dec, name)
+		p.Tag, err = p.readString(dec, name, &p.values.tag)
 	default:
 		err = dec.SkipValue()
 	}
 	return err
 }
 
-// readString returns the string that comes next, or nil and a note if it is
-// something else.
-func (p *NewPlant) readString(dec *jsontext.Decoder, member string) (*string, error) {
+// readString reads the string that comes next into place and returns that, or nil
+// and a note if it is something else.
+func (p *NewPlant) readString(dec *jsontext.Decoder, member string, place *string) (*string, error) {
 	if kind := dec.PeekKind(); kind != jsontext.KindString {
 		p.misfit(member, "must be a string, not "+kindName(kind))
 		return nil, dec.SkipValue()
@@ -90,13 +91,13 @@ func (p *NewPlant) readString(dec *jsontext.Decoder, member string) (*string, er
 	if err != nil {
 		return nil, err
 	}
-	s := token.String()
-	return &s, nil
+	*place = token.String()
+	return place, nil
 }
 
-// readInteger returns the int64 that comes next. If it is something else there
-// is a note, and what is returned means nothing.
-func (p *NewPlant) readInteger(dec *jsontext.Decoder, member string) (*int64, error) {
+// readInteger reads the int64 that comes next into place and returns that. If it
+// is something else there is a note, and what is returned means nothing.
+func (p *NewPlant) readInteger(dec *jsontext.Decoder, member string, place *int64) (*int64, error) {
 	if kind := dec.PeekKind(); kind != jsontext.KindNumber {
 		p.misfit(member, "must be an integer, not "+kindName(kind))
 		return nil, dec.SkipValue()
@@ -105,11 +106,10 @@ func (p *NewPlant) readInteger(dec *jsontext.Decoder, member string) (*int64, er
 	if err != nil {
 		return nil, err
 	}
-	v, err := parseInteger(number)
-	if err != nil {
+	if *place, err = parseInteger(number); err != nil {
 		p.misfit(member, err.Error())
 	}
-	return &v, nil
+	return place, nil
 }
 
 // misfit notes what is wrong with a member that is there.

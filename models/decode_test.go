@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // newPlant is what a good body must come to.
@@ -47,7 +48,7 @@ func TestDecodeAccepts(t *testing.T) {
 			if err := decoder.Decode([]byte(tt.body), &got); err != nil {
 				t.Fatalf("Decode: %v", err)
 			}
-			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(NewPlant{})); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreUnexported(NewPlant{})); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -1,5 +1,7 @@
 package models
 
+import "github.com/go-json-experiment/json/jsontext"
+
 // A Plant is a plant as clients get it back, and as the store keeps it.
 type Plant struct {
 	// Name is kept byte for byte as the client sent it (C2.14).
@@ -7,6 +9,18 @@ type Plant struct {
 	// Tag says the type of the plant. Nil means that there is none, which is
 	// not the same as an empty one (C1.2).
 	Tag *string `json:"tag,omitzero"`
+}
+
+// AppendJSON appends p as JSON to b, as package json would encode it, but without
+// looking at what type it is each time. It fails for strings that are not UTF-8.
+func (p Plant) AppendJSON(b []byte) ([]byte, error) {
+	b = append(b, `{"name":`...)
+	b, err := jsontext.AppendQuote(b, p.Name)
+	if err == nil && p.Tag != nil {
+		b = append(b, `,"tag":`...)
+		b, err = jsontext.AppendQuote(b, *p.Tag)
+	}
+	return append(b, '}'), err
 }
 
 // Equal reports whether p and q are the same plant.
@@ -26,6 +40,13 @@ type NewPlant struct {
 	Tag  *string `json:"tag"`
 
 	misfits []violation // members that are there, but not of their type
+	values  values      // to which the fields above point
+}
+
+// Values have a place in the NewPlant, so that each need not have one of its own.
+type values struct {
+	id        int64
+	name, tag string
 }
 
 // Plant returns p without its id. It must not be called on a NewPlant that did

@@ -45,6 +45,7 @@ type Store struct {
 
 	logger *slog.Logger
 	group  *storage.GroupCommit
+	memory []byte // for the records of a batch
 	mark   *mark
 	opened fs.FileInfo  // of file, to know it again
 	size   atomic.Int64 // of file, at least

@@ -15,6 +15,10 @@ import (
 // all that is stored: nothing will ever be inserted before its end.
 const appendFill = 0.9
 
+// keptMemory bounds the memory for records, in bytes, that is kept for the next
+// batch: a usual one needs less.
+const keptMemory = 1 << 20
+
 // commit is the [storage.CommitFunc]: one transaction for the whole batch.
 func (s *Store) commit(batch []storage.Item) error {
 	// A page that cannot be read is a panic, which stops the store, and not the
@@ -29,7 +33,7 @@ func (s *Store) commit(batch []storage.Item) error {
 		return s.failed(err)
 	}
 	defer s.release(tx)
-	added, err := insert(tx.Bucket([]byte(plantsBucket)), batch)
+	added, err := s.insert(tx.Bucket([]byte(plantsBucket)), batch)
 	if err != nil {
 		return s.failed(err)
 	}
@@ -68,26 +72,37 @@ func (s *Store) release(tx *bolt.Tx) {
 
 // insert puts those items of the batch into the bucket whose ids are free, says
 // in the others why not, and returns how many it has put.
-func insert(plants *bolt.Bucket, batch []storage.Item) (added int, err error) {
-	if last, _ := plants.Cursor().Last(); bytes.Compare(last, keyOf(batch[0].ID)) < 0 {
+func (s *Store) insert(plants *bolt.Bucket, batch []storage.Item) (added int, err error) {
+	stored := plants.Cursor()
+	last, _ := stored.Last()
+	if bytes.Compare(last, keyOf(batch[0].ID)) < 0 {
 		plants.FillPercent = appendFill
 	}
+	memory := s.memory[:0] // bbolt needs the values until the commit; the next batch may have it
 	for i := range batch {
 		item := &batch[i]
-		key := keyOf(item.ID)
-		if value := plants.Get(key); value != nil {
-			item.Existing, item.Err = existing(key, value)
-			continue
+		memory = appendKey(memory, item.ID)
+		key := memory[len(memory)-keyLen:]
+		if bytes.Compare(key, last) <= 0 { // else it is free: the batch is sorted
+			if found, value := stored.Seek(key); bytes.Equal(found, key) {
+				item.Existing, item.Err = existing(key, value)
+				continue
+			}
 		}
-		value, err := encode(key, item.Plant)
+		start := len(memory)
+		extended, err := appendRecord(memory, key, item.Plant)
 		if err != nil {
 			item.Err = fmt.Errorf("encode the plant: %w", err)
 			continue
 		}
-		if err := plants.Put(key, value); err != nil {
+		memory = extended
+		if err := plants.Put(key, memory[start:]); err != nil {
 			return 0, err
 		}
 		added++
+	}
+	if cap(memory) <= keptMemory {
+		s.memory = memory
 	}
 	return added, nil
 }

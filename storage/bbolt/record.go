@@ -22,8 +22,10 @@ const (
 
 // keyOf returns the key of id: big-endian with the sign bit flipped, so that
 // the order of the keys is the order of the ids (C5.29).
-func keyOf(id int64) []byte {
-	return binary.BigEndian.AppendUint64(make([]byte, 0, keyLen), uint64(id)^signBit) //nolint:gosec // the bits are meant
+func keyOf(id int64) []byte { return appendKey(make([]byte, 0, keyLen), id) }
+
+func appendKey(b []byte, id int64) []byte {
+	return binary.BigEndian.AppendUint64(b, uint64(id)^signBit) //nolint:gosec // the bits are meant
 }
 
 // idOf returns the id of a key of keyLen bytes.
@@ -31,17 +33,18 @@ func idOf(key []byte) int64 {
 	return int64(binary.BigEndian.Uint64(key) ^ signBit) //nolint:gosec // the bits are meant
 }
 
-// encode returns the value that stores plant under key. It fails for strings
-// that are not UTF-8.
-func encode(key []byte, plant models.Plant) ([]byte, error) {
-	payload, err := json.Marshal(plant)
+// appendRecord appends the value that stores plant under key to b. It fails for
+// strings that are not UTF-8.
+func appendRecord(b, key []byte, plant models.Plant) ([]byte, error) {
+	start := len(b)
+	b = append(b, recordVersion, 0, 0, 0, 0)
+	b, err := plant.AppendJSON(b)
 	if err != nil {
 		return nil, err
 	}
-	value := make([]byte, 0, headerLen+len(payload))
-	value = append(value, recordVersion)
-	value = binary.BigEndian.AppendUint32(value, checksum(key, payload))
-	return append(value, payload...), nil
+	value := b[start:]
+	binary.BigEndian.PutUint32(value[1:], checksum(key, value[headerLen:]))
+	return b, nil
 }
 
 // decode returns the plant that value stores under key, or an error that
