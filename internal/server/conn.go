@@ -117,6 +117,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
+		c.in.kept = append(c.in.kept, p[:n]...) // for lastCall
 		return 0, net.ErrClosed
 	}
 	if n > 0 {
@@ -272,6 +273,10 @@ func (c *conn) Close() error {
 		from = c.in.head().requester()
 	}
 	if word == nil && !c.answered && !c.cut {
+		if c.used && c.readErr == nil && c.stopping.Err() != nil && c.server.cut.Err() == nil {
+			c.server.lingering.Go(c.lastCall)
+			return nil
+		}
 		return c.leave()
 	}
 	c.server.lingering.Go(func() { c.lingerOn(word, from, c.server.linger) })

@@ -3,6 +3,8 @@ package server
 import (
 	"io"
 	"time"
+
+	"plantstore/models"
 )
 
 const (
@@ -65,24 +67,44 @@ func (c *conn) leave() error {
 	return err
 }
 
-// turnAway answers a connection for which there is no place. It waits for the
-// header: clients take an answer to nothing for a fault of the connection. What
-// costs more than that, net/http included, such a connection does not get.
+// turnAway answers a connection for which there is no place. What costs more than
+// that, net/http included, such a connection does not get.
 func (c *conn) turnAway() {
-	var h head
-	header := io.LimitReader(c.Conn, int64(c.server.config.MaxHeaderBytes))
+	limits := lingerLimits{stall: turnAwayTime, total: turnAwayTime, bytes: defaultLinger().bytes}
+	c.refuseNext(turnAwayTime, c.server.config.crowded(), limits)
+}
+
+// lastCall ends an idle connection when the server stops: a request that the
+// client had sent, before it could know, is answered.
+func (c *conn) lastCall() {
+	c.refuseNext(stopGrace, c.server.config.refusal(models.CodeUnavailable), c.server.linger)
+}
+
+// refuseNext answers the next request with e, if there is one in time, and closes
+// the connection. It waits for the header: clients take an answer to nothing for
+// a fault of the connection.
+func (c *conn) refuseNext(wait time.Duration, e *models.Error, limits lingerLimits) {
+	_ = c.SetReadDeadline(time.Now().Add(wait)) // if it fails, so does Read
+	if h := c.nextHead(); h.begun {
+		c.lingerOn(e, h.requester(), limits)
+		return
+	}
+	_ = c.leave()
+}
+
+// nextHead reads what comes of the header of a request that is not handled.
+func (c *conn) nextHead() (h head) {
+	input := io.LimitReader(c.Conn, int64(c.server.config.MaxHeaderBytes))
 	buffer := make([]byte, 4<<10)
-	_ = c.SetReadDeadline(time.Now().Add(turnAwayTime)) // if it fails, so does Read
 	for ended := false; !ended && !h.done; {
-		n, err := header.Read(buffer)
+		n, err := input.Read(buffer)
 		_, bad := h.scan(buffer[:n])
 		ended = err != nil || bad != nil
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if !h.begun {
-		_ = c.leave()
-		return
+		_, _ = h.scan(c.in.kept) // net/http was reading, and has got it
 	}
-	c.lingerOn(c.server.config.crowded(), h.requester(), lingerLimits{
-		stall: turnAwayTime, total: turnAwayTime, bytes: defaultLinger().bytes,
-	})
+	return h
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -268,4 +269,59 @@ func TestListenerFails(t *testing.T) {
 	if err := s.Serve(t.Context(), ln); !errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("Serve: %v, want the listener's error", err)
 	}
+}
+
+// A request that had been sent when the server stops is answered, even on a
+// connection that net/http takes for idle and closes, whether it is reading there
+// or not.
+func TestLastCall(t *testing.T) {
+	t.Parallel()
+	for _, reading := range []bool{false, true} {
+		for sent, want := range map[string]string{
+			good:   `"error":503`,
+			"GET ": `"error":503`,
+			"\r\n": "",
+			"":     "",
+		} {
+			t.Run(fmt.Sprintf("%q, reading %v", sent, reading), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					if answer := answerToLast(t, sent, reading); !strings.Contains(answer, want) || (want == "") != (answer == "") {
+						t.Errorf("got %q, want %q", answer, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// answerToLast returns the answer to what has been sent on an idle connection
+// when it is closed because the server stops.
+func answerToLast(t *testing.T, sent string, reading bool) string {
+	t.Helper()
+	near, far := net.Pipe()
+	s := New(testConfigWith(nil))
+	defer s.cutOff()
+	stopping, stop := context.WithCancel(t.Context())
+	c := &conn{Conn: near, server: s, stopping: stopping, unwatch: func() bool { return true }, used: true}
+	if reading {
+		go func() { _, _ = c.Read(make([]byte, 4096)) }()
+		synctest.Wait()
+	}
+	stop()
+	var closed sync.WaitGroup
+	if reading { // Close comes first, or the request would be net/http's
+		_ = c.Close()
+	}
+	closed.Go(func() { _, _ = io.WriteString(far, sent) })
+	synctest.Wait()
+	_ = c.Close()
+	answer, err := io.ReadAll(far)
+	if err != nil {
+		t.Error(err)
+	}
+	s.lingering.Wait()
+	_ = far.Close()
+	closed.Wait()
+	return string(answer)
 }

@@ -144,6 +144,9 @@ func (s *Server) Terminate() { _ = s.cmd.Process.Signal(syscall.SIGTERM) } // fa
 // Exited returns a channel that is closed when the process has ended.
 func (s *Server) Exited() <-chan struct{} { return s.exited }
 
+// PID returns the number of the process.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
 // ExitCode returns the exit code of a process that has ended, -1 if a signal
 // ended it.
 func (s *Server) ExitCode() int { return s.cmd.ProcessState.ExitCode() }

@@ -1,0 +1,148 @@
+package overload
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+// A site is a server and what its clients need.
+type site struct {
+	t      testing.TB
+	server *plantstore.Server
+	token  string
+}
+
+func newSite(t testing.TB, env ...string) *site {
+	t.Helper()
+	s := &site{t: t, server: plantstore.Start(t, plantstore.Options{Env: append(env, "LOG_LEVEL=error")})}
+	s.token = s.server.Token("--ttl", "0")
+	return s
+}
+
+// A client has one connection to the server.
+type client struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+// dial opens a connection. Each of many clients n comes from one of some
+// addresses, so that there are ports enough.
+func (s *site) dial(n int) (*client, error) {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+n%20))}}
+	nc, err := dialer.DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.server.BaseURL, "http://"))
+	if err != nil {
+		return nil, err
+	}
+	if err := nc.SetDeadline(time.Now().Add(patience)); err != nil {
+		return nil, err
+	}
+	return &client{nc, bufio.NewReaderSize(nc, 1<<10)}, nil
+}
+
+// An answer is what came of one request.
+type answer struct {
+	models.Error // if the status is 400
+
+	status int
+	closes bool
+}
+
+// String shows what is unexpected about it.
+func (a answer) String() string { return fmt.Sprintf("%d %d %q", a.status, a.Code, a.Message) }
+
+// created, refused and identical report whether the plant was stored now, was
+// not for want of resources, or had been before.
+func (a answer) created() bool { return a.status == http.StatusOK }
+
+func (a answer) refused() bool {
+	return a.isError(http.StatusServiceUnavailable) && strings.Contains(a.Message, "not stored")
+}
+
+func (a answer) identical() bool {
+	return a.isError(http.StatusConflict) && strings.Contains(a.Message, "is identical")
+}
+
+func (a answer) isError(code models.Code) bool {
+	return a.status == http.StatusBadRequest && a.Code == code
+}
+
+// header returns the header of a create with these further lines.
+func (s *site) header(lines ...string) string {
+	return "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + s.token + "\r\n" +
+		strings.Join(lines, "\r\n") + "\r\n\r\n"
+}
+
+// create returns the request for a plant.
+func (s *site) create(id int64) string {
+	body := fmt.Sprintf(`{"id":%d,"name":"Monstera %d","tag":"climber"}`, id, id)
+	return s.header(fmt.Sprintf("Content-Length: %d", len(body))) + body
+}
+
+// do sends a request and reads the answer.
+func (c *client) do(request string) (answer, error) {
+	if _, err := io.WriteString(c, request); err != nil {
+		return answer{}, err
+	}
+	return c.read()
+}
+
+// read reads an answer.
+func (c *client) read() (a answer, err error) {
+	response, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	a.status, a.closes = response.StatusCode, response.Close
+	err = json.NewDecoder(response.Body).Decode(&a.Error) // of a Plant, nothing goes into it
+	_, _ = io.Copy(io.Discard, response.Body)             // nothing but the answer's last line
+	return a, err
+}
+
+// each calls do for each number below n, workers at a time.
+func each(n, workers int, do func(i int)) {
+	numbers := make(chan int, n)
+	for i := range n {
+		numbers <- i
+	}
+	close(numbers)
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for i := range numbers {
+				do(i)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// verify checks that each of these plants is stored as it was sent (C5.26).
+func (s *site) verify(ids []int64) {
+	s.t.Helper()
+	const workers = 16
+	each(workers, workers, func(w int) {
+		c, err := s.dial(w)
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		defer func() { _ = c.Close() }()
+		for i := w; i < len(ids); i += workers {
+			if a, err := c.do(s.create(ids[i])); err != nil || !a.identical() {
+				s.t.Errorf("id %d was acknowledged; now: %v, %v", ids[i], a, err)
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,81 @@
+// Package overload holds the tests of what becomes of a server that gets more
+// than it can take: more requests than its disk has room for in time, more
+// connections than it allows, clients that are slow on purpose, huge bodies, and
+// an end in the middle of all that.
+package overload
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+const (
+	// patience bounds every wait, far above what any should take.
+	patience = time.Minute
+	// files is how many files a test has open, and a server.
+	files = 12_000
+)
+
+func TestMain(m *testing.M) {
+	// Explicitly, so that servers inherit it.
+	if err := allowFiles(files); err != nil {
+		fmt.Fprintln(os.Stderr, "the limit of open files:", err)
+		os.Exit(1)
+	}
+	os.Exit(plantstore.Main(m))
+}
+
+func allowFiles(number uint64) error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return err
+	}
+	limit.Cur = max(limit.Cur, number)
+	limit.Max = max(limit.Max, number) // only root may raise it
+	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
+}
+
+// memory returns a figure of the memory of a process, such as VmRSS or VmHWM, in
+// bytes.
+func memory(t testing.TB, server *plantstore.Server, figure string) int64 {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.PID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(status) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		if string(name) != figure {
+			continue
+		}
+		kilobytes, err := strconv.ParseInt(string(bytes.Fields(value)[0]), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kilobytes << 10
+	}
+	t.Fatalf("the system does not tell %s", figure)
+	return 0
+}
+
+// wantMemory checks a figure of the memory of the server against a bound in
+// bytes.
+func wantMemory(t testing.TB, server *plantstore.Server, figure string, most int64) {
+	t.Helper()
+	got := memory(t, server, figure)
+	t.Logf("%s is %d MB, allowed are %d MB", figure, got/1e6, most/1e6)
+	if got > most {
+		t.Errorf("%s is %d bytes, want at most %d", figure, got, most)
+	}
+}
+
+// memoryBound returns what a server with so many connections and bodies of up to
+// 1 MiB may need, in bytes, as docs/operations.md has it.
+func memoryBound(connections int64) int64 { return (552 + connections/16) << 20 }

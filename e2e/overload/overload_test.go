@@ -1,0 +1,201 @@
+package overload
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/plantstore"
+)
+
+// A crowd is clients that create plants as fast as they are let, and one that is
+// turned away comes again at once.
+type crowd struct {
+	*site
+	clients int
+
+	next    atomic.Int64 // id
+	refused atomic.Int64
+	enough  chan struct{} // closed when the clients shall end
+
+	mu           sync.Mutex
+	acknowledged []int64
+}
+
+// run returns when so many plants were acknowledged.
+func (c *crowd) run(plants int) {
+	c.t.Helper()
+	c.enough = make(chan struct{})
+	each(c.clients, c.clients, func(n int) {
+		for c.session(n, plants) {
+		}
+	})
+}
+
+// session is what a client does on one connection. It reports whether it shall
+// come again.
+func (c *crowd) session(n, plants int) bool {
+	conn, err := c.dial(n)
+	if err != nil {
+		c.t.Errorf("no connection: %v", err)
+		return false
+	}
+	defer func() { _ = conn.Close() }()
+	for {
+		select {
+		case <-c.enough:
+			return false
+		default:
+		}
+		id := c.next.Add(1)
+		switch a, err := conn.do(c.create(id)); {
+		case err != nil:
+			c.t.Errorf("no answer: %v", err)
+			return false
+		case a.created():
+			c.acknowledge(id, plants)
+		case !a.refused():
+			c.t.Errorf("answer %v, want 200 or error 503", a)
+			return false
+		default:
+			c.refused.Add(1)
+			if a.closes {
+				return true
+			}
+		}
+	}
+}
+
+func (c *crowd) acknowledge(id int64, plants int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.acknowledged = append(c.acknowledged, id)
+	if len(c.acknowledged) == plants {
+		close(c.enough)
+	}
+}
+
+// TestTenTimes gives a server with a slow disk ten times the clients that it has
+// connections for. Each request is answered, with 200 or error 503, plants are
+// created all the time, and all that were acknowledged are there.
+func TestTenTimes(t *testing.T) {
+	t.Parallel()
+	const connections, plants = 200, 5000
+	fs := faultfs.Mount(t)
+	server := plantstore.Start(t, plantstore.Options{Env: []string{
+		"STORAGE_URL=bbolt:" + fs.Dir + "/data/plants.db", "JWT_SECRET=overload-overload-overload-overload",
+		"MAX_CONNECTIONS=200", "LOG_LEVEL=error",
+	}})
+	c := &crowd{site: &site{t: t, server: server, token: server.Token("--ttl", "0")}, clients: 10 * connections}
+	fs.SetFault(func(op faultfs.Op) syscall.Errno {
+		if op.IsSync() {
+			time.Sleep(20 * time.Millisecond) // it stands for the disk
+		}
+		return 0
+	})
+	c.run(plants)
+	t.Logf("%d plants were acknowledged, %d requests refused", len(c.acknowledged), c.refused.Load())
+	if c.refused.Load() == 0 {
+		t.Error("nothing was refused: the server was not overloaded")
+	}
+	wantMemory(t, server, "VmHWM", memoryBound(connections))
+	fs.SetFault(nil)
+	c.verify(c.acknowledged)
+}
+
+// TestCrowdOnDisk is the same on a disk as it is, where it is the processors
+// that are short, and with connections for all.
+func TestCrowdOnDisk(t *testing.T) {
+	t.Parallel()
+	const clients = 2000
+	c := &crowd{site: newSite(t, "MAX_CONNECTIONS=2500"), clients: clients}
+	c.run(10 * clients)
+	if refused := c.refused.Load(); refused > 0 {
+		t.Errorf("%d requests were refused, though there was room", refused)
+	}
+	wantMemory(t, c.server, "VmHWM", memoryBound(2500))
+	c.verify(c.acknowledged)
+}
+
+// TestTerminate stops a server under load. Each request that was sent before is
+// answered, nothing that was acknowledged is lost, and the process is gone soon,
+// with exit code 0.
+func TestTerminate(t *testing.T) {
+	t.Parallel()
+	for range 3 {
+		terminate(t)
+	}
+}
+
+func terminate(t *testing.T) {
+	t.Helper()
+	const clients, gone = 500, 5 * time.Second
+	s := newSite(t)
+	var sending sync.RWMutex // held by clients while they send a request
+	var stopped atomic.Bool
+	var next, unanswered atomic.Int64
+	acknowledged := make([][]int64, clients)
+	warm := make(chan struct{}, clients)
+	var all sync.WaitGroup
+	for n := range clients {
+		conn, err := s.dial(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			defer func() { _ = conn.Close() }()
+			for first := true; ; first = false {
+				id := next.Add(1)
+				sending.RLock()
+				before := !stopped.Load()
+				_, err := conn.Write([]byte(s.create(id)))
+				sending.RUnlock()
+				if err != nil { // it is closed already
+					return
+				}
+				switch a, err := conn.read(); {
+				case err != nil && before:
+					unanswered.Add(1)
+					t.Logf("client %d: no answer: %v", n, err)
+					return
+				case err != nil:
+					return
+				case a.created():
+					acknowledged[n] = append(acknowledged[n], id)
+				case !a.refused():
+					t.Errorf("answer %v, want 200 or error 503", a)
+				default:
+				}
+				if first {
+					warm <- struct{}{}
+				}
+			}
+		})
+	}
+	for range clients {
+		<-warm
+	}
+	sending.Lock()
+	stopped.Store(true)
+	s.server.Terminate()
+	sending.Unlock()
+	select {
+	case <-s.server.Exited():
+	case <-time.After(gone):
+		t.Errorf("the server is still there %v after SIGTERM", gone)
+		<-s.server.Exited()
+	}
+	all.Wait()
+	if unanswered.Load() > 0 {
+		t.Errorf("%d requests were not answered that were sent before SIGTERM", unanswered.Load())
+	}
+	s.server.Stop()
+	ids := slices.Concat(acknowledged...)
+	s.server = plantstore.Start(t, plantstore.Options{Dir: s.server.Dir})
+	s.verify(ids)
+	t.Logf("%d plants were acknowledged", len(ids))
+}
