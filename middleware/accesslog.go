@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -14,9 +15,16 @@ import (
 // refusal for want of space or time at level warn, all else at level info. The
 // query is left out: a client may have put a token there.
 func AccessLog(logger *slog.Logger) gin.HandlerFunc {
+	memory := sync.Pool{New: func() any { return make(map[any]any) }}
 	return func(c *gin.Context) {
 		start := time.Now()
-		defer func() { logRequest(logger, c, time.Since(start)) }() // after a panic, too
+		keys := memory.Get().(map[any]any) //nolint:forcetypeassert // nothing else is put there
+		c.Keys = keys                      // in which the line finds what others know
+		defer func() {                     // after a panic, too
+			logRequest(logger, c, time.Since(start))
+			clear(keys)
+			memory.Put(keys)
+		}()
 		c.Next()
 	}
 }

@@ -17,9 +17,6 @@ import (
 // failureKey is where Fail leaves the error for the access log.
 const failureKey = "plantstore.failure"
 
-// jsonType is the Content-Type of all answers with a body of ours.
-var jsonType = []string{"application/json"}
-
 // usualAnswer is the size in bytes that most answers do not exceed.
 const usualAnswer = 128
 
@@ -52,8 +49,8 @@ func Fail(c *gin.Context, err error) {
 // sees half an answer.
 func write(c *gin.Context, status int, encoded []byte) {
 	header := c.Writer.Header()
-	header["Content-Type"] = jsonType
-	header["Content-Length"] = []string{strconv.Itoa(len(encoded))}
+	values := []string{"application/json", strconv.Itoa(len(encoded))}
+	header["Content-Type"], header["Content-Length"] = values[:1:1], values[1:]
 	c.Status(status)
 	_, _ = c.Writer.Write(encoded) // the client is gone; nobody is left to tell
 }

@@ -25,10 +25,11 @@ type Origins []string
 // on purpose, never by the browser of itself, so Access-Control-Allow-Credentials
 // is not needed.
 func (o Origins) Header(origin string) http.Header {
+	if len(o) == 0 {
+		return nil
+	}
 	header := http.Header{}
 	switch {
-	case len(o) == 0:
-		return header
 	case slices.Contains(o, "*"):
 		header.Set("Access-Control-Allow-Origin", "*")
 	case slices.Contains(o, origin):

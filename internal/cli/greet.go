@@ -18,9 +18,9 @@ import (
 
 // newLogger returns the logger that c describes, and whether it writes text for
 // people rather than JSON for programs.
-func newLogger(w io.Writer, c *config.Config) (logger *slog.Logger, text bool) {
+func newLogger(w io.Writer, terminal bool, c *config.Config) (logger *slog.Logger, text bool) {
 	options := &slog.HandlerOptions{Level: c.LogLevel}
-	if c.LogFormat == "text" || c.LogFormat == "" && isTerminal(w) {
+	if c.LogFormat == "text" || c.LogFormat == "" && terminal {
 		return slog.New(slog.NewTextHandler(w, options)), true
 	}
 	return slog.New(slog.NewJSONHandler(w, options)), false
@@ -33,14 +33,14 @@ func isTerminal(w io.Writer) bool {
 
 // greet says where everything is: in a few lines for people, or as one record
 // for programs. It does so at every log level, since somebody waits for it.
-func greet(p *Process, c *config.Config, text bool, base string) {
+func greet(w io.Writer, p *Process, c *config.Config, text bool, base string) {
 	described, token := base+"/openapi.yaml", tokenCommand(p, c)
 	if !text {
-		slog.New(slog.NewJSONHandler(p.Stderr, nil)).Info("ready", "base_url", base, "description_url", described,
+		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "base_url", base, "description_url", described,
 			"data", dataPlace(c), "token_command", token)
 		return
 	}
-	fmt.Fprintf(p.Stderr, "The plant store is ready.\n"+
+	fmt.Fprintf(w, "The plant store is ready.\n"+
 		"  base URL     %s\n  description  %s\n  plants       %s\n  get a token  %s\n",
 		base, described, dataPlace(c), token)
 }

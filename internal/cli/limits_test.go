@@ -30,15 +30,23 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
-// GOMEMLIMIT, which the runtime has read already, is left alone.
-func TestLimitMemory(t *testing.T) { //nolint:paralleltest // the limit is that of the process
+// GOGC and GOMEMLIMIT, which the runtime has read already, are left alone.
+func TestTuneMemory(t *testing.T) { //nolint:paralleltest // the limit is that of the process
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
-	limitMemory(&Process{Environ: []string{"GOMEMLIMIT=1GiB"}}, 1000, 1<<20)
+	growth := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(growth)
+	tuneMemory(&Process{Environ: []string{"GOMEMLIMIT=1GiB", "GOGC=100"}}, 1000, 1<<20)
+	if got := debug.SetGCPercent(100); got != 100 {
+		t.Errorf("with GOGC the growth became %d", got)
+	}
 	if got := debug.SetMemoryLimit(-1); got != before {
 		t.Errorf("with GOMEMLIMIT the limit became %d", got)
 	}
-	limitMemory(&Process{}, 1000, 1<<20)
+	tuneMemory(&Process{}, 1000, 1<<20)
+	if got := debug.SetGCPercent(100); got != heapGrowth {
+		t.Errorf("the growth is %d, want %d", got, heapGrowth)
+	}
 	if got, want := debug.SetMemoryLimit(-1), memoryBound(1000, 1<<20); got != want {
 		t.Errorf("the limit is %d, want %d", got, want)
 	}

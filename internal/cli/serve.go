@@ -16,6 +16,7 @@ import (
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
+	"plantstore/internal/backlog"
 	"plantstore/internal/config"
 	"plantstore/internal/server"
 	"plantstore/middleware"
@@ -59,7 +60,9 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 	}
 	defer func() { _ = listener.Close() }() // again, if it was served
 
-	logger, text := newLogger(p.Stderr, c)
+	log := backlog.New(p.Stderr)
+	defer func() { _ = log.Close() }() // nobody is left to tell
+	logger, text := newLogger(log, isTerminal(p.Stderr), c)
 	store, err := engines(logger).Open(ctx, c.StorageURL)
 	if err != nil {
 		return err
@@ -76,8 +79,8 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 		return err
 	}
 	connections := connectionsFor(c, logger)
-	limitMemory(p, connections, c.MaxBodyBytes)
-	greet(p, c, text, base)
+	tuneMemory(p, connections, c.MaxBodyBytes)
+	greet(log, p, c, text, base)
 	origins := middleware.Origins(c.CORSOrigins)
 	ctx, cancel := untilStopped(ctx, store)
 	defer cancel()

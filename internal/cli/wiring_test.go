@@ -157,7 +157,7 @@ func TestServerAllowsOrigins(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answer.Body.Close()
+			_ = answer.Body.Close()
 			if got := answer.Header.Get("Access-Control-Allow-Origin"); got != test.want {
 				t.Errorf("%s, Expect %q: status %d allows %q, want %q", name, expect, answer.StatusCode, got, test.want)
 			}

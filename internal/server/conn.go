@@ -22,6 +22,9 @@ const stopGrace = 100 * time.Millisecond
 // for an Origin: what fits in a URL of the browsers, and more.
 const maxReadOn = 4 << 20
 
+// errNotNow is the error of reading beyond the request that is being handled.
+var errNotNow = errors.New("the request has been read to its end")
+
 // A listener accepts connections that a [conn] watches over.
 type listener struct {
 	net.Listener
@@ -42,6 +45,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		c := &conn{Conn: nc, server: l.server, stopping: l.stopping, timed: true}
 		if l.places.take(c) {
 			c.unwatch = context.AfterFunc(l.stopping, c.hurry)
+			c.uncut = context.AfterFunc(l.server.cut, c.exchange.term.cut)
 			return c, nil
 		}
 		l.server.lingering.Go(c.turnAway)
@@ -59,6 +63,7 @@ type conn struct {
 	server   *Server
 	stopping context.Context // done when the server stops
 	unwatch  func() bool     // ends the wait for the server to stop
+	uncut    func() bool     // ends the wait for the server to cut off what is left; nil if there is none
 	place    chan struct{}   // gives one back when the connection leaves; nil if it has none
 
 	mu       sync.Mutex // guards the following; never held while waiting for the client
@@ -72,6 +77,11 @@ type conn struct {
 	cut      bool      // what the client sends is no longer read
 	closing  bool      // Close has been called
 	readErr  error     // of the last attempt to read
+	reading  bool      // an attempt to read goes on
+	deadline time.Time // of reading
+	applied  time.Time // the deadline that the connection itself has
+
+	exchange exchange // of the current request
 }
 
 // begin is called when the handler gets the request r. It reports whether the
@@ -109,13 +119,14 @@ func (c *conn) timedOut() bool {
 
 // Read implements [io.Reader].
 func (c *conn) Read(p []byte) (int, error) {
-	if n, err := c.readKept(p); n > 0 || err != nil {
+	if n, err := c.beforeRead(p); n > 0 || err != nil {
 		return n, err
 	}
 	n, err := c.Conn.Read(p)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.reading = false
 	if c.closing {
 		c.in.kept = append(c.in.kept, p[:n]...) // for lastCall
 		return 0, net.ErrClosed
@@ -131,8 +142,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readKept delivers what was held back by earlier reads, if anything.
-func (c *conn) readKept(p []byte) (n int, err error) {
+// beforeRead delivers what was held back by earlier reads, if anything. Otherwise,
+// unless there is an error, the connection is to be read from.
+func (c *conn) beforeRead(p []byte) (n int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -140,6 +152,10 @@ func (c *conn) readKept(p []byte) (n int, err error) {
 		return 0, net.ErrClosed
 	case c.cut:
 		return 0, io.EOF
+	case c.handling && c.in.body == 0:
+		// net/http listens for the client to hang up while the handler works,
+		// which changes nothing here, and is expensive to call off.
+		return 0, errNotNow
 	case len(c.in.kept) > 0:
 		n, c.readErr = c.in.release(p)
 		return n, c.readErr
@@ -147,13 +163,35 @@ func (c *conn) readKept(p []byte) (n int, err error) {
 	switch {
 	case c.hurried && !c.used:
 		// net/http may just have given it HeaderTimeout.
-		err = c.Conn.SetReadDeadline(time.Now().Add(stopGrace))
+		c.deadline = time.Now().Add(stopGrace)
 	case c.in.head().begun && !c.handling && !c.timed:
 		// net/http lets the first four bytes of a next request take IdleTimeout.
 		c.timed = true
-		err = c.Conn.SetReadDeadline(time.Now().Add(c.server.config.HeaderTimeout))
+		c.deadline = time.Now().Add(c.server.config.HeaderTimeout)
 	}
-	return 0, err
+	c.reading = true
+	return 0, c.applyDeadline()
+}
+
+// SetReadDeadline implements [net.Conn]. net/http sets half a dozen for each
+// request; only the one that is in force when it comes to reading costs anything.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline = t
+	if !c.reading {
+		return nil
+	}
+	return c.applyDeadline()
+}
+
+// applyDeadline makes the deadline that of the connection itself.
+func (c *conn) applyDeadline() error {
+	if c.applied.Equal(c.deadline) {
+		return nil
+	}
+	c.applied = c.deadline
+	return c.Conn.SetReadDeadline(c.deadline)
 }
 
 // Write implements [io.Writer].
@@ -291,7 +329,8 @@ func (c *conn) hurry() {
 	defer c.mu.Unlock()
 	if !c.used && !c.closing {
 		c.hurried = true
-		_ = c.Conn.SetReadDeadline(time.Now().Add(stopGrace)) // it fails if the connection is gone
+		c.deadline = time.Now().Add(stopGrace)
+		_ = c.applyDeadline() // it fails if the connection is gone
 	}
 }
 

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"os"
@@ -22,17 +21,18 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := r.Context().Value(connKey{}).(*conn) //nolint:forcetypeassert // withConn puts nothing else there
-	a := &answer{ResponseWriter: w, request: r, doubtful: c.begin(r)}
+	c.exchange.answer = answer{ResponseWriter: w, request: r, doubtful: c.begin(r)}
+	a := &c.exchange.answer
 	// An answer must not wait for a body that the handler does not want. All
 	// writers of net/http for HTTP/1 can do this.
 	_ = a.controller().EnableFullDuplex()
 
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.config.RequestTimeout)
-	defer cancel()
-	defer context.AfterFunc(s.cut, cancel)() //nolint:contextcheck // it ends the one above
-	inner := r.WithContext(ctx)
+	ctx := c.exchange.term.begin(r.Context(), s.config.RequestTimeout)
+	defer ctx.end()
+	inner := r.WithContext(ctx) //nolint:contextcheck // it has the values of that of r
 	if r.Body != http.NoBody {
-		a.body = &body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
+		c.exchange.body = body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
+		a.body = &c.exchange.body
 		inner.Body = a.body
 	}
 	panicking := true
@@ -44,6 +44,15 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.config.Handler.ServeHTTP(a, inner)
 	panicking = false
 	a.finish(c)
+}
+
+// An exchange is what the handler of a request is given. It belongs to the
+// connection, whose requests have it one after the other: a handler must be done
+// with all of it when it returns, as net/http demands.
+type exchange struct {
+	answer answer
+	body   body
+	term   term
 }
 
 // A body is a request body that knows how much of it has been read.

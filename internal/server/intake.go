@@ -29,11 +29,12 @@ const ofChunks = -1
 // was read beyond is kept. So it is known at any time to which request a byte
 // belongs, without a second parser of HTTP.
 type intake struct {
-	kept []byte
-	last head  // the header that is complete, but not yet with the handler
-	next head  // the header that comes in now or next
-	body int64 // bytes of the current body still to be let through, or ofChunks
-	line int   // length of the current line of a body of chunks
+	kept  []byte
+	small [256]byte // the memory of kept, if it is enough
+	last  head      // the header that is complete, but not yet with the handler
+	next  head      // the header that comes in now or next
+	body  int64     // bytes of the current body still to be let through, or ofChunks
+	line  int       // length of the current line of a body of chunks
 }
 
 // begin is called when the handler gets r, whose body begins now. It reports
@@ -78,7 +79,7 @@ func (in *intake) end() bool {
 func (in *intake) admit(p []byte, n int) (int, error) {
 	portion, err := in.portion(p[:n], len(p))
 	if portion < n {
-		in.kept = bytes.Clone(p[portion:n])
+		in.kept = append(in.small[:0], p[portion:n]...)
 	}
 	return portion, err
 }
@@ -173,8 +174,14 @@ type head struct {
 
 // scan returns the length of data up to the end of the header.
 func (h *head) scan(data []byte) (int, error) {
-	for i, b := range data {
-		switch {
+	for i := 0; i < len(data); i++ {
+		if h.uninteresting() {
+			i += h.skip(data[i:])
+			if i == len(data) {
+				break
+			}
+		}
+		switch b := data[i]; {
 		case b == '\n' && !h.begun:
 			h.size = 0
 		case b == '\n' && (h.size == 0 || h.size == 1 && h.start[0] == '\r'):
@@ -194,6 +201,23 @@ func (h *head) scan(data []byte) (int, error) {
 		}
 	}
 	return len(data), nil
+}
+
+// uninteresting reports whether the rest of the current line says nothing that is
+// looked for.
+func (h *head) uninteresting() bool {
+	return h.size >= len(h.start) && !h.id.open && !h.origin.open
+}
+
+// skip passes over bytes of the current line up to its end, or a control character,
+// and returns how many.
+func (h *head) skip(data []byte) int {
+	n := 0
+	for n < len(data) && data[n] >= ' ' && data[n] != 0x7f {
+		n++
+	}
+	h.size += n
+	return n
 }
 
 // note adds a byte to the current line.

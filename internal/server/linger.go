@@ -57,7 +57,7 @@ func (c *conn) drain(limits lingerLimits) {
 		if deadline.After(end) {
 			deadline = end
 		}
-		_ = c.SetReadDeadline(deadline) // if it fails, so does Read
+		_ = c.Conn.SetReadDeadline(deadline) // if it fails, so does Read
 		n, err := c.Conn.Read(buffer)
 		if err != nil {
 			return

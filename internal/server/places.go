@@ -61,6 +61,10 @@ func (p places) take(c *conn) (stays bool) {
 // once only.
 func (c *conn) leave() error {
 	err := c.Conn.Close()
+	if c.uncut != nil {
+		c.uncut()
+		c.exchange.term.release()
+	}
 	if c.place != nil {
 		<-c.place
 	}
@@ -84,7 +88,7 @@ func (c *conn) lastCall() {
 // the connection. It waits for the header: clients take an answer to nothing for
 // a fault of the connection.
 func (c *conn) refuseNext(wait time.Duration, e *models.Error, limits lingerLimits) {
-	_ = c.SetReadDeadline(time.Now().Add(wait)) // if it fails, so does Read
+	_ = c.Conn.SetReadDeadline(time.Now().Add(wait)) // if it fails, so does Read
 	if h := c.nextHead(); h.begun {
 		c.lingerOn(e, h.requester(), limits)
 		return

@@ -37,8 +37,7 @@ func explain(path string, err error) error {
 
 // explainCreate is explain for a file that could not be made.
 func explainCreate(path string, err error) error {
-	var refused refusalError
-	if errors.As(err, &refused) {
+	if _, ok := errors.AsType[refusalError](err); ok {
 		return explain(path, err)
 	}
 	var failure *fs.PathError

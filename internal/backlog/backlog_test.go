@@ -1,0 +1,123 @@
+package backlog_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"plantstore/internal/backlog"
+)
+
+// Lines of many writers all come, each whole, and those of one in their order.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	const writers, lines = 8, 500
+	var out bytes.Buffer
+	b := backlog.New(&out)
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for n := range lines {
+				if _, err := fmt.Fprintf(b, "%d %d\n", w, n); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	next := [writers]int{}
+	for line := range strings.Lines(out.String()) {
+		var w, n int
+		if _, err := fmt.Sscanf(line, "%d %d\n", &w, &n); err != nil || n != next[w] {
+			t.Fatalf("line %q, want number %d: %v", line, next[w], err)
+		}
+		next[w]++
+	}
+	for w, n := range next {
+		if n != lines {
+			t.Errorf("%d lines of writer %d, want %d", n, w, lines)
+		}
+	}
+}
+
+// A gate lets writes through one by one.
+type gate struct {
+	open chan struct{}
+	out  bytes.Buffer
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	<-g.open
+	return g.out.Write(p)
+}
+
+// What comes while a write goes on waits for nobody, up to a bound.
+func TestSlowWriter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		b := backlog.New(g)
+		line := bytes.Repeat([]byte("x"), 100<<10)
+		written := 0
+		go func() {
+			for range 30 {
+				_, _ = b.Write(line)
+				written++
+			}
+		}()
+		synctest.Wait()
+		if written < 10 || written > 20 {
+			t.Errorf("%d lines of 100 KiB do not wait, want 1 to 2 MiB of them", written)
+		}
+		close(g.open)
+		synctest.Wait()
+		if err := b.Close(); err != nil || g.out.Len() != 30*len(line) {
+			t.Errorf("%d bytes came through, want %d: %v", g.out.Len(), 30*len(line), err)
+		}
+	})
+}
+
+func TestAfterClose(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	b := backlog.New(&out)
+	for range 2 {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := io.WriteString(b, "late"); err != nil || out.String() != "late" {
+		t.Errorf("%q came through: %v", &out, err)
+	}
+}
+
+// A broken writer fails.
+type broken struct{}
+
+var errBroken = errors.New("broken")
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestBrokenWriter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := backlog.New(broken{})
+		_, _ = io.WriteString(b, "lost")
+		synctest.Wait()
+		if _, err := io.WriteString(b, "told"); !errors.Is(err, errBroken) {
+			t.Errorf("Write: %v", err)
+		}
+		_, _ = io.WriteString(b, "lost")
+		if err := b.Close(); !errors.Is(err, errBroken) {
+			t.Errorf("Close: %v", err)
+		}
+	})
+}
