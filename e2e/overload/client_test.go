@@ -44,9 +44,6 @@ func (s *site) dial(n int) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := nc.SetDeadline(time.Now().Add(patience)); err != nil {
-		return nil, err
-	}
 	return &client{nc, bufio.NewReaderSize(nc, 1<<10)}, nil
 }
 
@@ -91,10 +88,18 @@ func (s *site) create(id int64) string {
 
 // do sends a request and reads the answer.
 func (c *client) do(request string) (answer, error) {
-	if _, err := io.WriteString(c, request); err != nil {
+	if err := c.send(request); err != nil {
 		return answer{}, err
 	}
 	return c.read()
+}
+
+func (c *client) send(text string) error {
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	_, err := io.WriteString(c, text)
+	return err
 }
 
 // read reads an answer.

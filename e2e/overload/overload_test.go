@@ -1,7 +1,6 @@
 package overload
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -119,83 +118,4 @@ func TestCrowdOnDisk(t *testing.T) {
 	}
 	wantMemory(t, c.server, "VmHWM", memoryBound(2500))
 	c.verify(c.acknowledged)
-}
-
-// TestTerminate stops a server under load. Each request that was sent before is
-// answered, nothing that was acknowledged is lost, and the process is gone soon,
-// with exit code 0.
-func TestTerminate(t *testing.T) {
-	t.Parallel()
-	for range 3 {
-		terminate(t)
-	}
-}
-
-func terminate(t *testing.T) {
-	t.Helper()
-	const clients, gone = 500, 5 * time.Second
-	s := newSite(t)
-	var sending sync.RWMutex // held by clients while they send a request
-	var stopped atomic.Bool
-	var next, unanswered atomic.Int64
-	acknowledged := make([][]int64, clients)
-	warm := make(chan struct{}, clients)
-	var all sync.WaitGroup
-	for n := range clients {
-		conn, err := s.dial(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Go(func() {
-			defer func() { _ = conn.Close() }()
-			for first := true; ; first = false {
-				id := next.Add(1)
-				sending.RLock()
-				before := !stopped.Load()
-				_, err := conn.Write([]byte(s.create(id)))
-				sending.RUnlock()
-				if err != nil { // it is closed already
-					return
-				}
-				switch a, err := conn.read(); {
-				case err != nil && before:
-					unanswered.Add(1)
-					t.Logf("client %d: no answer: %v", n, err)
-					return
-				case err != nil:
-					return
-				case a.created():
-					acknowledged[n] = append(acknowledged[n], id)
-				case !a.refused():
-					t.Errorf("answer %v, want 200 or error 503", a)
-				default:
-				}
-				if first {
-					warm <- struct{}{}
-				}
-			}
-		})
-	}
-	for range clients {
-		<-warm
-	}
-	sending.Lock()
-	stopped.Store(true)
-	s.server.Terminate()
-	sending.Unlock()
-	select {
-	case <-s.server.Exited():
-	case <-time.After(gone):
-		t.Errorf("the server is still there %v after SIGTERM", gone)
-		<-s.server.Exited()
-	}
-	all.Wait()
-	if unanswered.Load() > 0 {
-		t.Errorf("%d requests were not answered that were sent before SIGTERM", unanswered.Load())
-	}
-	s.server.Stop()
-	ids := slices.Concat(acknowledged...)
-	s.server = plantstore.Start(t, plantstore.Options{Dir: s.server.Dir})
-	s.verify(ids)
-	t.Logf("%d plants were acknowledged", len(ids))
 }

@@ -84,6 +84,7 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 	origins := middleware.Origins(c.CORSOrigins)
 	ctx, cancel := untilStopped(ctx, store)
 	defer cancel()
+	go returnMemory(ctx)
 	err = server.New(server.Config{
 		Handler: routes.New(routes.Options{
 			Store:        store,

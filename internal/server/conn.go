@@ -44,7 +44,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		c := &conn{Conn: nc, server: l.server, stopping: l.stopping, timed: true}
 		if l.places.take(c) {
-			c.unwatch = context.AfterFunc(l.stopping, c.hurry)
+			c.watch()
 			c.uncut = context.AfterFunc(l.server.cut, c.exchange.term.cut)
 			return c, nil
 		}
@@ -62,11 +62,11 @@ type conn struct {
 
 	server   *Server
 	stopping context.Context // done when the server stops
-	unwatch  func() bool     // ends the wait for the server to stop
 	uncut    func() bool     // ends the wait for the server to cut off what is left; nil if there is none
 	place    chan struct{}   // gives one back when the connection leaves; nil if it has none
 
-	mu       sync.Mutex // guards the following; never held while waiting for the client
+	mu       sync.Mutex  // guards the following; never held while waiting for the client
+	unwatch  func() bool // ends the wait for the server to stop; nil if none waits
 	in       intake
 	used     bool      // the client has sent something
 	hurried  bool      // it had not when the server stopped
@@ -134,7 +134,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	if n > 0 {
 		if !c.used {
 			c.used = true
-			c.unwatch()
+			c.forget()
 		}
 		n, err = c.in.admit(p, n)
 	}
@@ -299,13 +299,13 @@ func (c *conn) CloseWrite() error { return c.Close() }
 // the client may not have read, the connection lives on for a while behind the
 // back of net/http, see [conn.lingerOn].
 func (c *conn) Close() error {
-	c.unwatch()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
 		return nil
 	}
 	c.closing = true
+	c.forget()
 	word, from := c.lastWord(), c.from
 	if !c.handling {
 		from = c.in.head().requester()
@@ -319,6 +319,22 @@ func (c *conn) Close() error {
 	}
 	c.server.lingering.Go(func() { c.lingerOn(word, from, c.server.linger) })
 	return nil
+}
+
+// watch waits for the server to stop.
+func (c *conn) watch() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unwatch = context.AfterFunc(c.stopping, c.hurry)
+}
+
+// forget ends the wait for the server to stop, and drops what it costs. The caller
+// holds c.mu.
+func (c *conn) forget() {
+	if c.unwatch != nil {
+		c.unwatch()
+		c.unwatch = nil
+	}
 }
 
 // hurry is called when the server stops and the client has not sent anything yet.

@@ -1,0 +1,259 @@
+package overload
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plantstore/models"
+)
+
+// TestIdle opens 10,000 connections, creates a plant on each and lets them be.
+func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the ports and files
+	const connections, most = 10_000, 200 << 20
+	s := newSite(t)
+	for n := range 500 { // what is needed once is not the cost of a connection
+		s.wantSmall(t, int64(connections+1+n))
+	}
+	before := memory(t, s.server, "VmRSS")
+	clients := make([]*client, connections)
+	each(connections, 64, func(n int) {
+		var err error
+		if clients[n], err = s.dial(n); err != nil {
+			t.Error(err)
+			return
+		}
+		if a, err := clients[n].do(s.create(int64(n))); err != nil || !a.created() {
+			t.Errorf("answer %v, %v", a, err)
+		}
+	})
+	if t.Failed() {
+		return
+	}
+	// What the creates have left behind is given back in a while.
+	for end := time.Now().Add(patience); memory(t, s.server, "VmRSS") > before+most && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond)
+	}
+	wantMemory(t, s.server, "VmRSS", before+most)
+
+	// They fill the house: one more is told so, and they are served still.
+	extra, err := s.dial(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := extra.do(s.create(connections)); err != nil || !a.refused() || !a.closes {
+		t.Errorf("one more connection: %v, %v", a, err)
+	}
+	_ = extra.Close()
+	each(connections, 64, func(n int) {
+		if a, err := clients[n].do(s.create(int64(n))); err != nil || !a.identical() {
+			t.Errorf("answer %v, %v", a, err)
+		}
+		_ = clients[n].Close()
+	})
+	wantMemory(t, s.server, "VmHWM", memoryBound(connections))
+}
+
+// TestSlow lets many clients send their headers and bodies a byte at a time.
+// Each is told so and cut off when its time is up, and others are served
+// meanwhile.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	const clients = 1000
+	s := newSite(t, "HEADER_TIMEOUT=2s", "REQUEST_TIMEOUT=8s")
+	c, err := s.dial(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for n := range clients {
+		start := "POST /plants HTTP/1.1\r\nX-Slow: "
+		if n%2 == 0 {
+			start = s.header("Content-Length: 1000") + `{"name": "`
+		}
+		all.Go(func() { s.drip(n, start) })
+	}
+	slow := make(chan struct{})
+	go func() { all.Wait(); close(slow) }()
+	served := 0
+	for waiting := true; waiting; served++ {
+		if a, err := c.do(s.create(int64(served))); err != nil || !a.created() {
+			t.Fatalf("meanwhile: %v, %v", a, err)
+		}
+		select {
+		case <-slow:
+			waiting = false
+		case <-time.After(10 * time.Millisecond): // a client like others
+		}
+	}
+	t.Logf("%d plants were created meanwhile", served)
+}
+
+// drip sends the start of a request and then a byte at a time, until it is
+// answered with error 408 and the connection ends.
+func (s *site) drip(n int, start string) {
+	c, err := s.dial(n)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	defer func() { _ = c.Close() }()
+	err = c.send(start)
+	answered := make(chan struct{})
+	var sender sync.WaitGroup
+	sender.Go(func() {
+		for {
+			select {
+			case <-answered:
+				return
+			case <-time.After(100 * time.Millisecond): // slowly, on purpose
+				_, _ = io.WriteString(c, "a") // the server may have cut it off
+			}
+		}
+	})
+	var a answer
+	if err == nil {
+		a, err = c.read()
+	}
+	close(answered)
+	sender.Wait()
+	if err != nil || !a.isError(http.StatusRequestTimeout) || !a.closes {
+		s.t.Errorf("slow client %d: %v, %v, want error 408 and the end", n, a, err)
+	}
+}
+
+// TestHugeBodies sends many bodies of 100 MB at once, and headers of that size.
+// Each is refused, and all together cost less memory than one of them.
+func TestHugeBodies(t *testing.T) {
+	t.Parallel()
+	const size, clients = 100_000_000, 40
+	s := newSite(t)
+	before := memory(t, s.server, "VmHWM")
+	each(clients, clients, func(n int) {
+		kind := []struct {
+			start string
+			want  models.Code
+		}{
+			{s.header(fmt.Sprint("Content-Length: ", size)), http.StatusRequestEntityTooLarge},
+			{s.header("Transfer-Encoding: chunked") + fmt.Sprintf("%x\r\n", size), http.StatusRequestEntityTooLarge},
+			{fmt.Sprintf("POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", size), http.StatusUnauthorized},
+			{"POST /plants HTTP/1.1\r\nHost: x\r\nX-Huge: ", http.StatusRequestHeaderFieldsTooLarge},
+		}[n%4]
+		c, err := s.dial(n)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = c.Close() }()
+		err = c.send(kind.start)
+		var sender sync.WaitGroup
+		sender.Go(func() {
+			_, _ = io.CopyN(c, endless{}, size) // the server may have heard enough
+		})
+		a, err2 := c.read()
+		if err != nil || err2 != nil || !a.isError(kind.want) || !a.closes {
+			t.Errorf("%.60q: %v, %v, %v, want error %d and the end", kind.start, a, err, err2, kind.want)
+		}
+		sender.Wait()
+	})
+	wantMemory(t, s.server, "VmHWM", before+size)
+}
+
+// endless is a body of letters.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'a'
+	}
+	return len(p), nil
+}
+
+// TestLargeBodies lets many clients announce bodies as large as is allowed. Some
+// have room; the others are refused at once, while those of the first are not
+// even there. Small ones are not touched by that.
+func TestLargeBodies(t *testing.T) {
+	t.Parallel()
+	const size, room, clients = 1 << 20, 64, 300
+	s := newSite(t, "MAX_CONNECTIONS=400")
+	// Members are what costs most memory.
+	members := new(strings.Builder)
+	for i := 0; members.Len() < size-100; i++ {
+		fmt.Fprintf(members, `"%x":1,`, i)
+	}
+	body := func(n int) string {
+		b := fmt.Sprintf(`{%s"id":%d,"name":"large`, members, n)
+		return b + strings.Repeat(" ", size-len(b)-2) + `"}`
+	}
+	holders := make([]*client, room)
+	for n := range holders {
+		var err error
+		if holders[n], err = s.dial(n); err == nil {
+			err = holders[n].send(s.header(fmt.Sprint("Content-Length: ", size), "Expect: 100-continue"))
+		}
+		if err == nil { // it is asked for when there is room for it
+			_, err = holders[n].in.Discard(len("HTTP/1.1 100 Continue\r\n\r\n"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	each(clients, clients, func(n int) {
+		c, err := s.dial(n)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = c.Close() }()
+		if a, err := c.do(s.header(fmt.Sprint("Content-Length: ", size)) + body(room+n)); err != nil || !a.refused() {
+			t.Errorf("a large body too many: %v, %v", a, err)
+		}
+	})
+	s.wantSmall(t, 1<<40)
+	each(room, room, func(n int) {
+		if a, err := holders[n].do(body(n)); err != nil || !a.created() {
+			t.Errorf("a large body: %v, %v", a, err)
+		}
+	})
+	// Now all at once, and as often as it takes.
+	each(clients, clients, func(n int) { s.insist(n, s.header(fmt.Sprint("Content-Length: ", size))+body(room+n)) })
+	wantMemory(t, s.server, "VmHWM", memoryBound(400))
+}
+
+// wantSmall creates a small plant.
+func (s *site) wantSmall(t *testing.T, id int64) {
+	t.Helper()
+	c, err := s.dial(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if a, err := c.do(s.create(id)); err != nil || !a.created() {
+		t.Errorf("a small body: %v, %v", a, err)
+	}
+}
+
+// insist sends a request until it is accepted.
+func (s *site) insist(n int, request string) {
+	for start := time.Now(); time.Since(start) < patience; {
+		c, err := s.dial(n)
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		a, err := c.do(request)
+		_ = c.Close()
+		if err == nil && a.created() {
+			return
+		}
+		if err != nil || !a.refused() {
+			s.t.Errorf("a large body among many: %v, %v", a, err)
+			return
+		}
+	}
+	s.t.Errorf("a large body was refused for %v", patience)
+}
