@@ -1,0 +1,112 @@
+package crash
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// TestFullFileSystem fills a small file system, first by plants themselves and
+// then by a file of somebody else. What finds no room is error 507 and not
+// stored; as soon as there is room again the same process takes it.
+func TestFullFileSystem(t *testing.T) {
+	t.Parallel()
+	v := newVolume(t, 16<<20, mkfsExt4()...)
+	s := newSite(t, v.dir)
+	reserve, ballast := filepath.Join(v.dir, "reserve"), filepath.Join(v.dir, "ballast")
+	must(t, os.WriteFile(reserve, make([]byte, 6<<20), 0o600))
+
+	refused := s.fill()
+	must(t, os.Remove(reserve))
+	s.takeAll(refused)
+
+	fillWith(t, ballast)
+	refused = s.fill()
+	must(t, os.Remove(ballast))
+	s.takeAll(refused)
+
+	s.check()
+	s.restart()
+	s.verify(0)
+	t.Logf("%d plants were acknowledged, %d were refused at last", len(s.acknowledged), len(refused))
+}
+
+// fill creates plants, by several writers, until each was told a few times that
+// there is no room. It returns what was refused.
+func (s *site) fill() (refused []string) {
+	s.t.Helper()
+	s.rounds++
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			left := 5
+			for n := 0; left > 0; n++ {
+				body := s.bigBody(w, n)
+				a, err := s.post(body)
+				mu.Lock()
+				switch {
+				case err == nil && a.status == http.StatusOK:
+					s.acknowledged = append(s.acknowledged, body)
+				case err == nil && a.Code == http.StatusInsufficientStorage && strings.Contains(a.Message, "was not stored"):
+					refused = append(refused, body)
+					left--
+				default:
+					s.t.Errorf("round %d: %.60s on a disk that gets full: status %d, %+v, %v", s.rounds, body, a.status, a.Error, err)
+					left = 0
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	return refused
+}
+
+// bigBody is body for a plant of up to ten pages.
+func (s *site) bigBody(w, n int) string {
+	return strings.Replace(s.body(w, n), `"name":"`, `"name":"`+strings.Repeat("big ", n%10*1000), 1)
+}
+
+// takeAll sends what was refused again, now that there is room: nothing of it may
+// be stored already.
+func (s *site) takeAll(refused []string) {
+	s.t.Helper()
+	if len(refused) < writers {
+		s.t.Errorf("only %d plants were refused: the disk was not full", len(refused))
+	}
+	for _, body := range refused {
+		if !s.create(body) {
+			s.t.Errorf("round %d: %.60s is not taken though there is room again", s.rounds, body)
+		}
+	}
+}
+
+// fillWith makes a file that takes all the room there is.
+func fillWith(t testing.TB, path string) {
+	t.Helper()
+	file, err := os.Create(path)
+	must(t, err)
+	defer func() { _ = file.Close() }()
+	for size := 64 << 10; size >= 512; size /= 2 { // up to the last bit
+		if _, err := io.Copy(file, endless(size)); !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("a file that should fill the disk: %v", err)
+		}
+	}
+	must(t, file.Sync())
+}
+
+// endless reads zeros, so many at a time.
+type endless int
+
+func (e endless) Read(p []byte) (int, error) {
+	n := min(len(p), int(e))
+	clear(p[:n])
+	return n, nil
+}
