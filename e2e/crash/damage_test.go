@@ -71,7 +71,10 @@ func wantRefusal(t testing.TB, path string, args ...string) {
 	cmd := plantstore.Command(t, t.TempDir(), env, args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	err := cmd.Run()
+	must(t, cmd.Start())
+	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	watchdog.Stop()
 	last := lastLine(stderr.String())
 	if cmd.ProcessState.ExitCode() != 1 || !strings.HasPrefix(last, "plantstore: ") || !strings.Contains(last, path) {
 		t.Errorf("plantstore %v: %v, last line %q, want exit code 1 and a line that names %s", args, err, last, path)

@@ -12,7 +12,7 @@ func TestKill(t *testing.T) {
 		from := len(s.acknowledged)
 		s.interrupt(s.server.Kill)
 		s.restart()
-		if round%10 == 9 || round == rounds-1 {
+		if round%(rounds/10) == 0 || round == rounds-1 {
 			from = 0
 		}
 		s.verify(from)

@@ -114,8 +114,8 @@ func failOnce(t testing.TB, idle openers, binary string, seed uint64, f fault, n
 	s.server.Kill()
 	o.violations = append(o.violations, s.ledger.lies...)
 	tr := newTrial(t, s, seed, restart)
-	tr.cuts = slices.Concat(thin(every(at, restart), torture(12, 80)), thin(every(restart+1, len(tr.log)), torture(12, 400)))
-	tr.variants = torture(3, 12)
+	tr.cuts = slices.Concat(thin(every(at, restart), torture(12, 40)), thin(every(restart+1, len(tr.log)), torture(12, 100)))
+	tr.variants = torture(3, 8)
 	r := tr.run(t, idle)
 	o.images, o.violations = r.images, append(o.violations, r.violations...)
 	return o

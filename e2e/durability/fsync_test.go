@@ -26,7 +26,7 @@ func TestFailingSync(t *testing.T) {
 func TestFailingSyncs(t *testing.T) {
 	t.Parallel()
 	f := failingSync()
-	f.creates, f.lasting = torture(20, 100), 4
+	f.creates, f.lasting = torture(20, 50), 4
 	failEach(t, f)
 }
 
@@ -42,7 +42,7 @@ func TestFailingWrite(t *testing.T) {
 func TestFailingWrites(t *testing.T) {
 	t.Parallel()
 	f := failingWrite()
-	f.creates, f.lasting = torture(10, 100), 40
+	f.creates, f.lasting = torture(10, 30), 40
 	failEach(t, f)
 }
 

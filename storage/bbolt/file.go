@@ -37,11 +37,10 @@ func explain(path string, err error) error {
 
 // explainCreate is explain for a file that could not be made.
 func explainCreate(path string, err error) error {
-	if _, ok := errors.AsType[refusalError](err); ok {
+	if _, refused := errors.AsType[refusalError](err); refused {
 		return explain(path, err)
 	}
-	var failure *fs.PathError
-	if errors.As(err, &failure) && failure.Path == path {
+	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
 		err = failure.Err // the path need not be said twice
 	}
 	return fmt.Errorf("create database %s: %w", path, err)
