@@ -46,7 +46,8 @@ test: tools fuzz-short ## run all tests, with the race detector
 
 .PHONY: torture
 torture: tools ## the tests of faults in their long form, for an hour or so
-	cd e2e && TORTURE=1 go test -tags $(tags) -count=1 -timeout 3h -v $$(go list ./... | grep -E '$(faults)')
+	cd e2e && TORTURE=1 go test -tags $(tags) -count=1 -timeout 3h -p 1 -v $$(go list ./... | grep -E '$(faults)') \
+		| grep -vE '^ *(=== |--- PASS: .*/)'
 
 .PHONY: fuzz
 fuzz: ## fuzz each target for FUZZTIME (10m)
