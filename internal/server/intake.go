@@ -30,7 +30,7 @@ const ofChunks = -1
 // belongs, without a second parser of HTTP.
 type intake struct {
 	kept  []byte
-	small [256]byte // the memory of kept, if it is enough
+	small [128]byte // the memory of kept, if it is enough
 	last  head      // the header that is complete, but not yet with the handler
 	next  head      // the header that comes in now or next
 	body  int64     // bytes of the current body still to be let through, or ofChunks
