@@ -8,7 +8,7 @@ modules := . e2e
 tags := nomsgpack
 # The packages of e2e that break disks and machines. The race detector would watch
 # them judge thousands of images, one after the other, and not the server.
-faults := /e2e/(durability|crash)$$
+faults := /e2e/(durability|crash|overload)$$
 platforms := $(foreach os,linux darwin windows,$(os)/amd64 $(os)/arm64)
 # Fuzzing goes on this long for each target, as -fuzztime has it.
 FUZZTIME ?= 10m

@@ -39,7 +39,7 @@ type client struct {
 // dial opens a connection. Each of many clients n comes from one of some
 // addresses, so that there are ports enough.
 func (s *site) dial(n int) (*client, error) {
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+n%20))}}
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+n%20))}} //nolint:gosec // it is small
 	nc, err := dialer.DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.server.BaseURL, "http://"))
 	if err != nil {
 		return nil, err

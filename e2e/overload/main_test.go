@@ -18,7 +18,7 @@ import (
 
 const (
 	// patience bounds every wait, far above what any should take.
-	patience = time.Minute
+	patience = 5 * time.Minute
 	// files is how many files a test has open, and a server.
 	files = 12_000
 )

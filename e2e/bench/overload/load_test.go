@@ -51,7 +51,7 @@ func (l *load) take() (*client, error) {
 	}
 	l.mu.Unlock()
 	// From several addresses, so that there are ports enough.
-	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+l.next.Load()%50))}}
+	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+l.next.Load()%50))}} //nolint:gosec // it is small
 	nc, err := from.DialContext(l.b.Context(), "tcp", strings.TrimPrefix(l.server.BaseURL, "http://"))
 	if err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func BenchmarkProcessors(b *testing.B) {
 // measure is closed for a turn. It also returns for how many microseconds the
 // server computes for each plant.
 func (l *load) measure(clients int) (goodput, cpuEach float64) {
-	const turn = 2 * time.Second
+	const turn = time.Second
 	before, start := cpu(l.b, l.server), time.Now()
 	goodput = l.closed(clients, turn)
 	return goodput, (cpu(l.b, l.server) - before) / (goodput * time.Since(start).Seconds())
