@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/e2e/internal/tools"
 	"plantstore/internal/auth"
 )
 
@@ -64,12 +63,7 @@ func (h *harness) close() { _ = os.RemoveAll(h.dir) }
 // build builds the programs, all in the same way.
 func (h *harness) build(ctx context.Context) error {
 	h.binaries = map[string]string{plantstoreName: filepath.Join(h.dir, "plantstore")}
-	err := plantstore.Build(h.binaries[plantstoreName])
-	if err != nil {
-		return err
-	}
-	module, err := tools.ModuleDir()
-	if err != nil {
+	if err := plantstore.Build(h.binaries[plantstoreName]); err != nil { //nolint:contextcheck // as for the tests, which have none then
 		return err
 	}
 	for name, pkg := range map[string]string{
@@ -77,7 +71,7 @@ func (h *harness) build(ctx context.Context) error {
 	} {
 		h.binaries[name] = filepath.Join(h.dir, pkg)
 		build := exec.CommandContext(ctx, "go", "build", "-tags", "nomsgpack", "-trimpath", "-o", h.binaries[name], "./bench/"+pkg)
-		build.Dir = module
+		build.Dir = h.settings.module
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("%v: %w\n%s", build, err, out)
 		}
@@ -162,8 +156,8 @@ func (h *harness) measure(ctx context.Context, groups []group) ([]measured, erro
 					return nil, fmt.Errorf("%v, %v: %w", m.contenders[at], m.contenders[at].load, err)
 				}
 				m.samples[at] = append(m.samples[at], s)
-				fmt.Fprintf(h.progress, "round %d  %-30v %-45v %8.0f/s  p99 %6.1f ms  CPU %5.1f µs\n",
-					round+1, m.contenders[at].load, m.contenders[at], s.throughput, s.p99/1000, s.cpu)
+				fmt.Fprintf(h.progress, "round %d  %-36v %-46v %8.0f/s  p99 %6.1f ms  CPU %5.1f µs  others %3.0f %%\n",
+					round+1, m.contenders[at].load, m.contenders[at], s.throughput, s.p99/1000, s.cpu, 100*s.others)
 			}
 		}
 	}
@@ -202,7 +196,7 @@ func (h *harness) shoot(ctx context.Context, c contender, used *store, p *proces
 	if c.load.many {
 		s.tokens = h.manyTokens
 	}
-	before, err := p.cpu()
+	before, err := usageOf(p)
 	if err != nil {
 		return sample{}, err
 	}
@@ -210,17 +204,19 @@ func (h *harness) shoot(ctx context.Context, c contender, used *store, p *proces
 	if err != nil {
 		return sample{}, err
 	}
-	after, err := p.cpu()
+	after, err := usageOf(p)
 	if err != nil {
 		return sample{}, err
 	}
 	// wrk does not count what it has sent but not seen answered.
 	used.next += r.Requests + r.Broken + 2*int64(c.load.clients)
+	process := after.process - before.process
 	return sample{
 		throughput: float64(r.Requests) / (float64(r.Duration) / 1e6),
 		p50:        r.P50,
 		p99:        r.P99,
-		cpu:        float64((after - before).Microseconds()) / float64(r.Requests),
+		cpu:        float64(process.Microseconds()) / float64(r.Requests),
+		others:     float64(after.machine-before.machine-process-r.cpu) / float64(after.total-before.total),
 		start:      p.started,
 		bad:        r.Refused + r.Broken,
 	}, nil

@@ -31,6 +31,7 @@ type settings struct {
 	random     int64         // the same with scattered ids
 	creates    string        // for which allocations are counted, as -benchtime has it
 	only       string        // regular expression of what is measured
+	module     string        // folder of the module of the end-to-end tests
 	dir        string        // in which the data go
 	out        string        // the document that is written
 }
@@ -48,7 +49,7 @@ func main() {
 // to progress, and all of it to the document. It does not fail if a target is
 // missed: that says as much of the machine as of the program.
 func run(ctx context.Context, args []string, stdout, progress io.Writer) error {
-	s, err := parse(args, progress)
+	s, err := parse(args, progress) //nolint:contextcheck // go env, which is all it runs, is done at once
 	if err != nil {
 		return err
 	}
@@ -71,12 +72,11 @@ func run(ctx context.Context, args []string, stdout, progress io.Writer) error {
 
 // parse reads the flags.
 func parse(args []string, output io.Writer) (settings, error) {
-	var s settings
 	module, err := tools.ModuleDir()
 	if err != nil {
-		return s, err
+		return settings{}, err
 	}
-	root := filepath.Dir(module)
+	s, root := settings{module: module}, filepath.Dir(module)
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(output)
 	flags.IntVar(&s.rounds, "rounds", 5, "measure everything so `many` times")

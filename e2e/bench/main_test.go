@@ -46,3 +46,13 @@ func TestShortRun(t *testing.T) {
 		}
 	}
 }
+
+// Each wrong flag is refused before anything is built.
+func TestWrongFlags(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"-rounds", "0"}, {"-duration", "10ms"}, {"extra"}, {"-nonsense"}, {"-only", "("}} {
+		if err := run(t.Context(), append(args, "-dir", t.TempDir()), t.Output(), t.Output()); err == nil {
+			t.Errorf("%q is accepted", args)
+		}
+	}
+}

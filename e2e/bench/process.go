@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -43,7 +42,7 @@ func start(ctx context.Context, binary, dir, token string, args ...string) (*pro
 	}
 	defer func() { _ = log.Close() }()
 	p := &process{addr: addr, exited: make(chan struct{})}
-	p.cmd = exec.CommandContext(ctx, binary, args...)
+	p.cmd = exec.CommandContext(ctx, binary, args...) //nolint:gosec // one of those that were just built
 	p.cmd.Dir, p.cmd.Stderr = dir, log
 	p.cmd.Env = []string{"ADDR=" + addr, "JWT_SECRET=" + secret}
 	begin := time.Now()
@@ -112,27 +111,6 @@ func (p *process) create(ctx context.Context, token, body string) error {
 		return fmt.Errorf("the first create was answered with %s %s", answer.Status, text)
 	}
 	return err
-}
-
-// cpu returns the processor time that the process has used.
-func (p *process) cpu() (time.Duration, error) {
-	const tick = 10 * time.Millisecond // of all times in /proc, on every Linux
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	// The name of the program, in brackets, may hold anything.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	const utime, stime = 11, 12 // after the name
-	if len(fields) <= stime {
-		return 0, fmt.Errorf("/proc: %q", stat)
-	}
-	user, err := strconv.ParseInt(fields[utime], 10, 64)
-	if err != nil {
-		return 0, err
-	}
-	system, err := strconv.ParseInt(fields[stime], 10, 64)
-	return time.Duration(user+system) * tick, err
 }
 
 // stop ends the process, and waits for it.

@@ -10,6 +10,7 @@ type sample struct {
 	throughput float64 // requests per second
 	p50, p99   float64 // latencies in µs
 	cpu        float64 // of the server, in µs for each request
+	others     float64 // share of the machine that other processes used
 	start      time.Duration
 	bad        int64 // requests that were not answered with 200
 }
@@ -64,6 +65,7 @@ func throughput(s sample) float64 { return s.throughput }
 func p50(s sample) float64        { return s.p50 }
 func p99(s sample) float64        { return s.p99 }
 func cpu(s sample) float64        { return s.cpu }
+func others(s sample) float64     { return s.others }
 func started(s sample) float64    { return float64(s.start.Milliseconds()) }
 
 // bad returns the requests of all samples that were not answered with 200.

@@ -34,7 +34,7 @@ type store struct {
 func fill(ctx context.Context, dir, order string, plants int64) (*store, error) {
 	s := &store{name: fmt.Sprintf("%d plants of %s ids", plants, order), order: order, plants: plants, dir: dir, next: plants}
 	path := filepath.Join(dir, "data", "plants.db")
-	db, err := bbolt.Open(path)
+	db, err := bbolt.Open(path) //nolint:contextcheck // it is closed below
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ type report struct {
 	P50, P99 float64
 	Refused  int64 // answers that are no success
 	Broken   int64 // requests without an answer
+
+	cpu time.Duration // of wrk
 }
 
 // A shot is one run of wrk.
@@ -47,6 +49,7 @@ func fire(ctx context.Context, s shot) (report, error) {
 	if err := json.Unmarshal(lines[len(lines)-1], &r); err != nil {
 		return report{}, fmt.Errorf("%v: %w\n%s", cmd, err, out)
 	}
+	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if r.Requests == 0 {
 		return r, errors.New("wrk got no answer")
 	}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// The generator of create.lua, step by step.
+func TestStateAt(t *testing.T) {
+	t.Parallel()
+	x := uint64(0)
+	for n := range int64(1000) {
+		if got := stateAt(n); uint64(got) != x {
+			t.Fatalf("after %d steps: %d, want %d", n, got, x)
+		}
+		x = (1664525*x + 1013904223) % (1 << 32)
+	}
+}
+
+// The ids with which a store is filled are those that wrk begins with: sent
+// again, each of them is refused, and none that comes after them.
+func TestFillAndLoadHaveTheSameIDs(t *testing.T) {
+	t.Parallel()
+	tools.Require(t, "wrk")
+	h := &harness{settings: settings{tokens: 1}, dir: t.TempDir()}
+	h.binaries = map[string]string{plantstoreName: filepath.Join(h.dir, "plantstore")}
+	if err := plantstore.Build(h.binaries[plantstoreName]); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.writeInputs(); err != nil {
+		t.Fatal(err)
+	}
+	for _, order := range []string{ascending, scattered} {
+		const filled = 100
+		s, err := fill(t.Context(), filepath.Join(h.dir, order), order, filled)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := start(t.Context(), h.binaries[plantstoreName], s.dir, h.token, "serve")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// wrk asks for one request that it does not send, to see what they are like.
+		for _, shot := range []struct{ first, want int64 }{{filled / 2, filled/2 - 1}, {100_000, 0}} {
+			s.next = shot.first
+			got, err := h.shoot(t.Context(), contender{load: load{order: order, clients: 2}}, s, p, time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.bad != shot.want {
+				t.Errorf("%s ids from %d on: %d refused, want %d", order, shot.first, got.bad, shot.want)
+			}
+		}
+		p.stop()
+	}
+}
