@@ -2,8 +2,8 @@
 -- with one thread and these arguments after "--":
 --
 --   file with a token on each line, all of one length
---   order of the ids: sequential or random
---   number of the first create, and for random ids the state that belongs to it
+--   order of the ids: ascending or scattered
+--   number of the first create, and for scattered ids the state that belongs to it
 --
 -- All ids have 16 digits, so that all requests have the same length and one
 -- string.format makes each of them.
@@ -13,7 +13,7 @@ local tokens, template, step
 local count = 0
 
 -- Ascending ids, one after the other.
-local function sequential(first)
+local function ascending(first)
   local id = 1e15 + first - 1
   return function()
     id = id + 1
@@ -23,7 +23,7 @@ end
 
 -- All ids of a range of 2^32, each once, scattered: a linear congruential
 -- generator of full period. Its products stay below 2^53, so they are exact.
-local function random(state)
+local function scattered(state)
   return function()
     state = (1664525 * state + 1013904223) % 4294967296
     return 1e15 + state
@@ -35,10 +35,10 @@ function init(args)
   for line in io.lines(args[1]) do
     tokens[#tokens + 1] = line
   end
-  if args[2] == "sequential" then
-    step = sequential(tonumber(args[3]))
+  if args[2] == "ascending" then
+    step = ascending(tonumber(args[3]))
   else
-    step = random(tonumber(args[4]))
+    step = scattered(tonumber(args[4]))
   end
   local body = '{"id":%.0f,"name":"Fern","tag":"indoor"}'
   template = table.concat({

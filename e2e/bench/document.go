@@ -33,8 +33,8 @@ with one token or, round robin, many. CPU is what /proc says of the server, user
 first answer; Others is the share of all processors that went to neither the server nor wrk, and so how far the speed
 was disturbed.
 
-The stores that are not empty are filled by 256 clients at once of the engine's group commit, in the order of the load:
-their pages are as full as creates leave them.
+The stores that are not empty are filled through the group commit of the engine, in the order of the load, by 256
+clients at once, or 4,096 for scattered ids: their pages are as full as creates leave them.
 `
 
 // document returns docs/benchmarks.md.

@@ -13,8 +13,8 @@ const (
 
 // The orders of ids, as create.lua knows them.
 const (
-	ascending = "sequential"
-	scattered = "random"
+	ascending = "ascending"
+	scattered = "scattered"
 )
 
 // A load is what wrk does.
@@ -26,11 +26,11 @@ type load struct {
 
 // String names the load.
 func (l load) String() string {
-	name := map[string]string{ascending: "ascending ids", scattered: "scattered ids"}[l.order]
+	tokens := ""
 	if l.many {
-		name += ", many tokens"
+		tokens = ", many tokens"
 	}
-	return fmt.Sprintf("%s, c=%d", name, l.clients)
+	return fmt.Sprintf("%s ids%s, c=%d", l.order, tokens, l.clients)
 }
 
 // A contender is a program and the database with which it starts.

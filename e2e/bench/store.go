@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +12,6 @@ import (
 	"plantstore/models"
 	"plantstore/storage/bbolt"
 )
-
-// fillers is how many clients fill a store at once.
-const fillers = 256
 
 // firstID is the least of the ids. create.lua has it, too.
 const firstID = 1e15
@@ -32,19 +30,34 @@ type store struct {
 // creates go, through the group commit of the engine, from many clients at once:
 // the file is what a server leaves behind.
 func fill(ctx context.Context, dir, order string, plants int64) (*store, error) {
-	s := &store{name: fmt.Sprintf("%d plants of %s ids", plants, order), order: order, plants: plants, dir: dir, next: plants}
 	path := filepath.Join(dir, "data", "plants.db")
 	db, err := bbolt.Open(path) //nolint:contextcheck // it is closed below
 	if err != nil {
 		return nil, err
 	}
+	if err := errors.Join(createAll(ctx, db, order, plants), db.Close()); err != nil {
+		return nil, fmt.Errorf("fill %s: %w", path, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("%d %s ids stored", plants, order)
+	return &store{name: name, order: order, plants: plants, dir: dir, bytes: info.Size(), next: plants}, nil
+}
+
+// createAll creates the first plants of an order.
+func createAll(ctx context.Context, db *bbolt.Store, order string, plants int64) error {
+	// Scattered ids need large batches, or they take for ever. How full they
+	// leave the pages does not depend on it.
+	clients := map[string]int{ascending: 256, scattered: 4096}[order]
 	tag := "indoor"
 	plant := models.Plant{Name: "Fern", Tag: &tag}
 	var created atomic.Int64
-	failures := make(chan error, fillers)
-	var wg sync.WaitGroup
-	for range fillers {
-		wg.Go(func() {
+	failures := make(chan error, clients)
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
 			for n := created.Add(1) - 1; n < plants; n = created.Add(1) - 1 {
 				if err := db.Create(ctx, idAt(order, n), plant); err != nil {
 					failures <- err
@@ -53,20 +66,9 @@ func fill(ctx context.Context, dir, order string, plants int64) (*store, error) 
 			}
 		})
 	}
-	wg.Wait()
+	all.Wait()
 	close(failures)
-	if err := <-failures; err != nil {
-		return nil, fmt.Errorf("fill %s: %w", path, err)
-	}
-	if err := db.Close(); err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	s.bytes = info.Size()
-	return s, nil
+	return <-failures
 }
 
 // idAt returns the id of create n, from 0 on.
