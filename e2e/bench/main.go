@@ -26,6 +26,7 @@ type settings struct {
 	rounds     int
 	duration   time.Duration // of one measurement; wrk takes whole seconds
 	warmUp     time.Duration // before each measurement; 0 means none
+	tries      int           // of each measurement, until it is calm
 	tokens     int           // of the runs with many tokens
 	sequential int64         // plants that are stored before, with ascending ids
 	random     int64         // the same with scattered ids
@@ -82,6 +83,7 @@ func parse(args []string, output io.Writer) (settings, error) {
 	flags.IntVar(&s.rounds, "rounds", 5, "measure everything so `many` times")
 	flags.DurationVar(&s.duration, "duration", 5*time.Second, "`time` of one measurement, in whole seconds")
 	flags.DurationVar(&s.warmUp, "warm-up", time.Second, "`time` of load before each measurement, in whole seconds")
+	flags.IntVar(&s.tries, "tries", 3, "measure up to so `many` times where others disturb the machine, and take the calmest")
 	flags.IntVar(&s.tokens, "tokens", 10_000, "so `many` different tokens in the runs with many tokens")
 	flags.Int64Var(&s.sequential, "sequential", 10_000_000, "so `many` plants of ascending ids in the store that is not empty")
 	flags.Int64Var(&s.random, "random", 5_000_000, "so `many` plants of scattered ids in the store that is not empty")
@@ -92,7 +94,7 @@ func parse(args []string, output io.Writer) (settings, error) {
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
-	if flags.NArg() > 0 || s.rounds < 1 || s.duration < time.Second || s.tokens < 1 || s.sequential < 1 || s.random < 1 {
+	if flags.NArg() > 0 || s.rounds < 1 || s.tries < 1 || s.duration < time.Second || s.tokens < 1 || s.sequential < 1 || s.random < 1 {
 		return s, errors.New("there is an argument too many, or too small")
 	}
 	return s, nil

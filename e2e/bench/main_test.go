@@ -18,7 +18,7 @@ func TestShortRun(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "benchmarks.md")
 	var table, progress bytes.Buffer
 	err := run(t.Context(), []string{
-		"-rounds", "1", "-duration", "1s", "-warm-up", "0s", "-tokens", "50", "-sequential", "2000", "-random", "1000",
+		"-rounds", "1", "-duration", "1s", "-warm-up", "0s", "-tries", "1", "-tokens", "50", "-sequential", "2000", "-random", "1000",
 		"-creates", "500x", "-out", out,
 	}, &table, &progress)
 	if err != nil {
