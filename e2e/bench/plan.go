@@ -26,11 +26,11 @@ type load struct {
 
 // String names the load.
 func (l load) String() string {
-	tokens := ""
+	suffix := ""
 	if l.many {
-		tokens = ", many tokens"
+		suffix = ", many tokens"
 	}
-	return fmt.Sprintf("%s ids%s, c=%d", l.order, tokens, l.clients)
+	return fmt.Sprintf("%s ids%s, c=%d", l.order, suffix, l.clients)
 }
 
 // A contender is a program and the database with which it starts.
