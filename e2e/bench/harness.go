@@ -239,7 +239,7 @@ func (h *harness) shoot(ctx context.Context, c contender, used *store, p *proces
 		throughput: float64(r.Requests) / (float64(r.Duration) / 1e6),
 		p50:        r.P50,
 		p99:        r.P99,
-		cpu:        float64(process.Microseconds()) / float64(r.Requests),
+		cpu:        float64(process.Microseconds()) / float64(max(1, r.Requests)),
 		others:     max(0, float64(after.machine-before.machine-process-r.cpu)/float64(after.total-before.total)),
 		start:      p.started,
 		bad:        r.Refused + r.Broken,
