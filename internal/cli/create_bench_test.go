@@ -57,7 +57,7 @@ func startBenchServer(b *testing.B) (addr string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	log := &firstLine{w: file, line: make(chan string, 1)}
+	log := &readyLog{w: file, line: make(chan string, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	exited := make(chan int, 1)
 	go func() {
@@ -75,17 +75,21 @@ func startBenchServer(b *testing.B) (addr string) {
 	return strings.TrimPrefix(server{first: <-log.line}.ready(b).BaseURL, "http://")
 }
 
-// A firstLine is a log whose first line somebody waits for.
-type firstLine struct {
+// A readyLog is a log of which somebody waits for the record that the server is
+// ready.
+type readyLog struct {
 	w    io.Writer
-	once sync.Once
-	line chan string
+	said atomic.Bool
+	line chan string // holds one
 }
 
 // Write implements [io.Writer].
-func (f *firstLine) Write(p []byte) (int, error) {
-	f.once.Do(func() { f.line <- string(p) })
-	return f.w.Write(p)
+func (l *readyLog) Write(p []byte) (int, error) {
+	if !l.said.Load() && bytes.Contains(p, []byte(`"msg":"ready"`)) {
+		l.said.Store(true)
+		l.line <- string(p)
+	}
+	return l.w.Write(p)
 }
 
 // benchID is the first id: all have the same number of digits.
