@@ -15,8 +15,8 @@ Written by ` + "`make bench`" + `; all figures are of one run. What counts are t
 of the ratio within each round: client and servers share the processors, and whatever else runs on the machine.
 
 ` + "```sh" + `
-make bench                                        # everything
-make bench BENCH_ARGS="-only 'ascending ids, c=64$'"   # one load only; -help lists what can be set
+make bench                                             # everything
+make bench BENCH_ARGS="-only '^ascending ids, c=64'"   # one load only; -help lists what can be set
 ` + "```" + `
 
 | Program | What it is |
@@ -29,8 +29,8 @@ make bench BENCH_ARGS="-only 'ascending ids, c=64$'"   # one load only; -help li
 
 Each measurement is of a process of its own, on an empty database unless the table says otherwise. The load comes from
 wrk with one thread and c connections: creates of ` + "`" + `{"id":…,"name":"Fern","tag":"indoor"}` + "`" + `, each with an id of its own,
-with one token or, round robin, many. CPU is what /proc says of the server, user and system, for each create; Start is from the start of the process to its
-first answer; Others is the share of all processors that went to neither the server nor wrk, and so how far the speed
+with one token or, round robin, many. CPU is what /proc says of the server, user and system, for each
+create; Start is from the start of the process to its first answer; Others is the share of all processors that went to neither the server nor wrk, and so how far the speed
 was disturbed: where it is more than 10 %, the measurement is made again, up to the tries that are stated, and the
 calmest one counts, however fast it was.
 

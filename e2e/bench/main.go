@@ -88,7 +88,7 @@ func parse(args []string, output io.Writer) (settings, error) {
 	flags.Int64Var(&s.sequential, "sequential", 10_000_000, "so `many` plants of ascending ids in the store that is not empty")
 	flags.Int64Var(&s.random, "random", 5_000_000, "so `many` plants of scattered ids in the store that is not empty")
 	flags.StringVar(&s.creates, "creates", "100000x", "count allocations for so `many` creates, as go test -benchtime has it")
-	flags.StringVar(&s.only, "only", "", "measure only the loads whose name matches `regexp`, such as 'ascending ids, c=64$'")
+	flags.StringVar(&s.only, "only", "", "measure only the loads whose name matches `regexp`, such as '^ascending ids, c=64'")
 	flags.StringVar(&s.dir, "dir", filepath.Join(root, ".bench"), "`folder` for the data, on a real disk")
 	flags.StringVar(&s.out, "out", filepath.Join(root, "docs", "benchmarks.md"), "`file` to write all figures to")
 	if err := flags.Parse(args); err != nil {

@@ -25,15 +25,15 @@ func TestShortRun(t *testing.T) {
 		t.Fatalf("%v\n%s", err, &progress)
 	}
 	lines := strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")
-	if len(lines) != 19 {
-		t.Errorf("the table has %d lines, want 19", len(lines))
+	if len(lines) != 20 {
+		t.Errorf("the table has %d lines, want 20", len(lines))
 	}
 	for _, line := range lines[1:] {
 		if strings.Contains(line, "not measured") {
 			t.Errorf("%s", line)
 		}
 	}
-	if last := strings.Fields(lines[len(lines)-1]); last[len(last)-1] != "ok" {
+	if last := strings.Fields(lines[len(lines)-2]); last[len(last)-1] != "ok" {
 		t.Errorf("a program refused requests:\n%s", &progress)
 	}
 	document, err := os.ReadFile(out)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -54,10 +55,13 @@ func ratio(a, b []sample, value func(sample) float64) float64 {
 	return medianOf(values)
 }
 
-// medianOf returns the median of values, which it sorts.
+// medianOf returns the median of values, which it sorts, or NaN of none.
 func medianOf(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)
+	if n == 0 {
+		return math.NaN()
+	}
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
@@ -68,14 +72,18 @@ func cpu(s sample) float64        { return s.cpu }
 func others(s sample) float64     { return s.others }
 func started(s sample) float64    { return float64(s.start.Milliseconds()) }
 
-// bad returns the requests of all samples that were not answered with 200.
-func (r *results) bad() (total int64) {
+// all returns the samples of all contenders.
+func (r *results) all() (all []sample) {
 	for _, m := range slices.Concat(r.groups, r.stored) {
-		for _, samples := range m.samples {
-			for _, s := range samples {
-				total += s.bad
-			}
-		}
+		all = append(all, slices.Concat(m.samples...)...)
+	}
+	return all
+}
+
+// bad returns how many requests were not answered with 200.
+func (r *results) bad() (total int64) {
+	for _, s := range r.all() {
+		total += s.bad
 	}
 	return total
 }

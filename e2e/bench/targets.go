@@ -52,6 +52,7 @@ func targets(r *results) []target {
 	return append(ratioTargets(r), append(storedTargets(r),
 		target{figure: "allocations for each create / first version", bound: 0.5, most: true, value: r.allocations / firstAllocations, digits: 2},
 		target{figure: "requests not answered with 200", most: true, value: float64(r.bad())},
+		target{figure: "share of the machine that others used", bound: calm, most: true, value: median(r.all(), others), digits: 2},
 	)...)
 }
 

@@ -54,6 +54,7 @@ func TestTargets(t *testing.T) {
 		"bytes for each plant of ascending ids":               "70.0 missed",
 		"start with ascending ids stored, ms":                 "1000 ok",
 		"requests not answered with 200":                      "0 ok",
+		"share of the machine that others used":               "0.00 ok",
 	}
 	got := map[string]string{}
 	for _, target := range targets(made()) {
@@ -66,13 +67,24 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// One request that is not answered with 200 is told.
-func TestRefusedRequestIsTold(t *testing.T) {
+// One request that is not answered with 200 is told, and so is a machine that is
+// busy with other things.
+func TestWhatSpoilsARunIsTold(t *testing.T) {
 	t.Parallel()
 	r := made()
 	r.groups[0].samples[4][2].bad = 1
-	if table := tableOfTargets(targets(r)); !strings.HasSuffix(strings.TrimSpace(table), "missed") {
-		t.Errorf("the last line does not say so:\n%s", table)
+	for _, m := range append(r.groups, r.stored...) {
+		for _, samples := range m.samples {
+			for i := range samples {
+				samples[i].others = 0.5
+			}
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(tableOfTargets(targets(r))), "\n")
+	for _, line := range lines[len(lines)-2:] {
+		if !strings.HasSuffix(line, "missed") {
+			t.Errorf("%s", line)
+		}
 	}
 	if r.groups, r.stored = nil, nil; r.bad() != 0 || !math.IsNaN(r.against(load{}, naiveName, cpu)) {
 		t.Error("nothing was measured")
