@@ -16,7 +16,7 @@ import (
 )
 
 // cachedTokens bounds the cache of verified tokens, at about 200 bytes a token.
-const cachedTokens = 8192
+const cachedTokens = 32_768
 
 // Options say which tokens a [Verifier] accepts.
 type Options struct {

@@ -11,8 +11,8 @@ import (
 	"plantstore/storage"
 )
 
-// appendFill is how full the file's pages are left by a batch that goes after
-// all that is stored: nothing will ever be inserted before its end.
+// appendFill is how full the file's pages are left by a batch that goes, for the
+// greater part, after all that is stored: little will be inserted before its end.
 const appendFill = 0.9
 
 // keptMemory bounds the memory for records, in bytes, that is kept for the next
@@ -75,7 +75,7 @@ func (s *Store) release(tx *bolt.Tx) {
 func (s *Store) insert(plants *bolt.Bucket, batch []storage.Item) (added int, err error) {
 	stored := plants.Cursor()
 	last, _ := stored.Last()
-	if bytes.Compare(last, keyOf(batch[0].ID)) < 0 {
+	if bytes.Compare(last, keyOf(batch[len(batch)/2].ID)) < 0 {
 		plants.FillPercent = appendFill
 	}
 	memory := s.memory[:0] // bbolt needs the values until the commit; the next batch may have it

@@ -17,6 +17,7 @@ import (
 // a second takes no time that anybody would miss.
 const (
 	watchPause = time.Second            // between looks at the file itself
+	scrubStart = 10 * time.Second       // after the opening: others have more to do then, and to say
 	scrubPause = 100 * time.Millisecond // between pages of records
 	scrubRest  = time.Hour              // between two passes through all records
 )
@@ -35,7 +36,7 @@ func (s *Store) watch(ctx context.Context) {
 // scrub reads all records again and again, slowly, so that damage is found
 // before anybody needs what is damaged.
 func (s *Store) scrub(ctx context.Context) {
-	for pause(ctx, scrubPause) {
+	for wait := scrubStart; pause(ctx, wait); wait = scrubRest {
 		start, plants, damaged := time.Now(), int64(0), 0
 		for next := keyOf(math.MinInt64); next != nil; {
 			found, err := s.sweep(next)
@@ -55,9 +56,6 @@ func (s *Store) scrub(ctx context.Context) {
 			}
 		}
 		s.logger.Info("scrubbed", "database", s.file.Name(), "plants", plants, "damaged", damaged, "took", time.Since(start))
-		if !pause(ctx, scrubRest) {
-			return
-		}
 	}
 }
 
