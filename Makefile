@@ -14,6 +14,8 @@ platforms := $(foreach os,linux darwin windows,$(os)/amd64 $(os)/arm64)
 FUZZTIME ?= 10m
 # Further arguments of make bench, such as -rounds 1.
 BENCH_ARGS ?=
+# The version of the script that draws the docs page.
+SCALAR_VERSION ?= $(shell cat internal/apidocs/scalar/VERSION)
 # Further arguments of make image, such as --build-arg=GO_IMAGE=...
 IMAGE_ARGS ?=
 
@@ -29,7 +31,7 @@ endif
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build the static binary bin/plantstore
@@ -82,6 +84,10 @@ tidy: ## check that go.mod and go.sum of both modules are tidy
 generate: ## write the golden files and the generated documents anew
 	@folders=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u); \
 	for folder in $$folders; do (set -x; cd $$folder; go test -tags $(tags) -count=1 . -update); done
+
+.PHONY: update-docs-ui
+update-docs-ui: ## fetch the script of the docs page anew, in SCALAR_VERSION
+	.ci/update-docs-ui $(SCALAR_VERSION)
 
 .PHONY: image
 image: ## build the container image with buildah; IMAGE_ARGS adds arguments

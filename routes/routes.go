@@ -19,6 +19,7 @@ type Options struct {
 	Store        storage.Store
 	Verify       middleware.Verify
 	Description  *apidocs.Description
+	Page         *apidocs.Page // nil: there is none
 	Logger       *slog.Logger
 	MaxBodyBytes int64
 	Origins      middleware.Origins // whose pages may use the service
@@ -38,7 +39,7 @@ func New(options Options) http.Handler {
 		middleware.Recovery(),
 		middleware.CORS(options.Origins),
 	)
-	router.NoRoute(failWith(models.NewError(models.CodeNotFound,
+	router.NoRoute(leadToDocs(options.Page), failWith(models.NewError(models.CodeNotFound,
 		"there is nothing at this path; create a plant with POST /plants")))
 	router.NoMethod(failWith(models.NewError(models.CodeMethodNotAllowed,
 		"this path does not take this method; see the header Allow")))
@@ -50,10 +51,7 @@ func New(options Options) http.Handler {
 		middleware.BodyLimit(options.MaxBodyBytes),
 		plants.create,
 	)
-	for path, document := range map[string]http.Handler{
-		"/openapi.yaml": options.Description.YAML,
-		"/openapi.json": options.Description.JSON,
-	} {
+	for path, document := range documents(options.Description, options.Page) {
 		router.GET(path, gin.WrapH(document))
 		router.HEAD(path, gin.WrapH(document))
 	}

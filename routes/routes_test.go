@@ -25,13 +25,17 @@ import (
 )
 
 // newHandler returns the whole interface over a store, with "good" for a token.
-func newHandler(t *testing.T, store storage.Store) http.Handler {
+func newHandler(t *testing.T, store storage.Store, change ...func(*routes.Options)) http.Handler {
 	t.Helper()
 	description, err := apidocs.New("http://127.0.0.1:8080")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return routes.New(routes.Options{
+	page, err := apidocs.NewPage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := routes.Options{
 		Store: store,
 		Verify: func(token string) (string, error) {
 			if token != "good" {
@@ -40,9 +44,14 @@ func newHandler(t *testing.T, store storage.Store) http.Handler {
 			return "tester", nil
 		},
 		Description:  description,
+		Page:         page,
 		Logger:       slog.New(slog.DiscardHandler),
 		MaxBodyBytes: 1000,
-	})
+	}
+	for _, c := range change {
+		c(&options)
+	}
+	return routes.New(options)
 }
 
 // newStore returns a real store that lasts as long as the test.

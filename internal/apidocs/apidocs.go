@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -99,19 +100,22 @@ func encodeYAML(root *yaml.Node) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// A Document is the description in one notation, ready to be served.
+// A Document is something about the service, such as the description in one
+// notation, ready to be served.
 type Document struct {
-	mediaType string
-	etag      string
-	body      []byte
+	mediaType    string
+	cacheControl string
+	etag         string
+	body         []byte
 }
 
 func newDocument(mediaType string, body []byte) *Document {
 	sum := sha256.Sum256(body)
 	return &Document{
-		mediaType: mediaType,
-		etag:      `"` + hex.EncodeToString(sum[:16]) + `"`,
-		body:      body,
+		mediaType:    mediaType,
+		cacheControl: "no-cache",
+		etag:         `"` + hex.EncodeToString(sum[:16]) + `"`,
+		body:         body,
 	}
 }
 
@@ -125,8 +129,9 @@ func (d *Document) Bytes() []byte { return bytes.Clone(d.body) }
 func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", d.mediaType)
-	header.Set("Cache-Control", "no-cache")
+	header.Set("Cache-Control", d.cacheControl)
 	header.Set("ETag", d.etag)
+	header.Set("Content-Length", strconv.Itoa(len(d.body))) // ServeContent leaves it out if there is a Content-Encoding
 	conditional := &http.Request{Method: r.Method, Header: http.Header{
 		"If-None-Match": {strings.Join(r.Header.Values("If-None-Match"), ", ")},
 	}}

@@ -100,7 +100,7 @@ func TestETagsNameTheContent(t *testing.T) {
 	}
 }
 
-func serve(document *apidocs.Document, method string, header http.Header) *httptest.ResponseRecorder {
+func serve(document http.Handler, method string, header http.Header) *httptest.ResponseRecorder {
 	request := httptest.NewRequestWithContext(context.Background(), method, "/", nil)
 	request.Header = header
 	answer := httptest.NewRecorder()

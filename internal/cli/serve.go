@@ -78,6 +78,10 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	page, err := newPage(c)
+	if err != nil {
+		return err
+	}
 	connections := connectionsFor(c, logger)
 	tuneMemory(p, connections, c.MaxBodyBytes)
 	greet(log, p, c, text, base)
@@ -90,6 +94,7 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 			Store:        store,
 			Verify:       verifier(c, secret),
 			Description:  description,
+			Page:         page,
 			Logger:       logger,
 			MaxBodyBytes: c.MaxBodyBytes,
 			Origins:      origins,
@@ -147,6 +152,14 @@ func verifier(c *config.Config, secret auth.Secret) func(token string) (subject 
 		}
 		return claims.Subject, nil
 	}
+}
+
+// newPage returns the page about the service, nil if there is to be none.
+func newPage(c *config.Config) (*apidocs.Page, error) {
+	if !c.Docs {
+		return nil, nil //nolint:nilnil // so says the comment
+	}
+	return apidocs.NewPage()
 }
 
 // corsHeader returns what the server asks about its own refusals, nil if CORS is

@@ -140,6 +140,7 @@ func TestServeInText(t *testing.T) {
 	greeting := []string{
 		"The plant store is ready.",
 		"  base URL     https://plants.example",
+		"  try it       https://plants.example/docs",
 		"  description  https://plants.example/openapi.yaml",
 		"  plants       here.db",
 		"  get a token  plantstore token --storage-url here.db",

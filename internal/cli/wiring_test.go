@@ -164,3 +164,23 @@ func TestServerAllowsOrigins(t *testing.T) {
 		}
 	}
 }
+
+// The page can be taken away, and then is a path like any other.
+func TestServerShowsDocs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for setting, want := range map[string]int{"on": http.StatusOK, "off": http.StatusBadRequest} {
+		base := startServer(t, "plantstore", []string{"DOCS=" + setting}, "--storage-url", setting+".db").ready(t).BaseURL
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/docs", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("DOCS=%s: status %d, want %d", setting, answer.StatusCode, want)
+		}
+	}
+}

@@ -24,6 +24,7 @@ type Config struct {
 	JWTRequireExp   bool
 	JWTLeeway       time.Duration
 	CORSOrigins     []string // "*" alone stands for all; empty: CORS is off
+	Docs            bool     // there is a page at /docs
 	MaxBodyBytes    int64
 	MaxConnections  int
 	HeaderTimeout   time.Duration

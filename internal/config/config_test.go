@@ -44,6 +44,11 @@ func samples() []sample {
 			[3]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
 			[3]any{"*", "https://docs.a.test", "http://localhost:3000|https://[::1]:8443|app://b"},
 		},
+		{
+			"DOCS", func(c *config.Config) any { return c.Docs }, true,
+			[3]string{"off", "on", "off"},
+			[3]any{false, true, false},
+		},
 		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
 		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
 		text("JWT_ISSUER", func(c *config.Config) any { return c.JWTIssuer }),

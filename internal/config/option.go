@@ -78,6 +78,14 @@ func placeOptions() []Option {
 				return err
 			},
 		},
+		{
+			Env: "DOCS", Flag: "docs", Default: "on",
+			Help: "`on` or off: whether there is a page at /docs to read about the service and to try it",
+			set: func(c *Config, v string) (err error) {
+				c.Docs, err = parseSwitch(v)
+				return err
+			},
+		},
 	}
 }
 
@@ -273,6 +281,13 @@ func parseBool(v string) (bool, error) {
 		return false, fmt.Errorf("must be true or false")
 	}
 	return b, nil
+}
+
+func parseSwitch(v string) (bool, error) {
+	if v != "on" && v != "off" {
+		return false, fmt.Errorf("must be on or off")
+	}
+	return v == "on", nil
 }
 
 func parseSize(v string) (int64, error) {

@@ -23,6 +23,7 @@ func wrongValues() map[string][]string {
 			"https://a,", ",", "https://a;https://b", "https://a https://b", "null", "https://u@a", "https://a?q", "https://a#f",
 			"https://*.a", "HTTPS://a", "https://ä",
 		},
+		"DOCS":             {"true", "OFF", "no", "0", "on "},
 		"JWT_SECRET_FILE":  {"a\nb", "\x7f"},
 		"JWT_ISSUER":       {"a\tb", "\x1b[31m", "\xff"},
 		"JWT_AUDIENCE":     {"a\rb", "\u0085", `\`},

@@ -1,0 +1,74 @@
+package apidocs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"text/template"
+)
+
+var (
+	//go:embed page.html
+	pageSource string
+	//go:embed page.js
+	pageStart string
+	//go:embed scalar/LICENSE
+	scalarLicence string
+)
+
+// A Page is the interactive reference: the description as a page from which
+// requests can be sent. It asks nothing of any other server.
+type Page struct {
+	html   *Document
+	policy string
+	// Script is what draws the page. It is served at ScriptPath.
+	Script *Script
+	// ScriptPath is the path of Script, which changes with its contents. The
+	// page, at /docs, refers to it relatively, and so stands a prefix that a
+	// proxy takes away.
+	ScriptPath string
+}
+
+// NewPage returns the page.
+func NewPage() (*Page, error) {
+	script := newScript()
+	p := &Page{
+		Script:     script,
+		ScriptPath: "/docs/scalar-" + script.version + ".js",
+		policy: "default-src 'none'; script-src 'self' '" + hashSource(pageStart) + "'; style-src 'unsafe-inline'; " +
+			"img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	}
+	d, err := describePage(source)
+	if err != nil {
+		return nil, fmt.Errorf("openapi.yaml for the page: %w", err)
+	}
+	parsed, err := template.New("page.html").Parse(pageSource)
+	if err != nil {
+		return nil, err
+	}
+	var html bytes.Buffer
+	if err := parsed.Execute(&html, map[string]string{
+		"Licence": scalarLicence, "Title": d.title, "Summary": d.summary, "Description": string(d.json),
+		"Script": p.ScriptPath[1:], "Start": pageStart,
+	}); err != nil {
+		return nil, err
+	}
+	p.html = newDocument("text/html; charset=utf-8", html.Bytes())
+	return p, nil
+}
+
+// hashSource names an inline script in a Content-Security-Policy.
+func hashSource(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// ServeHTTP answers GET and HEAD with the page, as [Document.ServeHTTP] does.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Security-Policy", p.policy)
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	p.html.ServeHTTP(w, r)
+}

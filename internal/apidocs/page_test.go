@@ -1,0 +1,182 @@
+package apidocs_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"plantstore/internal/apidocs"
+	"plantstore/models"
+)
+
+func newPage(t *testing.T) *apidocs.Page {
+	t.Helper()
+	page, err := apidocs.NewPage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// Nothing but the page's own scripts may run, and nothing may be asked of any
+// other server.
+func TestPagePolicy(t *testing.T) {
+	t.Parallel()
+	page := newPage(t)
+	answer := serve(page, http.MethodGet, nil)
+	html := answer.Body.String()
+	inline := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(html, -1)
+	if len(inline) != 1 {
+		t.Fatalf("%d inline scripts, want 1", len(inline))
+	}
+	sum := sha256.Sum256([]byte(inline[0][1]))
+	checkHeader(t, answer, "Content-Security-Policy", "default-src 'none'; "+
+		"script-src 'self' 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; style-src 'unsafe-inline'; "+
+		"img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	checkHeader(t, answer, "Content-Type", "text/html; charset=utf-8")
+	checkHeader(t, answer, "Cache-Control", "no-cache")
+	if want := `src="` + strings.TrimPrefix(page.ScriptPath, "/") + `"`; !strings.Contains(html, want) {
+		t.Errorf("the page lacks %s", want)
+	}
+	for _, hidden := range []string{"src=\"http", "src=\"/", "href=\"http", "href=\"/", "{{"} {
+		if strings.Contains(html, hidden) {
+			t.Errorf("the page has %s", hidden)
+		}
+	}
+	licence, err := os.ReadFile("scalar/LICENSE")
+	if err != nil || !strings.Contains(html, string(licence)) {
+		t.Errorf("the page lacks the licence of its script: %v", err)
+	}
+}
+
+// What the page says is all from the description, and no integer loses a digit
+// when a script reads it.
+func TestPageDescription(t *testing.T) {
+	t.Parallel()
+	html := serve(newPage(t), http.MethodGet, nil).Body.String()
+	_, rest, _ := strings.Cut(html, `<script type="application/json" id="description">`)
+	text, _, _ := strings.Cut(rest, "</script>")
+	var d struct {
+		Info  struct{ Title, Description string }
+		Paths map[string]map[string]struct {
+			RequestBody struct {
+				Content map[string]struct {
+					Examples map[string]struct{ Value any }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatalf("%v in %.100s", err, text)
+	}
+	if !strings.Contains(html, "<title>"+d.Info.Title+"</title>") || d.Info.Title == "" {
+		t.Errorf("the title is not %q", d.Info.Title)
+	}
+	for _, row := range models.Codes() {
+		if !strings.Contains(d.Info.Description, "| "+strconv.Itoa(int(row.Code))+" | "+row.Meaning) {
+			t.Errorf("the page lacks error %d", row.Code)
+		}
+	}
+	examples := d.Paths["/plants"]["post"].RequestBody.Content["application/json"].Examples
+	if want := "{\n  \"id\": 9223372036854775807,\n  \"name\": \"Sequoiadendron giganteum\",\n  \"tag\": \"tree\"\n}"; examples["greatestId"].Value != want {
+		t.Errorf("the example is %q, want %q", examples["greatestId"].Value, want)
+	}
+	for tokens := json.NewDecoder(strings.NewReader(text)); ; {
+		tokens.UseNumber()
+		token, err := tokens.Token()
+		if err != nil {
+			break
+		}
+		if number, ok := token.(json.Number); ok && len(number) > 15 {
+			t.Errorf("a script would round %s", number)
+		}
+	}
+}
+
+func TestScriptIsTheOnePinned(t *testing.T) {
+	t.Parallel()
+	plain := serve(newPage(t).Script, http.MethodGet, nil).Body.Bytes()
+	sums, err := os.ReadFile("scalar/SHA256SUMS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(plain)
+	if got := hex.EncodeToString(sum[:]) + "  standalone.js\n"; got != string(sums) {
+		t.Errorf("checksum %s, want %s", got, sums)
+	}
+	version, err := os.ReadFile("scalar/VERSION")
+	if err != nil || !bytes.Contains(plain, []byte("@scalar/api-reference "+strings.TrimSpace(string(version)))) {
+		t.Errorf("the script is not version %s: %v", version, err)
+	}
+}
+
+func TestScriptCoding(t *testing.T) {
+	t.Parallel()
+	script := newPage(t).Script
+	plain := serve(script, http.MethodGet, nil)
+	coded := serve(script, http.MethodGet, http.Header{"Accept-Encoding": {"br, gzip"}})
+	checkHeader(t, plain, "Content-Encoding", "")
+	checkHeader(t, coded, "Content-Encoding", "gzip")
+	for name, answer := range map[string]interface{ Header() http.Header }{"plain": plain, "coded": coded} {
+		for field, want := range map[string]string{
+			"Content-Type": "text/javascript; charset=utf-8", "Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding",
+		} {
+			if got := answer.Header().Get(field); got != want {
+				t.Errorf("%s: %s: %q, want %q", name, field, got, want)
+			}
+		}
+	}
+	checkHeader(t, coded, "Content-Length", strconv.Itoa(coded.Body.Len()))
+	checkHeader(t, plain, "Content-Length", strconv.Itoa(plain.Body.Len()))
+	if plain.Header().Get("ETag") == coded.Header().Get("ETag") {
+		t.Error("both codings have the same ETag")
+	}
+	again := serve(script, http.MethodGet, http.Header{"Accept-Encoding": {"gzip"}, "If-None-Match": {coded.Header().Get("ETag")}})
+	if again.Code != http.StatusNotModified || again.Body.Len() > 0 {
+		t.Errorf("again: %d, %d bytes", again.Code, again.Body.Len())
+	}
+	head := serve(script, http.MethodHead, http.Header{"Accept-Encoding": {"gzip"}})
+	checkHeader(t, head, "Content-Length", strconv.Itoa(coded.Body.Len()))
+	unzipped, err := gzip.NewReader(coded.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(unzipped); err != nil || !bytes.Equal(got, plain.Body.Bytes()) {
+		t.Errorf("the codings differ, %v", err)
+	}
+}
+
+func TestAccepts(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{
+		"":                              false,
+		"gzip":                          true,
+		"br, GZIP ;q=0.5":               true,
+		"br,gzip;q=0":                   false,
+		"gzip;q=0.000":                  false,
+		"gzip;Q=1":                      true,
+		"gzip;q=x":                      false,
+		"gzip;level=1;q=1.0":            true,
+		"gzipped":                       false,
+		"*":                             false,
+		"identity, deflate":             false,
+		"text/html,application/xml;q=1": false,
+	} {
+		if got := apidocs.Accepts([]string{value}, "gzip"); got != want {
+			t.Errorf("%q: %t, want %t", value, got, want)
+		}
+	}
+	if !apidocs.Accepts([]string{"br", "gzip"}, "gzip") {
+		t.Error("a second line is not looked at")
+	}
+}
