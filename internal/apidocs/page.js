@@ -26,9 +26,11 @@ document.addEventListener('DOMContentLoaded', () => {
       /* An answer is read whole, not scrolled sideways. */
       .response-section-content-body .cm-content { white-space: break-spaces; overflow-wrap: anywhere; flex-shrink: 1 }
       .response-section-content > :has(.response-section-content-body) { order: -1 }
-      /* What this service has no use for: a second credential, a second operation, cookies, queries; and the maker's name. */
+      /* What this service has no use for: a second credential or operation, cookies,
+         queries, a choice of parts to see; and the maker's name. */
       [class*='group/combobox-button'][aria-describedby],
       .scalar-sidebar-toggle,
+      .request-response-header .context-bar-group,
       .request-section-content > :nth-child(3 of [class*='group/params']),
       .request-section-content > :nth-child(5 of [class*='group/params']),
       .response-section-content-cookies,

@@ -2,6 +2,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,16 +13,20 @@ import (
 )
 
 // Require returns the path of a program: one that npm installed in the folder
-// node of this module, else one on the PATH. Where it cannot be had the test is
-// skipped and says so on stderr, but with CI=true it fails: what CI passes was
-// checked with every tool.
-func Require(t testing.TB, name string) string {
+// node of this module, else one on the PATH. Further names are other programs
+// that will do. Where none can be had the test is skipped and says so on stderr,
+// but with CI=true it fails: what CI passes was checked with every tool.
+func Require(t testing.TB, name string, others ...string) string {
 	t.Helper()
-	path, err := find(name)
-	if err == nil {
-		return path
+	var problem error
+	for _, name := range append([]string{name}, others...) {
+		path, err := find(name)
+		if err == nil {
+			return path
+		}
+		problem = cmp.Or(problem, err)
 	}
-	message := fmt.Sprintf("%s NOT CHECKED, %s is missing (npm ci --ignore-scripts in e2e/node installs it): %v", t.Name(), name, err)
+	message := fmt.Sprintf("%s NOT CHECKED, %s is missing (make tools installs it): %v", t.Name(), name, problem)
 	if os.Getenv("CI") == "true" {
 		t.Fatal(message)
 	}

@@ -1,0 +1,177 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+// mostBytes is what the first view of the page may move.
+const mostBytes = 1_400_000
+
+const tokenField = `input[placeholder="Token"]`
+
+// complete is an expression that is the time in ms since the page was asked for,
+// once all of the first view is there.
+func complete() string {
+	return fmt.Sprintf(`document.querySelector('h1')?.innerText === 'OpenAPI Plant Store'
+		&& document.querySelectorAll('.markdown tbody tr').length === %d
+		&& document.querySelector('input[placeholder="Token"]')
+		&& document.body.innerText.includes('Create a plant')
+		&& performance.now()`, len(models.Codes()))
+}
+
+// openDocs shows the docs page in a fresh browser, and returns how long it took
+// in ms until the first view was complete.
+func openDocs(t *testing.T, server *plantstore.Server, v view) (tb *tab, took float64) {
+	t.Helper()
+	tb = newTab(t, v)
+	tb.do(chromedp.Navigate(server.BaseURL + "/"))
+	took, err := chromedp.Run(tb.ctx, chromedp.Poll[float64](complete(), chromedp.WithPollingTimeout(patience)))
+	if err != nil {
+		tb.save("incomplete")
+		t.Fatalf("the first view is not complete: %v; the browser says %q", err, tb.found())
+	}
+	return tb, took
+}
+
+// The page is complete without a word from the browser's console, and without a
+// request to anywhere else. How long that takes is only told.
+func TestFirstView(t *testing.T) { //nolint:paralleltest // see TestLooks
+	server := plantstore.Start(t, plantstore.Options{})
+	tb, took := openDocs(t, server, desktop())
+	t.Logf("the first view took %.0f ms and moved %.0f bytes", took, tb.received)
+	if problems := tb.found(); len(problems) > 0 {
+		t.Errorf("the browser says %q", problems)
+	}
+	if tb.received > mostBytes || tb.received < mostBytes/2 {
+		t.Errorf("the first view moved %.0f bytes, want at most %d, and what can be true", tb.received, mostBytes)
+	}
+	for _, url := range tb.urls {
+		if !strings.HasPrefix(url, server.BaseURL+"/") && !strings.HasPrefix(url, "data:") {
+			t.Errorf("the page asks for %s", url)
+		}
+	}
+	if got := evaluate[string](tb, "location.pathname"); got != "/docs" {
+		t.Errorf("the root leads to %s", got)
+	}
+}
+
+// In each view nothing sticks out, and nothing is there that is not the service's.
+func TestLooks(t *testing.T) { //nolint:paralleltest // one browser at a time is enough for a small machine
+	server := plantstore.Start(t, plantstore.Options{})
+	token := server.Token()
+	for _, v := range views() { //nolint:paralleltest // as above
+		t.Run(v.name, func(t *testing.T) {
+			tb, _ := openDocs(t, server, v)
+			tb.look(v.name + " 1 start")
+			tb.paste(tokenField, token)
+			tb.showOperation()
+			tb.look(v.name + " 2 operation")
+			tb.press("Test Request")
+			tb.press("Send")
+			tb.await("Response Headers")
+			tb.look(v.name + " 3 answer")
+			for _, needless := range []string{"Cookies", "Query Parameters", "Selected Auth Type", "Powered by"} {
+				if n := evaluate[int](tb, seen(needless)); n > 0 {
+					t.Errorf("%q is seen %d times", needless, n)
+				}
+			}
+			for _, needed := range []string{"Authentication", "Headers", "Request Body"} {
+				if evaluate[int](tb, seen(needed)) == 0 {
+					t.Errorf("%q is not seen", needed)
+				}
+			}
+		})
+	}
+}
+
+// showOperation scrolls to the operation, which is drawn only then.
+func (tb *tab) showOperation() {
+	tb.t.Helper()
+	tb.do(ignoring(chromedp.Poll[bool](`(() => {
+		const last = [...document.querySelectorAll('h1, h2, h3')].filter(
+			e => ['Plants', 'Create a plant'].includes(e.innerText.trim())).pop()
+		last?.scrollIntoView()
+		const button = document.querySelector('.show-api-client-button')
+		button?.scrollIntoView({ block: 'center' })
+		return !!button
+	})()`, chromedp.WithPollingTimeout(patience))))
+}
+
+// seen is an expression that is the number of elements of the last opened dialogue
+// or of the page that show a text of their own which begins so.
+func seen(text string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll('button, a, h1, h2, h3')].filter(
+		e => e.innerText.trim().startsWith(%q) && e.getClientRects().length).length`, text)
+}
+
+// look takes a picture and checks that nothing is wider than the view.
+func (tb *tab) look(name string) {
+	tb.t.Helper()
+	tb.save(name)
+	if over := evaluate[int](tb, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+		tb.t.Errorf("%s: the page is %d pixels too wide", name, over)
+	}
+}
+
+// A token goes in and a plant comes out, an Error is shown, and what is sent is
+// what stands there, byte for byte.
+func TestCreateFromPage(t *testing.T) { //nolint:paralleltest // see TestLooks
+	server := plantstore.Start(t, plantstore.Options{})
+	tb, _ := openDocs(t, server, desktop())
+	tb.showOperation()
+	tb.press("A plant and its type")
+	tb.press("The greatest id")
+	tb.press("Test Request")
+	tb.press("Send")
+	tb.await(`"error": 401`)
+
+	token := server.Token()
+	tb.paste(`[role="dialog"] input[placeholder="Token"]`, token)
+	tb.press("Send")
+	tb.await("200 OK")
+	tb.sent("{\n  \"id\": 9223372036854775807,\n  \"name\": \"Sequoiadendron giganteum\",\n  \"tag\": \"tree\"\n}")
+	tb.press("Send")
+	tb.await("id: 9223372036854775807 is taken; the stored plant is identical to this one")
+
+	const odd = "{ \"id\" : 9007199254740993,\t\"name\":\"\u684c\",  \"name2\":1.0 }  "
+	tb.paste(`[role="dialog"] [contenteditable="true"][data-language="json"]`, odd)
+	tb.press("Send")
+	tb.await("200 OK")
+	tb.sent(odd)
+	if answer := create(t, server, token, `{"id":9007199254740993,"name":"桌"}`); !strings.Contains(answer, "is identical") {
+		t.Errorf("the plant that was created is another: %s", answer)
+	}
+}
+
+// paste puts text in the place of what is in a field.
+func (tb *tab) paste(field chromedp.CSS, text string) {
+	tb.t.Helper()
+	tb.do(
+		chromedp.Focus(field, chromedp.NodeVisible),
+		chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)),
+		chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+			_, err := cdp.Call(ctx, target, input.InsertText, input.InsertTextParams{Text: text})
+			return err
+		}),
+	)
+}
+
+// sent checks that the last body that the page sent is that text.
+func (tb *tab) sent(want string) {
+	tb.t.Helper()
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	if len(tb.bodies) == 0 || tb.bodies[len(tb.bodies)-1] != want {
+		tb.t.Errorf("sent %q, want %q at last", tb.bodies, want)
+	}
+}

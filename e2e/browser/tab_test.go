@@ -1,0 +1,189 @@
+package browser
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"plantstore/e2e/internal/tools"
+)
+
+// patience bounds every wait, far above what any should take.
+const patience = time.Minute
+
+// A view is how somebody looks at a page.
+type view struct {
+	name          string
+	width, height int64
+	scheme        string // light or dark
+}
+
+func desktop() view { return view{"desktop-light", 1280, 900, "light"} }
+
+// views are the ones in which the pages are looked at.
+func views() []view {
+	return []view{
+		desktop(),
+		{"desktop-dark", 1280, 900, "dark"},
+		{"phone-light", 390, 844, "light"},
+		{"phone-dark", 390, 844, "dark"},
+	}
+}
+
+// A tab is a browser of its own, with nothing in its cache, that shows one page.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string // that the browser has found with the page
+	urls     []string // that were asked for
+	bodies   []string // that were sent
+	received float64  // bytes, with headers
+}
+
+// newTab starts a browser that shows an empty page.
+func newTab(t *testing.T, v view) *tab {
+	t.Helper()
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(tools.Require(t, "chromium", "google-chrome", "chromium-browser")),
+		chromedp.UserDataDir(t.TempDir()), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+	}
+	for _, flag := range []string{
+		"disable-quic", "disable-background-networking", "disable-component-update", "disable-sync", "disable-dev-shm-usage",
+	} {
+		options = append(options, chromedp.Flag(flag, true))
+	}
+	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	tb := &tab{t: t, ctx: ctx}
+	t.Cleanup(func() {
+		closing, stop := context.WithTimeout(ctx, patience)
+		defer stop()
+		if err := chromedp.Cancel(closing); err != nil {
+			t.Errorf("closing the browser: %v", err)
+		}
+		cancel()
+		cancelAllocator()
+	})
+	if err := chromedp.Listen(ctx, tb.hear); err != nil {
+		t.Fatal(err)
+	}
+	tb.do(chromedp.EmulateViewport(v.width, v.height))
+	scheme := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.scheme}}}
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, scheme); err != nil {
+		t.Fatal(err)
+	}
+	return tb
+}
+
+// hear notes what the browser tells.
+func (tb *tab) hear(event any) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		tb.urls = append(tb.urls, e.Request.URL)
+		for _, entry := range e.Request.PostDataEntries {
+			tb.bodies = append(tb.bodies, string(entry.Bytes))
+		}
+	case *network.EventLoadingFinished:
+		tb.received += e.EncodedDataLength
+	case *runtime.EventExceptionThrown:
+		tb.problems = append(tb.problems, e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			tb.problems = append(tb.problems, "console: "+string(e.Type))
+		}
+	case *log.EventEntryAdded:
+		tb.problems = append(tb.problems, e.Entry.Text)
+	}
+}
+
+// do takes steps, which must all succeed.
+func (tb *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	tb.t.Helper()
+	if err := chromedp.Do(tb.ctx); err != nil { // the browser outlives the time limit
+		tb.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(tb.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		tb.save("failed")
+		tb.t.Fatalf("%v\nthe browser says %q", err, tb.found())
+	}
+}
+
+// await waits until the page shows text.
+func (tb *tab) await(text string) {
+	tb.t.Helper()
+	tb.do(ignoring(chromedp.PollFunction[bool](`text => document.body.innerText.includes(text)`,
+		chromedp.WithPollingArgs(text), chromedp.WithPollingTimeout(patience))))
+}
+
+// ignoring is an action whose result does not matter.
+func ignoring[T any](action chromedp.Action[T]) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := action(ctx, target)
+		return err
+	})
+}
+
+// press clicks the button or choice that is seen and whose text begins so, as soon
+// as there is one.
+func (tb *tab) press(text string) {
+	tb.t.Helper()
+	tb.do(ignoring(chromedp.PollFunction[bool](`text => {
+		const seen = [...document.querySelectorAll('button, li')].find(
+			e => e.innerText.trim().startsWith(text) && e.getClientRects().length)
+		seen?.click()
+		return !!seen
+	}`, chromedp.WithPollingArgs(text), chromedp.WithPollingTimeout(patience))))
+}
+
+// evaluate returns the value of an expression, a promise's too.
+func evaluate[T any](tb *tab, expression string) T {
+	tb.t.Helper()
+	ctx, cancel := context.WithTimeout(tb.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		tb.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// found returns the problems that the browser has found so far.
+func (tb *tab) found() []string {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	return append([]string(nil), tb.problems...)
+}
+
+// save writes a picture of what the tab shows to the folder screenshots, where a
+// person can look at it.
+func (tb *tab) save(name string) {
+	tb.t.Helper()
+	picture, err := chromedp.Run(tb.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		tb.t.Errorf("no picture of %s: %v", name, err)
+		return
+	}
+	path := filepath.Join("screenshots", strings.NewReplacer("/", "-", " ", "-").Replace(name)+".png")
+	if err := os.MkdirAll("screenshots", 0o750); err != nil {
+		tb.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, picture, 0o600); err != nil {
+		tb.t.Fatal(err)
+	}
+}
