@@ -11,24 +11,29 @@ type Plant struct {
 	Tag *string `json:"tag,omitzero"`
 }
 
-// AppendJSON appends p as JSON to b, as package json would encode it, but without
-// looking at what type it is each time. It fails for strings that are not UTF-8.
-func (p Plant) AppendJSON(b []byte) ([]byte, error) {
-	b = append(b, `{"name":`...)
-	b, err := jsontext.AppendQuote(b, p.Name)
-	if err == nil && p.Tag != nil {
-		b = append(b, `,"tag":`...)
-		b, err = jsontext.AppendQuote(b, *p.Tag)
-	}
-	return append(b, '}'), err
-}
-
 // Equal reports whether p and q are the same plant.
 func (p Plant) Equal(q Plant) bool {
 	if p.Name != q.Name || (p.Tag == nil) != (q.Tag == nil) {
 		return false
 	}
 	return p.Tag == nil || *p.Tag == *q.Tag
+}
+
+// AppendMembers appends the members of p as JSON, without braces: what
+// [json.Marshal] makes of them, in less time. It fails for strings that are not
+// UTF-8.
+func (p Plant) AppendMembers(b []byte) ([]byte, error) {
+	b, err := jsontext.AppendQuote(append(b, `"name":`...), p.Name)
+	if err == nil && p.Tag != nil {
+		b, err = jsontext.AppendQuote(append(b, `,"tag":`...), *p.Tag)
+	}
+	return b, err
+}
+
+// AppendJSON appends p as JSON. It fails for strings that are not UTF-8.
+func (p Plant) AppendJSON(b []byte) ([]byte, error) {
+	b, err := p.AppendMembers(append(b, '{'))
+	return append(b, '}'), err
 }
 
 // A NewPlant is the body of a create: a [Plant] and the id that the client

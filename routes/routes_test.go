@@ -252,6 +252,8 @@ type brokenStore struct{ err error }
 
 func (s brokenStore) Create(context.Context, int64, models.Plant) error { return s.err }
 
+func (s brokenStore) CreateAll(context.Context, []storage.Record) []error { return nil }
+
 func (s brokenStore) Get(context.Context, int64) (models.Plant, error) { return models.Plant{}, s.err }
 
 func (s brokenStore) List(context.Context, int64) iter.Seq2[storage.Record, error] {

@@ -71,6 +71,21 @@ func (e *engine) commit(t *testing.T, reply func([]storage.Item) error, wantIDs 
 	}
 }
 
+// next lets the next batch succeed, whichever it is, and returns it.
+func (e *engine) next(t *testing.T) []storage.Item {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case batch := <-e.batches:
+		e.replies <- succeed
+		synctest.Wait()
+		return batch
+	default:
+		t.Fatal("no batch")
+		return nil
+	}
+}
+
 // want checks that the outcome is there and matches all of want, or is nil.
 func want(t *testing.T, what string, outcome <-chan error, want ...error) {
 	t.Helper()

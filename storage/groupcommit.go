@@ -53,14 +53,15 @@ func (l Limits) withDefaults() Limits {
 
 // A GroupCommit turns racing creates into batches: while one batch is being
 // committed the next one queues up, so that many creates share the cost of one
-// commit and none waits for company. It gives the [Store] methods Create, Ready
-// and Close their meaning; the engine brings the commit.
+// commit and none waits for company. It gives the [Store] methods Create,
+// CreateAll, Ready and Close their meaning; the engine brings the commit.
 type GroupCommit struct {
 	commit  CommitFunc
 	limits  Limits
 	pool    sync.Pool     // of *request, each with an empty channel
 	ended   chan struct{} // closed when the writer has returned
 	stopped chan struct{} // closed by Stop
+	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
 
 	mu      sync.Mutex
 	work    sync.Cond // the queue is no longer empty, or closing has begun
@@ -70,12 +71,14 @@ type GroupCommit struct {
 	refusal error // what creates get; nil while they are accepted
 }
 
-// A request is a create on its way. GroupCommit.mu guards taken and withdrawn;
-// the rest belongs to the writer from when it has taken the request until the
-// outcome is in done, and to the caller before and after.
+// A request is a create on its way, or a batch of them. GroupCommit.mu guards
+// taken and withdrawn; the rest belongs to the writer from when it has taken the
+// request until the outcome is in done, and to the caller before and after.
 type request struct {
 	Record
 
+	batch     []Record // if it is one of CreateAll: it takes the place of Record
+	outcomes  []error  // of the batch, if done says nil
 	size      int
 	taken     bool       // the writer has it: the outcome will come through done
 	withdrawn bool       // the caller has gone; it only keeps its place in the queue
@@ -84,7 +87,10 @@ type request struct {
 
 // NewGroupCommit starts a GroupCommit, whose writer runs until Close.
 func NewGroupCommit(commit CommitFunc, limits Limits) *GroupCommit {
-	g := &GroupCommit{commit: commit, limits: limits.withDefaults(), ended: make(chan struct{}), stopped: make(chan struct{})}
+	g := &GroupCommit{
+		commit: commit, limits: limits.withDefaults(),
+		ended: make(chan struct{}), stopped: make(chan struct{}), bulk: make(chan struct{}, 1),
+	}
 	g.work.L = &g.mu
 	go g.write()
 	return g
@@ -113,10 +119,7 @@ func (g *GroupCommit) Create(ctx context.Context, id int64, plant models.Plant) 
 
 // enqueue puts a plant into the queue, or says why not.
 func (g *GroupCommit) enqueue(id int64, plant models.Plant) (*request, error) {
-	size := len(plant.Name)
-	if plant.Tag != nil {
-		size += len(*plant.Tag)
-	}
+	size := sizeOf(plant)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.refusal != nil {
@@ -218,26 +221,48 @@ func (g *GroupCommit) dequeue(batch []*request) []*request {
 	return batch
 }
 
-// settle commits a batch and tells each create its outcome. Of those with the
-// same id the first to arrive is tried; it decides what the others get.
+// settle commits a batch and tells each create its outcome.
 func (g *GroupCommit) settle(batch []*request) {
-	slices.SortStableFunc(batch, func(a, b *request) int { return cmp.Compare(a.ID, b.ID) })
-	items := make([]Item, 0, len(batch))
-	for _, r := range batch {
-		if n := len(items); n == 0 || items[n-1].ID != r.ID {
-			items = append(items, Item{Record: r.Record})
+	if r := batch[0]; r.batch != nil { // it goes alone
+		r.outcomes = g.commitAll(r.batch)
+		r.done <- nil
+		return
+	}
+	records := make([]Record, len(batch))
+	for i, r := range batch {
+		records[i] = r.Record
+	}
+	// Once it has its outcome the request belongs to its caller again.
+	for i, outcome := range g.commitAll(records) {
+		batch[i].done <- outcome
+	}
+}
+
+// commitAll commits records, in any order of their ids, and returns the outcome
+// of each. Of those with the same id the first is tried; it decides what the
+// others get.
+func (g *GroupCommit) commitAll(records []Record) []error {
+	order := make([]int, len(records))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(records[a].ID, records[b].ID) })
+	items := make([]Item, 0, len(records))
+	for _, i := range order {
+		if n := len(items); n == 0 || items[n-1].ID != records[i].ID {
+			items = append(items, Item{Record: records[i]})
 		}
 	}
 	err := g.try(items)
-	for i, tried := 0, -1; i < len(batch); i++ {
-		r := batch[i]
-		first := tried < 0 || items[tried].ID != r.ID
+	outcomes, tried := make([]error, len(records)), -1
+	for _, i := range order {
+		first := tried < 0 || items[tried].ID != records[i].ID
 		if first {
 			tried++
 		}
-		// Once it has its outcome the request belongs to its caller again.
-		r.done <- items[tried].outcome(r.Plant, first, err)
+		outcomes[i] = items[tried].outcome(records[i].Plant, first, err)
 	}
+	return outcomes
 }
 
 // try calls the engine. After a panic nobody knows what it has done, nor what

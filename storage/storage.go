@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 
 	"plantstore/models"
@@ -32,6 +33,9 @@ var (
 	// ErrCorrupt: what the store holds under the id is not what was put there.
 	// A create of this id stored nothing.
 	ErrCorrupt = errors.New("the stored record is damaged")
+	// ErrLocked: the store cannot be opened, since another process has it
+	// open that may be asked instead.
+	ErrLocked = errors.New("locked by another process")
 )
 
 // An ExistsError is the outcome of a create whose id is taken (C5.27).
@@ -48,10 +52,11 @@ func (e *ExistsError) Error() string {
 	return "the id is taken by a different plant"
 }
 
-// A Record is a plant with the id under which it is stored.
+// A Record is a plant with the id under which it is stored. As JSON it is a
+// NewPlant: {"id":…,"name":…,"tag":…}.
 type Record struct {
-	ID    int64
-	Plant models.Plant
+	ID    int64        `json:"id"`
+	Plant models.Plant `json:",inline"`
 }
 
 // A Report is what a check of a store has found.
@@ -93,6 +98,14 @@ type Store interface {
 	// time, that leaves the outcome open.
 	Create(ctx context.Context, id int64, plant models.Plant) error
 
+	// CreateAll creates many plants in few commits and returns for each of
+	// the records, in their order, what Create would have returned. It is
+	// fastest if they ascend. Of the plants of one commit all that can be
+	// stored are, or none. Of those with the same id the first counts. It
+	// waits where Create is overloaded, until ctx ends: ErrOverloaded then
+	// is what those get that were not stored.
+	CreateAll(ctx context.Context, records []Record) []error
+
 	// Get returns the plant stored under id, or ErrNotFound, ErrCorrupt or
 	// ErrUnavailable.
 	Get(ctx context.Context, id int64) (models.Plant, error)
@@ -119,4 +132,14 @@ type Store interface {
 	// Close commits what is queued, refuses what comes later with
 	// ErrUnavailable, and releases the store. Closing again does nothing.
 	Close() error
+}
+
+// A Snapshotter is a [Store] that can copy itself while it is in use. The
+// engines without it have tools of their own for this.
+type Snapshotter interface {
+	// Snapshot writes a copy of the store as it is at one moment, in the form
+	// in which the engine opens it. It has every plant whose create has
+	// returned nil before. Creates go on, but the store may grow until w has
+	// taken all.
+	Snapshot(ctx context.Context, w io.Writer) error
 }

@@ -34,6 +34,10 @@ const (
 	pageBytes   = 1 << 20
 )
 
+// batchPlants bounds the plants of one commit. It is more than can be queued one
+// by one: what comes in bulk needs few commits then, of some 30 ms each.
+const batchPlants = 16_384
+
 // A Store is a [storage.Store] in one file.
 type Store struct {
 	db       *bolt.DB
@@ -61,7 +65,7 @@ var _ storage.Store = (*Store)(nil)
 
 // run starts what a store does by itself.
 func (s *Store) run() {
-	s.group = storage.NewGroupCommit(s.commit, storage.Limits{})
+	s.group = storage.NewGroupCommit(s.commit, storage.Limits{BatchPlants: batchPlants})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.watchers.Go(func() { s.watch(ctx) })
@@ -75,6 +79,18 @@ func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error 
 		return errReadOnly
 	}
 	return s.group.Create(ctx, id, plant)
+}
+
+// CreateAll is [storage.Store.CreateAll].
+func (s *Store) CreateAll(ctx context.Context, records []storage.Record) []error {
+	if s.group == nil {
+		outcomes := make([]error, len(records))
+		for i := range outcomes {
+			outcomes[i] = errReadOnly
+		}
+		return outcomes
+	}
+	return s.group.CreateAll(ctx, records)
 }
 
 // Get is [storage.Store.Get].

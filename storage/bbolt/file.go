@@ -7,6 +7,8 @@ import (
 	"os"
 
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"plantstore/storage"
 )
 
 // A refusalError says what a file is that cannot be opened, and what can be
@@ -26,7 +28,7 @@ func explain(path string, err error) error {
 	case errors.As(err, &refused):
 		return fmt.Errorf("database %s %w", path, refused)
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("database %s is locked by another process: stop that one, or name another file", path)
+		return fmt.Errorf("database %s is %w: stop that one, or name another file", path, storage.ErrLocked)
 	case errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrInvalid):
 		return fmt.Errorf("database %s is damaged (%w): restore a backup", path, err)
 	case errors.Is(err, bolterrors.ErrVersionMismatch):

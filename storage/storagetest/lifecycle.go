@@ -36,6 +36,9 @@ func testClosed(t *testing.T, open Open) {
 	mustClose(t, s)
 	wantError(t, "Ready", s.Ready(), storage.ErrUnavailable)
 	wantError(t, "Create", s.Create(t.Context(), 2, models.Plant{Name: "b"}), storage.ErrUnavailable)
+	for _, err := range s.CreateAll(t.Context(), many(3)) {
+		wantError(t, "CreateAll", err, storage.ErrUnavailable)
+	}
 	_, err := s.Get(t.Context(), 1)
 	wantError(t, "Get", err, storage.ErrUnavailable)
 	for _, err := range s.List(t.Context(), 0) {
