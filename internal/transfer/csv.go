@@ -1,0 +1,215 @@
+package transfer
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// The columns of a CSV file.
+const (
+	columnID   = "id"
+	columnName = "name"
+	columnTag  = "tag"
+)
+
+// A csvWriter writes CSV, with the names of the columns first.
+type csvWriter struct {
+	out   *csv.Writer
+	begun bool
+}
+
+func newCSVWriter(w io.Writer) *csvWriter {
+	return &csvWriter{out: csv.NewWriter(w)}
+}
+
+// Write implements [Writer].
+func (w *csvWriter) Write(record storage.Record) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	name, tag := cell(record.Plant.Name), ""
+	switch t := record.Plant.Tag; {
+	case t == nil:
+	case *t == "":
+		tag = `""`
+	default:
+		tag = cell(*t)
+	}
+	return w.out.Write([]string{strconv.FormatInt(record.ID, 10), name, tag})
+}
+
+// Flush implements [Writer].
+func (w *csvWriter) Flush() error {
+	err := w.begin()
+	w.out.Flush()
+	return errors.Join(err, w.out.Error())
+}
+
+func (w *csvWriter) begin() error {
+	if w.begun {
+		return nil
+	}
+	w.begun = true
+	return w.out.Write([]string{columnID, columnName, columnTag})
+}
+
+// cell returns what stands for text in a cell: a JSON string if it would not
+// come back as it is, or would need more than one line.
+func cell(text string) string {
+	if strings.HasPrefix(text, `"`) || strings.ContainsFunc(text, unicode.IsControl) {
+		quoted, _ := jsontext.AppendQuote(nil, text) // what is stored is UTF-8
+		return string(quoted)
+	}
+	return text
+}
+
+// A csvReader reads CSV.
+type csvReader struct {
+	in      *csv.Reader
+	source  *boundReader
+	decoder *models.Decoder
+	columns []string
+	text    []byte // the row as JSON
+}
+
+func newCSVReader(r io.Reader) *csvReader {
+	source := &boundReader{r: r}
+	in := csv.NewReader(bufio.NewReaderSize(source, bufferSize))
+	in.FieldsPerRecord = -1 // what is missing is absent
+	in.ReuseRecord = true
+	return &csvReader{in: in, source: source, decoder: models.NewDecoder()}
+}
+
+// Read implements [Reader].
+func (r *csvReader) Read() (storage.Record, int, error) {
+	if r.columns == nil {
+		if err := r.readColumns(); err != nil {
+			return storage.Record{}, 1, err
+		}
+	}
+	row, line, err := r.row()
+	if err != nil {
+		return storage.Record{}, line, err
+	}
+	if err := r.toJSON(row); err != nil {
+		return storage.Record{}, line, &LineError{line, err.Error()}
+	}
+	record, err := decode(r.decoder, r.text, line)
+	return record, line, err
+}
+
+// row returns the next row and the number of its first line.
+func (r *csvReader) row() (row []string, line int, err error) {
+	r.source.left = maxLine
+	row, err = r.in.Read()
+	var syntax *csv.ParseError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, syntax.StartLine, &LineError{syntax.StartLine, fmt.Sprintf("is not CSV: %v in column %d", syntax.Err, syntax.Column)}
+	case err != nil:
+		return nil, 0, err
+	}
+	line, _ = r.in.FieldPos(0)
+	return row, line, nil
+}
+
+// readColumns reads the first row.
+func (r *csvReader) readColumns() error {
+	row, _, err := r.row()
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("the file is empty: its first line must name the columns id, name and tag")
+	}
+	if err != nil {
+		return err
+	}
+	r.columns = slices.Clone(row)
+	r.columns[0] = strings.TrimPrefix(r.columns[0], "\ufeff") // as spreadsheets write it
+	for _, column := range []string{columnID, columnName, columnTag} {
+		count := 0
+		for _, c := range r.columns {
+			if c == column {
+				count++
+			}
+		}
+		if count > 1 || count == 0 && column != columnTag {
+			return fmt.Errorf("line 1: must name the columns id, name and tag, each once, but names %q", r.columns)
+		}
+	}
+	return nil
+}
+
+// toJSON makes r.text the row as a NewPlant in JSON. Other columns are ignored,
+// as other members are.
+func (r *csvReader) toJSON(row []string) (err error) {
+	r.text = append(r.text[:0], '{')
+	for i, text := range row {
+		if i >= len(r.columns) {
+			return fmt.Errorf("has %d cells, but there are %d columns", len(row), len(r.columns))
+		}
+		column := r.columns[i]
+		absent := text == "" && column != columnName
+		if absent || column != columnID && column != columnName && column != columnTag {
+			continue
+		}
+		if len(r.text) > 1 {
+			r.text = append(r.text, ',')
+		}
+		r.text = append(strconv.AppendQuote(r.text, column), ':')
+		if r.text, err = appendCell(r.text, column, text); err != nil {
+			return fmt.Errorf("%s: %w", column, err)
+		}
+	}
+	r.text = append(r.text, '}')
+	return nil
+}
+
+// appendCell appends the JSON value that a cell stands for.
+func appendCell(b []byte, column, text string) ([]byte, error) {
+	value := jsontext.Value(text)
+	if column == columnID && value.Kind() == jsontext.KindNumber && value.IsValid() {
+		return append(b, text...), nil
+	}
+	if strings.HasPrefix(text, `"`) {
+		if !value.IsValid() {
+			return nil, errors.New("begins with a quotation mark, but is no JSON string")
+		}
+		return append(b, text...), nil
+	}
+	quoted, err := jsontext.AppendQuote(b, text)
+	if err != nil {
+		return nil, errors.New("is not UTF-8")
+	}
+	return quoted, nil
+}
+
+// errTooLong ends the reading of a file in which a quotation mark is probably
+// left open: package csv would read all of it.
+var errTooLong = fmt.Errorf("a row is longer than %d bytes; is a quotation mark left open?", maxLine)
+
+// A boundReader fails when more than left bytes are read.
+type boundReader struct {
+	r    io.Reader
+	left int
+}
+
+// Read implements [io.Reader].
+func (b *boundReader) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := b.r.Read(p)
+	b.left -= n
+	return n, err
+}

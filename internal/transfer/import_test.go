@@ -1,0 +1,153 @@
+package transfer_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/transfer"
+	"plantstore/storage"
+)
+
+// An import reports every bad line in its place, counts the others, and asks for
+// each batch once.
+func TestImport(t *testing.T) {
+	t.Parallel()
+	const lines = 40_000
+	var text bytes.Buffer
+	for i := range lines {
+		if i%100 == 7 {
+			fmt.Fprintln(&text, "{}")
+			continue
+		}
+		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
+	}
+	outcome := func(id int64) error { // three in a hundred are there
+		switch id % 100 {
+		case 1:
+			return &storage.ExistsError{Identical: true}
+		case 2:
+			return &storage.ExistsError{}
+		case 3:
+			return fmt.Errorf("%w: bad bits", storage.ErrCorrupt)
+		}
+		return nil
+	}
+	for _, skip := range []bool{false, true} {
+		var bad []int
+		sum, err := transfer.Import(t.Context(), transfer.NewReader(&text, transfer.JSONLines), transfer.Options{
+			SkipConflicts: skip,
+			Create: func(_ context.Context, records []storage.Record) []error {
+				outcomes := make([]error, len(records))
+				for i, r := range records {
+					outcomes[i] = outcome(r.ID)
+				}
+				return outcomes
+			},
+			Bad: func(e *transfer.LineError) error { bad = append(bad, e.Line); return nil },
+		})
+		want := transfer.Summary{Created: lines * 96 / 100, Identical: lines / 100, Bad: lines * 3 / 100}
+		perHundred := []int{3, 4, 8} // of ids 2 and 3, and the empty one
+		if skip {
+			want.Bad, want.Skipped, perHundred = lines*2/100, lines/100, []int{4, 8}
+		}
+		if diff := cmp.Diff(want, sum); diff != "" || err != nil {
+			t.Errorf("skip %v: %v (-want +got):\n%s", skip, err, diff)
+		}
+		var wantBad []int
+		for hundred := 0; hundred < lines; hundred += 100 {
+			for _, line := range perHundred {
+				wantBad = append(wantBad, hundred+line)
+			}
+		}
+		if diff := cmp.Diff(wantBad, bad); diff != "" {
+			t.Errorf("skip %v: bad lines (-want +got):\n%.500s", skip, diff)
+		}
+		for i := range lines { // the text again
+			if i%100 == 7 {
+				fmt.Fprintln(&text, "{}")
+				continue
+			}
+			fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
+		}
+	}
+}
+
+// An import ends at the first fault of the store, and says what was stored.
+func TestImportMeetsFault(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	for i := range 100_000 {
+		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
+	}
+	stored := int64(0)
+	sum, err := transfer.Import(t.Context(), transfer.NewReader(&text, transfer.JSONLines), transfer.Options{
+		Create: func(_ context.Context, records []storage.Record) []error {
+			outcomes := make([]error, len(records))
+			if stored > 0 {
+				for i := range outcomes {
+					outcomes[i] = storage.ErrNoSpace
+				}
+			} else {
+				stored = int64(len(records))
+			}
+			return outcomes
+		},
+	})
+	want := fmt.Sprintf("line %d: %v", stored+1, storage.ErrNoSpace)
+	if !errors.Is(err, storage.ErrNoSpace) || err.Error() != want || sum != (transfer.Summary{Created: stored}) {
+		t.Errorf("Import: %+v and %v, want %d created and %s", sum, err, stored, want)
+	}
+}
+
+// What is stored when a signal comes stays, whether more is to be read or not.
+func TestImportInterrupted(t *testing.T) {
+	t.Parallel()
+	const line = "{\"id\":1,\"name\":\"a\"}\n"
+	blocked, unblock := io.Pipe()
+	defer unblock.Close()
+	for name, more := range map[string]io.Reader{"endless": repeat(line), "blocked": blocked} {
+		ctx, cancel := context.WithCancel(t.Context())
+		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 20_000)), more)
+		sum, err := transfer.Import(ctx, transfer.NewReader(in, transfer.JSONLines), transfer.Options{
+			Create: func(_ context.Context, records []storage.Record) []error {
+				cancel()
+				return make([]error, len(records))
+			},
+		})
+		if !errors.Is(err, context.Canceled) || sum.Created == 0 {
+			t.Errorf("%s: Import: %+v, %v, want: %v", name, sum, err, context.Canceled)
+		}
+	}
+}
+
+// repeat reads as itself, without end.
+type repeat string
+
+func (r repeat) Read(p []byte) (int, error) {
+	n := 0
+	for n+len(r) <= len(p) {
+		n += copy(p[n:], r)
+	}
+	return n, nil
+}
+
+// An error of the report, or of the reader, is that of the import.
+func TestImportMeetsOtherFaults(t *testing.T) {
+	t.Parallel()
+	errFull := errors.New("nobody reads the report")
+	options := transfer.Options{Bad: func(*transfer.LineError) error { return errFull }}
+	if _, err := transfer.Import(t.Context(), transfer.NewReader(strings.NewReader("x"), transfer.JSONLines), options); !errors.Is(err, errFull) {
+		t.Errorf("Import: %v, want: %v", err, errFull)
+	}
+	if _, err := transfer.Import(t.Context(), transfer.NewReader(strings.NewReader(""), transfer.CSV), options); err == nil ||
+		!strings.Contains(err.Error(), "the file is empty") {
+		t.Errorf("Import: %v", err)
+	}
+}

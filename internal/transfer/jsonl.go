@@ -1,0 +1,122 @@
+package transfer
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// bufferSize is that of what is written and read at once.
+const bufferSize = 256 << 10
+
+// A jsonWriter writes JSON Lines.
+type jsonWriter struct {
+	out  *bufio.Writer
+	line []byte
+}
+
+func newJSONWriter(w io.Writer) *jsonWriter {
+	return &jsonWriter{out: bufio.NewWriterSize(w, bufferSize)}
+}
+
+// Write implements [Writer].
+func (w *jsonWriter) Write(record storage.Record) (err error) {
+	if w.line, err = appendJSON(w.line[:0], record); err != nil {
+		return err
+	}
+	_, err = w.out.Write(append(w.line, '\n'))
+	return err
+}
+
+// Flush implements [Writer].
+func (w *jsonWriter) Flush() error { return w.out.Flush() }
+
+// appendJSON appends a record as JSON in the one form that exports have.
+func appendJSON(b []byte, record storage.Record) ([]byte, error) {
+	b = strconv.AppendInt(append(b, `{"id":`...), record.ID, 10)
+	b, err := record.Plant.AppendMembers(append(b, ','))
+	if err != nil {
+		return nil, fmt.Errorf("the plant with the id %d: %w", record.ID, err)
+	}
+	return append(b, '}'), nil
+}
+
+// A jsonReader reads JSON Lines.
+type jsonReader struct {
+	in      *bufio.Reader
+	decoder *models.Decoder
+	long    []byte // a line that does not fit in's buffer
+	line    int
+}
+
+func newJSONReader(r io.Reader) *jsonReader {
+	return &jsonReader{in: bufio.NewReaderSize(r, bufferSize), decoder: models.NewDecoder()}
+}
+
+// Read implements [Reader]. Blank lines are skipped.
+func (r *jsonReader) Read() (storage.Record, int, error) {
+	for {
+		text, err := r.next()
+		if err != nil {
+			return storage.Record{}, r.line, err
+		}
+		if len(bytes.TrimSpace(text)) > 0 {
+			record, err := decode(r.decoder, text, r.line)
+			return record, r.line, err
+		}
+	}
+}
+
+// next returns the next line, which is valid until the one after that is read.
+func (r *jsonReader) next() ([]byte, error) {
+	r.line++
+	text, err := r.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		text, err = r.nextLong(text)
+	}
+	text = bytes.TrimSuffix(text, []byte("\n"))
+	if errors.Is(err, io.EOF) && len(text) > 0 { // the last line needs no end
+		return text, nil
+	}
+	return text, err
+}
+
+// nextLong goes on with a line of which start is the beginning. Of one that is
+// too long the rest is skipped.
+func (r *jsonReader) nextLong(start []byte) (line []byte, err error) {
+	r.long = append(r.long[:0], start...)
+	size := len(start)
+	for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
+		var more []byte
+		more, err = r.in.ReadSlice('\n')
+		if size += len(more); size <= maxLine {
+			r.long = append(r.long, more...)
+		}
+	}
+	if size > maxLine && (err == nil || errors.Is(err, io.EOF)) {
+		return nil, &LineError{r.line, fmt.Sprintf("is longer than %d bytes", maxLine)}
+	}
+	return r.long, err
+}
+
+// decode returns the plant that text is, a NewPlant in JSON, by the rules of
+// POST /plants.
+func decode(decoder *models.Decoder, text []byte, line int) (storage.Record, error) {
+	var sent models.NewPlant
+	err := decoder.Decode(text, &sent)
+	if err == nil {
+		return storage.Record{ID: *sent.ID, Plant: sent.Plant()}, nil
+	}
+	var failure *models.Error
+	if !errors.As(err, &failure) {
+		return storage.Record{}, err
+	}
+	return storage.Record{}, &LineError{line, strings.TrimPrefix(failure.Message, "body: ")}
+}

@@ -1,0 +1,272 @@
+package transfer_test
+
+import (
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"plantstore/internal/transfer"
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// formats returns all formats by their names.
+func formats() map[string]transfer.Format {
+	return map[string]transfer.Format{"jsonl": transfer.JSONLines, "csv": transfer.CSV}
+}
+
+// write returns records in a format.
+func write(t testing.TB, format transfer.Format, records []storage.Record) string {
+	t.Helper()
+	var text strings.Builder
+	out := transfer.NewWriter(&text, format)
+	for _, record := range records {
+		if err := out.Write(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// read returns the plants of a text, and what is wrong with its other lines.
+func read(t testing.TB, format transfer.Format, text string) (records []storage.Record, bad []string) {
+	t.Helper()
+	in := transfer.NewReader(strings.NewReader(text), format)
+	for {
+		record, _, err := in.Read()
+		var lineErr *transfer.LineError
+		switch {
+		case errors.Is(err, io.EOF):
+			return records, bad
+		case errors.As(err, &lineErr):
+			bad = append(bad, lineErr.Error())
+		case err != nil:
+			return records, append(bad, "final: "+err.Error())
+		default:
+			records = append(records, record)
+		}
+	}
+}
+
+// oddStrings would be lost on the way in one format or another.
+func oddStrings() []string {
+	return []string{
+		"", " ", "\t", "\r", "\n", "\r\n", "a\r\nb", "a\rb", "\x00", "\x7f", "\u0085", "\u2028", "\ufeff", "\ufffd", "\ufeffid",
+		`"`, `""`, `"a"`, `a"b`, `"a`, `\`, `\n`, `\.`, `\N`, `'`, `,`, `;`, `a,b`, `null`, `=1+1`, `-5`, `# a`, "🌵👩‍🌾", "e\u0301",
+		"\u00e9", "\U0010ffff", "<&>", strings.Repeat("x", 1<<20), strings.Repeat("\x01", 1<<18), strings.Repeat("\n", 300_000),
+	}
+}
+
+func edgeIDs() []int64 {
+	return []int64{math.MinInt64, math.MinInt64 + 1, -1<<53 - 1, -1, 0, 1, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64}
+}
+
+// TestRoundTrip writes, reads and writes again every odd string and every edge
+// of int64: nothing changes, and the texts are equal byte for byte.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	var records []storage.Record
+	for i, odd := range oddStrings() {
+		id := edgeIDs()[i%len(edgeIDs())]
+		for _, plant := range []models.Plant{{Name: odd}, {Name: "a", Tag: &odd}, {Name: odd, Tag: &odd}, {Name: odd, Tag: new(string)}} {
+			records = append(records, storage.Record{ID: id, Plant: plant})
+		}
+	}
+	for name, format := range formats() {
+		text := write(t, format, records)
+		got, bad := read(t, format, text)
+		if diff := cmp.Diff(records, got); diff != "" || bad != nil {
+			t.Errorf("%s: read back (-want +got):\n%.2000s\n%v", name, diff, bad)
+		}
+		if write(t, format, got) != text {
+			t.Errorf("%s: written again it is another text", name)
+		}
+	}
+}
+
+func TestRoundTripOfAnything(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		texts := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\r\n",\\ a]{0,4}`))
+		records := rapid.SliceOf(rapid.Custom(func(r *rapid.T) storage.Record {
+			return storage.Record{
+				ID:    rapid.Int64().Draw(r, "id"),
+				Plant: models.Plant{Name: texts.Draw(r, "name"), Tag: rapid.Ptr(texts, true).Draw(r, "tag")},
+			}
+		})).Draw(r, "records")
+		for name, format := range formats() {
+			got, bad := read(t, format, write(t, format, records))
+			if len(bad) > 0 || len(got) != len(records) {
+				r.Fatalf("%s: %d records of %d, %v", name, len(got), len(records), bad)
+			}
+			for i := range got {
+				if got[i].ID != records[i].ID || !got[i].Plant.Equal(records[i].Plant) {
+					r.Fatalf("%s: %+v has become %+v", name, records[i], got[i])
+				}
+			}
+		}
+	})
+}
+
+// The texts are what people and their programs expect.
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	tag, empty, lines := "climber", "", "two\r\nlines"
+	records := []storage.Record{
+		{ID: math.MinInt64, Plant: models.Plant{Name: "Monstera", Tag: &tag}},
+		{ID: 0, Plant: models.Plant{Name: `<"b">, 'c'`}},
+		{ID: 1, Plant: models.Plant{Name: `"quoted"`, Tag: &empty}},
+		{ID: math.MaxInt64, Plant: models.Plant{Tag: &lines}},
+	}
+	for format, want := range map[transfer.Format]string{
+		transfer.JSONLines: `{"id":-9223372036854775808,"name":"Monstera","tag":"climber"}
+{"id":0,"name":"<\"b\">, 'c'"}
+{"id":1,"name":"\"quoted\"","tag":""}
+{"id":9223372036854775807,"name":"","tag":"two\r\nlines"}
+`,
+		transfer.CSV: `id,name,tag
+-9223372036854775808,Monstera,climber
+0,"<""b"">, 'c'",
+1,"""\""quoted\""""","""""" 
+9223372036854775807,,"""two\r\nlines"""
+`,
+	} {
+		want = strings.ReplaceAll(want, " \n", "\n")
+		if diff := cmp.Diff(want, write(t, format, records)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if got := write(t, transfer.CSV, nil); got != "id,name,tag\n" {
+		t.Errorf("no plants as CSV: %q", got)
+	}
+}
+
+// Lines keep the rules of POST /plants, or are reported with their numbers.
+func TestReadJSONLines(t *testing.T) {
+	t.Parallel()
+	text := strings.Join([]string{
+		`{"id":1,"name":"a"}`,
+		``,
+		` {"tag":"t" , "name":"b","id":2e0,"more":[1]} ` + "\r",
+		`{"id":3,"name":null}`,
+		`[]`,
+		`{"id":4,"name":"a","name":"b"}`,
+		`{"id":9223372036854775808,"name":"` + "\xff" + `"}`,
+		`{"id":5,"name":"` + strings.Repeat("x", 1<<20) + `"}`,
+		`{"id":6,"name":"cut`,
+		"\t",
+		`{"id":7,"name":"no end of line"}`,
+	}, "\n")
+	records, bad := read(t, transfer.JSONLines, text)
+	var ids []int64
+	for _, r := range records {
+		ids = append(ids, r.ID)
+	}
+	if diff := cmp.Diff([]int64{1, 2, 5, 7}, ids); diff != "" {
+		t.Errorf("ids (-want +got):\n%s", diff)
+	}
+	want := []string{
+		"line 4: name: must be a string, not null",
+		"line 5: must be an object, not an array",
+		"line 6: name: appears more than once in its object",
+		"line 7: name: is not UTF-8 at byte 34",
+		"line 9: name: the JSON is cut short, it ends after 19 bytes",
+	}
+	if diff := cmp.Diff(want, bad); diff != "" {
+		t.Errorf("bad lines (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadCSV(t *testing.T) {
+	t.Parallel()
+	tag, empty := "t", ""
+	tests := map[string]struct {
+		text string
+		want []storage.Record
+		bad  []string
+	}{
+		"nothing":        {"", nil, []string{"final: the file is empty: its first line must name the columns id, name and tag"}},
+		"no names":       {"1,a,t\n", nil, []string{`final: line 1: must name the columns id, name and tag, each once, but names ["1" "a" "t"]`}},
+		"twice":          {"id,name,id\n", nil, []string{`final: line 1: must name the columns id, name and tag, each once, but names ["id" "name" "id"]`}},
+		"names only":     {"id,name\n", nil, nil},
+		"no tags":        {"name,id\na,1\n", []storage.Record{{ID: 1, Plant: models.Plant{Name: "a"}}}, nil},
+		"as from Excel":  {"\ufeffid,name,tag\r\n1,\"a\r\nb\",\r\n", []storage.Record{{ID: 1, Plant: models.Plant{Name: "a\nb"}}}, nil},
+		"other columns":  {"x,tag,y,name,id\n0,t,0,a,1.0\n", []storage.Record{{ID: 1, Plant: models.Plant{Name: "a", Tag: &tag}}}, nil},
+		"short row":      {"id,name,tag\n1,a\n2\n", []storage.Record{{ID: 1, Plant: models.Plant{Name: "a"}}}, []string{"line 3: name: is required"}},
+		"empty strings":  {"id,name,tag\n1,,\"\"\"\"\"\"\n", []storage.Record{{ID: 1, Plant: models.Plant{Tag: &empty}}}, nil},
+		"long row":       {"id,name\n1,a,b\n", nil, []string{"line 2: has 3 cells, but there are 2 columns"}},
+		"no ids":         {"id,name\n,a\nx,a\n1.5,a\n\"1,\"\"tag\"\":\"\"x\"\"\",a\n", nil, []string{"line 2: id: is required", "line 3: id: must be an integer, not a string", "line 4: id: must be an integer, not a number with a fraction", "line 5: id: must be an integer, not a string"}},
+		"half a string":  {"id,name\n1,\"\"\"a\"\n2,\"\"\"a\"\",\"\"tag\"\":\"\"b\"\"\"\n", nil, []string{"line 2: name: begins with a quotation mark, but is no JSON string", "line 3: name: begins with a quotation mark, but is no JSON string"}},
+		"not UTF-8":      {"id,name\n1,\xff\n", nil, []string{"line 2: name: is not UTF-8"}},
+		"not CSV":        {"id,name\n1,a\"b\n2,a\n", []storage.Record{{ID: 2, Plant: models.Plant{Name: "a"}}}, []string{`line 2: is not CSV: bare " in non-quoted-field in column 4`}},
+		"quote at end":   {"id,name\n1,\"a\n", nil, []string{`line 2: is not CSV: extraneous or missing " in quoted-field in column 6`}},
+		"lines are long": {"id,name\n1,\"a\n\n\"\n\nx,b\n", []storage.Record{{ID: 1, Plant: models.Plant{Name: "a\n\n"}}}, []string{"line 6: id: must be an integer, not a string"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			records, bad := read(t, transfer.CSV, test.text)
+			if diff := cmp.Diff(test.want, records); diff != "" {
+				t.Errorf("records (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.bad, bad); diff != "" {
+				t.Errorf("bad lines (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A line without an end is not read into memory.
+func TestEndlessLine(t *testing.T) {
+	t.Parallel()
+	endless := func(start string) io.Reader {
+		return io.MultiReader(strings.NewReader(start), io.LimitReader(zeros{}, 100<<20), strings.NewReader("\n{\"id\":1,\"name\":\"a\"}"))
+	}
+	in := transfer.NewReader(endless(""), transfer.JSONLines)
+	var bad *transfer.LineError
+	if _, _, err := in.Read(); !errors.As(err, &bad) || bad.Error() != "line 1: is longer than 83886080 bytes" {
+		t.Errorf("JSON Lines: %v", err)
+	}
+	if record, line, err := in.Read(); err != nil || record.ID != 1 || line != 2 {
+		t.Errorf("the line after it: %+v, %d, %v", record, line, err)
+	}
+	in = transfer.NewReader(endless("id,name\n1,\""), transfer.CSV)
+	if _, _, err := in.Read(); err == nil || !strings.Contains(err.Error(), "is a quotation mark left open?") {
+		t.Errorf("CSV: %v", err)
+	}
+}
+
+// zeros reads as the digit 0.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
+}
+
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]transfer.Format{
+		"a.csv": transfer.CSV, "a.CSV": transfer.CSV, "csv": transfer.JSONLines, "-": transfer.JSONLines, "a.csv.jsonl": transfer.JSONLines,
+	} {
+		if got := transfer.FormatOf(name); got != want {
+			t.Errorf("FormatOf(%s) = %v, want %v", name, got, want)
+		}
+	}
+	if _, err := transfer.ParseFormat("xml"); err == nil {
+		t.Error("ParseFormat(xml) succeeds")
+	}
+}
