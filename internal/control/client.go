@@ -1,0 +1,285 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// A Client is the store of a running server, by its socket.
+type Client struct {
+	http *http.Client
+}
+
+var (
+	_ storage.Store       = (*Client)(nil)
+	_ storage.Snapshotter = (*Client)(nil)
+)
+
+// Dial reaches the server that has the database file open. It fails if there is
+// none, or none that answers.
+func Dial(ctx context.Context, database string) (*Client, error) {
+	path := SocketPath(database)
+	c := &Client{http: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := dial(ctx, path)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", errNoServer, err)
+			}
+			return conn, nil
+		},
+		DisableCompression: true,
+	}}}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	answer, err := c.do(ctx, http.MethodGet, pathReady, nil)
+	if err != nil {
+		return nil, err
+	}
+	// A server that is about to end answers as well.
+	return c, answer.Body.Close()
+}
+
+// Create is [storage.Store.Create].
+func (c *Client) Create(ctx context.Context, id int64, plant models.Plant) error {
+	return c.CreateAll(ctx, []storage.Record{{ID: id, Plant: plant}})[0]
+}
+
+// CreateAll is [storage.Store.CreateAll]. If the server goes away it is not
+// known what became of the plants.
+func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {
+	return c.createAll(ctx, pathPlants, records)
+}
+
+// createAll sends records in requests that the server can hold.
+func (c *Client) createAll(ctx context.Context, path string, records []storage.Record) []error {
+	outcomes := make([]error, 0, len(records))
+	for len(records) > 0 {
+		body, n, err := encode(records)
+		if err != nil {
+			return append(outcomes, same(len(records), err)...)
+		}
+		batch, err := c.createBatch(ctx, path, body, n)
+		if err != nil {
+			batch = same(n, err)
+		}
+		outcomes = append(outcomes, batch...)
+		records = records[n:]
+	}
+	return outcomes
+}
+
+// encode returns the body of a request with the first records, and how many
+// they are.
+func encode(records []storage.Record) (body []byte, n int, err error) {
+	var buffer bytes.Buffer
+	encoder := jsontext.NewEncoder(&buffer)
+	for _, record := range records {
+		if n == batchPlants || buffer.Len() > batchBytes {
+			break
+		}
+		if err := json.MarshalEncode(encoder, record); err != nil {
+			return nil, 0, fmt.Errorf("encode the plant with the id %d: %w", record.ID, err)
+		}
+		n++
+	}
+	return buffer.Bytes(), n, nil
+}
+
+// createBatch sends the body of n records and returns their outcomes.
+func (c *Client) createBatch(ctx context.Context, path string, body []byte, n int) ([]error, error) {
+	var failures []*failure
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", storage.ErrOverloaded, err)
+	}
+	err := c.call(ctx, http.MethodPost, path, bytes.NewReader(body), &failures)
+	if errors.Is(err, errNoServer) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", storage.ErrUnknown, err)
+	}
+	if len(failures) != n {
+		return nil, fmt.Errorf("%w: the server answers with %d outcomes for %d plants", storage.ErrUnknown, len(failures), n)
+	}
+	outcomes := make([]error, n)
+	for i, f := range failures {
+		outcomes[i] = f.err()
+	}
+	return outcomes, nil
+}
+
+// same returns n times err.
+func same(n int, err error) []error {
+	errs := make([]error, n)
+	for i := range errs {
+		errs[i] = err
+	}
+	return errs
+}
+
+// DryRun returns what CreateAll of the records would, one by one, and stores
+// nothing. Ids that come twice in records it does not notice.
+func DryRun(ctx context.Context, store storage.Store, records []storage.Record) []error {
+	if c, ok := store.(*Client); ok {
+		return c.createAll(ctx, pathPlants+"?"+paramDryRun, records)
+	}
+	outcomes := make([]error, len(records))
+	for i, record := range records {
+		stored, err := store.Get(ctx, record.ID)
+		switch {
+		case err == nil:
+			outcomes[i] = &storage.ExistsError{Identical: stored.Equal(record.Plant)}
+		case !errors.Is(err, storage.ErrNotFound):
+			outcomes[i] = err
+		}
+	}
+	return outcomes
+}
+
+// Get is [storage.Store.Get].
+func (c *Client) Get(ctx context.Context, id int64) (plant models.Plant, err error) {
+	err = c.call(ctx, http.MethodGet, pathPlants+"/"+strconv.FormatInt(id, 10), nil, &plant)
+	return plant, err
+}
+
+// List is [storage.Store.List].
+func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+	return func(yield func(storage.Record, error) bool) {
+		path := pathPlants + "?" + url.Values{paramFrom: {strconv.FormatInt(from, 10)}}.Encode()
+		err := c.stream(ctx, path, func(body io.Reader) error {
+			decoder := jsontext.NewDecoder(body)
+			for {
+				var record storage.Record
+				if err := json.UnmarshalDecode(decoder, &record); errors.Is(err, io.EOF) {
+					return nil
+				} else if err != nil {
+					return fmt.Errorf("%w: the server's list has ended early: %w", storage.ErrUnavailable, err)
+				}
+				if err := ctx.Err(); err != nil { // there may be more in the buffers
+					return err
+				}
+				if !yield(record, nil) {
+					return errBreak
+				}
+			}
+		})
+		if err != nil && !errors.Is(err, errBreak) {
+			yield(storage.Record{}, err)
+		}
+	}
+}
+
+// errBreak ends a stream that the caller has had enough of.
+var errBreak = errors.New("the caller wants no more")
+
+// Snapshot is [storage.Snapshotter.Snapshot].
+func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
+	return c.stream(ctx, pathSnapshot, func(body io.Reader) error {
+		_, err := io.Copy(w, body)
+		return err
+	})
+}
+
+// Check is [storage.Store.Check]. It is not supported: an engine cannot check
+// what is being written to. A snapshot can be checked.
+func (c *Client) Check(context.Context) (storage.Report, error) {
+	return storage.Report{}, fmt.Errorf("check a running store: %w", errors.ErrUnsupported)
+}
+
+// Ready is [storage.Store.Ready].
+func (c *Client) Ready() error {
+	return c.call(context.Background(), http.MethodGet, pathReady, nil, new(struct{}))
+}
+
+// Stopped is [storage.Store.Stopped]: a server that stops is not noticed.
+func (c *Client) Stopped() <-chan struct{} { return nil }
+
+// Close is [storage.Store.Close]: the store of the server stays open.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// call sends a request and reads its answer, which is one value.
+func (c *Client) call(ctx context.Context, method, path string, body io.Reader, value any) error {
+	answer, err := c.do(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return failureIn(answer)
+	}
+	return json.UnmarshalRead(answer.Body, value)
+}
+
+// stream sends a request whose answer goes to read, and returns what has ended
+// it early, if anything has.
+func (c *Client) stream(ctx context.Context, path string, read func(io.Reader) error) error {
+	answer, err := c.do(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return failureIn(answer)
+	}
+	if err := read(answer.Body); err != nil {
+		return err
+	}
+	var f *failure
+	if text := answer.Trailer.Get(trailer); text != "" {
+		if err := json.Unmarshal([]byte(text), &f); err != nil {
+			return err
+		}
+	}
+	return f.err()
+}
+
+// failureIn returns the error that an answer is.
+func failureIn(answer *http.Response) error {
+	var f failure
+	if answer.StatusCode != http.StatusBadRequest {
+		return fmt.Errorf("the running server is of another version (%s): use its own program", answer.Status)
+	}
+	if err := json.UnmarshalRead(answer.Body, &f); err != nil {
+		return err
+	}
+	return f.err()
+}
+
+// errNoServer is why a request was not sent.
+var errNoServer = errors.New("no server answers")
+
+// do sends a request. Whatever goes wrong with it, the server is not available.
+func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://plantstore"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.http.Do(request)
+	if err == nil {
+		return answer, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if failure := new(url.Error); errors.As(err, &failure) {
+		err = failure.Err // the URL means nothing to anybody
+	}
+	return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+}

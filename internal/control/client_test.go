@@ -1,0 +1,200 @@
+package control_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"plantstore/internal/control"
+	"plantstore/models"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
+)
+
+// A faultyStore yields some plants and then an error, and so does its snapshot.
+type faultyStore struct {
+	storage.Store
+
+	err error
+}
+
+func (s faultyStore) Ready() error { return s.err }
+
+func (s faultyStore) List(context.Context, int64) iter.Seq2[storage.Record, error] {
+	return func(yield func(storage.Record, error) bool) {
+		for id := range int64(1000) {
+			if !yield(storage.Record{ID: id, Plant: models.Plant{Name: "a"}}, nil) {
+				return
+			}
+		}
+		yield(storage.Record{}, s.err)
+	}
+}
+
+// A faultySnapshotter has a snapshot, too.
+type faultySnapshotter struct{ faultyStore }
+
+func (s faultySnapshotter) Snapshot(_ context.Context, w io.Writer) error {
+	_, err := w.Write(make([]byte, 1<<20))
+	return errors.Join(err, s.err)
+}
+
+// serveFaulty serves a store that is no real one.
+func serveFaulty(t *testing.T, store storage.Store) *control.Client {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	server := serve(t, path, store)
+	client, err := control.Dial(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(client.Close(), server.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return client
+}
+
+// What breaks a stream off is told after what was sent before, in the store's
+// words.
+func TestStreamThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	broken := errors.Join(storage.ErrCorrupt, errors.New("id 7: \"käfer\"\nwas here"))
+	client := serveFaulty(t, faultySnapshotter{faultyStore{err: broken}})
+	plants, last := 0, error(nil)
+	for _, err := range client.List(t.Context(), math.MinInt64) {
+		if err == nil {
+			plants++
+		}
+		last = err
+	}
+	if plants != 1000 || !errors.Is(last, storage.ErrCorrupt) || last.Error() != broken.Error() {
+		t.Errorf("List: %d plants and %v, want 1000 and: %v", plants, last, broken)
+	}
+	err := client.Snapshot(t.Context(), io.Discard)
+	if !errors.Is(err, storage.ErrCorrupt) || err.Error() != broken.Error() {
+		t.Errorf("Snapshot: %v, want: %v", err, broken)
+	}
+	if err := client.Ready(); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("Ready: %v, want: %v", err, storage.ErrCorrupt)
+	}
+}
+
+// A server that ends breaks off what is under way: it is never taken for whole.
+func TestServerEndsUnderWay(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	closed := make(chan struct{})
+	server := serve(t, path, endlessStore{})
+	client, err := control.Dial(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	plants, last := 0, error(nil)
+	for _, err := range client.List(t.Context(), 0) {
+		if plants++; plants == 1 {
+			go func() { _ = server.Close(); close(closed) }()
+		}
+		last = err
+	}
+	<-closed
+	if plants < 2 || last == nil {
+		t.Errorf("List yielded %d plants and ended with %v, want an error", plants, last)
+	}
+}
+
+// An endlessStore lists until its context ends.
+type endlessStore struct{ storage.Store }
+
+func (endlessStore) Ready() error { return nil }
+
+func (endlessStore) List(ctx context.Context, _ int64) iter.Seq2[storage.Record, error] {
+	return func(yield func(storage.Record, error) bool) {
+		for id := int64(0); ctx.Err() == nil; id++ {
+			if !yield(storage.Record{ID: id}, nil) {
+				return
+			}
+		}
+		yield(storage.Record{}, ctx.Err())
+	}
+}
+
+func TestNotSupported(t *testing.T) {
+	t.Parallel()
+	client := serveFaulty(t, faultyStore{})
+	if err := client.Snapshot(t.Context(), io.Discard); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Snapshot: %v, want: %v", err, errors.ErrUnsupported)
+	}
+	if _, err := client.Check(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Check: %v, want: %v", err, errors.ErrUnsupported)
+	}
+}
+
+// A snapshot is the same through the socket and without it.
+func TestSnapshot(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := openRemote(t, filepath.Join(dir, "plants.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, err := range s.CreateAll(t.Context(), []storage.Record{{ID: 1, Plant: models.Plant{Name: "a"}}, {ID: 2}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var direct, remote bytes.Buffer
+	snapshotter := s.store.(storage.Snapshotter) //nolint:forcetypeassert // bbolt is one
+	if err := errors.Join(snapshotter.Snapshot(t.Context(), &direct), s.Snapshot(t.Context(), &remote)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(direct.Bytes(), remote.Bytes()) {
+		t.Errorf("%d bytes have come of %d", remote.Len(), direct.Len())
+	}
+	path := filepath.Join(dir, "copy.db")
+	if err := os.WriteFile(path, remote.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	copied, err := bbolt.OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer copied.Close()
+	if report, err := copied.Check(t.Context()); err != nil || !report.Whole() || report.Plants != 2 {
+		t.Errorf("Check of the copy: %+v, %v", report, err)
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	t.Parallel()
+	s, err := openRemote(t, filepath.Join(t.TempDir(), "plants.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Create(t.Context(), 1, models.Plant{Name: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	for name, store := range map[string]storage.Store{"direct": s.store, "remote": s.Client} {
+		outcomes := control.DryRun(t.Context(), store, []storage.Record{
+			{ID: 1, Plant: models.Plant{Name: "a"}}, {ID: 1, Plant: models.Plant{Name: "b"}}, {ID: 2, Plant: models.Plant{Name: "c"}},
+		})
+		var identical, different *storage.ExistsError
+		if len(outcomes) != 3 || !errors.As(outcomes[0], &identical) || !identical.Identical ||
+			!errors.As(outcomes[1], &different) || different.Identical || outcomes[2] != nil {
+			t.Errorf("%s: DryRun = %v", name, outcomes)
+		}
+		if _, err := store.Get(t.Context(), 2); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("%s: the dry run has stored a plant: %v", name, err)
+		}
+	}
+}

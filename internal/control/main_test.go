@@ -1,0 +1,65 @@
+package control_test
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"plantstore/internal/control"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
+	"plantstore/storage/storagetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestSuite runs the suite of the engines through a socket: what comes over it is
+// a store like any other.
+//
+//nolint:paralleltest // the suite looks for goroutines that are left over
+func TestSuite(t *testing.T) {
+	storagetest.Run(t, func(t testing.TB) storagetest.Open {
+		path := filepath.Join(t.TempDir(), "plants.db")
+		return func() (storage.Store, error) { return openRemote(t, path) }
+	})
+}
+
+// A remote is the client of a server that is its own.
+type remote struct {
+	*control.Client
+
+	server *control.Server
+	store  storage.Store
+}
+
+// openRemote opens the database, serves it and reaches it.
+func openRemote(t testing.TB, path string) (*remote, error) {
+	t.Helper()
+	store, err := bbolt.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	server := serve(t, path, store)
+	client, err := control.Dial(t.Context(), path)
+	if err != nil {
+		return nil, errors.Join(err, server.Close(), store.Close())
+	}
+	return &remote{client, server, store}, nil
+}
+
+// serve serves store at the socket of the database path.
+func serve(t testing.TB, path string, store storage.Store) *control.Server {
+	t.Helper()
+	listener, err := control.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return control.Start(listener, store, slog.New(slog.DiscardHandler))
+}
+
+func (r *remote) Close() error {
+	return errors.Join(r.Client.Close(), r.server.Close(), r.store.Close())
+}

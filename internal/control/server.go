@@ -1,0 +1,198 @@
+package control
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"plantstore/storage"
+)
+
+const (
+	// stallTime is how long a client may take no byte of a copy of the store:
+	// for so long the store keeps pages that it would like to use again.
+	stallTime = 30 * time.Second
+	// endTime is how long what is under way has to end.
+	endTime = 5 * time.Second
+
+	bufferSize = 64 << 10
+)
+
+// A Server offers a store on a socket.
+type Server struct {
+	store  storage.Store
+	http   *http.Server
+	cancel context.CancelFunc // of what is under way
+	served chan struct{}      // closed when the listener is
+}
+
+// Start serves store on listener until Close is called.
+func Start(listener *Listener, store storage.Store, logger *slog.Logger) *Server {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{store: store, cancel: cancel, served: make(chan struct{})}
+	s.http = &http.Server{
+		Handler:           s.handler(),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: answerTime,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
+	go func() {
+		defer close(s.served)
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			logger.Error("the control socket failed: commands cannot reach this server", "cause", err.Error())
+		}
+	}()
+	return s
+}
+
+// Close ends what is under way and removes the socket. Then the store may be
+// closed.
+func (s *Server) Close() error {
+	s.cancel()
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("a command on the control socket did not end: %w", err), s.http.Close())
+	}
+	<-s.served
+	return err
+}
+
+// handler returns the whole interface.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pathReady, s.ready)
+	mux.HandleFunc("GET "+pathPlants, s.list)
+	mux.HandleFunc("GET "+pathPlants+"/{id}", s.get)
+	mux.HandleFunc("POST "+pathPlants, s.create)
+	mux.HandleFunc("GET "+pathSnapshot, s.snapshot)
+	return mux
+}
+
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	answer(w, struct{}{}, s.store.Ready())
+}
+
+func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		answer(w, nil, err)
+		return
+	}
+	plant, err := s.store.Get(r.Context(), id)
+	answer(w, plant, err)
+}
+
+// create is [storage.Store.CreateAll], or [DryRun].
+func (s *Server) create(w http.ResponseWriter, r *http.Request) {
+	records, err := readRecords(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		answer(w, nil, err)
+		return
+	}
+	run := s.store.CreateAll
+	if r.URL.Query().Has(paramDryRun) {
+		run = func(ctx context.Context, records []storage.Record) []error { return DryRun(ctx, s.store, records) }
+	}
+	failures := make([]*failure, len(records))
+	for i, err := range run(r.Context(), records) {
+		failures[i] = failureOf(err)
+	}
+	answer(w, failures, nil)
+}
+
+// readRecords reads JSON values up to the end.
+func readRecords(body io.Reader) (records []storage.Record, err error) {
+	decoder := jsontext.NewDecoder(body)
+	for {
+		var record storage.Record
+		switch err := json.UnmarshalDecode(decoder, &record); {
+		case errors.Is(err, io.EOF):
+			return records, nil
+		case err != nil:
+			return nil, err
+		}
+		records = append(records, record)
+	}
+}
+
+// list sends records as JSON Lines.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	from, err := strconv.ParseInt(r.URL.Query().Get(paramFrom), 10, 64)
+	if err != nil {
+		answer(w, nil, err)
+		return
+	}
+	stream(w, func(w io.Writer) error {
+		encoder := jsontext.NewEncoder(w)
+		for record, err := range s.store.List(r.Context(), from) {
+			if err != nil {
+				return err
+			}
+			if err := json.MarshalEncode(encoder, record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// snapshot sends a copy of the store.
+func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
+	snapshotter, ok := s.store.(storage.Snapshotter)
+	if !ok {
+		answer(w, nil, fmt.Errorf("this engine copies no store: %w", errors.ErrUnsupported))
+		return
+	}
+	stream(w, func(out io.Writer) error {
+		return snapshotter.Snapshot(r.Context(), &stallWriter{out, http.NewResponseController(w)})
+	})
+}
+
+// answer sends one value, or why there is none.
+func answer(w http.ResponseWriter, value any, err error) {
+	status := http.StatusOK
+	if err != nil {
+		status, value = http.StatusBadRequest, failureOf(err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.MarshalWrite(w, value) // the client has gone
+}
+
+// stream sends what write writes, and in the trailer why it has ended early.
+func stream(w http.ResponseWriter, write func(io.Writer) error) {
+	w.Header().Set("Trailer", trailer)
+	out := bufio.NewWriterSize(w, bufferSize)
+	err := errors.Join(write(out), out.Flush())
+	if err != nil {
+		text, _ := json.Marshal(failureOf(err), jsontext.EscapeForHTML(true)) // it has strings only
+		w.Header().Set(trailer, string(text))
+	}
+}
+
+// A stallWriter fails when the client takes nothing for stallTime.
+type stallWriter struct {
+	w          io.Writer
+	controller *http.ResponseController
+}
+
+// Write implements [io.Writer].
+func (s *stallWriter) Write(p []byte) (int, error) {
+	// What is buffered goes out with one of the next writes.
+	if err := s.controller.SetWriteDeadline(time.Now().Add(stallTime)); err != nil {
+		return 0, err
+	}
+	return s.w.Write(p)
+}

@@ -1,0 +1,137 @@
+package control_test
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"plantstore/internal/control"
+	"plantstore/models"
+	"plantstore/storage/bbolt"
+)
+
+// newDatabase makes a database at path, with one plant, and serves it.
+func newDatabase(t *testing.T, path string) *control.Server {
+	t.Helper()
+	store, err := bbolt.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	if err := store.Create(t.Context(), 1, models.Plant{Name: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	server := serve(t, path, store)
+	t.Cleanup(func() { _ = server.Close() })
+	return server
+}
+
+// wantPlant checks that the server of the database answers.
+func wantPlant(t *testing.T, path string) {
+	t.Helper()
+	client, err := control.Dial(t.Context(), path)
+	if err != nil {
+		t.Fatalf("Dial(%s): %v", path, err)
+	}
+	defer client.Close()
+	if plant, err := client.Get(t.Context(), 1); err != nil || plant.Name != "a" {
+		t.Errorf("Get: %v, %v", plant, err)
+	}
+}
+
+func TestSocket(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	if _, err := control.Dial(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Dial without a server: %v, want: %v", err, fs.ErrNotExist)
+	}
+	server := newDatabase(t, path)
+	socket := control.SocketPath(path)
+	info, err := os.Lstat(socket)
+	if err != nil || info.Mode().Type() != fs.ModeSocket || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%s has the mode %v, %v", socket, info.Mode(), err)
+	}
+	wantPlant(t, path)
+	if err := server.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if _, err := os.Lstat(socket); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+	if _, err := control.Dial(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Dial after Close: %v, want: %v", err, fs.ErrNotExist)
+	}
+}
+
+// A socket on which nobody listens is that of a server that was killed.
+func TestStaleSocketIsReplaced(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	stale, err := new(net.ListenConfig).Listen(t.Context(), "unix", control.SocketPath(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unix, ok := stale.(*net.UnixListener); ok {
+		unix.SetUnlinkOnClose(false)
+	}
+	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "somebody else listens") {
+		t.Errorf("Listen over a server that lives: %v", err)
+	}
+	if err := stale.Close(); err != nil {
+		t.Fatal(err)
+	}
+	newDatabase(t, path)
+	wantPlant(t, path)
+}
+
+func TestFileInTheWay(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	if err := os.WriteFile(control.SocketPath(path), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "is no socket") {
+		t.Errorf("Listen: %v", err)
+	}
+	if text, err := os.ReadFile(control.SocketPath(path)); string(text) != "mine" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+}
+
+// The address of a socket has some 100 bytes. A path may have 4,096.
+func TestLongPath(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 100), strings.Repeat("e", 100))
+	path := filepath.Join(dir, "plants.db")
+	newDatabase(t, path)
+	wantPlant(t, path)
+	if _, err := os.Lstat(path + ".sock"); err != nil {
+		t.Errorf("the socket is not beside the database: %v", err)
+	}
+}
+
+func TestLongName(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), strings.Repeat("p", 200))
+	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "give the database a shorter path") {
+		t.Errorf("Listen: %v", err)
+	}
+}
+
+// Whoever reaches the file through a link finds its server, and the other way
+// round.
+func TestLinkedDatabase(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "plants.db"), filepath.Join(dir, "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	newDatabase(t, path)
+	wantPlant(t, link)
+}

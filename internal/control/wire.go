@@ -1,0 +1,111 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"plantstore/storage"
+)
+
+// The paths of the interface. A server of another version may have others.
+const (
+	pathReady    = "/v1/ready"
+	pathPlants   = "/v1/plants"
+	pathSnapshot = "/v1/snapshot"
+
+	paramFrom   = "from"    // of a list: the first id
+	paramDryRun = "dry_run" // of creates
+
+	// trailer carries what ended a stream before its end, as a failure in JSON.
+	trailer = "Failure"
+)
+
+const (
+	// batchPlants and batchBytes bound what is created in one request.
+	batchPlants = 16_384
+	batchBytes  = 4 << 20
+	// maxBody is beyond what one plant of the largest body allowed needs.
+	maxBody = 80 << 20
+)
+
+// A failure is an error on its way through the socket.
+type failure struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+// The kinds of errors of a store beside those that kinds returns.
+const (
+	kindIdentical = "identical"
+	kindDifferent = "different"
+	kindOther     = "other"
+)
+
+// A kind is the name of an error that the other side can match.
+type kind struct {
+	name string
+	err  error
+}
+
+// kinds returns those of errors that are values. The first that matches counts.
+func kinds() []kind {
+	return []kind{
+		{"not_found", storage.ErrNotFound},
+		{"overloaded", storage.ErrOverloaded},
+		{"no_space", storage.ErrNoSpace},
+		{"unavailable", storage.ErrUnavailable},
+		{"unknown", storage.ErrUnknown},
+		{"corrupt", storage.ErrCorrupt},
+		{"canceled", context.Canceled},
+		{"unsupported", errors.ErrUnsupported},
+	}
+}
+
+// failureOf returns err as it goes through the socket, or nil.
+func failureOf(err error) *failure {
+	if err == nil {
+		return nil
+	}
+	f := &failure{Kind: kindOther, Message: err.Error()}
+	var exists *storage.ExistsError
+	switch {
+	case errors.As(err, &exists) && exists.Identical:
+		f.Kind = kindIdentical
+	case exists != nil:
+		f.Kind = kindDifferent
+	default:
+		all := kinds()
+		if i := slices.IndexFunc(all, func(k kind) bool { return errors.Is(err, k.err) }); i >= 0 {
+			f.Kind = all[i].name
+		}
+	}
+	return f
+}
+
+// err returns the error that has come through the socket, or nil.
+func (f *failure) err() error {
+	switch {
+	case f == nil:
+		return nil
+	case f.Kind == kindIdentical, f.Kind == kindDifferent:
+		return &storage.ExistsError{Identical: f.Kind == kindIdentical}
+	}
+	for _, k := range kinds() {
+		if k.name == f.Kind {
+			return &remoteError{message: f.Message, kind: k.err}
+		}
+	}
+	return fmt.Errorf("the server says: %s", f.Message)
+}
+
+// A remoteError has the server's words and matches its kind.
+type remoteError struct {
+	message string
+	kind    error
+}
+
+func (e *remoteError) Error() string { return e.message }
+
+func (e *remoteError) Unwrap() error { return e.kind }
