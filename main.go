@@ -13,6 +13,7 @@ func main() {
 	os.Exit(cli.Main(context.Background(), cli.Process{
 		Args:    os.Args,
 		Environ: os.Environ(),
+		Stdin:   os.Stdin,
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
 		Version: cli.ReadVersion(),

@@ -21,11 +21,13 @@ import (
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
 // The stories in this folder are told in the words of testscript and in
-// these, for the program under test:
+// these, for the program under test. None may have the name of one of testscript's
+// own, such as stop, which would be run in its place:
 //
 //	exits CODE ARGUMENT...  run plantstore, which must end with that code
 //	serve ARGUMENT...       start plantstore serve on a free port, named by $URL and $HOST
-//	stop                    send it SIGTERM, upon which it must exit with 0; its log is stderr
+//	sigterm                 send it SIGTERM, upon which it must exit with 0; its log is stderr
+//	sigkill                 end it as kill -9 does
 //	token ARGUMENT...       set $TOKEN to what plantstore token prints
 //	[!] create PLANT        send it a plant, which must be created, or refused; the answer is stdout
 func TestScripts(t *testing.T) {
@@ -34,11 +36,12 @@ func TestScripts(t *testing.T) {
 		Dir:   ".",
 		Setup: setUpStory,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":  exits,
-			"serve":  serve,
-			"stop":   stop,
-			"token":  token,
-			"create": create,
+			"exits":   exits,
+			"serve":   serve,
+			"sigterm": sigterm,
+			"sigkill": sigkill,
+			"token":   token,
+			"create":  create,
 		},
 		RequireUniqueNames: true,
 	})
@@ -100,10 +103,14 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("HOST", strings.TrimPrefix(s.server.BaseURL, "http://"))
 }
 
-func stop(ts *testscript.TestScript, neg bool, _ []string) {
+func sigterm(ts *testscript.TestScript, neg bool, _ []string) {
 	s := storyOf(ts, neg, false)
 	s.server.Stop()
 	fmt.Fprint(ts.Stderr(), s.server.Log())
+}
+
+func sigkill(ts *testscript.TestScript, neg bool, _ []string) {
+	storyOf(ts, neg, false).server.Kill()
 }
 
 func token(ts *testscript.TestScript, neg bool, args []string) {

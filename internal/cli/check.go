@@ -36,6 +36,9 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 		return err
 	}
 	store, err := engines(slog.New(slog.DiscardHandler)).OpenReadOnly(ctx, c.StorageURL)
+	if errors.Is(err, storage.ErrLocked) {
+		return fmt.Errorf("%w; or check a copy of it, as plantstore backup does", err)
+	}
 	if err != nil {
 		return err
 	}

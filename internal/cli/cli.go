@@ -14,9 +14,10 @@ import (
 
 // The exit codes.
 const (
-	exitOK      = 0
-	exitFailure = 1 // the program could not do what it was asked for
-	exitMisuse  = 2 // it was asked for something that does not exist
+	exitOK       = 0
+	exitFailure  = 1 // the program could not do what it was asked for
+	exitMisuse   = 2 // it was asked for something that does not exist
+	exitFindings = 3 // what it was asked to read is damaged, or has bad lines
 )
 
 // A Process is what the program gets from its surroundings. Files are looked
@@ -24,12 +25,14 @@ const (
 type Process struct {
 	Args    []string // as in [os.Args]
 	Environ []string // as from [os.Environ]
+	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Version Version
 }
 
-// Main runs the program and returns its exit code: 0 done, 1 failed, 2 misused.
+// Main runs the program and returns its exit code: 0 done, 1 failed, 2 misused, 3
+// found damage or bad lines.
 func Main(ctx context.Context, p Process) int {
 	err := newRoot(&p).Run(ctx, p.Args)
 	if err == nil {
@@ -39,8 +42,11 @@ func Main(ctx context.Context, p Process) int {
 		fmt.Fprintln(p.Stderr, "plantstore:", strings.TrimSuffix(line, "\n"))
 	}
 	// The library's own kind is for help on what does not exist.
-	if errors.As(err, new(*misuseError)) || errors.As(err, new(cli.ExitCoder)) {
+	switch {
+	case errors.As(err, new(*misuseError)), errors.As(err, new(cli.ExitCoder)):
 		return exitMisuse
+	case errors.As(err, new(*findingsError)):
+		return exitFindings
 	}
 	return exitFailure
 }
@@ -53,13 +59,14 @@ func newRoot(p *Process) *cli.Command {
 		Description: "Start the server:    plantstore serve\n" +
 			"Get an access token: plantstore token\n\n" +
 			"Options come from flags, the environment, or a file .env in the working folder,\n" +
-			"in this order. Exit codes: 0 done, 1 failed, 2 misused.",
+			"in this order. Exit codes: 0 done, 1 failed, 2 misused, 3 found damage or bad lines.",
 		HideHelpCommand: true, // newHelp takes its place
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "version", Usage: "print the version", Local: true, HideDefault: true},
 		},
 		Commands: []*cli.Command{
-			newServe(p), newToken(p), newConfig(p), newOpenAPI(p), newCheck(p), newConformance(p), newHealth(p), newVersion(p), newHelp(),
+			newServe(p), newToken(p), newPlants(p), newCheck(p), newConfig(p), newOpenAPI(p), newConformance(p),
+			newHealth(p), newVersion(p), newHelp(),
 		},
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			if cmd.Bool("version") {

@@ -17,14 +17,20 @@ func newHelp() *cli.Command {
 		Usage:     "print the help of a command",
 		ArgsUsage: "[command]",
 		Action: func(ctx context.Context, cmd *cli.Command) error {
-			root, args := cmd.Root(), cmd.Args()
-			switch {
-			case !args.Present():
-				return cli.ShowRootCommandHelp(root)
-			case root.Command(args.First()) == nil:
-				return unknownCommand(root, args.First())
+			above, args := cmd.Root(), cmd.Args().Slice()
+			if len(args) == 0 {
+				return cli.ShowRootCommandHelp(above)
 			}
-			return cli.ShowCommandHelp(ctx, root, args.First())
+			for {
+				next := above.Command(args[0])
+				switch {
+				case next == nil:
+					return unknownCommand(above, args[0])
+				case len(args) == 1:
+					return cli.ShowCommandHelp(ctx, above, args[0])
+				}
+				above, args = next, args[1:]
+			}
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -15,17 +16,31 @@ import (
 // columns is how wide a help text may be.
 const columns = 100
 
-// commands returns the names of all commands that the help of the root lists.
+// commands returns the names of all commands that the help of the root lists, and
+// of those below them, as "plants list".
 func commands(t *testing.T) []string {
 	t.Helper()
-	_, listed, _ := strings.Cut(output(t, nil, "--help"), "\nCOMMANDS:\n")
+	names := commandsBelow(t)
+	for _, name := range names {
+		for _, below := range commandsBelow(t, name) {
+			if name != "completion" { // those below it have no help of their own
+				names = append(names, name+" "+below)
+			}
+		}
+	}
+	if len(names) < 14 {
+		t.Fatalf("the help lists only %q", names)
+	}
+	return names
+}
+
+// commandsBelow returns the names of the commands that the help of one lists.
+func commandsBelow(t *testing.T, name ...string) (names []string) {
+	t.Helper()
+	_, listed, _ := strings.Cut(output(t, nil, append(name, "--help")...), "\nCOMMANDS:\n")
 	listed, _, _ = strings.Cut(listed, "\n\n")
-	var names []string
 	for line := range strings.Lines(listed) {
 		names = append(names, strings.Fields(line)[0])
-	}
-	if len(names) < 9 {
-		t.Fatalf("the help lists only %q", names)
 	}
 	return names
 }
@@ -34,8 +49,9 @@ func TestHelpTexts(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"plantstore": output(t, nil, "--help")}
 	for _, name := range commands(t) {
-		texts[name] = output(t, nil, name, "--help")
-		for _, args := range [][]string{{name, "-h"}, {"help", name}} {
+		path := strings.Fields(name)
+		texts[name] = output(t, nil, append(path, "--help")...)
+		for _, args := range [][]string{slices.Concat(path, []string{"-h"}), slices.Concat([]string{"help"}, path)} {
 			if got := output(t, nil, args...); got != texts[name] {
 				t.Errorf("plantstore %q does not print the help of %s", args, name)
 			}
@@ -47,7 +63,7 @@ func TestHelpTexts(t *testing.T) {
 		}
 	}
 	for name, text := range texts {
-		checkGolden(t, "help/"+name+".txt", text)
+		checkGolden(t, "help/"+strings.ReplaceAll(name, " ", "-")+".txt", text)
 		for line := range strings.Lines(text) {
 			if utf8.RuneCountInString(line) > columns {
 				t.Errorf("help of %s: wider than %d columns: %s", name, columns, line)
@@ -129,5 +145,14 @@ func TestCompletionOfFlags(t *testing.T) {
 	}
 	if want := "--log-level --log-format"; strings.Join(flags, " ") != want {
 		t.Errorf("--l is completed to %q, want %s", flags, want)
+	}
+	for want, args := range map[string][]string{
+		"import":    {"plants", "i"},
+		"--dry-run": {"plants", "import", "--d"},
+		"--after":   {"plants", "list", "--a"},
+	} {
+		if got := output(t, nil, append(args, "--generate-shell-completion")...); !strings.Contains("\n"+got, "\n"+want+":") {
+			t.Errorf("%q is completed to %q, want %s", args, got, want)
+		}
 	}
 }

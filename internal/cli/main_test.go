@@ -35,12 +35,19 @@ type result struct {
 // environment.
 func run(t testing.TB, environ []string, args ...string) result {
 	t.Helper()
+	return runWith(t, environ, "", args...)
+}
+
+// runWith is run with something on stdin.
+func runWith(t testing.TB, environ []string, stdin string, args ...string) result {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var stdout, stderr strings.Builder
 	code := cli.Main(ctx, cli.Process{
 		Args:    append([]string{"plantstore"}, args...),
 		Environ: environ,
+		Stdin:   strings.NewReader(stdin),
 		Stdout:  &stdout,
 		Stderr:  &stderr,
 		Version: cli.Version{Release: "v1.2.3", Revision: "abc"},

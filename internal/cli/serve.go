@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"strings"
 	"syscall"
 
@@ -18,6 +16,7 @@ import (
 	"plantstore/internal/auth"
 	"plantstore/internal/backlog"
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/routes"
@@ -50,9 +49,8 @@ func engines(logger *slog.Logger) storage.Engines {
 
 // serve runs the server until ctx is done or a signal arrives.
 func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // from then on a signal ends the process
 
 	listener, err := listen(ctx, c.Addr)
 	if err != nil {
@@ -73,6 +71,9 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 		return err
 	}
 
+	closeControl, controlErr := startControl(ctx, c, store, logger)
+	defer func() { err = errors.Join(err, closeControl()) }() // before the store
+
 	base := baseURL(c, listener.Addr().String())
 	description, err := apidocs.New(base)
 	if err != nil {
@@ -86,6 +87,9 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 	tuneMemory(p, connections, c.MaxBodyBytes)
 	greet(log, p, c, text, base)
 	origins := middleware.Origins(c.CORSOrigins)
+	if controlErr != nil {
+		logger.Warn("there is no control socket: the commands for plants need this server stopped", "cause", controlErr.Error())
+	}
 	ctx, cancel := untilStopped(ctx, store)
 	defer cancel()
 	go returnMemory(ctx)
@@ -108,6 +112,20 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 		ShutdownTimeout: c.ShutdownTimeout,
 	}).Serve(ctx, listener)
 	return errors.Join(err, faultOf(store))
+}
+
+// startControl offers the store to the other commands of this program, if it is in
+// a file, which they cannot open beside this one.
+func startControl(ctx context.Context, c *config.Config, store storage.Store, logger *slog.Logger) (closeIt func() error, err error) {
+	nothing := func() error { return nil }
+	if c.Storage.Path == "" {
+		return nothing, nil
+	}
+	listener, err := control.Listen(ctx, c.Storage.Path)
+	if err != nil {
+		return nothing, err
+	}
+	return control.Start(listener, store, logger).Close, nil
 }
 
 // untilStopped returns a context that is done, too, when the store stops itself

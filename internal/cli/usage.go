@@ -70,7 +70,7 @@ func kindOf(value any) string {
 	switch value.(type) {
 	case time.Duration:
 		return "a duration, such as 90s or 24h"
-	case int:
+	case int, int64:
 		return "a whole number"
 	}
 	return "true or false"

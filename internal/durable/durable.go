@@ -96,6 +96,29 @@ func Create(path string, perm fs.FileMode, write func(tmp string) error) error {
 	return SyncDir(filepath.Dir(path))
 }
 
+// Replace is [Create] for a file that may exist: it takes the place of that in one
+// step. What is there but is no regular file is refused. A link is followed.
+func Replace(path string, perm fs.FileMode, write func(tmp string) error) error {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file", path)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	tmp, err := writeTemp(path, perm, write)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
 // writeTemp makes the synced file that is to become path and returns its name.
 func writeTemp(path string, perm fs.FileMode, write func(tmp string) error) (tmp string, err error) {
 	dir, base := filepath.Split(path)

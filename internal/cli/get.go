@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/storage"
+)
+
+func newGet(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:      "get",
+		Usage:     "print the plant with that id",
+		ArgsUsage: "ID",
+		Description: "Example:\n" +
+			"  plantstore plants get -9223372036854775808",
+		Flags:        append([]cli.Flag{formatFlag()}, optionFlags("STORAGE_URL")...),
+		ArgValidator: oneID,
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			return get(ctx, p, cmd)
+		},
+	}
+}
+
+// oneID refuses arguments that are not one id.
+func oneID(ctx context.Context, cmd *cli.Command) error {
+	if err := oneArgument(ctx, cmd); err != nil {
+		return err
+	}
+	if _, err := strconv.ParseInt(cmd.Args().First(), 10, 64); err != nil {
+		return misuseOf(cmd, "%q is no id: must be an integer of 64 bits", cmd.Args().First())
+	}
+	return nil
+}
+
+func get(ctx context.Context, p *Process, cmd *cli.Command) error {
+	id, err := strconv.ParseInt(cmd.Args().First(), 10, 64)
+	if err != nil {
+		return err
+	}
+	out, err := plantWriter(p.Stdout, cmd.String("format"))
+	if err != nil {
+		return err
+	}
+	c, err := loadConfig(p, cmd)
+	if err != nil {
+		return err
+	}
+	return withStore(ctx, c, forReading, func(ctx context.Context, store storage.Store) error {
+		plant, err := store.Get(ctx, id)
+		if errors.Is(err, storage.ErrNotFound) {
+			return fmt.Errorf("no plant has the id %d", id)
+		}
+		if err != nil {
+			return err
+		}
+		return errors.Join(out.Write(storage.Record{ID: id, Plant: plant}), out.Flush())
+	})
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/config"
+	"plantstore/internal/control"
+	"plantstore/internal/transfer"
+	"plantstore/storage"
+)
+
+func newImport(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:      "import",
+		Usage:     "create the plants that are in files, or come from stdin",
+		ArgsUsage: "FILE...",
+		Description: "Reads JSON Lines, or CSV if FILE ends in .csv; - is stdin. A line that breaks the rules of\n" +
+			"POST /plants is reported with its number and left out. A plant that is there already is no\n" +
+			"fault: an import that broke off is simply run again. Plants are stored in batches, each whole.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 there were bad lines.\n" +
+			"Examples:\n" +
+			"  plantstore plants import --dry-run plants.jsonl\n" +
+			"  zcat plants.csv.gz | plantstore plants import --format csv --on-conflict skip -",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "format", Usage: "`format` of the files: jsonl or csv (default: by their names)"},
+			&cli.StringFlag{
+				Name: "on-conflict", Value: "error",
+				Usage: "`what` an id that a different plant has is: error, a bad line, or skip, none",
+			},
+			&cli.BoolFlag{Name: "dry-run", Usage: "store nothing, only say what would come of it", HideDefault: true},
+			jsonFlag(), quietFlag(),
+		}, optionFlags("STORAGE_URL")...),
+		ArgValidator: someArguments,
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			return runImport(ctx, p, cmd)
+		},
+	}
+}
+
+// An importer imports files one after the other.
+type importer struct {
+	p       *Process
+	cmd     *cli.Command
+	options transfer.Options
+	sum     transfer.Summary
+}
+
+func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
+	conflicts := cmd.String("on-conflict")
+	if conflicts != "error" && conflicts != "skip" {
+		return misuse("--on-conflict: %q: must be error or skip", conflicts)
+	}
+	for _, file := range cmd.Args().Slice() { // all mistakes before any work
+		if _, err := fileFormat(cmd, file); err != nil {
+			return err
+		}
+		if _, err := os.Stat(file); err != nil && file != standardStream {
+			return fmt.Errorf("import %s: %w", file, reason(err))
+		}
+	}
+	c, err := loadConfig(p, cmd)
+	if err != nil {
+		return err
+	}
+	i := &importer{p: p, cmd: cmd, options: transfer.Options{SkipConflicts: conflicts == "skip"}}
+	if cmd.Bool("dry-run") {
+		return i.dryRun(ctx, c)
+	}
+	return withStore(ctx, c, forWriting, func(ctx context.Context, store storage.Store) error {
+		i.options.Create = store.CreateAll
+		return i.importAll(ctx)
+	})
+}
+
+// dryRun only reads the store, if there is one.
+func (i *importer) dryRun(ctx context.Context, c *config.Config) error {
+	err := withStore(ctx, c, forReading, func(ctx context.Context, store storage.Store) error {
+		i.options.Create = func(ctx context.Context, records []storage.Record) []error {
+			return control.DryRun(ctx, store, records)
+		}
+		return i.importAll(ctx)
+	})
+	if i.options.Create != nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	i.options.Create = func(_ context.Context, records []storage.Record) []error { return make([]error, len(records)) }
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	return i.importAll(ctx)
+}
+
+func (i *importer) importAll(ctx context.Context) error {
+	for _, file := range i.cmd.Args().Slice() {
+		if err := i.importFile(ctx, file); err != nil {
+			return err
+		}
+	}
+	did := "imported"
+	if i.cmd.Bool("dry-run") {
+		did = "would be imported"
+	}
+	err := report(i.p.Stdout, i.cmd, i.sum, "%d plants %s, %d were there already, %d skipped for their ids, %d bad lines",
+		i.sum.Created, did, i.sum.Identical, i.sum.Skipped, i.sum.Bad)
+	if err == nil && i.sum.Bad > 0 {
+		return findings("%d bad lines were left out: mend them and import again", i.sum.Bad)
+	}
+	return err
+}
+
+// importFile imports one file.
+func (i *importer) importFile(ctx context.Context, name string) error {
+	format, err := fileFormat(i.cmd, name)
+	if err != nil {
+		return err
+	}
+	in, size, err := i.open(name)
+	if err != nil {
+		return fmt.Errorf("import %s: %w", name, reason(err))
+	}
+	defer in.Close()
+	bar := newProgress(i.p, i.cmd, size)
+	defer bar.close()
+	options := i.options
+	options.Bad = func(bad *transfer.LineError) error { return i.reportLine(name, bad) }
+	options.Done = func(sum transfer.Summary) { bar.describe(i.sum.Created + sum.Created) }
+	sum, err := transfer.Import(ctx, transfer.NewReader(bar.reader(in), format), options)
+	i.sum.Add(sum)
+	if err != nil {
+		return fmt.Errorf("import %s: %w; %d plants were stored: run it again to go on", name, err, i.sum.Created)
+	}
+	return nil
+}
+
+// open opens a file and returns its size, or -1 if that is not known.
+func (i *importer) open(name string) (in io.ReadCloser, size int64, err error) {
+	if name == standardStream {
+		return io.NopCloser(i.p.Stdin), -1, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return file, -1, nil //nolint:nilerr // it can be read all the same
+	}
+	return file, info.Size(), nil
+}
+
+// reportLine reports a bad line: on stdout for programs, else on stderr.
+func (i *importer) reportLine(file string, bad *transfer.LineError) error {
+	if !i.cmd.Bool("json") {
+		fmt.Fprintf(i.p.Stderr, "%s:%d: %s\n", file, bad.Line, bad.Reason)
+		return nil
+	}
+	return report(i.p.Stdout, i.cmd, struct {
+		File   string `json:"file"`
+		Line   int    `json:"line"`
+		Reason string `json:"reason"`
+	}{file, bad.Line, bad.Reason}, "")
+}
+
+// reason returns why a file cannot be used, without its name.
+func reason(err error) error {
+	if failure := new(fs.PathError); errors.As(err, &failure) {
+		return failure.Err
+	}
+	return err
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"plantstore/internal/config"
+	"plantstore/internal/control"
+	"plantstore/storage"
+)
+
+// An access says what a command does with the store.
+type access int
+
+const (
+	forReading access = iota // it makes and changes nothing
+	forWriting
+)
+
+// withStore runs what a command does with the store: on the file, or, while a
+// server has it open, through that. SIGINT and SIGTERM end its context.
+func withStore(ctx context.Context, c *config.Config, a access, run func(context.Context, storage.Store) error) (err error) {
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	store, err := openStore(ctx, c, a)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	err = run(ctx, store)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return interrupted(err)
+	}
+	return err
+}
+
+// untilSignal returns a context that SIGINT or SIGTERM ends. A second one ends
+// the process.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// interrupted returns the error of a command that a signal has ended: without the
+// library's words for it.
+func interrupted(err error) error {
+	text := strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted")
+	return errors.New(text)
+}
+
+// openStore opens the store, or reaches the server that has it open.
+func openStore(ctx context.Context, c *config.Config, a access) (storage.Store, error) {
+	if c.Storage.Path == "" { // no file: the engine lets many in
+		return openEngine(ctx, c, a)
+	}
+	// A server that answers has the file open for sure. Trying the file first
+	// would come to the same, after waiting for its lock.
+	if client, err := control.Dial(ctx, c.Storage.Path); err == nil {
+		return client, nil
+	}
+	store, err := openEngine(ctx, c, a)
+	if !errors.Is(err, storage.ErrLocked) {
+		return store, err
+	}
+	client, err := control.Dial(ctx, c.Storage.Path) // a server may have just started
+	if err != nil {
+		return nil, fmt.Errorf("database %s is %w, and no server answers for it (%w): wait until that process has ended",
+			c.Storage.Path, storage.ErrLocked, err)
+	}
+	return client, nil
+}
+
+func openEngine(ctx context.Context, c *config.Config, a access) (storage.Store, error) {
+	engines := engines(slog.New(slog.DiscardHandler))
+	if a == forWriting {
+		return engines.Open(ctx, c.StorageURL)
+	}
+	return engines.OpenReadOnly(ctx, c.StorageURL)
+}

@@ -1,0 +1,231 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/models"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
+)
+
+// stored makes data/plants.db in the working folder with these plants.
+func stored(t *testing.T, records ...storage.Record) {
+	t.Helper()
+	store, err := bbolt.Open("data/plants.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, err := range store.CreateAll(t.Context(), records) {
+		if err != nil {
+			t.Fatalf("id %d: %v", records[i].ID, err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// record returns a record; a tag of "-" is none.
+func record(id int64, name, tag string) storage.Record {
+	r := storage.Record{ID: id, Plant: models.Plant{Name: name}}
+	if tag != "-" {
+		r.Plant.Tag = &tag
+	}
+	return r
+}
+
+// onBoth runs a test on a database that nobody has open, and then on the same one
+// while a server has it open.
+func onBoth(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Run("file", test)
+	server := startServer(t, "plantstore", nil)
+	t.Run("server", test)
+	if code := server.stop(); code != 0 {
+		t.Errorf("the server ended with %d:\n%s", code, server.log())
+	}
+}
+
+const someLines = `{"id":-9223372036854775808,"name":"first","tag":"t"}
+{"id":-1,"name":"\u001b[31m","tag":""}
+{"id":0,"name":""}
+{"id":9223372036854775807,"name":"Käfer \"x\"","tag":"t"}
+`
+
+// someStored makes data/plants.db in a new working folder with those plants.
+func someStored(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	stored(t, record(-9223372036854775808, "first", "t"), record(-1, "\x1b[31m", ""), record(0, "", "-"),
+		record(9223372036854775807, `Käfer "x"`, "t"))
+}
+
+func TestList(t *testing.T) {
+	someStored(t)
+	lines := strings.SplitAfter(someLines, "\n")
+	tests := map[string]string{
+		"list":                              someLines,
+		"list --limit 2":                    lines[0] + lines[1],
+		"list --limit 0":                    "",
+		"list --after -9223372036854775808": lines[1] + lines[2] + lines[3],
+		"list --after -2 --limit 1":         lines[1],
+		"list --after=-1":                   lines[2] + lines[3],
+		"list --after 9223372036854775807":  "",
+		"list --tag t":                      lines[0] + lines[3],
+		"list --tag t --limit 1":            lines[0],
+		"list --tag=":                       lines[1],
+		"list --tag no --format table":      "",
+		"list --format csv": "id,name,tag\n-9223372036854775808,first,t\n-1,\"\"\"\\u001b[31m\"\"\",\"\"\"\"\"\"\n0,,\n" +
+			"9223372036854775807,\"Käfer \"\"x\"\"\",t\n",
+		"list --format table": "ID                    NAME        TAG\n-9223372036854775808  first       t\n" +
+			"-1                    \"\\x1b[31m\"  \"\"\n0                     \"\"          \n9223372036854775807   Käfer \"x\"   t\n",
+		"get 0":                    lines[2],
+		"get -9223372036854775808": lines[0],
+		"get --format csv -- -1":   "id,name,tag\n-1,\"\"\"\\u001b[31m\"\"\",\"\"\"\"\"\"\n",
+		"count":                    "4\n",
+		"count --json":             "{\"plants\":4}\n",
+		"export":                   someLines,
+		"export -":                 someLines,
+		"export --quiet":           someLines,
+	}
+	onBoth(t, func(t *testing.T) {
+		for args, want := range tests {
+			got := output(t, nil, append([]string{"plants"}, strings.Fields(args)...)...)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("plantstore plants %s (-want +got):\n%s", args, diff)
+			}
+		}
+		checkFailure(t, run(t, nil, "plants", "get", "5"), 1, "no plant has the id 5")
+	})
+}
+
+// Commands that only read make nothing and change nothing.
+func TestReadingChangesNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range []string{"list", "count", "get 1", "export", "export out.jsonl"} {
+		checkFailure(t, run(t, nil, append([]string{"plants"}, strings.Fields(args)...)...), 1,
+			"database data/plants.db cannot be opened: *")
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
+		t.Errorf("the folder holds %v, %v", entries, err)
+	}
+	stored(t, record(1, "a", "-"))
+	before, err := os.ReadFile("data/plants.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	output(t, nil, "plants", "list")
+	if after, err := os.ReadFile("data/plants.db"); err != nil || string(after) != string(before) {
+		t.Errorf("the database was changed, %v", err)
+	}
+}
+
+// Another process that is no server can be asked nothing.
+func TestLockedByACommand(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stored(t)
+	store, err := bbolt.Open("data/plants.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	checkFailure(t, run(t, nil, "plants", "count"), 1,
+		"database data/plants.db is locked by another process, and no server answers for it (*")
+	checkFailure(t, run(t, nil, "check"), 1, "database data/plants.db is locked by another process: *")
+}
+
+func TestExport(t *testing.T) {
+	someStored(t)
+	onBoth(t, func(t *testing.T) {
+		writeFile(t, "out.csv", "old")
+		if got := output(t, nil, "plants", "export", "out.csv"); got != "4 plants are in out.csv\n" {
+			t.Errorf("export prints %q", got)
+		}
+		if got, want := readFile(t, "out.csv"), output(t, nil, "plants", "list", "--format", "csv"); got != want {
+			t.Errorf("out.csv holds\n%s, want\n%s", got, want)
+		}
+		if got := output(t, nil, "plants", "export", "--json", "out.jsonl"); got != `{"file":"out.jsonl","plants":4}`+"\n" {
+			t.Errorf("export --json prints %q", got)
+		}
+		if got := output(t, nil, "plants", "export", "--quiet", "--format", "jsonl", "out.csv"); got != "" {
+			t.Errorf("export --quiet prints %q", got)
+		}
+		if readFile(t, "out.csv") != someLines || readFile(t, "out.jsonl") != someLines {
+			t.Error("the exports hold something else")
+		}
+		checkFailure(t, run(t, nil, "plants", "export", "data/plants.db"), 2,
+			"data/plants.db is the database itself: name another file")
+		checkFailure(t, run(t, nil, "plants", "export", "/dev/null"), 1, "export to /dev/null: /dev/null is not a regular file")
+		checkFailure(t, run(t, nil, "plants", "export", "no/out"), 1, "export to no/out: create no/out: no such file or directory")
+	})
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestImport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "good.jsonl", someLines)
+	writeFile(t, "bad.csv", "id,name,tag\n0,other,\n1,new,\n2\n0,,\n")
+	summary := func(created, identical, skipped, bad string) string {
+		return created + " plants imported, " + identical + " were there already, " + skipped +
+			" skipped for their ids, " + bad + " bad lines\n"
+	}
+	dry := output(t, nil, "plants", "import", "--dry-run", "good.jsonl")
+	if _, err := os.Stat("data"); err == nil || !strings.HasPrefix(dry, "4 plants would be imported, ") {
+		t.Errorf("a dry run without a database prints %q; stat: %v", dry, err)
+	}
+	if got := output(t, nil, "plants", "import", "good.jsonl"); got != summary("4", "0", "0", "0") {
+		t.Errorf("import prints %q", got)
+	}
+	onBoth(t, func(t *testing.T) {
+		if got := output(t, nil, "plants", "import", "--quiet", "good.jsonl"); got != "" {
+			t.Errorf("import --quiet prints %q", got)
+		}
+		r := runWith(t, nil, someLines, "plants", "import", "--dry-run", "--json", "--on-conflict=skip", "-", "bad.csv")
+		if want := `{"file":"bad.csv","line":4,"reason":"name: is required"}
+{"created":1,"identical":5,"skipped":1,"bad":1}
+`; r.code != 3 || r.stdout != want {
+			t.Errorf("dry run: %+v, want 3 and\n%s", r, want)
+		}
+	})
+	onBoth(t, func(t *testing.T) {
+		r := run(t, nil, "plants", "import", "bad.csv")
+		created, identical := "1", "1"
+		if strings.Contains(t.Name(), "server") {
+			created, identical = "0", "2"
+		}
+		want := result{3, summary(created, identical, "0", "2"), "bad.csv:2: id: 0 is taken by a different plant\n" +
+			"bad.csv:4: name: is required\nplantstore: 2 bad lines were left out: mend them and import again\n"}
+		if diff := cmp.Diff(want, r, cmp.AllowUnexported(result{})); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	var last struct{ Plants int }
+	if err := json.Unmarshal([]byte(output(t, nil, "plants", "count", "--json")), &last); err != nil || last.Plants != 5 {
+		t.Errorf("there are %d plants, %v", last.Plants, err)
+	}
+}
+
+func TestImportOfWrongFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "empty.csv", "")
+	writeFile(t, "good.jsonl", someLines)
+	checkFailure(t, run(t, nil, "plants", "import", "good.jsonl", "no.jsonl"), 1, "import no.jsonl: no such file or directory")
+	checkFailure(t, run(t, nil, "plants", "import", "empty.csv"), 1, "import empty.csv: the file is empty: *")
+	checkFailure(t, run(t, nil, "plants", "import", "data"), 1, "import data: read data: is a directory; 0 plants were stored: run it again to go on")
+	if got := output(t, nil, "plants", "count"); got != "0\n" {
+		t.Errorf("there are %s plants, want none", got)
+	}
+}

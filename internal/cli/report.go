@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/urfave/cli/v3"
+)
+
+// jsonFlag is that of the commands whose result a program may want to read.
+func jsonFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "print the result as JSON", HideDefault: true}
+}
+
+// report prints the result of a command: value as JSON if --json is given, else
+// a line for people, unless they want --quiet.
+func report(w io.Writer, cmd *cli.Command, value any, format string, args ...any) error {
+	if cmd.Bool("json") {
+		line, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		return writeLine(w, "%s", line)
+	}
+	if cmd.Bool("quiet") {
+		return nil
+	}
+	return writeLine(w, format, args...)
+}
+
+// A findingsError says that a command found damage or bad lines.
+type findingsError struct{ message string }
+
+func (e *findingsError) Error() string { return e.message }
+
+func findings(format string, args ...any) error {
+	return &findingsError{fmt.Sprintf(format, args...)}
+}
