@@ -65,8 +65,8 @@ func newRoot(p *Process) *cli.Command {
 			&cli.BoolFlag{Name: "version", Usage: "print the version", Local: true, HideDefault: true},
 		},
 		Commands: []*cli.Command{
-			newServe(p), newToken(p), newPlants(p), newCheck(p), newConfig(p), newOpenAPI(p), newConformance(p),
-			newHealth(p), newVersion(p), newHelp(),
+			newServe(p), newToken(p), newPlants(p), newBackup(p), newRestore(p), newCompact(p), newCheck(p),
+			newConfig(p), newOpenAPI(p), newConformance(p), newHealth(p), newVersion(p), newHelp(),
 		},
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			if cmd.Bool("version") {

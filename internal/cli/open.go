@@ -33,11 +33,7 @@ func withStore(ctx context.Context, c *config.Config, a access, run func(context
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	err = run(ctx, store)
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return interrupted(err)
-	}
-	return err
+	return ended(ctx, run(ctx, store))
 }
 
 // untilSignal returns a context that SIGINT or SIGTERM ends. A second one ends
@@ -48,11 +44,13 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// interrupted returns the error of a command that a signal has ended: without the
-// library's words for it.
-func interrupted(err error) error {
-	text := strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted")
-	return errors.New(text)
+// ended returns the error of a command that has ended, without the library's words
+// for a signal.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted"))
 }
 
 // openStore opens the store, or reaches the server that has it open.

@@ -41,10 +41,13 @@ func newServe(p *Process) *cli.Command {
 	}
 }
 
+// bboltScheme is that of storage URLs of the embedded engine.
+const bboltScheme = "bbolt"
+
 // engines are the storage engines of this program. They tell logger what they
 // find while nobody asks.
 func engines(logger *slog.Logger) storage.Engines {
-	return storage.Engines{"bbolt": bbolt.Opener(logger)}
+	return storage.Engines{bboltScheme: bbolt.Opener(logger)}
 }
 
 // serve runs the server until ctx is done or a signal arrives.

@@ -2,7 +2,6 @@ package bbolt
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"time"
@@ -150,11 +150,9 @@ func initialise(tmp string) error {
 		if err != nil {
 			return err
 		}
-		id := make([]byte, idLen)
-		_, _ = rand.Read(id) // never fails
 		return errors.Join(
 			meta.Put([]byte(schemaKey), strconv.AppendInt(nil, schemaVersion, 10)),
-			meta.Put([]byte(idKey), hex.AppendEncode(nil, id)))
+			meta.Put([]byte(idKey), newID()))
 	})
 	return errors.Join(err, db.Close())
 }
@@ -163,10 +161,11 @@ func initialise(tmp string) error {
 func open(path string, readOnly bool) (s *Store, err error) {
 	s = new(Store)
 	options := &bolt.Options{
-		Timeout:      lockTimeout,
-		ReadOnly:     readOnly,
-		FreelistType: bolt.FreelistMapType,
-		NoStatistics: true,
+		Timeout:         lockTimeout,
+		ReadOnly:        readOnly,
+		FreelistType:    bolt.FreelistMapType,
+		NoStatistics:    true,
+		InitialMmapSize: mappedSize(path, readOnly),
 		OpenFile: func(name string, flag int, perm fs.FileMode) (_ *os.File, err error) {
 			s.file, err = openFile(name, flag, perm)
 			return s.file, err
@@ -192,6 +191,20 @@ func open(path string, readOnly bool) (s *Store, err error) {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	return s, nil
+}
+
+// mappedSize returns how many bytes of the file are mapped from the start; 0
+// means as many as it has. To map more, a commit waits for all who read, which a
+// snapshot of a large file does for long: such a file gets 16 GiB. They cost
+// address space alone, but not on Windows. A small file is left to bbolt, which
+// makes it grow in small steps only if the mapping is small.
+func mappedSize(path string, readOnly bool) int {
+	const large = 64 << 20
+	info, err := os.Stat(path)
+	if err != nil || readOnly || info.Size() < large || runtime.GOOS == "windows" || strconv.IntSize < 64 {
+		return 0
+	}
+	return 1 << (strconv.IntSize/2 + 2)
 }
 
 // verify finds out whether a bbolt file is a store that this package can read.

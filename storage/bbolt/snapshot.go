@@ -1,6 +1,7 @@
 package bbolt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,21 +19,23 @@ func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
-	_, err = tx.WriteTo(cancelWriter{ctx, w})
+	out := &cancelWriter{ctx: ctx, w: w}
+	_, err = tx.WriteTo(out)
 	_ = tx.Rollback() // it fails only if there is nothing to end
-	return err
+	return cmp.Or(out.err, err)
 }
 
 // A cancelWriter fails once its context has ended.
 type cancelWriter struct {
 	ctx context.Context
 	w   io.Writer
+	err error // the first, which bbolt keeps the words of, no more
 }
 
 // Write implements [io.Writer].
-func (c cancelWriter) Write(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
+func (c *cancelWriter) Write(p []byte) (n int, err error) {
+	if c.err = c.ctx.Err(); c.err == nil {
+		n, c.err = c.w.Write(p)
 	}
-	return c.w.Write(p)
+	return n, c.err
 }

@@ -1,0 +1,111 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestBackupAndRestore(t *testing.T) {
+	someStored(t)
+	onBoth(t, func(t *testing.T) {
+		var report struct {
+			File          string
+			Plants, Bytes int64
+		}
+		printed := output(t, nil, "backup", "--json", "copy.db")
+		if err := json.Unmarshal([]byte(printed), &report); err != nil || report.Plants != 4 || report.File != "copy.db" ||
+			report.Bytes != int64(len(readFile(t, "copy.db"))) {
+			t.Errorf("backup --json prints %s: %v", printed, err)
+		}
+		if got := output(t, nil, "check", "--storage-url", "copy.db"); got != "4 plants are whole, 0 findings\n" {
+			t.Errorf("check prints %q", got)
+		}
+		checkFailure(t, run(t, nil, "backup", "data/plants.db"), 2, "data/plants.db is the database itself: name another file")
+		checkFailure(t, run(t, nil, "restore", "data/plants.db"), 2, "data/plants.db is the database itself: name another file")
+	})
+	server := startServer(t, "plantstore", nil)
+	checkFailure(t, run(t, nil, "restore", "copy.db"), 1, "a server runs on data/plants.db: stop it first")
+	checkFailure(t, run(t, nil, "compact"), 1, "a server runs on data/plants.db: stop it first")
+	checkFailure(t, run(t, nil, "check"), 1,
+		"database data/plants.db is locked by another process: stop that one, or name another file; or check a copy of it, as plantstore backup does")
+	server.stop()
+
+	stored(t, record(5, "later", "-"))
+	got := output(t, nil, "restore", "copy.db")
+	kept, found := strings.CutPrefix(strings.TrimSpace(got), "4 plants are in data/plants.db; what was there is ")
+	if !found {
+		t.Fatalf("restore prints %q", got)
+	}
+	if got := output(t, nil, "plants", "list"); got != someLines {
+		t.Errorf("restored:\n%s", got)
+	}
+	if got := output(t, nil, "plants", "count", "--storage-url", kept); got != "5\n" {
+		t.Errorf("%s has %q plants, want 5", kept, got)
+	}
+	startServer(t, "plantstore", nil).ready(t)
+	if got := output(t, nil, "restore", "--storage-url", "new/plants.db", "--json", "copy.db"); got != `{"database":"new/plants.db","plants":4}`+"\n" {
+		t.Errorf("restore prints %q", got)
+	}
+}
+
+// Damage is found before anything is replaced, and has an exit code of its own.
+func TestBackupOfDamage(t *testing.T) {
+	someStored(t)
+	output(t, nil, "backup", "--quiet", "copy.db")
+	good := readFile(t, "copy.db")
+	bad := bytes.ReplaceAll([]byte(good), []byte("Käfer"), []byte("Kafer!"))
+	writeFile(t, "bad.db", string(bad))
+	checkDamage := func(r result, last string) {
+		t.Helper()
+		if r.code != 3 || r.stdout != "" || !strings.HasPrefix(r.stderr, "id 9223372036854775807: wrong checksum") &&
+			!strings.Contains(r.stderr, "wrong checksum") || !strings.HasSuffix(r.stderr, "plantstore: "+last+"\n") {
+			t.Errorf("%+v, want code 3 and at last: %s", r, last)
+		}
+	}
+	checkDamage(run(t, nil, "restore", "bad.db"), "bad.db is damaged: nothing was replaced; take an older backup")
+	checkDamage(run(t, nil, "backup", "--storage-url", "bad.db", "copy.db"),
+		"the copy is damaged, and was not kept: stop the server and run plantstore check on the database")
+	checkDamage(run(t, nil, "compact", "--storage-url", "bad.db"), "bad.db is damaged, and was left as it is: restore a backup")
+	if readFile(t, "copy.db") != good || readFile(t, "bad.db") != string(bad) {
+		t.Error("a file was changed")
+	}
+	if got := output(t, nil, "plants", "count"); got != "4\n" {
+		t.Errorf("the database has %q plants", got)
+	}
+	for _, dir := range []string{".", "data"} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			if strings.HasSuffix(entry.Name(), ".tmp") {
+				t.Errorf("%s is left behind", entry.Name())
+			}
+		}
+	}
+}
+
+func TestCompact(t *testing.T) {
+	someStored(t)
+	var report struct {
+		Before int64 `json:"bytes_before"`
+		After  int64 `json:"bytes_after"`
+	}
+	printed := output(t, nil, "compact", "--json")
+	if err := json.Unmarshal([]byte(printed), &report); err != nil || report.After == 0 || report.After >= report.Before {
+		t.Errorf("compact --json prints %s: %v", printed, err)
+	}
+	if got := output(t, nil, "plants", "list"); got != someLines {
+		t.Errorf("compact:\n%s", got)
+	}
+	if got := output(t, nil, "compact"); !strings.HasPrefix(got, "data/plants.db had ") {
+		t.Errorf("compact prints %q", got)
+	}
+	checkFailure(t, run(t, nil, "compact", "--storage-url", "no.db"), 1, "database no.db cannot be opened: *")
+	if _, err := os.Stat("no.db"); err == nil {
+		t.Error("a database was made")
+	}
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/storage/bbolt"
+)
+
+func newCompact(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "compact",
+		Usage: "write the database anew without unused room, while no server runs",
+		Description: "The new file is checked before it replaces the old one. Until then there must be room for both.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 the database is damaged, and was left as it is.\n" +
+			"Example:\n" +
+			"  plantstore compact --json",
+		Flags: append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags("STORAGE_URL")...),
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			return compact(ctx, p, cmd)
+		},
+	}
+}
+
+func compact(ctx context.Context, p *Process, cmd *cli.Command) error {
+	c, err := loadConfig(p, cmd)
+	if err != nil {
+		return err
+	}
+	if err := inAFile(c); err != nil {
+		return err
+	}
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	before, after, err := bbolt.Compact(ctx, c.Storage.Path)
+	if err != nil {
+		return damaged(p, whoHasIt(ctx, c.Storage.Path, ended(ctx, err)), "%s is damaged, and was left as it is: restore a backup", c.Storage.Path)
+	}
+	return report(p.Stdout, cmd, struct {
+		Database string `json:"database"`
+		Before   int64  `json:"bytes_before"`
+		After    int64  `json:"bytes_after"`
+	}{c.Storage.Path, before, after}, "%s had %d bytes and has %d: %d saved", c.Storage.Path, before, after, before-after)
+}
