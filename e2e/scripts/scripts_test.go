@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
 )
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
@@ -56,7 +57,8 @@ type story struct {
 // storyKey is that of the story among the values of a script.
 type storyKey struct{}
 
-// setUpStory puts the program under test on the PATH.
+// setUpStory puts the program under test on the PATH, and the name of the file with
+// the sample plants into $SAMPLES.
 func setUpStory(env *testscript.Env) error {
 	t, ok := env.T().(testing.TB)
 	if !ok {
@@ -65,6 +67,11 @@ func setUpStory(env *testscript.Env) error {
 	program := plantstore.Command(t, env.WorkDir, nil)
 	env.Vars = append(program.Env, env.Vars...)
 	env.Setenv("PATH", filepath.Dir(program.Path)+string(filepath.ListSeparator)+env.Getenv("PATH"))
+	module, err := tools.ModuleDir()
+	if err != nil {
+		return err
+	}
+	env.Setenv("SAMPLES", filepath.Join(filepath.Dir(module), "docs", "samples", "plants.jsonl"))
 	env.Values[storyKey{}] = &story{t: t}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestBackupAndRestore(t *testing.T) {
+	t.Chdir(t.TempDir())
 	someStored(t)
 	onBoth(t, func(t *testing.T) {
 		var report struct {
@@ -53,6 +54,7 @@ func TestBackupAndRestore(t *testing.T) {
 
 // Damage is found before anything is replaced, and has an exit code of its own.
 func TestBackupOfDamage(t *testing.T) {
+	t.Chdir(t.TempDir())
 	someStored(t)
 	output(t, nil, "backup", "--quiet", "copy.db")
 	good := readFile(t, "copy.db")
@@ -89,6 +91,7 @@ func TestBackupOfDamage(t *testing.T) {
 }
 
 func TestCompact(t *testing.T) {
+	t.Chdir(t.TempDir())
 	someStored(t)
 	var report struct {
 		Before int64 `json:"bytes_before"`

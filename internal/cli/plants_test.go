@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -20,10 +21,8 @@ func stored(t *testing.T, records ...storage.Record) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, err := range store.CreateAll(t.Context(), records) {
-		if err != nil {
-			t.Fatalf("id %d: %v", records[i].ID, err)
-		}
+	if err := errors.Join(store.CreateAll(t.Context(), records)...); err != nil {
+		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
@@ -57,15 +56,15 @@ const someLines = `{"id":-9223372036854775808,"name":"first","tag":"t"}
 {"id":9223372036854775807,"name":"Käfer \"x\"","tag":"t"}
 `
 
-// someStored makes data/plants.db in a new working folder with those plants.
+// someStored makes data/plants.db in the working folder with those plants.
 func someStored(t *testing.T) {
 	t.Helper()
-	t.Chdir(t.TempDir())
 	stored(t, record(-9223372036854775808, "first", "t"), record(-1, "\x1b[31m", ""), record(0, "", "-"),
 		record(9223372036854775807, `Käfer "x"`, "t"))
 }
 
 func TestList(t *testing.T) {
+	t.Chdir(t.TempDir())
 	someStored(t)
 	lines := strings.SplitAfter(someLines, "\n")
 	tests := map[string]string{
@@ -133,13 +132,14 @@ func TestLockedByACommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }()
 	checkFailure(t, run(t, nil, "plants", "count"), 1,
 		"database data/plants.db is locked by another process, and no server answers for it (*")
 	checkFailure(t, run(t, nil, "check"), 1, "database data/plants.db is locked by another process: *")
 }
 
 func TestExport(t *testing.T) {
+	t.Chdir(t.TempDir())
 	someStored(t)
 	onBoth(t, func(t *testing.T) {
 		writeFile(t, "out.csv", "old")

@@ -29,14 +29,21 @@ func newServe(p *Process) *cli.Command {
 		Name:  "serve",
 		Usage: "run the server until SIGTERM or SIGINT",
 		Description: "Listens on 127.0.0.1:8080 and keeps the plants in data/plants.db unless told otherwise.\n" +
-			"SIGTERM and SIGINT let requests in flight end; a second one does not wait.",
-		Flags: optionFlags(),
-		Action: func(ctx context.Context, cmd *cli.Command) error {
+			"SIGTERM and SIGINT let requests in flight end; a second one does not wait.\n" +
+			"Example, for a workshop:\n" +
+			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl",
+		Flags: append(optionFlags(), workshopFlags()...),
+		Action: func(ctx context.Context, cmd *cli.Command) (err error) {
+			remove, err := ephemeral(cmd)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, remove()) }()
 			c, err := loadConfig(p, cmd)
 			if err != nil {
 				return err
 			}
-			return serve(ctx, p, c)
+			return serve(ctx, p, cmd, c)
 		},
 	}
 }
@@ -51,7 +58,7 @@ func engines(logger *slog.Logger) storage.Engines {
 }
 
 // serve runs the server until ctx is done or a signal arrives.
-func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
+func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (err error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 
@@ -69,6 +76,10 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	logSeed, err := seed(ctx, p, cmd, store)
+	if err != nil {
+		return err
+	}
 	secret, err := loadSecret(c) // it may make one, beside what is a store for sure
 	if err != nil {
 		return err
@@ -90,6 +101,7 @@ func serve(ctx context.Context, p *Process, c *config.Config) (err error) {
 	tuneMemory(p, connections, c.MaxBodyBytes)
 	greet(log, p, c, text, base)
 	origins := middleware.Origins(c.CORSOrigins)
+	logSeed(logger)
 	if controlErr != nil {
 		logger.Warn("there is no control socket: the commands for plants need this server stopped", "cause", controlErr.Error())
 	}

@@ -50,6 +50,7 @@ func TestMisuse(t *testing.T) {
 		"serve --jwt-audence=x":                  {`there is no flag --jwt-audence; did you mean --jwt-audience?`, seeServe},
 		"serve --addr":                           {`--addr needs a value`, seeServe},
 		"serve --addr=":                          {badAddr},
+		"serve --ephemeral --storage-url x":      {`--ephemeral and --storage-url are both given; give one of them`, seeServe},
 		"serve extra":                            {`plantstore serve takes no arguments, but got "extra"`, seeServe},
 		"serve -- --addr":                        {`plantstore serve takes no arguments, but got "--addr"`, seeServe},
 		"serve -":                                {`plantstore serve takes no arguments, but got "-"`, seeServe},

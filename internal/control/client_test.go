@@ -97,7 +97,7 @@ func TestServerEndsUnderWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	plants, last := 0, error(nil)
 	for _, err := range client.List(t.Context(), 0) {
 		if plants++; plants == 1 {
@@ -146,7 +146,7 @@ func TestSnapshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	for _, err := range s.CreateAll(t.Context(), []storage.Record{{ID: 1, Plant: models.Plant{Name: "a"}}, {ID: 2}}) {
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +168,7 @@ func TestSnapshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer copied.Close()
+	defer func() { _ = copied.Close() }()
 	if report, err := copied.Check(t.Context()); err != nil || !report.Whole() || report.Plants != 2 {
 		t.Errorf("Check of the copy: %+v, %v", report, err)
 	}
@@ -180,7 +180,7 @@ func TestDryRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	if err := s.Create(t.Context(), 1, models.Plant{Name: "a"}); err != nil {
 		t.Fatal(err)
 	}

@@ -134,9 +134,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, err)
 		return
 	}
-	stream(w, func(w io.Writer) error {
+	stream(r.Context(), w, func(ctx context.Context, w io.Writer) error {
 		encoder := jsontext.NewEncoder(w)
-		for record, err := range s.store.List(r.Context(), from) {
+		for record, err := range s.store.List(ctx, from) {
 			if err != nil {
 				return err
 			}
@@ -155,8 +155,8 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, fmt.Errorf("this engine copies no store: %w", errors.ErrUnsupported))
 		return
 	}
-	stream(w, func(out io.Writer) error {
-		return snapshotter.Snapshot(r.Context(), &stallWriter{out, http.NewResponseController(w)})
+	stream(r.Context(), w, func(ctx context.Context, out io.Writer) error {
+		return snapshotter.Snapshot(ctx, &stallWriter{out, http.NewResponseController(w)})
 	})
 }
 
@@ -172,10 +172,10 @@ func answer(w http.ResponseWriter, value any, err error) {
 }
 
 // stream sends what write writes, and in the trailer why it has ended early.
-func stream(w http.ResponseWriter, write func(io.Writer) error) {
+func stream(ctx context.Context, w http.ResponseWriter, write func(context.Context, io.Writer) error) {
 	w.Header().Set("Trailer", trailer)
 	out := bufio.NewWriterSize(w, bufferSize)
-	err := errors.Join(write(out), out.Flush())
+	err := errors.Join(write(ctx, out), out.Flush())
 	if err != nil {
 		text, _ := json.Marshal(failureOf(err), jsontext.EscapeForHTML(true)) // it has strings only
 		w.Header().Set(trailer, string(text))

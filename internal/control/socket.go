@@ -93,7 +93,7 @@ func removeStale(ctx context.Context, path string) error {
 		return fmt.Errorf("%s is in the way: it is no socket", path)
 	}
 	if conn, err := dial(ctx, path); err == nil {
-		conn.Close()
+		_ = conn.Close()
 		return fmt.Errorf("somebody else listens on %s", path)
 	}
 	return os.Remove(path)

@@ -38,7 +38,7 @@ func wantPlant(t *testing.T, path string) {
 	if err != nil {
 		t.Fatalf("Dial(%s): %v", path, err)
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	if plant, err := client.Get(t.Context(), 1); err != nil || plant.Name != "a" {
 		t.Errorf("Get: %v, %v", plant, err)
 	}

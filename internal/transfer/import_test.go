@@ -111,7 +111,7 @@ func TestImportInterrupted(t *testing.T) {
 	t.Parallel()
 	const line = "{\"id\":1,\"name\":\"a\"}\n"
 	blocked, unblock := io.Pipe()
-	defer unblock.Close()
+	defer func() { _ = unblock.Close() }()
 	for name, more := range map[string]io.Reader{"endless": repeat(line), "blocked": blocked} {
 		ctx, cancel := context.WithCancel(t.Context())
 		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 20_000)), more)

@@ -97,7 +97,7 @@ func importFile(b *testing.B, path string, plants int64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	s, err := Open(newPath(b))
 	if err != nil {
 		b.Fatal(err)

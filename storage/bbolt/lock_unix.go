@@ -22,7 +22,7 @@ func lock(path string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a file descriptor is an int
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = fmt.Errorf("database %s is %w: stop that one first", path, storage.ErrLocked)
 	}

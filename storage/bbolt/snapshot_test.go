@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,7 +57,7 @@ func TestSnapshotDoesNotBlockCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	backup := newPath(t)
-	if err := os.WriteFile(backup, append(first, rest...), filePerm); err != nil {
+	if err := os.WriteFile(backup, slices.Concat(first, rest), filePerm); err != nil {
 		t.Fatal(err)
 	}
 	if plants, err := Check(t.Context(), backup); err != nil || plants != 70 {

@@ -1,0 +1,60 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// An ephemeral server is a whole one, but for what it leaves behind: nothing.
+func TestEphemeral(t *testing.T) {
+	samples, err := filepath.Abs("../../docs/samples/plants.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	s := startServer(t, "plantstore", []string{"STORAGE_URL=never.db"}, "--ephemeral", "--seed", samples)
+	ready := s.ready(t)
+	if !strings.HasPrefix(ready.Data, temporary) {
+		t.Errorf("the plants are in %s, want a folder in %s", ready.Data, temporary)
+	}
+	issued := token(t, nil, strings.Fields(ready.TokenCommand)[2:]...)
+	if status, body := post(t, ready.BaseURL, issued, `{"id":101,"name":"Monstera"}`); status != 200 {
+		t.Errorf("answer %d %s", status, body)
+	}
+	if got := output(t, nil, "plants", "count", "--storage-url", ready.Data); got != "101\n" {
+		t.Errorf("there are %q plants, want 101", got)
+	}
+	if code := s.stop(); code != 0 || !strings.Contains(s.log(), `"msg":"seeded"`) {
+		t.Errorf("exit code %d, log:\n%s", code, s.log())
+	}
+	for _, dir := range []string{".", temporary} {
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+			t.Errorf("%s holds %v, %v, want nothing", dir, entries, err)
+		}
+	}
+}
+
+func TestSeed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "seed.csv", "id,name\n1,Aloe\n2,Ficus\n")
+	stored(t, record(1, "another", "-"))
+	for _, want := range []string{`"created":1,"identical":0,"skipped":1`, `"created":0,"identical":1,"skipped":1`} {
+		s := startServer(t, "plantstore", nil, "--seed", "seed.csv")
+		s.ready(t)
+		if code := s.stop(); code != 0 || !strings.Contains(s.log(), want) {
+			t.Errorf("exit code %d, want %s in the log:\n%s", code, want, s.log())
+		}
+	}
+	writeFile(t, "bad.csv", "id,name\n3,Aloe\nx,Ficus\n")
+	r := run(t, nil, "serve", "--addr", "127.0.0.1:0", "--seed", "bad.csv")
+	if r.code != 3 || r.stderr != "bad.csv:3: id: must be an integer, not a string\n"+
+		"plantstore: --seed: bad.csv has 1 bad lines: mend them and start again\n" {
+		t.Errorf("a seed with a bad line: %+v", r)
+	}
+	checkFailure(t, run(t, nil, "serve", "--addr", "127.0.0.1:0", "--seed", "no.csv"), 1,
+		"--seed: import no.csv: no such file or directory")
+}

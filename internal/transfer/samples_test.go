@@ -1,0 +1,31 @@
+package transfer_test
+
+import (
+	"os"
+	"testing"
+
+	"plantstore/internal/transfer"
+)
+
+// The sample plants are a hundred different ones, in the form of an export.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/samples/plants.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, bad := read(t, transfer.JSONLines, string(text))
+	if len(records) != 100 || bad != nil {
+		t.Errorf("there are %d plants, want 100, and the bad lines %v", len(records), bad)
+	}
+	names := map[string]bool{}
+	for i, r := range records {
+		if r.ID != int64(i+1) || names[r.Plant.Name] || r.Plant.Tag == nil {
+			t.Errorf("line %d: %+v", i+1, r)
+		}
+		names[r.Plant.Name] = true
+	}
+	if write(t, transfer.JSONLines, records) != string(text) {
+		t.Error("an export would look different")
+	}
+}
