@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -23,6 +24,7 @@ func (e *engine) createAll(ctx context.Context, name string, ids ...int64) <-cha
 			outcomes <- err
 		}
 	}()
+	synctest.Wait()
 	return outcomes
 }
 
