@@ -140,7 +140,7 @@ func startControl(ctx context.Context, c *config.Config, store storage.Store, lo
 	if err != nil {
 		return nothing, err
 	}
-	return control.Start(listener, store, logger).Close, nil
+	return control.Start(listener, store, logger).Close, nil //nolint:contextcheck // it ends by Close
 }
 
 // untilStopped returns a context that is done, too, when the store stops itself

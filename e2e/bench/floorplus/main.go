@@ -8,10 +8,12 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
+	"plantstore/internal/backlog"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/routes"
@@ -19,9 +21,12 @@ import (
 )
 
 func main() {
-	logger := slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	debug.SetGCPercent(400) // as serve does
+	log := backlog.New(os.Stderr)
+	logger := slog.New(slog.NewJSONHandler(log, nil))
 	if err := run(logger); err != nil {
 		logger.Error("serve", "error", err)
+		_ = log.Close()
 		os.Exit(1)
 	}
 }
@@ -63,6 +68,11 @@ type nothing struct{}
 
 // Create does nothing.
 func (nothing) Create(context.Context, int64, models.Plant) error { return nil }
+
+// CreateAll does nothing.
+func (nothing) CreateAll(_ context.Context, records []storage.Record) []error {
+	return make([]error, len(records))
+}
 
 // Get finds nothing.
 func (nothing) Get(context.Context, int64) (models.Plant, error) {
