@@ -199,7 +199,7 @@ func TestGoRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(readme(t), "```sh\ngo run . serve\n```\n") {
+	if !strings.Contains(read(t, "README.md"), "```sh\ngo run . serve\n```\n") {
 		t.Error("the README does not say go run . serve")
 	}
 	for range 2 {

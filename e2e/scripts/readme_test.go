@@ -40,32 +40,47 @@ func stepsOf(markdown string) []step {
 	return steps
 }
 
-// Every command in a console block of the README does what the README shows:
-// all of them, one after the other in one shell, against a fresh server. But for
-// the address, and the program being built already, they are run as they stand.
-func TestReadme(t *testing.T) {
+// Every command in a console block of these texts does what the text shows: all
+// of them, one after the other in one shell, against a fresh server. But for the
+// address, and the program being built already, they are run as they stand.
+func TestConsoleBlocks(t *testing.T) {
 	t.Parallel()
-	steps := stepsOf(readme(t))
+	tools.Require(t, "curl")
+	for _, text := range []string{"README.md", "docs/clients.md"} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			checkConsoleBlocks(t, text)
+		})
+	}
+}
+
+func checkConsoleBlocks(t *testing.T, text string) {
+	t.Helper()
+	steps := stepsOf(read(t, text))
 	if len(steps) < 4 {
-		t.Fatalf("the README has only the commands %q", steps)
+		t.Fatalf("the text has only the commands %q", steps)
+	}
+	if text == "docs/clients.md" {
+		tools.Require(t, "http")
 	}
 	server := plantstore.Start(t, plantstore.Options{})
 	address := strings.TrimPrefix(server.BaseURL, "http://")
 	for i, output := range runSteps(t, server.Dir, strings.NewReplacer(documented, address), steps) {
 		want := strings.TrimSpace(steps[i].output)
 		if diff := cmp.Diff(want, strings.TrimSpace(output)); want != "" && diff != "" {
-			t.Errorf("$ %s\nprints (-README +got):\n%s", steps[i].command, diff)
+			t.Errorf("$ %s\nprints (-text +got):\n%s", steps[i].command, diff)
 		}
 	}
 }
 
-func readme(t *testing.T) string {
+// read returns a text of the project.
+func read(t *testing.T, path string) string {
 	t.Helper()
 	module, err := tools.ModuleDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(module), "README.md"))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(module), path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +100,6 @@ func runSteps(t *testing.T, dir string, place *strings.Replacer, steps []step) [
 	bash := plantstore.Command(t, dir, nil)
 	bash.Env = append(bash.Env, "PATH="+filepath.Dir(bash.Path)+":"+os.Getenv("PATH"))
 	bash.Path, bash.Args = tools.Require(t, "bash"), []string{"bash", "-c", script.String()}
-	tools.Require(t, "curl")
 	printed, err := bash.Output()
 	outputs := strings.Split(string(printed), separator)
 	if err != nil {

@@ -1,0 +1,77 @@
+package clients
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const brunoFolder = "../../docs/bruno"
+
+// A brunoReport is the part of the report of Bruno's command line that the tests
+// look at.
+type brunoReport []struct {
+	Results []struct {
+		Name        string
+		TestResults []struct{ Description, Status, Error string }
+	}
+}
+
+// runBruno runs a copy of the collection against the server.
+func (w *workshop) runBruno(token string) brunoReport {
+	w.t.Helper()
+	folder := filepath.Join(w.dir, "bruno")
+	if err := errors.Join(os.RemoveAll(folder), os.CopyFS(folder, os.DirFS(brunoFolder))); err != nil {
+		w.t.Fatal(err)
+	}
+	// Whether all passed is for the report to say, not for the exit code.
+	w.run("sh", "-c", `cd bruno && node ../node_modules/@usebruno/cli/bin/bru.js run -r --env local \
+		--env-var "baseUrl=$BASE_URL" --env-var "token=$1" --reporter-json ../report.json >&2 || true`, "sh", token)
+	text, err := os.ReadFile(filepath.Join(w.dir, "report.json"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var report brunoReport
+	if err := json.Unmarshal(text, &report); err != nil || len(report) != 1 {
+		w.t.Fatalf("%v in %.300s", err, text)
+	}
+	return report
+}
+
+func TestBruno(t *testing.T) {
+	t.Parallel()
+	w := newWorkshop(t)
+	requests, err := filepath.Glob(brunoFolder + "/*/*.bru")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran, failed := 0, 0
+	for _, result := range w.runBruno(w.token)[0].Results {
+		ran++
+		if len(result.TestResults) < 3 {
+			t.Errorf("%s: %d tests, want at least 3", result.Name, len(result.TestResults))
+		}
+		for _, test := range result.TestResults {
+			if test.Status != "pass" {
+				t.Errorf("%s: %s: %s", result.Name, test.Description, test.Error)
+			}
+		}
+	}
+	if want := len(requests) - 1; ran != want { // one file is the environment
+		t.Errorf("%d requests ran, want %d", ran, want)
+	}
+	// Tests that never fail would be worth nothing.
+	for _, result := range w.runBruno("no.token.atall")[0].Results {
+		for _, test := range result.TestResults {
+			if test.Status != "pass" {
+				failed++
+				break
+			}
+		}
+	}
+	if failed < ran/2 {
+		t.Errorf("without a token only %d of %d requests fail", failed, ran)
+	}
+}

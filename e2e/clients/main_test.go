@@ -1,0 +1,80 @@
+// Package clients holds the tests that use the service by common clients, as
+// docs/clients.md shows them.
+package clients
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// patience bounds every wait, far above what any should take.
+const patience = 5 * time.Minute
+
+func TestMain(m *testing.M) {
+	os.Exit(plantstore.Main(m))
+}
+
+// A workshop is a folder with files of testdata in it, where the packages of npm
+// are at hand.
+type workshop struct {
+	t      *testing.T
+	dir    string
+	server *plantstore.Server
+	token  string
+}
+
+// newWorkshop copies the files from testdata.
+func newWorkshop(t *testing.T, files ...string) *workshop {
+	t.Helper()
+	server := plantstore.Start(t, plantstore.Options{})
+	w := &workshop{t: t, dir: t.TempDir(), server: server, token: server.Token()}
+	module, err := tools.ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(module, "node", "node_modules"), filepath.Join(w.dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.write(name, string(text))
+	}
+	return w
+}
+
+func (w *workshop) write(name, text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// run runs a program in the folder and returns what it writes to stdout.
+func (w *workshop) run(name string, args ...string) string {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, tools.Require(w.t, name), args...)
+	cmd.Dir = w.dir
+	cmd.Env = append(os.Environ(), "BASE_URL="+w.server.BaseURL, "DESCRIPTION_URL="+w.server.DescriptionURL, "TOKEN="+w.token)
+	out, err := cmd.Output()
+	if err != nil {
+		stderr := ""
+		if exit := new(exec.ExitError); errors.As(err, &exit) {
+			stderr = string(exit.Stderr)
+		}
+		w.t.Fatalf("%s %q: %v\n%s%s", name, args, err, out, stderr)
+	}
+	return string(out)
+}

@@ -1,0 +1,178 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// leastJudged is how many answers prism must have judged at least.
+const leastJudged = 300
+
+// A relay hands each request that is valid HTTP to prism, which judges the request,
+// asks the server, and judges its answer. A request that prism refuses goes to the
+// server all the same, so that the run goes on.
+type relay struct {
+	server, prism string
+	client        *http.Client
+
+	mu              sync.Mutex
+	judged, refused int
+	violations      []string
+}
+
+// ServeHTTP implements [http.Handler].
+func (r *relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return
+	}
+	answer, text, err := r.ask(request, body, r.prism)
+	if err != nil || strings.Contains(answer.Header.Get("Content-Type"), "problem+json") {
+		r.note(request, body, answer, text)
+		answer, text, err = r.ask(request, body, r.server)
+	} else {
+		r.mu.Lock()
+		r.judged++
+		r.mu.Unlock()
+	}
+	if err != nil {
+		return
+	}
+	maps.Copy(w.Header(), answer.Header)
+	w.WriteHeader(answer.StatusCode)
+	_, _ = w.Write(text)
+}
+
+// ask sends a request on to a server.
+func (r *relay) ask(request *http.Request, body []byte, base string) (*http.Response, []byte, error) {
+	url := base + request.URL.RequestURI()
+	out, err := http.NewRequestWithContext(request.Context(), request.Method, url, bytes.NewReader(body)) //nolint:gosec // on is where a relay sends
+	if err != nil {
+		return nil, nil, err
+	}
+	out.Header = request.Header.Clone()
+	answer, err := r.client.Do(out) //nolint:gosec // as above
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	return answer, text, err
+}
+
+// note keeps what prism has to say about an answer of the server; what it says about
+// a request is for whoever sent that.
+func (r *relay) note(request *http.Request, body []byte, answer *http.Response, text []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var problem struct {
+		Type       string `json:"type"`
+		Validation []struct {
+			Location []string `json:"location"`
+		} `json:"validation"`
+	}
+	r.refused++
+	if answer == nil || json.Unmarshal(text, &problem) != nil || !strings.HasSuffix(problem.Type, "#VIOLATIONS") {
+		return
+	}
+	for _, v := range problem.Validation {
+		if len(v.Location) > 0 && v.Location[0] == "response" {
+			r.violations = append(r.violations, fmt.Sprintf("%s %s %.100q: %s", request.Method, request.URL, body, text))
+			return
+		}
+	}
+}
+
+// startPrism starts prism, with a description, in front of the server and returns
+// its base URL.
+func startPrism(t *testing.T, server *plantstore.Server, description string) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listener.Addr().String()
+	_ = listener.Close()
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), tools.Require(t, "prism"),
+		"proxy", description, server.BaseURL, "--errors", "--host", "127.0.0.1", "--port", port)
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+	for deadline := time.Now().Add(patience); ; {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+		if err == nil {
+			_ = conn.Close()
+			return "http://" + addr
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("prism is not there: %v", err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// Prism stands between the conformance run and the server, with the server's own
+// description in hand, and finds no answer that is not as described.
+func TestPrismFindsNoViolation(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{})
+	r := &relay{server: server.BaseURL, prism: startPrism(t, server, server.DescriptionURL), client: &http.Client{Timeout: patience}}
+	front := httptest.NewServer(r)
+	defer front.Close()
+	// The relay is no plant store, so that only what prism says counts.
+	out, err := plantstore.Command(t, t.TempDir(), nil, "conformance", "--url", front.URL, "--token", server.Token()).CombinedOutput()
+	if !bytes.Contains(out, []byte("deviates from the contract")) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("prism judged %d answers, and refused %d requests", r.judged, r.refused)
+	for _, v := range r.violations {
+		t.Error(v)
+	}
+	if r.judged < leastJudged {
+		t.Errorf("prism has judged only %d answers, want at least %d\n%s", r.judged, leastJudged, out)
+	}
+}
+
+// With a wrong description in hand, prism finds something.
+func TestPrismFindsViolation(t *testing.T) {
+	t.Parallel()
+	w := newWorkshop(t)
+	description := w.run("curl", "--silent", "--fail", w.server.DescriptionURL)
+	w.write("openapi.yaml", strings.Replace(description, "unevaluatedProperties: false", "required: [height]", 1))
+	r := &relay{
+		server: w.server.BaseURL, prism: startPrism(t, w.server, filepath.Join(w.dir, "openapi.yaml")),
+		client: &http.Client{Timeout: patience},
+	}
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", strings.NewReader(`{"id":1,"name":"a","tag":"b"}`))
+	request.Header.Set("Authorization", "Bearer "+w.token)
+	request.Header.Set("Content-Type", "application/json")
+	r.ServeHTTP(httptest.NewRecorder(), request)
+	if len(r.violations) != 1 {
+		t.Errorf("%d answers judged, %d requests refused, violations %q", r.judged, r.refused, r.violations)
+	}
+}

@@ -1,0 +1,107 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/tools"
+)
+
+// created is what the programs of testdata print: an id beyond 2^53 is taken once
+// and named exactly, and so is the least.
+const created = `200 Welwitschia mirabilis%tag
+400 409 id: 9007199254740993 is taken; the stored plant is identical to this one
+200 Wolffia arrhiza%none
+`
+
+// createdInTypeScript is what those print that can send more than an int64.
+const createdInTypeScript = created + `400 422 id: must be from -9223372036854775808 to 9223372036854775807
+200 a number is taken all the same%none
+`
+
+func wantOutput(t *testing.T, got, want, tag, none string) {
+	t.Helper()
+	if want = strings.NewReplacer("%tag", tag, "%none", none).Replace(want); got != want {
+		t.Errorf("printed\n%s\nwant\n%s", got, want)
+	}
+}
+
+// compile compiles a program in TypeScript, strictly, for node.
+func (w *workshop) compile(name string) {
+	w.t.Helper()
+	w.write("package.json", `{"type": "module"}`)
+	// As much of the types of node as the programs need.
+	w.write("node.d.ts", `declare const process: { env: Record<string, string | undefined> }`)
+	w.write("tsconfig.json", `{
+		"compilerOptions": {
+			"strict": true, "target": "es2022", "module": "nodenext", "lib": ["es2022", "dom", "dom.iterable"], "types": []
+		},
+		"files": ["node.d.ts", "`+name+`"]
+	}`)
+	w.run("tsc")
+}
+
+func TestOpenAPIFetch(t *testing.T) {
+	t.Parallel()
+	w := newWorkshop(t, "generate.mjs", "openapi-fetch.ts")
+	w.run("node", "generate.mjs")
+	w.compile("openapi-fetch.ts")
+	wantOutput(t, w.run("node", "openapi-fetch.js"), createdInTypeScript, " long-lived", " undefined")
+}
+
+func TestHeyAPI(t *testing.T) {
+	t.Parallel()
+	w := newWorkshop(t, "openapi-ts.config.mjs", "hey-api.ts")
+	w.run("openapi-ts", "--file", "openapi-ts.config.mjs", "--silent")
+	w.compile("hey-api.ts")
+	wantOutput(t, w.run("node", "hey-api.js"), createdInTypeScript, " long-lived", " undefined")
+}
+
+// oapiCodegen is the generator of Go clients.
+const oapiCodegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
+
+func TestOAPICodegen(t *testing.T) {
+	t.Parallel()
+	w := newWorkshop(t, "oapi-codegen.go.txt")
+	w.write("openapi.yaml", w.run("curl", "--silent", "--fail", w.server.DescriptionURL))
+	w.write("go.mod", "module client\n\ngo 1.26\n")
+	w.run("mv", "oapi-codegen.go.txt", "main.go")
+	w.run("go", "run", oapiCodegen, "-generate", "types,client", "-package", "main", "-o", "plants.go", "openapi.yaml")
+	w.run("go", "mod", "tidy")
+	wantOutput(t, w.run("go", "run", "."), created, "", "")
+}
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	tools.Require(t, "http") // which comes with Requests
+	w := newWorkshop(t, "plants.py")
+	wantOutput(t, w.run("/usr/bin/python3", "plants.py"), created, " long-lived", " None")
+}
+
+// The document shows the programs that are tested, and what they print.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/clients.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, err := filepath.Glob("testdata/*")
+	if err != nil || len(programs) == 0 {
+		t.Fatalf("no programs: %v", err)
+	}
+	shown := []string{oapiCodegen, strings.NewReplacer("%tag", " long-lived", "%none", " None").Replace(created)}
+	for _, path := range programs {
+		program, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = append(shown, string(program))
+	}
+	for _, piece := range shown {
+		if !strings.Contains(string(text), piece) {
+			t.Errorf("the document does not show\n%s", piece)
+		}
+	}
+}

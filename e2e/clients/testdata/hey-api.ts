@@ -1,0 +1,29 @@
+import { createPlant, type NewPlant } from './sdk/index.js'
+import { client } from './sdk/client.gen.js'
+
+client.setConfig({
+  baseUrl: process.env.BASE_URL!,
+  auth: process.env.TOKEN!,
+  // The usual serializer makes a string of a bigint, and the service takes no string.
+  bodySerializer: body => {
+    const { id, ...plant } = body as NewPlant
+    return `{"id":${id},${JSON.stringify(plant).slice(1)}`
+  },
+})
+
+async function create(plant: NewPlant) {
+  const { data, error, response } = await createPlant({ body: plant })
+  if (error) {
+    const code: 409 | 422 | typeof error.error = error.error
+    console.log(response?.status, code, error.message)
+    return
+  }
+  console.log(response?.status, data?.name, data?.tag)
+}
+
+await create({ id: 9007199254740993n, name: 'Welwitschia mirabilis', tag: 'long-lived' })
+await create({ id: 9007199254740993n, name: 'Welwitschia mirabilis', tag: 'long-lived' })
+await create({ id: -9223372036854775808n, name: 'Wolffia arrhiza' })
+await create({ id: 9223372036854775808n, name: 'too great' })
+// @ts-expect-error: an id that could have been rounded is refused by the compiler.
+await create({ id: 1, name: 'a number is taken all the same' })
