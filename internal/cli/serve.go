@@ -68,6 +68,16 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	}
 	defer func() { _ = listener.Close() }() // again, if it was served
 
+	base := baseURL(c, listener.Addr().String())
+	description, err := apidocs.New(base)
+	if err != nil {
+		return err
+	}
+	page, err := newPage(c)
+	if err != nil {
+		return err
+	}
+
 	log := backlog.New(p.Stderr)
 	defer func() { _ = log.Close() }() // nobody is left to tell
 	logger, text := newLogger(log, isTerminal(p.Stderr), c)
@@ -88,15 +98,6 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	closeControl, controlErr := startControl(ctx, c, store, logger)
 	defer func() { err = errors.Join(err, closeControl()) }() // before the store
 
-	base := baseURL(c, listener.Addr().String())
-	description, err := apidocs.New(base)
-	if err != nil {
-		return err
-	}
-	page, err := newPage(c)
-	if err != nil {
-		return err
-	}
 	connections := connectionsFor(c, logger)
 	tuneMemory(p, connections, c.MaxBodyBytes)
 	greet(log, p, c, text, base)
