@@ -95,7 +95,8 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		return err
 	}
 
-	closeControl, controlErr := startControl(ctx, c, store, logger)
+	counted := &control.Counted{Store: store}
+	closeControl, controlErr := startControl(ctx, c, counted, logger)
 	defer func() { err = errors.Join(err, closeControl()) }() // before the store
 
 	connections := connectionsFor(c, logger)
@@ -111,7 +112,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	go returnMemory(ctx)
 	err = server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store:        store,
+			Store:        counted,
 			Verify:       verifier(c, secret),
 			Description:  description,
 			Page:         page,
@@ -132,7 +133,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 
 // startControl offers the store to the other commands of this program, if it is in
 // a file, which they cannot open beside this one.
-func startControl(ctx context.Context, c *config.Config, store storage.Store, logger *slog.Logger) (closeIt func() error, err error) {
+func startControl(ctx context.Context, c *config.Config, store *control.Counted, logger *slog.Logger) (closeIt func() error, err error) {
 	nothing := func() error { return nil }
 	if c.Storage.Path == "" {
 		return nothing, nil

@@ -57,7 +57,7 @@ func serve(t testing.TB, path string, store storage.Store) *control.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return control.Start(listener, store, slog.New(slog.DiscardHandler))
+	return control.Start(listener, &control.Counted{Store: store}, slog.New(slog.DiscardHandler))
 }
 
 func (r *remote) Close() error {

@@ -30,14 +30,14 @@ const (
 
 // A Server offers a store on a socket.
 type Server struct {
-	store  storage.Store
+	store  *Counted
 	http   *http.Server
 	cancel context.CancelFunc // of what is under way
 	served chan struct{}      // closed when the listener is
 }
 
 // Start serves store on listener until Close is called.
-func Start(listener *Listener, store storage.Store, logger *slog.Logger) *Server {
+func Start(listener *Listener, store *Counted, logger *slog.Logger) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{store: store, cancel: cancel, served: make(chan struct{})}
 	s.http = &http.Server{
@@ -135,13 +135,16 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	stream(r.Context(), w, func(ctx context.Context, w io.Writer) error {
-		encoder := jsontext.NewEncoder(w)
+		encoder, pacer, sent := jsontext.NewEncoder(w), newPacer(s.store), 0
 		for record, err := range s.store.List(ctx, from) {
 			if err != nil {
 				return err
 			}
 			if err := json.MarshalEncode(encoder, record); err != nil {
 				return err
+			}
+			if sent++; sent%paceRecords == 0 {
+				pacer.pause(ctx)
 			}
 		}
 		return nil
@@ -150,7 +153,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 
 // snapshot sends a copy of the store.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
-	snapshotter, ok := s.store.(storage.Snapshotter)
+	snapshotter, ok := s.store.Store.(storage.Snapshotter)
 	if !ok {
 		answer(w, nil, fmt.Errorf("this engine copies no store: %w", errors.ErrUnsupported))
 		return

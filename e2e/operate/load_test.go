@@ -1,0 +1,107 @@
+// Package operate holds the tests of the operator's commands beside a server under
+// load, and of what they leave behind when they are killed.
+package operate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// patience bounds every wait, far above what any should take.
+const patience = 5 * time.Minute
+
+func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
+
+// A load is clients that create plants as fast as they can.
+type load struct {
+	created      atomic.Int64 // how many were answered with 200
+	stop         context.CancelFunc
+	wg           sync.WaitGroup
+	mu           sync.Mutex
+	acknowledged []int64 // their ids, if they are kept
+}
+
+// startLoad starts so many clients of the server, which create the ids from first
+// on until the load is stopped.
+func startLoad(t testing.TB, server *plantstore.Server, clients int, first int64, keep bool) *load {
+	t.Helper()
+	token := server.Token()
+	transport := &http.Transport{MaxIdleConnsPerHost: clients}
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &load{stop: cancel}
+	var next atomic.Int64
+	next.Store(first)
+	for range clients {
+		l.wg.Go(func() {
+			for ctx.Err() == nil {
+				id := next.Add(1) - 1
+				if !create(ctx, transport, server.BaseURL, token, id) {
+					continue
+				}
+				l.created.Add(1)
+				if keep {
+					l.mu.Lock()
+					l.acknowledged = append(l.acknowledged, id)
+					l.mu.Unlock()
+				}
+			}
+		})
+	}
+	t.Cleanup(func() {
+		l.end()
+		transport.CloseIdleConnections()
+	})
+	return l
+}
+
+// end stops the clients and waits for them.
+func (l *load) end() {
+	l.stop()
+	l.wg.Wait()
+}
+
+// ids returns the ids that were acknowledged up to now.
+func (l *load) ids() []int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.acknowledged[:len(l.acknowledged):len(l.acknowledged)]
+}
+
+// create sends a plant and reports whether the answer is 200.
+func create(ctx context.Context, transport http.RoundTripper, baseURL, token string, id int64) bool {
+	body := fmt.Sprintf(`{"id":%d,"name":"Monstera number %d"}`, id, id)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, baseURL+"/plants", strings.NewReader(body))
+	if err != nil {
+		return false
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := transport.RoundTrip(request)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, answer.Body)
+	return err == nil && answer.StatusCode == http.StatusOK
+}
+
+// await waits until a condition holds.
+func await(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("%s: not in %v", what, patience)
+}
