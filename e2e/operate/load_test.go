@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -74,7 +75,7 @@ func (l *load) end() {
 func (l *load) ids() []int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.acknowledged[:len(l.acknowledged):len(l.acknowledged)]
+	return slices.Clip(l.acknowledged)
 }
 
 // create sends a plant and reports whether the answer is 200.

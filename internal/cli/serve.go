@@ -142,7 +142,8 @@ func startControl(ctx context.Context, c *config.Config, store *control.Counted,
 	if err != nil {
 		return nothing, err
 	}
-	return control.Start(listener, store, logger).Close, nil //nolint:contextcheck // it ends by Close
+	//nolint:contextcheck // it ends when it is closed, before the store
+	return control.Start(listener, store, logger).Close, nil
 }
 
 // untilStopped returns a context that is done, too, when the store stops itself

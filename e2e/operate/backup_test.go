@@ -1,0 +1,52 @@
+package operate
+
+import (
+	"bufio"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// A backup that is taken under full load is whole, and has every plant that was
+// acknowledged before it began.
+func TestBackupUnderLoad(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})
+	l := startLoad(t, server, 32, 0, true)
+	for round, name := range []string{"first.db", "second.db", "second.db"} { // the last over another
+		want := 500 * (round + 1)
+		await(t, "creates", func() bool { return l.created.Load() >= int64(want) })
+		before := l.ids()
+		run(t, server.Dir, "backup", name)
+		if out := run(t, server.Dir, "check", "--storage-url", name); !strings.HasSuffix(out, " 0 findings\n") {
+			t.Errorf("check: %s", out)
+		}
+		stored := listIDs(t, server.Dir, name)
+		for _, id := range before {
+			if !stored[id] {
+				t.Errorf("round %d: the backup lacks plant %d, acknowledged before it began", round, id)
+			}
+		}
+		t.Logf("round %d: %d plants were acknowledged before, %d are in the backup, %d were when it was done",
+			round, len(before), len(stored), len(l.ids()))
+	}
+	l.end()
+}
+
+// listIDs returns the ids of the plants in a database.
+func listIDs(t *testing.T, dir, database string) map[int64]bool {
+	t.Helper()
+	ids := map[int64]bool{}
+	lines := bufio.NewScanner(strings.NewReader(run(t, dir, "plants", "list", "--storage-url", filepath.Join(dir, database))))
+	for lines.Scan() {
+		var plant struct{ ID int64 }
+		if err := json.Unmarshal(lines.Bytes(), &plant); err != nil {
+			t.Fatal(err)
+		}
+		ids[plant.ID] = true
+	}
+	return ids
+}
