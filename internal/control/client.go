@@ -19,6 +19,10 @@ import (
 	"plantstore/storage"
 )
 
+// maxConns bounds the connections of a client. The system refuses those that a
+// server has not accepted yet beyond some number.
+const maxConns = 32
+
 // A Client is the store of a running server, by its socket.
 type Client struct {
 	http *http.Client
@@ -42,6 +46,7 @@ func Dial(ctx context.Context, database string) (*Client, error) {
 			return conn, nil
 		},
 		DisableCompression: true,
+		MaxConnsPerHost:    maxConns,
 	}}}
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
