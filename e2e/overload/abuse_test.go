@@ -15,7 +15,7 @@ import (
 // TestIdle opens 10,000 connections, creates a plant on each and lets them be.
 func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the ports and files
 	const connections, most = 10_000, 200 << 20
-	s := newSite(t)
+	s := newSite(t, "IDLE_TIMEOUT=1h")
 	for n := range 500 { // what is needed once is not the cost of a connection
 		s.wantSmall(t, int64(connections+1+n))
 	}

@@ -3,13 +3,22 @@
 package backlog
 
 import (
+	"cmp"
+	"errors"
 	"io"
 	"sync"
+	"time"
 )
 
 // maxBytes bounds what waits to be passed on, and again what is being passed on.
 // Who has more to say waits.
 const maxBytes = 1 << 20
+
+// patience bounds how long Close waits.
+const patience = 2 * time.Second
+
+// ErrStuck is the error of a Writer whose own writer takes nothing any more.
+var ErrStuck = errors.New("what was written is not taken")
 
 // A Writer passes on what is written to it, in the same order: whatever has come
 // while the last portion was being written is the next portion. So a line that
@@ -23,7 +32,7 @@ type Writer struct {
 	changed sync.Cond // waiting, or closing
 	waiting []byte
 	closing bool
-	err     error // of the last attempt to write
+	err     error // the first of writing
 }
 
 // New returns a Writer that passes on to w until it is closed. Nobody else may
@@ -35,8 +44,8 @@ func New(w io.Writer) *Writer {
 	return b
 }
 
-// Write implements [io.Writer]. The error is that of an earlier write, of which
-// the lines are lost. After Close it writes through.
+// Write implements [io.Writer]. It fails after Close only, when it writes through;
+// what else goes wrong, Close says.
 func (b *Writer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,15 +53,12 @@ func (b *Writer) Write(p []byte) (int, error) {
 		b.changed.Wait()
 	}
 	if b.closing {
-		b.mu.Unlock()
-		<-b.ended
-		b.mu.Lock()
-		return b.to.Write(p)
-	}
-	if b.err != nil {
-		err := b.err
-		b.err = nil
-		return 0, err
+		select {
+		case <-b.ended:
+			return b.to.Write(p)
+		default:
+			return 0, ErrStuck // Close waits, or has given up
+		}
 	}
 	b.waiting = append(b.waiting, p...)
 	b.changed.Broadcast()
@@ -65,7 +71,7 @@ func (b *Writer) run() {
 	for portion := b.take(nil); len(portion) > 0; portion = b.take(portion) {
 		if _, err := b.to.Write(portion); err != nil {
 			b.mu.Lock()
-			b.err = err
+			b.err = cmp.Or(b.err, err)
 			b.mu.Unlock()
 		}
 	}
@@ -83,17 +89,22 @@ func (b *Writer) take(memory []byte) (portion []byte) {
 	return portion
 }
 
-// Close passes on what is left, and returns the error of an earlier write that
-// nobody has been told of. Closing again does nothing.
+// Close passes on what is left, for at most two seconds: nobody may be reading.
+// Then it returns ErrStuck, or else the first error of writing. Closing again does
+// nothing more.
 func (b *Writer) Close() error {
 	b.mu.Lock()
 	b.closing = true
 	b.changed.Broadcast()
 	b.mu.Unlock()
-	<-b.ended
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	select {
+	case <-b.ended:
+	case <-enough.C:
+		return ErrStuck
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	err := b.err
-	b.err = nil
-	return err
+	return b.err
 }

@@ -108,16 +108,35 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestBrokenWriter(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := backlog.New(broken{})
-		_, _ = io.WriteString(b, "lost")
-		synctest.Wait()
-		if _, err := io.WriteString(b, "told"); !errors.Is(err, errBroken) {
+	b := backlog.New(broken{})
+	for range 3 {
+		if _, err := io.WriteString(b, "lost"); err != nil {
 			t.Errorf("Write: %v", err)
 		}
-		_, _ = io.WriteString(b, "lost")
-		if err := b.Close(); !errors.Is(err, errBroken) {
+	}
+	if err := b.Close(); !errors.Is(err, errBroken) {
+		t.Errorf("Close: %v", err)
+	}
+}
+
+// A writer that takes nothing holds nobody up for ever.
+func TestStuckWriter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		b := backlog.New(g)
+		var waiting sync.WaitGroup
+		for range 5 {
+			waiting.Go(func() { _, _ = b.Write(make([]byte, 1<<20)) })
+		}
+		synctest.Wait()
+		if err := b.Close(); !errors.Is(err, backlog.ErrStuck) {
 			t.Errorf("Close: %v", err)
 		}
+		waiting.Wait()
+		if _, err := io.WriteString(b, "late"); !errors.Is(err, backlog.ErrStuck) {
+			t.Errorf("Write: %v", err)
+		}
+		close(g.open)
 	})
 }

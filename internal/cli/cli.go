@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/backlog"
 )
 
 // The exit codes.
@@ -38,9 +40,13 @@ func Main(ctx context.Context, p Process) int {
 	if err == nil {
 		return exitOK
 	}
+	var last strings.Builder
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(p.Stderr, "plantstore:", strings.TrimSuffix(line, "\n"))
+		fmt.Fprintln(&last, "plantstore:", strings.TrimSuffix(line, "\n"))
 	}
+	log := backlog.New(p.Stderr) // nobody may be reading
+	_, _ = log.Write([]byte(last.String()))
+	_ = log.Close()
 	// The library's own kind is for help on what does not exist.
 	switch {
 	case errors.As(err, new(*misuseError)), errors.As(err, new(cli.ExitCoder)):

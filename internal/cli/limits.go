@@ -32,6 +32,10 @@ func memoryBound(connections int, maxBodyBytes int64) int64 {
 // flight, which is little: with the default of 100 it would run all the time.
 const heapGrowth = 400
 
+// heapShare returns what of the memory the collector is told that there is: it is
+// some requests late, and does not count everything.
+func heapShare(bound int64) int64 { return bound / 4 * 3 }
+
 // tuneMemory lets the garbage collector work less than it would by itself, and
 // harder when the heap comes near to what the server needs at most, rather than
 // let it grow to a multiple of that. GOGC and GOMEMLIMIT say otherwise.
@@ -41,7 +45,7 @@ func tuneMemory(p *Process, connections int, maxBodyBytes int64) {
 		debug.SetGCPercent(heapGrowth)
 	}
 	if env["GOMEMLIMIT"] == "" {
-		debug.SetMemoryLimit(memoryBound(connections, maxBodyBytes))
+		debug.SetMemoryLimit(heapShare(memoryBound(connections, maxBodyBytes)))
 	}
 }
 

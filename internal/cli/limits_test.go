@@ -47,7 +47,7 @@ func TestTuneMemory(t *testing.T) { //nolint:paralleltest // the limit is that o
 	if got := debug.SetGCPercent(100); got != heapGrowth {
 		t.Errorf("the growth is %d, want %d", got, heapGrowth)
 	}
-	if got, want := debug.SetMemoryLimit(-1), memoryBound(1000, 1<<20); got != want {
+	if got, want := debug.SetMemoryLimit(-1), memoryBound(1000, 1<<20)/4*3; got != want {
 		t.Errorf("the limit is %d, want %d", got, want)
 	}
 }

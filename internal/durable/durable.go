@@ -97,7 +97,9 @@ func Create(path string, perm fs.FileMode, write func(tmp string) error) error {
 }
 
 // Replace is [Create] for a file that may exist: it takes the place of that in one
-// step. What is there but is no regular file is refused. A link is followed.
+// step. What is there but is no regular file is refused. A link is followed. If
+// root does it, the file belongs to whom it belonged before, or to whom the folder
+// belongs.
 func Replace(path string, perm fs.FileMode, write func(tmp string) error) error {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		path = resolved
@@ -109,7 +111,9 @@ func Replace(path string, perm fs.FileMode, write func(tmp string) error) error 
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	tmp, err := writeTemp(path, perm, write)
+	tmp, err := writeTemp(path, perm, func(tmp string) error {
+		return errors.Join(write(tmp), keepOwner(tmp, path))
+	})
 	if err != nil {
 		return err
 	}

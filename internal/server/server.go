@@ -33,7 +33,9 @@ type Config struct {
 	// RequestTimeout and does not end when the client hangs up, for a client
 	// may close its half of the connection and wait for the answer. It should
 	// set Content-Length when it answers before it has read the whole body;
-	// otherwise the connection is closed after the answer.
+	// otherwise the connection is closed after the answer. When it returns it
+	// must be done with request, context and writer: the next request on the
+	// connection gets the same ones.
 	Handler http.Handler
 	// Logger, not nil, gets a line for each refusal. What net/http has to say,
 	// such as why it cannot accept connections, goes to it at level warn.

@@ -1,9 +1,11 @@
 package bbolt
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -231,6 +233,75 @@ func TestOpenDamagedRoot(t *testing.T) {
 			mustOpen(t, path)
 		} else if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "is damaged") {
 			t.Errorf("Open: %v", err)
+		}
+	}
+}
+
+// What other programs may do to a bbolt file is no damage.
+func TestCheckForeignHabits(t *testing.T) {
+	t.Parallel()
+	path := newBigFile(t)
+	db, err := bolt.Open(path, filePerm, &bolt.Options{NoFreelistSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		outer, err := tx.CreateBucket([]byte("foreign"))
+		if err != nil {
+			return err
+		}
+		inner, err := outer.CreateBucket([]byte(plantsBucket))
+		for i := 0; err == nil && i < 2000; i++ {
+			err = inner.Put(fmt.Appendf(nil, "key %d", i), []byte("no plant"))
+		}
+		return err
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if report := check(t, path); !report.Whole() || report.Plants != bigFile {
+		t.Errorf("without a list of free pages: %+v", report)
+	}
+	if err := mustOpen(t, path).Close(); err != nil { // writes the list
+		t.Fatal(err)
+	}
+	if report := check(t, path); !report.Whole() || report.Plants != bigFile {
+		t.Errorf("with one: %+v", report)
+	}
+}
+
+// A key of a branch that is too great hides what is below it.
+func TestWalkSeesHiddenRecords(t *testing.T) {
+	t.Parallel()
+	pageSize := os.Getpagesize()
+	page := func(id uint64, flags uint16, keys ...string) []byte {
+		b := make([]byte, pageHeader, pageSize)
+		binary.NativeEndian.PutUint64(b[pageID:], id)
+		binary.NativeEndian.PutUint16(b[pageFlags:], flags)
+		binary.NativeEndian.PutUint16(b[pageCount:], uint16(len(keys))) //nolint:gosec // a few
+		data := len(keys) * elementLen
+		for i, key := range keys {
+			e := make([]byte, elementLen)
+			binary.NativeEndian.PutUint32(e[branchPos:], uint32(data-i*elementLen)) //nolint:gosec // within the page
+			binary.NativeEndian.PutUint32(e[branchKey:], uint32(len(key))) //nolint:gosec // a few
+			binary.NativeEndian.PutUint64(e[branchChild:], id+1+uint64(i))
+			b, data = append(b, e...), data+len(key)
+		}
+		for _, key := range keys {
+			b = append(b, key...)
+		}
+		return b[:pageSize]
+	}
+	for name, hidden := range map[string]bool{"a": false, "b": true} {
+		file := slices.Concat(make([]byte, 2*pageSize), page(2, branchFlag, name), page(3, branchFlag, "a"), page(4, 0))
+		report := storage.Report{}
+		w := &walk{
+			ctx: t.Context(), file: bytes.NewReader(file), report: &report, used: make([]bool, 5),
+			meta: meta{pageSize: int64(pageSize), pages: 5},
+		}
+		w.tree(2, &keyRange{})
+		if got := strings.Contains(strings.Join(report.Damage, "\n"), "page 3: key 61 is not where"); got != hidden {
+			t.Errorf("below key %q: %q", name, report.Damage)
 		}
 	}
 }

@@ -40,6 +40,7 @@ func (s *Store) commit(batch []storage.Item) error {
 	if added == 0 {
 		return nil
 	}
+	s.db.AllocSize = growStep(s.size.Load())
 	txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
 	if err := tx.Commit(); err != nil {
 		return s.judge(txid, err)

@@ -61,6 +61,12 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
+	if err := source.wantMark(); err != nil {
+		return 0, "", err
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // a second name for the link would not keep what it leads to
+	}
 	unlock, err := lock(path)
 	if err != nil {
 		return 0, "", err
@@ -83,6 +89,15 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		return err
 	})
 	return plants, kept, err
+}
+
+// wantMark returns a *DamageError if the store lacks commits that its mark knows of.
+func (s *Store) wantMark() error {
+	var report storage.Report
+	if err := s.checkMark(&report); err != nil || report.Whole() {
+		return err
+	}
+	return &DamageError{report}
 }
 
 // Compact writes the database path anew, without the room that it no longer needs,

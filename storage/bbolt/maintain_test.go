@@ -62,6 +62,32 @@ func TestRestore(t *testing.T) {
 	wantPlants(t, keptAgain, 13)
 }
 
+func TestRestoreThroughLink(t *testing.T) {
+	t.Parallel()
+	path, link := newFile(t, 10), newPath(t)
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	_, kept, err := Restore(t.Context(), link, newFile(t, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantPlants(t, link, 3)
+	wantPlants(t, kept, 10)
+}
+
+// A copy whose own mark knows better is not whole.
+func TestRestoreOfLostCommits(t *testing.T) {
+	t.Parallel()
+	path, backup := newFile(t, 1), newFile(t, 10)
+	damageMeta(t, backup, true)
+	var damage *DamageError
+	if _, _, err := Restore(t.Context(), path, backup); !errors.As(err, &damage) {
+		t.Errorf("Restore: %v", err)
+	}
+	wantPlants(t, path, 1)
+}
+
 func TestRestoreToNothing(t *testing.T) {
 	t.Parallel()
 	backup := backUp(t, newFile(t, 10))

@@ -195,17 +195,19 @@ func open(path string, readOnly bool) (s *Store, err error) {
 
 // mappedSize returns how many bytes of the file are mapped from the start; 0
 // means as many as it has. To map more, a commit waits for all who read, which a
-// snapshot of a large file does for long: such a file gets 16 GiB. They cost
-// address space alone, but not on Windows. A small file is left to bbolt, which
-// makes it grow in small steps only if the mapping is small.
+// snapshot does for long: so there are 16 GiB, or twice what the file has. They cost
+// address space alone, but not on Windows.
 func mappedSize(path string, readOnly bool) int {
-	const large = 64 << 20
 	info, err := os.Stat(path)
-	if err != nil || readOnly || info.Size() < large || runtime.GOOS == "windows" || strconv.IntSize < 64 {
+	if err != nil || readOnly || runtime.GOOS == "windows" || strconv.IntSize < 64 {
 		return 0
 	}
-	return 1 << (strconv.IntSize/2 + 2)
+	return max(1<<(strconv.IntSize/2+2), int(2*info.Size()))
 }
+
+// growStep returns by how much a file of that size grows at a time: bbolt itself
+// knows large steps only, once as much is mapped.
+func growStep(size int64) int { return int(min(max(size, 64<<10), 16<<20)) }
 
 // verify finds out whether a bbolt file is a store that this package can read.
 func (s *Store) verify(tx *bolt.Tx) error {

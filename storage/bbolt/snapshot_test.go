@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,39 +30,40 @@ func createLarge(t *testing.T, s *Store, from, to int64) {
 	}
 }
 
-// A snapshot of a large store is what that was when it began, however long its
-// reader takes. Creates do not wait for that reader, even where the file grows
-// beyond what bbolt would have mapped.
+// A snapshot is what the store was when it began, however long its reader takes.
+// Creates do not wait for that reader, even where the file grows beyond what bbolt
+// would have mapped.
 func TestSnapshotDoesNotBlockCreate(t *testing.T) {
 	t.Parallel()
-	path := newPath(t)
-	s := mustOpen(t, path)
-	createLarge(t, s, 0, 70)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = mustOpen(t, path)
-	out, in := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		err := s.Snapshot(t.Context(), in)
-		done <- errors.Join(err, in.CloseWithError(err))
-	}()
-	first := make([]byte, 1)
-	if _, err := io.ReadFull(out, first); err != nil {
-		t.Fatal(err)
-	}
-	createLarge(t, s, 70, 150)
-	rest, err := io.ReadAll(out)
-	if err := errors.Join(err, <-done); err != nil {
-		t.Fatal(err)
-	}
-	backup := newPath(t)
-	if err := os.WriteFile(backup, slices.Concat(first, rest), filePerm); err != nil {
-		t.Fatal(err)
-	}
-	if plants, err := Check(t.Context(), backup); err != nil || plants != 70 {
-		t.Errorf("the copy has %d plants, %v, want 70", plants, err)
+	for _, before := range []int64{0, 1, 70} {
+		t.Run(fmt.Sprintf("%d MiB", before), func(t *testing.T) {
+			t.Parallel()
+			path := newPath(t)
+			s := mustOpen(t, path)
+			createLarge(t, s, 0, before)
+			out, in := io.Pipe()
+			done := make(chan error, 1)
+			go func() {
+				err := s.Snapshot(t.Context(), in)
+				done <- errors.Join(err, in.CloseWithError(err))
+			}()
+			first := make([]byte, 1)
+			if _, err := io.ReadFull(out, first); err != nil {
+				t.Fatal(err)
+			}
+			createLarge(t, s, before, before+80)
+			rest, err := io.ReadAll(out)
+			if err := errors.Join(err, <-done); err != nil {
+				t.Fatal(err)
+			}
+			backup := newPath(t)
+			if err := os.WriteFile(backup, slices.Concat(first, rest), filePerm); err != nil {
+				t.Fatal(err)
+			}
+			if plants, err := Check(t.Context(), backup); err != nil || plants != before {
+				t.Errorf("the copy has %d plants, %v, want %d", plants, err, before)
+			}
+		})
 	}
 }
 

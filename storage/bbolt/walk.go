@@ -68,11 +68,11 @@ func (s *Store) walk(ctx context.Context, tx *bolt.Tx, report *storage.Report) e
 	}
 	w := &walk{ctx: ctx, file: s.file, meta: m, report: report, used: make([]bool, m.pages)}
 	w.tree(m.root, &keyRange{each: w.topLevel})
-	if m.freelist != noFreelist {
+	if m.freelist != noFreelist { // else bbolt finds out by itself what is free
 		w.freelist(m.freelist)
-	}
-	if lost := w.unused(); lost > 0 && report.Whole() {
-		report.Add("%d pages are neither in use nor free", lost)
+		if lost := w.unused(); lost > 0 && report.Whole() {
+			report.Add("%d pages are neither in use nor free", lost)
+		}
 	}
 	return ctx.Err()
 }
@@ -110,7 +110,7 @@ func (w *walk) subtree(id uint64, least, end []byte, keys *keyRange) {
 	}
 	switch flags := binary.NativeEndian.Uint16(page[pageFlags:]); flags {
 	case branchFlag:
-		w.branch(id, page, end, keys)
+		w.branch(id, page, least, end, keys)
 	case leafFlag:
 		w.leaf(id, page, least, end, keys)
 	default:
@@ -119,7 +119,7 @@ func (w *walk) subtree(id uint64, least, end []byte, keys *keyRange) {
 }
 
 // branch walks through the pages below a branch page.
-func (w *walk) branch(id uint64, page, end []byte, keys *keyRange) {
+func (w *walk) branch(id uint64, page, first, end []byte, keys *keyRange) {
 	elements, ok := w.elements(id, page)
 	if !ok {
 		return
@@ -133,6 +133,9 @@ func (w *walk) branch(id uint64, page, end []byte, keys *keyRange) {
 			return
 		}
 		least, data = append(least, key), rest
+	}
+	if bytes.Compare(least[0], first) < 0 {
+		w.report.Add("page %d: key %x is not where it would be looked for", id, least[0])
 	}
 	least = append(least, end)
 	for i, e := range elements {
@@ -174,11 +177,22 @@ func (w *walk) topLevel(flags uint32, name, value []byte) {
 		w.report.Add("bucket %q: it is none", name)
 		return
 	}
-	each := func(uint32, []byte, []byte) {}
+	each := w.inside
 	if string(name) == plantsBucket {
 		each = w.record
 	}
-	keys := &keyRange{each: each}
+	w.bucket(name, value, &keyRange{each: each})
+}
+
+// inside sees what is in buckets in which there are no plants.
+func (w *walk) inside(flags uint32, name, value []byte) {
+	if flags == bucketFlag && len(value) >= bucketHeader {
+		w.bucket(name, value, &keyRange{each: w.inside})
+	}
+}
+
+// bucket walks through the bucket with that name and value.
+func (w *walk) bucket(name, value []byte, keys *keyRange) {
 	if root := binary.NativeEndian.Uint64(value); root != 0 {
 		w.tree(root, keys)
 		return
