@@ -28,8 +28,8 @@ type Item struct {
 // A CommitFunc stores the plants of a batch, which is sorted by id and has each
 // id once. If it returns nil, every item is durable but those in which it has
 // set Existing or Err. If it returns an error, none of them is stored, or, if
-// the error matches [ErrUnknown], perhaps some. It is never called twice at a
-// time, and must not keep batch.
+// the error matches [ErrUnknown], perhaps some. It is called by at most as many
+// goroutines at a time as [Limits] says, and must not keep batch.
 type CommitFunc func(batch []Item) error
 
 // Limits bound what a [GroupCommit] holds. A field that is 0 takes its default.
@@ -39,6 +39,7 @@ type Limits struct {
 	QueueBytes  int // bytes of their names and tags; 64 MiB
 	BatchPlants int // plants in one batch; 4,096
 	BatchBytes  int // bytes of their names and tags; 16 MiB
+	Writers     int // batches that are committed at a time; 1
 }
 
 // withDefaults returns l with its zero fields filled in.
@@ -48,18 +49,20 @@ func (l Limits) withDefaults() Limits {
 		QueueBytes:  cmp.Or(l.QueueBytes, 64<<20),
 		BatchPlants: cmp.Or(l.BatchPlants, 4096),
 		BatchBytes:  cmp.Or(l.BatchBytes, 16<<20),
+		Writers:     cmp.Or(l.Writers, 1),
 	}
 }
 
 // A GroupCommit turns racing creates into batches: while one batch is being
 // committed the next one queues up, so that many creates share the cost of one
-// commit and none waits for company. It gives the [Store] methods Create,
-// CreateAll, Ready and Close their meaning; the engine brings the commit.
+// commit and none waits for company. With several writers, so many batches are
+// under way at once, which may have ids in common. It gives the [Store] methods
+// Create, CreateAll, Ready and Close their meaning; the engine brings the commit.
 type GroupCommit struct {
 	commit  CommitFunc
 	limits  Limits
-	pool    sync.Pool     // of *request, each with an empty channel
-	ended   chan struct{} // closed when the writer has returned
+	pool    sync.Pool // of *request, each with an empty channel
+	writers sync.WaitGroup
 	stopped chan struct{} // closed by Stop
 	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
 
@@ -67,12 +70,12 @@ type GroupCommit struct {
 	work    sync.Cond // the queue is no longer empty, or closing has begun
 	queue   []*request
 	bytes   int   // of the plants in queue
-	closing bool  // the writer ends when the queue is empty
+	closing bool  // the writers end when the queue is empty
 	refusal error // what creates get; nil while they are accepted
 }
 
 // A request is a create on its way, or a batch of them. GroupCommit.mu guards
-// taken and withdrawn; the rest belongs to the writer from when it has taken the
+// taken and withdrawn; the rest belongs to a writer from when it has taken the
 // request until the outcome is in done, and to the caller before and after.
 type request struct {
 	Record
@@ -85,14 +88,16 @@ type request struct {
 	done      chan error // holds one, so that the writer never waits
 }
 
-// NewGroupCommit starts a GroupCommit, whose writer runs until Close.
+// NewGroupCommit starts a GroupCommit, whose writers run until Close.
 func NewGroupCommit(commit CommitFunc, limits Limits) *GroupCommit {
 	g := &GroupCommit{
 		commit: commit, limits: limits.withDefaults(),
-		ended: make(chan struct{}), stopped: make(chan struct{}), bulk: make(chan struct{}, 1),
+		stopped: make(chan struct{}), bulk: make(chan struct{}, 1),
 	}
 	g.work.L = &g.mu
-	go g.write()
+	for range g.limits.Writers {
+		g.writers.Go(g.write)
+	}
 	return g
 }
 
@@ -161,7 +166,6 @@ func (g *GroupCommit) withdraw(r *request, cause error) error {
 
 // write commits batches until there is nothing more to come.
 func (g *GroupCommit) write() {
-	defer close(g.ended)
 	for batch := g.take(nil); len(batch) > 0; batch = g.take(batch) {
 		g.settle(batch)
 	}
@@ -336,7 +340,7 @@ func (g *GroupCommit) Close() {
 	if g.refusal == nil {
 		g.refusal = fmt.Errorf("%w: it is closed", ErrUnavailable)
 	}
-	g.work.Signal()
+	g.work.Broadcast()
 	g.mu.Unlock()
-	<-g.ended
+	g.writers.Wait()
 }

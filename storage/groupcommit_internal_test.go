@@ -23,7 +23,7 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 
 func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
-	want := Limits{QueuePlants: 10_000, QueueBytes: 64 << 20, BatchPlants: 4096, BatchBytes: 16 << 20}
+	want := Limits{QueuePlants: 10_000, QueueBytes: 64 << 20, BatchPlants: 4096, BatchBytes: 16 << 20, Writers: 1}
 	if got := (Limits{}).withDefaults(); got != want {
 		t.Errorf("withDefaults of zero = %+v, want %+v", got, want)
 	}

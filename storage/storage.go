@@ -25,8 +25,8 @@ var (
 	ErrOverloaded = errors.New("the store is overloaded")
 	// ErrNoSpace: there was no space left. Nothing was stored.
 	ErrNoSpace = errors.New("no space left in the store")
-	// ErrUnavailable: the store is closed, or has stopped itself after a
-	// fault. Nothing was stored.
+	// ErrUnavailable: the store is closed, has stopped itself after a fault,
+	// or cannot be reached. Nothing was stored.
 	ErrUnavailable = errors.New("the store is not available")
 	// ErrUnknown: whether the plant was stored cannot be known (C5.28).
 	ErrUnknown = errors.New("it is not known whether the plant was stored")
