@@ -6,9 +6,9 @@ MAKEFLAGS += --no-builtin-rules
 
 modules := . e2e
 tags := nomsgpack
-# The packages of e2e that break disks and machines. The race detector would watch
+# The packages of e2e that break disks, machines and clusters. The race detector would watch
 # them judge thousands of images, one after the other, and not the server.
-faults := /e2e/(durability|crash|overload)$$
+faults := /e2e/(durability|crash|overload|engines)$$
 platforms := $(foreach os,linux darwin windows,$(os)/amd64 $(os)/arm64)
 # Fuzzing goes on this long for each target, as -fuzztime has it.
 FUZZTIME ?= 10m
@@ -77,8 +77,8 @@ cross: ## build for each platform
 	done
 
 .PHONY: tidy
-tidy: ## check that go.mod and go.sum of both modules are tidy
-	@for module in $(modules); do (set -x; cd $$module; go mod tidy -diff); done
+tidy: ## check that go.mod and go.sum of all modules are tidy
+	@for module in $(modules) e2e/etcd; do (set -x; cd $$module; go mod tidy -diff); done
 
 .PHONY: generate
 generate: ## write the golden files and the generated documents anew

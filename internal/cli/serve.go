@@ -22,6 +22,8 @@ import (
 	"plantstore/routes"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
+	"plantstore/storage/etcd"
+	"plantstore/storage/postgres"
 )
 
 func newServe(p *Process) *cli.Command {
@@ -54,7 +56,11 @@ const bboltScheme = "bbolt"
 // engines are the storage engines of this program. They tell logger what they
 // find while nobody asks.
 func engines(logger *slog.Logger) storage.Engines {
-	return storage.Engines{bboltScheme: bbolt.Opener(logger)}
+	return storage.Engines{
+		bboltScheme: bbolt.Opener(logger),
+		"etcd":      etcd.Opener(logger),
+		"postgres":  postgres.Open, "postgresql": postgres.Open,
+	}
 }
 
 // serve runs the server until ctx is done or a signal arrives.

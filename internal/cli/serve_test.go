@@ -229,7 +229,7 @@ func TestWrongDatabases(t *testing.T) {
 		"locked":           {"locked.db", "database locked.db is locked by another process*"},
 		"not a database":   {"file", "database file *"},
 		"a folder":         {".", "database . is a folder: *"},
-		"unknown engine":   {"nosuch:x", `storage URL has the unknown scheme "nosuch"; known: bbolt *`},
+		"unknown engine":   {"nosuch:x", `storage URL has the unknown scheme "nosuch"; known: bbolt, etcd, postgres, postgresql *`},
 		"an engine's host": {"bbolt://host/x.db", "storage URL names a host: *"},
 	}
 	for name, test := range tests { //nolint:paralleltest // t.Chdir

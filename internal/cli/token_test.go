@@ -162,9 +162,9 @@ func TestWrongSecrets(t *testing.T) {
 		"folder":    {[]string{"JWT_SECRET_FILE=."}, "JWT_SECRET_FILE: read .: *", ""},
 		"no folder": {[]string{"STORAGE_URL=weak/plants.db"}, "the folder of the database: mkdir *", "create database weak/plants.db: *"},
 		"nowhere": {
-			[]string{"STORAGE_URL=etcd://a,b"},
+			[]string{"STORAGE_URL=etcd://me:hunter2@127.0.0.1:1,127.0.0.1:2/a?timeout=1s"},
 			"JWT_SECRET or JWT_SECRET_FILE must be given: *",
-			"storage URL has the unknown scheme \"etcd\"; *",
+			"etcd at 127.0.0.1:1,127.0.0.1:2: no member with a quorum has answered within 1s: *",
 		},
 		"not writable": {
 			[]string{"STORAGE_URL=/proc/plants.db"},

@@ -63,7 +63,7 @@ func placeOptions() []Option {
 		},
 		{
 			Env: "STORAGE_URL", Flag: "storage-url", Default: "bbolt:data/plants.db",
-			Help: "where the plants are kept, as `bbolt:PATH` or just PATH",
+			Help: "where the plants are: `bbolt:PATH` or just PATH, etcd://HOST,HOST/PREFIX, postgres://HOST/DB",
 			set: func(c *Config, v string) (err error) {
 				c.StorageURL = v
 				c.Storage, err = storage.ParseURL(v)

@@ -1,0 +1,58 @@
+package engines
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+
+	"plantstore/e2e/internal/etcd"
+	"plantstore/e2e/internal/postgres"
+	"plantstore/storage"
+	etcdstore "plantstore/storage/etcd"
+	pgstore "plantstore/storage/postgres"
+	"plantstore/storage/storagetest"
+)
+
+// freshEtcd returns a storagetest.Fresh whose places are prefixes of a cluster.
+func freshEtcd(cluster *etcd.Cluster) storagetest.Fresh {
+	var places atomic.Int64
+	return func(t testing.TB) storagetest.Open {
+		url := fmt.Sprintf("etcd://%s/%s/%d", cluster.Hosts(), t.Name(), places.Add(1))
+		open := etcdstore.Opener(slog.New(slog.DiscardHandler))
+		return func() (storage.Store, error) {
+			loc, err := storage.ParseURL(url)
+			if err != nil {
+				return nil, err
+			}
+			return open(t.Context(), loc)
+		}
+	}
+}
+
+//nolint:paralleltest // the suite looks for goroutines that are left over
+func TestEtcdSuite(t *testing.T) {
+	cluster := etcd.Start(t, etcd.Options{})
+	storagetest.Run(t, freshEtcd(cluster))
+}
+
+// freshPostgres returns a storagetest.Fresh whose places are schemas of a database.
+func freshPostgres(server *postgres.Server) storagetest.Fresh {
+	var places atomic.Int64
+	return func(t testing.TB) storagetest.Open {
+		schema := fmt.Sprint("place", places.Add(1))
+		server.Exec("postgres", "CREATE SCHEMA "+schema)
+		return func() (storage.Store, error) {
+			loc, err := storage.ParseURL(server.URL("plants", "postgres") + "&search_path=" + schema)
+			if err != nil {
+				return nil, err
+			}
+			return pgstore.Open(t.Context(), loc)
+		}
+	}
+}
+
+//nolint:paralleltest // the suite looks for goroutines that are left over
+func TestPostgresSuite(t *testing.T) {
+	storagetest.Run(t, freshPostgres(postgres.Start(t, "")))
+}

@@ -1,0 +1,151 @@
+// Package postgres runs real PostgreSQL servers for the end-to-end tests.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"plantstore/e2e/internal/process"
+	"plantstore/e2e/internal/tools"
+)
+
+const port = 5432
+
+// The signals that shut a server down (PostgreSQL 15, section 19.5).
+const (
+	Fast      = syscall.SIGINT  // connections are cut, what is committed is written
+	Immediate = syscall.SIGQUIT // like a crash: the next start recovers
+)
+
+// A Server is a PostgreSQL server, which trusts its clients.
+type Server struct {
+	*process.Process
+	Address string // without a port
+	Dir     string
+
+	t       testing.TB
+	program string
+	args    []string
+	attr    *syscall.SysProcAttr
+}
+
+// Start makes a cluster of databases in the folder dir and starts a server on it.
+// An empty dir means a fresh one.
+func Start(t testing.TB, dir string, args ...string) *Server {
+	t.Helper()
+	return StartIn(t, dir, nil, process.Address(), args...)
+}
+
+// StartIn is [Start] at that address, with the first words of the command of the
+// server in wrap.
+func StartIn(t testing.TB, dir string, wrap []string, address string, args ...string) *Server {
+	t.Helper()
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	s := &Server{Address: address, Dir: dir, t: t, program: find(t, "postgres"), attr: unprivileged(t)}
+	data := filepath.Join(dir, "data")
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if credential := s.attr.Credential; credential != nil {
+		open(t, dir)
+		if err := os.Chown(data, int(credential.Uid), int(credential.Gid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	initdb := exec.CommandContext(t.Context(), find(t, "initdb"), "--pgdata", data, "--username", "plants",
+		"--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--data-checksums", "--no-sync")
+	initdb.SysProcAttr, initdb.Dir = s.attr, data
+	if out, err := initdb.CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, out)
+	}
+	s.args = slices.Concat(wrap, []string{s.program, "-D", data, "-h", address, "-p", strconv.Itoa(port), "-k", ""}, args)
+	s.Restart()
+	return s
+}
+
+// Restart starts a server that does not run, and waits until it takes connections.
+func (s *Server) Restart() {
+	s.t.Helper()
+	cmd := exec.CommandContext(context.Background(), s.args[0], s.args[1:]...)
+	attr := *s.attr
+	cmd.SysProcAttr, cmd.Dir = &attr, filepath.Join(s.Dir, "data")
+	s.Process = process.Start(s.t, s.Dir, cmd)
+	process.Eventually(s.t, "PostgreSQL", func(ctx context.Context) error {
+		conn, err := pgx.Connect(ctx, s.URL("plants", "postgres"))
+		if err != nil {
+			return err
+		}
+		return conn.Close(ctx)
+	})
+}
+
+// URL returns the storage URL of a database, for that role.
+func (s *Server) URL(role, database string) string {
+	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", role, process.Port(s.Address, port), database)
+}
+
+// Exec runs statements in a database.
+func (s *Server) Exec(database string, statements ...string) {
+	s.t.Helper()
+	ctx := context.Background() // cleanups use it, too
+	conn, err := pgx.Connect(ctx, s.URL("plants", database))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for _, statement := range statements {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			s.t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// find returns the path of a program of PostgreSQL, where Debian keeps it.
+func find(t testing.TB, name string) string {
+	t.Helper()
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	slices.Sort(found)
+	if len(found) > 0 {
+		return found[len(found)-1]
+	}
+	return tools.Require(t, name)
+}
+
+// unprivileged returns what starts a process as nobody, if this one is root, as
+// whom PostgreSQL refuses to run.
+func unprivileged(t testing.TB) *syscall.SysProcAttr {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return new(syscall.SysProcAttr)
+	}
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, _ := strconv.ParseUint(nobody.Uid, 10, 32)
+	gid, _ := strconv.ParseUint(nobody.Gid, 10, 32)
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+}
+
+// open lets others than root pass through the folders above dir, which are those
+// of a test.
+func open(t testing.TB, dir string) {
+	t.Helper()
+	for top := filepath.Dir(filepath.Dir(t.TempDir())); len(dir) > len(top); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // only to pass through
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// Package process runs servers from outside for the end-to-end tests: each in a
+// folder of its own, at an address of its own, and gone when the tests are.
+package process
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Patience bounds every wait for a process. It is far longer than any wait should
+// take, so that no test depends on the speed of the machine.
+const Patience = time.Minute
+
+// addresses counts the addresses that were given out.
+var addresses atomic.Uint32 //nolint:gochecknoglobals // all tests of a process share the machine's addresses
+
+// Address returns an address of the loopback network that nobody else has: no
+// other test, and, since its own number is part of it, no other process.
+func Address() string {
+	pid := os.Getpid()
+	return net.IPv4(127, byte(16+pid>>14&0x7f), byte(pid>>6), byte(pid<<2)+byte(addresses.Add(1)&3)).String() //nolint:gosec // cut off on purpose
+}
+
+// A Process is a program under test.
+type Process struct {
+	// LogFile holds what the program has written.
+	LogFile string
+
+	t      testing.TB
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when the process has ended
+}
+
+// Start starts the program, which lasts until the end of the test at the most. Its
+// output is appended to a file log in dir, and shown if the test fails.
+func Start(t testing.TB, dir string, cmd *exec.Cmd) *Process {
+	t.Helper()
+	p := &Process{LogFile: filepath.Join(dir, "log"), t: t, cmd: cmd, exited: make(chan struct{})}
+	log, err := os.OpenFile(p.LogFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	cmd.Stdout, cmd.Stderr = log, log
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.exited)
+		_ = cmd.Wait() // it is killed as a rule
+	}()
+	t.Cleanup(p.finish)
+	return p
+}
+
+// Signal sends a signal and does not wait.
+func (p *Process) Signal(signal os.Signal) { _ = p.cmd.Process.Signal(signal) } // fails only if the process has ended
+
+// Exited returns a channel that is closed when the process has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Stop sends a signal and waits for the end.
+func (p *Process) Stop(signal os.Signal) {
+	p.t.Helper()
+	p.Signal(signal)
+	select {
+	case <-p.exited:
+	case <-time.After(Patience):
+		p.Signal(os.Kill)
+		<-p.exited
+		p.t.Errorf("%s was still there %v after %v", p.cmd.Path, Patience, signal)
+	}
+}
+
+// Kill ends the process at once and waits until it is gone.
+func (p *Process) Kill() { p.Stop(os.Kill) }
+
+func (p *Process) finish() {
+	p.Kill()
+	if text, err := os.ReadFile(p.LogFile); err == nil && p.t.Failed() {
+		p.t.Logf("end of %s:\n%s", p.LogFile, text[max(0, len(text)-2000):])
+	}
+}
+
+// Eventually waits until condition returns nil, and fails the test if it does not
+// within [Patience].
+func Eventually(t testing.TB, what string, condition func(ctx context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience) // cleanups wait, too
+	defer cancel()
+	var err error
+	for ctx.Err() == nil {
+		if err = condition(ctx); err == nil {
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // of another process
+	}
+	t.Fatalf("%s: not within %v: %v", what, Patience, err)
+}
+
+// Run runs a program to its end, which must be a good one, and returns its output.
+func Run(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(context.Background(), name, args...).CombinedOutput() // cleanups run some, too
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+// Port returns address with the port of a service.
+func Port(address string, port int) string { return net.JoinHostPort(address, fmt.Sprint(port)) }

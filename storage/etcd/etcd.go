@@ -1,0 +1,223 @@
+// Package etcd is the engine for several machines over an etcd cluster: any
+// number of processes share the keys below one prefix. What is in them, and how
+// a create gets there, is described in docs/adr/0006-engines-over-a-network.md.
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// The bounds of a batch. A server takes 128 operations in one transaction unless
+// told otherwise, of which one is that around the others, and 1.5 MiB in one
+// request.
+const (
+	batchPlants = 127
+	batchBytes  = 1 << 20
+	maxPlant    = 3<<19 - 4<<10 // bytes of a name and a tag
+	writers     = 4
+)
+
+// pageRecords bounds the memory of a page of [storage.Store.List]: each plant may
+// be as large as a request.
+const pageRecords = 256
+
+// patience is how long the first attempt of a request may take. A member that
+// has been cut off does not refuse, but keeps silent.
+const patience = 600 * time.Millisecond
+
+// pause is that between two attempts to read.
+const pause = 50 * time.Millisecond
+
+// errReadOnly is what a store that was opened to be looked at says to creates.
+var errReadOnly = fmt.Errorf("%w: it is open for reading only", storage.ErrUnavailable)
+
+// A Store is a [storage.Store] in an etcd cluster.
+type Store struct {
+	client  *clientv3.Client
+	keys    keys
+	timeout time.Duration        // of a commit or a read, with all attempts
+	group   *storage.GroupCommit // nil if the store is only looked at
+	once    sync.Once            // closes
+	err     error                // of closing
+}
+
+var _ storage.Store = (*Store)(nil)
+
+// Create is [storage.Store.Create]. A plant that is larger than a server takes in
+// one request is refused.
+func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
+	if s.group == nil {
+		return errReadOnly
+	}
+	if err := fits(plant); err != nil {
+		return err
+	}
+	return s.group.Create(ctx, id, plant)
+}
+
+// CreateAll is [storage.Store.CreateAll].
+func (s *Store) CreateAll(ctx context.Context, records []storage.Record) []error {
+	outcomes := make([]error, len(records))
+	var fitting []storage.Record
+	var places []int // of those in outcomes
+	for i, r := range records {
+		switch err := fits(r.Plant); {
+		case s.group == nil:
+			outcomes[i] = errReadOnly
+		case err != nil:
+			outcomes[i] = err
+		default:
+			fitting, places = append(fitting, r), append(places, i)
+		}
+	}
+	if len(fitting) > 0 {
+		for i, err := range s.group.CreateAll(ctx, fitting) {
+			outcomes[places[i]] = err
+		}
+	}
+	return outcomes
+}
+
+// fits returns an error if the plant is larger than a server takes in one request.
+func fits(plant models.Plant) error {
+	size := len(plant.Name)
+	if plant.Tag != nil {
+		size += len(*plant.Tag)
+	}
+	if size > maxPlant {
+		return fmt.Errorf("a plant of %d bytes is larger than etcd takes: at most %d", size, maxPlant)
+	}
+	return nil
+}
+
+// Get is [storage.Store.Get]. It is linearizable.
+func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
+	key := s.keys.of(id)
+	answer, err := s.read(ctx, key)
+	if err != nil {
+		return models.Plant{}, err
+	}
+	if len(answer.Kvs) == 0 {
+		return models.Plant{}, storage.ErrNotFound
+	}
+	r, err := decode(key, answer.Kvs[0].Value)
+	return r.plant, err
+}
+
+// List is [storage.Store.List]. Each page is linearizable by itself.
+func (s *Store) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+	return func(yield func(storage.Record, error) bool) {
+		for start := s.keys.of(from); start != ""; {
+			answer, err := s.readPage(ctx, start)
+			if err != nil {
+				yield(storage.Record{}, err)
+				return
+			}
+			for _, kv := range answer.Kvs {
+				record, err := s.keys.record(kv)
+				if ctx.Err() != nil {
+					record, err = storage.Record{}, ctx.Err()
+				}
+				if !yield(record, err) || err != nil {
+					return
+				}
+			}
+			start = after(answer)
+		}
+	}
+}
+
+// readPage returns the first keys from start on.
+func (s *Store) readPage(ctx context.Context, start string) (*clientv3.GetResponse, error) {
+	return s.read(ctx, start, clientv3.WithRange(s.keys.end()), clientv3.WithLimit(pageRecords))
+}
+
+// after returns the key after those of a page, or "" if it was the last one.
+func after(answer *clientv3.GetResponse) string {
+	if !answer.More || len(answer.Kvs) == 0 {
+		return ""
+	}
+	return string(answer.Kvs[len(answer.Kvs)-1].Key) + "\x00"
+}
+
+// read reads, and tries again while no member answers, which does no harm.
+func (s *Store) read(ctx context.Context, key string, options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	inTime, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	for patience := patience; ; patience = min(2*patience, s.timeout) {
+		attempt, cancel := context.WithTimeout(inTime, patience)
+		answer, err := s.client.Get(clientv3.WithRequireLeader(attempt), key, options...)
+		cancel()
+		switch {
+		case err == nil:
+			return answer, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !silent(err) || s.client.Ctx().Err() != nil || !storage.Sleep(inTime, pause):
+			return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		}
+	}
+}
+
+// Ready is [storage.Store.Ready].
+func (s *Store) Ready() error {
+	if s.group == nil {
+		return errReadOnly
+	}
+	return s.group.Ready()
+}
+
+// Stopped is [storage.Store.Stopped]. This engine never stops itself: what it
+// cannot reach it can reach again.
+func (s *Store) Stopped() <-chan struct{} {
+	if s.group == nil {
+		return nil
+	}
+	return s.group.Stopped()
+}
+
+// Check is [storage.Store.Check]: every record, by its checksum.
+func (s *Store) Check(ctx context.Context) (storage.Report, error) {
+	report := storage.Report{Damage: []string{}}
+	for start := s.keys.first(); start != ""; {
+		answer, err := s.readPage(ctx, start)
+		if err != nil {
+			return report, err
+		}
+		for _, kv := range answer.Kvs {
+			if _, err := s.keys.record(kv); err != nil {
+				report.Add("%v", err)
+				continue
+			}
+			report.Plants++
+		}
+		start = after(answer)
+	}
+	return report, nil
+}
+
+// Close is [storage.Store.Close].
+func (s *Store) Close() error {
+	s.once.Do(func() {
+		if s.group != nil {
+			s.group.Close()
+		}
+		if err := s.client.Close(); !errors.Is(err, context.Canceled) { // which is its good end
+			s.err = err
+		}
+	})
+	return s.err
+}

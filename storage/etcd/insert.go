@@ -1,0 +1,140 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/stats"
+
+	"plantstore/storage"
+)
+
+// insert is the [storage.InsertFunc]: one transaction, in it one for each plant,
+// which puts it if its key was never created and else gets what is there.
+func (s *Store) insert(ctx context.Context, request storage.Request, batch []storage.Item) error {
+	ops := make([]clientv3.Op, len(batch))
+	for i, item := range batch {
+		key := s.keys.of(item.ID)
+		ops[i] = clientv3.OpTxn(
+			[]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "=", 0)},
+			[]clientv3.Op{clientv3.OpPut(key, record{request, item.Plant}.encode(key))},
+			[]clientv3.Op{clientv3.OpGet(key)},
+		)
+	}
+	var sent atomic.Bool
+	ctx = context.WithValue(clientv3.WithRequireLeader(ctx), sentKey{}, &sent)
+	answer, err := s.client.Txn(ctx).Then(ops...).Commit()
+	if err != nil {
+		return judge(err, sent.Load())
+	}
+	if len(answer.Responses) != len(batch) {
+		return fmt.Errorf("%w: etcd has answered %d of %d creates", storage.ErrUnknown, len(answer.Responses), len(batch))
+	}
+	for i := range batch {
+		s.settle(&batch[i], request, answer.Responses[i].GetResponseTxn())
+	}
+	return nil
+}
+
+// settle notes what became of one create.
+func (s *Store) settle(item *storage.Item, request storage.Request, answer *etcdserverpb.TxnResponse) {
+	item.Existing, item.Err = nil, nil
+	if answer.Succeeded {
+		return
+	}
+	kvs := answer.Responses[0].GetResponseRange().Kvs
+	if len(kvs) == 0 { // the same transaction has seen it
+		item.Err = fmt.Errorf("%w: id %d: taken by nothing", storage.ErrCorrupt, item.ID)
+		return
+	}
+	there, err := decode(s.keys.of(item.ID), kvs[0].Value)
+	switch {
+	case err != nil:
+		item.Err = err
+	case there.request != request: // else an earlier attempt of ours has put it there
+		item.Existing = &there.plant
+	}
+}
+
+// judge says what the failure of a transaction means. What never left this
+// machine, and what a member has refused before it proposed it to the others or
+// when it was applied, has stored nothing.
+func judge(err error, sent bool) error {
+	var told rpctypes.EtcdError
+	refused := errors.As(err, &told)
+	switch {
+	case refused && passing(told):
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	case errors.Is(err, rpctypes.ErrNoSpace):
+		return fmt.Errorf("%w: %w", storage.ErrNoSpace, err)
+	case refused && final(told.Code()):
+		return fmt.Errorf("etcd: %w", err)
+	case !sent:
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%w: %w", storage.ErrUnknown, err)
+}
+
+// passing reports whether a refusal goes away when it is tried again.
+func passing(told rpctypes.EtcdError) bool {
+	for _, err := range []error{
+		rpctypes.ErrNoLeader, rpctypes.ErrTooManyRequests, rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,
+		rpctypes.ErrUserEmpty,
+	} {
+		if errors.Is(told, err) {
+			return true
+		}
+	}
+	return false
+}
+
+// final reports whether a code is that of a refusal of what was asked for. Those
+// with the code Unavailable are about time-outs, and leave it open.
+func final(code codes.Code) bool {
+	switch code {
+	case codes.InvalidArgument, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated, codes.ResourceExhausted:
+		return true
+	default:
+		return false
+	}
+}
+
+// silent reports whether a read failed for want of an answer, so that another
+// member may give one.
+func silent(err error) bool {
+	var told rpctypes.EtcdError
+	return !errors.As(err, &told) || told.Code() == codes.Unavailable || passing(told)
+}
+
+// A sentKey is the key of the *[atomic.Bool] in a context that tells whether its
+// request was sent.
+type sentKey struct{}
+
+// A witness notes in that Bool when the first byte of a request may leave this
+// machine.
+type witness struct{}
+
+// TagRPC implements [stats.Handler].
+func (witness) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
+// HandleRPC implements [stats.Handler].
+func (witness) HandleRPC(ctx context.Context, event stats.RPCStats) {
+	if _, ok := event.(*stats.OutHeader); !ok {
+		return
+	}
+	if sent, ok := ctx.Value(sentKey{}).(*atomic.Bool); ok {
+		sent.Store(true)
+	}
+}
+
+// TagConn implements [stats.Handler].
+func (witness) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+
+// HandleConn implements [stats.Handler].
+func (witness) HandleConn(context.Context, stats.ConnStats) {}

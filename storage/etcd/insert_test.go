@@ -1,0 +1,94 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Only what is known not to be stored is said not to be (C5.28).
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	lost := status.Error(codes.Unavailable, "error reading from server: EOF")
+	for name, test := range map[string]struct {
+		err    error
+		unsent bool
+		want   error // nil: none of the store's own
+	}{
+		"no leader":         {err: rpctypes.Error(rpctypes.ErrGRPCNoLeader), want: storage.ErrUnavailable},
+		"too many requests": {err: rpctypes.Error(rpctypes.ErrGRPCRequestTooManyRequests), want: storage.ErrUnavailable},
+		"token expired":     {err: rpctypes.Error(rpctypes.ErrGRPCInvalidAuthToken), want: storage.ErrUnavailable},
+		"rights changed":    {err: rpctypes.Error(rpctypes.ErrGRPCAuthOldRevision), want: storage.ErrUnavailable},
+		"no space":          {err: rpctypes.Error(rpctypes.ErrGRPCNoSpace), want: storage.ErrNoSpace},
+		"permission denied": {err: rpctypes.Error(rpctypes.ErrGRPCPermissionDenied)},
+		"too large":         {err: rpctypes.Error(rpctypes.ErrGRPCRequestTooLarge)},
+		"leader changed":    {err: rpctypes.Error(rpctypes.ErrGRPCLeaderChanged), want: storage.ErrUnknown},
+		"timed out":         {err: rpctypes.Error(rpctypes.ErrGRPCTimeout), want: storage.ErrUnknown},
+		"leader failed":     {err: rpctypes.Error(rpctypes.ErrGRPCTimeoutDueToLeaderFail), want: storage.ErrUnknown},
+		"server stopped":    {err: rpctypes.Error(rpctypes.ErrGRPCStopped), want: storage.ErrUnknown},
+		"corrupt":           {err: rpctypes.Error(rpctypes.ErrGRPCCorrupt), want: storage.ErrUnknown},
+		"deadline":          {err: context.DeadlineExceeded, want: storage.ErrUnknown},
+		"connection lost":   {err: lost, want: storage.ErrUnknown},
+		"never connected":   {err: lost, unsent: true, want: storage.ErrUnavailable},
+		"deadline, unsent":  {err: context.DeadlineExceeded, unsent: true, want: storage.ErrUnavailable},
+	} {
+		err := judge(test.err, !test.unsent)
+		for _, known := range []error{storage.ErrUnavailable, storage.ErrNoSpace, storage.ErrUnknown} {
+			if errors.Is(err, known) != (known == test.want) { //nolint:errorlint // the very value is meant
+				t.Errorf("%s: %v, want: %v", name, err, test.want)
+			}
+		}
+		if !errors.Is(err, test.err) {
+			t.Errorf("%s: %v does not tell the cause", name, err)
+		}
+	}
+}
+
+// What an id is taken by decides: our own request, another's, or nothing that can
+// be read.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	s := &Store{keys: keys{"/"}}
+	ours, others := storage.NewRequest(), storage.NewRequest()
+	plant := models.Plant{Name: "Monstera"}
+	taken := func(value string) *etcdserverpb.TxnResponse {
+		got := &etcdserverpb.RangeResponse{}
+		if value != "" {
+			got.Kvs = []*mvccpb.KeyValue{{Value: []byte(value)}}
+		}
+		return &etcdserverpb.TxnResponse{Responses: []*etcdserverpb.ResponseOp{
+			{Response: &etcdserverpb.ResponseOp_ResponseRange{ResponseRange: got}},
+		}}
+	}
+	key := s.keys.of(1)
+	for name, test := range map[string]struct {
+		answer   *etcdserverpb.TxnResponse
+		existing bool
+		err      error
+	}{
+		"put":             {&etcdserverpb.TxnResponse{Succeeded: true}, false, nil},
+		"ours":            {taken(record{ours, plant}.encode(key)), false, nil},
+		"another's":       {taken(record{others, plant}.encode(key)), true, nil},
+		"another's alike": {taken(record{plant: plant}.encode(key)), true, nil},
+		"damaged":         {taken("x"), false, storage.ErrCorrupt},
+		"nothing":         {taken(""), false, storage.ErrCorrupt},
+	} {
+		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}, Existing: &plant, Err: errors.New("of an earlier attempt")}
+		s.settle(&item, ours, test.answer)
+		if (item.Existing != nil) != test.existing || !errors.Is(item.Err, test.err) {
+			t.Errorf("%s: existing %v, error %v", name, item.Existing, item.Err)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package etcd
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"pgregory.net/rapid"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	k := keys{"/plants/"}
+	ids := []int64{math.MinInt64, -2, -1, 0, 1, 255, 256, math.MaxInt64}
+	var got []string
+	for _, id := range ids {
+		got = append(got, k.of(id))
+		if back, err := k.idOf(k.of(id)); err != nil || back != id {
+			t.Errorf("idOf(of(%d)) = %d, %v", id, back, err)
+		}
+	}
+	if !slices.IsSorted(got) || got[0] < k.first() || got[len(got)-1] >= k.end() {
+		t.Errorf("the keys are not in the order of the ids, or not below the prefix: %q", got)
+	}
+	if want := "/plants/8000000000000001"; k.of(1) != want {
+		t.Errorf("of(1) = %q, want %q", k.of(1), want)
+	}
+	for _, key := range []string{
+		"", "/plants/", "/plants/1", "/plants/800000000000000A", "/plants/+000000000000001", "/plants/80000000000000010",
+		"/plant/8000000000000001", "/plants/8000000000000001\x00", "/plants/0x80000000000000", "/plants/8000_00000000001",
+	} {
+		if _, err := k.idOf(key); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("idOf(%q): %v, want: %v", key, err, storage.ErrCorrupt)
+		}
+	}
+}
+
+func TestRecordKeepsPlant(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		text := rapid.StringN(-1, 300, -1)
+		want := record{
+			request: storage.Request(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(r, "request")),
+			plant:   models.Plant{Name: text.Draw(r, "name"), Tag: rapid.Ptr(text, true).Draw(r, "tag")},
+		}
+		got, err := decode("key", []byte(want.encode("key")))
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(record{})); diff != "" || err != nil {
+			r.Fatalf("decode: %v (-want +got):\n%s", err, diff)
+		}
+	})
+}
+
+// The layout is that of what is stored already.
+func TestRecordLayout(t *testing.T) {
+	t.Parallel()
+	tag := "climber"
+	r := record{storage.Request([]byte("0123456789abcdef")), models.Plant{Name: "Monstera", Tag: &tag}}
+	if got, want := r.encode("/plants/8000000000000001"), "\x01\x56\x92\xb0\x670123456789abcdef\x01\x08Monsteraclimber"; got != want {
+		t.Errorf("encode = %q, want %q", got, want)
+	}
+}
+
+// Each bit that flips, and each byte that is missing, is found out.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	k, tag := keys{"/plants/"}, "climber"
+	key := k.of(7)
+	value := []byte(record{storage.NewRequest(), models.Plant{Name: "Monstera", Tag: &tag}}.encode(key))
+	damaged := func(what string, key string, value []byte) {
+		_, err := k.record(&mvccpb.KeyValue{Key: []byte(key), Value: value})
+		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), key) {
+			t.Errorf("%s: %v, want: %v, with the key", what, err, storage.ErrCorrupt)
+		}
+	}
+	for i := range len(value) * 8 {
+		flipped := slices.Clone(value)
+		flipped[i/8] ^= 1 << (i % 8)
+		damaged("a bit flipped", key, flipped)
+	}
+	for n := range value {
+		damaged("cut short", key, value[:n])
+	}
+	damaged("under another id", k.of(8), value)
+}
+
+// What has a right checksum and is no record all the same.
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(value []byte) []byte{
+		"long name":     func(v []byte) []byte { v[headerLen] = 10; return v },
+		"endless name":  func(v []byte) []byte { return append(v[:headerLen], slices.Repeat([]byte{0xff}, 12)...) },
+		"tag unmarked":  func(v []byte) []byte { return append(v, 'x') },
+		"unknown mark":  func(v []byte) []byte { v[tagAt] = 2; return v },
+		"other version": func(v []byte) []byte { v[0] = 2; return v },
+	} {
+		value := change([]byte(record{plant: models.Plant{Name: "Monstera"}}.encode("key")))
+		binary.BigEndian.PutUint32(value[1:], checksum("key", value[checkedFrom:]))
+		if _, err := decode("key", value); !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("%s: %v, want: %v", name, err, storage.ErrCorrupt)
+		}
+	}
+}

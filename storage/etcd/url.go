@@ -1,0 +1,143 @@
+package etcd
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	defaultPort    = "2379"
+	defaultPrefix  = "/plants/"
+	defaultTimeout = 5 * time.Second
+)
+
+// A target is what a storage URL says:
+//
+//	etcd://user:password@host:port,host:port/prefix?ca=FILE&cert=FILE&key=FILE&tls=true&timeout=5s
+type target struct {
+	endpoints []string // host:port
+	prefix    string   // begins and ends with a slash
+	user      string
+	password  string
+	tls       *tls.Config // nil without TLS
+	timeout   time.Duration
+}
+
+// parseURL takes a storage URL apart. Its errors do not repeat what may be a
+// password.
+func parseURL(rawURL string) (t target, err error) {
+	_, rest, _ := strings.Cut(rawURL, "://")
+	authority, tail := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority, tail = rest[:i], rest[i:]
+	}
+	userinfo, hosts := "", authority
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		userinfo, hosts = authority[:i+1], authority[i+1:]
+	}
+	// Package url knows one host only.
+	u, err := url.Parse("etcd://" + userinfo + "x" + tail)
+	if err != nil {
+		return t, errors.New("etcd URL: is none; write etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX, with % and two digits for what is special")
+	}
+	if t.endpoints, err = endpoints(hosts); err != nil {
+		return t, err
+	}
+	t.user = u.User.Username()
+	t.password, _ = u.User.Password()
+	if (t.user == "") != (t.password == "") {
+		return t, errors.New("etcd URL: a user and a password go together")
+	}
+	if t.prefix = "/" + strings.Trim(u.Path, "/") + "/"; t.prefix == "//" {
+		t.prefix = defaultPrefix
+	}
+	return t, t.options(u.RawQuery)
+}
+
+// endpoints returns the addresses in a list of them.
+func endpoints(hosts string) ([]string, error) {
+	list := strings.Split(hosts, ",")
+	for i, address := range list {
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			host, port = strings.Trim(address, "[]"), defaultPort
+		}
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil || host == "" || strings.ContainsAny(host, " []") {
+			return nil, fmt.Errorf("etcd URL: %q is no HOST:PORT; several are separated by commas", address)
+		}
+		list[i] = net.JoinHostPort(host, port)
+	}
+	return list, nil
+}
+
+// options reads the query of a URL.
+func (t *target) options(query string) error {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return errors.New("etcd URL: what follows the ? is no NAME=VALUE&NAME=VALUE")
+	}
+	known := []string{"ca", "cert", "key", "timeout", "tls"}
+	for name, value := range values {
+		if !slices.Contains(known, name) || len(value) > 1 {
+			return fmt.Errorf("etcd URL: option %q: unknown or given twice; known: %s", name, strings.Join(known, ", "))
+		}
+	}
+	t.timeout = defaultTimeout
+	if text := values.Get("timeout"); text != "" {
+		if t.timeout, err = time.ParseDuration(text); err != nil || t.timeout < time.Second || t.timeout > time.Minute {
+			return fmt.Errorf("etcd URL: timeout: %q: must be a duration from 1s to 1m", text)
+		}
+	}
+	on := false
+	if text := values.Get("tls"); text != "" {
+		if on, err = strconv.ParseBool(text); err != nil {
+			return fmt.Errorf("etcd URL: tls: %q: must be true or false", text)
+		}
+	}
+	t.tls, err = tlsConfig(on, values.Get("ca"), values.Get("cert"), values.Get("key"))
+	return err
+}
+
+// tlsConfig returns how to speak TLS, or nil if nothing asks for it. Of the files
+// each may be empty: the system's authorities are trusted, or no certificate is
+// shown. The certificate is read anew for each connection, since it expires.
+func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
+	if !on && ca == "" && cert == "" && key == "" {
+		return nil, nil //nolint:nilnil // no TLS is no error
+	}
+	if (cert == "") != (key == "") {
+		return nil, errors.New("etcd URL: cert and key go together")
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		pem, err := os.ReadFile(ca)
+		if err != nil {
+			return nil, fmt.Errorf("etcd URL: ca: %w", err)
+		}
+		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("etcd URL: ca: %s holds no certificate in PEM", ca)
+		}
+	}
+	if cert == "" {
+		return c, nil
+	}
+	load := func() (*tls.Certificate, error) {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("etcd URL: cert and key: %w", err)
+		}
+		return &pair, nil
+	}
+	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return load() }
+	_, err := load()
+	return c, err
+}

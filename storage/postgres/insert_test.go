@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.uber.org/goleak"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// An unsent error is one of pgx's that says that nothing was sent.
+type unsent struct{}
+
+func (unsent) Error() string     { return "unsent" }
+func (unsent) SafeToRetry() bool { return true }
+
+// told returns what a server tells.
+func told(severity, code string) error {
+	return &pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: severity, Code: code}
+}
+
+// Only what is known not to be stored is said not to be (C5.28).
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	for name, test := range map[string]struct {
+		err  error
+		want error // nil: none of the store's own
+	}{
+		"serialization failure":    {told("ERROR", "40001"), storage.ErrUnavailable},
+		"deadlock":                 {told("ERROR", "40P01"), storage.ErrUnavailable},
+		"completion unknown":       {told("ERROR", "40003"), storage.ErrUnknown},
+		"standby":                  {told("ERROR", "25006"), storage.ErrUnavailable},
+		"out of memory":            {told("ERROR", "53200"), storage.ErrUnavailable},
+		"disk full":                {told("ERROR", "53100"), storage.ErrNoSpace},
+		"disk full, fatal":         {told("FATAL", "53100"), storage.ErrUnknown},
+		"no right":                 {told("ERROR", "42501"), nil},
+		"no table":                 {told("ERROR", "42P01"), nil},
+		"shut down":                {told("FATAL", "57P01"), storage.ErrUnknown},
+		"crash of another session": {told("WARNING", "57P02"), storage.ErrUnknown},
+		"cancelled":                {told("ERROR", "57014"), storage.ErrUnknown},
+		"internal":                 {told("ERROR", "XX000"), storage.ErrUnknown},
+		"without an old severity":  {&pgconn.PgError{Severity: "ERROR", Code: "40001"}, storage.ErrUnavailable},
+		"without a code":           {told("ERROR", ""), storage.ErrUnknown},
+		"deadline":                 {context.DeadlineExceeded, storage.ErrUnknown},
+		"connection lost":          {io.ErrUnexpectedEOF, storage.ErrUnknown},
+		"never sent":               {unsent{}, storage.ErrUnavailable},
+	} {
+		err := s.judge(test.err)
+		for _, known := range []error{storage.ErrUnavailable, storage.ErrNoSpace, storage.ErrUnknown} {
+			if errors.Is(err, known) != (known == test.want) { //nolint:errorlint // the very value is meant
+				t.Errorf("%s: %v, want: %v", name, err, test.want)
+			}
+		}
+		if !errors.Is(err, test.err) {
+			t.Errorf("%s: %v does not tell the cause", name, err)
+		}
+	}
+}
+
+// newStore returns a store that connects to nothing.
+func newStore(t *testing.T) *Store {
+	t.Helper()
+	config, err := parseURL(storage.Location{URL: "postgres://127.0.0.1:1/plants"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return &Store{pool: pool}
+}
+
+// What an id is taken by decides: our own request, another's, or nothing any more.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	ours, others := storage.NewRequest(), storage.NewRequest()
+	plant := models.Plant{Name: "Monstera"}
+	for name, test := range map[string]struct {
+		stored   map[int64]bool
+		there    map[int64]row
+		existing bool
+		err      error
+	}{
+		"put":       {stored: map[int64]bool{1: true}},
+		"ours":      {there: map[int64]row{1: {request: ours}}},
+		"another's": {there: map[int64]row{1: {request: others}}, existing: true},
+		"gone":      {err: storage.ErrUnavailable},
+	} {
+		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}, Existing: &plant, Err: io.EOF}
+		settle(&item, ours, test.stored, test.there)
+		if (item.Existing != nil) != test.existing || !errors.Is(item.Err, test.err) {
+			t.Errorf("%s: existing %v, error %v", name, item.Existing, item.Err)
+		}
+	}
+}
