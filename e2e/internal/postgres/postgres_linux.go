@@ -91,9 +91,12 @@ func (s *Server) Restart() {
 	})
 }
 
+// Host returns the address with its port.
+func (s *Server) Host() string { return process.Port(s.Address, port) }
+
 // URL returns the storage URL of a database, for that role.
 func (s *Server) URL(role, database string) string {
-	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", role, process.Port(s.Address, port), database)
+	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", role, s.Host(), database)
 }
 
 // Exec runs statements in a database.

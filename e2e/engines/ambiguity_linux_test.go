@@ -1,0 +1,100 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/etcd"
+	"plantstore/e2e/internal/postgres"
+	"plantstore/e2e/internal/process"
+	"plantstore/e2e/internal/proxy"
+)
+
+// TestEtcdAmbiguity and TestPostgresAmbiguity cut connections while a create is
+// under way. No client may be told that its own plant was there before, and each
+// must learn what became of it.
+func TestEtcdAmbiguity(t *testing.T) {
+	cluster := etcd.Start(t, etcd.Options{})
+	p := proxy.Start(t, cluster.Hosts())
+	// A member that keeps silent on a connection that stands is left for others.
+	testAmbiguity(t, p, "etcd://"+p.Address+","+cluster.Hosts()+"/garden")
+}
+
+func TestPostgresAmbiguity(t *testing.T) {
+	server := postgres.Start(t, "")
+	p := proxy.Start(t, server.Host())
+	testAmbiguity(t, p, strings.Replace(server.URL("plants", "postgres"), server.Host(), p.Address, 1))
+}
+
+func testAmbiguity(t *testing.T, p *proxy.Proxy, url string) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 0)) //nolint:gosec // the same in each run
+	s := newSite(t, url, 2)
+	stop := s.load(1)
+	for round := range int64(torture(15, 150)) {
+		s.await(1 + random.Int64N(30))
+		fault := proxy.Cut + proxy.Fault(random.IntN(2))
+		if round%10 == 5 { // it takes long until the next request gets through
+			fault = proxy.Silence
+		}
+		p.Arm(fault)
+		process.Eventually(t, "a fault", func(context.Context) error {
+			if p.Struck() <= round {
+				return errors.New("no request has met it")
+			}
+			return nil
+		})
+	}
+	stop()
+	s.verify()
+	for _, o := range s.history {
+		if o.outcome == unknown || o.outcome == refused {
+			t.Errorf("id %d: %s, after %v", o.id, o.answer, (o.stop - o.start).Round(time.Millisecond))
+		}
+	}
+}
+
+// TestPostgresRestarted restarts the server again and again while clients create
+// plants through two replicas.
+func TestPostgresRestarted(t *testing.T) {
+	server := postgres.Start(t, "")
+	s := newSite(t, server.URL("plants", "postgres"), 2)
+	stop := s.load(1)
+	for round := range torture(10, 50) {
+		s.await(200)
+		if round%2 == 0 {
+			server.Stop(postgres.Fast)
+		} else {
+			server.Stop(postgres.Immediate)
+		}
+		server.Restart()
+	}
+	s.await(200)
+	stop()
+	s.verify()
+}
+
+// TestReplicaKilled kills one of three replicas again and again in the middle of
+// its work, on each engine.
+func TestReplicaKilled(t *testing.T) {
+	for name, url := range map[string]func() string{
+		"etcd":       func() string { return "etcd://" + etcd.Start(t, etcd.Options{}).Hosts() },
+		"PostgreSQL": func() string { return postgres.Start(t, "").URL("plants", "postgres") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, url(), 3)
+			stop := s.load(1)
+			for round := range torture(10, 50) {
+				s.await(50)
+				s.replace(round % len(s.replicas))
+			}
+			s.await(50)
+			stop()
+			s.verify()
+		})
+	}
+}

@@ -1,0 +1,249 @@
+package engines
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
+	"plantstore/models"
+)
+
+const (
+	writers = 16
+	// secret is that of the tokens of all replicas.
+	secret = "a secret of the tests, long enough for HS256"
+)
+
+// A site is some replicas on one store, and all that clients have asked of them.
+type site struct {
+	t        testing.TB
+	url      string // of the store
+	replicas []*plantstore.Server
+	token    string
+	client   *http.Client
+	epoch    time.Time
+
+	mu      sync.Mutex
+	history []operation
+	created atomic.Int64
+}
+
+// An operation is one create and what came of it.
+type operation struct {
+	id          int64
+	plant       string
+	own         bool // nobody else creates this id, and this is its first create
+	outcome     outcome
+	answer      string
+	start, stop time.Duration // since the epoch of the site
+}
+
+// An outcome is what a client may conclude from an answer.
+type outcome int
+
+// The outcomes.
+const (
+	created   outcome = iota
+	identical         // taken by this very plant
+	different         // taken by another one
+	refused           // not stored
+	unknown           // nobody knows
+	wrong             // the answer is none that the contract has
+)
+
+// newSite starts n replicas on the store at url.
+func newSite(t testing.TB, url string, n int) *site {
+	t.Helper()
+	s := &site{
+		t: t, url: url, epoch: time.Now(),
+		client: &http.Client{Timeout: process.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 256}},
+	}
+	t.Cleanup(s.client.CloseIdleConnections)
+	for range n {
+		s.replicas = append(s.replicas, s.start())
+	}
+	s.token = s.replicas[0].Token("--ttl", "0")
+	return s
+}
+
+func (s *site) start() *plantstore.Server {
+	s.t.Helper()
+	return plantstore.Start(s.t, plantstore.Options{Env: []string{
+		"STORAGE_URL=" + s.url, "JWT_SECRET=" + secret, "LOG_LEVEL=error", "SHUTDOWN_TIMEOUT=30s",
+	}})
+}
+
+// replace kills a replica and starts another one in its place.
+func (s *site) replace(n int) {
+	s.t.Helper()
+	s.replicas[n].Kill()
+	fresh := s.start()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.replicas[n] = fresh
+}
+
+// post sends a create to a replica.
+func (s *site) post(replica int, id int64, plant string) (outcome, string) {
+	body := fmt.Sprintf(`{"id":%d,"name":%q}`, id, plant)
+	s.mu.Lock()
+	url := s.replicas[replica%len(s.replicas)].BaseURL
+	s.mu.Unlock()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, url+"/plants", strings.NewReader(body))
+	if err != nil {
+		return wrong, err.Error()
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+s.token)
+	response, err := s.client.Do(request)
+	if err != nil {
+		return unknown, err.Error()
+	}
+	defer func() { _ = response.Body.Close() }()
+	var failure models.Error
+	if err := json.NewDecoder(response.Body).Decode(&failure); err != nil {
+		return unknown, err.Error()
+	}
+	return judge(response.StatusCode, failure), fmt.Sprintf("status %d, error %d: %s", response.StatusCode, failure.Code, failure.Message)
+}
+
+// judge says what an answer claims.
+func judge(status int, failure models.Error) outcome {
+	switch {
+	case status == http.StatusOK:
+		return created
+	case status != http.StatusBadRequest:
+		return wrong
+	case failure.Code == http.StatusConflict && strings.Contains(failure.Message, "is identical"):
+		return identical
+	case failure.Code == http.StatusConflict && strings.Contains(failure.Message, "is different"):
+		return different
+	case strings.Contains(failure.Message, "was not stored"):
+		return refused
+	case failure.Code == http.StatusInternalServerError && strings.Contains(failure.Message, "it is not known"):
+		return unknown
+	}
+	return wrong
+}
+
+// create is post, and keeps the operation.
+func (s *site) create(replica int, id int64, plant string, own bool) outcome {
+	o := operation{id: id, plant: plant, own: own, start: time.Since(s.epoch)}
+	o.outcome, o.answer = s.post(replica, id, plant)
+	o.stop = time.Since(s.epoch)
+	if o.outcome == created {
+		s.created.Add(1)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history = append(s.history, o)
+	return o.outcome
+}
+
+// load lets writers create plants through all replicas until stop is called, which
+// waits for their last answers. Of each writer's creates one in four is of an id
+// that the others create, too. base keeps the ids of several loads apart.
+func (s *site) load(base int64) (stop func()) {
+	var all sync.WaitGroup
+	var ended atomic.Bool
+	for w := range writers {
+		all.Go(func() {
+			for n := 0; !ended.Load(); n++ {
+				id, own := base<<40|int64(w)<<28|int64(n), true
+				if n%4 == 3 {
+					id, own = -(base<<40 | int64(n)), false
+				}
+				if s.create(w+n, id, fmt.Sprintf("plant %d of writer %d", n, w), own) == unknown {
+					time.Sleep(time.Millisecond) // a replica that is gone refuses at once
+				}
+			}
+		})
+	}
+	return func() {
+		ended.Store(true)
+		all.Wait()
+	}
+}
+
+// await waits until n more plants have been created.
+func (s *site) await(n int64) {
+	s.t.Helper()
+	want := s.created.Load() + n
+	for end := time.Now().Add(process.Patience); s.created.Load() < want; {
+		if time.Now().After(end) {
+			s.t.Fatalf("%d plants were not created within %v", n, process.Patience)
+		}
+		time.Sleep(time.Millisecond) // of other processes
+	}
+}
+
+// gap returns the longest time without a create that succeeded, from the first one
+// on, and not counting what comes after the last.
+func (s *site) gap() (longest time.Duration) {
+	var stops []time.Duration
+	for _, o := range s.history {
+		if o.outcome == created {
+			stops = append(stops, o.stop)
+		}
+	}
+	slices.Sort(stops)
+	for i := 1; i < len(stops); i++ {
+		longest = max(longest, stops[i]-stops[i-1])
+	}
+	return longest
+}
+
+// verify creates all that was created once more, through other replicas, and then
+// checks the whole history: nothing that was acknowledged is lost, no id has two
+// owners, and no client was told that its own plant was there before (C5.26-28).
+func (s *site) verify() {
+	s.t.Helper()
+	s.client.CloseIdleConnections()
+	sent := slices.Clone(s.history)
+	next := make(chan operation)
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for o := range next {
+				s.create(w+int(o.stop), o.id, o.plant, false)
+			}
+		})
+	}
+	counts := map[outcome]int{}
+	for _, o := range sent {
+		counts[o.outcome]++
+		if o.outcome == created || o.outcome == unknown {
+			next <- o
+		}
+	}
+	close(next)
+	all.Wait()
+	checkAnswers(s.t, s.history)
+	checkLinearizable(s.t, s.history)
+	s.t.Logf("%d creates: %d created, %d identical, %d different, %d refused, %d unknown; longest gap %v",
+		len(sent), counts[created], counts[identical], counts[different], counts[refused], counts[unknown], s.gap().Round(time.Millisecond))
+}
+
+// checkAnswers checks what can be told of each answer by itself.
+func checkAnswers(t testing.TB, history []operation) {
+	t.Helper()
+	bad := 0
+	for _, o := range history {
+		doubled := o.own && (o.outcome == identical || o.outcome == different)
+		if o.outcome != wrong && !doubled {
+			continue
+		}
+		if bad++; bad > 10 {
+			return // the first ones tell enough
+		}
+		t.Errorf("id %d, %s, alone: %v: %s", o.id, o.plant, o.own, o.answer)
+	}
+}

@@ -1,0 +1,126 @@
+// Package proxy stands between a client and a server, and cuts them off from each
+// other at the worst moment.
+package proxy
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+
+	"plantstore/e2e/internal/process"
+)
+
+// A Fault is what becomes of a connection when a request has come in on it.
+type Fault int32
+
+// The faults. With each of them the request goes to the server.
+const (
+	None    Fault = iota
+	Cut           // the connection is closed at once
+	Swallow       // it is closed when the server answers, without the answer
+	Silence       // nothing ever comes back
+)
+
+// leastRequest is less than a request that creates a plant, and more than what
+// keeps a connection alive, in bytes.
+const leastRequest = 120
+
+// A Proxy forwards connections.
+type Proxy struct {
+	// Address is where clients connect to, as host:port.
+	Address string
+
+	target string
+	fault  atomic.Int32 // for the next request
+	struck atomic.Int64
+}
+
+// Start starts a proxy to target, which lasts as long as the test, on the port of
+// the target.
+func Start(t testing.TB, target string) *Proxy {
+	t.Helper()
+	_, port, err := net.SplitHostPort(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort(process.Address(), port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{Address: listener.Addr().String(), target: target}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go p.serve(client)
+		}
+	}()
+	return p
+}
+
+// Arm lets the next request meet a fault.
+func (p *Proxy) Arm(fault Fault) { p.fault.Store(int32(fault)) }
+
+// Struck returns how many requests have met a fault.
+func (p *Proxy) Struck() int64 { return p.struck.Load() }
+
+// serve forwards one connection, in both directions.
+func (p *Proxy) serve(client net.Conn) {
+	server, err := new(net.Dialer).DialContext(context.Background(), "tcp", p.target)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	var met atomic.Int32 // the fault of this connection
+	go func() {
+		answers(client, server, &met)
+		_, _ = client.Close(), server.Close()
+	}()
+	p.requests(client, server, &met)
+	_, _ = client.Close(), server.Close()
+}
+
+// requests forwards what the client sends.
+func (p *Proxy) requests(client, server net.Conn, met *atomic.Int32) {
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := client.Read(chunk)
+		if err != nil {
+			return
+		}
+		if n >= leastRequest && met.Load() == 0 {
+			if fault := p.fault.Swap(0); fault != 0 {
+				met.Store(fault)
+				p.struck.Add(1)
+			}
+		}
+		if _, err := server.Write(chunk[:n]); err != nil || Fault(met.Load()) == Cut {
+			return
+		}
+	}
+}
+
+// answers forwards what the server sends.
+func answers(client io.Writer, server io.Reader, met *atomic.Int32) {
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := server.Read(chunk)
+		if err != nil {
+			return
+		}
+		switch Fault(met.Load()) {
+		case Swallow:
+			return
+		case Silence:
+			continue
+		}
+		if _, err := client.Write(chunk[:n]); err != nil {
+			return
+		}
+	}
+}
