@@ -55,6 +55,8 @@ type Options struct {
 	// Addresses are those of the members; nil means some of the loopback
 	// network.
 	Addresses []string
+	// Peers are the addresses among the members; nil means the same.
+	Peers []string
 	// Wrap are the first words of the command of each member, by its number.
 	Wrap func(member int) []string
 	// Args are further arguments of each member.
@@ -76,10 +78,11 @@ type Cluster struct {
 // A Member is one server of a cluster.
 type Member struct {
 	*process.Process
-	Address string // without a port
+	Address string // for clients, without a port
 	Name    string
+	Number  int
+	peer    string // the address among the members
 	dir     string
-	number  int
 }
 
 // Start starts a cluster and returns when it has a leader.
@@ -98,11 +101,15 @@ func Start(t testing.TB, o Options) *Cluster {
 	}
 	c := &Cluster{t: t, options: o, program: program, token: t.Name()}
 	for n := range o.Members {
-		m := &Member{Name: fmt.Sprint("m", n), dir: filepath.Join(o.Dir, fmt.Sprint("m", n)), number: n}
+		m := &Member{Name: fmt.Sprint("m", n), dir: filepath.Join(o.Dir, fmt.Sprint("m", n)), Number: n}
 		if o.Addresses != nil {
 			m.Address = o.Addresses[n]
 		} else {
 			m.Address = process.Address()
+		}
+		m.peer = m.Address
+		if o.Peers != nil {
+			m.peer = o.Peers[n]
 		}
 		c.Members = append(c.Members, m)
 	}
@@ -121,12 +128,12 @@ func (c *Cluster) Restart(m *Member) {
 	}
 	var peers []string
 	for _, m := range c.Members {
-		peers = append(peers, m.Name+"=http://"+process.Port(m.Address, peerPort))
+		peers = append(peers, m.Name+"=http://"+process.Port(m.peer, peerPort))
 	}
-	client, peer := c.url(m), "http://"+process.Port(m.Address, peerPort)
+	client, peer := c.url(m), "http://"+process.Port(m.peer, peerPort)
 	var words []string
 	if c.options.Wrap != nil {
-		words = c.options.Wrap(m.number)
+		words = c.options.Wrap(m.Number)
 	}
 	words = append(words, c.program,
 		"--name", m.Name, "--data-dir", filepath.Join(m.dir, "data"), "--log-level", "warn",

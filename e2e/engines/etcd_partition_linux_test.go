@@ -1,0 +1,84 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/etcd"
+	"plantstore/e2e/internal/network"
+	"plantstore/e2e/internal/process"
+)
+
+// longestAnswer is how long any answer may take: a create waits for at most one
+// batch, and each is given up after 5 seconds.
+const longestAnswer = 11 * time.Second
+
+// TestEtcdPartition cuts the leader off, from the other members alone or from the
+// replicas as well, again and again, and then so many members that none is left
+// with a quorum.
+func TestEtcdPartition(t *testing.T) {
+	const members = 3
+	n := network.New(t, members)
+	o := etcd.Options{Members: members, Wrap: func(m int) []string { return []string{"ip", "netns", "exec", network.Space(m)} }}
+	for m := range members {
+		o.Addresses = append(o.Addresses, network.Address(m, network.ToClients))
+		o.Peers = append(o.Peers, network.Address(m, network.ToPeers))
+	}
+	cluster := etcd.Start(t, o)
+	s := newSite(t, "etcd://"+cluster.Hosts()+"/garden", 3)
+	stop := s.load(1)
+	for round := range torture(4, 20) {
+		s.await(200)
+		links := []network.Link{network.ToPeers, network.ToClients}[:1+round%2]
+		leader := cluster.Leader().Number
+		n.Cut(leader, links...)
+		s.await(200)
+		n.Heal(leader, links...)
+		cluster.AwaitHealthy()
+	}
+	gap := s.gap()
+	s.withoutQuorum(n, cluster)
+	stop()
+	s.verify()
+	s.checkAnswerTimes()
+	t.Logf("longest gap with a quorum: %v", gap.Round(time.Millisecond))
+	if gap > longestGap {
+		t.Errorf("for %v no create succeeded, want at most %v", gap, longestGap)
+	}
+}
+
+// withoutQuorum cuts two of three members off until clients have been told, and
+// then lets them back.
+func (s *site) withoutQuorum(n *network.Network, cluster *etcd.Cluster) {
+	s.t.Helper()
+	for m := range 2 {
+		n.Cut(m, network.ToPeers)
+	}
+	process.Eventually(s.t, "an error without a quorum", func(context.Context) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if last := s.history[len(s.history)-1].outcome; last != unknown && last != refused {
+			return errors.New("creates succeed")
+		}
+		return nil
+	})
+	for m := range 2 {
+		n.Heal(m, network.ToPeers)
+	}
+	cluster.AwaitHealthy()
+	s.await(200)
+}
+
+// checkAnswerTimes checks that no answer came too late.
+func (s *site) checkAnswerTimes() {
+	s.t.Helper()
+	var longest time.Duration
+	for _, o := range s.history {
+		longest = max(longest, o.stop-o.start)
+	}
+	if s.t.Logf("longest answer: %v", longest.Round(time.Millisecond)); longest > longestAnswer {
+		s.t.Errorf("an answer took %v, want at most %v", longest, longestAnswer)
+	}
+}

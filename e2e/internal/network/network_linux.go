@@ -1,0 +1,104 @@
+// Package network gives each member of a cluster a network namespace of its own,
+// and cuts the links between them. It needs root.
+package network
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"plantstore/e2e/internal/process"
+)
+
+// A Link is one of the two that each member has.
+type Link string
+
+// The links: that to clients, which also this machine is on, and that to the
+// other members.
+const (
+	ToClients Link = "c"
+	ToPeers   Link = "p"
+)
+
+// A Network connects members.
+type Network struct{ t testing.TB }
+
+// New makes a network for so many members, which lasts as long as the test. Where
+// that is not possible the test is skipped and says so, but with CI=true it fails.
+func New(t testing.TB, members int) *Network {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), "ip", "netns", "list").CombinedOutput(); err != nil || os.Geteuid() != 0 {
+		message := fmt.Sprintf("%s NOT CHECKED: only root may make network namespaces, with ip: %v %s", t.Name(), err, out)
+		if os.Getenv("CI") == "true" {
+			t.Fatal(message)
+		}
+		fmt.Fprintln(os.Stderr, message)
+		t.Skip(message)
+	}
+	n := &Network{t}
+	for _, link := range []Link{ToClients, ToPeers} {
+		bridge := name("b", link)
+		n.ip("link", "add", bridge, "type", "bridge")
+		t.Cleanup(func() { n.ip("link", "del", bridge) })
+		n.ip("link", "set", bridge, "up")
+		if link == ToClients {
+			n.ip("addr", "add", address(link, 1)+"/24", "dev", bridge)
+		}
+	}
+	for member := range members {
+		n.join(member)
+	}
+	return n
+}
+
+// join makes the namespace of a member and its links.
+func (n *Network) join(member int) {
+	n.t.Helper()
+	space := Space(member)
+	n.ip("netns", "add", space)
+	n.t.Cleanup(func() { n.ip("netns", "del", space) })
+	n.ip("-n", space, "link", "set", "lo", "up")
+	for _, link := range []Link{ToClients, ToPeers} {
+		outside := name(fmt.Sprint(member), link)
+		n.ip("link", "add", outside, "type", "veth", "peer", "name", string(link), "netns", space)
+		n.ip("link", "set", outside, "master", name("b", link), "up")
+		n.ip("-n", space, "addr", "add", Address(member, link)+"/24", "dev", string(link))
+		n.ip("-n", space, "link", "set", string(link), "up")
+	}
+}
+
+// Cut lets nothing pass over a link of a member any more, without a word to
+// anybody.
+func (n *Network) Cut(member int, links ...Link) { n.set("down", member, links) }
+
+// Heal undoes Cut.
+func (n *Network) Heal(member int, links ...Link) { n.set("up", member, links) }
+
+func (n *Network) set(state string, member int, links []Link) {
+	n.t.Helper()
+	for _, link := range links {
+		n.ip("link", "set", name(fmt.Sprint(member), link), state)
+	}
+}
+
+func (n *Network) ip(args ...string) {
+	n.t.Helper()
+	process.Run(n.t, "ip", args...)
+}
+
+// Space returns the name of the namespace of a member.
+func Space(member int) string { return fmt.Sprintf("plants-%d-%d", os.Getpid(), member) }
+
+// Address returns that of a member on a link.
+func Address(member int, link Link) string { return address(link, 10+member) }
+
+// address returns one out of the networks that are kept for tests (RFC 2544), in
+// the part of this process.
+func address(link Link, host int) string {
+	second := map[Link]int{ToClients: 18, ToPeers: 19}[link]
+	return fmt.Sprintf("198.%d.%d.%d", second, os.Getpid()%256, host)
+}
+
+// name returns that of a device, which has 15 characters at the most.
+func name(what string, link Link) string { return fmt.Sprintf("pl%d%s%s", os.Getpid(), link, what) }
