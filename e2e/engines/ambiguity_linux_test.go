@@ -34,7 +34,7 @@ func testAmbiguity(t *testing.T, p *proxy.Proxy, url string) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 0)) //nolint:gosec // the same in each run
 	s := newSite(t, url, 2)
-	stop := s.load(1)
+	stop := s.load()
 	for round := range int64(torture(15, 150)) {
 		s.await(1 + random.Int64N(30))
 		fault := proxy.Cut + proxy.Fault(random.IntN(2))
@@ -63,7 +63,7 @@ func testAmbiguity(t *testing.T, p *proxy.Proxy, url string) {
 func TestPostgresRestarted(t *testing.T) {
 	server := postgres.Start(t, "")
 	s := newSite(t, server.URL("plants", "postgres"), 2)
-	stop := s.load(1)
+	stop := s.load()
 	for round := range torture(10, 50) {
 		s.await(200)
 		if round%2 == 0 {
@@ -87,7 +87,7 @@ func TestReplicaKilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, url(), 3)
-			stop := s.load(1)
+			stop := s.load()
 			for round := range torture(10, 50) {
 				s.await(50)
 				s.replace(round % len(s.replicas))

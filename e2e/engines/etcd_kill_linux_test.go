@@ -15,7 +15,7 @@ const longestGap = 3 * time.Second
 func TestEtcdLeaderKilled(t *testing.T) {
 	cluster := etcd.Start(t, etcd.Options{Members: 3})
 	s := newSite(t, "etcd://"+cluster.Hosts()+"/garden", 3)
-	stop := s.load(1)
+	stop := s.load()
 	for range torture(5, 20) {
 		s.await(200)
 		leader := cluster.Leader()

@@ -28,7 +28,7 @@ func TestEtcdPartition(t *testing.T) {
 	}
 	cluster := etcd.Start(t, o)
 	s := newSite(t, "etcd://"+cluster.Hosts()+"/garden", 3)
-	stop := s.load(1)
+	stop := s.load()
 	for round := range torture(4, 20) {
 		s.await(200)
 		links := []network.Link{network.ToPeers, network.ToClients}[:1+round%2]

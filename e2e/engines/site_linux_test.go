@@ -150,16 +150,16 @@ func (s *site) create(replica int, id int64, plant string, own bool) outcome {
 
 // load lets writers create plants through all replicas until stop is called, which
 // waits for their last answers. Of each writer's creates one in four is of an id
-// that the others create, too. base keeps the ids of several loads apart.
-func (s *site) load(base int64) (stop func()) {
+// that the others create, too.
+func (s *site) load() (stop func()) {
 	var all sync.WaitGroup
 	var ended atomic.Bool
 	for w := range writers {
 		all.Go(func() {
 			for n := 0; !ended.Load(); n++ {
-				id, own := base<<40|int64(w)<<28|int64(n), true
+				id, own := 1<<40|int64(w)<<28|int64(n), true
 				if n%4 == 3 {
-					id, own = -(base<<40 | int64(n)), false
+					id, own = -(1<<40 | int64(n)), false
 				}
 				if s.create(w+n, id, fmt.Sprintf("plant %d of writer %d", n, w), own) == unknown {
 					time.Sleep(time.Millisecond) // a replica that is gone refuses at once
@@ -188,6 +188,8 @@ func (s *site) await(n int64) {
 // gap returns the longest time without a create that succeeded, from the first one
 // on, and not counting what comes after the last.
 func (s *site) gap() (longest time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var stops []time.Duration
 	for _, o := range s.history {
 		if o.outcome == created {

@@ -3,6 +3,7 @@ package etcd
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -63,6 +64,8 @@ type Options struct {
 	Args []string
 	// Scheme is that of the clients' URLs; empty means http.
 	Scheme string
+	// TLS is what the tests' own clients use.
+	TLS *tls.Config
 }
 
 // A Cluster is a running etcd.
@@ -167,7 +170,7 @@ func (c *Cluster) Client(members ...*Member) *clientv3.Client {
 	for _, m := range members {
 		urls = append(urls, c.url(m))
 	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: urls, Logger: zap.NewNop()})
+	client, err := clientv3.New(clientv3.Config{Endpoints: urls, TLS: c.options.TLS, Logger: zap.NewNop()})
 	if err != nil {
 		c.t.Fatal(err)
 	}

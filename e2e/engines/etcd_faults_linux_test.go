@@ -1,0 +1,180 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"plantstore/e2e/internal/etcd"
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
+)
+
+// eventually sends new plants until the outcome is the wanted one.
+func (s *site) eventually(what string, want outcome, word string) {
+	s.t.Helper()
+	process.Eventually(s.t, what, func(context.Context) error {
+		s.mu.Lock()
+		id := 1<<50 + int64(len(s.history))
+		s.mu.Unlock()
+		if got := s.create(0, id, what, true); got == want && strings.Contains(s.last().answer, word) {
+			return nil
+		}
+		return errors.New(s.last().answer)
+	})
+}
+
+// last returns the operation that ended last.
+func (s *site) last() operation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.history) == 0 {
+		return operation{}
+	}
+	return s.history[len(s.history)-1]
+}
+
+// startFails starts a replica that must not start, and checks what it says.
+func startFails(t *testing.T, url string, words ...string) {
+	t.Helper()
+	start := time.Now()
+	_, err := plantstore.Try(t, plantstore.Options{Env: []string{"STORAGE_URL=" + url, "JWT_SECRET=" + secret}})
+	if err == nil {
+		t.Errorf("%s: it has started", url)
+		return
+	}
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%s: it says %q, without %q", url, err, word)
+		}
+	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("it tells the password: %v", err)
+	}
+	if took := time.Since(start); took > process.Patience/2 {
+		t.Errorf("%s: it took %v to say so", url, took)
+	}
+}
+
+// TestEtcdQuota fills an etcd to its quota under load, and empties it again.
+func TestEtcdQuota(t *testing.T) {
+	t.Parallel()
+	cluster := etcd.Start(t, etcd.Options{Args: []string{"--quota-backend-bytes", fmt.Sprint(4 << 20)}})
+	client := cluster.Client()
+	// What somebody else keeps there takes up most of the space.
+	for n := range 24 {
+		do(client.Put(t.Context(), fmt.Sprint("others/", n), strings.Repeat("x", 100<<10))).must(t)
+	}
+	s := newSite(t, "etcd://"+cluster.Hosts(), 2)
+	stop := s.load()
+	process.Eventually(t, "error 507", func(context.Context) error {
+		if answer := s.last().answer; !strings.Contains(answer, "error 507") {
+			return errors.New(answer)
+		}
+		return nil
+	})
+	// A replica that starts now says so, and starts.
+	s.replace(1)
+	if log := s.replicas[1].Log(); !strings.Contains(log, "ready") {
+		t.Errorf("the replica that started without space logs:\n%s", log)
+	}
+	answer := do(client.Delete(t.Context(), "others/", clientv3.WithPrefix())).must(t)
+	do(client.Compact(t.Context(), answer.Header.Revision, clientv3.WithCompactPhysical())).must(t)
+	do(client.Defragment(t.Context(), client.Endpoints()[0])).must(t)
+	do(client.AlarmDisarm(t.Context(), &clientv3.AlarmMember{})).must(t)
+	s.await(10)
+	stop()
+	s.verify()
+}
+
+// A result is what a call has returned.
+type result[T any] struct {
+	value T
+	err   error
+}
+
+// do takes the result of a call.
+func do[T any](value T, err error) result[T] { return result[T]{value, err} }
+
+// must returns the value, and ends the test if the call has failed.
+func (r result[T]) must(t testing.TB) T {
+	t.Helper()
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	return r.value
+}
+
+// TestEtcdCredentials has wrong users, wrong rights, and rights that change.
+func TestEtcdCredentials(t *testing.T) {
+	t.Parallel()
+	cluster := etcd.Start(t, etcd.Options{})
+	client, ctx := cluster.Client(), t.Context()
+	all := clientv3.PermissionType(clientv3.PermReadWrite)
+	do(client.UserAdd(ctx, "root", "of the tests")).must(t)
+	do(client.UserGrantRole(ctx, "root", "root")).must(t)
+	do(client.RoleAdd(ctx, "gardener")).must(t)
+	do(client.RoleGrantPermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), all)).must(t)
+	do(client.RoleAdd(ctx, "visitor")).must(t)
+	do(client.RoleGrantPermission(ctx, "visitor", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), clientv3.PermissionType(clientv3.PermRead))).must(t)
+	for _, user := range []string{"gardener", "visitor"} {
+		do(client.UserAdd(ctx, user, "hunter2")).must(t)
+		do(client.UserGrantRole(ctx, user, user)).must(t)
+	}
+	do(client.AuthEnable(ctx)).must(t)
+	admin := do(clientv3.New(clientv3.Config{Endpoints: client.Endpoints(), Username: "root", Password: "of the tests"})).must(t)
+	t.Cleanup(func() { _ = admin.Close() })
+
+	startFails(t, "etcd://"+cluster.Hosts()+"/garden", "etcd at", "asks for a user and a password")
+	startFails(t, "etcd://gardener:hunter2x@"+cluster.Hosts()+"/garden", "the user or the password is wrong")
+	startFails(t, "etcd://gardener:hunter2@"+cluster.Hosts()+"/gar", `"gardener" lacks the right to read and write below the prefix /gar/`)
+	startFails(t, "etcd://visitor:hunter2@"+cluster.Hosts()+"/garden", `"visitor" lacks the right`)
+
+	s := newSite(t, "etcd://gardener:hunter2@"+cluster.Hosts()+"/garden", 1)
+	s.eventually("allowed", created, "")
+	do(admin.RoleRevokePermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"))).must(t)
+	s.eventually("without the right", refused, "error 500")
+	do(admin.RoleGrantPermission(ctx, "gardener", "/garden/", clientv3.GetPrefixRangeEnd("/garden/"), all)).must(t)
+	s.eventually("allowed again", created, "")
+	do(admin.UserChangePassword(ctx, "gardener", "changed")).must(t)
+	s.eventually("with the old password", refused, "was not stored")
+	do(admin.UserChangePassword(ctx, "gardener", "hunter2")).must(t)
+	s.eventually("with the right password", created, "")
+	s.verify()
+	if log := s.replicas[0].Log(); strings.Contains(log, "hunter2") || !strings.Contains(log, "permission denied") {
+		t.Errorf("the log tells the password, or not the cause:\n%s", log)
+	}
+}
+
+// TestEtcdCertificates lets the client's certificate expire and puts a good one
+// in its place.
+func TestEtcdCertificates(t *testing.T) {
+	t.Parallel()
+	address := process.Address()
+	ca := newAuthority(t)
+	server, serverKey := ca.issue("server", address, time.Hour)
+	cert, key := ca.issue("client", "", time.Hour)
+	cluster := etcd.Start(t, etcd.Options{
+		Addresses: []string{address}, Scheme: "https", TLS: ca.config(cert, key),
+		Args: []string{"--cert-file", server, "--key-file", serverKey, "--trusted-ca-file", ca.file, "--client-cert-auth"},
+	})
+	url := "etcd://" + cluster.Hosts() + "/garden?ca=" + ca.file + "&cert=" + cert + "&key=" + key
+	s := newSite(t, url, 1)
+	s.eventually("with a good certificate", created, "")
+
+	ca.issue("client", "", -time.Hour)
+	cluster.Members[0].Kill() // so that there is a new connection
+	cluster.Restart(cluster.Members[0])
+	s.eventually("with an expired certificate", refused, "error 503")
+	startFails(t, url, "expired certificate")
+	startFails(t, "etcd://"+cluster.Hosts()+"/garden?ca="+ca.file, "no member with a quorum has answered")
+	startFails(t, "etcd://"+cluster.Hosts()+"/garden?tls=true", "unknown authority")
+	ca.issue("client", "", time.Hour)
+	s.eventually("with a new certificate", created, "")
+	s.verify()
+}
