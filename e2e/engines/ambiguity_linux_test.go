@@ -18,6 +18,7 @@ import (
 // under way. No client may be told that its own plant was there before, and each
 // must learn what became of it.
 func TestEtcdAmbiguity(t *testing.T) {
+	t.Parallel()
 	cluster := etcd.Start(t, etcd.Options{})
 	p := proxy.Start(t, cluster.Hosts())
 	// A member that keeps silent on a connection that stands is left for others.
@@ -25,6 +26,7 @@ func TestEtcdAmbiguity(t *testing.T) {
 }
 
 func TestPostgresAmbiguity(t *testing.T) {
+	t.Parallel()
 	server := postgres.Start(t, "")
 	p := proxy.Start(t, server.Host())
 	testAmbiguity(t, p, strings.Replace(server.URL("plants", "postgres"), server.Host(), p.Address, 1))
@@ -37,7 +39,7 @@ func testAmbiguity(t *testing.T, p *proxy.Proxy, url string) {
 	stop := s.load()
 	for round := range int64(torture(15, 150)) {
 		s.await(1 + random.Int64N(30))
-		fault := proxy.Cut + proxy.Fault(random.IntN(2))
+		fault := []proxy.Fault{proxy.Cut, proxy.Swallow}[random.IntN(2)]
 		if round%10 == 5 { // it takes long until the next request gets through
 			fault = proxy.Silence
 		}
@@ -61,6 +63,7 @@ func testAmbiguity(t *testing.T, p *proxy.Proxy, url string) {
 // TestPostgresRestarted restarts the server again and again while clients create
 // plants through two replicas.
 func TestPostgresRestarted(t *testing.T) {
+	t.Parallel()
 	server := postgres.Start(t, "")
 	s := newSite(t, server.URL("plants", "postgres"), 2)
 	stop := s.load()
@@ -81,11 +84,13 @@ func TestPostgresRestarted(t *testing.T) {
 // TestReplicaKilled kills one of three replicas again and again in the middle of
 // its work, on each engine.
 func TestReplicaKilled(t *testing.T) {
+	t.Parallel()
 	for name, url := range map[string]func() string{
 		"etcd":       func() string { return "etcd://" + etcd.Start(t, etcd.Options{}).Hosts() },
 		"PostgreSQL": func() string { return postgres.Start(t, "").URL("plants", "postgres") },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSite(t, url(), 3)
 			stop := s.load()
 			for round := range torture(10, 50) {

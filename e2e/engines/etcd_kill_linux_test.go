@@ -12,6 +12,8 @@ const longestGap = 3 * time.Second
 
 // TestEtcdLeaderKilled kills the leader again and again while clients create
 // plants through three replicas.
+//
+//nolint:paralleltest // it measures
 func TestEtcdLeaderKilled(t *testing.T) {
 	cluster := etcd.Start(t, etcd.Options{Members: 3})
 	s := newSite(t, "etcd://"+cluster.Hosts()+"/garden", 3)

@@ -18,6 +18,8 @@ const longestAnswer = 11 * time.Second
 // TestEtcdPartition cuts the leader off, from the other members alone or from the
 // replicas as well, again and again, and then so many members that none is left
 // with a quorum.
+//
+//nolint:paralleltest // it measures
 func TestEtcdPartition(t *testing.T) {
 	const members = 3
 	n := network.New(t, members)

@@ -76,8 +76,10 @@ func requireRoot(t testing.TB) {
 
 // TestPowerCut cuts the power of all members, or of the server, at once, under load.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	requireRoot(t)
 	t.Run("etcd", func(t *testing.T) {
+		t.Parallel()
 		v := newVolume(t, 2<<30) // each member allocates 64 MiB ahead
 		cluster := etcd.Start(t, etcd.Options{Members: 3, Dir: v.dir})
 		testPowerCut(t, v, "etcd://"+cluster.Hosts(), func() {
@@ -92,6 +94,7 @@ func TestPowerCut(t *testing.T) {
 		})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
 		v := newVolume(t, 1<<30)
 		server := postgres.Start(t, v.dir)
 		process.Run(t, "sync") // of what initdb has made

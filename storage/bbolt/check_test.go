@@ -283,7 +283,7 @@ func TestWalkSeesHiddenRecords(t *testing.T) {
 		for i, key := range keys {
 			e := make([]byte, elementLen)
 			binary.NativeEndian.PutUint32(e[branchPos:], uint32(data-i*elementLen)) //nolint:gosec // within the page
-			binary.NativeEndian.PutUint32(e[branchKey:], uint32(len(key))) //nolint:gosec // a few
+			binary.NativeEndian.PutUint32(e[branchKey:], uint32(len(key)))          //nolint:gosec // a few
 			binary.NativeEndian.PutUint64(e[branchChild:], id+1+uint64(i))
 			b, data = append(b, e...), data+len(key)
 		}

@@ -23,7 +23,7 @@ import (
 const (
 	batchPlants = 127
 	batchBytes  = 1 << 20
-	maxPlant    = 3<<19 - 4<<10 // bytes of a name and a tag
+	maxValue    = 3<<19 - 4<<10 // bytes, of one plant that goes alone
 	writers     = 4
 )
 
@@ -54,50 +54,24 @@ type Store struct {
 var _ storage.Store = (*Store)(nil)
 
 // Create is [storage.Store.Create]. A plant that is larger than a server takes in
-// one request is refused.
+// one request is refused, with an error of its own.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
 	if s.group == nil {
 		return errReadOnly
-	}
-	if err := fits(plant); err != nil {
-		return err
 	}
 	return s.group.Create(ctx, id, plant)
 }
 
 // CreateAll is [storage.Store.CreateAll].
 func (s *Store) CreateAll(ctx context.Context, records []storage.Record) []error {
-	outcomes := make([]error, len(records))
-	var fitting []storage.Record
-	var places []int // of those in outcomes
-	for i, r := range records {
-		switch err := fits(r.Plant); {
-		case s.group == nil:
-			outcomes[i] = errReadOnly
-		case err != nil:
-			outcomes[i] = err
-		default:
-			fitting, places = append(fitting, r), append(places, i)
-		}
+	if s.group != nil {
+		return s.group.CreateAll(ctx, records)
 	}
-	if len(fitting) > 0 {
-		for i, err := range s.group.CreateAll(ctx, fitting) {
-			outcomes[places[i]] = err
-		}
+	outcomes := make([]error, len(records))
+	for i := range outcomes {
+		outcomes[i] = errReadOnly
 	}
 	return outcomes
-}
-
-// fits returns an error if the plant is larger than a server takes in one request.
-func fits(plant models.Plant) error {
-	size := len(plant.Name)
-	if plant.Tag != nil {
-		size += len(*plant.Tag)
-	}
-	if size > maxPlant {
-		return fmt.Errorf("a plant of %d bytes is larger than etcd takes: at most %d", size, maxPlant)
-	}
-	return nil
 }
 
 // Get is [storage.Store.Get]. It is linearizable.

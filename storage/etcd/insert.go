@@ -18,14 +18,9 @@ import (
 // insert is the [storage.InsertFunc]: one transaction, in it one for each plant,
 // which puts it if its key was never created and else gets what is there.
 func (s *Store) insert(ctx context.Context, request storage.Request, batch []storage.Item) error {
-	ops := make([]clientv3.Op, len(batch))
-	for i, item := range batch {
-		key := s.keys.of(item.ID)
-		ops[i] = clientv3.OpTxn(
-			[]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "=", 0)},
-			[]clientv3.Op{clientv3.OpPut(key, record{request, item.Plant}.encode(key))},
-			[]clientv3.Op{clientv3.OpGet(key)},
-		)
+	ops, items := s.operations(request, batch)
+	if len(ops) == 0 {
+		return nil
 	}
 	var sent atomic.Bool
 	ctx = context.WithValue(clientv3.WithRequireLeader(ctx), sentKey{}, &sent)
@@ -33,13 +28,34 @@ func (s *Store) insert(ctx context.Context, request storage.Request, batch []sto
 	if err != nil {
 		return judge(err, sent.Load())
 	}
-	if len(answer.Responses) != len(batch) {
-		return fmt.Errorf("%w: etcd has answered %d of %d creates", storage.ErrUnknown, len(answer.Responses), len(batch))
+	if len(answer.Responses) != len(ops) {
+		return fmt.Errorf("%w: etcd has answered %d of %d creates", storage.ErrUnknown, len(answer.Responses), len(ops))
 	}
-	for i := range batch {
-		s.settle(&batch[i], request, answer.Responses[i].GetResponseTxn())
+	for i, item := range items {
+		s.settle(item, request, answer.Responses[i].GetResponseTxn())
 	}
 	return nil
+}
+
+// operations returns what creates the plants of a batch, and the items that it is
+// for. One that no server takes is refused at once.
+func (s *Store) operations(request storage.Request, batch []storage.Item) (ops []clientv3.Op, items []*storage.Item) {
+	for i := range batch {
+		item := &batch[i]
+		key := s.keys.of(item.ID)
+		value := record{request, item.Plant}.encode(key)
+		if len(value) > maxValue {
+			item.Existing, item.Err = nil, fmt.Errorf("a plant of %d bytes is larger than etcd takes: at most %d", len(value), maxValue)
+			continue
+		}
+		items = append(items, item)
+		ops = append(ops, clientv3.OpTxn(
+			[]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "=", 0)},
+			[]clientv3.Op{clientv3.OpPut(key, value)},
+			[]clientv3.Op{clientv3.OpGet(key)},
+		))
+	}
+	return ops, items
 }
 
 // settle notes what became of one create.

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -90,5 +91,23 @@ func TestSettle(t *testing.T) {
 		if (item.Existing != nil) != test.existing || !errors.Is(item.Err, test.err) {
 			t.Errorf("%s: existing %v, error %v", name, item.Existing, item.Err)
 		}
+	}
+}
+
+// A plant that no server takes does not keep others from being stored.
+func TestOperationsLeaveOutWhatIsTooLarge(t *testing.T) {
+	t.Parallel()
+	s := &Store{keys: keys{"/"}}
+	batch := make([]storage.Item, 3)
+	batch[1].Plant.Name = strings.Repeat("x", maxValue)
+	ops, items := s.operations(storage.NewRequest(), batch)
+	if len(ops) != 2 || len(items) != 2 || items[0] != &batch[0] || items[1] != &batch[2] {
+		t.Errorf("%d operations for %d items, want 2 for the first and the third", len(ops), len(items))
+	}
+	if err := batch[1].Err; err == nil || errors.Is(err, storage.ErrUnknown) || batch[0].Err != nil {
+		t.Errorf("the outcomes are %v, %v", batch[0].Err, err)
+	}
+	if err := s.insert(t.Context(), storage.NewRequest(), batch[1:2]); err != nil {
+		t.Errorf("insert of it alone: %v", err)
 	}
 }

@@ -25,8 +25,8 @@ var addresses atomic.Uint32 //nolint:gochecknoglobals // all tests of a process 
 // Address returns an address of the loopback network that nobody else has: no
 // other test, and, since its own number is part of it, no other process.
 func Address() string {
-	pid := os.Getpid()
-	return net.IPv4(127, byte(16+pid>>14&0x7f), byte(pid>>6), byte(pid<<2)+byte(addresses.Add(1)&3)).String() //nolint:gosec // cut off on purpose
+	pid, n := os.Getpid(), addresses.Add(1)
+	return net.IPv4(127, byte(16+pid&0x7f), byte(pid>>7), byte(1+n%250)).String() //nolint:gosec // cut off on purpose
 }
 
 // A Process is a program under test.

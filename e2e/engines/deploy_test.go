@@ -1,0 +1,147 @@
+package engines
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	compose "github.com/compose-spec/compose-go/v2/types"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/yaml"
+
+	"plantstore/e2e/internal/tools"
+)
+
+// deployFile returns a file of docs/deploy and its path.
+func deployFile(t *testing.T, name string) (path string, text []byte) {
+	t.Helper()
+	module, err := tools.ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(module, "..", "docs", "deploy", name)
+	if text, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return path, text
+}
+
+// TestKubernetes reads the manifests as Kubernetes would: a field that it does not
+// know, or that is there twice, is a failure. Then it checks what matters.
+func TestKubernetes(t *testing.T) {
+	t.Parallel()
+	var deployment appsv1.Deployment
+	var service corev1.Service
+	var budget policyv1.PodDisruptionBudget
+	_, text := deployFile(t, "kubernetes.yaml")
+	documents := strings.Split(string(text), "\n---\n")
+	for i, object := range []any{&deployment, &service, &budget} {
+		if err := yaml.UnmarshalStrict([]byte(documents[i]), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod := deployment.Spec.Template
+	container := pod.Spec.Containers[0]
+	for what, ok := range map[string]bool{
+		"three documents, of the kinds that were read": len(documents) == 3 && deployment.Kind == "Deployment" &&
+			service.Kind == "Service" && budget.Kind == "PodDisruptionBudget",
+		"three replicas, of which two stay": *deployment.Spec.Replicas == 3 && budget.Spec.MinAvailable.IntValue() == 2,
+		"all speak of the same pods": fmt.Sprint(pod.Labels) == fmt.Sprint(deployment.Spec.Selector.MatchLabels) &&
+			fmt.Sprint(pod.Labels) == fmt.Sprint(service.Spec.Selector) && fmt.Sprint(pod.Labels) == fmt.Sprint(budget.Spec.Selector.MatchLabels),
+		"not root": *pod.Spec.SecurityContext.RunAsNonRoot && *pod.Spec.SecurityContext.RunAsUser == 65532,
+		"nothing that can be written to, no capability": *container.SecurityContext.ReadOnlyRootFilesystem &&
+			!*container.SecurityContext.AllowPrivilegeEscalation && slices.Equal(container.SecurityContext.Capabilities.Drop, []corev1.Capability{"ALL"}),
+		"three probes":            container.StartupProbe != nil && container.ReadinessProbe != nil && container.LivenessProbe != nil,
+		"no token of the cluster": !*pod.Spec.AutomountServiceAccountToken,
+		"time to stop":            *pod.Spec.TerminationGracePeriodSeconds >= container.Lifecycle.PreStop.Sleep.Seconds+30,
+	} {
+		if !ok {
+			t.Errorf("not so: %s", what)
+		}
+	}
+	checkProbes(t, container, service)
+	checkSecrets(t, container)
+}
+
+// checkProbes checks that probes and service go to the port that is listened on.
+func checkProbes(t *testing.T, container corev1.Container, service corev1.Service) {
+	t.Helper()
+	port := container.Ports[0]
+	for _, probe := range []*corev1.Probe{container.StartupProbe, container.ReadinessProbe, container.LivenessProbe} {
+		if probe.HTTPGet.Path != "/openapi.json" || probe.HTTPGet.Port.StrVal != port.Name {
+			t.Errorf("a probe asks for %s at %s", probe.HTTPGet.Path, probe.HTTPGet.Port.String())
+		}
+	}
+	if service.Spec.Ports[0].TargetPort.StrVal != port.Name || port.ContainerPort != 8080 {
+		t.Errorf("the service goes to %s, the port is %+v", service.Spec.Ports[0].TargetPort.String(), port)
+	}
+}
+
+// checkSecrets checks that each variable is an option of the program, and that what
+// is secret comes from the secret.
+func checkSecrets(t *testing.T, container corev1.Container) {
+	t.Helper()
+	known := options(t)
+	for _, variable := range container.Env {
+		if !slices.Contains(known, variable.Name) {
+			t.Errorf("%s is no option", variable.Name)
+		}
+		if variable.Name == "STORAGE_URL" && (variable.Value != "" || variable.ValueFrom.SecretKeyRef == nil) {
+			t.Errorf("%s is not from a secret", variable.Name)
+		}
+	}
+}
+
+// options returns the names of all options, from .env.example.
+func options(t *testing.T) (names []string) {
+	t.Helper()
+	path, _ := deployFile(t, "sizing.md")
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "..", "..", ".env.example"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "#"), "="); ok && !strings.Contains(name, " ") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// TestCompose reads the compose file as Compose does, with its schema.
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	path, text := deployFile(t, "compose.yaml")
+	project, err := loader.LoadWithContext(t.Context(), compose.ConfigDetails{
+		WorkingDir:  filepath.Dir(path),
+		ConfigFiles: []compose.ConfigFile{{Filename: path, Content: text}},
+		Environment: compose.Mapping{"POSTGRES_PASSWORD": "secret"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := project.Services["plantstore"]
+	if *service.Deploy.Replicas != 3 || !service.ReadOnly || service.User != "65532:65532" || !slices.Equal(service.CapDrop, []string{"ALL"}) {
+		t.Errorf("the service is not three replicas without rights: %+v", service)
+	}
+	if url := *service.Environment["STORAGE_URL"]; url != "postgres://plants:secret@postgres/plants?sslmode=disable" { //nolint:gosec // no secret
+		t.Errorf("STORAGE_URL is %s", url)
+	}
+	known := options(t)
+	for name := range service.Environment {
+		if !slices.Contains(known, name) {
+			t.Errorf("%s is no option", name)
+		}
+	}
+	for _, port := range service.Ports {
+		if port.HostIP != "127.0.0.1" || port.Target != 8080 {
+			t.Errorf("the port is %+v", port)
+		}
+	}
+}
