@@ -24,7 +24,7 @@ const (
 	batchPlants = 127
 	batchBytes  = 1 << 20
 	maxValue    = 3<<19 - 4<<10 // bytes, of one plant that goes alone
-	writers     = 4
+	writers     = 2
 )
 
 // pageRecords bounds the memory of a page of [storage.Store.List]: each plant may

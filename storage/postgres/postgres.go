@@ -27,7 +27,7 @@ import (
 const (
 	batchPlants = 1000
 	batchBytes  = 8 << 20
-	writers     = 4
+	writers     = 2
 )
 
 // pageRecords bounds the memory of a page of [storage.Store.List].
