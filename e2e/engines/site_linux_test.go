@@ -203,7 +203,7 @@ func (s *site) gap() (longest time.Duration) {
 	return longest
 }
 
-// verify creates all that was created once more, through other replicas, and then
+// verify creates once more all that was created, refused or left open, and then
 // checks the whole history: nothing that was acknowledged is lost, no id has two
 // owners, and no client was told that its own plant was there before (C5.26-28).
 func (s *site) verify() {
@@ -222,7 +222,7 @@ func (s *site) verify() {
 	counts := map[outcome]int{}
 	for _, o := range sent {
 		counts[o.outcome]++
-		if o.outcome == created || o.outcome == unknown {
+		if o.outcome == created || o.outcome == unknown || o.outcome == refused {
 			next <- o
 		}
 	}
