@@ -1,6 +1,6 @@
 // Package etcd is the engine for several machines over an etcd cluster: any
 // number of processes share the keys below one prefix. What is in them, and how
-// a create gets there, is described in docs/adr/0008-engines-over-a-network.md.
+// a create gets there, is described in docs/adr/0010-engines-over-a-network.md.
 package etcd
 
 import (

@@ -1,7 +1,7 @@
 // Package postgres is the engine for several machines over PostgreSQL, and over
 // what speaks its protocol and shards: any number of processes share one table.
 // What is in it, and how a create gets there, is described in
-// docs/adr/0008-engines-over-a-network.md.
+// docs/adr/0010-engines-over-a-network.md.
 package postgres
 
 import (
