@@ -48,8 +48,10 @@ func testCreateAll(t *testing.T, open Open) {
 func testCreateAllKeepsPlants(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	var records []storage.Record
-	for i, odd := range oddStrings() {
-		records = append(records, storage.Record{ID: int64(i), Plant: models.Plant{Name: odd, Tag: &odd}})
+	for i, odd := range oddStrings() { // no plant is larger than a body may be
+		id := int64(2 * i)
+		records = append(records, storage.Record{ID: id, Plant: models.Plant{Name: odd}},
+			storage.Record{ID: id + 1, Plant: models.Plant{Name: "a", Tag: &odd}})
 	}
 	mustCreateAll(t, s, records)
 	if diff := cmp.Diff(records, mustList(t, s, 0)); diff != "" {
