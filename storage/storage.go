@@ -67,6 +67,8 @@ type Report struct {
 	Damage []string `json:"damage"`
 	// More is the number of findings beyond those.
 	More int64 `json:"more,omitzero"`
+	// Notes say what could not be found out. They are no findings.
+	Notes []string `json:"notes,omitzero"`
 }
 
 // maxDamage bounds the findings that a Report spells out.

@@ -62,6 +62,11 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 
 // writeFindings prints a report for people.
 func writeFindings(w io.Writer, report storage.Report) error {
+	for _, note := range report.Notes {
+		if _, err := fmt.Fprintln(w, "note:", note); err != nil {
+			return err
+		}
+	}
 	for _, damage := range report.Damage {
 		if _, err := fmt.Fprintln(w, damage); err != nil {
 			return err

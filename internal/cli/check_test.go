@@ -53,6 +53,19 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// What cannot be found out is noted, and is no finding.
+func TestCheckWithTornMark(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, plantsDB(t)+".mark", "")
+	const note = "whether commits are lost cannot be found out: the mark is not whole, as after a power cut"
+	if got := output(t, nil, "check"); got != "note: "+note+"\n1 plants are whole, 0 findings\n" {
+		t.Errorf("check prints %q", got)
+	}
+	if got := output(t, nil, "check", "--json"); !strings.Contains(got, note) {
+		t.Errorf("check --json prints %s", got)
+	}
+}
+
 func TestCheckWithoutDatabase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	checkFailure(t, run(t, nil, "check"), 1, "database data/plants.db cannot be opened: *")

@@ -3,6 +3,7 @@ package bbolt
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -37,12 +38,16 @@ func (s *Store) Check(ctx context.Context) (storage.Report, error) {
 	return report, s.checkStructure(ctx, tx, &report)
 }
 
-// checkMark adds the commits that the file has lost.
+// checkMark adds the commits that the file has lost, or a note that a torn mark
+// cannot tell.
 func (s *Store) checkMark(report *storage.Report) error {
 	newest, _ := newestMeta(s.file) // there is one, or the file would not be open
-	marked, err := readMark(s.file.Name(), s.id)
+	marked, torn, err := readMark(s.file.Name(), s.id)
 	if err != nil {
-		return fmt.Errorf("its mark: %w", err)
+		return err
+	}
+	if torn {
+		report.Notes = append(report.Notes, "whether commits are lost cannot be found out: the mark is not whole, as after a power cut")
 	}
 	if marked > newest.txid {
 		report.Add("the last %d commits are missing: the newest meta page is damaged, "+
@@ -61,7 +66,8 @@ func (s *Store) checkStructure(ctx context.Context, tx *bolt.Tx, report *storage
 			if !more {
 				return nil
 			}
-			report.Add("structure: %v", finding)
+			// bbolt's own panics are findings like any other.
+			report.Add("structure: %s", strings.TrimPrefix(finding.Error(), "panic: "))
 		case <-ctx.Done():
 			s.abandoned.Store(true)
 			return ctx.Err()

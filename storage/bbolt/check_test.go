@@ -145,6 +145,17 @@ func TestCheckFindsDamagedStructure(t *testing.T) {
 	}
 }
 
+// What bbolt's own check panics over is a finding, without that word.
+func TestCheckWordsPanicsAsFindings(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	overwrite(t, path, int64(os.Getpagesize()), []byte{9}) // the number of a meta page, which no checksum covers
+	report := check(t, path)
+	if len(report.Damage) != 1 || !strings.HasPrefix(report.Damage[0], "structure: assertion failed") {
+		t.Errorf("Check: %+v", report)
+	}
+}
+
 // Small buckets have no pages of their own.
 func TestCheckFindsDamageWithinBucket(t *testing.T) {
 	t.Parallel()

@@ -29,30 +29,35 @@ type mark struct {
 // a write never leaves a rest of the one before.
 const markLine = "plantstore mark of %s: %020d"
 
-// openMark opens the mark of the database path with that id, or makes one.
+// openMark opens the mark of the database path with that id, or makes one. What a
+// foreign file has beyond the length of a mark is cut off.
 func openMark(path, id string) (*mark, error) {
 	file, err := os.OpenFile(path+markSuffix, os.O_RDWR|os.O_CREATE, filePerm)
 	if err != nil {
 		return nil, err
 	}
+	if err := file.Truncate(int64(len(encodeMark(id, 0)))); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
 	return &mark{file: file, id: id}, nil
 }
 
 // readMark returns what the mark of the database path says, or 0 if there is
-// none that is whole and of the database with that id.
-func readMark(path, id string) (txid uint64, err error) {
+// none of the database with that id, as after a restore. A mark that is torn, as a
+// power cut may leave it, tells nothing either; that alone is no damage.
+func readMark(path, id string) (txid uint64, torn bool, err error) {
 	text, err := os.ReadFile(path + markSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return 0, false, nil
 	}
 	if err != nil {
-		return 0, err
+		return 0, false, fmt.Errorf("its mark: %w", err)
 	}
 	of, txid, whole := parseMark(text)
-	if !whole || of != id { // torn by a power cut, or of another database
-		return 0, nil
+	if !whole || of != id {
+		return 0, !whole, nil
 	}
-	return txid, nil
+	return txid, false, nil
 }
 
 // parseMark returns what a mark says, and whether it is whole.

@@ -43,7 +43,7 @@ const (
 )
 
 // Opener returns the [storage.Opener] of this engine. The store tells logger what
-// its scrub finds.
+// its scrub finds, and if its mark is torn.
 func Opener(logger *slog.Logger) storage.Opener {
 	return func(ctx context.Context, loc storage.Location) (storage.Store, error) {
 		return openURL(ctx, loc, logger)
@@ -93,10 +93,10 @@ func openWritable(path string, logger *slog.Logger) (*Store, error) {
 	if s, err = open(path, false); err != nil {
 		return nil, explain(path, err)
 	}
+	s.logger = logger
 	if err := s.start(path); err != nil {
 		return nil, errors.Join(explain(path, err), s.db.Close())
 	}
-	s.logger = logger
 	s.run()
 	return s, nil
 }

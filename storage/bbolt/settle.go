@@ -39,9 +39,13 @@ func (s *Store) start(path string) (err error) {
 		return err
 	}
 	s.size.Store(s.opened.Size())
-	marked, err := readMark(path, s.id)
+	marked, torn, err := readMark(path, s.id)
 	if err != nil {
-		return fmt.Errorf("its mark: %w", err)
+		return err
+	}
+	if torn {
+		s.logger.Warn("whether commits are lost cannot be found out this time: the mark is not whole, as after a power cut",
+			"mark", path+markSuffix)
 	}
 	if marked > newest.txid {
 		return refusal("has lost its last %d commits: it is damaged, or an older copy was put in its place; "+

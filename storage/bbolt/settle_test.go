@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -104,7 +105,8 @@ func TestOlderMetaPageDamaged(t *testing.T) {
 	}
 }
 
-// A mark that is behind, torn, or of another database says nothing.
+// A mark that is behind, torn, or of another database raises no alarm. If it is torn,
+// that is said.
 func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	other := newFile(t, 50)
@@ -112,12 +114,16 @@ func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(mark []byte) []byte{
-		"behind":  func(mark []byte) []byte { return encodeMark(strings.Fields(string(mark))[3][:32], 1) },
-		"torn":    func(mark []byte) []byte { return bytes.Replace(mark, []byte("0"), []byte("1"), 1) },
-		"short":   func(mark []byte) []byte { return mark[:20] },
-		"empty":   func([]byte) []byte { return nil },
-		"another": func([]byte) []byte { return otherMark },
+	for name, test := range map[string]struct {
+		change func(mark []byte) []byte
+		told   int // how often it is said that the mark is torn
+	}{
+		"behind":  {func(mark []byte) []byte { return encodeMark(strings.Fields(string(mark))[3][:32], 1) }, 0},
+		"torn":    {func(mark []byte) []byte { return bytes.Replace(mark, []byte("0"), []byte("1"), 1) }, 1},
+		"short":   {func(mark []byte) []byte { return mark[:20] }, 1},
+		"empty":   {func([]byte) []byte { return nil }, 1},
+		"foreign": {func([]byte) []byte { return garbage(100) }, 1},
+		"another": {func([]byte) []byte { return otherMark }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -126,10 +132,20 @@ func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path+markSuffix, change(mark), 0o600); err != nil {
+			if err := os.WriteFile(path+markSuffix, test.change(mark), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s := mustOpen(t, path)
+			if report := check(t, path); !report.Whole() || len(report.Notes) != test.told {
+				t.Errorf("Check: %+v, want %d notes", report, test.told)
+			}
+			var log bytes.Buffer
+			s, err := openWritable(path, slog.New(slog.NewTextHandler(&log, nil)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Count(log.String(), "level=WARN") != test.told || strings.Count(log.String(), "not whole") != test.told {
+				t.Errorf("the log is %q, want %d warnings", &log, test.told)
+			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
