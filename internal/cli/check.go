@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,7 +34,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := engines(slog.New(slog.DiscardHandler)).OpenReadOnly(ctx, c.StorageURL)
+	store, err := openEngine(ctx, c, forReading)
 	if errors.Is(err, storage.ErrLocked) {
 		return fmt.Errorf("%w; or check a copy of it, as plantstore backup does", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -13,6 +14,7 @@ import (
 	"plantstore/internal/config"
 	"plantstore/internal/control"
 	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
 // An access says what a command does with the store.
@@ -77,8 +79,27 @@ func openStore(ctx context.Context, c *config.Config, a access) (storage.Store, 
 
 func openEngine(ctx context.Context, c *config.Config, a access) (storage.Store, error) {
 	engines := engines(slog.New(slog.DiscardHandler))
+	open := engines.OpenReadOnly
 	if a == forWriting {
-		return engines.Open(ctx, c.StorageURL)
+		open = engines.Open
 	}
-	return engines.OpenReadOnly(ctx, c.StorageURL)
+	store, err := open(ctx, c.StorageURL)
+	return store, advised(err)
+}
+
+// advised adds to an error of the database's file what can be done about it.
+func advised(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w; name the database with --storage-url, or run plantstore serve first", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; run this as the user whose folder it is, or name another place with --storage-url", err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w; make it writable, or name another place with --storage-url", err)
+	case bbolt.NoSpace(err):
+		return fmt.Errorf("%w; make room on that disk, and try again", err)
+	}
+	return err
 }

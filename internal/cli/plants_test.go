@@ -110,7 +110,7 @@ func TestReadingChangesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{"list", "count", "get 1", "export", "export out.jsonl"} {
 		checkFailure(t, run(t, nil, append([]string{"plants"}, strings.Fields(args)...)...), 1,
-			"database data/plants.db cannot be opened: *")
+			"database data/plants.db cannot be opened: "+noDatabase)
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
 		t.Errorf("the folder holds %v, %v", entries, err)

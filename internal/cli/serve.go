@@ -89,7 +89,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	logger, text := newLogger(log, isTerminal(p.Stderr), c)
 	store, err := engines(logger).Open(ctx, c.StorageURL)
 	if err != nil {
-		return err
+		return advised(err)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	logSeed, err := seed(ctx, p, cmd, store)

@@ -49,16 +49,16 @@ func (s *Store) failed(cause error) error {
 	if err := s.db.View(func(*bolt.Tx) error { return nil }); err != nil {
 		s.group.Stop(errors.Join(cause, err))
 	}
-	if noSpace(cause) {
+	if NoSpace(cause) {
 		return fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
 	}
 	return fmt.Errorf("commit: %w", cause)
 }
 
-// noSpace reports whether err says that the file could not grow: the file
+// NoSpace reports whether err says that the file could not grow: the file
 // system is full, the quota used up, or the limit on the size of a file met.
 // Some of bbolt's errors carry the system's words without the system's error.
-func noSpace(err error) bool {
+func NoSpace(err error) bool {
 	for _, full := range append(diskFull(), syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG) {
 		if errors.Is(err, full) || strings.Contains(err.Error(), full.Error()) {
 			return true

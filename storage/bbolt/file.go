@@ -1,6 +1,7 @@
 package bbolt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,9 @@ func refusal(format string, args ...any) error {
 
 // explain turns what kept the file path from being opened into one line.
 func explain(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = cmp.Or(refuseOrphan(path), err)
+	}
 	var refused refusalError
 	switch {
 	case errors.As(err, &refused):
@@ -34,7 +38,7 @@ func explain(path string, err error) error {
 	case errors.Is(err, bolterrors.ErrVersionMismatch):
 		return fmt.Errorf("database %s is of another version of bbolt (%w): name another file", path, err)
 	}
-	return fmt.Errorf("database %s cannot be opened: %w", path, err)
+	return fmt.Errorf("database %s cannot be opened: %w", path, withoutPath(path, err))
 }
 
 // explainCreate is explain for a file that could not be made.
@@ -42,10 +46,15 @@ func explainCreate(path string, err error) error {
 	if _, refused := errors.AsType[refusalError](err); refused {
 		return explain(path, err)
 	}
+	return fmt.Errorf("create database %s: %w", path, withoutPath(path, err))
+}
+
+// withoutPath returns err without the path, which need not be said twice.
+func withoutPath(path string, err error) error {
 	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
-		err = failure.Err // the path need not be said twice
+		return failure.Err
 	}
-	return fmt.Errorf("create database %s: %w", path, err)
+	return err
 }
 
 // openFile is what bbolt opens its file with. It makes no file, and refuses one
@@ -54,8 +63,6 @@ func explainCreate(path string, err error) error {
 func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	info, err := os.Stat(name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errors.Join(refuseOrphan(name), err)
 	case err != nil:
 		return nil, err
 	case info.IsDir():

@@ -36,8 +36,12 @@ func TestMissingDatabase(t *testing.T) {
 				mustOpen(t, path)
 				return
 			}
-			for _, open := range []func(string) (*Store, error){Open, OpenReadOnly} {
-				_, err := open(path)
+			for _, use := range []func() error{
+				func() error { _, err := Open(path); return err },
+				func() error { _, err := OpenReadOnly(path); return err },
+				func() error { _, _, err := Compact(t.Context(), path); return err },
+			} {
+				err := use()
 				wantLine(t, path, err, "is missing, although its mark "+path+markSuffix+" "+tt.want)
 			}
 			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
