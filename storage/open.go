@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,6 +12,9 @@ import (
 
 // defaultScheme is the scheme of a location that is a plain path.
 const defaultScheme = "bbolt"
+
+// ErrURL: the storage URL names nothing that this program could open.
+var ErrURL = errors.New("storage URL")
 
 // A Location is a storage URL, taken apart.
 type Location struct {
@@ -100,8 +104,8 @@ func (e Engines) open(ctx context.Context, rawURL string, readOnly bool) (Store,
 	open, ok := e[loc.Scheme]
 	if !ok {
 		known := strings.Join(slices.Sorted(maps.Keys(e)), ", ")
-		return nil, fmt.Errorf("storage URL has the unknown scheme %q; known: %s (for a file with such a name write %s:PATH)",
-			loc.Scheme, known, defaultScheme)
+		return nil, fmt.Errorf("%w has the unknown scheme %q; known: %s (for a file with such a name write %s:PATH)",
+			ErrURL, loc.Scheme, known, defaultScheme)
 	}
 	return open(ctx, loc)
 }

@@ -63,20 +63,22 @@ func ReadSecret(path string) (Secret, error) {
 }
 
 // EnsureSecret returns the secret in a file, which it makes first if it is not
-// there: 32 random bytes in hexadecimal, readable by the owner only. Of several
-// processes that do so at once, all get the same secret.
-func EnsureSecret(path string) (Secret, error) {
-	secret, err := ReadSecret(path)
+// there, and says so: 32 random bytes in hexadecimal, readable by the owner only. Of
+// several processes that do so at once, all get the same secret.
+func EnsureSecret(path string) (secret Secret, made bool, err error) {
+	secret, err = ReadSecret(path)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return secret, err
+		return secret, false, err
 	}
 	err = durable.Create(path, secretPerm, func(tmp string) error {
 		return os.WriteFile(tmp, []byte(newSecret()+"\n"), secretPerm)
 	})
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
+		return nil, false, err
 	}
-	return ReadSecret(path)
+	made = err == nil
+	secret, err = ReadSecret(path)
+	return secret, made, err
 }
 
 // newSecret returns 32 random bytes in hexadecimal.

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -58,17 +59,24 @@ func TestEnsureSecretRacing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret")
 	secrets := make([]Secret, 32)
+	var makers atomic.Int32
 	var wg sync.WaitGroup
 	for i := range secrets {
 		wg.Go(func() {
-			secret, err := EnsureSecret(path)
+			secret, made, err := EnsureSecret(path)
 			if err != nil {
 				t.Error(err)
+			}
+			if made {
+				makers.Add(1)
 			}
 			secrets[i] = secret
 		})
 	}
 	wg.Wait()
+	if n := makers.Load(); n != 1 {
+		t.Errorf("%d say that they made it", n)
+	}
 	for _, secret := range secrets {
 		if len(secret) != 64 || !bytes.Equal(secret, secrets[0]) {
 			t.Fatalf("secrets of %d and %d bytes, equal: %v", len(secret), len(secrets[0]), bytes.Equal(secret, secrets[0]))
@@ -97,7 +105,7 @@ func TestEnsureSecretKeepsWeak(t *testing.T) {
 	if err := os.WriteFile(path, []byte("weak"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := EnsureSecret(path); err == nil || !strings.Contains(err.Error(), "too weak") {
+	if _, _, err := EnsureSecret(path); err == nil || !strings.Contains(err.Error(), "too weak") {
 		t.Errorf("got %v", err)
 	}
 	if contents, err := os.ReadFile(path); err != nil || string(contents) != "weak" {

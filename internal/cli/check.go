@@ -18,7 +18,8 @@ func newCheck(p *Process) *cli.Command {
 		Name:  "check",
 		Usage: "read all that is stored and say whether it is whole",
 		Description: "Checks the structure of the database and the checksum of every plant, while no server runs.\n" +
-			"Nothing is ever changed. It exits with 0 if all is whole, and with 1 if not.",
+			"Nothing is ever changed.\n" +
+			"Exit codes: 0 all is whole, 1 it is damaged or cannot be read, 2 misused.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print the findings as JSON", HideDefault: true},
 			&cli.BoolFlag{Name: "fix-nothing", Usage: "change nothing, which is so in any case", HideDefault: true},

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/backlog"
+	"plantstore/storage"
 )
 
 // The exit codes.
@@ -19,7 +20,7 @@ const (
 	exitOK       = 0
 	exitFailure  = 1 // the program could not do what it was asked for
 	exitMisuse   = 2 // it was asked for something that does not exist
-	exitFindings = 3 // what it was asked to read is damaged, or has bad lines
+	exitFindings = 3 // what it was asked to copy, compact or import is damaged, or has bad lines
 )
 
 // A Process is what the program gets from its surroundings. Files are looked
@@ -33,8 +34,8 @@ type Process struct {
 	Version Version
 }
 
-// Main runs the program and returns its exit code: 0 done, 1 failed, 2 misused, 3
-// found damage or bad lines.
+// Main runs the program and returns its exit code: 0 done, 1 failed, or check found
+// damage, 2 misused, 3 stopped by damage or bad lines.
 func Main(ctx context.Context, p Process) int {
 	err := newRoot(&p).Run(ctx, p.Args)
 	if err == nil {
@@ -49,7 +50,7 @@ func Main(ctx context.Context, p Process) int {
 	_ = log.Close()
 	// The library's own kind is for help on what does not exist.
 	switch {
-	case errors.As(err, new(*misuseError)), errors.As(err, new(cli.ExitCoder)):
+	case errors.As(err, new(*misuseError)), errors.As(err, new(cli.ExitCoder)), errors.Is(err, storage.ErrURL):
 		return exitMisuse
 	case errors.As(err, new(*findingsError)):
 		return exitFindings
@@ -65,7 +66,8 @@ func newRoot(p *Process) *cli.Command {
 		Description: "Start the server:    plantstore serve\n" +
 			"Get an access token: plantstore token\n\n" +
 			"Options come from flags, the environment, or a file .env in the working folder,\n" +
-			"in this order. Exit codes: 0 done, 1 failed, 2 misused, 3 found damage or bad lines.",
+			"in this order. Exit codes: 0 done, 1 failed, or check found damage, 2 misused,\n" +
+			"3 damage (backup, restore, compact) or bad lines (import, serve --seed).",
 		HideHelpCommand: true, // newHelp takes its place
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "version", Usage: "print the version", Local: true, HideDefault: true},

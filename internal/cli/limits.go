@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"log/slog"
 	"runtime/debug"
 
@@ -49,14 +50,17 @@ func tuneMemory(p *Process, connections int, maxBodyBytes int64) {
 	}
 }
 
-// connectionsFor returns MAX_CONNECTIONS, or less if the system lets the process
-// open too few files for that.
-func connectionsFor(c *config.Config, logger *slog.Logger) int {
-	most := max(1, server.ConnectionsWithin(maxOpenFiles()))
+// connectionsFor returns MAX_CONNECTIONS, or less if the process may open too few
+// files for that, or an error if they are too few for any.
+func connectionsFor(c *config.Config, files int, logger *slog.Logger) (int, error) {
+	most := server.ConnectionsWithin(files)
+	if most < 1 {
+		return 0, fmt.Errorf("the limit of open files is %d, too low for a server that answers: raise it (ulimit -n), to 1024 for example", files)
+	}
 	if c.MaxConnections <= most {
-		return c.MaxConnections
+		return c.MaxConnections, nil
 	}
 	logger.Warn("the limit of open files allows fewer connections than MAX_CONNECTIONS; raise it (ulimit -n)",
 		"max_connections", c.MaxConnections, "allowed", most)
-	return most
+	return most, nil
 }

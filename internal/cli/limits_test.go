@@ -55,15 +55,20 @@ func TestTuneMemory(t *testing.T) { //nolint:paralleltest // the limit is that o
 // No more connections are promised than there are files, and it is said.
 func TestConnectionsFor(t *testing.T) {
 	t.Parallel()
-	most := server.ConnectionsWithin(maxOpenFiles())
+	const files = 1024
+	most := server.ConnectionsWithin(files)
 	for _, row := range []struct {
 		asked, want int
 		warns       bool
 	}{{1, 1, false}, {most, most, false}, {most + 1, most, true}} {
 		var log bytes.Buffer
-		got := connectionsFor(&config.Config{MaxConnections: row.asked}, slog.New(slog.NewTextHandler(&log, nil)))
-		if warns := strings.Contains(log.String(), "ulimit -n"); got != row.want || warns != row.warns {
-			t.Errorf("asked for %d: %d, log %q; want %d, warning %v", row.asked, got, &log, row.want, row.warns)
+		got, err := connectionsFor(&config.Config{MaxConnections: row.asked}, files, slog.New(slog.NewTextHandler(&log, nil)))
+		if warns := strings.Contains(log.String(), "ulimit -n"); got != row.want || warns != row.warns || err != nil {
+			t.Errorf("asked for %d: %d, %v, log %q; want %d, warning %v", row.asked, got, err, &log, row.want, row.warns)
 		}
+	}
+	_, err := connectionsFor(&config.Config{MaxConnections: 1}, 12, slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "is 12, too low") {
+		t.Errorf("with 12 files: %v, want that they are too few", err)
 	}
 }

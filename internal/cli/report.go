@@ -29,7 +29,8 @@ func report(w io.Writer, cmd *cli.Command, value any, format string, args ...any
 	return writeLine(w, format, args...)
 }
 
-// A findingsError says that a command found damage or bad lines.
+// A findingsError says that damage or bad lines kept a command from what it was
+// asked for. Of check they are what it was asked for.
 type findingsError struct{ message string }
 
 func (e *findingsError) Error() string { return e.message }

@@ -87,6 +87,10 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	log := backlog.New(p.Stderr)
 	defer func() { _ = log.Close() }() // nobody is left to tell
 	logger, text := newLogger(log, isTerminal(p.Stderr), c)
+	connections, err := connectionsFor(c, maxOpenFiles(), logger)
+	if err != nil {
+		return err
+	}
 	store, err := engines(logger).Open(ctx, c.StorageURL)
 	if err != nil {
 		return advised(err)
@@ -96,7 +100,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	if err != nil {
 		return err
 	}
-	secret, err := loadSecret(c) // it may make one, beside what is a store for sure
+	secret, _, err := loadSecret(c) // it may make one, beside what is a store for sure
 	if err != nil {
 		return err
 	}
@@ -105,7 +109,6 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	closeControl, controlErr := startControl(ctx, c, counted, logger)
 	defer func() { err = errors.Join(err, closeControl()) }() // before the store
 
-	connections := connectionsFor(c, logger)
 	tuneMemory(p, connections, c.MaxBodyBytes)
 	greet(log, p, c, text, base)
 	origins := middleware.Origins(c.CORSOrigins)

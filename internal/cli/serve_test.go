@@ -225,17 +225,21 @@ func TestWrongDatabases(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "file", "these are no plants")
 	startServer(t, "plantstore", nil, "--storage-url", "locked.db").ready(t)
-	tests := map[string]struct{ storage, want string }{
-		"locked":           {"locked.db", "database locked.db is locked by another process*"},
-		"not a database":   {"file", "database file *"},
-		"a folder":         {".", "database . is a folder: *"},
-		"unknown engine":   {"nosuch:x", `storage URL has the unknown scheme "nosuch"; known: bbolt, etcd, postgres, postgresql *`},
-		"an engine's host": {"bbolt://host/x.db", "storage URL names a host: *"},
+	tests := map[string]struct {
+		storage string
+		code    int
+		want    string
+	}{
+		"locked":           {"locked.db", 1, "database locked.db is locked by another process*"},
+		"not a database":   {"file", 1, "database file *"},
+		"a folder":         {".", 1, "database . is a folder: *"},
+		"unknown engine":   {"nosuch:x", 2, `storage URL has the unknown scheme "nosuch"; known: bbolt, etcd, postgres, postgresql *`},
+		"an engine's host": {"bbolt://host/x.db", 2, "storage URL names a host: *"},
 	}
 	for name, test := range tests { //nolint:paralleltest // t.Chdir
 		t.Run(name, func(t *testing.T) {
 			r := run(t, []string{"JWT_SECRET=" + secret}, "serve", "--addr", "127.0.0.1:0", "--storage-url", test.storage)
-			checkFailure(t, r, 1, test.want)
+			checkFailure(t, r, test.code, test.want)
 		})
 	}
 }

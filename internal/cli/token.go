@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -48,9 +50,14 @@ func printToken(p *Process, cmd *cli.Command) error {
 	if ttl < 0 {
 		return misuse("--ttl: %v: must not be negative", ttl)
 	}
-	secret, err := loadSecret(c)
+	secret, made, err := loadSecret(c)
 	if err != nil {
 		return err
+	}
+	if made != "" {
+		if err := tellOfSecret(p, c.Storage.Path, made); err != nil {
+			return err
+		}
 	}
 	token, err := auth.Issue(secret, auth.Grant{
 		Subject: cmd.String("subject"), Issuer: c.JWTIssuer, Audience: c.JWTAudience, Scope: c.JWTScope, TTL: ttl,
@@ -62,32 +69,47 @@ func printToken(p *Process, cmd *cli.Command) error {
 	return err
 }
 
+// tellOfSecret says that a secret was made: no server that runs already has it, and
+// the folder may be the wrong one.
+func tellOfSecret(p *Process, database, made string) error {
+	what := "a new secret was made in " + made
+	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
+		what = fmt.Sprintf("there is no database %s yet: %s, for a server that is started on it", database, what)
+	}
+	_, err := fmt.Fprintln(p.Stderr, "plantstore:", what)
+	return err
+}
+
 // loadSecret returns the secret that is configured, or else the one beside the
-// database, which is made when it is first needed.
-func loadSecret(c *config.Config) (auth.Secret, error) {
+// database, which is made when it is first needed: made is its file then.
+func loadSecret(c *config.Config) (secret auth.Secret, made string, err error) {
 	switch {
 	case c.JWTSecret != nil:
 		secret, err := auth.ParseSecret(string(c.JWTSecret))
 		if err != nil {
-			return nil, fmt.Errorf("JWT_SECRET: %w", err)
+			return nil, "", fmt.Errorf("JWT_SECRET: %w", err)
 		}
-		return secret, nil
+		return secret, "", nil
 	case c.JWTSecretFile != "":
 		secret, err := auth.ReadSecret(c.JWTSecretFile)
 		if err != nil {
-			return nil, fmt.Errorf("JWT_SECRET_FILE: %w", err)
+			return nil, "", fmt.Errorf("JWT_SECRET_FILE: %w", err)
 		}
-		return secret, nil
+		return secret, "", nil
 	case c.Storage.Path == "":
-		return nil, errors.New("JWT_SECRET or JWT_SECRET_FILE must be given: with this storage there is no folder to keep a secret in")
+		return nil, "", errors.New("JWT_SECRET or JWT_SECRET_FILE must be given: with this storage there is no folder to keep a secret in")
 	}
 	dir := filepath.Dir(c.Storage.Path)
 	if err := durable.MkdirAll(dir); err != nil {
-		return nil, fmt.Errorf("the folder of the database: %w", err)
+		return nil, "", fmt.Errorf("the folder of the database: %w", err)
 	}
-	secret, err := auth.EnsureSecret(filepath.Join(dir, secretName))
+	path := filepath.Join(dir, secretName)
+	secret, isNew, err := auth.EnsureSecret(path)
 	if err != nil {
-		return nil, fmt.Errorf("the secret beside the database: %w", err)
+		return nil, "", fmt.Errorf("the secret beside the database: %w", err)
 	}
-	return secret, nil
+	if isNew {
+		made = path
+	}
+	return secret, made, nil
 }

@@ -110,8 +110,13 @@ func TestTokenClaims(t *testing.T) {
 // taken from there ever after.
 func TestSecretIsMadeOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
-	first := token(t, nil, "--storage-url", "deep/er/plants.db")
 	path := filepath.Join("deep", "er", "jwt-secret")
+	r := run(t, nil, "token", "--storage-url", "deep/er/plants.db")
+	if r.code != 0 || r.stderr != "plantstore: there is no database deep/er/plants.db yet: a new secret was made in "+path+
+		", for a server that is started on it\n" {
+		t.Fatalf("token: %+v", r)
+	}
+	first := strings.TrimSuffix(r.stdout, "\n")
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -133,6 +138,15 @@ func TestSecretIsMadeOnce(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(filepath.Dir(path)); len(entries) != 1 || err != nil {
 		t.Errorf("beside the secret there is more: %v, %v", entries, err)
+	}
+}
+
+// A secret that is made beside a database is told, too: its server had another.
+func TestSecretIsMadeBesideDatabase(t *testing.T) {
+	t.Chdir(t.TempDir())
+	path := filepath.Join(filepath.Dir(plantsDB(t)), "jwt-secret")
+	if r := run(t, nil, "token"); r.code != 0 || r.stderr != "plantstore: a new secret was made in "+path+"\n" {
+		t.Errorf("token: %+v", r)
 	}
 }
 
@@ -186,7 +200,11 @@ func TestWrongSecrets(t *testing.T) {
 						want = test.serve
 					}
 				}
-				checkFailure(t, run(t, test.environ, args...), 1, want)
+				code := 1
+				if strings.HasPrefix(want, "storage URL") {
+					code = 2
+				}
+				checkFailure(t, run(t, test.environ, args...), code, want)
 			})
 		}
 	}

@@ -55,7 +55,7 @@ func openURL(ctx context.Context, loc storage.Location, logger *slog.Logger) (st
 		return nil, err
 	}
 	if loc.Path == "" {
-		return nil, fmt.Errorf("storage URL names a host: write %s:PATH, or %[1]s:///PATH for one from the root", loc.Scheme)
+		return nil, fmt.Errorf("%w names a host: write %s:PATH, or %[2]s:///PATH for one from the root", storage.ErrURL, loc.Scheme)
 	}
 	open := OpenReadOnly
 	if !loc.ReadOnly {
