@@ -13,7 +13,7 @@ import (
 // defaultScheme is the scheme of a location that is a plain path.
 const defaultScheme = "bbolt"
 
-// ErrURL: the storage URL names nothing that this program could open.
+// ErrURL is the error of a storage URL that names nothing which this program can open.
 var ErrURL = errors.New("storage URL")
 
 // A Location is a storage URL, taken apart.
