@@ -78,7 +78,8 @@ func SyncDir(dir string) error {
 // It calls write with the name of an empty file in the same folder that only
 // the caller's user may open; write fills it, by name, in any way it likes. The
 // file then gets the mode perm, is synced, and appears under its own name in one
-// step. When Create returns nil, the file is whole and survives a power cut.
+// step. When Create returns nil, the file is whole and survives a power cut. If
+// root does it, the file belongs to whom the folder belongs.
 //
 // An existing file is never replaced: of several processes that create path at
 // once one succeeds, and the others get [fs.ErrExist]. After any other error
@@ -111,9 +112,7 @@ func Replace(path string, perm fs.FileMode, write func(tmp string) error) error 
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	tmp, err := writeTemp(path, perm, func(tmp string) error {
-		return errors.Join(write(tmp), keepOwner(tmp, path))
-	})
+	tmp, err := writeTemp(path, perm, write)
 	if err != nil {
 		return err
 	}
@@ -142,6 +141,10 @@ func writeTemp(path string, perm fs.FileMode, write func(tmp string) error) (tmp
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
+	// The owner is looked up first, since write may take path away.
+	if err := keepOwner(f.Name(), path); err != nil {
+		return "", err
+	}
 	if err := write(f.Name()); err != nil {
 		return "", err
 	}

@@ -3,6 +3,8 @@
 package durable_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -11,18 +13,24 @@ import (
 	"plantstore/internal/durable"
 )
 
-// What root replaces stays its owner's.
-func TestReplaceKeepsOwner(t *testing.T) {
+// What root replaces stays its owner's, even if it is moved away meanwhile, and
+// what root makes belongs to whom the folder does.
+func TestRootKeepsOwner(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
 	}
 	const owner = 65532
-	for name, exists := range map[string]bool{"a file": true, "the folder": false} {
+	for name, tt := range map[string]struct {
+		make   func(string, fs.FileMode, func(string) error) error
+		exists bool
+	}{
+		"a file": {durable.Replace, true}, "the folder": {durable.Replace, false}, "the folder of a new one": {durable.Create, false},
+	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "file")
 		of := dir
-		if exists {
+		if tt.exists {
 			of = path
 			if err := os.WriteFile(path, nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -31,7 +39,13 @@ func TestReplaceKeepsOwner(t *testing.T) {
 		if err := os.Chown(of, owner, owner); err != nil {
 			t.Fatal(err)
 		}
-		if err := durable.Replace(path, 0o600, put("new")); err != nil {
+		write := func(tmp string) error {
+			if tt.exists {
+				return errors.Join(os.Rename(path, path+".kept"), put("new")(tmp))
+			}
+			return put("new")(tmp)
+		}
+		if err := tt.make(path, 0o600, write); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(path)

@@ -11,11 +11,11 @@ import (
 )
 
 // lock refuses a database that another process has open. It cannot keep others
-// out, since an open file could not be replaced here.
+// out, since an open file could not be replaced here. If there is no file the error
+// matches [fs.ErrNotExist].
 func lock(path string) (unlock func() error, err error) {
-	nothing := func() error { return nil }
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nothing, nil
+		return nil, err
 	}
 	s, err := OpenReadOnly(path)
 	if err == nil {
@@ -24,5 +24,5 @@ func lock(path string) (unlock func() error, err error) {
 	if errors.Is(err, storage.ErrLocked) {
 		return nil, err
 	}
-	return nothing, nil // one that is damaged may be replaced
+	return func() error { return nil }, nil // one that is damaged may be replaced
 }

@@ -5,7 +5,6 @@ package bbolt
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"syscall"
 
@@ -13,21 +12,29 @@ import (
 )
 
 // lock keeps all others from opening the database path, as bbolt does, whether it
-// is whole or not. It does nothing if there is no file.
+// is whole or not. If there is no file the error matches [fs.ErrNotExist].
 func lock(path string) (unlock func() error, err error) {
 	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return func() error { return nil }, nil
-	}
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("database %s is %w: stop that one first", path, storage.ErrLocked)
-	}
-	if err != nil {
+	if err := lockFile(file, path); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file.Close, nil
+}
+
+// lockFile locks a file that was opened as path, if it still is the one that is
+// there: whoever replaced it has locked it before.
+func lockFile(file *os.File, path string) error {
+	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) {
+		return err
+	}
+	locked, openErr := file.Stat()
+	there, pathErr := os.Stat(path)
+	if err != nil || openErr != nil || pathErr != nil || !os.SameFile(locked, there) {
+		return fmt.Errorf("database %s is %w: stop that one first", path, storage.ErrLocked)
+	}
+	return nil
 }

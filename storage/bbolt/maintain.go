@@ -22,6 +22,10 @@ import (
 // compactBytes bounds a transaction of [Compact], and so its memory.
 const compactBytes = 8 << 20
 
+// keptSuffix is put after the name of the database, and the time after that, for
+// what [Restore] has replaced.
+const keptSuffix = ".replaced-"
+
 // A DamageError says that a file which was to be put in place is damaged.
 type DamageError struct {
 	Report storage.Report
@@ -54,7 +58,9 @@ func Check(ctx context.Context, path string) (plants int64, err error) {
 // the mark of what was there before means nothing to it. What was there stays
 // under the name kept, which is empty if there was nothing. A database that
 // another process has open is not touched: the error matches [storage.ErrLocked].
-// At whatever moment the process dies, one of the two databases is at path, whole.
+// Nor is one that appears only meanwhile: the error matches [fs.ErrExist].
+// At whatever moment the process dies, one of the two databases is at path, whole;
+// but where there are no hard links, the old one may be under the name kept alone.
 func Restore(ctx context.Context, path, backup string) (plants int64, kept string, err error) {
 	source, err := OpenReadOnly(backup) // nobody writes to it from now on
 	if err != nil {
@@ -67,28 +73,66 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a second name for the link would not keep what it leads to
 	}
+	fill := func(tmp string) (err error) {
+		plants, err = copyWhole(ctx, tmp, backup)
+		return err
+	}
 	unlock, err := lock(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = create(path, fill)
+		return plants, "", err
+	}
 	if err != nil {
 		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	kept, err = exchange(path, durable.Replace, os.Link, fill)
+	return plants, kept, err
+}
+
+// create puts what fill writes at path, where nothing was.
+func create(path string, fill func(tmp string) error) error {
 	if err := durable.MkdirAll(filepath.Dir(path)); err != nil {
-		return 0, "", err
+		return err
 	}
-	err = durable.Replace(path, filePerm, func(tmp string) error {
-		if err := copyFile(ctx, tmp, backup); err != nil {
+	err := durable.Create(path, filePerm, fill)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: it was made meanwhile, and stays as it is", err)
+	}
+	return err
+}
+
+// exchange puts what fill writes in the place of the file path, as put does, which
+// is [durable.Replace], and keeps that file by link, which is [os.Link].
+func exchange(
+	path string,
+	put func(path string, perm fs.FileMode, write func(tmp string) error) error,
+	link func(from, to string) error,
+	fill func(tmp string) error,
+) (kept string, err error) {
+	err = put(path, filePerm, func(tmp string) (err error) {
+		if err := fill(tmp); err != nil {
 			return err
 		}
-		if plants, err = Check(ctx, tmp); err != nil {
-			return err
-		}
-		if err := renew(tmp); err != nil {
-			return err
-		}
-		kept, err = keep(path)
+		kept, err = keep(path, link)
 		return err
 	})
-	return plants, kept, err
+	if err != nil && kept != "" {
+		err = errors.Join(err, putBack(kept, path))
+	}
+	return kept, err
+}
+
+// copyWhole makes the empty file tmp a copy of the store backup with an id of its
+// own, if it is whole, and returns how many plants it has.
+func copyWhole(ctx context.Context, tmp, backup string) (plants int64, err error) {
+	if err := copyFile(ctx, tmp, backup); err != nil {
+		return 0, err
+	}
+	if plants, err = Check(ctx, tmp); err != nil {
+		return 0, err
+	}
+	return plants, renew(tmp)
 }
 
 // wantMark returns a *DamageError if the store lacks commits that its mark knows of.
@@ -205,24 +249,30 @@ func copyFile(ctx context.Context, to, from string) error {
 	return errors.Join(err, out.Close())
 }
 
-// keep gives the file path, if it is there, a second name beside it. Where there
-// are no hard links it loses its first.
-func keep(path string) (kept string, err error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+// keep gives the file path a second name beside it. Where link fails, since there
+// are no hard links, path loses its first, until another file or [putBack] takes it.
+func keep(path string, link func(from, to string) error) (kept string, err error) {
+	name := path + keptSuffix + time.Now().UTC().Format("20060102T150405Z")
+	kept = name
+	for n := 2; exists(kept); n++ {
+		kept = fmt.Sprintf("%s-%d", name, n)
 	}
-	name := path + ".replaced-" + time.Now().UTC().Format("20060102T150405Z")
-	for n := 2; ; n++ {
-		kept = name
-		if n > 2 {
-			kept = fmt.Sprintf("%s-%d", name, n-1)
-		}
-		err = os.Link(path, kept)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			err = os.Rename(path, kept)
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return kept, err
-		}
+	if link(path, kept) == nil {
+		return kept, nil
 	}
+	return kept, os.Rename(path, kept)
+}
+
+// putBack gives the file kept the name path again, if nothing has it.
+func putBack(kept, path string) error {
+	if exists(path) {
+		return nil
+	}
+	return errors.Join(os.Rename(kept, path), durable.SyncDir(filepath.Dir(path)))
+}
+
+// exists reports whether there is anything of that name, or may be.
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return !errors.Is(err, fs.ErrNotExist)
 }

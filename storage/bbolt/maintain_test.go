@@ -1,6 +1,7 @@
 package bbolt
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	bolt "go.etcd.io/bbolt"
 
+	"plantstore/internal/durable"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -96,6 +99,77 @@ func TestRestoreToNothing(t *testing.T) {
 		t.Fatalf("Restore = %d, %q, %v", plants, kept, err)
 	}
 	wantPlants(t, path, 10)
+}
+
+// A meanwhile is a context that does something when it is first asked for its error.
+type meanwhile struct {
+	context.Context //nolint:containedctx // it is one
+	do              func()
+}
+
+func (m *meanwhile) Err() error {
+	if do := m.do; do != nil {
+		m.do = nil
+		do()
+	}
+	return m.Context.Err()
+}
+
+// A server that has made a database since the look at the path keeps it.
+func TestRestoreMeetsNewDatabase(t *testing.T) {
+	t.Parallel()
+	backup, path := newFile(t, 10), newPath(t)
+	ctx := &meanwhile{t.Context(), func() { add(t, path, 0, 3) }}
+	if _, kept, err := Restore(ctx, path, backup); !errors.Is(err, fs.ErrExist) || kept != "" || ctx.do != nil {
+		t.Errorf("Restore = %q, %v, want: %v", kept, err, fs.ErrExist)
+	}
+	wantPlants(t, path, 3)
+	wantFiles(t, path, "plants.db", "plants.db.mark")
+}
+
+// wantFiles checks what the folder of the database path holds, in order.
+func wantFiles(t *testing.T, path string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, entry := range entries {
+		got = append(got, entry.Name())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the folder (-want +got):\n%s", diff)
+	}
+}
+
+// Where there are no hard links what was there comes back if the last step fails.
+func TestRestoreWithoutLinks(t *testing.T) {
+	t.Parallel()
+	path, backup := newFile(t, 10), newFile(t, 3)
+	noLinks := func(from, to string) error { return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported} }
+	fill := func(tmp string) error {
+		_, err := copyWhole(t.Context(), tmp, backup)
+		return err
+	}
+	failing := func(path string, perm fs.FileMode, write func(string) error) error {
+		return durable.Replace(path, perm, func(tmp string) error { return errors.Join(write(tmp), os.ErrPermission) })
+	}
+	if _, err := exchange(path, failing, noLinks, fill); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("exchange that fails: %v", err)
+	}
+	wantFiles(t, path, "plants.db", "plants.db.mark")
+	wantPlants(t, path, 10)
+	kept, err := exchange(path, durable.Replace, noLinks, fill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantPlants(t, path, 3)
+	again, err := exchange(path, durable.Replace, noLinks, fill)
+	if err != nil || again == kept {
+		t.Fatalf("exchange = %s, %v", again, err)
+	}
+	wantPlants(t, kept, 10)
 }
 
 // What is there may be damaged beyond opening: that is what backups are for.

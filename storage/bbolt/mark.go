@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -86,8 +88,24 @@ func refuseOrphan(path string) error {
 	} else if whole {
 		says = fmt.Sprintf("says that it had %d commits", txid-firstTxid)
 	}
-	return refusal("is missing, although its mark %s %s: restore a backup, or, to start with an empty store, remove the mark",
-		path+markSuffix, says)
+	back := ""
+	if kept := newestKept(path); kept != "" {
+		back = fmt.Sprintf("rename %s, which a restore has kept, back, or ", kept)
+	}
+	return refusal("is missing, although its mark %s %s: %srestore a backup, or, to start with an empty store, remove the mark",
+		path+markSuffix, says, back)
+}
+
+// newestKept returns the last of the files that [Restore] has kept beside the
+// database path, or "".
+func newestKept(path string) string {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // it is only a hint
+	for _, entry := range slices.Backward(entries) {
+		if strings.HasPrefix(entry.Name(), filepath.Base(path)+keptSuffix) {
+			return filepath.Join(filepath.Dir(path), entry.Name())
+		}
+	}
+	return ""
 }
 
 func encodeMark(id string, txid uint64) []byte {

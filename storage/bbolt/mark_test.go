@@ -58,6 +58,24 @@ func TestMissingDatabase(t *testing.T) {
 	}
 }
 
+// A restore that was broken off where there are no hard links has moved the
+// database away; the refusal names where to.
+func TestMissingDatabaseThatWasKept(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	kept := path + keptSuffix + "20260131T120000Z"
+	older := os.WriteFile(path+keptSuffix+"20260130T120000Z", nil, filePerm)
+	if err := errors.Join(older, os.Rename(path, kept)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(path)
+	wantLine(t, path, err, "rename "+kept+", which a restore has kept, back, or restore a backup, or, ")
+	if err := os.Rename(kept, path); err != nil {
+		t.Fatal(err)
+	}
+	wantPlants(t, path, 3) // as the error says
+}
+
 // What keeps a database from being made is said with its path once.
 func TestCreateErrorNamesPathOnce(t *testing.T) {
 	t.Parallel()
