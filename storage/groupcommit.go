@@ -152,7 +152,7 @@ func (g *GroupCommit) withdraw(r *request, cause error) error {
 	defer g.mu.Unlock()
 	if !r.taken {
 		r.withdrawn = true
-		r.Plant = models.Plant{}
+		r.Plant, r.batch = models.Plant{}, nil // nobody looks at them any more
 		g.bytes -= r.size
 		return fmt.Errorf("%w: %w", ErrOverloaded, cause)
 	}

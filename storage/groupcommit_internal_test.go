@@ -3,7 +3,11 @@ package storage
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"testing/synctest"
+
+	"plantstore/models"
 )
 
 // TestWithdrawPrefersOutcome meets the moment at which a context ends and the
@@ -19,6 +23,42 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 			t.Errorf("withdraw = %v, want: %v", err, outcome)
 		}
 	}
+}
+
+// What was withdrawn keeps its place in the queue, and none of its plants.
+func TestWithdrawnBulkDropsPlants(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		free, committed := make(chan struct{}), make(chan int, 3)
+		g := NewGroupCommit(func(batch []Item) error {
+			<-free
+			committed <- len(batch)
+			return nil
+		}, Limits{})
+		for id := range int64(2) { // the first is being committed, the other is queued
+			go func() { _ = g.Create(t.Context(), id, models.Plant{}) }()
+			synctest.Wait()
+		}
+		bulk := &request{batch: make([]Record, 5), size: g.limits.BatchBytes + 1, done: make(chan error, 1)}
+		if err := g.enqueueBatch(bulk); err != nil {
+			t.Fatal(err)
+		}
+		go func() { _ = g.Create(t.Context(), 2, models.Plant{}) }()
+		synctest.Wait()
+		if err := g.withdraw(bulk, context.Canceled); !errors.Is(err, ErrOverloaded) || bulk.batch != nil {
+			t.Errorf("withdraw = %v, and the queue holds %d plants of it still", err, len(bulk.batch))
+		}
+		close(free)
+		g.Close()
+		close(committed)
+		var sizes []int
+		for size := range committed {
+			sizes = append(sizes, size)
+		}
+		if !slices.Equal(sizes, []int{1, 2}) {
+			t.Errorf("batches of %v plants, want the first, and the two that were queued beside it", sizes)
+		}
+	})
 }
 
 func TestDefaultLimits(t *testing.T) {
