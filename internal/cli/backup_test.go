@@ -71,6 +71,27 @@ func TestBackupOfDamage(t *testing.T) {
 	checkDamage(run(t, nil, "backup", "--storage-url", "bad.db", "copy.db"),
 		"the copy is damaged, and was not kept: stop the server and run plantstore check on the database")
 	checkDamage(run(t, nil, "compact", "--storage-url", "bad.db"), "bad.db is damaged, and was left as it is: restore a backup")
+	for name, contents := range map[string]string{
+		"short.db": good[:8192], "empty.db": "", "garbled.db": strings.Repeat("x", 8192) + good[8192:],
+	} {
+		writeFile(t, name, contents)
+		for command, last := range map[string]string{
+			"restore": name + " is damaged: nothing was replaced; take an older backup",
+			"compact": name + " is damaged, and was left as it is: restore a backup",
+		} {
+			args := []string{command, name}
+			if command == "compact" {
+				args = []string{command, "--storage-url", name}
+			}
+			r := run(t, nil, args...)
+			if r.code != 3 || !strings.HasPrefix(r.stderr, "database "+name+" ") || !strings.HasSuffix(r.stderr, "\nplantstore: "+last+"\n") {
+				t.Errorf("%v: %+v, want code 3 and at last: %s", args, r, last)
+			}
+		}
+		if readFile(t, name) != contents {
+			t.Errorf("%s was changed", name)
+		}
+	}
 	if readFile(t, "copy.db") != good || readFile(t, "bad.db") != string(bad) {
 		t.Error("a file was changed")
 	}

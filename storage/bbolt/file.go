@@ -14,18 +14,37 @@ import (
 
 // A refusalError says what a file is that cannot be opened, and what can be
 // done. The name of the file goes before it.
-type refusalError string
+type refusalError struct {
+	text    string
+	damaged bool // it is, or was, a store of ours
+}
 
-func (e refusalError) Error() string { return string(e) }
+func (e refusalError) Error() string { return e.text }
 
 func refusal(format string, args ...any) error {
-	return refusalError(fmt.Sprintf(format, args...))
+	return refusalError{text: fmt.Sprintf(format, args...)}
+}
+
+// broken is a refusal of a store that is not whole.
+func broken(format string, args ...any) error {
+	return refusalError{text: fmt.Sprintf(format, args...), damaged: true}
+}
+
+// damage returns err, or a *DamageError if it is the refusal of a damaged store.
+func damage(err error) error {
+	if refused, ok := errors.AsType[refusalError](err); ok && refused.damaged {
+		return &DamageError{storage.Report{Damage: []string{err.Error()}}}
+	}
+	return err
 }
 
 // explain turns what kept the file path from being opened into one line.
 func explain(path string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		err = cmp.Or(refuseOrphan(path), err)
+	case errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrInvalid):
+		err = broken("is damaged (%v): restore a backup", err)
 	}
 	var refused refusalError
 	switch {
@@ -33,8 +52,6 @@ func explain(path string, err error) error {
 		return fmt.Errorf("database %s %w", path, refused)
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return fmt.Errorf("database %s is %w: stop that one, or name another file", path, storage.ErrLocked)
-	case errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrInvalid):
-		return fmt.Errorf("database %s is damaged (%w): restore a backup", path, err)
 	case errors.Is(err, bolterrors.ErrVersionMismatch):
 		return fmt.Errorf("database %s is of another version of bbolt (%w): name another file", path, err)
 	}
@@ -90,11 +107,11 @@ func inspect(file *os.File) error {
 	case err != nil:
 		return err
 	case info.Size() == 0:
-		return refusal("is empty, which a plant store's never is: restore a backup, or name another file")
+		return broken("is empty, which a plant store's never is: restore a backup, or name another file")
 	case !found:
-		return refusal("is not a plant store's, or is damaged at its beginning: name another file, or restore a backup")
+		return broken("is not a plant store's, or is damaged at its beginning: name another file, or restore a backup")
 	case info.Size() < newest.pages*newest.pageSize:
-		return refusal("has been cut short, from at least %d bytes to %d: restore a backup",
+		return broken("has been cut short, from at least %d bytes to %d: restore a backup",
 			newest.pages*newest.pageSize, info.Size())
 	}
 	return nil

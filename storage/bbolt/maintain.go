@@ -26,7 +26,8 @@ const compactBytes = 8 << 20
 // what [Restore] has replaced.
 const keptSuffix = ".replaced-"
 
-// A DamageError says that a file which was to be put in place is damaged.
+// A DamageError says that a file which was to be put in place is damaged, or the one
+// that was to be replaced by a compact one.
 type DamageError struct {
 	Report storage.Report
 }
@@ -41,7 +42,7 @@ func (e *DamageError) Error() string {
 func Check(ctx context.Context, path string) (plants int64, err error) {
 	s, err := OpenReadOnly(path)
 	if err != nil {
-		return 0, err
+		return 0, damage(err)
 	}
 	report, err := s.Check(ctx)
 	if err := errors.Join(err, s.Close()); err != nil {
@@ -64,7 +65,7 @@ func Check(ctx context.Context, path string) (plants int64, err error) {
 func Restore(ctx context.Context, path, backup string) (plants int64, kept string, err error) {
 	source, err := OpenReadOnly(backup) // nobody writes to it from now on
 	if err != nil {
-		return 0, "", err
+		return 0, "", damage(err)
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	if err := source.wantMark(); err != nil {
@@ -154,7 +155,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	}
 	s, err := Open(path) //nolint:contextcheck // what it starts ends with the store
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, damage(err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	err = durable.Replace(path, filePerm, func(tmp string) error {

@@ -176,7 +176,7 @@ func open(path string, readOnly bool) (s *Store, err error) {
 		// bbolt's way with a broken structure. If it was met on opening, the
 		// file stays mapped, and so locked, until the process ends.
 		if p := recover(); p != nil {
-			err = refusal("is damaged (%v): restore a backup", p)
+			err = broken("is damaged (%v): restore a backup", p)
 			if s.db != nil {
 				err = errors.Join(err, s.db.Close())
 			}
@@ -219,14 +219,14 @@ func (s *Store) verify(tx *bolt.Tx) error {
 	version, err := strconv.Atoi(string(schema))
 	switch {
 	case err != nil || version < 1:
-		return refusal("is damaged (its schema version is %q): restore a backup", schema)
+		return broken("is damaged (its schema version is %q): restore a backup", schema)
 	case version > schemaVersion:
 		return refusal("has schema version %d, and this plantstore knows none above %d: upgrade plantstore",
 			version, schemaVersion)
 	}
 	s.id = string(meta.Get([]byte(idKey)))
 	if id, err := hex.DecodeString(s.id); err != nil || len(id) != idLen {
-		return refusal("is damaged (its id is %q): restore a backup", s.id)
+		return broken("is damaged (its id is %q): restore a backup", s.id)
 	}
 	return nil
 }

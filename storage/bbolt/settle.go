@@ -33,7 +33,7 @@ func (s *Store) start(path string) (err error) {
 	}
 	newest, found := newestMeta(s.file)
 	if !found {
-		return refusal("is damaged at its beginning: restore a backup")
+		return broken("is damaged at its beginning: restore a backup")
 	}
 	if s.opened, err = s.file.Stat(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (s *Store) start(path string) (err error) {
 			"mark", path+markSuffix)
 	}
 	if marked > newest.txid {
-		return refusal("has lost its last %d commits: it is damaged, or an older copy was put in its place; "+
+		return broken("has lost its last %d commits: it is damaged, or an older copy was put in its place; "+
 			"restore a backup, or, to go on with what is there, remove %s", marked-newest.txid, path+markSuffix)
 	}
 	if s.mark, err = openMark(path, s.id); err != nil {
