@@ -21,7 +21,8 @@ func newBackup(p *Process) *cli.Command {
 		Usage:     "write a checked copy of the database, while a server runs or not",
 		ArgsUsage: "FILE",
 		Description: "The copy has every plant whose creation was answered before it began. It is read and\n" +
-			"checked whole before it appears as FILE, and takes the place of an older one.\n" +
+			"checked whole before it appears as FILE, and takes the place of an older one, but not of\n" +
+			"a database that has been written to, or is open.\n" +
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy is damaged, and was not kept.\n" +
 			"Example:\n" +
 			"  plantstore backup \"plants-$(date +%F).db\"",
@@ -39,7 +40,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(inAFile(c), notTheDatabase(file, c)); err != nil {
+	if err := errors.Join(inAFile(c), notAStore(file, c)); err != nil {
 		return err
 	}
 	return withStore(ctx, c, forReading, func(ctx context.Context, store storage.Store) error {

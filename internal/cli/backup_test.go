@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"plantstore/storage/bbolt"
 )
 
 func TestBackupAndRestore(t *testing.T) {
@@ -49,6 +51,43 @@ func TestBackupAndRestore(t *testing.T) {
 	startServer(t, "plantstore", nil).ready(t)
 	if got := output(t, nil, "restore", "--storage-url", "new/plants.db", "--json", "copy.db"); got != `{"database":"new/plants.db","plants":4}`+"\n" {
 		t.Errorf("restore prints %q", got)
+	}
+}
+
+// No copy takes the place of another store, in use or not.
+func TestCopiesReplaceNoStore(t *testing.T) {
+	t.Chdir(t.TempDir())
+	someStored(t)
+	output(t, nil, "backup", "--quiet", "copy.db")
+	output(t, nil, "backup", "--quiet", "other.db")
+	output(t, nil, "backup", "--quiet", "open.db")
+	writeFile(t, "more.jsonl", `{"id":5,"name":"later"}`+"\n")
+	output(t, nil, "plants", "import", "--quiet", "--storage-url", "other.db", "more.jsonl")
+	if err := os.Symlink("other.db", "link.db"); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	reader, err := bbolt.OpenReadOnly("open.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, opened := readFile(t, "other.db"), readFile(t, "open.db")
+	onBoth(t, func(t *testing.T) {
+		for _, command := range [][]string{{"backup"}, {"plants", "export"}} {
+			for file, want := range map[string]string{
+				"other.db": "other.db is the database of a store, as other.db.mark beside it shows: name another file",
+				"link.db":  "link.db is the database of a store, as other.db.mark beside it shows: name another file",
+				"open.db":  "open.db is locked by another process: name another file",
+			} {
+				checkFailure(t, run(t, nil, append(command, file)...), 2, want)
+			}
+			output(t, nil, append(command, "--quiet", "copy.db")...)
+		}
+	})
+	if err := reader.Close(); err != nil {
+		t.Error(err)
+	}
+	if readFile(t, "other.db") != other || readFile(t, "open.db") != opened {
+		t.Error("a store was replaced")
 	}
 }
 

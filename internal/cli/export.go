@@ -14,6 +14,7 @@ import (
 	"plantstore/internal/durable"
 	"plantstore/internal/transfer"
 	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
 const (
@@ -58,7 +59,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	toStdout := file == "" || file == standardStream
 	if !toStdout {
-		if err := notTheDatabase(file, c); err != nil {
+		if err := notAStore(file, c); err != nil {
 			return err
 		}
 	}
@@ -130,7 +131,18 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-// notTheDatabase refuses to write to the file that the store is in.
+// notAStore refuses to write to the file that this or any other store is in.
+func notAStore(file string, c *config.Config) error {
+	if err := notTheDatabase(file, c); err != nil {
+		return err
+	}
+	if err := bbolt.MayReplace(file); err != nil {
+		return misuse("%v", err)
+	}
+	return nil
+}
+
+// notTheDatabase refuses the file that the store is in.
 func notTheDatabase(file string, c *config.Config) error {
 	database, err := os.Stat(c.Storage.Path)
 	if err != nil {

@@ -136,6 +136,35 @@ func copyWhole(ctx context.Context, tmp, backup string) (plants int64, err error
 	return plants, renew(tmp)
 }
 
+// MayReplace returns an error if a copy must not take the place of the file path:
+// it is a store, since a mark lies beside it, or another process has it open. A
+// copy of a store that nobody has written to may be replaced, as may other files.
+func MayReplace(path string) error {
+	names := []string{path}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		names = append(names, target)
+	}
+	for _, name := range names {
+		if exists(name + markSuffix) {
+			return fmt.Errorf("%s is the database of a store, as %s beside it shows: name another file", path, name+markSuffix)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() { // opening a pipe would wait for its other end
+		return nil //nolint:nilerr // whoever writes to it will tell
+	}
+	unlock, err := lock(path)
+	switch {
+	case errors.Is(err, storage.ErrLocked):
+		return fmt.Errorf("%s is %w: name another file", path, storage.ErrLocked)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return unlock()
+}
+
 // wantMark returns a *DamageError if the store lacks commits that its mark knows of.
 func (s *Store) wantMark() error {
 	var report storage.Report
