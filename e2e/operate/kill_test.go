@@ -2,10 +2,11 @@ package operate
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,9 +24,19 @@ const (
 // A victim is a command that is killed, and what must hold afterwards.
 type victim struct {
 	args   []string
-	server bool // one runs meanwhile
+	server bool   // one runs meanwhile
+	from   string // the backup that is put in place before each round, if any, so that there is something to do
+	says   string // what it prints if it is not killed, a regular expression
 	check  func(t *testing.T, dir string)
 }
+
+// The backups: good.db has the plants of the first import, more.db has more besides,
+// which came in an order that leaves its pages half empty.
+const (
+	goodBackup = "good.db"
+	moreBackup = "more.db"
+	database   = "data/plants.db"
+)
 
 // TestKilledCommands kills each command at random moments of its run, as kill -9
 // does: the store and the files that were there stay whole, and the command can
@@ -33,14 +44,14 @@ type victim struct {
 func TestKilledCommands(t *testing.T) {
 	t.Parallel()
 	for name, v := range map[string]victim{
-		"import":           {[]string{"plants", "import", "more.jsonl"}, false, nil},
-		"import by server": {[]string{"plants", "import", "more.jsonl"}, true, nil},
-		"export":           {[]string{"plants", "export", "out.jsonl"}, false, oldOrNew("out.jsonl")},
-		"export by server": {[]string{"plants", "export", "out.jsonl"}, true, oldOrNew("out.jsonl")},
-		"backup":           {[]string{"backup", "copy.db"}, false, wholeCopy},
-		"backup by server": {[]string{"backup", "copy.db"}, true, wholeCopy},
-		"restore":          {[]string{"restore", "good.db"}, false, nil},
-		"compact":          {[]string{"compact"}, false, nil},
+		"import":           {[]string{"plants", "import", "more.jsonl"}, false, goodBackup, "^40000 plants imported", nil},
+		"import by server": {[]string{"plants", "import", "more.jsonl"}, true, goodBackup, "^40000 plants imported", nil},
+		"export":           {[]string{"plants", "export", "out.jsonl"}, false, "", "^40000 plants", oldOrNew("out.jsonl")},
+		"export by server": {[]string{"plants", "export", "out.jsonl"}, true, "", "^40000 plants", oldOrNew("out.jsonl")},
+		"backup":           {[]string{"backup", "copy.db"}, false, "", "^40000 plants", wholeCopy},
+		"backup by server": {[]string{"backup", "copy.db"}, true, "", "^40000 plants", wholeCopy},
+		"restore":          {[]string{"restore", moreBackup}, false, goodBackup, "^80000 plants", oldOrRestored},
+		"compact":          {[]string{"compact"}, false, moreBackup, ": [1-9][0-9]{5,} saved", allPlants},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,20 +65,22 @@ func killAgainAndAgain(t *testing.T, v victim) {
 	dir := t.TempDir()
 	plants := writePlants(t, killPlants)
 	run(t, dir, "plants", "import", "--quiet", plants)
-	run(t, dir, "backup", "--quiet", "good.db")
+	run(t, dir, "backup", "--quiet", goodBackup)
 	run(t, dir, "backup", "--quiet", "copy.db")
 	run(t, dir, "plants", "export", "--quiet", "out.jsonl")
 	writeMore(t, filepath.Join(dir, "more.jsonl"))
+	run(t, dir, "plants", "import", "--quiet", "more.jsonl")
+	run(t, dir, "backup", "--quiet", moreBackup)
+	run(t, dir, "restore", "--quiet", goodBackup)
 	random := rand.New(rand.NewPCG(1, 0)) //nolint:gosec // no secret comes of it
 
+	prepare(t, dir, v.from)
 	start := time.Now()
 	duration := func() time.Duration { return time.Since(start) }
 	run(t, dir, v.args...) // how long does it take?
 	whole := duration()
 	for round := range killRounds {
-		if slices.Contains(v.args, "import") { // there must be something left to do
-			run(t, dir, "restore", "--quiet", "good.db")
-		}
+		prepare(t, dir, v.from)
 		var server *plantstore.Server
 		if v.server {
 			server = plantstore.Start(t, plantstore.Options{Dir: dir})
@@ -86,7 +99,70 @@ func killAgainAndAgain(t *testing.T, v victim) {
 			t.Fatalf("round %d: plants were lost: %s", round, out)
 		}
 	}
-	run(t, dir, v.args...)
+	prepare(t, dir, v.from)
+	if out := run(t, dir, v.args...); !regexp.MustCompile(v.says).MatchString(out) {
+		t.Errorf("it prints %q, want %s", out, v.says)
+	}
+	if v.check != nil {
+		v.check(t, dir)
+	}
+}
+
+// prepare puts a backup in place, and removes what was there.
+func prepare(t *testing.T, dir, backup string) {
+	t.Helper()
+	if backup == "" {
+		return
+	}
+	run(t, dir, "restore", "--quiet", backup)
+	for _, kept := range keptFiles(t, dir) {
+		if err := os.Remove(filepath.Join(dir, kept)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// keptFiles returns what restore has kept.
+func keptFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	kept, err := fs.Glob(os.DirFS(dir), database+".replaced-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kept
+}
+
+// oldOrRestored checks that the store is the one before a restore of more.db or the
+// one after it, and that the old one is there in either case.
+func oldOrRestored(t *testing.T, dir string) {
+	t.Helper()
+	kept := keptFiles(t, dir)
+	switch count := run(t, dir, "plants", "count"); count {
+	case fmt.Sprintln(killPlants):
+	case fmt.Sprintln(2 * killPlants):
+		if len(kept) != 1 {
+			t.Fatalf("restored, and what was there is %v", kept)
+		}
+	default:
+		t.Fatalf("%s plants are neither the old ones nor the new", count)
+	}
+	for _, name := range kept {
+		wantWhole(t, dir, name, killPlants)
+	}
+}
+
+// allPlants checks that the store has all plants of more.db, compact or not.
+func allPlants(t *testing.T, dir string) {
+	t.Helper()
+	wantWhole(t, dir, database, 2*killPlants)
+}
+
+// wantWhole checks that a database is whole and has so many plants.
+func wantWhole(t *testing.T, dir, name string, plants int) {
+	t.Helper()
+	if out := run(t, dir, "check", "--storage-url", name); out != fmt.Sprintf("%d plants are whole, 0 findings\n", plants) {
+		t.Fatalf("%s: %s", name, out)
+	}
 }
 
 // killAfter starts a command and kills it after a while, if it has not ended.
@@ -131,7 +207,5 @@ func oldOrNew(name string) func(t *testing.T, dir string) {
 // wholeCopy checks the backup.
 func wholeCopy(t *testing.T, dir string) {
 	t.Helper()
-	if out := run(t, dir, "check", "--storage-url", "copy.db"); out != fmt.Sprintf("%d plants are whole, 0 findings\n", killPlants) {
-		t.Fatalf("copy.db: %s", out)
-	}
+	wantWhole(t, dir, "copy.db", killPlants)
 }

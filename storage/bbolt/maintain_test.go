@@ -147,7 +147,9 @@ func wantFiles(t *testing.T, path string, want ...string) {
 func TestRestoreWithoutLinks(t *testing.T) {
 	t.Parallel()
 	path, backup := newFile(t, 10), newFile(t, 3)
-	noLinks := func(from, to string) error { return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported} }
+	noLinks := func(from, to string) error {
+		return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
+	}
 	fill := func(tmp string) error {
 		_, err := copyWhole(t.Context(), tmp, backup)
 		return err
