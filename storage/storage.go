@@ -56,7 +56,7 @@ func (e *ExistsError) Error() string {
 // NewPlant: {"id":…,"name":…,"tag":…}.
 type Record struct {
 	ID    int64        `json:"id"`
-	Plant models.Plant `json:",inline"`
+	Plant models.Plant `json:",embed"`
 }
 
 // A Report is what a check of a store has found.

@@ -169,7 +169,7 @@ func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 			decoder := jsontext.NewDecoder(body)
 			for {
 				var record storage.Record
-				if err := json.UnmarshalDecode(decoder, &record); errors.Is(err, io.EOF) {
+				if err := json.UnmarshalDecode(decoder, &record, strict()); errors.Is(err, io.EOF) {
 					return nil
 				} else if err != nil {
 					return fmt.Errorf("%w: the server's list has ended early: %w", storage.ErrUnavailable, err)
@@ -229,7 +229,7 @@ func (c *Client) call(ctx context.Context, method, path string, body io.Reader, 
 	if answer.StatusCode != http.StatusOK {
 		return failureIn(answer)
 	}
-	return json.UnmarshalRead(answer.Body, value)
+	return json.UnmarshalRead(answer.Body, value, strict())
 }
 
 // stream sends a request whose answer goes to read, and returns what has ended
@@ -248,7 +248,7 @@ func (c *Client) stream(ctx context.Context, path string, read func(io.Reader) e
 	}
 	var f *failure
 	if text := answer.Trailer.Get(trailer); text != "" {
-		if err := json.Unmarshal([]byte(text), &f); err != nil {
+		if err := json.Unmarshal([]byte(text), &f, strict()); err != nil {
 			return err
 		}
 	}
@@ -261,7 +261,7 @@ func failureIn(answer *http.Response) error {
 	if answer.StatusCode != http.StatusBadRequest {
 		return fmt.Errorf("the running server is of another version (%s): use its own program", answer.Status)
 	}
-	if err := json.UnmarshalRead(answer.Body, &f); err != nil {
+	if err := json.UnmarshalRead(answer.Body, &f, strict()); err != nil {
 		return err
 	}
 	return f.err()

@@ -117,7 +117,7 @@ func readRecords(body io.Reader) (records []storage.Record, err error) {
 	decoder := jsontext.NewDecoder(body)
 	for {
 		var record storage.Record
-		switch err := json.UnmarshalDecode(decoder, &record); {
+		switch err := json.UnmarshalDecode(decoder, &record, strict()); {
 		case errors.Is(err, io.EOF):
 			return records, nil
 		case err != nil:

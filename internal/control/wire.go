@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-json-experiment/json"
+
 	"plantstore/storage"
 )
 
 // The paths of the interface. A server of another version may have others.
 const (
-	pathReady    = "/v1/ready"
-	pathPlants   = "/v1/plants"
-	pathSnapshot = "/v1/snapshot"
+	pathReady    = "/v2/ready"
+	pathPlants   = "/v2/plants"
+	pathSnapshot = "/v2/snapshot"
 
 	paramFrom   = "from"    // of a list: the first id
 	paramDryRun = "dry_run" // of creates
@@ -29,6 +31,10 @@ const (
 	// maxBody is beyond what one plant of the largest body allowed needs.
 	maxBody = 80 << 20
 )
+
+// strict makes both sides refuse members that they do not know: what one of
+// another version has sent must not be taken for less than it is.
+func strict() json.Options { return json.RejectUnknownMembers(true) }
 
 // A failure is an error on its way through the socket.
 type failure struct {

@@ -1,0 +1,100 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/control"
+	"plantstore/storage"
+)
+
+// wire returns a client of HTTP for the socket at path, without any of ours.
+func wire(t *testing.T, path string) *http.Client {
+	t.Helper()
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// exchange sends a request and returns the status and the body of the answer.
+func exchange(t *testing.T, client *http.Client, method, target, body string) (status int, answer string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, "http://plantstore"+target, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// A plant goes through the socket as a NewPlant, in both directions, and what is
+// not quite one is refused.
+func TestWireForm(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	newDatabase(t, path) // with the plant 1
+	client := wire(t, control.SocketPath(path))
+	if status, answer := exchange(t, client, http.MethodPost, "/v2/plants", `{"id":2,"name":"b","tag":""}`); status != http.StatusOK || answer != "[null]" {
+		t.Errorf("create: %d, %s", status, answer)
+	}
+	_, got := exchange(t, client, http.MethodGet, "/v2/plants?from=1", "")
+	if diff := cmp.Diff("{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"b\",\"tag\":\"\"}\n", got); diff != "" {
+		t.Errorf("list (-want +got):\n%s", diff)
+	}
+	for _, body := range []string{`{"id":3,"Plant":{"name":"c"}}`, `{"id":3,"name":"c","x":1}`} {
+		status, answer := exchange(t, client, http.MethodPost, "/v2/plants", body)
+		if status != http.StatusBadRequest || !strings.Contains(answer, "unknown object member name") {
+			t.Errorf("create %s: %d, %s", body, status, answer)
+		}
+	}
+	if _, answer := exchange(t, client, http.MethodGet, "/v2/plants/3", ""); !strings.Contains(answer, `"not_found"`) {
+		t.Errorf("a plant that was refused is there: %s", answer)
+	}
+}
+
+// A client takes no answer for less than it is.
+func TestUnknownAnswer(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	listener, err := control.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { //nolint:gosec // of a test
+		_, _ = io.WriteString(w, `{"id":1,"name":"a","x":1}`)
+	})}
+	served := make(chan struct{})
+	go func() { defer close(served); _ = server.Serve(listener) }()
+	defer func() { _ = server.Close(); <-served }()
+	client, err := control.Dial(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	for record, err := range client.List(t.Context(), 0) {
+		if !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("List: %+v, %v, want: %v", record, err, storage.ErrUnavailable)
+		}
+	}
+	if plant, err := client.Get(t.Context(), 1); err == nil {
+		t.Errorf("Get: %+v, want an error", plant)
+	}
+}
