@@ -34,12 +34,14 @@ var (
 )
 
 // Dial reaches the server that has the database file open. It fails if there is
-// none, or none that answers.
+// none, or none that answers. A socket is ignored if it belongs neither to the
+// owner of the file, nor to the caller, nor to root: whoever can write to the
+// folder could pass for the server.
 func Dial(ctx context.Context, database string) (*Client, error) {
 	path := SocketPath(database)
 	c := &Client{http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := dial(ctx, path)
+			conn, err := dial(ctx, database, path)
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", errNoServer, err)
 			}

@@ -2,7 +2,13 @@
 
 package control
 
-import "syscall"
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+)
 
 // keepPrivate gives a socket its mode before it has a name, where the system
 // lets it, so that nobody else can connect in between.
@@ -10,4 +16,32 @@ func keepPrivate(_, _ string, conn syscall.RawConn) error {
 	return conn.Control(func(fd uintptr) {
 		_ = syscall.Fchmod(int(fd), socketPerm) // Listen sets it again
 	})
+}
+
+// checkOwner returns an error unless the socket at path belongs to the owner of
+// the database file, to the caller or to root.
+func checkOwner(database, path string) error {
+	socket, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if socket.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("%s is no socket", path)
+	}
+	trusted := []int{0, os.Geteuid()}
+	if file, err := os.Stat(database); err == nil {
+		trusted = append(trusted, ownerOf(file))
+	}
+	if owner := ownerOf(socket); !slices.Contains(trusted, owner) {
+		return fmt.Errorf("%s is ignored: it belongs to the user %d, and the database does not", path, owner)
+	}
+	return nil
+}
+
+// ownerOf returns the user that a file belongs to, or -1.
+func ownerOf(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Uid)
+	}
+	return -1
 }

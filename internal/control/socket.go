@@ -40,6 +40,7 @@ type Listener struct {
 	net.Listener
 
 	path string
+	info fs.FileInfo // of the socket that was made
 }
 
 // Listen makes the socket of the database file. The caller must have the database
@@ -47,7 +48,7 @@ type Listener struct {
 // sure none that runs.
 func Listen(ctx context.Context, database string) (*Listener, error) {
 	path := SocketPath(database)
-	if err := removeStale(ctx, path); err != nil {
+	if err := removeStale(ctx, database, path); err != nil {
 		return nil, err
 	}
 	address, done, err := shorten(path)
@@ -63,16 +64,22 @@ func Listen(ctx context.Context, database string) (*Listener, error) {
 	if unix, ok := listener.(*net.UnixListener); ok {
 		unix.SetUnlinkOnClose(false) // Close knows the path better
 	}
-	l := &Listener{listener, path}
-	if err := os.Chmod(path, socketPerm); err != nil {
+	l := &Listener{Listener: listener, path: path}
+	if l.info, err = os.Lstat(path); err == nil {
+		err = os.Chmod(path, socketPerm)
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-// Close stops listening and removes the socket, if it is still there.
+// Close stops listening and removes the socket, if it is still there and has not
+// been replaced.
 func (l *Listener) Close() error {
-	if err := l.Listener.Close(); err != nil { // the socket may be another server's by now
+	there, err := os.Lstat(l.path) // while the system cannot give its number to another file
+	own := err == nil && os.SameFile(there, l.info)
+	if err := l.Listener.Close(); err != nil || !own { // closed before, it may be another server's by now
 		return err
 	}
 	if err := os.Remove(l.path); !errors.Is(err, fs.ErrNotExist) {
@@ -81,8 +88,9 @@ func (l *Listener) Close() error {
 	return nil
 }
 
-// removeStale removes a socket on which nobody listens any more.
-func removeStale(ctx context.Context, path string) error {
+// removeStale removes a socket on which nobody listens any more, or that no server
+// of the database has made.
+func removeStale(ctx context.Context, database, path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -92,15 +100,18 @@ func removeStale(ctx context.Context, path string) error {
 	case info.Mode().Type() != fs.ModeSocket:
 		return fmt.Errorf("%s is in the way: it is no socket", path)
 	}
-	if conn, err := dial(ctx, path); err == nil {
+	if conn, err := dial(ctx, database, path); err == nil {
 		_ = conn.Close()
 		return fmt.Errorf("somebody else listens on %s", path)
 	}
 	return os.Remove(path)
 }
 
-// dial connects to the socket at path.
-func dial(ctx context.Context, path string) (net.Conn, error) {
+// dial connects to the socket of the database, at path.
+func dial(ctx context.Context, database, path string) (net.Conn, error) {
+	if err := checkOwner(database, path); err != nil {
+		return nil, err
+	}
 	address, done, err := shorten(path)
 	if err != nil {
 		return nil, err

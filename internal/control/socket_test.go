@@ -135,3 +135,25 @@ func TestLinkedDatabase(t *testing.T) {
 	newDatabase(t, path)
 	wantPlant(t, link)
 }
+
+// A server removes the socket that it has made, not one that has taken its place.
+func TestCloseLeavesOthers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	server := newDatabase(t, path)
+	socket := control.SocketPath(path)
+	if err := os.Remove(socket); err != nil {
+		t.Fatal(err)
+	}
+	next, err := control.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = next.Close() }()
+	if err := server.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if _, err := os.Lstat(socket); err != nil {
+		t.Errorf("the socket of the other server is gone: %v", err)
+	}
+}
