@@ -62,17 +62,20 @@ func openStore(ctx context.Context, c *config.Config, a access) (storage.Store, 
 	}
 	// A server that answers has the file open for sure. Trying the file first
 	// would come to the same, after waiting for its lock.
-	if client, err := control.Dial(ctx, c.Storage.Path); err == nil {
+	client, dialErr := control.Dial(ctx, c.Storage.Path)
+	if dialErr == nil {
 		return client, nil
 	}
 	store, err := openEngine(ctx, c, a)
 	if !errors.Is(err, storage.ErrLocked) {
 		return store, err
 	}
-	client, err := control.Dial(ctx, c.Storage.Path) // a server may have just started
-	if err != nil {
+	if !errors.Is(dialErr, context.DeadlineExceeded) { // a server may have just started
+		client, dialErr = control.Dial(ctx, c.Storage.Path)
+	}
+	if dialErr != nil {
 		return nil, fmt.Errorf("database %s is %w, and no server answers for it (%w): wait until that process has ended",
-			c.Storage.Path, storage.ErrLocked, err)
+			c.Storage.Path, storage.ErrLocked, dialErr)
 	}
 	return client, nil
 }

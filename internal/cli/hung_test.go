@@ -1,0 +1,50 @@
+package cli_test
+
+import (
+	"errors"
+	"net"
+	"path/filepath"
+	"testing"
+
+	"plantstore/internal/control"
+	"plantstore/storage/bbolt"
+)
+
+// A server that hangs, or is stopped, is asked once: each time costs a command as
+// long as it waits for an answer.
+func TestHungServerIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	store, err := bbolt.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := control.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(chan []net.Conn)
+	go func() { // no answer to anybody
+		var conns []net.Conn
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				accepted <- conns
+				return
+			}
+			conns = append(conns, conn)
+		}
+	}()
+	r := run(t, nil, "plants", "count", "--storage-url", "bbolt:"+path)
+	if err := errors.Join(listener.Close(), store.Close()); err != nil {
+		t.Error(err)
+	}
+	conns := <-accepted
+	for _, conn := range conns {
+		_ = conn.Close()
+	}
+	checkFailure(t, r, 1, "database "+path+" is locked by another process, and no server answers for it (context deadline exceeded): *")
+	if len(conns) != 1 {
+		t.Errorf("the server was asked %d times, want once", len(conns))
+	}
+}
