@@ -117,8 +117,19 @@ func (c *conn) timedOut() bool {
 	return errors.Is(c.readErr, os.ErrDeadlineExceeded)
 }
 
-// Read implements [io.Reader].
+// Read implements [io.Reader]. Nothing of a header of too many lines is for
+// net/http, which would spend memory on each.
 func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.read(p)
+	if errors.Is(err, errManyLines) {
+		n = 0
+	}
+	return n, err
+}
+
+// read is [conn.Read], but of a header of too many lines it tells how much it has
+// looked through.
+func (c *conn) read(p []byte) (int, error) {
 	if n, err := c.beforeRead(p); n > 0 || err != nil {
 		return n, err
 	}
@@ -235,8 +246,8 @@ func (c *conn) refused(code models.Code) requester {
 		if whole || from.origin != "" || left <= 0 {
 			return from
 		}
-		n, err := c.Read(buffer)
-		if left -= n; err != nil {
+		n, err := c.read(buffer)
+		if left -= n; err != nil && !errors.Is(err, errManyLines) {
 			left = 0
 		}
 	}

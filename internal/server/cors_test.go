@@ -24,6 +24,7 @@ func TestRefusalsHaveCORSHeader(t *testing.T) {
 	s := start(t, func(_ *site, c *Config) { c.CORSHeader = echoOrigin })
 	const origin = "Origin: " + allowedOrigin
 	long := "X: " + strings.Repeat("a", 3<<20)
+	lines := func(n int) string { return strings.Repeat("X: a\r\n", n-1) + "X: a" }
 	for name, row := range map[string]struct {
 		text    string
 		allowed bool
@@ -34,6 +35,12 @@ func TestRefusalsHaveCORSHeader(t *testing.T) {
 		"431, origin first":         {host(origin, long), true},
 		"431, origin last":          {host(long, origin), true},
 		"431, request line":         {"GET /" + long[3:] + " HTTP/1.1\r\n" + origin + "\r\n\r\n", true},
+		"431, lines, origin first":  {host(origin, lines(200)), true},
+		"431, lines, origin last":   {host(lines(200), origin), true},
+		"431, lines, origin far":    {host(lines(200_000), origin), true},
+		"431, lines, two origins":   {host(lines(200), origin, origin), false},
+		"431, lines, too far":       {host(lines(800_000), origin), false},
+		"431, lines, no origin":     {host(lines(200)), false},
 		"431, no origin":            {host(long), false},
 		"431, cut short":            {"GET /" + long[3:] + " HTTP/1.1\r\nHost: x\r\n" + origin, false},
 		"any case, more space":      {host("oRIGIN: \t "+allowedOrigin+" \t", "Expect: x"), true},

@@ -14,7 +14,8 @@ import (
 // lack the end of line for which net/http would wait.
 var errNotHTTP = errors.New("a control character in a header")
 
-// errManyLines is the error of reading a header of more than maxHeaderLines.
+// errManyLines is the error of reading a header of more than maxHeaderLines. What
+// was read has been looked through all the same, for [conn.refused].
 var errManyLines = errors.New("too many lines in a header")
 
 // maxHeaderLines bounds the lines of a header, which cost more memory than their
@@ -109,6 +110,9 @@ func (in *intake) portion(data []byte, size int) (int, error) {
 		return in.toEmptyLine(data), nil
 	}
 	n, err := in.next.scan(data)
+	if err == nil && in.next.lines > maxHeaderLines {
+		err = errManyLines
+	}
 	if in.next.done {
 		in.last, in.next = in.next, head{}
 	}
@@ -188,9 +192,7 @@ func (h *head) scan(data []byte) (int, error) {
 			h.done = true
 			return i + 1, nil
 		case b == '\n':
-			if h.lines++; h.lines > maxHeaderLines {
-				return 0, errManyLines
-			}
+			h.lines++
 			h.size, h.id.open, h.origin.open = 0, false, false
 		case b < ' ' && b != '\t' && b != '\r', b == 0x7f:
 			h.begun = true
