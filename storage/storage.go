@@ -33,6 +33,9 @@ var (
 	// ErrCorrupt: what the store holds under the id is not what was put there.
 	// A create of this id stored nothing.
 	ErrCorrupt = errors.New("the stored record is damaged")
+	// ErrTooLarge: the server that has the store open accepts no plant of this
+	// size. Nothing was stored. No engine returns it.
+	ErrTooLarge = errors.New("the plant is larger than the server accepts")
 	// ErrLocked: the store cannot be opened, since another process has it
 	// open that may be asked instead.
 	ErrLocked = errors.New("locked by another process")

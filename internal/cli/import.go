@@ -36,7 +36,7 @@ func newImport(p *Process) *cli.Command {
 			},
 			&cli.BoolFlag{Name: "dry-run", Usage: "store nothing, only say what would come of it", HideDefault: true},
 			jsonFlag(), quietFlag(),
-		}, optionFlags("STORAGE_URL")...),
+		}, optionFlags("STORAGE_URL", "MAX_BODY_BYTES")...),
 		ArgValidator: someArguments,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return runImport(ctx, p, cmd)
@@ -48,6 +48,7 @@ func newImport(p *Process) *cli.Command {
 type importer struct {
 	p       *Process
 	cmd     *cli.Command
+	limit   int64 // MAX_BODY_BYTES
 	options transfer.Options
 	sum     transfer.Summary
 }
@@ -69,7 +70,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	i := &importer{p: p, cmd: cmd, options: transfer.Options{SkipConflicts: conflicts == "skip"}}
+	i := &importer{p: p, cmd: cmd, limit: c.MaxBodyBytes, options: transfer.Options{SkipConflicts: conflicts == "skip"}}
 	if cmd.Bool("dry-run") {
 		return i.dryRun(ctx, c)
 	}
@@ -130,7 +131,7 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	options := i.options
 	options.Bad = func(bad *transfer.LineError) error { return i.reportLine(name, bad) }
 	options.Done = func(sum transfer.Summary) { bar.describe(i.sum.Created + sum.Created) }
-	sum, err := transfer.Import(ctx, transfer.NewReader(bar.reader(in), format), options)
+	sum, err := transfer.Import(ctx, transfer.NewReader(bar.reader(in), format, i.limit), options)
 	i.sum.Add(sum)
 	if err != nil {
 		return fmt.Errorf("import %s: %w; %d plants were stored: run it again to go on", name, err, i.sum.Created)

@@ -96,7 +96,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		return advised(err)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	logSeed, err := seed(ctx, p, cmd, store)
+	logSeed, err := seed(ctx, p, cmd, c, store)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func startControl(ctx context.Context, c *config.Config, store *control.Counted,
 		return nothing, err
 	}
 	//nolint:contextcheck // it ends when it is closed, before the store
-	return control.Start(listener, store, logger).Close, nil
+	return control.Start(listener, store, c.MaxBodyBytes, logger).Close, nil
 }
 
 // untilStopped returns a context that is done, too, when the store stops itself

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/config"
 	"plantstore/internal/transfer"
 	"plantstore/storage"
 )
@@ -49,12 +50,12 @@ func ephemeral(cmd *cli.Command) (remove func() error, err error) {
 }
 
 // seed imports the file of --seed, if that is given, and returns what logs it.
-func seed(ctx context.Context, p *Process, cmd *cli.Command, store storage.Store) (log func(*slog.Logger), err error) {
+func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, store storage.Store) (log func(*slog.Logger), err error) {
 	file := cmd.String(flagSeed)
 	if file == "" {
 		return func(*slog.Logger) {}, nil
 	}
-	i := &importer{p: p, cmd: cmd, options: transfer.Options{SkipConflicts: true, Create: store.CreateAll}}
+	i := &importer{p: p, cmd: cmd, limit: c.MaxBodyBytes, options: transfer.Options{SkipConflicts: true, Create: store.CreateAll}}
 	if err := i.importFile(ctx, file); err != nil {
 		return nil, ended(ctx, fmt.Errorf("--%s: %w", flagSeed, err))
 	}

@@ -90,16 +90,17 @@ func (c *Client) createAll(ctx context.Context, path string, records []storage.R
 }
 
 // encode returns the body of a request with the first records, and how many
-// they are.
+// they are. One beyond batchBytes goes alone, so that the server can refuse it.
 func encode(records []storage.Record) (body []byte, n int, err error) {
 	var buffer bytes.Buffer
 	encoder := jsontext.NewEncoder(&buffer)
-	for _, record := range records {
-		if n == batchPlants || buffer.Len() > batchBytes {
-			break
-		}
+	for _, record := range records[:min(len(records), batchPlants)] {
+		before := buffer.Len()
 		if err := json.MarshalEncode(encoder, record); err != nil {
 			return nil, 0, fmt.Errorf("encode the plant with the id %d: %w", record.ID, err)
+		}
+		if n > 0 && buffer.Len() > batchBytes {
+			return buffer.Bytes()[:before], n, nil
 		}
 		n++
 	}
@@ -113,7 +114,7 @@ func (c *Client) createBatch(ctx context.Context, path string, body []byte, n in
 		return nil, fmt.Errorf("%w: %w", storage.ErrOverloaded, err)
 	}
 	err := c.call(ctx, http.MethodPost, path, bytes.NewReader(body), &failures)
-	if errors.Is(err, errNoServer) {
+	if errors.Is(err, errNoServer) || errors.Is(err, storage.ErrTooLarge) {
 		return nil, err
 	}
 	if err != nil {

@@ -50,6 +50,9 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 	return &remote{client, server, store}, nil
 }
 
+// maxBytes is the limit of a plant in the tests.
+const maxBytes = 64 << 20
+
 // serve serves store at the socket of the database path.
 func serve(t testing.TB, path string, store storage.Store) *control.Server {
 	t.Helper()
@@ -57,7 +60,7 @@ func serve(t testing.TB, path string, store storage.Store) *control.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return control.Start(listener, &control.Counted{Store: store}, slog.New(slog.DiscardHandler))
+	return control.Start(listener, &control.Counted{Store: store}, maxBytes, slog.New(slog.DiscardHandler))
 }
 
 func (r *remote) Close() error {

@@ -31,15 +31,17 @@ const (
 // A Server offers a store on a socket.
 type Server struct {
 	store  *Counted
+	limit  int64 // of a plant in JSON, in bytes
 	http   *http.Server
 	cancel context.CancelFunc // of what is under way
 	served chan struct{}      // closed when the listener is
 }
 
-// Start serves store on listener until Close is called.
-func Start(listener *Listener, store *Counted, logger *slog.Logger) *Server {
+// Start serves store on listener until Close is called. It accepts plants that
+// have at most limit bytes as JSON, as bodies of POST /plants have.
+func Start(listener *Listener, store *Counted, limit int64, logger *slog.Logger) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{store: store, cancel: cancel, served: make(chan struct{})}
+	s := &Server{store: store, limit: limit, cancel: cancel, served: make(chan struct{})}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -96,7 +98,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 
 // create is [storage.Store.CreateAll], or [DryRun].
 func (s *Server) create(w http.ResponseWriter, r *http.Request) {
-	records, err := readRecords(http.MaxBytesReader(w, r.Body, maxBody))
+	batch, err := s.readBatch(w, r)
 	if err != nil {
 		answer(w, nil, err)
 		return
@@ -105,26 +107,60 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Has(paramDryRun) {
 		run = func(ctx context.Context, records []storage.Record) []error { return DryRun(ctx, s.store, records) }
 	}
-	failures := make([]*failure, len(records))
-	for i, err := range run(r.Context(), records) {
-		failures[i] = failureOf(err)
+	for i, err := range run(r.Context(), batch.records) {
+		batch.failures[batch.places[i]] = failureOf(err)
 	}
-	answer(w, failures, nil)
+	answer(w, batch.failures, nil)
 }
 
-// readRecords reads JSON values up to the end.
-func readRecords(body io.Reader) (records []storage.Record, err error) {
-	decoder := jsontext.NewDecoder(body)
+// A batch is what came in a request for creates.
+type batch struct {
+	records  []storage.Record
+	places   []int      // of the records among all that came
+	failures []*failure // of all that came: those of the ones that are no records
+}
+
+// readBatch reads the plants of a request. It holds no more of it than the larger
+// of a batch and one plant.
+func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (*batch, error) {
+	b := new(batch)
+	most := max(batchBytes, s.limit+1) // with the line end
+	decoder := jsontext.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	for {
-		var record storage.Record
-		switch err := json.UnmarshalDecode(decoder, &record, strict()); {
+		value, err := decoder.ReadValue()
+		switch {
 		case errors.Is(err, io.EOF):
-			return records, nil
-		case err != nil:
+			return b, nil
+		case errors.As(err, new(*http.MaxBytesError)):
+			_, err = io.Copy(io.Discard, io.LimitReader(r.Body, maxExcess))
+			return nil, errors.Join(s.tooLarge(), err)
+		case err == nil:
+			err = s.add(b, value)
+		}
+		if err != nil {
 			return nil, err
 		}
-		records = append(records, record)
 	}
+}
+
+// add adds a plant in JSON to the batch, or that it is too large.
+func (s *Server) add(b *batch, value jsontext.Value) error {
+	if int64(len(value)) > s.limit {
+		b.failures = append(b.failures, failureOf(s.tooLarge()))
+		return nil
+	}
+	var record storage.Record
+	if err := json.Unmarshal(value, &record, strict()); err != nil {
+		return err
+	}
+	b.records, b.places = append(b.records, record), append(b.places, len(b.failures))
+	b.failures = append(b.failures, nil)
+	return nil
+}
+
+// tooLarge returns the error for a plant beyond the limit.
+func (s *Server) tooLarge() error {
+	return fmt.Errorf("%w: it has more than %d bytes, the limit of its MAX_BODY_BYTES", storage.ErrTooLarge, s.limit)
 }
 
 // list sends records as JSON Lines.

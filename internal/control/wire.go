@@ -28,8 +28,9 @@ const (
 	// batchPlants and batchBytes bound what is created in one request.
 	batchPlants = 16_384
 	batchBytes  = 4 << 20
-	// maxBody is beyond what one plant of the largest body allowed needs.
-	maxBody = 80 << 20
+	// maxExcess is how much of a request that is too large is passed over, so that
+	// its client gets to read the answer: more than the largest plant has.
+	maxExcess = 80 << 20
 )
 
 // strict makes both sides refuse members that they do not know: what one of
@@ -63,6 +64,7 @@ func kinds() []kind {
 		{"no_space", storage.ErrNoSpace},
 		{"unavailable", storage.ErrUnavailable},
 		{"unknown", storage.ErrUnknown},
+		{"too_large", storage.ErrTooLarge},
 		{"corrupt", storage.ErrCorrupt},
 		{"canceled", context.Canceled},
 		{"unsupported", errors.ErrUnsupported},

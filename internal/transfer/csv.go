@@ -77,19 +77,21 @@ func cell(text string) string {
 
 // A csvReader reads CSV.
 type csvReader struct {
-	in      *csv.Reader
-	source  *boundReader
-	decoder *models.Decoder
-	columns []string
-	text    []byte // the row as JSON
+	in       *csv.Reader
+	source   *boundReader
+	maxBytes int // of a row as JSON
+	decoder  *models.Decoder
+	columns  []string
+	last     int    // line of the last row
+	text     []byte // the row as JSON
 }
 
-func newCSVReader(r io.Reader) *csvReader {
+func newCSVReader(r io.Reader, maxBytes int) *csvReader {
 	source := &boundReader{r: r}
 	in := csv.NewReader(bufio.NewReaderSize(source, bufferSize))
 	in.FieldsPerRecord = -1 // what is missing is absent
 	in.ReuseRecord = true
-	return &csvReader{in: in, source: source, decoder: models.NewDecoder()}
+	return &csvReader{in: in, source: source, maxBytes: maxBytes, decoder: models.NewDecoder()}
 }
 
 // Read implements [Reader].
@@ -106,23 +108,29 @@ func (r *csvReader) Read() (storage.Record, int, error) {
 	if err := r.toJSON(row); err != nil {
 		return storage.Record{}, line, &LineError{line, err.Error()}
 	}
+	if len(r.text) > r.maxBytes {
+		return storage.Record{}, line, tooLong(line, r.maxBytes)
+	}
 	record, err := decode(r.decoder, r.text, line)
 	return record, line, err
 }
 
 // row returns the next row and the number of its first line.
 func (r *csvReader) row() (row []string, line int, err error) {
-	r.source.left = maxLine
+	most := rowFactor*r.maxBytes + bufferSize
+	r.source.left = most
 	row, err = r.in.Read()
 	var syntax *csv.ParseError
 	switch {
 	case errors.As(err, &syntax):
 		return nil, syntax.StartLine, &LineError{syntax.StartLine, fmt.Sprintf("is not CSV: %v in column %d", syntax.Err, syntax.Column)}
+	case errors.Is(err, errTooLong):
+		return nil, 0, fmt.Errorf("the row after that of line %d %w %d bytes; is a quotation mark left open?", r.last, err, most)
 	case err != nil:
 		return nil, 0, err
 	}
-	line, _ = r.in.FieldPos(0)
-	return row, line, nil
+	r.last, _ = r.in.FieldPos(0)
+	return row, r.last, nil
 }
 
 // readColumns reads the first row.
@@ -194,9 +202,13 @@ func appendCell(b []byte, column, text string) ([]byte, error) {
 	return quoted, nil
 }
 
+// rowFactor is how many times as long as its plant in JSON a row may be, with its
+// quotation marks doubled and columns that are ignored.
+const rowFactor = 4
+
 // errTooLong ends the reading of a file in which a quotation mark is probably
 // left open: package csv would read all of it.
-var errTooLong = fmt.Errorf("a row is longer than %d bytes; is a quotation mark left open?", maxLine)
+var errTooLong = errors.New("is longer than")
 
 // A boundReader fails when more than left bytes are read.
 type boundReader struct {

@@ -66,17 +66,19 @@ type Reader interface {
 	Read() (record storage.Record, line int, err error)
 }
 
-// NewReader returns a Reader from r.
-func NewReader(r io.Reader, format Format) Reader {
+// NewReader returns a Reader from r of plants that have at most maxBytes as the
+// body of POST /plants: that is their line of JSON, or what one of CSV is in JSON.
+func NewReader(r io.Reader, format Format, maxBytes int64) Reader {
 	if format == CSV {
-		return newCSVReader(r)
+		return newCSVReader(r, int(maxBytes))
 	}
-	return newJSONReader(r)
+	return newJSONReader(r, int(maxBytes))
 }
 
-// maxLine bounds a line in bytes: what POST /plants can be made to accept, and
-// some.
-const maxLine = 80 << 20
+// tooLong returns the error for a line of more than maxBytes.
+func tooLong(line, maxBytes int) *LineError {
+	return &LineError{line, fmt.Sprintf("is longer than %d bytes, the limit of MAX_BODY_BYTES", maxBytes)}
+}
 
 // A LineError says what is wrong with one line.
 type LineError struct {

@@ -160,6 +160,8 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a different plant", id)})
 	case errors.Is(err, storage.ErrCorrupt):
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a record that is damaged", id)})
+	case errors.Is(err, storage.ErrTooLarge):
+		b.bad = append(b.bad, &LineError{b.lines[i], err.Error()})
 	default:
 		return err
 	}

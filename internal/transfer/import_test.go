@@ -41,7 +41,7 @@ func TestImport(t *testing.T) {
 	}
 	for _, skip := range []bool{false, true} {
 		var bad []int
-		sum, err := transfer.Import(t.Context(), transfer.NewReader(&text, transfer.JSONLines), transfer.Options{
+		sum, err := transfer.Import(t.Context(), transfer.NewReader(&text, transfer.JSONLines, maxBytes), transfer.Options{
 			SkipConflicts: skip,
 			Create: func(_ context.Context, records []storage.Record) []error {
 				outcomes := make([]error, len(records))
@@ -87,7 +87,7 @@ func TestImportMeetsFault(t *testing.T) {
 		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
 	}
 	stored := int64(0)
-	sum, err := transfer.Import(t.Context(), transfer.NewReader(&text, transfer.JSONLines), transfer.Options{
+	sum, err := transfer.Import(t.Context(), transfer.NewReader(&text, transfer.JSONLines, maxBytes), transfer.Options{
 		Create: func(_ context.Context, records []storage.Record) []error {
 			outcomes := make([]error, len(records))
 			if stored > 0 {
@@ -115,7 +115,7 @@ func TestImportInterrupted(t *testing.T) {
 	for name, more := range map[string]io.Reader{"endless": repeat(line), "blocked": blocked} {
 		ctx, cancel := context.WithCancel(t.Context())
 		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 20_000)), more)
-		sum, err := transfer.Import(ctx, transfer.NewReader(in, transfer.JSONLines), transfer.Options{
+		sum, err := transfer.Import(ctx, transfer.NewReader(in, transfer.JSONLines, maxBytes), transfer.Options{
 			Create: func(_ context.Context, records []storage.Record) []error {
 				cancel()
 				return make([]error, len(records))
@@ -143,10 +143,10 @@ func TestImportMeetsOtherFaults(t *testing.T) {
 	t.Parallel()
 	errFull := errors.New("nobody reads the report")
 	options := transfer.Options{Bad: func(*transfer.LineError) error { return errFull }}
-	if _, err := transfer.Import(t.Context(), transfer.NewReader(strings.NewReader("x"), transfer.JSONLines), options); !errors.Is(err, errFull) {
+	if _, err := transfer.Import(t.Context(), transfer.NewReader(strings.NewReader("x"), transfer.JSONLines, maxBytes), options); !errors.Is(err, errFull) {
 		t.Errorf("Import: %v, want: %v", err, errFull)
 	}
-	if _, err := transfer.Import(t.Context(), transfer.NewReader(strings.NewReader(""), transfer.CSV), options); err == nil ||
+	if _, err := transfer.Import(t.Context(), transfer.NewReader(strings.NewReader(""), transfer.CSV, maxBytes), options); err == nil ||
 		!strings.Contains(err.Error(), "the file is empty") {
 		t.Errorf("Import: %v", err)
 	}

@@ -50,14 +50,15 @@ func appendJSON(b []byte, record storage.Record) ([]byte, error) {
 
 // A jsonReader reads JSON Lines.
 type jsonReader struct {
-	in      *bufio.Reader
-	decoder *models.Decoder
-	long    []byte // a line that does not fit in's buffer
-	line    int
+	in       *bufio.Reader
+	maxBytes int // of a line
+	decoder  *models.Decoder
+	long     []byte // a line that does not fit in's buffer
+	line     int
 }
 
-func newJSONReader(r io.Reader) *jsonReader {
-	return &jsonReader{in: bufio.NewReaderSize(r, bufferSize), decoder: models.NewDecoder()}
+func newJSONReader(r io.Reader, maxBytes int) *jsonReader {
+	return &jsonReader{in: bufio.NewReaderSize(r, bufferSize), maxBytes: maxBytes, decoder: models.NewDecoder()}
 }
 
 // Read implements [Reader]. Blank lines are skipped.
@@ -66,6 +67,9 @@ func (r *jsonReader) Read() (storage.Record, int, error) {
 		text, err := r.next()
 		if err != nil {
 			return storage.Record{}, r.line, err
+		}
+		if len(text) > r.maxBytes {
+			return storage.Record{}, r.line, tooLong(r.line, r.maxBytes)
 		}
 		if len(bytes.TrimSpace(text)) > 0 {
 			record, err := decode(r.decoder, text, r.line)
@@ -89,19 +93,15 @@ func (r *jsonReader) next() ([]byte, error) {
 }
 
 // nextLong goes on with a line of which start is the beginning. Of one that is
-// too long the rest is skipped.
+// too long only as much is returned as shows it.
 func (r *jsonReader) nextLong(start []byte) (line []byte, err error) {
 	r.long = append(r.long[:0], start...)
-	size := len(start)
 	for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
 		var more []byte
 		more, err = r.in.ReadSlice('\n')
-		if size += len(more); size <= maxLine {
+		if len(r.long) <= r.maxBytes {
 			r.long = append(r.long, more...)
 		}
-	}
-	if size > maxLine && (err == nil || errors.Is(err, io.EOF)) {
-		return nil, &LineError{r.line, fmt.Sprintf("is longer than %d bytes", maxLine)}
 	}
 	return r.long, err
 }

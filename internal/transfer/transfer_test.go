@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -17,6 +18,9 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// maxBytes bounds the lines of the tests, unless they are about that.
+const maxBytes = 8 << 20
 
 // formats returns all formats by their names.
 func formats() map[string]transfer.Format {
@@ -42,7 +46,7 @@ func write(t testing.TB, format transfer.Format, records []storage.Record) strin
 // read returns the plants of a text, and what is wrong with its other lines.
 func read(t testing.TB, format transfer.Format, text string) (records []storage.Record, bad []string) {
 	t.Helper()
-	in := transfer.NewReader(strings.NewReader(text), format)
+	in := transfer.NewReader(strings.NewReader(text), format, maxBytes)
 	for {
 		record, _, err := in.Read()
 		var lineErr *transfer.LineError
@@ -233,17 +237,54 @@ func TestEndlessLine(t *testing.T) {
 	endless := func(start string) io.Reader {
 		return io.MultiReader(strings.NewReader(start), io.LimitReader(zeros{}, 100<<20), strings.NewReader("\n{\"id\":1,\"name\":\"a\"}"))
 	}
-	in := transfer.NewReader(endless(""), transfer.JSONLines)
+	in := transfer.NewReader(endless(""), transfer.JSONLines, maxBytes)
 	var bad *transfer.LineError
-	if _, _, err := in.Read(); !errors.As(err, &bad) || bad.Error() != "line 1: is longer than 83886080 bytes" {
+	if _, _, err := in.Read(); !errors.As(err, &bad) || bad.Error() != "line 1: is longer than 8388608 bytes, the limit of MAX_BODY_BYTES" {
 		t.Errorf("JSON Lines: %v", err)
 	}
 	if record, line, err := in.Read(); err != nil || record.ID != 1 || line != 2 {
 		t.Errorf("the line after it: %+v, %d, %v", record, line, err)
 	}
-	in = transfer.NewReader(endless("id,name\n1,\""), transfer.CSV)
-	if _, _, err := in.Read(); err == nil || !strings.Contains(err.Error(), "is a quotation mark left open?") {
+	in = transfer.NewReader(endless("id,name\n1,\""), transfer.CSV, maxBytes)
+	if _, _, err := in.Read(); err == nil || !strings.Contains(err.Error(), "is a quotation mark left open?") || !strings.Contains(err.Error(), "after that of line 1 ") {
 		t.Errorf("CSV: %v", err)
+	}
+}
+
+// A line may be as long as a body of POST /plants, and no longer.
+func TestLongestLine(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{30, 100, 300_000, 1 << 20} { // within a buffer, and beyond it
+		fits := strings.Repeat("x", most-len(`{"id":1,"name":""}`))
+		for name, texts := range map[string]struct {
+			format transfer.Format
+			text   string
+		}{
+			"jsonl": {transfer.JSONLines, `{"id":1,"name":"` + fits + `"}` + "\n" + `{"id":2,"name":"` + fits + `x"}` + "\n" + `{"id":3,"name":""}`},
+			"csv":   {transfer.CSV, "id,name\n1," + fits + "\n2," + fits + "x\n3,\n"},
+			"again": {transfer.JSONLines, "\n" + `{"id":1,"name":"` + fits + `" }` + "\n" + `{"id":3,"name":"` + fits + `"}`},
+		} {
+			in := transfer.NewReader(strings.NewReader(texts.text), texts.format, int64(most))
+			var got []string
+			for {
+				record, line, err := in.Read()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				got = append(got, fmt.Sprintf("%d: %d, %v", line, record.ID, err))
+			}
+			long := fmt.Sprintf("2: 0, line 2: is longer than %d bytes, the limit of MAX_BODY_BYTES", most)
+			want := []string{"1: 1, <nil>", long, "3: 3, <nil>"}
+			switch name {
+			case "csv":
+				want = []string{"2: 1, <nil>", strings.ReplaceAll(strings.Replace(long, "2:", "3:", 1), "line 2", "line 3"), "4: 3, <nil>"}
+			case "again":
+				want = []string{long, "3: 3, <nil>"}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, at most %d bytes (-want +got):\n%s", name, most, diff)
+			}
+		}
 	}
 }
 

@@ -102,7 +102,7 @@ func importFile(b *testing.B, path string, plants int64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sum, err := transfer.Import(b.Context(), transfer.NewReader(file, transfer.JSONLines), transfer.Options{Create: s.CreateAll})
+	sum, err := transfer.Import(b.Context(), transfer.NewReader(file, transfer.JSONLines, 1<<20), transfer.Options{Create: s.CreateAll})
 	if err != nil || sum != (transfer.Summary{Created: plants}) {
 		b.Fatalf("Import: %+v, %v", sum, err)
 	}

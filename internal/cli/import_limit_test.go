@@ -1,0 +1,31 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A line that POST would answer with error 413 is a bad one, by the limit of the
+// command and by that of the server that it goes through.
+func TestImportKeepsMaxBodyBytes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stored(t, record(1, "a", "-"))
+	long := `{"id":2,"name":"` + strings.Repeat("x", 2<<20) + `"}`
+	writeFile(t, "long.jsonl", `{"id":1,"name":"a"}`+"\n"+long+"\n"+`{"id":3,"name":"c"}`+"\n")
+	onBoth(t, func(t *testing.T) {
+		r := run(t, nil, "plants", "import", "--quiet", "long.jsonl")
+		if want := "long.jsonl:2: is longer than 1048576 bytes, the limit of MAX_BODY_BYTES\n"; r.code != 3 || !strings.HasPrefix(r.stderr, want) {
+			t.Errorf("exit code %d, stderr:\n%s\nwant 3, and first:\n%s", r.code, r.stderr, want)
+		}
+	})
+	server := startServer(t, "plantstore", nil)
+	r := run(t, nil, "plants", "import", "--quiet", "--max-body-bytes", "4194304", "long.jsonl")
+	if want := "long.jsonl:2: the plant is larger than the server accepts: it has more than 1048576 bytes, the limit of its MAX_BODY_BYTES\n"; r.code != 3 ||
+		!strings.HasPrefix(r.stderr, want) {
+		t.Errorf("exit code %d, stderr:\n%s\nwant 3, and first:\n%s", r.code, r.stderr, want)
+	}
+	server.stop()
+	if r := run(t, nil, "plants", "import", "--quiet", "--max-body-bytes", "4194304", "long.jsonl"); r.code != 0 {
+		t.Errorf("exit code %d with a higher limit, stderr:\n%s", r.code, r.stderr)
+	}
+}

@@ -1,0 +1,62 @@
+package control_test
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plantstore/internal/control"
+	"plantstore/models"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
+)
+
+// A server refuses the plants beyond its own limit, one by one, and takes the
+// others.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 1000
+	path := filepath.Join(t.TempDir(), "plants.db")
+	store, err := bbolt.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	listener, err := control.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := control.Start(listener, &control.Counted{Store: store}, limit, slog.New(slog.DiscardHandler))
+	defer func() { _ = server.Close() }()
+	client, err := control.Dial(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	fits := limit - len(`{"id":1,"name":""}`)
+	lengths := []int{0, fits, fits + 1, 1, 5 << 20, 2, 63 << 20, 5 << 20, fits}
+	var records []storage.Record
+	for id, length := range lengths {
+		records = append(records, storage.Record{ID: int64(id), Plant: models.Plant{Name: strings.Repeat("x", length)}})
+	}
+	for name, outcomes := range map[string][]error{
+		"dry run": control.DryRun(t.Context(), client, records),
+		"create":  client.CreateAll(t.Context(), records),
+	} {
+		if len(outcomes) != len(records) {
+			t.Fatalf("%s: %d outcomes of %d", name, len(outcomes), len(records))
+		}
+		for i, err := range outcomes {
+			if tooLarge := lengths[i] > fits; errors.Is(err, storage.ErrTooLarge) != tooLarge || !tooLarge && err != nil {
+				t.Errorf("%s of %d bytes: %v", name, lengths[i], err)
+			}
+		}
+	}
+	for i, length := range lengths {
+		if _, err := store.Get(t.Context(), int64(i)); errors.Is(err, storage.ErrNotFound) != (length > fits) {
+			t.Errorf("the plant of %d bytes: %v", length, err)
+		}
+	}
+}
