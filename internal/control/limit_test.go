@@ -36,7 +36,7 @@ func TestLimit(t *testing.T) {
 	}
 	defer func() { _ = client.Close() }()
 	fits := limit - len(`{"id":1,"name":""}`)
-	lengths := []int{0, fits, fits + 1, 1, 5 << 20, 2, 63 << 20, 5 << 20, fits}
+	lengths := []int{0, fits, fits + 1, 1, 5 << 20, 2, 9 << 20, 5 << 20, fits}
 	var records []storage.Record
 	for id, length := range lengths {
 		records = append(records, storage.Record{ID: int64(id), Plant: models.Plant{Name: strings.Repeat("x", length)}})
