@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
@@ -19,6 +20,7 @@ import (
 // It reads numbers as float64: it does not see whether an int64 is exact. It may
 // be used by any number of goroutines.
 type Judge struct {
+	mu       sync.Mutex // the validator writes to the description while it reads it
 	validate validator.Validator
 }
 
@@ -62,7 +64,10 @@ func (j *Judge) Check(answer *http.Response) error {
 	if err != nil {
 		return err
 	}
-	if valid, faults := j.validate.ValidateHttpResponse(create, answer); !valid {
+	j.mu.Lock()
+	valid, faults := j.validate.ValidateHttpResponse(create, answer)
+	j.mu.Unlock()
+	if !valid {
 		var texts []string
 		for _, fault := range faults {
 			texts = append(texts, fault.Error())
