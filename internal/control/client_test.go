@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -108,6 +109,28 @@ func TestServerEndsUnderWay(t *testing.T) {
 	<-closed
 	if plants < 2 || last == nil {
 		t.Errorf("List yielded %d plants and ended with %v, want an error", plants, last)
+	}
+}
+
+// A client that takes no more of its answer does not keep a server from ending well.
+func TestServerEndsBeforeStalledClient(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	server := serve(t, path, endlessStore{})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://plantstore/v2/plants", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := wire(t, control.SocketPath(path)).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		t.Fatal(response.Status)
+	}
+	if err := server.Close(); err != nil {
+		t.Errorf("Close: %v", err)
 	}
 }
 
