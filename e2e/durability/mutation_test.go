@@ -48,7 +48,7 @@ func TestMutantsLosePlants(t *testing.T) {
 		violate  func(t *testing.T, binary string) []string
 	}{
 		"no sync of files": {
-			mutation{"storage/bbolt/open.go", "NoStatistics: true,", "NoStatistics: true, NoSync: true,"},
+			mutation{"storage/bbolt/open.go", "NoStatistics:    true,", "NoStatistics: true, NoSync: true,"},
 			cutPower,
 		},
 		"no sync of folders": {

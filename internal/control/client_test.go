@@ -117,7 +117,7 @@ func TestServerEndsBeforeStalledClient(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
 	server := serve(t, path, endlessStore{})
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://plantstore/v2/plants", http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://plantstore/v2/plants?from=0", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,9 @@ func (s *Store) insert(ctx context.Context, request storage.Request, batch []sto
 	var sent atomic.Bool
 	ctx = context.WithValue(clientv3.WithRequireLeader(ctx), sentKey{}, &sent)
 	answer, err := s.client.Txn(ctx).Then(ops...).Commit()
+	if errors.Is(err, rpctypes.ErrNoSpace) {
+		return s.afterNoSpace(ctx, request, items, err)
+	}
 	if err != nil {
 		return judge(err, sent.Load())
 	}
@@ -33,6 +36,28 @@ func (s *Store) insert(ctx context.Context, request storage.Request, batch []sto
 	}
 	for i, item := range items {
 		s.settle(item, request, answer.Responses[i].GetResponseTxn())
+	}
+	return nil
+}
+
+// afterNoSpace finds out what became of a transaction that found the quota used up:
+// a member says so of the one that has used it up, too, which it has applied.
+func (s *Store) afterNoSpace(ctx context.Context, request storage.Request, items []*storage.Item, cause error) error {
+	var gets []clientv3.Op
+	for _, item := range items {
+		gets = append(gets, clientv3.OpGet(s.keys.of(item.ID)))
+	}
+	answer, err := s.client.Txn(ctx).Then(gets...).Commit()
+	if err != nil || len(answer.Responses) != len(gets) {
+		return fmt.Errorf("%w: %w", storage.ErrUnknown, cause)
+	}
+	for i, item := range items {
+		kvs := answer.Responses[i].GetResponseRange().Kvs
+		if len(kvs) == 0 {
+			item.Existing, item.Err = nil, fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
+			continue
+		}
+		s.compare(item, request, kvs[0].Value)
 	}
 	return nil
 }
@@ -69,7 +94,13 @@ func (s *Store) settle(item *storage.Item, request storage.Request, answer *etcd
 		item.Err = fmt.Errorf("%w: id %d: taken by nothing", storage.ErrCorrupt, item.ID)
 		return
 	}
-	there, err := decode(s.keys.of(item.ID), kvs[0].Value)
+	s.compare(item, request, kvs[0].Value)
+}
+
+// compare notes whether the value that is there is that of this create.
+func (s *Store) compare(item *storage.Item, request storage.Request, value []byte) {
+	item.Existing, item.Err = nil, nil
+	there, err := decode(s.keys.of(item.ID), value)
 	switch {
 	case err != nil:
 		item.Err = err
@@ -78,17 +109,15 @@ func (s *Store) settle(item *storage.Item, request storage.Request, answer *etcd
 	}
 }
 
-// judge says what the failure of a transaction means. What never left this
-// machine, and what a member has refused before it proposed it to the others or
-// when it was applied, has stored nothing.
+// judge says what the failure of a transaction means, but for want of space. What
+// never left this machine, and what a member has refused before it proposed it to
+// the others or when it was applied, has stored nothing.
 func judge(err error, sent bool) error {
 	var told rpctypes.EtcdError
 	refused := errors.As(err, &told)
 	switch {
 	case refused && passing(told):
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	case errors.Is(err, rpctypes.ErrNoSpace):
-		return fmt.Errorf("%w: %w", storage.ErrNoSpace, err)
 	case refused && final(told.Code()):
 		return fmt.Errorf("etcd: %w", err)
 	case !sent:

@@ -32,7 +32,6 @@ func TestJudge(t *testing.T) {
 		"too many requests": {err: rpctypes.Error(rpctypes.ErrGRPCRequestTooManyRequests), want: storage.ErrUnavailable},
 		"token expired":     {err: rpctypes.Error(rpctypes.ErrGRPCInvalidAuthToken), want: storage.ErrUnavailable},
 		"rights changed":    {err: rpctypes.Error(rpctypes.ErrGRPCAuthOldRevision), want: storage.ErrUnavailable},
-		"no space":          {err: rpctypes.Error(rpctypes.ErrGRPCNoSpace), want: storage.ErrNoSpace},
 		"permission denied": {err: rpctypes.Error(rpctypes.ErrGRPCPermissionDenied)},
 		"too large":         {err: rpctypes.Error(rpctypes.ErrGRPCRequestTooLarge)},
 		"leader changed":    {err: rpctypes.Error(rpctypes.ErrGRPCLeaderChanged), want: storage.ErrUnknown},

@@ -135,6 +135,11 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 		if err != nil {
 			return nil, fmt.Errorf("etcd URL: cert and key: %w", err)
 		}
+		// A member that refuses it may be gone before it has said why.
+		if end := pair.Leaf.NotAfter; time.Now().After(end) {
+			return nil, fmt.Errorf("etcd URL: cert: %s is an expired certificate, valid until %s; put a new one there",
+				cert, end.UTC().Format(time.RFC3339))
+		}
 		return &pair, nil
 	}
 	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return load() }

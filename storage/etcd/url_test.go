@@ -69,13 +69,13 @@ func TestParseURLRefuses(t *testing.T) {
 func TestCertificateIsReadAnew(t *testing.T) {
 	t.Parallel()
 	cert, key := filepath.Join(t.TempDir(), "cert"), filepath.Join(t.TempDir(), "key")
-	writeCertificate(t, cert, key, 1)
+	writeCertificate(t, cert, key, 1, time.Hour)
 	got, err := parseURL("etcd://h?ca=" + cert + "&cert=" + cert + "&key=" + key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for serial := range int64(2) {
-		writeCertificate(t, cert, key, 2+serial)
+		writeCertificate(t, cert, key, 2+serial, time.Hour)
 		pair, err := got.tls.GetClientCertificate(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -84,16 +84,20 @@ func TestCertificateIsReadAnew(t *testing.T) {
 			t.Errorf("the certificate has the number %v, want %d", pair.Leaf.SerialNumber, 2+serial)
 		}
 	}
+	writeCertificate(t, cert, key, 4, -time.Second)
+	if _, err := got.tls.GetClientCertificate(nil); err == nil || !strings.Contains(err.Error(), "expired certificate") {
+		t.Errorf("of an expired certificate: %v", err)
+	}
 }
 
 // writeCertificate writes a certificate that signs itself, and its key.
-func writeCertificate(t *testing.T, cert, key string, serial int64) {
+func writeCertificate(t *testing.T, cert, key string, serial int64, life time.Duration) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(life)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
 		t.Fatal(err)
