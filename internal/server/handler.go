@@ -28,7 +28,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	_ = a.controller().EnableFullDuplex()
 
 	ctx := c.exchange.term.begin(r.Context(), s.config.RequestTimeout)
-	defer ctx.end()
+	defer c.exchange.end()
 	inner := r.WithContext(ctx) //nolint:contextcheck // it has the values of that of r
 	if r.Body != http.NoBody {
 		c.exchange.body = body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
@@ -53,6 +53,12 @@ type exchange struct {
 	answer answer
 	body   body
 	term   term
+}
+
+// end forgets the request: an idle connection must not keep it.
+func (e *exchange) end() {
+	e.answer, e.body = answer{}, body{}
+	e.term.end()
 }
 
 // A body is a request body that knows how much of it has been read.

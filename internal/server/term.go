@@ -84,7 +84,7 @@ func (t *term) cancel(err error) {
 func (t *term) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.active = false
+	t.active, t.Context = false, context.Background()
 }
 
 // release stops the timer at the end of the connection.
