@@ -101,6 +101,14 @@ func NewGroupCommit(commit CommitFunc, limits Limits) *GroupCommit {
 	return g
 }
 
+// ReadOnly returns the GroupCommit of a store that was opened to be looked at: it
+// commits nothing, and refuses every create with [ErrUnavailable].
+func ReadOnly() *GroupCommit {
+	g := &GroupCommit{limits: Limits{}.withDefaults(), stopped: make(chan struct{}), bulk: make(chan struct{}, 1)}
+	g.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
+	return g
+}
+
 // Create is [Store.Create].
 func (g *GroupCommit) Create(ctx context.Context, id int64, plant models.Plant) error {
 	if err := ctx.Err(); err != nil {

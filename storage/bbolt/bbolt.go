@@ -24,9 +24,6 @@ import (
 	"plantstore/storage"
 )
 
-// errReadOnly is what a store that was opened to be looked at says to creates.
-var errReadOnly = fmt.Errorf("%w: it is open for reading only", storage.ErrUnavailable)
-
 // A page of [Store.List] ends after so many records, or so many bytes of them.
 // While a page is being read a commit may have to wait for it.
 const (
@@ -44,11 +41,11 @@ type Store struct {
 	file     *os.File // that of db, to see what a failed commit has left in it
 	pageSize int64    // of the file
 	id       string   // of the database
+	group    *storage.GroupCommit
 
 	// The following is that of a store which is open for writing.
 
 	logger *slog.Logger
-	group  *storage.GroupCommit
 	memory []byte // for the records of a batch
 	mark   *mark
 	opened fs.FileInfo  // of file, to know it again
@@ -63,6 +60,9 @@ type Store struct {
 
 var _ storage.Store = (*Store)(nil)
 
+// writable reports whether the store is open for writing.
+func (s *Store) writable() bool { return s.mark != nil }
+
 // run starts what a store does by itself.
 func (s *Store) run() {
 	s.group = storage.NewGroupCommit(s.commit, storage.Limits{BatchPlants: batchPlants})
@@ -75,21 +75,11 @@ func (s *Store) run() {
 // Create is [storage.Store.Create]. A plant whose name or tag is not valid
 // UTF-8 is refused, since it could not be kept byte for byte (C2.14).
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
-	if s.group == nil {
-		return errReadOnly
-	}
 	return s.group.Create(ctx, id, plant)
 }
 
 // CreateAll is [storage.Store.CreateAll].
 func (s *Store) CreateAll(ctx context.Context, records []storage.Record) []error {
-	if s.group == nil {
-		outcomes := make([]error, len(records))
-		for i := range outcomes {
-			outcomes[i] = errReadOnly
-		}
-		return outcomes
-	}
 	return s.group.CreateAll(ctx, records)
 }
 
@@ -174,17 +164,11 @@ func (s *Store) view(read func(plants *bolt.Bucket) error) (err error) {
 
 // Ready is [storage.Store.Ready].
 func (s *Store) Ready() error {
-	if s.group == nil {
-		return errReadOnly
-	}
 	return s.group.Ready()
 }
 
 // Stopped is [storage.Store.Stopped].
 func (s *Store) Stopped() <-chan struct{} {
-	if s.group == nil {
-		return nil
-	}
 	return s.group.Stopped()
 }
 
@@ -196,8 +180,8 @@ func (s *Store) Close() error {
 
 func (s *Store) shut() error {
 	var err error
-	if s.group != nil {
-		s.group.Close()
+	s.group.Close()
+	if s.writable() {
 		s.stop()
 		s.watchers.Wait()
 		err = s.mark.close()

@@ -29,7 +29,7 @@ func (s *Store) Check(ctx context.Context) (storage.Report, error) {
 	if err := s.walk(ctx, tx, &report); err != nil {
 		return report, err
 	}
-	if s.group != nil {
+	if s.writable() {
 		return report, nil
 	}
 	if err := s.checkMark(&report); err != nil || !report.Whole() {

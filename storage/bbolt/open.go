@@ -159,7 +159,7 @@ func initialise(tmp string) error {
 
 // open opens an existing file, and returns it if it is a store of ours.
 func open(path string, readOnly bool) (s *Store, err error) {
-	s = new(Store)
+	s = &Store{group: storage.ReadOnly()}
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        readOnly,

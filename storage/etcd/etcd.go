@@ -38,17 +38,14 @@ const patience = 600 * time.Millisecond
 // pause is that between two attempts to read.
 const pause = 50 * time.Millisecond
 
-// errReadOnly is what a store that was opened to be looked at says to creates.
-var errReadOnly = fmt.Errorf("%w: it is open for reading only", storage.ErrUnavailable)
-
 // A Store is a [storage.Store] in an etcd cluster.
 type Store struct {
 	client  *clientv3.Client
 	keys    keys
-	timeout time.Duration        // of a commit or a read, with all attempts
-	group   *storage.GroupCommit // nil if the store is only looked at
-	once    sync.Once            // closes
-	err     error                // of closing
+	timeout time.Duration // of a commit or a read, with all attempts
+	group   *storage.GroupCommit
+	once    sync.Once // closes
+	err     error     // of closing
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -56,22 +53,12 @@ var _ storage.Store = (*Store)(nil)
 // Create is [storage.Store.Create]. A plant that is larger than a server takes in
 // one request is refused, with an error of its own.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
-	if s.group == nil {
-		return errReadOnly
-	}
 	return s.group.Create(ctx, id, plant)
 }
 
 // CreateAll is [storage.Store.CreateAll].
 func (s *Store) CreateAll(ctx context.Context, records []storage.Record) []error {
-	if s.group != nil {
-		return s.group.CreateAll(ctx, records)
-	}
-	outcomes := make([]error, len(records))
-	for i := range outcomes {
-		outcomes[i] = errReadOnly
-	}
-	return outcomes
+	return s.group.CreateAll(ctx, records)
 }
 
 // Get is [storage.Store.Get]. It is linearizable.
@@ -148,18 +135,12 @@ func (s *Store) read(ctx context.Context, key string, options ...clientv3.OpOpti
 
 // Ready is [storage.Store.Ready].
 func (s *Store) Ready() error {
-	if s.group == nil {
-		return errReadOnly
-	}
 	return s.group.Ready()
 }
 
 // Stopped is [storage.Store.Stopped]. This engine never stops itself: what it
 // cannot reach it can reach again.
 func (s *Store) Stopped() <-chan struct{} {
-	if s.group == nil {
-		return nil
-	}
 	return s.group.Stopped()
 }
 
@@ -186,9 +167,7 @@ func (s *Store) Check(ctx context.Context) (storage.Report, error) {
 // Close is [storage.Store.Close].
 func (s *Store) Close() error {
 	s.once.Do(func() {
-		if s.group != nil {
-			s.group.Close()
-		}
+		s.group.Close()
 		if err := s.client.Close(); !errors.Is(err, context.Canceled) { // which is its good end
 			s.err = err
 		}

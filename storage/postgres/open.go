@@ -35,7 +35,7 @@ func Open(ctx context.Context, loc storage.Location) (storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{pool: pool}
+	s := &Store{pool: pool, group: storage.ReadOnly()}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := s.settleSchema(ctx, loc.ReadOnly); err != nil {

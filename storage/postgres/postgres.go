@@ -43,14 +43,11 @@ const (
 	pause = 50 * time.Millisecond
 )
 
-// errReadOnly is what a store that was opened to be looked at says to creates.
-var errReadOnly = fmt.Errorf("%w: it is open for reading only", storage.ErrUnavailable)
-
 // A Store is a [storage.Store] in a table.
 type Store struct {
 	pool   *pgxpool.Pool
-	group  *storage.GroupCommit // nil if the store is only looked at
-	once   sync.Once            // closes
+	group  *storage.GroupCommit
+	once   sync.Once // closes
 	closed atomic.Bool
 }
 
@@ -58,22 +55,12 @@ var _ storage.Store = (*Store)(nil)
 
 // Create is [storage.Store.Create].
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
-	if s.group == nil {
-		return errReadOnly
-	}
 	return s.group.Create(ctx, id, plant)
 }
 
 // CreateAll is [storage.Store.CreateAll].
 func (s *Store) CreateAll(ctx context.Context, records []storage.Record) []error {
-	if s.group != nil {
-		return s.group.CreateAll(ctx, records)
-	}
-	outcomes := make([]error, len(records))
-	for i := range outcomes {
-		outcomes[i] = errReadOnly
-	}
-	return outcomes
+	return s.group.CreateAll(ctx, records)
 }
 
 // Get is [storage.Store.Get].
@@ -165,27 +152,19 @@ func (s *Store) tryRead(ctx context.Context, patience time.Duration, sql string,
 
 // Ready is [storage.Store.Ready].
 func (s *Store) Ready() error {
-	if s.group == nil {
-		return errReadOnly
-	}
 	return s.group.Ready()
 }
 
 // Stopped is [storage.Store.Stopped]. This engine never stops itself: what it
 // cannot reach it can reach again.
 func (s *Store) Stopped() <-chan struct{} {
-	if s.group == nil {
-		return nil
-	}
 	return s.group.Stopped()
 }
 
 // Close is [storage.Store.Close].
 func (s *Store) Close() error {
 	s.once.Do(func() {
-		if s.group != nil {
-			s.group.Close()
-		}
+		s.group.Close()
 		s.closed.Store(true)
 		s.pool.Close()
 	})
