@@ -50,7 +50,7 @@ func TestFlippedRecords(t *testing.T) {
 	if v := inspector.inspect(path); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
 		t.Fatalf("%d records, whole: %+v", len(plants), v)
 	}
-	for n := range torture(500, 10_000) {
+	for n := range plantstore.Torture(500, 10_000) {
 		undo, place := flip(file, random, plants)
 		must(t, os.WriteFile(path, file, 0o600))
 		undo()
@@ -98,7 +98,7 @@ func TestFlippedElsewhere(t *testing.T) {
 		"anywhere":     {{0, len(file)}},
 	} {
 		counts := map[string]int{}
-		for range torture(170, 3_400) {
+		for range plantstore.Torture(170, 3_400) {
 			undo, place := flip(file, random, spans)
 			must(t, os.WriteFile(path, file, 0o600))
 			undo()

@@ -5,6 +5,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"plantstore/e2e/internal/plantstore"
 )
 
 // The ioctl that shuts a file system down as a crash of the kernel does: what is
@@ -25,7 +27,7 @@ func TestKernelCrash(t *testing.T) {
 			t.Parallel()
 			v := newVolume(t, 320<<20, mkfs...) // xfs takes none below 300 MiB
 			s := newSite(t, v.dir)
-			rounds := torture(10, 100)
+			rounds := plantstore.Torture(10, 100)
 			for range rounds {
 				from := len(s.acknowledged)
 				s.interrupt(func() { v.crash(logFlush + s.random.IntN(noLogFlush)) })

@@ -1,13 +1,17 @@
 package crash
 
-import "testing"
+import (
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+)
 
 // TestKill kills the server under load again and again, as kill -9 does, on the
 // same file all along (C5.26).
 func TestKill(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, t.TempDir())
-	rounds := torture(50, 1000)
+	rounds := plantstore.Torture(50, 1000)
 	for round := range rounds {
 		from := len(s.acknowledged)
 		s.interrupt(s.server.Kill)

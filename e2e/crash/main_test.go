@@ -37,14 +37,6 @@ func TestMain(m *testing.M) {
 	os.Exit(plantstore.Main(m))
 }
 
-// torture returns long in a long run, else short.
-func torture(short, long int) int {
-	if os.Getenv("TORTURE") == "1" {
-		return long
-	}
-	return short
-}
-
 // newRandom returns the random numbers of the test, the same in each run.
 func newRandom(t testing.TB) *rand.Rand {
 	t.Helper()

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"plantstore/e2e/internal/plantstore"
 )
 
 // TestReadOnlyFileSystem lets the kernel make the file system read-only under a
@@ -16,7 +18,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	t.Parallel()
 	v := newVolume(t, 64<<20, mkfsExt4()...)
 	s := newSite(t, v.dir)
-	for range torture(4, 40) {
+	for range plantstore.Torture(4, 40) {
 		from := len(s.acknowledged)
 		s.interrupt(v.makeReadOnly)
 		for n := range writers {

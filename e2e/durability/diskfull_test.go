@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/plantstore"
 )
 
 // TestFullDisk lets the disk be full from each operation on that needs room, of
@@ -16,7 +17,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	takesSpace := func(op faultfs.Op) bool { return op.TakesSpace }
-	f := fault{name: "room", errno: syscall.ENOSPC, hits: takesSpace, creates: torture(100, 300)}
+	f := fault{name: "room", errno: syscall.ENOSPC, hits: takesSpace, creates: plantstore.Torture(100, 300)}
 	number := f.count(t)
 	idle := newOpeners(t)
 	var images, refusals atomic.Int64
@@ -69,7 +70,7 @@ func fillDisk(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcom
 	s.server.Stop()
 	o.violations = append(o.violations, s.ledger.lies...)
 	tr := newTrial(t, s, seed, ready)
-	tr.cuts, tr.variants = thin(every(ready, len(tr.log)), torture(20, 200)), torture(4, 12)
+	tr.cuts, tr.variants = thin(every(ready, len(tr.log)), plantstore.Torture(20, 200)), plantstore.Torture(4, 12)
 	r := tr.run(t, idle)
 	o.images, o.violations = r.images, append(o.violations, r.violations...)
 	return o

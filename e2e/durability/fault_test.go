@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
 )
 
@@ -114,8 +115,8 @@ func failOnce(t testing.TB, idle openers, binary string, seed uint64, f fault, n
 	s.server.Kill()
 	o.violations = append(o.violations, s.ledger.lies...)
 	tr := newTrial(t, s, seed, restart)
-	tr.cuts = slices.Concat(thin(every(at, restart), torture(12, 40)), thin(every(restart+1, len(tr.log)), torture(12, 100)))
-	tr.variants = torture(3, 8)
+	tr.cuts = slices.Concat(thin(every(at, restart), plantstore.Torture(12, 40)), thin(every(restart+1, len(tr.log)), plantstore.Torture(12, 100)))
+	tr.variants = plantstore.Torture(3, 8)
 	r := tr.run(t, idle)
 	o.images, o.violations = r.images, append(o.violations, r.violations...)
 	return o

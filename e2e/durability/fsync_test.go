@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/plantstore"
 )
 
 // failingSync is the fault of a disk that cannot keep what it was given.
@@ -26,7 +27,7 @@ func TestFailingSync(t *testing.T) {
 func TestFailingSyncs(t *testing.T) {
 	t.Parallel()
 	f := failingSync()
-	f.creates, f.lasting = torture(20, 50), 4
+	f.creates, f.lasting = plantstore.Torture(20, 50), 4
 	failEach(t, f)
 }
 
@@ -42,14 +43,14 @@ func TestFailingWrite(t *testing.T) {
 func TestFailingWrites(t *testing.T) {
 	t.Parallel()
 	f := failingWrite()
-	f.creates, f.lasting = torture(10, 30), 40
+	f.creates, f.lasting = plantstore.Torture(10, 30), 40
 	failEach(t, f)
 }
 
 // failingWrite is the fault of a disk that takes nothing more.
 func failingWrite() fault {
 	isWrite := func(op faultfs.Op) bool { return op.Kind == faultfs.Write || op.Kind == faultfs.Truncate }
-	return fault{name: "write", errno: syscall.EIO, hits: isWrite, creates: torture(30, 100), lasting: 1}
+	return fault{name: "write", errno: syscall.EIO, hits: isWrite, creates: plantstore.Torture(30, 100), lasting: 1}
 }
 
 // TestExitAfterFault lets the sync of a meta page fail: then nobody knows what
@@ -81,7 +82,7 @@ func TestExitAfterFault(t *testing.T) {
 // server may end by itself, and must when it is told to.
 func TestSIGTERMOnBrokenDisk(t *testing.T) {
 	t.Parallel()
-	for healthy := range torture(10, 100) {
+	for healthy := range plantstore.Torture(10, 100) {
 		s := newSite(t, "", seed(t))
 		must(t, s.start())
 		s.load(1, healthy)

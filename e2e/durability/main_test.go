@@ -23,14 +23,6 @@ func TestMain(m *testing.M) {
 	os.Exit(plantstore.Main(m))
 }
 
-// torture returns long in a long run, else short.
-func torture(short, long int) int {
-	if os.Getenv("TORTURE") == "1" {
-		return long
-	}
-	return short
-}
-
 // seed returns the number that all random ones of a run come from.
 func seed(t testing.TB) uint64 {
 	t.Helper()

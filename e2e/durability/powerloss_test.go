@@ -11,11 +11,11 @@ import (
 // started again, stopped and started again (C5.26).
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
-	want, images, sampled := torture(2000, 25_000), 0, 0
+	want, images, sampled := plantstore.Torture(2000, 25_000), 0, 0
 	idle := newOpeners(t)
 	for round := seed(t); images < want; round++ {
 		tr := recordLife(t, "", round)
-		tr.variants = torture(8, 24)
+		tr.variants = plantstore.Torture(8, 24)
 		r := tr.run(t, idle)
 		images += r.images
 		for _, v := range r.violations {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/etcd"
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/postgres"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/proxy"
@@ -37,7 +38,7 @@ func testAmbiguity(t *testing.T, p *proxy.Proxy, url string) {
 	random := rand.New(rand.NewPCG(1, 0)) //nolint:gosec // the same in each run
 	s := newSite(t, url, 2)
 	stop := s.load()
-	for round := range int64(torture(15, 150)) {
+	for round := range int64(plantstore.Torture(15, 150)) {
 		s.await(1 + random.Int64N(30))
 		fault := []proxy.Fault{proxy.Cut, proxy.Swallow}[random.IntN(2)]
 		if round%10 == 5 { // it takes long until the next request gets through
@@ -67,7 +68,7 @@ func TestPostgresRestarted(t *testing.T) {
 	server := postgres.Start(t, "")
 	s := newSite(t, server.URL("plants", "postgres"), 2)
 	stop := s.load()
-	for round := range torture(10, 50) {
+	for round := range plantstore.Torture(10, 50) {
 		s.await(200)
 		if round%2 == 0 {
 			server.Stop(postgres.Fast)
@@ -93,7 +94,7 @@ func TestReplicaKilled(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, url(), 3)
 			stop := s.load()
-			for round := range torture(10, 50) {
+			for round := range plantstore.Torture(10, 50) {
 				s.await(50)
 				s.replace(round % len(s.replicas))
 			}

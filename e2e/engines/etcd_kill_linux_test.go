@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/etcd"
+	"plantstore/e2e/internal/plantstore"
 )
 
 // longestGap is how long, at most, no create succeeds when a leader fails.
@@ -18,7 +19,7 @@ func TestEtcdLeaderKilled(t *testing.T) {
 	cluster := etcd.Start(t, etcd.Options{Members: 3})
 	s := newSite(t, "etcd://"+cluster.Hosts()+"/garden", 3)
 	stop := s.load()
-	for range torture(5, 20) {
+	for range plantstore.Torture(5, 20) {
 		s.await(200)
 		leader := cluster.Leader()
 		leader.Kill()

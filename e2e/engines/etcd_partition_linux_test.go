@@ -8,6 +8,7 @@ import (
 
 	"plantstore/e2e/internal/etcd"
 	"plantstore/e2e/internal/network"
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
 )
 
@@ -31,7 +32,7 @@ func TestEtcdPartition(t *testing.T) {
 	cluster := etcd.Start(t, o)
 	s := newSite(t, "etcd://"+cluster.Hosts()+"/garden", 3)
 	stop := s.load()
-	for round := range torture(4, 20) {
+	for round := range plantstore.Torture(4, 20) {
 		s.await(200)
 		links := []network.Link{network.ToPeers, network.ToClients}[:1+round%2]
 		leader := cluster.Leader().Number

@@ -12,18 +12,10 @@ import (
 
 func TestMain(m *testing.M) {
 	// Each operation crosses a network and is synced: fewer of them do here.
-	if err := flag.Set("rapid.checks", fmt.Sprint(torture(10, 100))); err != nil {
+	if err := flag.Set("rapid.checks", fmt.Sprint(plantstore.Torture(10, 100))); err != nil {
 		panic(err)
 	}
 	code := plantstore.Main(m)
 	etcd.Clean()
 	os.Exit(code)
-}
-
-// torture returns long in a long run, with TORTURE=1, else short.
-func torture(short, long int) int {
-	if os.Getenv("TORTURE") == "1" {
-		return long
-	}
-	return short
 }

@@ -15,6 +15,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"plantstore/e2e/internal/etcd"
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/postgres"
 	"plantstore/models"
 	"plantstore/storage"
@@ -39,7 +40,7 @@ const least = 0.8
 // are compared. The third one says what HTTP and tokens cost where clients,
 // replicas and cluster share the processors.
 func TestThroughput(t *testing.T) { //nolint:paralleltest // it measures
-	if torture(0, 1) == 0 {
+	if plantstore.Torture(0, 1) == 0 {
 		t.Skip("only with TORTURE=1")
 	}
 	t.Run("etcd", func(t *testing.T) { //nolint:paralleltest // it measures

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"plantstore/e2e/internal/etcd"
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/postgres"
 	"plantstore/e2e/internal/process"
 )
@@ -108,7 +109,7 @@ func testPowerCut(t *testing.T, v *volume, url string, kill, restart func()) {
 	t.Helper()
 	s := newSite(t, url, 3)
 	stop := s.load()
-	for range torture(1, 5) {
+	for range plantstore.Torture(1, 5) {
 		s.await(500)
 		v.powerCut()
 		kill()

@@ -25,7 +25,7 @@ const (
 // watch stops the store when its file is removed, replaced or cut short, also
 // while there is nothing to commit.
 func (s *Store) watch(ctx context.Context) {
-	for pause(ctx, watchPause) {
+	for storage.Sleep(ctx, watchPause) {
 		if _, err := s.intact(); err != nil {
 			s.group.Stop(err)
 			return
@@ -36,7 +36,7 @@ func (s *Store) watch(ctx context.Context) {
 // scrub reads all records again and again, slowly, so that damage is found
 // before anybody needs what is damaged.
 func (s *Store) scrub(ctx context.Context) {
-	for wait := scrubStart; pause(ctx, wait); wait = scrubRest {
+	for wait := scrubStart; storage.Sleep(ctx, wait); wait = scrubRest {
 		start, plants, damaged := time.Now(), int64(0), 0
 		for next := keyOf(math.MinInt64); next != nil; {
 			found, err := s.sweep(next)
@@ -51,23 +51,11 @@ func (s *Store) scrub(ctx context.Context) {
 					"database", s.file.Name(), "damage", damage.Error())
 			}
 			plants, damaged = plants+found.plants, damaged+len(found.damage)
-			if next = found.after; !pause(ctx, scrubPause) {
+			if next = found.after; !storage.Sleep(ctx, scrubPause) {
 				return
 			}
 		}
 		s.logger.Info("scrubbed", "database", s.file.Name(), "plants", plants, "damaged", damaged, "took", time.Since(start))
-	}
-}
-
-// pause waits, and reports whether to go on after that.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
