@@ -45,6 +45,9 @@ func (b newPlantBinding) Bind(req *http.Request, target any) error {
 	}
 	buffer := b.buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // nothing else is put there
 	defer b.release(buffer)
+	if req.ContentLength > 0 { // BodyLimit has room for it
+		buffer.Grow(int(req.ContentLength) + bytes.MinRead) // to see the end, too
+	}
 	if _, err := buffer.ReadFrom(req.Body); err != nil {
 		return err
 	}

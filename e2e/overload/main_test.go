@@ -42,15 +42,21 @@ func allowFiles(number uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
 }
 
-// memory returns a figure of the memory of a process, such as VmRSS or VmHWM, in
-// bytes.
+// memory returns a figure of the memory of a process, VmRSS or VmHWM, in bytes,
+// without the pages of files, which are the system's to keep or to take back.
 func memory(t testing.TB, server *plantstore.Server, figure string) int64 {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.PID()))
+	return status(t, server, figure) - status(t, server, "RssFile")
+}
+
+// status returns a figure of what the system tells of a process, in bytes.
+func status(t testing.TB, server *plantstore.Server, figure string) int64 {
+	t.Helper()
+	all, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.PID()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range bytes.Lines(status) {
+	for line := range bytes.Lines(all) {
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		if string(name) != figure {
 			continue
