@@ -2,6 +2,7 @@ package routes
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 
@@ -14,13 +15,26 @@ import (
 type plants struct {
 	store   storage.Store
 	binding newPlantBinding
+	sent    *sync.Pool // of *models.NewPlant
+}
+
+func newPlants(store storage.Store) plants {
+	return plants{
+		store:   store,
+		binding: newBinding(),
+		sent:    &sync.Pool{New: func() any { return new(models.NewPlant) }},
+	}
 }
 
 // create answers POST /plants (operationId createPlant): decode and validate,
 // store, answer.
 func (p plants) create(c *gin.Context) {
-	var sent models.NewPlant
-	if err := c.ShouldBindWith(&sent, p.binding); err != nil {
+	sent := p.sent.Get().(*models.NewPlant) //nolint:forcetypeassert // nothing else is put there
+	defer func() {
+		*sent = models.NewPlant{} // it may be large
+		p.sent.Put(sent)
+	}()
+	if err := c.ShouldBindWith(sent, p.binding); err != nil {
 		middleware.Fail(c, err)
 		return
 	}

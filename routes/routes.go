@@ -44,7 +44,7 @@ func New(options Options) http.Handler {
 	router.NoMethod(failWith(models.NewError(models.CodeMethodNotAllowed,
 		"this path does not take this method; see the header Allow")))
 
-	plants := plants{store: options.Store, binding: newBinding()}
+	plants := newPlants(options.Store)
 	router.POST("/plants",
 		middleware.Bearer(options.Verify),
 		middleware.JSONOnly(),

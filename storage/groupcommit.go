@@ -29,7 +29,8 @@ type Item struct {
 // id once. If it returns nil, every item is durable but those in which it has
 // set Existing or Err. If it returns an error, none of them is stored, or, if
 // the error matches [ErrUnknown], perhaps some. It is called by at most as many
-// goroutines at a time as [Limits] says, and must not keep batch.
+// goroutines at a time as [Limits] says, and must not keep batch, nor what its
+// plants point to.
 type CommitFunc func(batch []Item) error
 
 // Limits bound what a [GroupCommit] holds. A field that is 0 takes its default.
@@ -80,6 +81,7 @@ type GroupCommit struct {
 type request struct {
 	Record
 
+	tag       string   // what the plant's Tag points to: the caller may leave before the writer
 	batch     []Record // if it is one of CreateAll: it takes the place of Record
 	outcomes  []error  // of the batch, if done says nil
 	size      int
@@ -146,6 +148,10 @@ func (g *GroupCommit) enqueue(id int64, plant models.Plant) (*request, error) {
 		r = &request{done: make(chan error, 1)}
 	}
 	r.Record, r.size = Record{ID: id, Plant: plant}, size
+	if plant.Tag != nil {
+		r.tag = *plant.Tag
+		r.Plant.Tag = &r.tag
+	}
 	g.queue = append(g.queue, r)
 	g.bytes += size
 	g.work.Signal()

@@ -160,6 +160,24 @@ func TestContextEndsDuringCommit(t *testing.T) {
 	})
 }
 
+// TestTagIsTheCallers has a caller that does not wait for the outcome, and uses
+// the memory of the tag for something else.
+func TestTagIsTheCallers(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *engine) {
+		ctx, cancel := context.WithCancel(t.Context())
+		tag, outcome := "fern", make(chan error, 1)
+		go func() { outcome <- e.group.Create(ctx, 1, models.Plant{Name: "a", Tag: &tag}) }()
+		synctest.Wait()
+		cancel()
+		want(t, "taken", outcome, storage.ErrUnknown)
+		tag = "moss"
+		if got := e.next(t)[0].Plant; got.Tag == nil || *got.Tag != "fern" {
+			t.Errorf("the engine gets the tag %v, want fern", got.Tag)
+		}
+	})
+}
+
 // TestContextEndedBefore has a create that never gets as far as the queue, or
 // it would be refused for another reason.
 func TestContextEndedBefore(t *testing.T) {

@@ -100,7 +100,8 @@ type Store interface {
 	// queue is full or ctx ended while the create was still queued,
 	// ErrNoSpace, ErrUnavailable, ErrCorrupt if the id is taken by a damaged
 	// record, and ErrUnknown if a commit failed in a way, or ctx ended at a
-	// time, that leaves the outcome open.
+	// time, that leaves the outcome open. Whatever it returns, what plant
+	// points to is the caller's again.
 	Create(ctx context.Context, id int64, plant models.Plant) error
 
 	// CreateAll creates many plants in few commits and returns for each of

@@ -49,6 +49,10 @@ func (d *disk) commit(batch []storage.Item) error {
 			batch[i].Existing = &plant
 			continue
 		}
+		if item.Plant.Tag != nil {
+			tag := *item.Plant.Tag
+			item.Plant.Tag = &tag
+		}
 		d.plants[item.ID] = item.Plant
 	}
 	return nil
