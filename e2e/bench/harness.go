@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	_ "embed" // of create.lua
 	"errors"
@@ -190,12 +189,14 @@ func (h *harness) calmest(ctx context.Context, c contender) (sample, error) {
 
 // sample measures one contender once, in a process of its own.
 func (h *harness) sample(ctx context.Context, c contender) (sample, error) {
-	used := cmp.Or(c.store, &store{dir: filepath.Join(h.dir, "fresh")})
-	if c.store == nil {
-		if err := os.Mkdir(used.dir, 0o750); err != nil {
+	used := c.store
+	if used == nil {
+		dir, err := os.MkdirTemp(h.diskFor(c.load), "plantstore-bench-")
+		if err != nil {
 			return sample{}, err
 		}
-		defer func() { _ = os.RemoveAll(used.dir) }()
+		defer func() { _ = os.RemoveAll(dir) }()
+		used = &store{dir: dir}
 	}
 	var args []string
 	if c.program == plantstoreName {
@@ -212,6 +213,14 @@ func (h *harness) sample(ctx context.Context, c contender) (sample, error) {
 		}
 	}
 	return h.shoot(ctx, c, used, p, h.settings.duration)
+}
+
+// diskFor returns where the new database of a load is put.
+func (h *harness) diskFor(l load) string {
+	if l.memory {
+		return memoryDir
+	}
+	return h.dir
 }
 
 // shoot loads the process for that time.

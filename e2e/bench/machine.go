@@ -18,6 +18,9 @@ const (
 	ramfs = 0x858458f6
 )
 
+// memoryDir is on a file system in memory.
+const memoryDir = "/dev/shm"
+
 // checkDisk refuses a folder whose files are kept in memory, where a sync costs
 // nothing.
 func checkDisk(dir string) error {
@@ -37,6 +40,7 @@ type machine struct {
 	cores     int
 	kernel    string
 	sync      time.Duration // of 4 KiB, the median
+	syncCPU   time.Duration // of the same, the mean
 }
 
 // describeMachine looks at this machine and the disk of dir.
@@ -53,28 +57,41 @@ func describeMachine(dir string) (machine, error) {
 	if model := regexp.MustCompile(`model name\s*: (.*)`).FindSubmatch(cpus); model != nil {
 		m.processor = string(model[1])
 	}
-	m.sync, err = timeSync(dir)
+	m.sync, m.syncCPU, err = timeSync(dir)
 	return m, err
 }
 
-// timeSync returns the median time that a write of 4 KiB and its sync take.
-func timeSync(dir string) (time.Duration, error) {
+// timeSync returns how long a write of 4 KiB and its sync take, the median, and
+// what they cost of a processor, the mean.
+func timeSync(dir string) (took, cost time.Duration, err error) {
 	f, err := os.Create(filepath.Join(dir, "sync"))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer func() { _ = f.Close() }()
 	page, times := make([]byte, 4096), make([]time.Duration, 0, 200)
+	before, err := ownCPU()
+	if err != nil {
+		return 0, 0, err
+	}
 	for range cap(times) {
 		begin := time.Now()
 		if _, err := f.WriteAt(page, 0); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if err := f.Sync(); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		times = append(times, time.Since(begin))
 	}
+	after, err := ownCPU()
 	slices.Sort(times)
-	return times[len(times)/2], nil
+	return times[len(times)/2], (after - before) / time.Duration(len(times)), err
+}
+
+// ownCPU returns the processor time that this process has used.
+func ownCPU() (time.Duration, error) {
+	var usage syscall.Rusage
+	err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), err
 }

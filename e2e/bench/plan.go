@@ -22,13 +22,17 @@ type load struct {
 	order   string // of the ids
 	clients int
 	many    bool // different tokens
+	memory  bool // the database is on a file system in memory, where a sync costs nothing
 }
 
 // String names the load.
 func (l load) String() string {
 	suffix := ""
-	if l.many {
+	switch {
+	case l.many:
 		suffix = ", many tokens"
+	case l.memory:
+		suffix = ", no disk"
 	}
 	return fmt.Sprintf("%s ids%s, c=%d", l.order, suffix, l.clients)
 }
@@ -75,6 +79,9 @@ func plan() []group {
 		add(load{order: scattered, clients: c}, plantstoreName, naiveName)
 	}
 	add(load{order: ascending, clients: 64, many: true}, plantstoreName, floorName, floorPlusName)
+	for _, c := range []int{1, 64} {
+		add(load{order: ascending, clients: c, memory: true}, plantstoreName, floorName, floorPlusName, naiveName)
+	}
 	return groups
 }
 
