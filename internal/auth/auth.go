@@ -1,5 +1,5 @@
 // Package auth issues and verifies the bearer tokens of the service: JSON Web
-// Tokens (RFC 7519) signed with HS256.
+// Tokens (RFC 7519), signed with a secret or with a private key.
 package auth
 
 import (
@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -20,8 +22,8 @@ const cachedTokens = 32_768
 
 // Options say which tokens a [Verifier] accepts.
 type Options struct {
-	// Secret is the HS256 key.
-	Secret Secret
+	// Keys are those that tokens may be signed with.
+	Keys []Key
 	// Issuer is what iss must be; empty means that any or none will do.
 	Issuer string
 	// Audience is what aud must be or contain; empty means that any or none will do.
@@ -37,11 +39,22 @@ type Options struct {
 
 // A Verifier verifies tokens. It may be used by any number of goroutines.
 type Verifier struct {
-	secret    Secret
 	scope     string
 	parser    *jwt.Parser
 	validator *jwt.Validator
-	verified  *cache
+	issuer    *Issuer // nil if there is none
+
+	trusted atomic.Pointer[trusted]
+	mu      sync.Mutex // of what trusted is made from
+	own     []Key      // set by SetKeys
+	issued  []Key      // fetched from the issuer
+}
+
+// A trusted holds keys, and the tokens that were verified with them. Other keys come
+// with an empty cache: no token outlives the key that it was signed with.
+type trusted struct {
+	keys     []Key
+	verified *cache
 }
 
 // NewVerifier returns a Verifier of the tokens that options describe.
@@ -56,17 +69,34 @@ func NewVerifier(options Options) *Verifier {
 	if options.RequireExp {
 		rules = append(rules, jwt.WithExpirationRequired())
 	}
-	return &Verifier{
-		secret: options.Secret,
-		scope:  options.Scope,
+	v := &Verifier{
+		scope: options.Scope,
 		parser: jwt.NewParser(
-			jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
+			jwt.WithValidMethods(algorithms()),
 			jwt.WithStrictDecoding(),
 			jwt.WithoutClaimsValidation(), // the validator does it, at each use
 		),
 		validator: jwt.NewValidator(rules...),
-		verified:  newCache(cachedTokens),
 	}
+	v.SetKeys(options.Keys)
+	return v
+}
+
+// SetKeys replaces the keys that tokens may be signed with, but for those of an
+// [Issuer]. Tokens of others are refused from now on.
+func (v *Verifier) SetKeys(keys []Key) { v.change(&v.own, keys) }
+
+// setIssued replaces the keys of the issuer.
+func (v *Verifier) setIssued(keys []Key) { v.change(&v.issued, keys) }
+
+func (v *Verifier) change(place *[]Key, keys []Key) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.trusted.Load() != nil && sameKeys(*place, keys) {
+		return // what was verified still is
+	}
+	*place = keys
+	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: newCache(cachedTokens)})
 }
 
 // Verify returns the claims of a token that may be used now. It fails with a
@@ -77,13 +107,13 @@ func NewVerifier(options Options) *Verifier {
 // no other token can take its place; its times are checked at each use.
 func (v *Verifier) Verify(token string) (*Claims, error) {
 	digest := sha256.Sum256([]byte(token))
-	claims := v.verified.get(digest)
+	trusted := v.trusted.Load()
+	claims := trusted.verified.get(digest)
 	if claims == nil {
 		var err error
-		if claims, err = v.parse(token); err != nil {
+		if claims, err = v.authenticate(trusted, digest, token); err != nil {
 			return nil, models.NewError(models.CodeUnauthorized, explain(err)).WithCause(err)
 		}
-		v.verified.put(digest, claims)
 	}
 	if err := v.validator.Validate(claims); err != nil {
 		return nil, models.NewError(models.CodeUnauthorized, explain(err)).WithCause(err)
@@ -94,20 +124,64 @@ func (v *Verifier) Verify(token string) (*Claims, error) {
 	return claims, nil
 }
 
+// authenticate returns the claims of a token that none of the trusted keys has been
+// asked about before. If it names a key that is not known, the issuer may have a new one.
+func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (*Claims, error) {
+	claims, err := v.parse(trusted.keys, token)
+	if errors.Is(err, errUnknownKey) && v.issuer != nil && v.issuer.renew() {
+		trusted = v.trusted.Load()
+		claims, err = v.parse(trusted.keys, token)
+	}
+	if err != nil {
+		return nil, err
+	}
+	trusted.verified.put(digest, claims)
+	return claims, nil
+}
+
 // parse checks the form of the token and its signature (C4.21, C4.23).
-func (v *Verifier) parse(token string) (*Claims, error) {
+func (v *Verifier) parse(keys []Key, token string) (*Claims, error) {
 	if err := checkForm(token); err != nil {
 		return nil, err
 	}
-	claims := new(Claims)
-	key := func(*jwt.Token) (any, error) { return []byte(v.secret), nil }
-	if _, err := v.parser.ParseWithClaims(token, claims, key); err != nil {
+	claims, stranger := new(Claims), false
+	choose := func(token *jwt.Token) (any, error) {
+		kid, _ := token.Header["kid"].(string)
+		stranger = kid != "" && !slices.ContainsFunc(keys, func(k Key) bool { return k.id == kid })
+		return choose(keys, kid, token.Method.Alg())
+	}
+	if _, err := v.parser.ParseWithClaims(token, claims, choose); err != nil {
+		if stranger {
+			err = fmt.Errorf("%w: %w", errUnknownKey, err)
+		}
 		return nil, err
 	}
 	if !claims.read { // null is JSON as well
 		return nil, errClaims
 	}
 	return claims, nil
+}
+
+// Errors of tokens that no key fits.
+var (
+	errNoKeyFits  = errors.New("no key fits")
+	errUnknownKey = errors.New("no key has this kid")
+)
+
+// choose returns the keys that a token may be signed with: those that are bound to its
+// algorithm, and have its kid or none. What else its header says of keys is ignored
+// (C4.21).
+func choose(keys []Key, kid, algorithm string) (any, error) {
+	var set jwt.VerificationKeySet
+	for _, key := range keys {
+		if key.verifies(kid, algorithm) {
+			set.Keys = append(set.Keys, key.material)
+		}
+	}
+	if set.Keys == nil {
+		return nil, errNoKeyFits
+	}
+	return set, nil
 }
 
 // explain says in words for a client why the token was refused (C1.5).
@@ -129,6 +203,6 @@ func explain(err error) string {
 	case errors.Is(err, jwt.ErrTokenMalformed):
 		return "the access token is not a well-formed JSON Web Token"
 	default:
-		return "the access token is not signed with HS256 and the secret of this server"
+		return "the access token is not signed with a key that this server accepts"
 	}
 }

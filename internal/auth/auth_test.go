@@ -41,7 +41,7 @@ func token(payload string) string {
 func headed(header string) string { return sign(sha256.New, testSecret, header, `{}`) }
 
 func testVerifier(change func(*Options)) *Verifier {
-	options := Options{Secret: Secret(testSecret), Leeway: 5 * time.Second}
+	options := Options{Keys: []Key{Secret(testSecret).Key()}, Leeway: 5 * time.Second}
 	if change != nil {
 		change(&options)
 	}
@@ -93,7 +93,7 @@ func TestVerifyRefuses(t *testing.T) {
 	none := func(alg string) string {
 		return encode(`{"alg":"`+alg+`"}`) + "." + encode(`{}`) + "."
 	}
-	const form, signature = "well-formed", "signed with HS256"
+	const form, signature = "well-formed", "not signed with a key"
 	tests := map[string]struct{ token, message string }{
 		"empty":                   {"", form},
 		"one segment":             {"x", form},

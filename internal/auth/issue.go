@@ -17,8 +17,8 @@ type Grant struct {
 	TTL time.Duration
 }
 
-// Issue returns a token for that grant, signed with HS256.
-func Issue(secret Secret, grant Grant, now time.Time) (string, error) {
+// Issue returns a token for that grant.
+func Issue(signer Signer, grant Grant, now time.Time) (string, error) {
 	claims := jwt.MapClaims{"iat": now.Unix()}
 	for name, value := range map[string]string{
 		"sub": grant.Subject, "iss": grant.Issuer, "aud": grant.Audience, "scope": grant.Scope,
@@ -30,5 +30,10 @@ func Issue(secret Secret, grant Grant, now time.Time) (string, error) {
 	if grant.TTL > 0 {
 		claims["exp"] = now.Add(grant.TTL).Unix()
 	}
-	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
+	method, key, kid := signer.signing()
+	token := jwt.NewWithClaims(method, claims)
+	if kid != "" {
+		token.Header["kid"] = kid
+	}
+	return token.SignedString(key)
 }

@@ -49,26 +49,40 @@ func ParseSecret(text string) (Secret, error) {
 	return Secret(text), nil
 }
 
-// ReadSecret returns the secret in a file, without the line end after it.
-func ReadSecret(path string) (Secret, error) {
-	text, err := os.ReadFile(path)
+// ReadSecrets returns the secrets in a file, one a line: the first signs tokens, and
+// tokens by any of them are accepted. Empty lines are skipped.
+func ReadSecrets(path string) ([]Secret, error) {
+	text, err := readBounded(path)
 	if err != nil {
 		return nil, err
 	}
-	secret, err := ParseSecret(strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"))
-	if err != nil {
+	var secrets []Secret
+	for i, line := range strings.Split(string(text), "\n") {
+		if line = strings.TrimSuffix(line, "\r"); line == "" {
+			continue
+		}
+		secret, err := ParseSecret(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", path, i+1, err)
+		}
+		secrets = append(secrets, secret)
+	}
+	if err := checkCount(len(secrets)); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return secret, nil
+	if secrets == nil {
+		return nil, fmt.Errorf("%s: %w: the file is empty", path, ErrWeakSecret)
+	}
+	return secrets, nil
 }
 
-// EnsureSecret returns the secret in a file, which it makes first if it is not
+// EnsureSecrets returns the secrets in a file, which it makes first if it is not
 // there, and says so: 32 random bytes in hexadecimal, readable by the owner only. Of
 // several processes that do so at once, all get the same secret.
-func EnsureSecret(path string) (secret Secret, made bool, err error) {
-	secret, err = ReadSecret(path)
+func EnsureSecrets(path string) (secrets []Secret, made bool, err error) {
+	secrets, err = ReadSecrets(path)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return secret, false, err
+		return secrets, false, err
 	}
 	err = durable.Create(path, secretPerm, func(tmp string) error {
 		return os.WriteFile(tmp, []byte(newSecret()+"\n"), secretPerm)
@@ -77,8 +91,8 @@ func EnsureSecret(path string) (secret Secret, made bool, err error) {
 		return nil, false, err
 	}
 	made = err == nil
-	secret, err = ReadSecret(path)
-	return secret, made, err
+	secrets, err = ReadSecrets(path)
+	return secrets, made, err
 }
 
 // newSecret returns 32 random bytes in hexadecimal.

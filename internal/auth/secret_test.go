@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,21 +36,38 @@ func TestParseSecret(t *testing.T) {
 	}
 }
 
-func TestReadSecret(t *testing.T) {
+func TestReadSecrets(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "secret")
-	for contents, want := range map[string]string{
-		testSecret:          testSecret,
-		testSecret + "\n":   testSecret,
-		testSecret + "\r\n": testSecret,
-		testSecret + "\n\n": testSecret + "\n",
-		" " + testSecret:    " " + testSecret,
+	const other = "fedcba9876543210fedcba9876543210"
+	path := filepath.Join(t.TempDir(), "secrets")
+	for contents, want := range map[string][]string{
+		testSecret:                             {testSecret},
+		testSecret + "\n":                      {testSecret},
+		testSecret + "\r\n":                    {testSecret},
+		testSecret + "\n\n":                    {testSecret},
+		" " + testSecret + " \n":               {" " + testSecret + " "},
+		testSecret + "\n" + other + "\n":       {testSecret, other},
+		"\r\n" + other + "\r\n" + testSecret:   {other, testSecret},
+		"\n":                                   nil,
+		"":                                     nil,
+		testSecret + "\nhunter2\n":             nil,
+		"hunter2":                              nil,
+		strings.Repeat(testSecret+"\n", 64+1):  nil,
+		strings.Repeat(testSecret, 1<<20/32+1): nil,
 	} {
 		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := ReadSecret(path); err != nil || string(got) != want {
-			t.Errorf("%q read as %q, %v", contents, []byte(got), err)
+		secrets, err := ReadSecrets(path)
+		var got []string
+		for _, secret := range secrets {
+			got = append(got, string(secret))
+		}
+		if !slices.Equal(got, want) || (err == nil) != (want != nil) {
+			t.Errorf("%.80q read as %q, %v", contents, got, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), path)) {
+			t.Errorf("the error tells a secret, or no file: %v", err)
 		}
 	}
 }
@@ -63,14 +81,15 @@ func TestEnsureSecretRacing(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range secrets {
 		wg.Go(func() {
-			secret, made, err := EnsureSecret(path)
-			if err != nil {
-				t.Error(err)
+			all, made, err := EnsureSecrets(path)
+			if err != nil || len(all) != 1 {
+				t.Errorf("%d secrets, %v", len(all), err)
+				return
 			}
 			if made {
 				makers.Add(1)
 			}
-			secrets[i] = secret
+			secrets[i] = all[0]
 		})
 	}
 	wg.Wait()
@@ -105,7 +124,7 @@ func TestEnsureSecretKeepsWeak(t *testing.T) {
 	if err := os.WriteFile(path, []byte("weak"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := EnsureSecret(path); err == nil || !strings.Contains(err.Error(), "too weak") {
+	if _, _, err := EnsureSecrets(path); err == nil || !strings.Contains(err.Error(), "too weak") {
 		t.Errorf("got %v", err)
 	}
 	if contents, err := os.ReadFile(path); err != nil || string(contents) != "weak" {
@@ -120,14 +139,14 @@ func TestSecretIsRedacted(t *testing.T) {
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", secret)
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "secret", secret)
-	encoded, err := json.Marshal(map[string]any{"secret": secret, "options": Options{Secret: secret}})
+	encoded, err := json.Marshal(map[string]any{"secret": secret, "options": Options{Keys: []Key{secret.Key()}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, printed := range map[string]string{
 		"log":  log.String(),
 		"JSON": string(encoded),
-		"fmt":  fmt.Sprintf("%v %+v %#v %s %q %+v", secret, secret, secret, secret, secret, Options{Secret: secret}),
+		"fmt":  fmt.Sprintf("%v %+v %#v %s %q %+v", secret, secret, secret, secret, secret, Options{Keys: []Key{secret.Key()}}),
 	} {
 		if strings.Contains(printed, testSecret) || !strings.Contains(printed, Redacted) {
 			t.Errorf("%s: %s", name, printed)

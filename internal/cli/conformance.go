@@ -22,6 +22,9 @@ func newConformance(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "url", Usage: "base `URL` of the server"},
 			&cli.StringFlag{Name: "token", Usage: "access `token` that the server accepts"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for the cases that need odd tokens"},
+			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with a private key whose tokens the server accepts, PEM, instead of --secret-file"},
+			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key, as of the command token"},
+			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key of --key (kid), if its tokens must have one"},
 			&cli.StringFlag{Name: "origin", Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
 			&cli.BoolFlag{Name: "fresh", Usage: "the store is empty: creates of well-known ids must succeed", HideDefault: true},
 			&cli.BoolFlag{Name: "slow", Usage: "run the cases that wait for time-outs, too", HideDefault: true},
@@ -56,12 +59,8 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 		HeaderTimeout:  cmd.Duration("header-timeout"),
 		RequestTimeout: cmd.Duration("request-timeout"),
 	}
-	if path := cmd.String("secret-file"); path != "" {
-		secret, err := auth.ReadSecret(path)
-		if err != nil {
-			return fmt.Errorf("--secret-file: %w", err)
-		}
-		options.Secret = secret
+	if err := addSigner(cmd, &options); err != nil {
+		return err
 	}
 	report, err := conformance.Run(ctx, options)
 	if err != nil {
@@ -72,6 +71,29 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	if n := report.Deviations(); n > 0 {
 		return fmt.Errorf("%s deviates from the contract in %d cases", report.Target, n)
+	}
+	return nil
+}
+
+// addSigner adds to the options what signs odd tokens, if that is given.
+func addSigner(cmd *cli.Command, options *conformance.Options) error {
+	secretFile, keyFile := cmd.String("secret-file"), cmd.String(flagKey)
+	switch {
+	case secretFile != "" && keyFile != "":
+		return misuseOf(cmd, "--secret-file and --key are both given; give one of them")
+	case secretFile != "":
+		secrets, err := auth.ReadSecrets(secretFile)
+		if err != nil {
+			return fmt.Errorf("--secret-file: %w", err)
+		}
+		options.Secret = secrets[0]
+	case keyFile != "":
+		key, err := auth.ReadPrivateKey(keyFile, cmd.String(flagAlg))
+		if err != nil {
+			return fmt.Errorf("--key: %w", err)
+		}
+		key.Name(cmd.String(flagKid))
+		options.Key = key
 	}
 	return nil
 }

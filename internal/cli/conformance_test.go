@@ -40,5 +40,5 @@ func TestConformanceWithWeakSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "weak", "hunter2")
 	checkFailure(t, run(t, nil, "conformance", "--url", "http://a", "--token", "t", "--secret-file", "weak"), 1,
-		"--secret-file: weak: the secret is too weak: it has 7 bytes, *")
+		"--secret-file: weak: line 1: the secret is too weak: it has 7 bytes, *")
 }

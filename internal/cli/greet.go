@@ -70,6 +70,9 @@ func tokenCommand(p *Process, c *config.Config) string {
 	} else {
 		command = append(command, shellQuote(p.Args[0]), "token")
 	}
+	if !hasSecret(c) {
+		command = append(command, "--"+flagKey, "PRIVATE_KEY.pem") // wherever that is
+	}
 	for _, o := range config.Options() {
 		if o.Env == "STORAGE_URL" && c.Storage.Path == "" {
 			continue // no secret is kept there, and it may hold a password

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/apidocs"
-	"plantstore/internal/auth"
 	"plantstore/internal/backlog"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
@@ -100,7 +99,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	if err != nil {
 		return err
 	}
-	secret, _, err := loadSecret(c) // it may make one, beside what is a store for sure
+	keys, err := openKeyring(ctx, c, logger) // it may make a secret, beside what is a store for sure
 	if err != nil {
 		return err
 	}
@@ -119,10 +118,12 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	ctx, cancel := untilStopped(ctx, store)
 	defer cancel()
 	go returnMemory(ctx)
+	go keys.watch(ctx)
+	reloadOn(ctx, p, logger, keys.reload, keys.reloadIssuer)
 	err = server.New(server.Config{
 		Handler: routes.New(routes.Options{
 			Store:        counted,
-			Verify:       verifier(c, secret),
+			Verify:       keys.verify,
 			Description:  description,
 			Page:         page,
 			Logger:       logger,
@@ -177,25 +178,6 @@ func faultOf(store storage.Store) error {
 		return fmt.Errorf("the server ends: %w; start it again, and run plantstore check if it does not start", store.Ready())
 	default:
 		return nil
-	}
-}
-
-// verifier returns what the bearer middleware asks about a token.
-func verifier(c *config.Config, secret auth.Secret) func(token string) (subject string, err error) {
-	v := auth.NewVerifier(auth.Options{
-		Secret:     secret,
-		Issuer:     c.JWTIssuer,
-		Audience:   c.JWTAudience,
-		Scope:      c.JWTScope,
-		RequireExp: c.JWTRequireExp,
-		Leeway:     c.JWTLeeway,
-	})
-	return func(token string) (string, error) {
-		claims, err := v.Verify(token)
-		if err != nil {
-			return "", err
-		}
-		return claims.Subject, nil
 	}
 }
 

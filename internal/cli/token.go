@@ -6,34 +6,42 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
-	"plantstore/internal/durable"
 )
 
-// secretName is the file of the generated secret, beside the database.
-const secretName = "jwt-secret"
+// The flags of token that say by which private key it signs.
+const (
+	flagKey = "key"
+	flagAlg = "alg"
+	flagKid = "kid"
+)
 
 // tokenOptions are the options that say which tokens a server accepts, and so
 // those with which token must be called.
 func tokenOptions() []string {
-	return []string{"STORAGE_URL", "JWT_SECRET_FILE", "JWT_ISSUER", "JWT_AUDIENCE", "JWT_SCOPE"}
+	return []string{
+		"STORAGE_URL", "JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE", "JWT_SCOPE",
+	}
 }
 
 func newToken(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "token",
 		Usage: "print an access token for the server with the same configuration",
-		Description: "The token is signed with HS256 and the secret that serve uses. Nothing else is printed:\n" +
+		Description: "The token is signed with HS256 and the secret that serve uses, or with the private key of --key.\n" +
+			"Nothing else is printed:\n" +
 			"  TOKEN=$(plantstore token)",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "subject", Usage: "`name` of whom the token is for (sub)", Value: "developer"},
 			&cli.DurationFlag{Name: "ttl", Usage: "`time` for which the token is good; 0: for ever", Value: 24 * time.Hour},
+			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with the private key to sign with, PEM and not encrypted, instead of a secret"},
+			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` to sign by with --key (default: RS256, ES256, ES384, ES512 or EdDSA, as the key is)"},
+			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key of --key (kid) (default: as JWT_PUBLIC_KEYS has it, else none)"},
 		}, optionFlags(tokenOptions()...)...),
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			return printToken(p, cmd)
@@ -50,16 +58,11 @@ func printToken(p *Process, cmd *cli.Command) error {
 	if ttl < 0 {
 		return misuse("--ttl: %v: must not be negative", ttl)
 	}
-	secret, made, err := loadSecret(c)
+	signer, err := signerOf(p, cmd, c)
 	if err != nil {
 		return err
 	}
-	if made != "" {
-		if err := tellOfSecret(p, c.Storage.Path, made); err != nil {
-			return err
-		}
-	}
-	token, err := auth.Issue(secret, auth.Grant{
+	token, err := auth.Issue(signer, auth.Grant{
 		Subject: cmd.String("subject"), Issuer: c.JWTIssuer, Audience: c.JWTAudience, Scope: c.JWTScope, TTL: ttl,
 	}, time.Now())
 	if err != nil {
@@ -67,6 +70,54 @@ func printToken(p *Process, cmd *cli.Command) error {
 	}
 	_, err = fmt.Fprintln(p.Stdout, token)
 	return err
+}
+
+// signerOf returns what the token is signed with: the private key that is given, or
+// else the secret, which may be made.
+func signerOf(p *Process, cmd *cli.Command, c *config.Config) (auth.Signer, error) {
+	if cmd.String(flagKey) != "" {
+		return privateKey(p, cmd, c)
+	}
+	if cmd.IsSet(flagAlg) || cmd.IsSet(flagKid) {
+		return nil, misuseOf(cmd, "--alg and --kid are about the key of --key, which is not given")
+	}
+	secrets, made, err := loadSecrets(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(secrets) == 0 {
+		return nil, errors.New("there is no secret to sign with: the server accepts tokens by the keys of JWT_PUBLIC_KEYS and JWT_JWKS_URL; " +
+			"give the private key to one of them with --key FILE, or get a token from the issuer")
+	}
+	if made != "" {
+		if err := tellOfSecret(p, c.Storage.Path, made); err != nil {
+			return nil, err
+		}
+	}
+	return secrets[0], nil
+}
+
+// privateKey returns the key of --key, named as the server knows it, and says so if
+// the server does not.
+func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKey, error) {
+	key, err := auth.ReadPrivateKey(cmd.String(flagKey), cmd.String(flagAlg))
+	if err != nil {
+		return nil, fmt.Errorf("--key: %w", err)
+	}
+	public, _, err := readPublicKeys(c)
+	if err != nil {
+		return nil, err
+	}
+	kid, known := key.Among(public)
+	if !known && c.JWTJWKSURL == "" {
+		fmt.Fprintf(p.Stderr, "plantstore: JWT_PUBLIC_KEYS has no key for this one and %s: a server with the same configuration "+
+			"refuses the token\n", key.Alg())
+	}
+	if cmd.IsSet(flagKid) {
+		kid = cmd.String(flagKid)
+	}
+	key.Name(kid)
+	return key, nil
 }
 
 // tellOfSecret says that a secret was made: no server that runs already has it, and
@@ -78,38 +129,4 @@ func tellOfSecret(p *Process, database, made string) error {
 	}
 	_, err := fmt.Fprintln(p.Stderr, "plantstore:", what)
 	return err
-}
-
-// loadSecret returns the secret that is configured, or else the one beside the
-// database, which is made when it is first needed: made is its file then.
-func loadSecret(c *config.Config) (secret auth.Secret, made string, err error) {
-	switch {
-	case c.JWTSecret != nil:
-		secret, err := auth.ParseSecret(string(c.JWTSecret))
-		if err != nil {
-			return nil, "", fmt.Errorf("JWT_SECRET: %w", err)
-		}
-		return secret, "", nil
-	case c.JWTSecretFile != "":
-		secret, err := auth.ReadSecret(c.JWTSecretFile)
-		if err != nil {
-			return nil, "", fmt.Errorf("JWT_SECRET_FILE: %w", err)
-		}
-		return secret, "", nil
-	case c.Storage.Path == "":
-		return nil, "", errors.New("JWT_SECRET or JWT_SECRET_FILE must be given: with this storage there is no folder to keep a secret in")
-	}
-	dir := filepath.Dir(c.Storage.Path)
-	if err := durable.MkdirAll(dir); err != nil {
-		return nil, "", fmt.Errorf("the folder of the database: %w", err)
-	}
-	path := filepath.Join(dir, secretName)
-	secret, isNew, err := auth.EnsureSecret(path)
-	if err != nil {
-		return nil, "", fmt.Errorf("the secret beside the database: %w", err)
-	}
-	if isNew {
-		made = path
-	}
-	return secret, made, nil
 }

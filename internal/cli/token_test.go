@@ -49,7 +49,7 @@ func TestTokenIsAccepted(t *testing.T) {
 		"JWT_SECRET=" + secret, "JWT_ISSUER=me", "JWT_AUDIENCE=plants", "JWT_SCOPE=plants:create", "JWT_REQUIRE_EXP=true",
 	}
 	options := auth.Options{
-		Secret: auth.Secret(secret), Issuer: "me", Audience: "plants", Scope: "plants:create", RequireExp: true,
+		Keys: []auth.Key{auth.Secret(secret).Key()}, Issuer: "me", Audience: "plants", Scope: "plants:create", RequireExp: true,
 	}
 	verified, err := auth.NewVerifier(options).Verify(token(t, environ, "--subject", "Zoë"))
 	if err != nil || verified.Subject != "Zoë" {
@@ -124,15 +124,15 @@ func TestSecretIsMadeOnce(t *testing.T) {
 	if info.Mode() != 0o600 {
 		t.Errorf("the mode of the secret is %v, want that only its owner can read it", info.Mode())
 	}
-	made, err := auth.ReadSecret(path)
+	made, err := auth.ReadSecrets(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, issued := range []string{first, token(t, nil, "--storage-url", "deep/er/plants.db")} {
-		if _, err := auth.NewVerifier(auth.Options{Secret: made}).Verify(issued); err != nil {
+		if _, err := auth.NewVerifier(auth.Options{Keys: []auth.Key{made[0].Key()}}).Verify(issued); err != nil {
 			t.Errorf("the token is not signed with the secret in the file: %v", err)
 		}
-		if strings.Contains(issued, string(made)) {
+		if strings.Contains(issued, string(made[0])) {
 			t.Error("the token tells the secret")
 		}
 	}
@@ -154,7 +154,7 @@ func TestSecretFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "key", secret+"\n")
 	issued := token(t, nil, "--jwt-secret-file", "key")
-	if _, err := auth.NewVerifier(auth.Options{Secret: auth.Secret(secret)}).Verify(issued); err != nil {
+	if _, err := auth.NewVerifier(auth.Options{Keys: []auth.Key{auth.Secret(secret).Key()}}).Verify(issued); err != nil {
 		t.Error(err)
 	}
 }
@@ -171,13 +171,13 @@ func TestWrongSecrets(t *testing.T) {
 	}{
 		"weak":      {[]string{"JWT_SECRET=hunter2"}, "JWT_SECRET: " + weak, ""},
 		"redacted":  {[]string{"JWT_SECRET=REDACTED"}, "JWT_SECRET: " + strings.Replace(weak, "7", "8", 1), ""},
-		"weak file": {[]string{"JWT_SECRET_FILE=weak"}, "JWT_SECRET_FILE: weak: " + weak, ""},
+		"weak file": {[]string{"JWT_SECRET_FILE=weak"}, "JWT_SECRET_FILE: weak: line 1: " + weak, ""},
 		"no file":   {[]string{"JWT_SECRET_FILE=none"}, "JWT_SECRET_FILE: open none: *", ""},
 		"folder":    {[]string{"JWT_SECRET_FILE=."}, "JWT_SECRET_FILE: read .: *", ""},
 		"no folder": {[]string{"STORAGE_URL=weak/plants.db"}, "the folder of the database: mkdir *", "create database weak/plants.db: *"},
 		"nowhere": {
 			[]string{"STORAGE_URL=etcd://me:hunter2@127.0.0.1:1,127.0.0.1:2/a?timeout=1s"},
-			"JWT_SECRET or JWT_SECRET_FILE must be given: *",
+			"JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: *",
 			"etcd at 127.0.0.1:1,127.0.0.1:2: no member with a quorum has answered within 1s: *",
 		},
 		"not writable": {

@@ -18,6 +18,8 @@ type Config struct {
 	Storage         storage.Location // StorageURL, taken apart
 	JWTSecret       auth.Secret      // nil if none is given
 	JWTSecretFile   string
+	JWTPublicKeys   []string // files
+	JWTJWKSURL      string
 	JWTIssuer       string
 	JWTAudience     string
 	JWTScope        string

@@ -28,11 +28,7 @@ func samples() []sample {
 			[3]string{":1", "[::1]:2", "localhost:0"},
 			[3]any{":1", "[::1]:2", "localhost:0"},
 		},
-		{
-			"BASE_URL", func(c *config.Config) any { return c.BaseURL }, "",
-			[3]string{"http://a", "https://b:8443/plants", "http://[::1]:1/"},
-			[3]any{"http://a", "https://b:8443/plants", "http://[::1]:1/"},
-		},
+		same("BASE_URL", func(c *config.Config) any { return c.BaseURL }, "http://a", "https://b:8443/plants", "http://[::1]:1/"),
 		{
 			"STORAGE_URL", func(c *config.Config) any { return c.StorageURL + " " + c.Storage.Path },
 			"bbolt:data/plants.db data/plants.db",
@@ -51,6 +47,12 @@ func samples() []sample {
 		},
 		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
 		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
+		{
+			"JWT_PUBLIC_KEYS", func(c *config.Config) any { return strings.Join(c.JWTPublicKeys, "|") }, "",
+			[3]string{"a.pem", "a b.pem, /c.json", "it's.pem,x,y"},
+			[3]any{"a.pem", "a b.pem|/c.json", "it's.pem|x|y"},
+		},
+		same("JWT_JWKS_URL", func(c *config.Config) any { return c.JWTJWKSURL }, "https://a/jwks.json", "http://127.0.0.1:1/k?a=b", "http://[::1]/"),
 		text("JWT_ISSUER", func(c *config.Config) any { return c.JWTIssuer }),
 		text("JWT_AUDIENCE", func(c *config.Config) any { return c.JWTAudience }),
 		{
@@ -98,8 +100,12 @@ func samples() []sample {
 // text returns the sample of an option that takes any text.
 func text(env string, field func(*config.Config) any) sample {
 	const long = " of thirty-two bytes and more"
-	texts := [3]string{"https://a.example" + long, `it's "b" for $5 # ` + "`x`!" + long, "ü \u00a0 \u2028\ufeff" + long}
-	return sample{env, field, "", texts, [3]any{texts[0], texts[1], texts[2]}}
+	return same(env, field, "https://a.example"+long, `it's "b" for $5 # `+"`x`!"+long, "ü \u00a0 \u2028\ufeff"+long)
+}
+
+// same returns the sample of an option without a default that takes texts as they are.
+func same(env string, field func(*config.Config) any, texts ...string) sample {
+	return sample{env, field, "", [3]string(texts), [3]any{texts[0], texts[1], texts[2]}}
 }
 
 // span returns the sample of a time-out.

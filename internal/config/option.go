@@ -105,8 +105,21 @@ func tokenOptions() []Option {
 		},
 		{
 			Env: "JWT_SECRET_FILE", Flag: "jwt-secret-file",
-			Help: "`FILE` to read the secret from, instead of JWT_SECRET",
+			Help: "`FILE` with the secret, instead of JWT_SECRET; further lines: older ones, still accepted",
 			set:  func(c *Config, v string) error { c.JWTSecretFile = v; return nil },
+		},
+		{
+			Env: "JWT_PUBLIC_KEYS", Flag: "jwt-public-keys",
+			Help: "`FILES` with public keys for tokens, PEM or JWK Sets, with commas between them",
+			set: func(c *Config, v string) (err error) {
+				c.JWTPublicKeys, err = parseFiles(v)
+				return err
+			},
+		},
+		{
+			Env: "JWT_JWKS_URL", Flag: "jwt-jwks-url",
+			Help: "`URL` of the JWK Set of the tokens' issuer; https, or http to this machine",
+			set:  func(c *Config, v string) error { c.JWTJWKSURL = v; return auth.CheckJWKSURL(v) },
 		},
 		{
 			Env: "JWT_ISSUER", Flag: "jwt-issuer",
@@ -256,6 +269,18 @@ func parseOrigins(v string) ([]string, error) {
 
 // unlikeOrigin reports whether r is in no origin as browsers spell it.
 func unlikeOrigin(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`*"\<>@?#`, r) }
+
+// parseFiles returns the names in a list with commas.
+func parseFiles(v string) ([]string, error) {
+	var files []string
+	for file := range strings.SplitSeq(v, ",") {
+		if file = strings.Trim(file, " "); file == "" {
+			return nil, fmt.Errorf("must be names of files, with commas between them")
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
 
 // checkScope holds v against the grammar of one scope (RFC 6749, section 3.3),
 // so that it can stand in a WWW-Authenticate header.

@@ -26,11 +26,12 @@ type Need uint8
 
 // The needs of cases.
 const (
-	NeedSecret  Need = 1 << iota // the HS256 secret, to sign odd tokens
+	NeedSecret  Need = 1 << iota // the HS256 secret or a private key, to sign odd tokens
 	NeedSlow                     // leave to wait for the server's time-outs
 	NeedTLS                      // an https URL
 	NeedOrigin                   // an origin that the server allows
 	NeedForeign                  // an origin that the server does not allow
+	NeedKey                      // a private key, whose public half is used as a secret
 )
 
 // A Talk is what is said over one connection. Its requests are sent one after

@@ -34,6 +34,9 @@ type Options struct {
 	// Secret is the server's HS256 secret. Without it, no case that needs a
 	// correctly signed token with odd contents is run.
 	Secret []byte
+	// Key signs in place of Secret on servers that accept tokens by a public
+	// key. At most one of the two is given.
+	Key Key
 	// FreshStore promises that the store is empty, so that creates under
 	// well-known ids must succeed rather than find the id taken.
 	FreshStore bool
@@ -53,6 +56,14 @@ type Options struct {
 	Timeout time.Duration
 	// TLS is used for https; nil means the system's trust in certificates.
 	TLS *tls.Config
+}
+
+// A Key is a private key whose tokens the server accepts.
+type Key interface {
+	Alg() string // such as RS256
+	Kid() string // empty for none
+	Sign(text string) (signature []byte, err error)
+	PublicPEM() ([]byte, error) // as anybody may know it
 }
 
 // workers is how many cases run at once: enough to keep a run short, few
@@ -118,6 +129,12 @@ func newRunner(o Options) (*runner, error) {
 		origin: origin, allowed: o.Origin,
 		token: o.Token, secret: o.Secret, claims: claimsOf(o.Token), leeway: o.Leeway,
 		maxBody: o.MaxBodyBytes, firstID: randomID(),
+	}
+	if o.Key != nil {
+		if r.values.public, err = o.Key.PublicPEM(); err != nil {
+			return nil, err
+		}
+		r.values.key = o.Key
 	}
 	return r, nil
 }
@@ -205,11 +222,12 @@ func (r *runner) missing(n Need) string {
 		given bool
 		what  string
 	}{
-		{NeedSecret, len(r.Secret) > 0, "needs the HS256 secret"},
+		{NeedSecret, len(r.Secret) > 0 || r.Key != nil, "needs the HS256 secret, or a private key"},
 		{NeedSlow, r.Slow, "waits for time-outs; asked for separately"},
 		{NeedTLS, r.values.scheme == "https", "needs an https URL"},
 		{NeedOrigin, r.Origin != "", "needs an origin that the server allows"},
 		{NeedForeign, r.Origin != "*", "needs an origin that the server does not allow"},
+		{NeedKey, r.Key != nil, "needs a private key"},
 	} {
 		if n&need.Need != 0 && !need.given {
 			reasons = append(reasons, need.what)

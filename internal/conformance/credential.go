@@ -139,6 +139,10 @@ func josePartCases() []Case {
 	for _, alg := range []string{"RS256", "PS256", "ES256", "EdDSA", "hs256", "Hs256", "HS256 ", "HS1", "dir", "none"} {
 		cases = append(cases, one(rule, "HMAC by the secret, said to be \""+alg+"\"", signed(`{"alg":"`+alg+`"}`, ""), badToken()))
 	}
+	for _, alg := range []string{"HS256", "HS384", "HS512"} {
+		forged := Token{Header: `{"alg":"` + alg + `"}`, MAC: alg, Key: "{{public key}}"}
+		cases = append(cases, one(rule, alg+" with the public key as the secret", good().bearing(forged), badToken()).needs(NeedKey))
+	}
 	for _, v := range []variant{
 		{"jku", `"jku":"https://keys.invalid/jwks.json"`},
 		{"jwk", `"jwk":{"kty":"oct","k":"AAAA"}`},

@@ -95,7 +95,7 @@ func (n Need) brackets() string {
 	for _, need := range []struct {
 		Need
 		name string
-	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}} {
+	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}, {NeedKey, "key"}} {
 		if n&need.Need != 0 {
 			names = append(names, need.name)
 		}

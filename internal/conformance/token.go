@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -8,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -15,9 +18,11 @@ import (
 )
 
 // A Token is a recipe for a JWT that [Request.Token] carries. The zero Token is
-// in order: HS256 by the server's secret, valid for an hour.
+// in order: HS256 by the server's secret, or by the private key if the run has one,
+// valid for an hour.
 type Token struct {
 	// Header and Claims are texts, encoded as they are; empty means in order.
+	// With a private key, its algorithm and kid take the place of HS256.
 	Header, Claims string
 	// MAC is how it is really signed: HS256 (if empty), HS384, HS512 or none.
 	MAC string
@@ -48,7 +53,10 @@ func (t Token) text(v values) (string, error) {
 	}
 	token := v.token
 	if !t.Given {
-		token = t.sign(v)
+		var err error
+		if token, err = t.sign(v); err != nil {
+			return "", err
+		}
 	}
 	if t.Bend == nil {
 		return token, nil
@@ -59,22 +67,42 @@ func (t Token) text(v values) (string, error) {
 	return t.Bend(token)
 }
 
-func (t Token) sign(v values) string {
-	header, claims, key := t.Header, t.Claims, []byte(v.fill(t.Key))
-	if header == "" {
-		header = `{"alg":"HS256","typ":"JWT"}`
+func (t Token) sign(v values) (string, error) {
+	header := cmp.Or(t.Header, `{"alg":"HS256","typ":"JWT"}`)
+	byKey := v.key != nil && t.needsSecret() && t.MAC == ""
+	if byKey {
+		var err error
+		if header, err = headerOf(v.key, header); err != nil {
+			return "", err
+		}
 	}
-	if claims == "" {
-		claims = `{{{live}}}`
-	}
-	if t.Key == "" {
-		key = v.secret
-	}
-	signed := encode(v.fill(header)) + "." + encode(v.fillClaims(claims))
+	claims := v.fillClaims(cmp.Or(t.Claims, `{{{live}}}`))
+	signed := encode(v.fill(header)) + "." + encode(claims)
 	if t.Padded {
-		signed = pad(v.fill(header)) + "." + pad(v.fillClaims(claims))
+		signed = pad(v.fill(header)) + "." + pad(claims)
 	}
-	return signed + "." + mac(t.MAC, key, signed)
+	if byKey {
+		signature, err := v.key.Sign(signed)
+		return signed + "." + encode(string(signature)), err
+	}
+	key := []byte(v.fill(t.Key))
+	if t.Key == "" {
+		key = slices.Concat(v.secret, v.public) // of which there is one
+	}
+	return signed + "." + mac(t.MAC, key, signed), nil
+}
+
+// headerOf returns the header that a private key signs where HS256 is meant to be in
+// order. Some headers are wrong for a secret, and right for the key.
+func headerOf(key Key, header string) (string, error) {
+	name := `"` + key.Alg() + `"`
+	if strings.Contains(header, name) || strings.Contains(header, `"kid"`) {
+		return "", fmt.Errorf("%w: with a private key this is another thing", errNotApplicable)
+	}
+	if kid := key.Kid(); kid != "" {
+		name += `,"kid":` + strconv.Quote(kid)
+	}
+	return strings.ReplaceAll(header, `"HS256"`, name), nil
 }
 
 func mac(algorithm string, key []byte, signed string) string {

@@ -17,6 +17,8 @@ type values struct {
 	allowed string // how it says so
 
 	secret  []byte
+	key     Key    // signs in place of the secret, if not nil
+	public  []byte // its public half, PEM
 	claims  string // members of a claims set that the server expects
 	leeway  time.Duration
 	maxBody int
@@ -57,7 +59,7 @@ func (v values) fill(s string, more ...string) string {
 	}
 	return strings.NewReplacer(append(more,
 		"{{host}}", v.host, "{{scheme}}", v.scheme, "{{path}}", v.path, "{{origin}}", v.origin, "{{allowed}}", v.allowed,
-		"{{token}}", v.token, "{{racer}}", strconv.Itoa(v.racer),
+		"{{token}}", v.token, "{{public key}}", string(v.public), "{{racer}}", strconv.Itoa(v.racer),
 		"{{id}}", strconv.FormatInt(v.firstID, 10),
 		"{{id2}}", strconv.FormatInt(v.firstID+1, 10),
 		"{{id3}}", strconv.FormatInt(v.firstID+2, 10),

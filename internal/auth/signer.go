@@ -1,0 +1,131 @@
+package auth
+
+import (
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// A Signer signs tokens: a [Secret] or a [PrivateKey].
+type Signer interface {
+	// signing returns how, by which key, and the kid of the token, empty for none.
+	signing() (method jwt.SigningMethod, key any, kid string)
+}
+
+func (s Secret) signing() (method jwt.SigningMethod, key any, kid string) {
+	return jwt.SigningMethodHS256, []byte(s), ""
+}
+
+// A PrivateKey signs tokens by one algorithm. Printed it reads REDACTED (C4.25).
+type PrivateKey struct {
+	kid    string
+	method jwt.SigningMethod
+	key    crypto.Signer
+}
+
+// Format implements [fmt.Formatter], for every verb.
+func (*PrivateKey) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
+
+func (k *PrivateKey) signing() (method jwt.SigningMethod, key any, kid string) {
+	return k.method, k.key, k.kid
+}
+
+// Alg returns the algorithm that the key signs by, such as RS256.
+func (k *PrivateKey) Alg() string { return k.method.Alg() }
+
+// Kid returns the kid of the tokens that the key signs, empty for none.
+func (k *PrivateKey) Kid() string { return k.kid }
+
+// Sign returns the signature of a text.
+func (k *PrivateKey) Sign(text string) ([]byte, error) { return k.method.Sign(text, k.key) }
+
+// PublicPEM returns the public half, as anybody may know it.
+func (k *PrivateKey) PublicPEM() ([]byte, error) {
+	der, err := x509.MarshalPKIXPublicKey(k.key.Public())
+	if err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
+}
+
+// Name sets the kid of the tokens that the key signs; empty means that they have none.
+func (k *PrivateKey) Name(kid string) { k.kid = kid }
+
+// Among finds the public half among keys, and returns its kid.
+func (k *PrivateKey) Among(keys []Key) (kid string, found bool) {
+	i := slices.IndexFunc(keys, func(key Key) bool {
+		return reflect.DeepEqual(key.material, k.key.Public()) && slices.Contains(key.algorithms, k.Alg())
+	})
+	if i < 0 {
+		return "", false
+	}
+	return keys[i].id, true
+}
+
+// ReadPrivateKey returns the private key in a PEM file: PRIVATE KEY (PKCS #8),
+// RSA PRIVATE KEY (PKCS #1) or EC PRIVATE KEY (SEC 1), not encrypted. It signs by
+// algorithm, or, if that is empty, by the usual one for a key of its kind: RS256, ES256,
+// ES384 or ES512 by its curve, or EdDSA. It fails with [ErrUnfitKey] on a key that no
+// server accepts.
+func ReadPrivateKey(path, algorithm string) (*PrivateKey, error) {
+	contents, err := readBounded(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := parsePrivatePEM(contents, algorithm)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
+}
+
+func parsePrivatePEM(contents []byte, algorithm string) (*PrivateKey, error) {
+	block, rest := pem.Decode(contents)
+	if block != nil && block.Type == "EC PARAMETERS" { // openssl ecparam writes them before the key
+		block, _ = pem.Decode(rest)
+	}
+	if block == nil {
+		return nil, errors.New("it holds no PEM block PRIVATE KEY")
+	}
+	key, err := parsePrivateBlock(block)
+	if err != nil {
+		return nil, err
+	}
+	public, err := newPublicKey("", algorithm, key.Public())
+	if err != nil {
+		return nil, err
+	}
+	return &PrivateKey{method: jwt.GetSigningMethod(public.algorithms[0]), key: key}, nil
+}
+
+func parsePrivateBlock(block *pem.Block) (crypto.Signer, error) {
+	var key any
+	var err error
+	switch {
+	case block.Type == "ENCRYPTED PRIVATE KEY", block.Headers["DEK-Info"] != "":
+		return nil, errors.New("the key is encrypted; decrypt it first: openssl pkey -in FILE -out OTHER")
+	case block.Type == "PRIVATE KEY":
+		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	case block.Type == "RSA PRIVATE KEY":
+		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+	case block.Type == "EC PRIVATE KEY":
+		key, err = x509.ParseECPrivateKey(block.Bytes)
+	default:
+		return nil, fmt.Errorf("it holds a PEM block %q, and no PRIVATE KEY", block.Type)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnfitKey, err)
+	}
+	signer, ok := key.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("%w: tokens are signed with RSA, EC or Ed25519 keys", ErrUnfitKey)
+	}
+	return signer, nil
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"plantstore/internal/auth"
+	"plantstore/internal/config"
+	"plantstore/internal/durable"
+)
+
+// secretName is the file of the generated secret, beside the database.
+const secretName = "jwt-secret"
+
+// A keyring is what a server verifies tokens with. It is loaded anew on SIGHUP.
+type keyring struct {
+	config   *config.Config
+	logger   *slog.Logger
+	verifier *auth.Verifier
+	issuer   *auth.Issuer // nil without JWT_JWKS_URL
+}
+
+// openKeyring loads all keys that are configured. It may make a secret.
+func openKeyring(ctx context.Context, c *config.Config, logger *slog.Logger) (*keyring, error) {
+	k := &keyring{config: c, logger: logger, verifier: auth.NewVerifier(auth.Options{
+		Issuer:     c.JWTIssuer,
+		Audience:   c.JWTAudience,
+		Scope:      c.JWTScope,
+		RequireExp: c.JWTRequireExp,
+		Leeway:     c.JWTLeeway,
+	})}
+	if err := k.reload(ctx); err != nil {
+		return nil, err
+	}
+	if c.JWTJWKSURL == "" {
+		return k, nil
+	}
+	k.issuer = auth.NewIssuer(c.JWTJWKSURL, k.verifier, logger)
+	if err := k.reloadIssuer(ctx); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// verify is what the bearer middleware asks about a token.
+func (k *keyring) verify(token string) (subject string, err error) {
+	claims, err := k.verifier.Verify(token)
+	if err != nil {
+		return "", err
+	}
+	return claims.Subject, nil
+}
+
+// reload reads the files anew. If any is wrong, all keys stay as they were.
+func (k *keyring) reload(context.Context) error {
+	secrets, _, err := loadSecrets(k.config)
+	if err != nil {
+		return err
+	}
+	public, left, err := readPublicKeys(k.config)
+	if err != nil {
+		return err
+	}
+	for _, reason := range left {
+		k.logger.Warn("a public key is left out", "cause", reason.Error())
+	}
+	var keys []auth.Key
+	for _, secret := range secrets {
+		keys = append(keys, secret.Key())
+	}
+	k.verifier.SetKeys(append(keys, public...))
+	return nil
+}
+
+// reloadIssuer fetches the keys of the issuer, if there is one. It may be down while
+// a file has to be reloaded, so this is another matter.
+func (k *keyring) reloadIssuer(ctx context.Context) error {
+	if k.issuer == nil {
+		return nil
+	}
+	if err := k.issuer.Fetch(ctx); err != nil {
+		return fmt.Errorf("JWT_JWKS_URL: %w", err)
+	}
+	return nil
+}
+
+// watch keeps the keys of the issuer current until ctx is done.
+func (k *keyring) watch(ctx context.Context) {
+	if k.issuer != nil {
+		k.issuer.Watch(ctx)
+	}
+}
+
+// readPublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some in
+// them are left out.
+func readPublicKeys(c *config.Config) (keys []auth.Key, left []error, err error) {
+	for _, file := range c.JWTPublicKeys {
+		found, leftHere, err := auth.ReadPublicKeys(file)
+		if err != nil {
+			return nil, nil, fmt.Errorf("JWT_PUBLIC_KEYS: %w", err)
+		}
+		for _, reason := range leftHere {
+			left = append(left, fmt.Errorf("%s: %w", file, reason))
+		}
+		keys = append(keys, found...)
+	}
+	return keys, left, nil
+}
+
+// loadSecrets returns the secrets that are configured, the one that signs first, or
+// else the one beside the database, which is made when it is first needed: made is its
+// file then. With public keys instead there is none.
+func loadSecrets(c *config.Config) (secrets []auth.Secret, made string, err error) {
+	switch {
+	case c.JWTSecret != nil:
+		secret, err := auth.ParseSecret(string(c.JWTSecret))
+		if err != nil {
+			return nil, "", fmt.Errorf("JWT_SECRET: %w", err)
+		}
+		return []auth.Secret{secret}, "", nil
+	case c.JWTSecretFile != "":
+		secrets, err := auth.ReadSecrets(c.JWTSecretFile)
+		if err != nil {
+			return nil, "", fmt.Errorf("JWT_SECRET_FILE: %w", err)
+		}
+		return secrets, "", nil
+	case !hasSecret(c):
+		return nil, "", nil
+	case c.Storage.Path == "":
+		return nil, "", errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: " +
+			"with this storage there is no folder to keep a secret in")
+	}
+	return ensureSecrets(filepath.Dir(c.Storage.Path))
+}
+
+// ensureSecrets returns the secrets in the folder of the database.
+func ensureSecrets(dir string) (secrets []auth.Secret, made string, err error) {
+	if err := durable.MkdirAll(dir); err != nil {
+		return nil, "", fmt.Errorf("the folder of the database: %w", err)
+	}
+	path := filepath.Join(dir, secretName)
+	secrets, isNew, err := auth.EnsureSecrets(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("the secret beside the database: %w", err)
+	}
+	if isNew {
+		made = path
+	}
+	return secrets, made, nil
+}
+
+// hasSecret reports whether a secret signs tokens: one that is configured, or, where
+// there are no public keys, one that is made.
+func hasSecret(c *config.Config) bool {
+	return c.JWTSecret != nil || c.JWTSecretFile != "" || c.JWTPublicKeys == nil && c.JWTJWKSURL == ""
+}
