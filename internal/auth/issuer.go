@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 )
@@ -34,6 +35,7 @@ type Issuer struct {
 	mu       sync.Mutex
 	fetching chan struct{} // closed when the fetch in progress ends
 	quiet    time.Time     // until when unknown keys give rise to no fetch
+	told     []string      // why keys are left out
 }
 
 // NewIssuer returns the issuer at a URL that [CheckJWKSURL] has passed. Its keys become
@@ -76,9 +78,7 @@ func (i *Issuer) Fetch(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the keys of %s: %w", i.url, err)
 	}
-	for _, reason := range left {
-		i.logger.Warn("a key of the issuer is left out", "url", i.url, "cause", reason.Error())
-	}
+	i.tell(left)
 	i.publish(keys)
 	return nil
 }
@@ -104,11 +104,21 @@ func (i *Issuer) fetch(ctx context.Context) (keys []Key, left []error, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	keys, left, err = parseJWKSet(text)
-	if err == nil {
-		err = checkCount(len(keys))
+	return parseJWKSet(text)
+}
+
+// tell logs which keys are left out, if they are others than at the last time.
+func (i *Issuer) tell(left []error) {
+	var reasons []string
+	for _, reason := range left {
+		reasons = append(reasons, reason.Error())
 	}
-	return keys, left, err
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !slices.Equal(reasons, i.told) {
+		i.logger.Warn("keys of the issuer are left out", "url", i.url, "causes", reasons)
+	}
+	i.told = reasons
 }
 
 // Watch fetches the set every five minutes, until ctx is done.

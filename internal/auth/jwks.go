@@ -23,6 +23,9 @@ func parseJWKSet(text []byte) (keys []Key, left []error, err error) {
 	if err := json.Unmarshal(text, &set); err != nil || set.Keys == nil {
 		return nil, nil, errJWKSet
 	}
+	if err := checkCount(len(set.Keys)); err != nil {
+		return nil, nil, err
+	}
 	for i, member := range set.Keys {
 		key, err := parseJWK(member)
 		switch {
@@ -34,8 +37,11 @@ func parseJWKSet(text []byte) (keys []Key, left []error, err error) {
 			keys = append(keys, key)
 		}
 	}
-	if keys == nil {
-		return nil, nil, fmt.Errorf("no key of the set can be used: %w", errors.Join(left...))
+	switch {
+	case len(set.Keys) == 0:
+		return nil, nil, errors.New("the set is empty")
+	case keys == nil:
+		return nil, nil, fmt.Errorf("no key of the set can be used; %w", left[0])
 	}
 	return keys, left, nil
 }

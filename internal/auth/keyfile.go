@@ -42,9 +42,6 @@ func ReadPublicKeys(path string) (keys []Key, left []error, err error) {
 	} else {
 		keys, err = parsePublicPEM(contents)
 	}
-	if err == nil {
-		err = checkCount(len(keys))
-	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -83,7 +80,11 @@ func checkCount(n int) error {
 
 func parsePublicPEM(contents []byte) ([]Key, error) {
 	var keys []Key
-	for block, rest := pem.Decode(contents); block != nil; block, rest = pem.Decode(rest) {
+	for {
+		var block *pem.Block
+		if block, contents = pem.Decode(contents); block == nil {
+			break
+		}
 		public, err := parsePublicBlock(block)
 		if err != nil {
 			return nil, err
@@ -94,10 +95,13 @@ func parsePublicPEM(contents []byte) ([]Key, error) {
 		}
 		keys = append(keys, key)
 	}
-	if keys == nil {
+	switch {
+	case bytes.Contains(contents, []byte("-----BEGIN ")): // else half a key would go unnoticed
+		return nil, errors.New("it holds a PEM block that is damaged")
+	case keys == nil:
 		return nil, errNoKey
 	}
-	return keys, nil
+	return keys, checkCount(len(keys))
 }
 
 func parsePublicBlock(block *pem.Block) (public any, err error) {

@@ -1,0 +1,353 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plantstore/models"
+)
+
+// A site is an issuer's: it publishes a JWK Set, and counts how often it is asked.
+type site struct {
+	asked  atomic.Int64
+	mu     sync.Mutex
+	answer http.HandlerFunc
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.asked.Add(1)
+	s.mu.Lock()
+	answer := s.answer
+	s.mu.Unlock()
+	answer(w, r)
+}
+
+// RoundTrip lets a site be asked without a network.
+func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w.Result(), r.Context().Err()
+}
+
+func (s *site) does(answer http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = answer
+}
+
+// publishes has the site answer with the keys of these kinds.
+func (s *site) publishes(t *testing.T, kinds ...kind) {
+	t.Helper()
+	var keys []any
+	for _, kind := range kinds {
+		keys = append(keys, jwkOf(t, kind.key.material, jwk{"kid": kind.key.id}))
+	}
+	s.says(http.StatusOK, setOf(t, keys...))
+}
+
+func (s *site) says(status int, body string) {
+	s.does(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	})
+}
+
+// startIssuer returns a site behind a real listener, which publishes the keys, and an
+// issuer that has fetched them.
+func startIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier) {
+	t.Helper()
+	s := new(site)
+	s.publishes(t, kinds...)
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	verifier := NewVerifier(Options{})
+	issuer := NewIssuer(server.URL+"/jwks.json", verifier, slog.New(slog.DiscardHandler))
+	t.Cleanup(issuer.client.CloseIdleConnections)
+	if err := issuer.Fetch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s, issuer, verifier
+}
+
+// named makes a token with the kid of its key.
+func (k kind) named() string { return k.headed(`{"alg":"HS256","kid":"` + k.key.id + `"}`) }
+
+// A token of a key that has been published since is accepted at once, and one of a key that
+// was taken back is not any more.
+func TestIssuerRotatesKeys(t *testing.T) {
+	t.Parallel()
+	old, fresh, local := ecKind(t, "old"), ecKind(t, "fresh"), ecKind(t, "")
+	site, _, verifier := startIssuer(t, old)
+	verifier.SetKeys([]Key{local.key, Secret(testSecret).Key()}) // which any kid could be of
+	checkVerifies(t, verifier, map[string]bool{old.named(): true, local.token(`{}`): true})
+	site.publishes(t, fresh)
+	checkVerifies(t, verifier, map[string]bool{old.named(): true})
+	if n := site.asked.Load(); n != 1 {
+		t.Errorf("asked %d times before there is a reason to", n)
+	}
+	checkVerifies(t, verifier, map[string]bool{fresh.named(): true})
+	checkVerifies(t, verifier, map[string]bool{old.named(): false, local.token(`{}`): true, token(`{}`): true})
+	if n := site.asked.Load(); n != 2 {
+		t.Errorf("asked %d times, want once for the new key", n)
+	}
+}
+
+// However many tokens name keys that nobody knows, the issuer is asked once.
+func TestUnknownKeysDoNotHammerIssuer(t *testing.T) {
+	t.Parallel()
+	known, stranger := ecKind(t, "known"), ecKind(t, "stranger")
+	site, _, verifier := startIssuer(t, known)
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			_, err := verifier.Verify(stranger.headed(fmt.Sprintf(`{"alg":"HS256","kid":"%d"}`, i)))
+			checkRefusal(t, err, models.CodeUnauthorized, badSignature)
+		})
+	}
+	wg.Wait()
+	if n := site.asked.Load(); n != 2 {
+		t.Errorf("asked %d times, want at the start and once", n)
+	}
+	checkVerifies(t, verifier, map[string]bool{
+		known.named(): true, stranger.token(`{}`): false, known.headed(`{"alg":"none","kid":"x"}`): false, "a.b.c": false,
+	})
+	if n := site.asked.Load(); n != 2 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// All who need a new key wait for one fetch, and nobody else does.
+func TestTokensOfNewKeyWaitTogether(t *testing.T) {
+	t.Parallel()
+	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
+	site, _, verifier := startIssuer(t, known)
+	set := setOf(t, jwkOf(t, fresh.key.material, jwk{"kid": "fresh"}), jwkOf(t, known.key.material, jwk{"kid": "known"}))
+	reached, released := make(chan struct{}), make(chan struct{})
+	site.does(func(w http.ResponseWriter, _ *http.Request) {
+		close(reached)
+		<-released
+		_, _ = io.WriteString(w, set)
+	})
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			if _, err := verifier.Verify(fresh.sign(`{"alg":"HS256","kid":"fresh"}`, fmt.Sprintf(`{"sub":"%d"}`, i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-reached
+	checkVerifies(t, verifier, map[string]bool{known.named(): true})
+	close(released)
+	wg.Wait()
+	if n := site.asked.Load(); n != 2 {
+		t.Errorf("asked %d times, want once for all", n)
+	}
+}
+
+// Whatever the issuer does, the keys of before stay, and the error says what it was.
+func TestIssuerFails(t *testing.T) {
+	t.Parallel()
+	good := ecKind(t, "good")
+	forever := func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, strings.Repeat(" ", 1<<10)); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+			<-time.After(time.Millisecond)
+		}
+	}
+	status := func(code int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	set := setOf(t, jwkOf(t, good.key.material, nil))
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"down":       {status(500, set), "500"},
+		"not there":  {status(404, set), "404"},
+		"no content": {status(204, ""), "204"},
+		"garbage":    {status(200, "<html>login</html>"), "no JWK Set"},
+		"nothing":    {status(200, ""), "no JWK Set"},
+		"empty":      {status(200, `{"keys":[]}`), "empty"},
+		"cut":        {status(200, set[:len(set)-3]), "no JWK Set"},
+		"symmetric":  {status(200, setOf(t, jwk{"kty": "oct", "k": "AAAA"})), "oct"},
+		"private":    {status(200, setOf(t, jwkOf(t, good.key.material, jwk{"d": "AAAA"}))), "private key"},
+		"for others": {status(200, setOf(t, jwkOf(t, good.key.material, jwk{"use": "enc"}))), "no key of the set can be used"},
+		"too many":   {status(200, `{"keys":[`+strings.Repeat("{},", 64)+`{}]}`), "at most 64"},
+		"huge":       {status(200, set+strings.Repeat(" ", 1<<20)), "1048576"},
+		"cut off":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+		"slow":       {forever, "deadline"},
+		"silent":     {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "deadline"},
+		"elsewhere":  {http.RedirectHandler("http://keys.invalid/", http.StatusFound).ServeHTTP, "redirects"},
+		"round":      {http.RedirectHandler("/", http.StatusFound).ServeHTTP, "redirects"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			site, issuer, verifier := startIssuer(t, good)
+			site.does(test.answer)
+			if test.want == "deadline" {
+				issuer.client.Timeout = 50 * time.Millisecond
+			}
+			err := issuer.Fetch(t.Context())
+			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "Timeout", "deadline"), test.want) {
+				t.Errorf("got %v, want an error with %q", err, test.want)
+			}
+			checkVerifies(t, verifier, map[string]bool{good.named(): true})
+		})
+	}
+}
+
+func TestIssuerIsGone(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	verifier := NewVerifier(Options{})
+	issuer := NewIssuer(server.URL, verifier, slog.New(slog.DiscardHandler))
+	if err := issuer.Fetch(t.Context()); err == nil || strings.Count(err.Error(), server.URL) != 1 {
+		t.Errorf("got %v, want an error that names the URL once", err)
+	}
+	_, err := verifier.Verify(ecKind(t, "x").named())
+	checkRefusal(t, err, models.CodeUnauthorized, badSignature)
+}
+
+// The certificate of the issuer counts.
+func TestIssuerBehindTLS(t *testing.T) {
+	t.Parallel()
+	kind, site := ecKind(t, "x"), new(site)
+	site.publishes(t, kind)
+	server := httptest.NewTLSServer(site)
+	t.Cleanup(server.Close)
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	verifier := NewVerifier(Options{})
+	issuer := NewIssuer(server.URL, verifier, slog.New(slog.DiscardHandler))
+	if err := issuer.Fetch(t.Context()); !errors.As(err, new(*tls.CertificateVerificationError)) {
+		t.Errorf("got %v, want an error about the certificate", err)
+	}
+	issuer.client.Transport = server.Client().Transport
+	if err := issuer.Fetch(t.Context()); err != nil {
+		t.Error(err)
+	}
+	checkVerifies(t, verifier, map[string]bool{kind.named(): true})
+}
+
+// quietIssuer returns an issuer without a network, whose log is kept.
+func quietIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier, *bytes.Buffer) {
+	t.Helper()
+	s, log, verifier := new(site), new(bytes.Buffer), NewVerifier(Options{})
+	s.publishes(t, kinds...)
+	issuer := NewIssuer("https://issuer.test/", verifier, slog.New(slog.NewTextHandler(log, nil)))
+	issuer.client.Transport = s
+	if err := issuer.Fetch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s, issuer, verifier, log
+}
+
+// The set is fetched every five minutes. When that fails, the keys stay and the log says so.
+func TestIssuerIsWatched(t *testing.T) {
+	t.Parallel()
+	old, fresh := ecKind(t, "old"), ecKind(t, "fresh")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		site, issuer, verifier, log := quietIssuer(t, old)
+		var watch sync.WaitGroup
+		watch.Go(func() { issuer.Watch(ctx) })
+		checkVerifies(t, verifier, map[string]bool{old.named(): true})
+
+		site.says(http.StatusBadGateway, "")
+		time.Sleep(issuerInterval + time.Second)
+		synctest.Wait()
+		checkVerifies(t, verifier, map[string]bool{old.named(): true})
+		if said := log.String(); strings.Count(said, "level=ERROR") != 1 || !strings.Contains(said, "502") {
+			t.Errorf("the log: %s", said)
+		}
+		site.publishes(t, fresh)
+		time.Sleep(issuerInterval)
+		synctest.Wait()
+		checkVerifies(t, verifier, map[string]bool{old.headed(`{"alg":"HS256"}`): false, fresh.headed(`{"alg":"HS256"}`): true})
+		if n := site.asked.Load(); n != 3 {
+			t.Errorf("asked %d times, want at the start and twice", n)
+		}
+		cancel()
+		watch.Wait()
+	})
+}
+
+// Unknown keys give rise to one fetch in half a minute.
+func TestUnknownKeysAreRateLimited(t *testing.T) {
+	t.Parallel()
+	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
+	synctest.Test(t, func(t *testing.T) {
+		site, _, verifier, _ := quietIssuer(t, known)
+		checkVerifies(t, verifier, map[string]bool{fresh.named(): false})
+		site.publishes(t, fresh)
+		time.Sleep(issuerPause - time.Second)
+		checkVerifies(t, verifier, map[string]bool{fresh.named(): false})
+		if n := site.asked.Load(); n != 2 {
+			t.Errorf("asked %d times, want 2", n)
+		}
+		time.Sleep(time.Second)
+		checkVerifies(t, verifier, map[string]bool{fresh.named(): true})
+		if n := site.asked.Load(); n != 3 {
+			t.Errorf("asked %d times, want 3", n)
+		}
+	})
+}
+
+// A site that does not answer holds a request up for five seconds.
+func TestSilentIssuerHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	known, stranger := ecKind(t, "known"), ecKind(t, "stranger")
+	synctest.Test(t, func(t *testing.T) {
+		site, _, verifier, _ := quietIssuer(t, known)
+		site.does(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		started := time.Now()
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() { checkVerifies(t, verifier, map[string]bool{stranger.named(): false, known.named(): true}) })
+		}
+		wg.Wait()
+		if waited := time.Since(started); waited != issuerTimeout {
+			t.Errorf("it took %v, want %v", waited, issuerTimeout)
+		}
+		checkVerifies(t, verifier, map[string]bool{stranger.named(): false})
+		if waited := time.Since(started); waited != issuerTimeout {
+			t.Errorf("it took %v more", waited-issuerTimeout)
+		}
+	})
+}
+
+// Keys that are left out are told once, not every five minutes.
+func TestKeysLeftOutAreToldOnce(t *testing.T) {
+	t.Parallel()
+	good := ecKind(t, "good")
+	site, issuer, _, log := quietIssuer(t, good)
+	site.says(http.StatusOK, setOf(t, jwkOf(t, good.key.material, nil), jwkOf(t, good.key.material, jwk{"use": "enc"})))
+	for range 3 {
+		if err := issuer.Fetch(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said := log.String(); strings.Count(said, "left out") != 1 || !strings.Contains(said, "key 2 of the set") {
+		t.Errorf("the log: %s", said)
+	}
+}

@@ -1,0 +1,149 @@
+package auth
+
+import (
+	"crypto/ecdh"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func writeKey(t *testing.T, contents string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "key.pem")
+	if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What a private key signs, its public half verifies, in each form of both.
+func TestPrivateKeySigns(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds(t)[1:] {
+		forms := map[string]func() ([]byte, error){
+			"PRIVATE KEY": func() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(kind.signer) },
+		}
+		switch key := kind.signer.(type) {
+		case *rsa.PrivateKey:
+			forms["RSA PRIVATE KEY"] = func() ([]byte, error) { return x509.MarshalPKCS1PrivateKey(key), nil }
+		case *ecdsa.PrivateKey:
+			forms["EC PRIVATE KEY"] = func() ([]byte, error) { return x509.MarshalECPrivateKey(key) }
+		}
+		for form, encoded := range forms {
+			der, err := encoded()
+			path := writeKey(t, block(t, form, der, err))
+			key, err := ReadPrivateKey(path, kind.alg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			key.Name("mine")
+			issued, err := Issue(key, Grant{Subject: "x", TTL: time.Hour}, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			public, err := key.PublicPEM()
+			if err != nil || string(public) != string(kind.public) {
+				t.Errorf("%s: the public half is %s, %v", kind.alg, public, err)
+			}
+			claims, err := kind.verifier().Verify(issued)
+			if err != nil || claims.Subject != "x" || key.Alg() != kind.alg {
+				t.Errorf("%s from %s: %+v, %v", kind.alg, form, claims, err)
+			}
+			header, err := decodeSegment(strings.Split(issued, ".")[0])
+			if want := `{"alg":"` + kind.alg + `","kid":"mine","typ":"JWT"}`; err != nil || header != want {
+				t.Errorf("the header is %s, want %s", header, want)
+			}
+		}
+	}
+}
+
+// The algorithm is that which the key is usually used with, or the one asked for, if
+// the key is of its kind.
+func TestAlgorithmOfPrivateKey(t *testing.T) {
+	t.Parallel()
+	usual := []string{"RS256", "EdDSA", "ES256", "ES384", "ES512"} // of privateKeys
+	for i, private := range privateKeys(t) {
+		der, err := x509.MarshalPKCS8PrivateKey(private)
+		path := writeKey(t, block(t, "PRIVATE KEY", der, err))
+		if key, err := ReadPrivateKey(path, ""); err != nil || key.Alg() != usual[i] {
+			t.Errorf("want %s: %v", usual[i], err)
+		}
+		for _, alg := range []string{"HS256", "none", "RS255", "ES256K"} {
+			if _, err := ReadPrivateKey(path, alg); !errors.Is(err, ErrUnfitKey) {
+				t.Errorf("%s by a key for %s: %v", alg, usual[i], err)
+			}
+		}
+	}
+}
+
+func TestPrivateKeyAmong(t *testing.T) {
+	t.Parallel()
+	all := kinds(t)[1:]
+	for _, kind := range all {
+		der, err := x509.MarshalPKCS8PrivateKey(kind.signer)
+		key, err := ReadPrivateKey(writeKey(t, block(t, "PRIVATE KEY", der, err)), kind.alg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []Key
+		for _, other := range all { // each bound to its algorithm, and named by it
+			bound, err := newPublicKey(other.alg, other.alg, other.key.material)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys = append(keys, bound)
+		}
+		if kid, found := key.Among(keys); !found || kid != kind.alg {
+			t.Errorf("the key for %s is found as %q, %t", kind.alg, kid, found)
+		}
+		if kid, found := key.Among([]Key{Secret(testSecret).Key(), ecKind(t, "x").key}); found {
+			t.Errorf("the key for %s is found as %q among others", kind.alg, kid)
+		}
+	}
+}
+
+func TestReadPrivateKeyRefuses(t *testing.T) {
+	t.Parallel()
+	exchange, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ec := ecKey(t, elliptic.P256())
+	good, err := x509.MarshalPKCS8PrivateKey(ec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weak, weakErr := x509.MarshalPKCS8PrivateKey(ecKey(t, elliptic.P224()))
+	other, otherErr := x509.MarshalPKCS8PrivateKey(exchange)
+	for name, test := range map[string]struct{ contents, want string }{
+		"empty":           {"", "no PEM block"},
+		"a secret":        {testSecret, "no PEM block"},
+		"a public key":    {string(publicPEM(t, ec)), `"PUBLIC KEY"`},
+		"encrypted":       {block(t, "ENCRYPTED PRIVATE KEY", good, nil), "encrypted"},
+		"encrypted, old":  {"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n", "encrypted"},
+		"of OpenSSH":      {block(t, "OPENSSH PRIVATE KEY", good, nil), `"OPENSSH PRIVATE KEY"`},
+		"garbage":         {block(t, "PRIVATE KEY", []byte("garbage"), nil), "does not fit"},
+		"garbage, PKCS1":  {block(t, "RSA PRIVATE KEY", good, nil), "does not fit"},
+		"garbage, SEC1":   {block(t, "EC PRIVATE KEY", []byte("garbage"), nil), "does not fit"},
+		"weak":            {block(t, "PRIVATE KEY", weak, weakErr), "P-256"},
+		"for exchange":    {block(t, "PRIVATE KEY", other, otherErr), "does not fit"},
+		"parameters only": {block(t, "EC PARAMETERS", []byte("x"), nil), "no PEM block"},
+	} {
+		_, err := ReadPrivateKey(writeKey(t, test.contents), "")
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "key.pem: ") {
+			t.Errorf("%s: %v, want the file and %q", name, err, test.want)
+		}
+	}
+	parameters := block(t, "EC PARAMETERS", []byte("x"), nil) + block(t, "PRIVATE KEY", good, nil)
+	if _, err := ReadPrivateKey(writeKey(t, parameters), ""); err != nil {
+		t.Errorf("after parameters: %v", err)
+	}
+}
