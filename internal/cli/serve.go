@@ -103,6 +103,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	if err != nil {
 		return err
 	}
+	reloadOn(ctx, p, logger, keys.reload, keys.reloadIssuer)
 
 	counted := &control.Counted{Store: store}
 	closeControl, controlErr := startControl(ctx, c, counted, logger)
@@ -119,7 +120,6 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	defer cancel()
 	go returnMemory(ctx)
 	go keys.watch(ctx)
-	reloadOn(ctx, p, logger, keys.reload, keys.reloadIssuer)
 	err = server.New(server.Config{
 		Handler: routes.New(routes.Options{
 			Store:        counted,

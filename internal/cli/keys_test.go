@@ -1,0 +1,152 @@
+package cli_test
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// writeKeyPair writes a new private key to NAME.pem and its public half to NAME.pub.
+func writeKeyPair(t *testing.T, name string) crypto.Signer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, name+".pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
+	writeFile(t, name+".pub", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})))
+	return key
+}
+
+// ed25519Set writes a new Ed25519 key to NAME.pem, and returns a JWK Set with its
+// public half, named kid.
+func ed25519Set(t *testing.T, name, kid string) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, name+".pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})))
+	return fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":%q,"x":%q}]}`, kid, base64.RawURLEncoding.EncodeToString(public))
+}
+
+// checkCreates sends a plant with each token and checks which are accepted.
+func checkCreates(t *testing.T, base string, tokens map[string]bool) {
+	t.Helper()
+	for token, want := range tokens {
+		status, body := post(t, base, token, fmt.Sprintf(`{"id":%d,"name":"x"}`, lastID.Add(1)))
+		if (status == http.StatusOK) != want {
+			t.Errorf("a token is answered with %s, want it accepted: %t", body, want)
+		}
+	}
+}
+
+var lastID atomic.Int64 //nolint:gochecknoglobals // ids of plants are given once
+
+// A server with public keys makes no secret, and token says what to do instead.
+func TestServeWithPublicKeys(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeKeyPair(t, "a")
+	writeFile(t, "set.json", ed25519Set(t, "b", "the b"))
+	writeKeyPair(t, "c")
+	environ := []string{"JWT_PUBLIC_KEYS=a.pub, set.json"}
+	ready := startServer(t, "plantstore", environ).ready(t)
+	if want := "plantstore token --key PRIVATE_KEY.pem --jwt-public-keys 'a.pub, set.json'"; ready.TokenCommand != want {
+		t.Errorf("the command for a token is %s, want %s", ready.TokenCommand, want)
+	}
+	stranger := run(t, environ, "token", "--key", "c.pem")
+	if want := "plantstore: JWT_PUBLIC_KEYS has no key for this one and ES256: a server with the same configuration refuses the token\n"; stranger.stderr != want {
+		t.Errorf("of a key that is not known token says %q, want %q", stranger.stderr, want)
+	}
+	named := token(t, environ, "--key", "b.pem")
+	if header, err := base64.RawURLEncoding.DecodeString(strings.Split(named, ".")[0]); err != nil ||
+		string(header) != `{"alg":"EdDSA","kid":"the b","typ":"JWT"}` {
+		t.Errorf("the header is %s", header)
+	}
+	checkCreates(t, ready.BaseURL, map[string]bool{
+		token(t, environ, "--key", "a.pem"):               true,
+		token(t, environ, "--key", "a.pem", "--kid", "x"): true,
+		named: true,
+		token(t, environ, "--key", "b.pem", "--kid", "other"): false,
+		strings.TrimSpace(stranger.stdout):                    false,
+		token(t, []string{"JWT_SECRET=" + secret}):            false,
+	})
+	checkFailure(t, run(t, environ, "token"), 1, "there is no secret to sign with: *")
+	if _, err := os.Stat("data/jwt-secret"); err == nil {
+		t.Error("a secret was made")
+	}
+}
+
+// Beside public keys a secret that is configured goes on to be accepted.
+func TestServeWithSecretAndPublicKeys(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeKeyPair(t, "a")
+	environ := []string{"JWT_PUBLIC_KEYS=a.pub", "JWT_SECRET=" + secret}
+	ready := startServer(t, "plantstore", environ).ready(t)
+	if want := `JWT_SECRET="${JWT_SECRET:?}" plantstore token --jwt-public-keys a.pub`; ready.TokenCommand != want {
+		t.Errorf("the command for a token is %s, want %s", ready.TokenCommand, want)
+	}
+	checkCreates(t, ready.BaseURL, map[string]bool{token(t, environ): true, token(t, environ, "--key", "a.pem"): true})
+}
+
+// Whatever is wrong with keys is said in one line, and nothing is started.
+func TestWrongKeys(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeKeyPair(t, "a")
+	issuer := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(issuer.Close)
+	for name, test := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"no file":         {[]string{"serve", "--jwt-public-keys", "a.pub,none"}, 1, "JWT_PUBLIC_KEYS: open none: *"},
+		"private":         {[]string{"serve", "--jwt-public-keys", "a.pem"}, 1, "JWT_PUBLIC_KEYS: a.pem: it holds a private key*"},
+		"no set":          {[]string{"serve", "--jwt-jwks-url", issuer.URL}, 1, "JWT_JWKS_URL: the keys of " + issuer.URL + ": the status is 404, want 200"},
+		"no key":          {[]string{"token", "--key", "none"}, 1, "--key: open none: *"},
+		"public":          {[]string{"token", "--key", "a.pub"}, 1, `--key: a.pub: it holds a PEM block "PUBLIC KEY"*`},
+		"other algorithm": {[]string{"token", "--key", "a.pem", "--alg", "RS256"}, 1, "--key: a.pem: the key does not fit: *"},
+		"no --key":        {[]string{"token", "--alg", "RS256"}, 2, "--alg and --kid are about *"},
+		"both": {
+			[]string{"conformance", "--url", "http://a", "--token", "t", "--secret-file", "x", "--key", "a.pem"},
+			2,
+			"--secret-file and --key are both given; *",
+		},
+		"conformance": {[]string{"conformance", "--url", "http://a", "--token", "t", "--key", "a.pub"}, 1, "--key: a.pub: *"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.args[0] == "serve" {
+				test.args = append(test.args, "--addr=127.0.0.1:0")
+			}
+			lines := []string{test.want}
+			if test.code == 2 {
+				lines = append(lines, "see: *")
+			}
+			checkFailure(t, run(t, nil, test.args...), test.code, lines...)
+		})
+	}
+}
