@@ -54,7 +54,7 @@ func readBounded(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it is only read
 	contents, err := readAtMost(file)
 	if errors.Is(err, errTooLong) {
 		err = fmt.Errorf("%s: %w", path, err)

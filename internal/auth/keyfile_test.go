@@ -14,6 +14,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ type jwk map[string]any
 // further members.
 func jwkOf(t *testing.T, public crypto.PublicKey, more jwk) jwk {
 	t.Helper()
-	key := jwk{}
+	var key jwk
 	switch public := public.(type) {
 	case *rsa.PublicKey:
 		key = jwk{"kty": "RSA", "n": base64URL(public.N.Bytes()), "e": base64URL(big.NewInt(int64(public.E)).Bytes())}
@@ -48,9 +49,7 @@ func jwkOf(t *testing.T, public crypto.PublicKey, more jwk) jwk {
 	default:
 		t.Fatalf("no JWK of %T", public)
 	}
-	for name, value := range more {
-		key[name] = value
-	}
+	maps.Copy(key, more)
 	return key
 }
 

@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/pem"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -169,7 +170,7 @@ func addForgeries(k kind, all map[string]attack) {
 	parts, other := strings.Split(good, "."), strings.Split(k.token(`{"sub":"y"}`), ".")
 	signed := parts[0] + "." + parts[1] + "."
 	bare, _ := decodeSegment(parts[2])
-	for name, a := range map[string]attack{
+	maps.Copy(all, map[string]attack{
 		"empty":                    {"", badForm},
 		"one segment":              {"x", badForm},
 		"two segments":             {parts[0] + "." + parts[1], badForm},
@@ -188,9 +189,7 @@ func addForgeries(k kind, all map[string]attack) {
 		"signature of ones":        {signed + encode(strings.Repeat("\xff", len(bare))), badSignature},
 		"signature, a zero before": {signed + encode("\x00"+bare), badSignature},
 		"none with signature":      {encode(`{"alg":"nOnE"}`) + "." + encode(`{}`) + "." + parts[2], badSignature},
-	} {
-		all[name] = a
-	}
+	})
 	if len(bare)%3 != 0 { // else every bit of the last character counts
 		all["not canonical"] = attack{nonCanonical(good), badForm}
 	}

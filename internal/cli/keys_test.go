@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -19,7 +18,7 @@ import (
 )
 
 // writeKeyPair writes a new private key to NAME.pem and its public half to NAME.pub.
-func writeKeyPair(t *testing.T, name string) crypto.Signer {
+func writeKeyPair(t *testing.T, name string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -35,7 +34,6 @@ func writeKeyPair(t *testing.T, name string) crypto.Signer {
 	}
 	writeFile(t, name+".pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
 	writeFile(t, name+".pub", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})))
-	return key
 }
 
 // ed25519Set writes a new Ed25519 key to NAME.pem, and returns a JWK Set with its
@@ -137,7 +135,7 @@ func TestWrongKeys(t *testing.T) {
 			"--secret-file and --key are both given; *",
 		},
 		"conformance": {[]string{"conformance", "--url", "http://a", "--token", "t", "--key", "a.pub"}, 1, "--key: a.pub: *"},
-	} {
+	} { //nolint:paralleltest // t.Chdir
 		t.Run(name, func(t *testing.T) {
 			if test.args[0] == "serve" {
 				test.args = append(test.args, "--addr=127.0.0.1:0")

@@ -3,8 +3,17 @@ package conformance
 import (
 	"bytes"
 	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,6 +45,15 @@ const (
 // empty store, and returns the options to check it with.
 func startServer(t *testing.T, timeout time.Duration, origins ...string) Options {
 	t.Helper()
+	secret := auth.Secret(testSecret)
+	o := startServerFor(t, secret, secret.Key(), timeout, origins...)
+	o.Secret = secret
+	return o
+}
+
+// startServerFor is startServer with a key of the caller's.
+func startServerFor(t *testing.T, signer auth.Signer, key auth.Key, timeout time.Duration, origins ...string) Options {
+	t.Helper()
 	store, err := bbolt.Open(filepath.Join(t.TempDir(), "plants.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,12 +67,11 @@ func startServer(t *testing.T, timeout time.Duration, origins ...string) Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret := auth.Secret(testSecret)
-	token, err := auth.Issue(secret, auth.Grant{Subject: "test"}, time.Now())
+	token, err := auth.Issue(signer, auth.Grant{Subject: "test"}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{secret.Key()}, Leeway: time.Minute})
+	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{key}, Leeway: time.Minute})
 	logger := slog.New(slog.DiscardHandler)
 	s := server.New(server.Config{
 		Handler: routes.New(routes.Options{
@@ -84,7 +101,7 @@ func startServer(t *testing.T, timeout time.Duration, origins ...string) Options
 	})
 	return Options{
 		Origin: strings.Join(origins, ","),
-		URL:    url, Token: token, Secret: secret, FreshStore: true, Leeway: time.Minute,
+		URL:    url, Token: token, FreshStore: true, Leeway: time.Minute,
 		HeaderTimeout: timeout, RequestTimeout: timeout, Timeout: patient,
 	}
 }
@@ -122,6 +139,80 @@ func TestServerKeepsTheContract(t *testing.T) {
 	wantNoDeviation(t, o, slowOrNot(false))
 	o.FreshStore = false
 	wantNoDeviation(t, o, slices.Concat(wellKnownIDs(), storeCases())) // a run can be repeated
+}
+
+// The rules of the credential hold for tokens by private keys just as well.
+func TestServerKeepsTheContractWithPrivateKeys(t *testing.T) {
+	t.Parallel()
+	cases := slices.DeleteFunc(Cases(), func(c Case) bool { return !strings.HasPrefix(c.Rule, "C4.") })
+	for alg, kid := range map[string]string{"RS256": "", "PS512": "", "ES256": "one", "EdDSA": "two"} {
+		t.Run(alg, func(t *testing.T) {
+			t.Parallel()
+			private, public := keyPair(t, alg, kid)
+			o := startServerFor(t, private, public, patient)
+			o.Key = private
+			report, err := run(t.Context(), o, cases)
+			if err != nil {
+				t.Fatal(err)
+			}
+			skipped := 0
+			for _, r := range report.Results {
+				if r.Outcome == Failed {
+					t.Errorf("%s %s: %s, sent %q", r.Rule, r.Name, r.Reason, r.Sent)
+				}
+				if r.Outcome == NotRun {
+					skipped++
+				}
+			}
+			if skipped > 10 {
+				t.Errorf("%d of %d cases were not run", skipped, len(cases))
+			}
+		})
+	}
+}
+
+// keyPair returns a new private key for an algorithm, and the key that verifies what it
+// signs, by way of files, as an operator makes them.
+func keyPair(t *testing.T, alg, kid string) (*auth.PrivateKey, auth.Key) {
+	t.Helper()
+	var signer crypto.Signer
+	var err error
+	switch alg[:2] {
+	case "ES":
+		signer, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	case "Ed":
+		_, signer, err = ed25519.GenerateKey(rand.Reader)
+	default:
+		signer, err = rsa.GenerateKey(rand.Reader, 2048)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	private, err := auth.ReadPrivateKey(path, alg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private.Name(kid)
+	public, err := private.PublicPEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, public, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keys, _, err := auth.ReadPublicKeys(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return private, keys[0]
 }
 
 func TestServerKeepsTheContractWhenClientsAreSlow(t *testing.T) {
