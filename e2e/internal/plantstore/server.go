@@ -141,6 +141,9 @@ func (s *Server) await(ready <-chan record) error {
 // Terminate sends SIGTERM and does not wait.
 func (s *Server) Terminate() { _ = s.cmd.Process.Signal(syscall.SIGTERM) } // fails only if the process has ended
 
+// HangUp sends SIGHUP and does not wait.
+func (s *Server) HangUp() { _ = s.cmd.Process.Signal(syscall.SIGHUP) } // fails only if the process has ended
+
 // Exited returns a channel that is closed when the process has ended.
 func (s *Server) Exited() <-chan struct{} { return s.exited }
 
