@@ -117,7 +117,7 @@ func TestWrongKeys(t *testing.T) {
 	writeKeyPair(t, "a")
 	issuer := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(issuer.Close)
-	for name, test := range map[string]struct {
+	tests := map[string]struct {
 		args []string
 		code int
 		want string
@@ -135,7 +135,8 @@ func TestWrongKeys(t *testing.T) {
 			"--secret-file and --key are both given; *",
 		},
 		"conformance": {[]string{"conformance", "--url", "http://a", "--token", "t", "--key", "a.pub"}, 1, "--key: a.pub: *"},
-	} { //nolint:paralleltest // t.Chdir
+	}
+	for name, test := range tests { //nolint:paralleltest // t.Chdir
 		t.Run(name, func(t *testing.T) {
 			if test.args[0] == "serve" {
 				test.args = append(test.args, "--addr=127.0.0.1:0")
