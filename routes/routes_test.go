@@ -264,7 +264,9 @@ func (s brokenStore) Ready() error { return s.err }
 
 func (s brokenStore) Stopped() <-chan struct{} { return nil }
 
-func (s brokenStore) Check(context.Context) (storage.Report, error) { return storage.Report{}, s.err }
+func (s brokenStore) Check(context.Context, func(storage.Record) error) (storage.Report, error) {
+	return storage.Report{}, s.err
+}
 
 func (s brokenStore) Close() error { return nil }
 

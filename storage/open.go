@@ -16,14 +16,23 @@ const defaultScheme = "bbolt"
 // ErrURL is the error of a storage URL that names nothing which this program can open.
 var ErrURL = errors.New("storage URL")
 
+// BadURL returns err, of which the storage URL is the cause, as one that matches
+// [ErrURL].
+func BadURL(err error) error { return urlError{err} }
+
+// A urlError has the words of another error and matches [ErrURL].
+type urlError struct{ error }
+
+func (urlError) Is(target error) bool { return target == ErrURL }
+
 // A Location is a storage URL, taken apart.
 type Location struct {
 	// Scheme names the engine, in lower case.
 	Scheme string
-	// Path is the file that a URL without a host names: that of
-	// bbolt:data/plants.db, bbolt:///srv/plants.db, or data/plants.db. It is
-	// taken literally: nothing in it is escaped. It is empty if the URL names
-	// a host.
+	// Path is the file that the plants are in: that of bbolt:data/plants.db,
+	// bbolt:///srv/plants.db, or data/plants.db. It is taken literally: nothing
+	// in it is escaped. It is empty if the URL names a host, or an engine that
+	// keeps no file of its own.
 	Path string
 	// URL is the whole, for engines that are reached over a network. It may
 	// hold a password.
@@ -37,7 +46,10 @@ type Location struct {
 func ParseURL(rawURL string) (Location, error) {
 	loc := Location{Scheme: defaultScheme, Path: rawURL, URL: rawURL}
 	if scheme, rest, found := strings.Cut(rawURL, ":"); found && isScheme(scheme) {
-		loc.Scheme, loc.Path = strings.ToLower(scheme), pathOf(rest)
+		loc.Scheme, loc.Path = strings.ToLower(scheme), ""
+		if loc.Scheme == defaultScheme {
+			loc.Path = pathOf(rest)
+		}
 		rawURL = rest
 	}
 	if rawURL == "" {
@@ -101,11 +113,19 @@ func (e Engines) open(ctx context.Context, rawURL string, readOnly bool) (Store,
 		return nil, err
 	}
 	loc.ReadOnly = readOnly
-	open, ok := e[loc.Scheme]
-	if !ok {
-		known := strings.Join(slices.Sorted(maps.Keys(e)), ", ")
-		return nil, fmt.Errorf("%w has the unknown scheme %q; known: %s (for a file with such a name write %s:PATH)",
-			ErrURL, loc.Scheme, known, defaultScheme)
+	if err := e.Know(loc); err != nil {
+		return nil, err
 	}
-	return open(ctx, loc)
+	return e[loc.Scheme](ctx, loc)
+}
+
+// Know returns an error that matches [ErrURL] if none of the engines is that of
+// the location.
+func (e Engines) Know(loc Location) error {
+	if _, ok := e[loc.Scheme]; ok {
+		return nil
+	}
+	known := strings.Join(slices.Sorted(maps.Keys(e)), ", ")
+	return fmt.Errorf("%w has the unknown scheme %q; known: %s (for a file with such a name write %s:PATH)",
+		ErrURL, loc.Scheme, known, defaultScheme)
 }

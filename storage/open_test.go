@@ -34,7 +34,8 @@ func TestParseURL(t *testing.T) {
 		"bbolt:C:/plants.db":            {Scheme: "bbolt", Path: "C:/plants.db"},
 		"bbolt://data/plants.db":        {Scheme: "bbolt"},
 		"postgres://u:p@host/db":        {Scheme: "postgres"},
-		"x-y.z+1:b":                     {Scheme: "x-y.z+1", Path: "b"},
+		"x-y.z+1:b":                     {Scheme: "x-y.z+1"},
+		"postgres:///db?host=/run":      {Scheme: "postgres"},
 	} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()

@@ -66,7 +66,7 @@ type Record struct {
 type Report struct {
 	// Plants is the number of records that are whole.
 	Plants int64 `json:"plants"`
-	// Damage says what is wrong, a line for each finding, at most 100 of them.
+	// Damage says what is wrong, a line for each finding, at most 10,000 of them.
 	Damage []string `json:"damage"`
 	// More is the number of findings beyond those.
 	More int64 `json:"more,omitzero"`
@@ -75,7 +75,7 @@ type Report struct {
 }
 
 // maxDamage bounds the findings that a Report spells out.
-const maxDamage = 100
+const maxDamage = 10_000
 
 // Whole reports whether nothing is wrong.
 func (r *Report) Whole() bool { return len(r.Damage) == 0 }
@@ -87,6 +87,15 @@ func (r *Report) Add(format string, args ...any) {
 		return
 	}
 	r.Damage = append(r.Damage, fmt.Sprintf(format, args...))
+}
+
+// Count counts a plant that is whole, and shows it to each, which may be nil.
+func (r *Report) Count(record Record, each func(Record) error) error {
+	r.Plants++
+	if each == nil {
+		return nil
+	}
+	return each(record)
 }
 
 // A Store keeps plants, each under an id that is given once and for all. All
@@ -132,8 +141,11 @@ type Store interface {
 	Stopped() <-chan struct{}
 
 	// Check reads all that is stored and returns what it found. It changes
-	// nothing. The error is about checking, not about what was found.
-	Check(ctx context.Context) (Report, error)
+	// nothing. Each plant that is whole goes to each, unless that is nil: in
+	// ascending order of id unless damage has changed it, and perhaps twice
+	// then. The error is about checking, or that of each, which ends it; it is
+	// not about what was found.
+	Check(ctx context.Context, each func(Record) error) (Report, error)
 
 	// Close commits what is queued, refuses what comes later with
 	// ErrUnavailable, and releases the store. Closing again does nothing.

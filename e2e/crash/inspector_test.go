@@ -53,7 +53,7 @@ func inspect(path string, plants map[int64]models.Plant) (v verdict) {
 	}
 	defer func() { _ = store.Close() }()
 	ctx := context.Background()
-	report, err := store.Check(ctx)
+	report, err := store.Check(ctx, nil)
 	if err != nil {
 		report.Add("the check failed: %v", err)
 	}

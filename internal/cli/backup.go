@@ -50,8 +50,8 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command) error {
 		}
 		plants, err := writeBackup(ctx, file, snapshotter)
 		if err != nil {
-			return damaged(p, fmt.Errorf("backup to %s: %w", file, err),
-				"the copy is damaged, and was not kept: stop the server and run plantstore check on the database")
+			return damaged(p, fmt.Errorf("backup to %s: %w", file, advisedFile(err)),
+				"the database is damaged, and the copy was not kept: stop the server and "+mend)
 		}
 		info, err := os.Stat(file)
 		if err != nil {
@@ -61,7 +61,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command) error {
 			File   string `json:"file"`
 			Plants int64  `json:"plants"`
 			Bytes  int64  `json:"bytes"`
-		}{file, plants, info.Size()}, "%d plants are in %s, checked, %d bytes", plants, file, info.Size())
+		}{file, plants, info.Size()}, "%s in %s, checked, %d bytes", counted(plants, "plant is", "plants are"), file, info.Size())
 	})
 }
 
@@ -78,10 +78,13 @@ func writeBackup(ctx context.Context, file string, store storage.Snapshotter) (p
 	return plants, err
 }
 
+// mend is what can be done about a damaged database.
+const mend = "restore a backup, or save what is whole with plantstore plants export --skip-damaged"
+
 // inAFile refuses what only works on a store that is in a file.
 func inAFile(c *config.Config) error {
-	if c.Storage.Scheme != bboltScheme || c.Storage.Path == "" {
-		return fmt.Errorf("the plants are not in a file, but in %s: use its own tools for copies", c.Storage.Scheme)
+	if c.Storage.Path == "" {
+		return misuse("the plants are not in a file, but in %s: use its own tools for copies", c.Storage.Scheme)
 	}
 	return nil
 }

@@ -91,6 +91,9 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 	}
 }
 
+// mend is what can be done about damage.
+const mend = "restore a backup, or save what is whole with plantstore plants export --skip-damaged"
+
 // Damage is found before anything is replaced, and has an exit code of its own.
 func TestBackupOfDamage(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -108,15 +111,15 @@ func TestBackupOfDamage(t *testing.T) {
 	}
 	checkDamage(run(t, nil, "restore", "bad.db"), "bad.db is damaged: nothing was replaced; take an older backup")
 	checkDamage(run(t, nil, "backup", "--storage-url", "bad.db", "copy.db"),
-		"the copy is damaged, and was not kept: stop the server and run plantstore check on the database")
-	checkDamage(run(t, nil, "compact", "--storage-url", "bad.db"), "bad.db is damaged, and was left as it is: restore a backup")
+		"the database is damaged, and the copy was not kept: stop the server and "+mend)
+	checkDamage(run(t, nil, "compact", "--storage-url", "bad.db"), "bad.db is damaged, and was left as it is: "+mend)
 	for name, contents := range map[string]string{
 		"short.db": good[:8192], "empty.db": "", "garbled.db": strings.Repeat("x", 8192) + good[8192:],
 	} {
 		writeFile(t, name, contents)
 		for command, last := range map[string]string{
 			"restore": name + " is damaged: nothing was replaced; take an older backup",
-			"compact": name + " is damaged, and was left as it is: restore a backup",
+			"compact": name + " is damaged, and was left as it is: " + mend,
 		} {
 			args := []string{command, name}
 			if command == "compact" {

@@ -43,7 +43,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	report, err := store.Check(ctx)
+	report, err := store.Check(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("the check was not finished: %w", err)
 	}
@@ -55,7 +55,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 		return err
 	}
 	if !report.Whole() {
-		return fmt.Errorf("%s is damaged: restore a backup; what is whole in it can still be read", dataPlace(c))
+		return fmt.Errorf("%s is damaged: "+mend, dataPlace(c))
 	}
 	return nil
 }
@@ -73,11 +73,12 @@ func writeFindings(w io.Writer, report storage.Report) error {
 		}
 	}
 	if report.More > 0 {
-		if _, err := fmt.Fprintf(w, "and %d more findings\n", report.More); err != nil {
+		if _, err := fmt.Fprintf(w, "and %s\n", counted(report.More, "more finding", "more findings")); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d plants are whole, %d findings\n", report.Plants, int64(len(report.Damage))+report.More)
+	_, err := fmt.Fprintf(w, "%s whole, %s\n", counted(report.Plants, "plant is", "plants are"),
+		counted(int64(len(report.Damage))+report.More, "finding", "findings"))
 	return err
 }
 

@@ -31,7 +31,7 @@ func plantsDB(t *testing.T) string {
 func TestCheck(t *testing.T) {
 	t.Chdir(t.TempDir())
 	path := plantsDB(t)
-	if got := output(t, nil, "check", "--fix-nothing"); got != "1 plants are whole, 0 findings\n" {
+	if got := output(t, nil, "check", "--fix-nothing"); got != "1 plant is whole, 0 findings\n" {
 		t.Errorf("check prints %q", got)
 	}
 	var report struct {
@@ -58,7 +58,7 @@ func TestCheckWithTornMark(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, plantsDB(t)+".mark", "")
 	const note = "whether commits are lost cannot be found out: the mark is not whole, as after a power cut"
-	if got := output(t, nil, "check"); got != "note: "+note+"\n1 plants are whole, 0 findings\n" {
+	if got := output(t, nil, "check"); got != "note: "+note+"\n1 plant is whole, 0 findings\n" {
 		t.Errorf("check prints %q", got)
 	}
 	if got := output(t, nil, "check", "--json"); !strings.Contains(got, note) {

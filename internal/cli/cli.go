@@ -20,7 +20,7 @@ const (
 	exitOK       = 0
 	exitFailure  = 1 // the program could not do what it was asked for
 	exitMisuse   = 2 // it was asked for something that does not exist
-	exitFindings = 3 // what it was asked to copy, compact or import is damaged, or has bad lines
+	exitFindings = 3 // what it was asked to read, copy, compact or import is damaged, or has bad lines
 )
 
 // A Process is what the program gets from its surroundings. Files are looked
@@ -67,7 +67,7 @@ func newRoot(p *Process) *cli.Command {
 			"Get an access token: plantstore token\n\n" +
 			"Options come from flags, the environment, or a file .env in the working folder,\n" +
 			"in this order. Exit codes: 0 done, 1 failed, or check found damage, 2 misused,\n" +
-			"3 damage (backup, restore, compact) or bad lines (import, serve --seed).",
+			"3 damage (backup, restore, compact, plants) or bad lines (import, serve --seed).",
 		HideHelpCommand: true, // newHelp takes its place
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "version", Usage: "print the version", Local: true, HideDefault: true},

@@ -70,7 +70,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 		return err
 	}
 	if n := report.Deviations(); n > 0 {
-		return fmt.Errorf("%s deviates from the contract in %d cases", report.Target, n)
+		return fmt.Errorf("%s deviates from the contract in %s", report.Target, counted(int64(n), "case", "cases"))
 	}
 	return nil
 }

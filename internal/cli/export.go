@@ -23,6 +23,8 @@ const (
 	// filePerm is the mode of the files that commands make: who may read the
 	// database may read them.
 	filePerm = 0o600
+
+	flagSkipDamaged = "skip-damaged"
 )
 
 func newExport(p *Process) *cli.Command {
@@ -33,11 +35,15 @@ func newExport(p *Process) *cli.Command {
 		Description: "Writes JSON Lines, or CSV if FILE ends in .csv, in ascending order of the ids. A file\n" +
 			"appears when it is whole, and takes the place of an older one. Plants that are created in\n" +
 			"the meantime may be in it or not.\n" +
+			"Damage ends it, unless --skip-damaged is given: then all that is whole is written, and the\n" +
+			"damage is named on stderr. No server may run for that.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 there is damage.\n" +
 			"Examples:\n" +
 			"  plantstore plants export plants.jsonl\n" +
 			"  plantstore plants export --format csv - | gzip >plants.csv.gz",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`format` of the file: jsonl or csv (default: by its name)"},
+			&cli.BoolFlag{Name: flagSkipDamaged, Usage: "leave out what is damaged, name it, and end with exit code 3", HideDefault: true},
 			jsonFlag(), quietFlag(),
 		}, optionFlags("STORAGE_URL")...),
 		ArgValidator: atMostOneArgument,
@@ -66,31 +72,94 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command) error {
 	return withStore(ctx, c, forReading, func(ctx context.Context, store storage.Store) error {
 		bar := newProgress(p, cmd, -1)
 		defer bar.close()
-		if toStdout {
-			_, err := writePlants(ctx, p.Stdout, format, store, bar)
-			return err
+		e := &exporter{format: format, bar: bar, read: listed(store)}
+		if cmd.Bool(flagSkipDamaged) {
+			e.read = e.whole(store, c)
 		}
-		plants, err := export(ctx, file, format, store, bar)
-		if err != nil {
-			return fmt.Errorf("export to %s: %w", file, err)
+		if toStdout {
+			if err := e.write(ctx, p.Stdout); err != nil {
+				return err
+			}
+			return e.damage(p, "what was written")
+		}
+		if err := e.writeFile(ctx, file); err != nil {
+			return fmt.Errorf("export to %s: %w", file, advisedFile(err))
 		}
 		bar.close()
-		return report(p.Stdout, cmd, struct {
+		err := report(p.Stdout, cmd, struct {
 			File   string `json:"file"`
 			Plants int64  `json:"plants"`
-		}{file, plants}, "%d plants are in %s", plants, file)
+		}{file, e.plants}, "%s in %s", counted(e.plants, "plant is", "plants are"), file)
+		return errors.Join(err, e.damage(p, file))
 	})
 }
 
-// export writes all plants to a file and returns how many they are.
-func export(ctx context.Context, file string, format transfer.Format, store storage.Store, bar *progress) (plants int64, err error) {
-	err = durable.Replace(file, filePerm, func(tmp string) error {
-		return writeFile(tmp, func(w io.Writer) (err error) {
-			plants, err = writePlants(ctx, w, format, store, bar)
-			return err
-		})
+// An exporter writes all plants that it reads.
+type exporter struct {
+	format transfer.Format
+	bar    *progress
+	read   func(ctx context.Context, each func(storage.Record) error) error
+	plants int64          // that were written
+	found  storage.Report // of what was left out
+}
+
+// listed returns what reads the plants of a store up to the first that is damaged.
+func listed(store storage.Store) func(context.Context, func(storage.Record) error) error {
+	return func(ctx context.Context, each func(storage.Record) error) error {
+		for record, err := range store.List(ctx, math.MinInt64) {
+			if err == nil {
+				err = each(record)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// whole returns what reads the plants that are whole, and notes what is not.
+func (e *exporter) whole(store storage.Store, c *config.Config) func(context.Context, func(storage.Record) error) error {
+	return func(ctx context.Context, each func(storage.Record) error) (err error) {
+		e.found, err = store.Check(ctx, each)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return stopFirst(c.Storage.Path)
+		}
+		return err
+	}
+}
+
+// damage prints the damage that was found, and returns the error that says so.
+func (e *exporter) damage(p *Process, written string) error {
+	if e.found.Whole() {
+		return nil
+	}
+	if err := writeFindings(p.Stderr, e.found); err != nil {
+		return err
+	}
+	return findings("what is damaged was left out, %s is whole: import it into a new database, or restore a backup", written)
+}
+
+// writeFile writes all plants to a file.
+func (e *exporter) writeFile(ctx context.Context, file string) error {
+	return durable.Replace(file, filePerm, func(tmp string) error {
+		return writeFile(tmp, func(w io.Writer) error { return e.write(ctx, w) })
 	})
-	return plants, err
+}
+
+// write writes all plants to w.
+func (e *exporter) write(ctx context.Context, w io.Writer) error {
+	out := transfer.NewWriter(w, e.format)
+	err := e.read(ctx, func(record storage.Record) error {
+		if e.plants++; e.plants%progressStep == 0 {
+			e.bar.set(e.plants)
+		}
+		return out.Write(record)
+	})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // fileFormat returns the format that --format names, or that of the file.
@@ -103,23 +172,6 @@ func fileFormat(cmd *cli.Command, file string) (transfer.Format, error) {
 		return format, misuse("--format: %v", err)
 	}
 	return format, nil
-}
-
-// writePlants writes all plants to w and returns how many they are.
-func writePlants(ctx context.Context, w io.Writer, format transfer.Format, store storage.Store, bar *progress) (plants int64, err error) {
-	out := transfer.NewWriter(w, format)
-	for record, err := range store.List(ctx, math.MinInt64) {
-		if err != nil {
-			return plants, err
-		}
-		if err := out.Write(record); err != nil {
-			return plants, err
-		}
-		if plants++; plants%progressStep == 0 {
-			bar.set(plants)
-		}
-	}
-	return plants, out.Flush()
 }
 
 // writeFile writes to the existing file path.

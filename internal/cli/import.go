@@ -49,6 +49,7 @@ type importer struct {
 	p       *Process
 	cmd     *cli.Command
 	limit   int64 // MAX_BODY_BYTES
+	remote  bool  // a server has the store open
 	options transfer.Options
 	sum     transfer.Summary
 }
@@ -76,6 +77,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	return withStore(ctx, c, forWriting, func(ctx context.Context, store storage.Store) error {
 		i.options.Create = store.CreateAll
+		_, i.remote = store.(*control.Client)
 		return i.importAll(ctx)
 	})
 }
@@ -107,12 +109,26 @@ func (i *importer) importAll(ctx context.Context) error {
 	if i.cmd.Bool("dry-run") {
 		did = "would be imported"
 	}
-	err := report(i.p.Stdout, i.cmd, i.sum, "%d plants %s, %d were there already, %d skipped for their ids, %d bad lines",
-		i.sum.Created, did, i.sum.Identical, i.sum.Skipped, i.sum.Bad)
+	err := report(i.p.Stdout, i.cmd, i.sum, "%s %s, %s there already, %s, %s",
+		counted(i.sum.Created, "plant", "plants"), did, counted(i.sum.Identical, "was", "were"),
+		counted(i.sum.Skipped, "skipped for its id", "skipped for their ids"), counted(i.sum.Bad, "bad line", "bad lines"))
 	if err == nil && i.sum.Bad > 0 {
-		return findings("%d bad lines were left out: mend them and import again", i.sum.Bad)
+		return i.leftOut()
 	}
 	return err
+}
+
+// leftOut says that there were bad lines, and what to do about them.
+func (i *importer) leftOut() error {
+	mend := "mend and import them again"
+	switch i.sum.Conflicts {
+	case 0:
+	case i.sum.Bad:
+		mend = "give other ids, or pass over what is taken with --on-conflict skip"
+	default:
+		mend += "; where an id is taken give another, or pass over it with --on-conflict skip"
+	}
+	return findings("%s left out: %s", counted(i.sum.Bad, "bad line was", "bad lines were"), mend)
 }
 
 // importFile imports one file.
@@ -134,9 +150,25 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	sum, err := transfer.Import(ctx, transfer.NewReader(bar.reader(in), format, i.limit), options)
 	i.sum.Add(sum)
 	if err != nil {
-		return fmt.Errorf("import %s: %w; %d plants were stored: run it again to go on", name, err, i.sum.Created)
+		return fmt.Errorf("import %s: %w; %s stored%s", name, reason(err), counted(i.sum.Created, "plant was", "plants were"), i.goOn(err))
 	}
 	return nil
+}
+
+// goOn says how to go on with an import that err has ended.
+func (i *importer) goOn(err error) string {
+	const again = "run it again to go on"
+	switch {
+	case errors.As(err, new(*fs.PathError)): // the file cannot be read
+		return ""
+	case errors.As(err, new(*transfer.ReadError)):
+		return ": mend the file, and import it again"
+	case errors.Is(err, storage.ErrNoSpace):
+		return ": make room for the database, and " + again
+	case i.remote && !errors.Is(err, context.Canceled):
+		return ": see the log of the server, start it anew or leave it stopped, and " + again
+	}
+	return ": " + again
 }
 
 // open opens a file and returns its size, or -1 if that is not known.

@@ -35,7 +35,11 @@ func withStore(ctx context.Context, c *config.Config, a access, run func(context
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return ended(ctx, run(ctx, store))
+	err = ended(ctx, run(ctx, store))
+	if errors.Is(err, storage.ErrCorrupt) {
+		return findings("%v: %s", err, mend)
+	}
+	return err
 }
 
 // untilSignal returns a context that SIGINT or SIGTERM ends. A second one ends
@@ -92,15 +96,24 @@ func openEngine(ctx context.Context, c *config.Config, a access) (storage.Store,
 
 // advised adds to an error of the database's file what can be done about it.
 func advised(err error) error {
+	return adviseOn(err, "name the database with --storage-url, or run plantstore serve first", " with --storage-url")
+}
+
+// advisedFile is advised for another file that a command writes.
+func advisedFile(err error) error { return adviseOn(err, "make its folder first", "") }
+
+// adviseOn is advised with what helps where something is missing, and how another
+// place is named.
+func adviseOn(err error, missing, how string) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w; name the database with --storage-url, or run plantstore serve first", err)
+		return fmt.Errorf("%w; %s", err, missing)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; run this as the user whose folder it is, or name another place with --storage-url", err)
+		return fmt.Errorf("%w; run this as the user whose folder it is, or name another place%s", err, how)
 	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w; make it writable, or name another place with --storage-url", err)
+		return fmt.Errorf("%w; make it writable, or name another place%s", err, how)
 	case bbolt.NoSpace(err):
 		return fmt.Errorf("%w; make room on that disk, and try again", err)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -86,7 +87,7 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	case err != nil:
 		return nil, misuse("%v", err)
 	}
-	return c, nil
+	return c, engines(slog.New(slog.DiscardHandler)).Know(c.Storage)
 }
 
 // givenFlags returns the values of the flags that were given, by the names of

@@ -163,7 +163,7 @@ func TestExport(t *testing.T) {
 		checkFailure(t, run(t, nil, "plants", "export", "data/plants.db"), 2,
 			"data/plants.db is the database itself: name another file")
 		checkFailure(t, run(t, nil, "plants", "export", "/dev/null"), 1, "export to /dev/null: /dev/null is not a regular file")
-		checkFailure(t, run(t, nil, "plants", "export", "no/out"), 1, "export to no/out: create no/out: no such file or directory")
+		checkFailure(t, run(t, nil, "plants", "export", "no/out"), 1, "export to no/out: create no/out: no such file or directory; make its folder first")
 	})
 }
 
@@ -180,15 +180,11 @@ func TestImport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "good.jsonl", someLines)
 	writeFile(t, "bad.csv", "id,name,tag\n0,other,\n1,new,\n2\n0,,\n")
-	summary := func(created, identical, skipped, bad string) string {
-		return created + " plants imported, " + identical + " were there already, " + skipped +
-			" skipped for their ids, " + bad + " bad lines\n"
-	}
 	dry := output(t, nil, "plants", "import", "--dry-run", "good.jsonl")
 	if _, err := os.Stat("data"); err == nil || !strings.HasPrefix(dry, "4 plants would be imported, ") {
 		t.Errorf("a dry run without a database prints %q; stat: %v", dry, err)
 	}
-	if got := output(t, nil, "plants", "import", "good.jsonl"); got != summary("4", "0", "0", "0") {
+	if got := output(t, nil, "plants", "import", "good.jsonl"); got != "4 plants imported, 0 were there already, 0 skipped for their ids, 0 bad lines\n" {
 		t.Errorf("import prints %q", got)
 	}
 	onBoth(t, func(t *testing.T) {
@@ -204,12 +200,13 @@ func TestImport(t *testing.T) {
 	})
 	onBoth(t, func(t *testing.T) {
 		r := run(t, nil, "plants", "import", "bad.csv")
-		created, identical := "1", "1"
+		done := "1 plant imported, 1 was there already, "
 		if strings.Contains(t.Name(), "server") {
-			created, identical = "0", "2"
+			done = "0 plants imported, 2 were there already, "
 		}
-		want := result{3, summary(created, identical, "0", "2"), "bad.csv:2: id: 0 is taken by a different plant\n" +
-			"bad.csv:4: name: is required\nplantstore: 2 bad lines were left out: mend them and import again\n"}
+		want := result{3, done + "0 skipped for their ids, 2 bad lines\n", "bad.csv:2: id: 0 is taken by a different plant\n" +
+			"bad.csv:4: name: is required\nplantstore: 2 bad lines were left out: mend and import them again; where an id is taken give another, " +
+			"or pass over it with --on-conflict skip\n"}
 		if diff := cmp.Diff(want, r, cmp.AllowUnexported(result{})); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -225,8 +222,8 @@ func TestImportOfWrongFiles(t *testing.T) {
 	writeFile(t, "empty.csv", "")
 	writeFile(t, "good.jsonl", someLines)
 	checkFailure(t, run(t, nil, "plants", "import", "good.jsonl", "no.jsonl"), 1, "import no.jsonl: no such file or directory")
-	checkFailure(t, run(t, nil, "plants", "import", "empty.csv"), 1, "import empty.csv: the file is empty: *")
-	checkFailure(t, run(t, nil, "plants", "import", "data"), 1, "import data: read data: is a directory; 0 plants were stored: run it again to go on")
+	checkFailure(t, run(t, nil, "plants", "import", "empty.csv"), 1, "import empty.csv: the file is empty: its first line must name the columns id, name and tag; 0 plants were stored: mend the file, and import it again")
+	checkFailure(t, run(t, nil, "plants", "import", "data"), 1, "import data: is a directory; 0 plants were stored")
 	if got := output(t, nil, "plants", "count"); got != "0\n" {
 		t.Errorf("there are %s plants, want none", got)
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"time"
 
@@ -50,7 +49,7 @@ func (p *progress) set(plants int64) {
 // describe says how many plants are done, beside the bytes.
 func (p *progress) describe(plants int64) {
 	if p != nil {
-		p.bar.Describe(fmt.Sprintf("%d plants", plants))
+		p.bar.Describe(counted(plants, "plant", "plants"))
 	}
 }
 

@@ -29,6 +29,14 @@ func report(w io.Writer, cmd *cli.Command, value any, format string, args ...any
 	return writeLine(w, format, args...)
 }
 
+// counted returns a number and what it is of, or is, in one of two forms.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // A findingsError says that damage or bad lines kept a command from what it was
 // asked for. Of check they are what it was asked for.
 type findingsError struct{ message string }

@@ -43,7 +43,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 	defer stop()
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {
-		return damaged(p, whoHasIt(ctx, c.Storage.Path, ended(ctx, err)), "%s is damaged: nothing was replaced; take an older backup", file)
+		return damaged(p, whoHasIt(ctx, c.Storage.Path, advised(ended(ctx, err))), "%s is damaged: nothing was replaced; take an older backup", file)
 	}
 	was := "there was none before"
 	if kept != "" {
@@ -53,7 +53,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 		Database string `json:"database"`
 		Plants   int64  `json:"plants"`
 		Kept     string `json:"kept,omitzero"`
-	}{c.Storage.Path, plants, kept}, "%d plants are in %s; %s", plants, c.Storage.Path, was)
+	}{c.Storage.Path, plants, kept}, "%s in %s; %s", counted(plants, "plant is", "plants are"), c.Storage.Path, was)
 }
 
 // whoHasIt says that it is a server that has the database open, if it is.
@@ -65,5 +65,10 @@ func whoHasIt(ctx context.Context, database string, err error) error {
 	if dialErr != nil {
 		return err
 	}
-	return errors.Join(fmt.Errorf("a server runs on %s: stop it first", database), client.Close())
+	return errors.Join(stopFirst(database), client.Close())
+}
+
+// stopFirst is about what does not work while a server runs.
+func stopFirst(database string) error {
+	return fmt.Errorf("a server runs on %s: stop it first", database)
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,8 +115,11 @@ func (c *Client) createBatch(ctx context.Context, path string, body []byte, n in
 		return nil, fmt.Errorf("%w: %w", storage.ErrOverloaded, err)
 	}
 	err := c.call(ctx, http.MethodPost, path, bytes.NewReader(body), &failures)
-	if errors.Is(err, errNoServer) || errors.Is(err, storage.ErrTooLarge) {
+	switch {
+	case errors.Is(err, errNoServer), errors.Is(err, storage.ErrTooLarge):
 		return nil, err
+	case errors.Is(err, errEnded):
+		err = errEnded
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", storage.ErrUnknown, err)
@@ -174,8 +178,10 @@ func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 				var record storage.Record
 				if err := json.UnmarshalDecode(decoder, &record, strict()); errors.Is(err, io.EOF) {
 					return nil
+				} else if errors.Is(err, errEnded) {
+					return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
 				} else if err != nil {
-					return fmt.Errorf("%w: the server's list has ended early: %w", storage.ErrUnavailable, err)
+					return fmt.Errorf("%w: the server's list cannot be read: %w", storage.ErrUnavailable, err)
 				}
 				if err := ctx.Err(); err != nil { // there may be more in the buffers
 					return err
@@ -198,13 +204,16 @@ var errBreak = errors.New("the caller wants no more")
 func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	return c.stream(ctx, pathSnapshot, func(body io.Reader) error {
 		_, err := io.Copy(w, body)
+		if errors.Is(err, errEnded) {
+			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		}
 		return err
 	})
 }
 
 // Check is [storage.Store.Check]. It is not supported: an engine cannot check
 // what is being written to. A snapshot can be checked.
-func (c *Client) Check(context.Context) (storage.Report, error) {
+func (c *Client) Check(context.Context, func(storage.Record) error) (storage.Report, error) {
 	return storage.Report{}, fmt.Errorf("check a running store: %w", errors.ErrUnsupported)
 }
 
@@ -270,8 +279,28 @@ func failureIn(answer *http.Response) error {
 	return f.err()
 }
 
-// errNoServer is why a request was not sent.
-var errNoServer = errors.New("no server answers")
+var (
+	// errNoServer is why a request was not sent.
+	errNoServer = errors.New("no server answers")
+	// errEnded is why one that was sent has no answer, or not all of it.
+	errEnded = errors.New("the server has ended meanwhile")
+)
+
+// An answerBody is that of an answer, which only a server that ends breaks off.
+type answerBody struct {
+	io.ReadCloser
+
+	ctx context.Context //nolint:containedctx // that of the request
+}
+
+// Read implements [io.Reader].
+func (b answerBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = cmp.Or(b.ctx.Err(), errEnded)
+	}
+	return n, err
+}
 
 // do sends a request. Whatever goes wrong with it, the server is not available.
 func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
@@ -281,13 +310,17 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	}
 	answer, err := c.http.Do(request)
 	if err == nil {
+		answer.Body = answerBody{answer.Body, ctx}
 		return answer, nil
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if failure := new(url.Error); errors.As(err, &failure) {
-		err = failure.Err // the URL means nothing to anybody
+	// How the connection broke, and the URL, mean nothing to anybody.
+	if failure := new(url.Error); !errors.Is(err, errNoServer) {
+		err = errEnded
+	} else if errors.As(err, &failure) {
+		err = failure.Err
 	}
 	return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 }

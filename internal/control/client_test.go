@@ -156,7 +156,7 @@ func TestNotSupported(t *testing.T) {
 	if err := client.Snapshot(t.Context(), io.Discard); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("Snapshot: %v, want: %v", err, errors.ErrUnsupported)
 	}
-	if _, err := client.Check(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := client.Check(t.Context(), nil); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("Check: %v, want: %v", err, errors.ErrUnsupported)
 	}
 }
@@ -192,7 +192,7 @@ func TestSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = copied.Close() }()
-	if report, err := copied.Check(t.Context()); err != nil || !report.Whole() || report.Plants != 2 {
+	if report, err := copied.Check(t.Context(), nil); err != nil || !report.Whole() || report.Plants != 2 {
 		t.Errorf("Check of the copy: %+v, %v", report, err)
 	}
 }

@@ -109,7 +109,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		run = func(ctx context.Context, records []storage.Record) []error { return DryRun(ctx, s.store, records) }
 	}
 	for i, err := range run(r.Context(), batch.records) {
-		batch.failures[batch.places[i]] = failureOf(err)
+		batch.failures[batch.places[i]] = failureOf(whenEnding(r.Context(), err))
 	}
 	answer(w, batch.failures, nil)
 }
@@ -215,11 +215,23 @@ func answer(w http.ResponseWriter, value any, err error) {
 func stream(ctx context.Context, w http.ResponseWriter, write func(context.Context, io.Writer) error) {
 	w.Header().Set("Trailer", trailer)
 	out := bufio.NewWriterSize(w, bufferSize)
-	err := errors.Join(write(ctx, out), out.Flush())
+	err := whenEnding(ctx, errors.Join(write(ctx, out), out.Flush()))
 	if err != nil {
 		text, _ := json.Marshal(failureOf(err), jsontext.EscapeForHTML(true)) // it has strings only
 		w.Header().Set(trailer, string(text))
 	}
+}
+
+// whenEnding returns err or, if the context of the request has caused it, that the
+// server ends: a client that has gone hears nothing.
+func whenEnding(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() == nil || !errors.Is(err, ctx.Err()):
+		return err
+	case errors.Is(err, storage.ErrUnknown):
+		return fmt.Errorf("%w: %w", storage.ErrUnknown, errEnded)
+	}
+	return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
 }
 
 // A stallWriter fails when the client takes nothing for stallTime.

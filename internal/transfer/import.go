@@ -32,12 +32,22 @@ type Options struct {
 	Done func(Summary)
 }
 
+// A ReadError is about what was to be imported, and not about the store.
+type ReadError struct{ Err error }
+
+// Error returns the words of what it wraps.
+func (e *ReadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what it wraps.
+func (e *ReadError) Unwrap() error { return e.Err }
+
 // A Summary counts what became of the lines.
 type Summary struct {
 	Created   int64 `json:"created"`
 	Identical int64 `json:"identical"` // were there already
 	Skipped   int64 `json:"skipped"`   // ids were taken by other plants
 	Bad       int64 `json:"bad"`       // lines
+	Conflicts int64 `json:"-"`         // those of the bad lines whose ids are taken
 }
 
 // Add adds what became of other lines.
@@ -46,6 +56,7 @@ func (s *Summary) Add(o Summary) {
 	s.Identical += o.Identical
 	s.Skipped += o.Skipped
 	s.Bad += o.Bad
+	s.Conflicts += o.Conflicts
 }
 
 // A batch is what is stored at once, and what was bad between it.
@@ -58,8 +69,8 @@ type batch struct {
 
 // Import stores the plants that in reads, in batches of which each is stored
 // whole or not at all. It ends when in does, when the store fails or when ctx
-// does; the summary then says what was stored for sure. It does not wait for a
-// Read that blocks.
+// does; the summary then says what was stored for sure. What has ended the reading
+// is a *ReadError. It does not wait for a Read that blocks.
 func Import(ctx context.Context, in Reader, options Options) (sum Summary, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -78,7 +89,7 @@ func Import(ctx context.Context, in Reader, options Options) (sum Summary, err e
 			case errors.Is(b.err, io.EOF):
 				return sum, nil
 			case b.err != nil:
-				return sum, b.err
+				return sum, &ReadError{b.err}
 			}
 		case <-ctx.Done():
 			return sum, ctx.Err()
@@ -157,6 +168,7 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 	case isConflict && skipConflicts:
 		sum.Skipped++
 	case isConflict:
+		sum.Conflicts++
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a different plant", id)})
 	case errors.Is(err, storage.ErrCorrupt):
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a record that is damaged", id)})

@@ -15,7 +15,7 @@ import (
 // whatever a page says, out of the file and in circles, and so is left to files
 // in which the walk has found nothing. It also takes pages which a commit has just
 // given back for damage, and so is left to files that nobody writes to.
-func (s *Store) Check(ctx context.Context) (storage.Report, error) {
+func (s *Store) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
 	report := storage.Report{Damage: []string{}}
 	tx, err := s.db.Begin(false)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Store) Check(ctx context.Context) (storage.Report, error) {
 			_ = tx.Rollback() // it fails if there is nothing to end
 		}
 	}()
-	if err := s.walk(ctx, tx, &report); err != nil {
+	if err := s.walk(ctx, tx, &report, each); err != nil {
 		return report, err
 	}
 	if s.writable() {

@@ -26,7 +26,7 @@ func check(t *testing.T, path string) storage.Report {
 	if err != nil {
 		t.Fatalf("OpenReadOnly: %v", err)
 	}
-	report, err := s.Check(t.Context())
+	report, err := s.Check(t.Context(), nil)
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatalf("Check: %v", err)
 	}
@@ -145,6 +145,57 @@ func TestCheckFindsDamagedStructure(t *testing.T) {
 	}
 }
 
+// What is whole is shown, wherever the damage is. bigFile plants have more than one
+// leaf page, and each of those more than one.
+func TestCheckShowsWhole(t *testing.T) {
+	t.Parallel()
+	order := binary.NativeEndian
+	original := newBigFile(t)
+	for name, test := range map[string]struct {
+		damage func(m *pageMap)
+		lost   int // plants
+	}{
+		"nothing": {func(*pageMap) {}, 0},
+		"record": {func(m *pageMap) {
+			page := m.page(m.leaf)
+			page[pageHeader+order.Uint32(page[pageHeader+leafPos:])+keyLen+headerLen] ^= 1
+		}, 1},
+		"element": {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageHeader+leafValue:], 1<<31) }, 1},
+		"leaf": {
+			func(m *pageMap) { clear(m.page(m.leaf)[:os.Getpagesize()]) },
+			int(order.Uint16(newPageMap(t, original).page(newPageMap(t, original).leaf)[pageCount:])),
+		},
+		"branch": {func(m *pageMap) { clear(m.page(m.plants)[:os.Getpagesize()]) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newPath(t)
+			m := newPageMap(t, original)
+			test.damage(m)
+			if err := os.WriteFile(path, m.file, filePerm); err != nil {
+				t.Fatal(err)
+			}
+			s, err := OpenReadOnly(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }()
+			seen := make(map[int64]bool)
+			report, err := s.Check(t.Context(), func(r storage.Record) error {
+				seen[r.ID] = true
+				return nil
+			})
+			if err != nil || report.Whole() != (name == "nothing") || len(seen) != bigFile-test.lost || report.Plants != int64(len(seen)) {
+				t.Errorf("%d plants were shown of %d; %+v, %v", len(seen), bigFile-test.lost, report, err)
+			}
+			full := errors.New("full")
+			if report, err := s.Check(t.Context(), func(storage.Record) error { return full }); !errors.Is(err, full) || report.Plants != 1 {
+				t.Errorf("after an error of the caller: %+v, %v", report, err)
+			}
+		})
+	}
+}
+
 // What bbolt's own check panics over is a finding, without that word.
 func TestCheckWordsPanicsAsFindings(t *testing.T) {
 	t.Parallel()
@@ -207,7 +258,7 @@ func TestCheckDuringCreates(t *testing.T) {
 		})
 	}
 	for range 50 {
-		report, err := s.Check(t.Context())
+		report, err := s.Check(t.Context(), nil)
 		if err != nil && !errors.Is(err, errMoved) || !report.Whole() || err == nil && report.Plants < bigFile {
 			t.Errorf("Check: %+v, %v", report, err)
 		}
@@ -224,7 +275,7 @@ func TestCheckEndsWithContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = s.Check(ctx)
+	_, err = s.Check(ctx, nil)
 	if !errors.Is(err, context.Canceled) || s.Close() != nil {
 		t.Errorf("Check: %v", err)
 	}

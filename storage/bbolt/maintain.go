@@ -44,7 +44,7 @@ func Check(ctx context.Context, path string) (plants int64, err error) {
 	if err != nil {
 		return 0, damage(err)
 	}
-	report, err := s.Check(ctx)
+	report, err := s.Check(ctx, nil)
 	if err := errors.Join(err, s.Close()); err != nil {
 		return 0, err
 	}
@@ -206,7 +206,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 
 // compactTo makes the empty file tmp a compact copy of the store.
 func (s *Store) compactTo(ctx context.Context, tmp string) error {
-	report, err := s.Check(ctx) // nobody writes to it
+	report, err := s.Check(ctx, nil) // nobody writes to it
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package bbolt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -57,24 +58,24 @@ type walk struct {
 	file   io.ReaderAt
 	meta   meta
 	report *storage.Report
-	used   []bool // by page
+	each   func(storage.Record) error // sees the plants that are whole, or is nil
+	err    error                      // the first of each
+	used   []bool                     // by page
 }
 
-// walk adds to report what a walk through the snapshot of tx finds.
-func (s *Store) walk(ctx context.Context, tx *bolt.Tx, report *storage.Report) error {
+// walk adds to report what a walk through the snapshot of tx finds, and shows
+// each what is whole.
+func (s *Store) walk(ctx context.Context, tx *bolt.Tx, report *storage.Report, each func(storage.Record) error) error {
 	m, err := s.metaOf(tx)
 	if err != nil {
 		return err
 	}
-	w := &walk{ctx: ctx, file: s.file, meta: m, report: report, used: make([]bool, m.pages)}
+	w := &walk{ctx: ctx, file: s.file, meta: m, report: report, each: each, used: make([]bool, m.pages)}
 	w.tree(m.root, &keyRange{each: w.topLevel})
-	if m.freelist != noFreelist { // else bbolt finds out by itself what is free
-		w.freelist(m.freelist)
-		if lost := w.unused(); lost > 0 && report.Whole() {
-			report.Add("%d pages are neither in use nor free", lost)
-		}
+	if m.freelist != noFreelist && w.freelist(m.freelist) { // else bbolt finds out by itself what is free
+		w.unclaimed()
 	}
-	return ctx.Err()
+	return cmp.Or(w.err, ctx.Err())
 }
 
 // errMoved is what a snapshot of a file says whose meta pages have both been
@@ -105,7 +106,7 @@ func (w *walk) tree(id uint64, keys *keyRange) { w.subtree(id, nil, nil, keys) }
 // than least, and less than end unless that is nil.
 func (w *walk) subtree(id uint64, least, end []byte, keys *keyRange) {
 	page := w.page(id)
-	if page == nil || w.ctx.Err() != nil {
+	if page == nil || w.err != nil || w.ctx.Err() != nil {
 		return
 	}
 	switch flags := binary.NativeEndian.Uint16(page[pageFlags:]); flags {
@@ -152,13 +153,17 @@ func (w *walk) leaf(id uint64, page, least, end []byte, keys *keyRange) (rest []
 	order := binary.NativeEndian
 	rest = page[pageHeader+len(elements)*elementLen:]
 	for i, e := range elements {
-		keyLen, valueLen := order.Uint32(e[leafKey:]), order.Uint32(e[leafValue:])
-		var both []byte
-		if both, rest, ok = take(page, i, order.Uint32(e[leafPos:]), rest, keyLen, valueLen); !ok {
+		pos, keySize, valueSize := order.Uint32(e[leafPos:]), order.Uint32(e[leafKey:]), order.Uint32(e[leafValue:])
+		both, next, follows := take(page, i, pos, rest, keySize, valueSize)
+		if ok && !follows {
 			w.report.Add("page %d: its records do not follow each other", id)
-			return nil
 		}
-		key := both[:keyLen]
+		if ok = ok && follows; ok {
+			rest = next
+		} else if both = pointed(page, i, pos, keySize, valueSize); both == nil {
+			continue
+		}
+		key := both[:keySize]
 		if bytes.Compare(key, least) < 0 || end != nil && bytes.Compare(key, end) >= 0 {
 			w.report.Add("page %d: key %x is not where it would be looked for", id, key)
 		}
@@ -166,9 +171,23 @@ func (w *walk) leaf(id uint64, page, least, end []byte, keys *keyRange) (rest []
 			w.report.Add("page %d: key %x follows key %x", id, key, keys.last)
 		}
 		keys.last = key
-		keys.each(order.Uint32(e[leafFlags:]), key, both[keyLen:])
+		keys.each(order.Uint32(e[leafFlags:]), key, both[keySize:])
+	}
+	if !ok {
+		return nil
 	}
 	return rest
+}
+
+// pointed returns the key and the value of a plant to which element i of a damaged
+// page points, nil if that cannot be one. Their checksum tells whether it is.
+func pointed(page []byte, i int, pos, keySize, valueSize uint32) []byte {
+	start := int64(pageHeader+i*elementLen) + int64(pos)
+	end := start + int64(keySize) + int64(valueSize)
+	if keySize != keyLen || end > int64(len(page)) {
+		return nil
+	}
+	return page[start:end:end]
 }
 
 // topLevel sees the buckets.
@@ -209,22 +228,23 @@ func (w *walk) bucket(name, value []byte, keys *keyRange) {
 
 // record sees the plants.
 func (w *walk) record(flags uint32, key, value []byte) {
-	_, err := decode(key, value)
+	plant, err := decode(key, value)
 	switch {
 	case err != nil:
 		w.report.Add("%v", err)
 	case flags != 0:
 		w.report.Add("%v: id %d: it is marked as a bucket", storage.ErrCorrupt, idOf(key))
-	default:
-		w.report.Plants++
+	case w.err == nil:
+		w.err = w.report.Count(storage.Record{ID: idOf(key), Plant: plant}, w.each)
 	}
 }
 
-// freelist compares what page id says is free with what is in use.
-func (w *walk) freelist(id uint64) {
+// freelist compares what page id says is free with what is in use, and reports
+// whether it can be read.
+func (w *walk) freelist(id uint64) bool {
 	page := w.page(id)
 	if page == nil {
-		return
+		return false
 	}
 	order := binary.NativeEndian
 	const idLen = 8
@@ -234,11 +254,31 @@ func (w *walk) freelist(id uint64) {
 	}
 	if order.Uint16(page[pageFlags:]) != freelistFlag || count > uint64(len(list)/idLen) {
 		w.report.Add("page %d: it is not the list of free pages that it should be", id)
-		return
+		return false
 	}
 	for ; count > 0; count, list = count-1, list[idLen:] {
 		free := order.Uint64(list)
 		w.claim(free, 1, "is listed as free")
+	}
+	return true
+}
+
+// unclaimed looks at the pages that are neither in use nor free. Where a branch is
+// damaged they are those below it, which may be whole.
+func (w *walk) unclaimed() {
+	lost, below, header := 0, !w.report.Whole(), make([]byte, pageHeader)
+	for id := uint64(firstPage); id < uint64(len(w.used)); id++ {
+		switch {
+		case w.used[id]:
+		case !below:
+			lost++
+		case w.read(header, id) && binary.NativeEndian.Uint64(header[pageID:]) == id &&
+			binary.NativeEndian.Uint16(header[pageFlags:]) == leafFlag:
+			w.tree(id, &keyRange{each: w.record})
+		}
+	}
+	if lost > 0 {
+		w.report.Add("%d pages are neither in use nor free", lost)
 	}
 }
 
@@ -295,16 +335,6 @@ func (w *walk) within(id uint64) bool {
 	}
 	w.report.Add("page %d: there is none, of %d pages in all", id, w.meta.pages)
 	return false
-}
-
-// unused returns how many pages nobody has claimed.
-func (w *walk) unused() (count int) {
-	for id := firstPage; id < len(w.used); id++ {
-		if !w.used[id] {
-			count++
-		}
-	}
-	return count
 }
 
 // elements returns those of page id. All pages have some but that of an empty

@@ -145,7 +145,7 @@ func (s *Store) Stopped() <-chan struct{} {
 }
 
 // Check is [storage.Store.Check]: every record, by its checksum.
-func (s *Store) Check(ctx context.Context) (storage.Report, error) {
+func (s *Store) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
 	report := storage.Report{Damage: []string{}}
 	for start := s.keys.first(); start != ""; {
 		answer, err := s.readPage(ctx, start)
@@ -153,11 +153,14 @@ func (s *Store) Check(ctx context.Context) (storage.Report, error) {
 			return report, err
 		}
 		for _, kv := range answer.Kvs {
-			if _, err := s.keys.record(kv); err != nil {
+			record, err := s.keys.record(kv)
+			if err != nil {
 				report.Add("%v", err)
 				continue
 			}
-			report.Plants++
+			if err := report.Count(record, each); err != nil {
+				return report, err
+			}
 		}
 		start = after(answer)
 	}

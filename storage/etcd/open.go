@@ -30,7 +30,7 @@ func Opener(logger *slog.Logger) storage.Opener {
 	return func(ctx context.Context, loc storage.Location) (storage.Store, error) {
 		t, err := parseURL(loc.URL)
 		if err != nil {
-			return nil, err
+			return nil, storage.BadURL(err)
 		}
 		s, err := open(ctx, t, loc.ReadOnly, logger)
 		if err != nil {

@@ -29,7 +29,7 @@ const (
 func Open(ctx context.Context, loc storage.Location) (storage.Store, error) {
 	config, err := parseURL(loc)
 	if err != nil {
-		return nil, err
+		return nil, storage.BadURL(err)
 	}
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), config)
 	if err != nil {
@@ -53,7 +53,7 @@ func Open(ctx context.Context, loc storage.Location) (storage.Store, error) {
 // password.
 func parseURL(loc storage.Location) (*pgxpool.Config, error) {
 	_, rest, _ := strings.Cut(loc.URL, ":")
-	if loc.Path != "" || !strings.HasPrefix(rest, "//") {
+	if !strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "///") {
 		return nil, errors.New("postgres URL: names no host; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
 			"and for a socket postgres://localhost/DATABASE?host=/FOLDER")
 	}

@@ -104,13 +104,15 @@ func (s *Store) List(ctx context.Context, from int64) iter.Seq2[storage.Record, 
 
 // Check is [storage.Store.Check]: it reads every row. What is below the rows, the
 // server checks by itself.
-func (s *Store) Check(ctx context.Context) (storage.Report, error) {
+func (s *Store) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
 	report := storage.Report{Damage: []string{}}
-	for _, err := range s.List(ctx, math.MinInt64) {
+	for record, err := range s.List(ctx, math.MinInt64) {
+		if err == nil {
+			err = report.Count(record, each)
+		}
 		if err != nil {
 			return report, err
 		}
-		report.Plants++
 	}
 	return report, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -68,13 +69,20 @@ func (m *memory) Close() error {
 	return nil
 }
 
-func (m *memory) Check(ctx context.Context) (storage.Report, error) {
+func (m *memory) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
 	if err := m.readable(ctx); err != nil {
 		return storage.Report{}, err
 	}
-	m.disk.mu.RLock()
-	defer m.disk.mu.RUnlock()
-	return storage.Report{Plants: int64(len(m.disk.plants)), Damage: []string{}}, nil
+	report := storage.Report{Damage: []string{}}
+	for record, err := range m.List(ctx, math.MinInt64) {
+		if err == nil {
+			err = report.Count(record, each)
+		}
+		if err != nil {
+			return report, err
+		}
+	}
+	return report, nil
 }
 
 // readable says whether a read may go on.

@@ -91,7 +91,9 @@ func (nothing) Ready() error { return nil }
 func (nothing) Stopped() <-chan struct{} { return nil }
 
 // Check finds nothing.
-func (nothing) Check(context.Context) (storage.Report, error) { return storage.Report{}, nil }
+func (nothing) Check(context.Context, func(storage.Record) error) (storage.Report, error) {
+	return storage.Report{}, nil
+}
 
 // Close does nothing.
 func (nothing) Close() error { return nil }

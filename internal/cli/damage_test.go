@@ -1,0 +1,45 @@
+package cli_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// What reads the plants up to the damage says how to go on, with an exit code of
+// its own, and an export that leaves the damage out has all the rest.
+func TestSkipDamaged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	someStored(t)
+	whole := readFile(t, "data/plants.db")
+	writeFile(t, "data/plants.db", string(bytes.ReplaceAll([]byte(whole), []byte(`"first"`), []byte(`"fjrst"`))))
+	const damage = "the stored record is damaged: id -9223372036854775808: wrong checksum"
+	lines := strings.SplitAfter(someLines, "\n")
+	rest := strings.Join(lines[1:], "")
+	onBoth(t, func(t *testing.T) {
+		for _, args := range []string{"list", "get -9223372036854775808", "count", "export"} {
+			checkFailure(t, run(t, nil, append([]string{"plants"}, strings.Fields(args)...)...), 3, damage+": "+mend)
+		}
+		checkFailure(t, run(t, nil, "plants", "export", "out.jsonl"), 3, "export to out.jsonl: "+damage+": "+mend)
+		if got := output(t, nil, "plants", "get", "0"); got != lines[2] {
+			t.Errorf("get prints %q", got)
+		}
+	})
+	const found = damage + "\n3 plants are whole, 1 finding\nplantstore: what is damaged was left out, "
+	const mendBy = " is whole: import it into a new database, or restore a backup\n"
+	want := result{3, "3 plants are in out.jsonl\n", found + "out.jsonl" + mendBy}
+	if got := run(t, nil, "plants", "export", "--skip-damaged", "out.jsonl"); got != want {
+		t.Errorf("export --skip-damaged: %+v, want %+v", got, want)
+	}
+	want = result{3, rest, found + "what was written" + mendBy}
+	if got := run(t, nil, "plants", "export", "--skip-damaged"); got != want || readFile(t, "out.jsonl") != rest {
+		t.Errorf("export --skip-damaged to stdout: %+v, want %+v", got, want)
+	}
+
+	startServer(t, "plantstore", nil).ready(t)
+	checkFailure(t, run(t, nil, "plants", "export", "--skip-damaged"), 1, "a server runs on data/plants.db: stop it first")
+	output(t, nil, "plants", "import", "--quiet", "--storage-url", "new.db", "out.jsonl")
+	if got := output(t, nil, "plants", "export", "--skip-damaged", "--storage-url", "new.db"); got != rest {
+		t.Errorf("the new database has\n%s", got)
+	}
+}
