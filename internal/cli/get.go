@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/transfer"
 	"plantstore/storage"
 )
 
@@ -42,15 +43,7 @@ func get(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	out, err := plantWriter(p.Stdout, cmd.String("format"))
-	if err != nil {
-		return err
-	}
-	c, err := loadConfig(p, cmd)
-	if err != nil {
-		return err
-	}
-	return withStore(ctx, c, forReading, func(ctx context.Context, store storage.Store) error {
+	return printPlants(ctx, p, cmd, func(ctx context.Context, store storage.Store, out transfer.Writer) error {
 		plant, err := store.Get(ctx, id)
 		if errors.Is(err, storage.ErrNotFound) {
 			return fmt.Errorf("no plant has the id %d", id)
@@ -58,6 +51,6 @@ func get(ctx context.Context, p *Process, cmd *cli.Command) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(out.Write(storage.Record{ID: id, Plant: plant}), out.Flush())
+		return out.Write(storage.Record{ID: id, Plant: plant})
 	})
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"github.com/urfave/cli/v3"
@@ -35,17 +34,7 @@ func list(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	out, err := plantWriter(p.Stdout, cmd.String("format"))
-	if err != nil {
-		return err
-	}
-	c, err := loadConfig(p, cmd)
-	if err != nil {
-		return err
-	}
-	return withStore(ctx, c, forReading, func(ctx context.Context, store storage.Store) error {
-		return errors.Join(q.write(ctx, store, out), out.Flush())
-	})
+	return printPlants(ctx, p, cmd, q.write)
 }
 
 // A query says which plants are listed.

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/transfer"
+	"plantstore/storage"
 )
 
 // newPlants returns the command above those that show and move plants.
@@ -47,6 +49,22 @@ func plantWriter(w io.Writer, name string) (transfer.Writer, error) {
 		return nil, misuse("--format: %q: must be table, jsonl or csv", name)
 	}
 	return transfer.NewWriter(w, format), nil
+}
+
+// printPlants prints what write writes of the store, in the format that --format
+// names.
+func printPlants(ctx context.Context, p *Process, cmd *cli.Command, write func(context.Context, storage.Store, transfer.Writer) error) error {
+	out, err := plantWriter(p.Stdout, cmd.String("format"))
+	if err != nil {
+		return err
+	}
+	c, err := loadConfig(p, cmd)
+	if err != nil {
+		return err
+	}
+	return withStore(ctx, c, forReading, func(ctx context.Context, store storage.Store) error {
+		return errors.Join(write(ctx, store, out), out.Flush())
+	})
 }
 
 // oneArgument refuses any number of arguments but one.

@@ -1,0 +1,110 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The exit codes are those of the table in docs/operations.md.
+func TestExitCodes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	someStored(t)
+	writeFile(t, "good.jsonl", someLines)
+	writeFile(t, "bad.jsonl", "{}\n")
+	writeFile(t, "taken.jsonl", `{"id":0,"name":"another"}`+"\n")
+	writeFile(t, "bad.db", string(bytes.ReplaceAll([]byte(readFile(t, "data/plants.db")), []byte("Käfer"), []byte("Kafer!"))))
+	for command, code := range map[string]int{
+		"plants list":              0,
+		"plants get 0":             0,
+		"plants count":             0,
+		"plants export":            0,
+		"plants export out.csv":    0,
+		"plants import good.jsonl": 0,
+		"backup copy.db":           0,
+		"check":                    0,
+		"config":                   0,
+		"token":                    0,
+		"help":                     0,
+		"version":                  0,
+		"openapi":                  0,
+		"plants export -o x":       2,
+		"restore --json":           2,
+		"plants get x":             2,
+		"plants":                   0,
+		"plants nosuch":            2,
+		"backup data/plants.db":    2,
+		"restore data/plants.db":   2,
+
+		"plants get 1":                                   1,
+		"plants list --storage-url no.db":                1,
+		"plants export no/out.csv":                       1,
+		"plants import no.csv":                           1,
+		"backup --storage-url no.db copy.db":             1,
+		"restore no.db":                                  1,
+		"compact --storage-url no.db":                    1,
+		"check --storage-url no.db":                      1,
+		"check --storage-url bad.db":                     1,
+		"plants export --storage-url bad.db":             3,
+		"plants export --skip-damaged --storage-url":     2,
+		"plants list --storage-url bad.db":               3,
+		"plants get --storage-url bad.db 0":              0,
+		"plants count --storage-url bad.db":              3,
+		"backup --storage-url bad.db copy.db":            3,
+		"restore bad.db":                                 3,
+		"compact --storage-url bad.db":                   3,
+		"plants import bad.jsonl":                        3,
+		"plants import taken.jsonl":                      3,
+		"plants import --on-conflict skip taken.jsonl":   0,
+		"plants import --dry-run bad.jsonl":              3,
+		"serve --addr 127.0.0.1:0 --seed bad.jsonl":      3,
+		"serve --addr 127.0.0.1:0 --storage-url none/":   1,
+		"health --addr 127.0.0.1:1":                      1,
+		"conformance --url http://127.0.0.1:1 --token x": 1,
+
+		"plants count --storage-url etcd://h?timeout=x":      2,
+		"plants count --storage-url postgres:x":              2,
+		"plants count --storage-url postgres:///plants":      2,
+		"plants count --storage-url bbolt://host/x":          2,
+		"backup --storage-url postgres://127.0.0.1:1/p x.db": 2,
+		"restore --storage-url etcd://127.0.0.1:1 copy.db":   2,
+		"compact --storage-url etcd://127.0.0.1:1":           2,
+		"token --storage-url postgres:///p?host=/run":        1,
+	} { //nolint:paralleltest // t.Chdir
+		t.Run(command, func(t *testing.T) {
+			r := run(t, nil, strings.Fields(command)...)
+			if r.code != code || (code == 0) != (r.stderr == "") && !strings.HasPrefix(command, "token") {
+				t.Errorf("it ends with %d, want %d; stderr:\n%s", r.code, code, r.stderr)
+			}
+		})
+	}
+	for _, command := range []string{
+		"serve", "token", "config", "backup x.db", "restore good.jsonl", "compact", "check",
+		"plants list", "plants get 1", "plants count", "plants export", "plants import good.jsonl",
+	} { //nolint:paralleltest // t.Chdir
+		t.Run(command+" with an unknown engine", func(t *testing.T) {
+			for _, url := range []string{"sqlite:x", "mysql://me:hunter2@h/p"} {
+				scheme, _, _ := strings.Cut(url, ":")
+				checkFailure(t, run(t, []string{"STORAGE_URL=" + url}, strings.Fields(command)...), 2,
+					`storage URL has the unknown scheme "`+scheme+`"; known: bbolt, etcd, postgres, postgresql (for a file with such a name write bbolt:PATH)`)
+			}
+		})
+	}
+	if _, err := os.Stat("jwt-secret"); err == nil {
+		t.Error("a secret was made for an engine that keeps none")
+	}
+}
+
+// A secret is looked for, and made, in the folder of a database file alone, by the
+// server and by the command for a token.
+func TestNoFolderOfRemoteEngine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, url := range []string{"postgres:///plants?host=run", "postgres:run/plants", "etcd:run/plants", "etcd://127.0.0.1:1"} {
+		checkFailure(t, run(t, []string{"STORAGE_URL=" + url}, "token"), 1,
+			"JWT_SECRET or JWT_SECRET_FILE must be given: with this storage there is no folder to keep a secret in")
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
+		t.Errorf("the folder holds %v, %v", entries, err)
+	}
+}
