@@ -103,6 +103,11 @@ func killAgainAndAgain(t *testing.T, v victim) {
 	if out := run(t, dir, v.args...); !regexp.MustCompile(v.says).MatchString(out) {
 		t.Errorf("it prints %q, want %s", out, v.says)
 	}
+	for _, pattern := range []string{".*.tmp", "data/.*.tmp"} {
+		if left, err := fs.Glob(os.DirFS(dir), pattern); err != nil || len(left) > 0 {
+			t.Errorf("what was killed has left %q, %v", left, err)
+		}
+	}
 	if v.check != nil {
 		v.check(t, dir)
 	}

@@ -12,6 +12,13 @@ import (
 	"syscall"
 )
 
+// The ends of the names of files that are not whole yet. The first are swept away
+// where their maker has died: it held the folder while it lived.
+const (
+	sweptSuffix = ".plantstore.tmp"
+	otherSuffix = ".tmp"
+)
+
 // dirPerm keeps a made folder from everybody but its owner and group.
 const dirPerm fs.FileMode = 0o750
 
@@ -85,13 +92,26 @@ func SyncDir(dir string) error {
 // once one succeeds, and the others get [fs.ErrExist]. After any other error
 // path does not exist, unless it was the last step, the syncing of the folder,
 // that failed. A process that dies underway leaves at most a hidden file behind
-// whose name begins with that of path and ends in .tmp.
+// whose name begins with that of path and ends in .tmp. If it could lock the folder,
+// which it can on Unix, the next one that makes a file there while no other does
+// removes that.
 func Create(path string, perm fs.FileMode, write func(tmp string) error) error {
-	tmp, err := writeTemp(path, perm, write)
+	return place(path, perm, write, publish)
+}
+
+// place makes the file path, which put gives its name.
+func place(path string, perm fs.FileMode, write func(tmp string) error, put func(tmp, path string) error) error {
+	held, release := hold(filepath.Dir(path))
+	defer release()
+	suffix := otherSuffix
+	if held {
+		suffix = sweptSuffix
+	}
+	tmp, err := writeTemp(path, suffix, perm, write)
 	if err != nil {
 		return err
 	}
-	if err := publish(tmp, path); err != nil {
+	if err := put(tmp, path); err != nil {
 		return errors.Join(err, os.Remove(tmp))
 	}
 	return SyncDir(filepath.Dir(path))
@@ -112,23 +132,16 @@ func Replace(path string, perm fs.FileMode, write func(tmp string) error) error 
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	tmp, err := writeTemp(path, perm, write)
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		return errors.Join(err, os.Remove(tmp))
-	}
-	return SyncDir(filepath.Dir(path))
+	return place(path, perm, write, os.Rename)
 }
 
 // writeTemp makes the synced file that is to become path and returns its name.
-func writeTemp(path string, perm fs.FileMode, write func(tmp string) error) (tmp string, err error) {
+func writeTemp(path, suffix string, perm fs.FileMode, write func(tmp string) error) (tmp string, err error) {
 	dir, base := filepath.Split(path)
 	if dir == "" {
 		dir = "." // os.CreateTemp would take the system's folder for "".
 	}
-	f, err := os.CreateTemp(dir, "."+base+"-*.tmp")
+	f, err := os.CreateTemp(dir, "."+base+"-*"+suffix)
 	if failure := new(fs.PathError); errors.As(err, &failure) {
 		return "", &fs.PathError{Op: "create", Path: path, Err: failure.Err} // nobody knows the other name
 	}
