@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"plantstore/e2e/internal/volume"
 )
 
 // TestFullFileSystem fills a small file system, first by plants themselves and
@@ -17,9 +19,9 @@ import (
 // stored; as soon as there is room again the same process takes it.
 func TestFullFileSystem(t *testing.T) {
 	t.Parallel()
-	v := newVolume(t, 16<<20, mkfsExt4()...)
-	s := newSite(t, v.dir)
-	reserve, ballast := filepath.Join(v.dir, "reserve"), filepath.Join(v.dir, "ballast")
+	v := volume.New(t, 16<<20, volume.Ext4()...)
+	s := newSite(t, v.Dir)
+	reserve, ballast := filepath.Join(v.Dir, "reserve"), filepath.Join(v.Dir, "ballast")
 	must(t, os.WriteFile(reserve, make([]byte, 6<<20), 0o600))
 
 	refused := s.fill()

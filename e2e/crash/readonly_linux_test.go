@@ -1,13 +1,11 @@
 package crash
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/volume"
 )
 
 // TestReadOnlyFileSystem lets the kernel make the file system read-only under a
@@ -16,11 +14,11 @@ import (
 // the same, for the kernel refuses while a file is open for writing.
 func TestReadOnlyFileSystem(t *testing.T) {
 	t.Parallel()
-	v := newVolume(t, 64<<20, mkfsExt4()...)
-	s := newSite(t, v.dir)
+	v := volume.New(t, 64<<20, volume.Ext4()...)
+	s := newSite(t, v.Dir)
 	for range plantstore.Torture(4, 40) {
 		from := len(s.acknowledged)
-		s.interrupt(v.makeReadOnly)
+		s.interrupt(v.MakeReadOnly)
 		for n := range writers {
 			if s.create(s.body(writers+1, n)) {
 				t.Error("a plant was acknowledged on a read-only file system")
@@ -28,9 +26,9 @@ func TestReadOnlyFileSystem(t *testing.T) {
 		}
 		s.server.Terminate()
 		wantEnd(t, s, "read-only file system")
-		wantRefusal(t, filepath.Join(v.dir, databaseFile), "serve")
-		v.unmount()
-		v.mount()
+		wantRefusal(t, filepath.Join(v.Dir, databaseFile), "serve")
+		v.Unmount()
+		v.Mount()
 		s.restart()
 		s.verify(from)
 		if t.Failed() {
@@ -39,20 +37,4 @@ func TestReadOnlyFileSystem(t *testing.T) {
 	}
 	s.verify(0)
 	s.check()
-}
-
-// makeReadOnly tells the file system, an ext4, that it is damaged.
-func (v *volume) makeReadOnly() {
-	v.t.Helper()
-	device, err := os.Readlink(fmt.Sprintf("/sys/dev/block/7:%d", v.minor()))
-	must(v.t, err)
-	must(v.t, os.WriteFile(filepath.Join("/sys/fs/ext4", filepath.Base(device), "trigger_fs_error"), []byte("a test"), 0))
-}
-
-// minor returns the number of the loop device.
-func (v *volume) minor() uint64 {
-	v.t.Helper()
-	var stat syscall.Stat_t
-	must(v.t, syscall.Stat(v.dir, &stat))
-	return stat.Dev&0xff | stat.Dev>>12&^0xff
 }

@@ -111,11 +111,29 @@ func (idle openers) open(image faultfs.Image) (verdict, error) {
 	return o.open(image)
 }
 
+// The images are in a folder in memory, whose name begins like this.
+const (
+	memory     = "/dev/shm"
+	imagesName = "plantstore-images-"
+)
+
+// removeStale removes the images of tests that were killed, which nobody has
+// touched for long.
+func removeStale() {
+	dirs, _ := filepath.Glob(filepath.Join(memory, imagesName+"*"))
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > time.Hour {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
 // newOpener returns an opener that lasts until the end of the test.
 func newOpener(t testing.TB) *opener {
 	t.Helper()
+	removeStale()
 	// Memory is much faster than a disk, and as good here.
-	dir, err := os.MkdirTemp("/dev/shm", "plantstore-images-") //nolint:usetesting // that is on a disk
+	dir, err := os.MkdirTemp(memory, imagesName) //nolint:usetesting // that is on a disk
 	if err != nil {
 		dir = t.TempDir()
 	}
@@ -142,4 +160,27 @@ func (o *opener) open(image faultfs.Image) (verdict, error) {
 		return verdict{Error: err.Error()}, nil
 	}
 	return v, nil
+}
+
+// Images of a test that was killed go with the next one, those of others stay.
+func TestRemoveStale(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat(memory); err != nil {
+		t.Skip("there is no", memory)
+	}
+	for age, want := range map[time.Duration]bool{2 * time.Hour: false, time.Minute: true} {
+		dir, err := os.MkdirTemp(memory, imagesName) //nolint:usetesting // that is on a disk
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		touched := time.Now().Add(-age)
+		if err := os.Chtimes(dir, touched, touched); err != nil {
+			t.Fatal(err)
+		}
+		removeStale()
+		if _, err := os.Stat(dir); (err == nil) != want {
+			t.Errorf("a folder that nobody has touched for %v: %v", age, err)
+		}
+	}
 }

@@ -16,6 +16,9 @@ import (
 func TestForeignSocket(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("NOT CHECKED: only root can give files away")
+		}
 		t.Skip("only root can give files away")
 	}
 	const owner, stranger = 65532, 65533

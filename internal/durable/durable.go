@@ -143,7 +143,7 @@ func writeTemp(path, suffix string, perm fs.FileMode, write func(tmp string) err
 	}
 	f, err := os.CreateTemp(dir, "."+base+"-*"+suffix)
 	if failure := new(fs.PathError); errors.As(err, &failure) {
-		return "", &fs.PathError{Op: "create", Path: path, Err: failure.Err} // nobody knows the other name
+		return "", &fs.PathError{Op: "create", Path: path, Err: failure.Err}
 	}
 	if err != nil {
 		return "", err
@@ -159,7 +159,7 @@ func writeTemp(path, suffix string, perm fs.FileMode, write func(tmp string) err
 		return "", err
 	}
 	if err := write(f.Name()); err != nil {
-		return "", err
+		return "", known(err, f.Name(), path)
 	}
 	if err := f.Chmod(perm); err != nil {
 		return "", err
@@ -167,6 +167,15 @@ func writeTemp(path, suffix string, perm fs.FileMode, write func(tmp string) err
 	// f was opened before write did its work, so that it hears of every
 	// failure to write back what write wrote.
 	return f.Name(), f.Sync()
+}
+
+// known returns err or, if it is about the file tmp, whose name nobody knows, as one
+// about path.
+func known(err error, tmp, path string) error {
+	if failure := new(fs.PathError); errors.As(err, &failure) && failure.Path == tmp {
+		return &fs.PathError{Op: failure.Op, Path: path, Err: failure.Err}
+	}
+	return err
 }
 
 // publish gives the file tmp the name path, atomically, unless path exists.

@@ -1,23 +1,19 @@
 package faultfs_test
 
 import (
-	"fmt"
-	"os"
 	"os/exec"
 	"syscall"
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/tools"
 )
 
 // TestUnmountThoughOthersSeeIt has a process with a view of its own of what is
 // mounted, such as those of other tests and of containers. The end of a mount must
 // not wait for that process.
 func TestUnmountThoughOthersSeeIt(t *testing.T) { //nolint:paralleltest // the subtest must end first
-	if os.Geteuid() != 0 {
-		fmt.Fprintln(os.Stderr, t.Name(), "NOT CHECKED: only root may have such a view")
-		t.Skip("only root may have such a view")
-	}
+	tools.RequireRoot(t, "have such a view")
 	other := exec.CommandContext(t.Context(), "sleep", "60")
 	other.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	t.Run("mounted", func(t *testing.T) {

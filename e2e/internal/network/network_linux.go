@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/process"
+	"plantstore/e2e/internal/tools"
 )
 
 // A Link is one of the two that each member has.
@@ -28,13 +29,9 @@ type Network struct{ t testing.TB }
 // that is not possible the test is skipped and says so, but with CI=true it fails.
 func New(t testing.TB, members int) *Network {
 	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), "ip", "netns", "list").CombinedOutput(); err != nil || os.Geteuid() != 0 {
-		message := fmt.Sprintf("%s NOT CHECKED: only root may make network namespaces, with ip: %v %s", t.Name(), err, out)
-		if os.Getenv("CI") == "true" {
-			t.Fatal(message)
-		}
-		fmt.Fprintln(os.Stderr, message)
-		t.Skip(message)
+	tools.RequireRoot(t, "make network namespaces")
+	if out, err := exec.CommandContext(t.Context(), tools.Require(t, "ip"), "netns", "list").CombinedOutput(); err != nil {
+		tools.NotChecked(t, fmt.Sprintf("there are no network namespaces: %v %s", err, out))
 	}
 	n := &Network{t}
 	for _, link := range []Link{ToClients, ToPeers} {

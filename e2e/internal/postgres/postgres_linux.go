@@ -70,7 +70,11 @@ func StartIn(t testing.TB, dir string, wrap []string, address string, args ...st
 	if out, err := initdb.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
-	s.args = slices.Concat(wrap, []string{s.program, "-D", data, "-h", address, "-p", strconv.Itoa(port), "-k", ""}, args)
+	s.args = slices.Concat(wrap, []string{
+		s.program, "-D", data, "-h", address, "-p", strconv.Itoa(port), "-k", "",
+		// What a server that is killed leaves in memory goes with its folder.
+		"-c", "dynamic_shared_memory_type=mmap",
+	}, args)
 	s.Restart()
 	return s
 }

@@ -1,0 +1,88 @@
+package crash
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/volume"
+)
+
+// TestCommandsWithoutRoom runs the commands that write files on a disk that is full,
+// and on one that is read-only: each says so, says what to do, and leaves the old
+// files as they were and nothing else.
+func TestCommandsWithoutRoom(t *testing.T) {
+	t.Parallel()
+	v := volume.New(t, 16<<20, volume.Ext4()...)
+	elsewhere := t.TempDir()
+	plants := filepath.Join(elsewhere, "plants.jsonl")
+	must(t, os.WriteFile(plants, []byte(manyPlants(20_000)), 0o600))
+	wantCommand(t, v.Dir, 0, "", "plants", "import", "--quiet", plants)
+	wantCommand(t, v.Dir, 0, "", "backup", "--quiet", filepath.Join(elsewhere, "copy.db"))
+	wantCommand(t, v.Dir, 0, "", "backup", "--quiet", "old.db")
+	wantCommand(t, v.Dir, 0, "", "plants", "export", "--quiet", "old.jsonl")
+	commands := map[string][]string{
+		"backup":     {"backup", "old.db"},
+		"new backup": {"backup", "new.db"},
+		"restore":    {"restore", filepath.Join(elsewhere, "copy.db")},
+		"new":        {"restore", "--storage-url", "new/plants.db", filepath.Join(elsewhere, "copy.db")},
+		"compact":    {"compact"},
+		"export":     {"plants", "export", "old.jsonl"},
+		"new export": {"plants", "export", "new.jsonl"},
+	}
+	fillWith(t, filepath.Join(v.Dir, "ballast"))
+	before := contents(t, v.Dir)
+	for name, args := range commands {
+		wantCommand(t, v.Dir, 1, "no space left on device; make room on that disk, and try again", args...)
+		if after := contents(t, v.Dir); name != "new" && after != before {
+			t.Errorf("%s has left %s, there was %s", name, after, before)
+		}
+	}
+	v.Unmount()
+	v.Mount("ro")
+	for name, args := range commands {
+		if name == "compact" { // which also has a lock and a mark
+			wantCommand(t, v.Dir, 1, "read-only file system; make it writable, or name another place with --storage-url", args...)
+			continue
+		}
+		wantCommand(t, v.Dir, 1, "read-only file system; make it writable, or name another place", args...)
+	}
+	wantCommand(t, v.Dir, 0, "", "plants", "count")
+	wantCommand(t, v.Dir, 0, "", "check")
+}
+
+// wantCommand runs a command in the folder dir, which must end with that code and
+// say that on stderr.
+func wantCommand(t *testing.T, dir string, code int, says string, args ...string) {
+	t.Helper()
+	cmd := plantstore.Command(t, dir, nil, args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	_ = cmd.Run() // the code tells
+	if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(stderr.String(), says) || strings.Contains(stderr.String(), ".tmp") {
+		t.Errorf("plantstore %q: exit code %d, want %d and %q:\n%s", args, got, code, says, stderr.String())
+	}
+}
+
+// contents lists the files in a folder.
+func contents(t *testing.T, dir string) string {
+	t.Helper()
+	var names []string
+	must(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		names = append(names, path)
+		return err
+	}))
+	return strings.Join(names, " ")
+}
+
+// manyPlants returns so many lines of plants.
+func manyPlants(n int) string {
+	var text strings.Builder
+	for id := range n {
+		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"Monstera\"}\n", id)
+	}
+	return text.String()
+}

@@ -1,0 +1,148 @@
+// Package volume makes file systems that the end-to-end tests can fill, break and
+// shut down. It needs root.
+package volume
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"plantstore/e2e/internal/tools"
+)
+
+// patience bounds every wait, far above what any should take.
+const patience = time.Minute
+
+// How a file system is shut down, by FS_IOC_SHUTDOWN of ext4 and XFS_IOC_GOINGDOWN
+// of xfs, which are one.
+const (
+	goingDown = 0x8004587D
+
+	LogFlush   = 1 // the journal is written out first
+	NoLogFlush = 2 // as a power cut or a crash of the kernel does
+)
+
+// A Volume is a file system in a file.
+type Volume struct {
+	Dir string // where it is mounted
+
+	t       testing.TB
+	image   string
+	mounted bool
+}
+
+// Ext4 is the command that makes an ext4, for [New]. All of it is for everybody,
+// and it becomes read-only when the kernel finds it damaged.
+func Ext4() []string { return []string{"mkfs.ext4", "-q", "-F", "-m", "0", "-e", "remount-ro"} }
+
+// New makes a file system of so many bytes with the command mkfs and mounts it
+// until the end of the test. Where that is not possible the test is skipped, and
+// fails with CI=true.
+func New(t testing.TB, size int64, mkfs ...string) *Volume {
+	t.Helper()
+	tools.RequireRoot(t, "mount a file system")
+	program := find(t, mkfs[0])
+	v := &Volume{t: t, image: filepath.Join(t.TempDir(), "image"), Dir: t.TempDir()}
+	if err := os.WriteFile(v.image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(v.image, size); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), program, append(mkfs[1:], v.image)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v: %s", mkfs, err, out)
+	}
+	if err := v.mount(); err != nil {
+		tools.NotChecked(t, err.Error())
+	}
+	t.Cleanup(v.Unmount)
+	return v
+}
+
+// find returns the path of a program that makes file systems, which may be on the
+// PATH of root alone.
+func find(t testing.TB, name string) string {
+	t.Helper()
+	for _, path := range []string{"/usr/sbin/" + name, "/sbin/" + name} {
+		if found, err := exec.LookPath(path); err == nil {
+			return found
+		}
+	}
+	return tools.Require(t, name)
+}
+
+// Mount mounts the volume again, on a loop device that goes when it is unmounted,
+// with these options.
+func (v *Volume) Mount(options ...string) {
+	v.t.Helper()
+	if err := v.mount(options...); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func (v *Volume) mount(options ...string) error {
+	args := []string{"-o", "loop"}
+	for _, option := range options {
+		args = append(args, "-o", option)
+	}
+	if out, err := exec.CommandContext(v.t.Context(), "mount", append(args, v.image, v.Dir)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("a file cannot be mounted: %w: %s", err, out)
+	}
+	v.mounted = true
+	return nil
+}
+
+// Unmount unmounts the volume if it is mounted. A process that was killed just now
+// may keep it busy for a moment.
+func (v *Volume) Unmount() {
+	v.t.Helper()
+	if !v.mounted {
+		return
+	}
+	v.mounted = false
+	err := syscall.Unmount(v.Dir, 0)
+	for end := time.Now().Add(patience); err == syscall.EBUSY && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+		err = syscall.Unmount(v.Dir, 0)
+	}
+	if err != nil {
+		_ = syscall.Unmount(v.Dir, syscall.MNT_DETACH) // it goes when nobody uses it
+		v.t.Errorf("unmount: %v", err)
+	}
+}
+
+// ShutDown shuts the file system down: what is not on the device by then never
+// gets there. how is LogFlush or NoLogFlush.
+func (v *Volume) ShutDown(how uint32) {
+	v.t.Helper()
+	root, err := os.Open(v.Dir)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, root.Fd(), goingDown, uintptr(unsafe.Pointer(&how))); errno != 0 { //nolint:gosec // the ioctl reads it
+		v.t.Errorf("shut the file system down: %v", errno)
+	}
+}
+
+// MakeReadOnly tells the file system, an ext4, that it is damaged.
+func (v *Volume) MakeReadOnly() {
+	v.t.Helper()
+	var stat syscall.Stat_t
+	if err := syscall.Stat(v.Dir, &stat); err != nil {
+		v.t.Fatal(err)
+	}
+	minor := stat.Dev&0xff | stat.Dev>>12&^0xff // of the loop device
+	device, err := os.Readlink(fmt.Sprintf("/sys/dev/block/7:%d", minor))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("/sys/fs/ext4", filepath.Base(device), "trigger_fs_error"), []byte("a test"), 0); err != nil {
+		v.t.Fatal(err)
+	}
+}
