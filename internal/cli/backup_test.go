@@ -32,6 +32,7 @@ func TestBackupAndRestore(t *testing.T) {
 	server := startServer(t, "plantstore", nil)
 	checkFailure(t, run(t, nil, "restore", "copy.db"), 1, "a server runs on data/plants.db: stop it first")
 	checkFailure(t, run(t, nil, "compact"), 1, "a server runs on data/plants.db: stop it first")
+	checkFailure(t, run(t, nil, "restore", "no.db"), 1, "restore no.db: no such file or directory")
 	checkFailure(t, run(t, nil, "check"), 1,
 		"database data/plants.db is locked by another process: stop that one, or name another file; or check a copy of it, as plantstore backup does")
 	server.stop()
@@ -58,6 +59,7 @@ func TestBackupAndRestore(t *testing.T) {
 func TestCopiesReplaceNoStore(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)
+	run(t, nil, "token")
 	output(t, nil, "backup", "--quiet", "copy.db")
 	output(t, nil, "backup", "--quiet", "other.db")
 	output(t, nil, "backup", "--quiet", "open.db")
@@ -74,9 +76,11 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 	onBoth(t, func(t *testing.T) {
 		for _, command := range [][]string{{"backup"}, {"plants", "export"}} {
 			for file, want := range map[string]string{
-				"other.db": "other.db is the database of a store, as other.db.mark beside it shows: name another file",
-				"link.db":  "link.db is the database of a store, as other.db.mark beside it shows: name another file",
-				"open.db":  "open.db is locked by another process: name another file",
+				"other.db":        "other.db is the database of a store, as other.db.mark beside it shows: name another file",
+				"link.db":         "link.db is the database of a store, as other.db.mark beside it shows: name another file",
+				"open.db":         "open.db is locked by another process: name another file",
+				"other.db.mark":   "other.db.mark is the mark of a store: name another file",
+				"data/jwt-secret": "data/jwt-secret is the secret of the tokens: name another file",
 			} {
 				checkFailure(t, run(t, nil, append(command, file)...), 2, want)
 			}

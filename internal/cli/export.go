@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v3"
 
@@ -183,10 +184,14 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-// notAStore refuses to write to the file that this or any other store is in.
+// notAStore refuses to write to the file that this or any other store is in, and to
+// one that belongs to it.
 func notAStore(file string, c *config.Config) error {
 	if err := notTheDatabase(file, c); err != nil {
 		return err
+	}
+	if same(file, c.JWTSecretFile) || same(file, filepath.Join(filepath.Dir(c.Storage.Path), secretName)) {
+		return misuse("%s is the secret of the tokens: name another file", file)
 	}
 	if err := bbolt.MayReplace(file); err != nil {
 		return misuse("%v", err)
@@ -196,12 +201,18 @@ func notAStore(file string, c *config.Config) error {
 
 // notTheDatabase refuses the file that the store is in.
 func notTheDatabase(file string, c *config.Config) error {
-	database, err := os.Stat(c.Storage.Path)
-	if err != nil {
-		return nil //nolint:nilerr // there is none that could be lost
-	}
-	if there, err := os.Stat(file); err == nil && os.SameFile(there, database) {
+	if same(file, c.Storage.Path) {
 		return misuse("%s is the database itself: name another file", file)
 	}
 	return nil
+}
+
+// same reports whether there is a file that has both names.
+func same(file, other string) bool {
+	a, err := os.Stat(file)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(other)
+	return err == nil && os.SameFile(a, b)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/urfave/cli/v3"
 
@@ -38,6 +39,9 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	if err := errors.Join(inAFile(c), notTheDatabase(file, c)); err != nil {
 		return err
+	}
+	if _, err := os.Stat(file); err != nil {
+		return fmt.Errorf("restore %s: %w", file, reason(err))
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()

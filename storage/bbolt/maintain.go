@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -137,7 +138,8 @@ func copyWhole(ctx context.Context, tmp, backup string) (plants int64, err error
 }
 
 // MayReplace returns an error if a copy must not take the place of the file path:
-// it is a store, since a mark lies beside it, or another process has it open. A
+// it is a store, since a mark lies beside it, or such a mark, or another process has
+// it open. A
 // copy of a store that nobody has written to may be replaced, as may other files.
 func MayReplace(path string) error {
 	names := []string{path}
@@ -147,6 +149,9 @@ func MayReplace(path string) error {
 	for _, name := range names {
 		if exists(name + markSuffix) {
 			return fmt.Errorf("%s is the database of a store, as %s beside it shows: name another file", path, name+markSuffix)
+		}
+		if strings.HasSuffix(name, markSuffix) && exists(name) {
+			return fmt.Errorf("%s is the mark of a store: name another file", path)
 		}
 	}
 	info, err := os.Stat(path)
