@@ -79,6 +79,13 @@ func TestExitCodes(t *testing.T) {
 			}
 		})
 	}
+	for _, command := range []string{"backup", "restore", "plants get", "plants export", "plants import"} { //nolint:paralleltest // t.Chdir
+		t.Run(command+" of nothing", func(t *testing.T) {
+			if r := run(t, nil, append(strings.Fields(command), "")...); r.code != 2 || !strings.Contains(r.stderr, ", but got an empty one\n") {
+				t.Errorf("%+v, want 2", r)
+			}
+		})
+	}
 	for _, command := range []string{
 		"serve", "token", "config", "backup x.db", "restore good.jsonl", "compact", "check",
 		"plants list", "plants get 1", "plants count", "plants export", "plants import good.jsonl",
