@@ -50,10 +50,18 @@ func (s *Store) checkMark(report *storage.Report) error {
 		report.Notes = append(report.Notes, "whether commits are lost cannot be found out: the mark is not whole, as after a power cut")
 	}
 	if marked > newest.txid {
-		report.Add("the last %d commits are missing: the newest meta page is damaged, "+
-			"or an older copy was put in the place of the file", marked-newest.txid)
+		report.Add("it lacks its last %s: the newest meta page is damaged, "+
+			"or an older copy was put in the place of the file", counted(marked-newest.txid, "commit"))
 	}
 	return nil
+}
+
+// counted returns a number of things.
+func counted(n uint64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // checkStructure adds what bbolt finds. If ctx ends before the check does, it is

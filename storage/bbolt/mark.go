@@ -86,7 +86,7 @@ func refuseOrphan(path string) error {
 	if _, txid, whole := parseMark(text); whole && txid <= firstTxid {
 		return nil
 	} else if whole {
-		says = fmt.Sprintf("says that it had %d commits", txid-firstTxid)
+		says = "says that it had " + counted(txid-firstTxid, "commit")
 	}
 	back := ""
 	if kept := newestKept(path); kept != "" {

@@ -48,8 +48,8 @@ func (s *Store) start(path string) (err error) {
 			"mark", path+markSuffix)
 	}
 	if marked > newest.txid {
-		return broken("has lost its last %d commits: it is damaged, or an older copy was put in its place; "+
-			"restore a backup, or, to go on with what is there, remove %s", marked-newest.txid, path+markSuffix)
+		return broken("has lost its last %s: it is damaged, or an older copy was put in its place; "+
+			"restore a backup, or, to go on with what is there, remove %s", counted(marked-newest.txid, "commit"), path+markSuffix)
 	}
 	if s.mark, err = openMark(path, s.id); err != nil {
 		return fmt.Errorf("its mark: %w", err)

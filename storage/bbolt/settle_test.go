@@ -83,10 +83,10 @@ func TestLostCommitIsTold(t *testing.T) {
 	path := newFile(t, 3)
 	damageMeta(t, path, true)
 	_, err := Open(path)
-	if err == nil || !strings.Contains(err.Error(), "has lost its last 1 commits") || strings.Contains(err.Error(), "\n") {
+	if err == nil || !strings.Contains(err.Error(), "has lost its last 1 commit:") || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("Open: %v", err)
 	}
-	if report := check(t, path); len(report.Damage) != 1 || !strings.Contains(report.Damage[0], "the last 1 commits are missing") {
+	if report := check(t, path); len(report.Damage) != 1 || !strings.Contains(report.Damage[0], "it lacks its last 1 commit:") {
 		t.Errorf("Check: %+v", report)
 	}
 	if err := os.Remove(path + markSuffix); err != nil {

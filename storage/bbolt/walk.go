@@ -266,7 +266,7 @@ func (w *walk) freelist(id uint64) bool {
 // unclaimed looks at the pages that are neither in use nor free. Where a branch is
 // damaged they are those below it, which may be whole.
 func (w *walk) unclaimed() {
-	lost, below, header := 0, !w.report.Whole(), make([]byte, pageHeader)
+	lost, below, header := uint64(0), !w.report.Whole(), make([]byte, pageHeader)
 	for id := uint64(firstPage); id < uint64(len(w.used)); id++ {
 		switch {
 		case w.used[id]:
@@ -278,7 +278,7 @@ func (w *walk) unclaimed() {
 		}
 	}
 	if lost > 0 {
-		w.report.Add("%d pages are neither in use nor free", lost)
+		w.report.Add("neither in use nor free: %s", counted(lost, "page"))
 	}
 }
 
