@@ -19,9 +19,9 @@ COPY --from=build /out/plantstore /plantstore
 # A new volume takes its owner from this folder.
 COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532
-ENV ADDR=:8080 STORAGE_URL=bbolt:/data/plants.db
+ENV ADDR=:8080 ADMIN_ADDR=:8081 STORAGE_URL=bbolt:/data/plants.db
 VOLUME /data
-EXPOSE 8080
+EXPOSE 8080 8081
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/plantstore", "health"]
 ENTRYPOINT ["/plantstore"]
 CMD ["serve"]

@@ -23,6 +23,7 @@ type Options struct {
 	Logger       *slog.Logger
 	MaxBodyBytes int64
 	Origins      middleware.Origins // whose pages may use the service
+	Observe      middleware.Observe // is told of each answer; nil: nobody is
 }
 
 // New returns the handler of the whole HTTP interface.
@@ -36,6 +37,7 @@ func New(options Options) http.Handler {
 		middleware.RequestID(),
 		middleware.NoSniff(),
 		middleware.AccessLog(options.Logger),
+		middleware.Measure(options.Observe), // after it: it reads what the line is made of
 		middleware.Recovery(),
 		middleware.CORS(options.Origins),
 	)

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"plantstore/models"
 )
@@ -66,6 +67,7 @@ type GroupCommit struct {
 	writers sync.WaitGroup
 	stopped chan struct{} // closed by Stop
 	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
+	meter   groupMeter
 
 	mu      sync.Mutex
 	work    sync.Cond // the queue is no longer empty, or closing has begun
@@ -94,7 +96,7 @@ type request struct {
 func NewGroupCommit(commit CommitFunc, limits Limits) *GroupCommit {
 	g := &GroupCommit{
 		commit: commit, limits: limits.withDefaults(),
-		stopped: make(chan struct{}), bulk: make(chan struct{}, 1),
+		stopped: make(chan struct{}), bulk: make(chan struct{}, 1), meter: newGroupMeter(),
 	}
 	g.work.L = &g.mu
 	for range g.limits.Writers {
@@ -106,7 +108,9 @@ func NewGroupCommit(commit CommitFunc, limits Limits) *GroupCommit {
 // ReadOnly returns the GroupCommit of a store that was opened to be looked at: it
 // commits nothing, and refuses every create with [ErrUnavailable].
 func ReadOnly() *GroupCommit {
-	g := &GroupCommit{limits: Limits{}.withDefaults(), stopped: make(chan struct{}), bulk: make(chan struct{}, 1)}
+	g := &GroupCommit{
+		limits: Limits{}.withDefaults(), stopped: make(chan struct{}), bulk: make(chan struct{}, 1), meter: newGroupMeter(),
+	}
 	g.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
 	return g
 }
@@ -271,7 +275,9 @@ func (g *GroupCommit) commitAll(records []Record) []error {
 			items = append(items, Item{Record: records[i]})
 		}
 	}
+	start := time.Now()
 	err := g.try(items)
+	g.meter.committed(items, start, err)
 	outcomes, tried := make([]error, len(records)), -1
 	for _, i := range order {
 		first := tried < 0 || items[tried].ID != records[i].ID

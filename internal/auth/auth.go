@@ -44,7 +44,8 @@ type Verifier struct {
 	validator *jwt.Validator
 	issuer    *Issuer // nil if there is none
 
-	trusted atomic.Pointer[trusted]
+	hits, misses atomic.Uint64 // of the caches of trusted
+	trusted      atomic.Pointer[trusted]
 	mu      sync.Mutex // of what trusted is made from
 	own     []Key      // set by SetKeys
 	issued  []Key      // fetched from the issuer
@@ -109,7 +110,10 @@ func (v *Verifier) Verify(token string) (*Claims, error) {
 	digest := sha256.Sum256([]byte(token))
 	trusted := v.trusted.Load()
 	claims := trusted.verified.get(digest)
-	if claims == nil {
+	if claims != nil {
+		v.hits.Add(1)
+	} else {
+		v.misses.Add(1)
 		var err error
 		if claims, err = v.authenticate(trusted, digest, token); err != nil {
 			return nil, models.NewError(models.CodeUnauthorized, explain(err)).WithCause(err)
@@ -137,6 +141,11 @@ func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (
 	}
 	trusted.verified.put(digest, claims)
 	return claims, nil
+}
+
+// CacheStats returns how often tokens were remembered so far.
+func (v *Verifier) CacheStats() CacheStats {
+	return CacheStats{Hits: v.hits.Load(), Misses: v.misses.Load()}
 }
 
 // parse checks the form of the token and its signature (C4.21, C4.23).

@@ -17,6 +17,12 @@ type cache struct {
 	limit          int
 }
 
+// CacheStats are how many tokens were remembered when they came, and how many had
+// to be verified.
+type CacheStats struct {
+	Hits, Misses uint64
+}
+
 func newCache(limit int) *cache {
 	return &cache{younger: make(map[digest]*Claims), limit: limit}
 }

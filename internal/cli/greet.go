@@ -34,19 +34,22 @@ func isTerminal(w io.Writer) bool {
 
 // greet says where everything is: in a few lines for people, or as one record
 // for programs. It does so at every log level, since somebody waits for it.
-func greet(w io.Writer, p *Process, c *config.Config, text bool, base string) {
-	described, token, docs := base+"/openapi.yaml", tokenCommand(p, c), ""
+func greet(w io.Writer, p *Process, c *config.Config, text bool, base, adminURL string) {
+	described, token, docs, metrics := base+"/openapi.yaml", tokenCommand(p, c), "", ""
 	if c.Docs {
 		docs = base + "/docs"
 	}
+	if adminURL != "" {
+		metrics = adminURL + "/metrics"
+	}
 	if !text {
 		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "base_url", base, "description_url", described,
-			"docs_url", docs, "data", dataPlace(c), "token_command", token)
+			"docs_url", docs, "admin_url", adminURL, "data", dataPlace(c), "token_command", token)
 		return
 	}
 	fmt.Fprintf(w, "The plant store is ready.\n"+
-		"  base URL     %s\n  try it       %s\n  description  %s\n  plants       %s\n  get a token  %s\n",
-		base, cmp.Or(docs, "(DOCS is off)"), described, dataPlace(c), token)
+		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
+		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "(ADMIN_ADDR is off)"), dataPlace(c), token)
 }
 
 // dataPlace says where the plants are, without a password that a URL may hold.

@@ -2,53 +2,71 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
+
+	"plantstore/models"
 )
 
-// healthTimeout bounds how long health waits for the server.
-const healthTimeout = 5 * time.Second
+const (
+	// healthTimeout bounds how long health waits for the server.
+	healthTimeout = 5 * time.Second
+	// maxHealth bounds the answer, in bytes.
+	maxHealth = 64 << 10
+)
 
 func newHealth(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "health",
-		Usage: "exit with 0 if the server at the configured address answers",
+		Usage: "exit with 0 if the server of this configuration is ready to create plants",
 		Description: "Meant for the HEALTHCHECK of a container image, which has no other program to ask with.\n" +
-			"The address is that of serve: --addr or ADDR.",
-		Flags: optionFlags("ADDR"),
+			"It asks /readyz of the admin listener: --admin-addr or ADMIN_ADDR, as for serve.",
+		Flags: optionFlags("ADMIN_ADDR"),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			c, err := loadConfig(p, cmd)
 			if err != nil {
 				return err
 			}
+			if c.AdminAddr == "" {
+				return errors.New("ADMIN_ADDR is off: there is nobody to ask; " +
+					"give the server an admin listener, such as 127.0.0.1:8081")
+			}
 			ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 			defer cancel()
-			return checkHealth(ctx, reachable(c.Addr))
+			return checkHealth(ctx, reachable(c.AdminAddr))
 		},
 	}
 }
 
-// checkHealth returns nil if the server at baseURL serves its description.
-func checkHealth(ctx context.Context, baseURL string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodHead, baseURL+"/openapi.json", http.NoBody)
+// checkHealth returns nil if the server whose admin listener is at adminURL is
+// ready, else why it is not.
+func checkHealth(ctx context.Context, adminURL string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, adminURL+"/readyz", http.NoBody)
 	if err != nil {
 		return err
 	}
 	// Not the default one, which may ask a proxy.
-	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
 	if err != nil {
-		return fmt.Errorf("the server at %s does not answer: %w", baseURL, err)
+		return fmt.Errorf("the server at %s does not answer: %w", adminURL, err)
 	}
-	_ = response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server at %s answers %s", baseURL, response.Status)
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode == http.StatusOK {
+		return nil
 	}
-	return nil
+	var failure models.Error
+	if err := json.UnmarshalRead(io.LimitReader(answer.Body, maxHealth), &failure); err != nil || failure.Message == "" {
+		return fmt.Errorf("the server at %s answers %s", adminURL, answer.Status)
+	}
+	return errors.New(failure.Message)
 }
 
 // reachable returns the URL under which this machine reaches a server that

@@ -16,6 +16,7 @@ import (
 	"plantstore/internal/backlog"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
+	"plantstore/internal/meter"
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/routes"
@@ -67,13 +68,13 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 
-	listener, err := listen(ctx, c.Addr)
+	listening, err := listenAll(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = listener.Close() }() // again, if it was served
+	defer listening.close()
 
-	base := baseURL(c, listener.Addr().String())
+	base := baseURL(c, listening.clients.Addr().String())
 	description, err := apidocs.New(base)
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	defer func() { err = errors.Join(err, closeControl()) }() // before the store
 
 	tuneMemory(p, connections, c.MaxBodyBytes)
-	greet(log, p, c, text, base)
+	greet(log, p, c, text, base, listening.adminURL())
 	origins := middleware.Origins(c.CORSOrigins)
 	logSeed(logger)
 	if controlErr != nil {
@@ -120,7 +121,8 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	defer cancel()
 	go returnMemory(ctx)
 	go keys.watch(ctx)
-	err = server.New(server.Config{
+	requests := meter.NewRequests()
+	s := server.New(server.Config{
 		Handler: routes.New(routes.Options{
 			Store:        counted,
 			Verify:       keys.verify,
@@ -129,6 +131,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 			Logger:       logger,
 			MaxBodyBytes: c.MaxBodyBytes,
 			Origins:      origins,
+			Observe:      requests.Observe,
 		}),
 		CORSHeader:      corsHeader(origins),
 		Logger:          logger,
@@ -137,7 +140,10 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		RequestTimeout:  c.RequestTimeout,
 		IdleTimeout:     c.IdleTimeout,
 		ShutdownTimeout: c.ShutdownTimeout,
-	}).Serve(ctx, listener)
+	})
+	stopAdmin := startAdmin(ctx, p, c, listening.admin, watched{store, requests, s, keys.verifier}, logger)
+	err = s.Serve(ctx, listening.clients)
+	stopAdmin()
 	return errors.Join(err, faultOf(store))
 }
 
@@ -198,19 +204,19 @@ func corsHeader(origins middleware.Origins) func(origin string) http.Header {
 	return origins.Header
 }
 
-// listen opens the listener, and says what to do if it cannot.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
+// listen opens a listener, and if it cannot, names the options that say where.
+func listen(ctx context.Context, addr, options string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use by another program; choose another address with --addr or ADDR", addr)
+		return nil, fmt.Errorf("%s is in use by another program; choose another address with %s", addr, options)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("listening on %s is not permitted; choose a port above 1023 with --addr or ADDR", addr)
+		return nil, fmt.Errorf("listening on %s is not permitted; choose a port above 1023 with %s", addr, options)
 	case err != nil:
 		if failure := new(net.OpError); errors.As(err, &failure) {
 			err = failure.Err // without the address again
 		}
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or ADDR", addr, err)
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", addr, err, options)
 	}
 	return listener, nil
 }

@@ -13,6 +13,8 @@ import (
 // A Config is the effective configuration.
 type Config struct {
 	Addr            string
+	AdminAddr       string // empty: there is no admin listener
+	Pprof           bool   // the admin listener has profiles
 	BaseURL         string // empty: from the address that is listened on
 	StorageURL      string
 	Storage         storage.Location // StorageURL, taken apart
@@ -95,6 +97,9 @@ func Load(sources Sources) (*Config, error) {
 		return nil, errors.Join(problems...)
 	}
 	c.applyPort()
+	if err := c.checkPorts(); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 

@@ -40,7 +40,7 @@ type Option struct {
 
 // Options returns the table.
 func Options() []Option {
-	return slices.Concat(placeOptions(), tokenOptions(), limitOptions(), logOptions())
+	return slices.Concat(placeOptions(), adminOptions(), tokenOptions(), limitOptions(), logOptions())
 }
 
 // placeOptions say where the server is and where its plants are.

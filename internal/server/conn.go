@@ -30,7 +30,6 @@ type listener struct {
 	net.Listener
 
 	server   *Server
-	places   places
 	stopping context.Context // done when the server stops
 }
 
@@ -43,11 +42,13 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &conn{Conn: nc, server: l.server, stopping: l.stopping, timed: true}
-		if l.places.take(c) {
+		l.server.counted.accepted.Add(1)
+		if l.server.places.take(c) {
 			c.watch()
 			c.uncut = context.AfterFunc(l.server.cut, c.exchange.term.cut)
 			return c, nil
 		}
+		l.server.counted.turnedAway.Add(1)
 		l.server.lingering.Go(c.turnAway)
 	}
 }

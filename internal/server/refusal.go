@@ -58,6 +58,7 @@ func cutShort() *models.Error {
 // say writes e as the last answer on the connection, and logs it.
 func (c *conn) say(e *models.Error, to requester) error {
 	to.id = cmp.Or(to.id, rand.Text())
+	c.server.counted.refused.Add(e.Code)
 	level := slog.LevelInfo
 	if e.Code == models.CodeInternal {
 		level = slog.LevelError

@@ -72,6 +72,8 @@ type Server struct {
 	http   *http.Server
 	linger lingerLimits
 
+	places    places
+	counted   counted
 	lingering sync.WaitGroup
 	cut       context.Context // done when whatever is left is cut off
 	cutOff    context.CancelFunc
@@ -81,7 +83,7 @@ type Server struct {
 func New(config Config) *Server {
 	config.MaxHeaderBytes = cmp.Or(config.MaxHeaderBytes, defaultMaxHeaderBytes)
 	config.MaxConnections = cmp.Or(config.MaxConnections, defaultMaxConnections)
-	s := &Server{config: config, linger: defaultLinger()}
+	s := &Server{config: config, linger: defaultLinger(), places: newPlaces(config.MaxConnections)}
 	s.cut, s.cutOff = context.WithCancel(context.Background())
 	s.http = &http.Server{
 		Handler:                      http.HandlerFunc(s.handle),
@@ -112,7 +114,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	accepting := make(chan struct{})
 	go func() {
 		failure = s.http.Serve(&listener{
-			Listener: ln, server: s, places: newPlaces(s.config.MaxConnections), stopping: stopping,
+			Listener: ln, server: s, stopping: stopping,
 		})
 		close(accepting)
 	}()

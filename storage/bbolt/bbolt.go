@@ -50,6 +50,9 @@ type Store struct {
 	mark   *mark
 	opened fs.FileInfo  // of file, to know it again
 	size   atomic.Int64 // of file, at least
+	plants atomic.Int64 // that are stored
+
+	scrubbed scrubMeter
 
 	stop      context.CancelFunc // ends watch and scrub
 	watchers  sync.WaitGroup

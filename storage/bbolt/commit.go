@@ -33,12 +33,16 @@ func (s *Store) commit(batch []storage.Item) error {
 		return s.failed(err)
 	}
 	defer s.release(tx)
-	added, err := s.insert(tx.Bucket([]byte(plantsBucket)), batch)
+	plants := tx.Bucket([]byte(plantsBucket))
+	added, err := s.insert(plants, batch)
 	if err != nil {
 		return s.failed(err)
 	}
 	if added == 0 {
 		return nil
+	}
+	if err := s.number(plants, added); err != nil {
+		return s.failed(err)
 	}
 	s.db.AllocSize = growStep(s.size.Load())
 	txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
@@ -46,6 +50,7 @@ func (s *Store) commit(batch []storage.Item) error {
 		return s.judge(txid, err)
 	}
 	s.mark.set(txid)
+	s.plants.Add(int64(added))
 	// Whether the file was still the one that a next start opens is only known
 	// now.
 	size, err := s.intact()

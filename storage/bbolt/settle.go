@@ -39,6 +39,11 @@ func (s *Store) start(path string) (err error) {
 		return err
 	}
 	s.size.Store(s.opened.Size())
+	plants, err := s.countPlants()
+	if err != nil {
+		return err
+	}
+	s.plants.Store(plants)
 	marked, torn, err := readMark(path, s.id)
 	if err != nil {
 		return err

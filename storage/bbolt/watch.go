@@ -46,6 +46,7 @@ func (s *Store) scrub(ctx context.Context) {
 			if err != nil {
 				found.damage = append(found.damage, err)
 			}
+			s.scrubbed.page(found)
 			for _, damage := range found.damage {
 				s.logger.Error("the scrub found damage: run plantstore check, restore a backup",
 					"database", s.file.Name(), "damage", damage.Error())
@@ -55,6 +56,7 @@ func (s *Store) scrub(ctx context.Context) {
 				return
 			}
 		}
+		s.scrubbed.pass(damaged)
 		s.logger.Info("scrubbed", "database", s.file.Name(), "plants", plants, "damaged", damaged, "took", time.Since(start))
 	}
 }

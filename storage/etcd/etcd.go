@@ -44,11 +44,15 @@ type Store struct {
 	keys    keys
 	timeout time.Duration // of a commit or a read, with all attempts
 	group   *storage.GroupCommit
-	once    sync.Once // closes
-	err     error     // of closing
+	pulse   *storage.Pulse // nil if it is open for reading only
+	once    sync.Once      // closes
+	err     error          // of closing
 }
 
-var _ storage.Store = (*Store)(nil)
+var (
+	_ storage.Store      = (*Store)(nil)
+	_ storage.Observable = (*Store)(nil)
+)
 
 // Create is [storage.Store.Create]. A plant that is larger than a server takes in
 // one request is refused, with an error of its own.
@@ -135,8 +139,14 @@ func (s *Store) read(ctx context.Context, key string, options ...clientv3.OpOpti
 
 // Ready is [storage.Store.Ready].
 func (s *Store) Ready() error {
-	return s.group.Ready()
+	if err := s.group.Ready(); err != nil {
+		return err
+	}
+	return s.pulse.Err()
 }
+
+// Stats is [storage.Observable].
+func (s *Store) Stats() storage.Stats { return storage.Stats{Group: s.group.Stats()} }
 
 // Stopped is [storage.Store.Stopped]. This engine never stops itself: what it
 // cannot reach it can reach again.
@@ -170,6 +180,9 @@ func (s *Store) Check(ctx context.Context, each func(storage.Record) error) (sto
 // Close is [storage.Store.Close].
 func (s *Store) Close() error {
 	s.once.Do(func() {
+		if s.pulse != nil {
+			s.pulse.Close()
+		}
 		s.group.Close()
 		if err := s.client.Close(); !errors.Is(err, context.Canceled) { // which is its good end
 			s.err = err

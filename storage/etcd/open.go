@@ -55,6 +55,7 @@ func open(ctx context.Context, t target, readOnly bool, logger *slog.Logger) (*S
 	if !readOnly {
 		commit := storage.Remote{Insert: s.insert, Timeout: t.timeout, Patience: patience}.Commit
 		s.group = storage.NewGroupCommit(commit, storage.Limits{BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers})
+		s.pulse = storage.NewPulse(s.tryToWrite) //nolint:contextcheck // it outlives the context of the opening
 	}
 	return s, nil
 }
@@ -113,12 +114,18 @@ func (s *Store) probe(ctx context.Context, readOnly bool, logger *slog.Logger) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	never := clientv3.Compare(clientv3.CreateRevision(s.keys.first()), "<", 0)
-	_, err := s.client.Txn(ctx).If(never).Then(clientv3.OpPut(s.keys.of(0), "")).Commit()
+	err := s.tryToWrite(ctx)
 	if errors.Is(err, rpctypes.ErrNoSpace) {
 		logger.Warn("no space left in etcd: creates are refused until there is", "error", err)
 		return nil
 	}
+	return err
+}
+
+// tryToWrite goes all the way of a create, through the quorum, and stores nothing.
+func (s *Store) tryToWrite(ctx context.Context) error {
+	never := clientv3.Compare(clientv3.CreateRevision(s.keys.first()), "<", 0)
+	_, err := s.client.Txn(clientv3.WithRequireLeader(ctx)).If(never).Then(clientv3.OpPut(s.keys.of(0), "")).Commit()
 	return err
 }
 

@@ -45,6 +45,7 @@ func Open(ctx context.Context, loc storage.Location) (storage.Store, error) {
 	if !loc.ReadOnly {
 		commit := storage.Remote{Insert: s.insert, Timeout: timeout, Patience: patience}.Commit
 		s.group = storage.NewGroupCommit(commit, storage.Limits{BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers})
+		s.pulse = storage.NewPulse(s.wantWritable) //nolint:contextcheck // it outlives the context of the opening
 	}
 	return s, nil
 }

@@ -47,11 +47,15 @@ const (
 type Store struct {
 	pool   *pgxpool.Pool
 	group  *storage.GroupCommit
-	once   sync.Once // closes
+	pulse  *storage.Pulse // nil if it is open for reading only
+	once   sync.Once      // closes
 	closed atomic.Bool
 }
 
-var _ storage.Store = (*Store)(nil)
+var (
+	_ storage.Store      = (*Store)(nil)
+	_ storage.Observable = (*Store)(nil)
+)
 
 // Create is [storage.Store.Create].
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
@@ -154,8 +158,26 @@ func (s *Store) tryRead(ctx context.Context, patience time.Duration, sql string,
 
 // Ready is [storage.Store.Ready].
 func (s *Store) Ready() error {
-	return s.group.Ready()
+	if err := s.group.Ready(); err != nil {
+		return err
+	}
+	return s.pulse.Err()
 }
+
+// wantWritable fails if the server does not answer, or is a standby.
+func (s *Store) wantWritable(ctx context.Context) error {
+	var readOnly string
+	if err := s.pool.QueryRow(ctx, selectReadOnly).Scan(&readOnly); err != nil {
+		return err
+	}
+	if readOnly == "on" {
+		return errors.New("the server takes no writes: it is a standby, or default_transaction_read_only is on")
+	}
+	return nil
+}
+
+// Stats is [storage.Observable].
+func (s *Store) Stats() storage.Stats { return storage.Stats{Group: s.group.Stats()} }
 
 // Stopped is [storage.Store.Stopped]. This engine never stops itself: what it
 // cannot reach it can reach again.
@@ -166,6 +188,9 @@ func (s *Store) Stopped() <-chan struct{} {
 // Close is [storage.Store.Close].
 func (s *Store) Close() error {
 	s.once.Do(func() {
+		if s.pulse != nil {
+			s.pulse.Close()
+		}
 		s.group.Close()
 		s.closed.Store(true)
 		s.pool.Close()

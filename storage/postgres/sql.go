@@ -29,6 +29,7 @@ const (
 	selectColumns = `SELECT column_name, data_type FROM information_schema.columns
 WHERE table_schema = current_schema() AND table_name = 'plants' ORDER BY column_name`
 	selectSettings = `SELECT coalesce(current_setting('fsync', true), ''), coalesce(current_setting('synchronous_commit', true), '')`
+	selectReadOnly = `SELECT coalesce(current_setting('transaction_read_only', true), '')`
 	// lockSchema keeps others from making the table at the same time. The number
 	// is that of this program.
 	lockSchema = `SELECT pg_advisory_xact_lock(7810485398571)`

@@ -40,6 +40,8 @@ type Server struct {
 	BaseURL string
 	// DescriptionURL is where it serves its OpenAPI description.
 	DescriptionURL string
+	// AdminURL is where its admin listener is, on a port that was free.
+	AdminURL string
 	// Dir is its working folder.
 	Dir string
 
@@ -74,7 +76,7 @@ func Try(t testing.TB, o Options) (*Server, error) {
 	}
 	s := &Server{
 		Dir: o.Dir, t: t, exited: make(chan struct{}),
-		env: append([]string{"ADDR=127.0.0.1:0"}, o.Env...),
+		env: append([]string{"ADDR=127.0.0.1:0", "ADMIN_ADDR=127.0.0.1:0"}, o.Env...),
 	}
 	args := append([]string{"serve"}, o.Args...)
 	if o.Binary == "" {
@@ -104,6 +106,7 @@ type record struct {
 	Message        string `json:"msg"`
 	BaseURL        string `json:"base_url"`
 	DescriptionURL string `json:"description_url"`
+	AdminURL       string `json:"admin_url"`
 }
 
 // follow keeps the log and sends on its ready record, until the process ends.
@@ -129,7 +132,7 @@ func (s *Server) follow(stderr io.Reader, ready chan<- record) {
 func (s *Server) await(ready <-chan record) error {
 	select {
 	case r := <-ready:
-		s.BaseURL, s.DescriptionURL = r.BaseURL, r.DescriptionURL
+		s.BaseURL, s.DescriptionURL, s.AdminURL = r.BaseURL, r.DescriptionURL, r.AdminURL
 		return nil
 	case <-s.exited:
 		return fmt.Errorf("the server ended with %v before it was ready:\n%s", s.cmd.ProcessState, s.Log())

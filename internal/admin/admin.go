@@ -1,0 +1,134 @@
+// Package admin is what the operator's machines ask a running server: whether it
+// lives, whether it takes plants, and what it has counted. It has a listener of its
+// own, and answers failures as the service does (C1.3).
+package admin
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"plantstore/internal/auth"
+	"plantstore/internal/meter"
+	"plantstore/internal/server"
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// Options are what the admin listener tells of, all of it needed.
+type Options struct {
+	Version  string
+	Store    storage.Store
+	Requests *meter.Requests
+	Server   func() server.Stats
+	Tokens   func() auth.CacheStats
+	// Stopping is done when the server stops.
+	Stopping context.Context //nolint:containedctx // a state that is asked for, not that of a call
+	Logger   *slog.Logger
+	// Pprof is whether there are the profiles of the Go runtime at /debug/pprof/.
+	Pprof bool
+}
+
+// admin is the handler.
+type admin struct {
+	Options
+
+	paths map[string]http.HandlerFunc
+
+	mu   sync.Mutex
+	last string // what /readyz has said last
+}
+
+// New returns the handler of the admin listener.
+func New(options Options) http.Handler {
+	a := &admin{Options: options}
+	a.paths = map[string]http.HandlerFunc{"/livez": a.live, "/readyz": a.readiness, "/metrics": a.metrics}
+	if options.Pprof {
+		addProfiles(a.paths)
+	}
+	return a
+}
+
+// ServeHTTP implements [http.Handler].
+func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Request-Id", requestID(r))
+	handler, known := a.paths[r.URL.Path]
+	switch {
+	case !known:
+		fail(w, models.NewError(models.CodeNotFound,
+			"there is nothing at this path; there are /livez, /readyz, /metrics and, with PPROF=on, /debug/pprof/"))
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		header.Set("Allow", "GET, HEAD")
+		fail(w, models.NewError(models.CodeMethodNotAllowed, "this path does not take this method; see the header Allow"))
+	default:
+		handler(w, r)
+	}
+}
+
+// live answers that the process does.
+func (*admin) live(w http.ResponseWriter, _ *http.Request) {
+	write(w, http.StatusOK, "application/json", []byte(`{"status":"alive"}`))
+}
+
+// readiness answers whether plants can be created, and why not. When that has
+// changed since it was last asked for, the log says so, with causes.
+func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
+	problems := a.problems()
+	text := strings.Join(problems, "; ")
+	a.note(r.Context(), text)
+	if text == "" {
+		write(w, http.StatusOK, "application/json", []byte(`{"status":"ready"}`))
+		return
+	}
+	fail(w, models.NewError(models.CodeUnavailable, "not ready: "+text))
+}
+
+// note logs what /readyz says, if it is news.
+func (a *admin) note(ctx context.Context, text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if text == a.last {
+		return
+	}
+	a.last = text
+	if text == "" {
+		a.Logger.InfoContext(ctx, "ready again")
+		return
+	}
+	attrs := []slog.Attr{slog.String("why", text)}
+	if err := a.Store.Ready(); err != nil {
+		attrs = append(attrs, slog.String("cause", err.Error()))
+	}
+	a.Logger.LogAttrs(ctx, slog.LevelWarn, "not ready", attrs...)
+}
+
+// requestID returns the client's own if it is sane, else a new one (C1.6).
+func requestID(r *http.Request) string {
+	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && models.SaneRequestID(ids[0]) {
+		return ids[0]
+	}
+	return rand.Text()
+}
+
+// fail answers with status 400 and an Error.
+func fail(w http.ResponseWriter, failure *models.Error) {
+	encoded, _ := json.Marshal(failure) // a number and a string of ours always encode
+	write(w, http.StatusBadRequest, "application/json", encoded)
+}
+
+// write answers with a body that is whole.
+func write(w http.ResponseWriter, status int, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client is gone; nobody is left to tell
+}

@@ -1,0 +1,123 @@
+package admin
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+
+	"plantstore/internal/auth"
+	"plantstore/internal/meter"
+	"plantstore/internal/server"
+	"plantstore/storage"
+)
+
+// contentType is that of the text format of Prometheus.
+const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+// A metric is a row of the table of metrics, see [table].
+type metric struct {
+	name string // without the prefix
+	kind string // as Prometheus names it
+	help string
+	// write writes the series of the metric, if there are any.
+	write func(s *series, now *sample)
+}
+
+// A sample is all that is counted, at one moment.
+type sample struct {
+	*admin
+
+	ready  bool
+	store  storage.Stats
+	server server.Stats
+	tokens auth.CacheStats
+}
+
+// metrics answers with all metrics, those of the Go runtime and the process too.
+func (a *admin) metrics(w http.ResponseWriter, _ *http.Request) {
+	now := &sample{admin: a, ready: len(a.problems()) == 0, store: a.stats(), server: a.Server(), tokens: a.Tokens()}
+	var text bytes.Buffer
+	for _, m := range table() {
+		s := &series{text: new(bytes.Buffer), name: prefix + m.name}
+		if m.write(s, now); s.text.Len() > 0 {
+			fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %[1]s %s\n%s", s.name, m.help, m.kind, s.text)
+		}
+	}
+	metrics.WriteProcessMetrics(&text)
+	metrics.WriteFDMetrics(&text)
+	write(w, http.StatusOK, contentType, text.Bytes())
+}
+
+// series are what is written of one metric.
+type series struct {
+	text *bytes.Buffer
+	name string
+}
+
+// value writes one. The labels are names and values in turn.
+func (s *series) value(value float64, labels ...string) {
+	metrics.WriteGaugeFloat64(s.text, s.name+braced(labels), value)
+}
+
+// count is value for what is counted.
+func (s *series) count(value uint64, labels ...string) {
+	metrics.WriteCounterUint64(s.text, s.name+braced(labels), value)
+}
+
+// flag is 1 or 0.
+func (s *series) flag(on bool) {
+	if on {
+		s.count(1)
+		return
+	}
+	s.count(0)
+}
+
+// moment writes a time, unless there is none yet.
+func (s *series) moment(at time.Time) {
+	if !at.IsZero() {
+		s.value(float64(at.UnixMilli()) / 1000)
+	}
+}
+
+// distribution writes a histogram whose values are so many to the unit.
+func (s *series) distribution(d meter.Distribution, unit float64, labels ...string) {
+	name := s.name
+	defer func() { s.name = name }()
+	s.name = name + "_bucket"
+	for i, bound := range d.Bounds {
+		s.count(d.Counts[i], append(labels, "le", fmt.Sprint(float64(bound)/unit))...)
+	}
+	s.count(d.Count, append(labels, "le", fmt.Sprint(math.Inf(1)))...)
+	s.name = name + "_sum"
+	s.value(float64(d.Sum)/unit, labels...)
+	s.name = name + "_count"
+	s.count(d.Count, labels...)
+}
+
+// braced returns labels as they stand after the name of a series.
+func braced(labels []string) string {
+	var pairs []string
+	for i := 0; i+1 < len(labels); i += 2 {
+		pairs = append(pairs, fmt.Sprintf("%s=%q", labels[i], labels[i+1]))
+	}
+	if len(pairs) == 0 {
+		return ""
+	}
+	return "{" + strings.Join(pairs, ",") + "}"
+}
+
+// MarkdownTable returns the metrics as a table for the manual.
+func MarkdownTable() string {
+	var b strings.Builder
+	b.WriteString("| Metric | Type | Meaning |\n|---|---|---|\n")
+	for _, m := range table() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", prefix+m.name, m.kind, m.help)
+	}
+	return b.String()
+}

@@ -1,0 +1,68 @@
+package admin
+
+import (
+	"fmt"
+	"time"
+
+	"plantstore/storage"
+)
+
+const (
+	// leastFree is how many bytes the file system must have left: the file of
+	// plants grows by 16 MiB at a time.
+	leastFree = 64 << 20
+	// failureTime is how long a commit that failed counts. After it the next
+	// create shows whether the store is better.
+	failureTime = 10 * time.Second
+)
+
+// problems returns all reasons why plants cannot be created, or could not be soon.
+func (a *admin) problems() (problems []string) {
+	if a.Stopping.Err() != nil {
+		problems = append(problems, "the server is shutting down")
+	}
+	switch {
+	case stopped(a.Store):
+		problems = append(problems, "the store has stopped itself after a fault, and the server ends: the log says which")
+	case a.Store.Ready() != nil:
+		problems = append(problems, "the store is not available: the log says why")
+	}
+	stats := a.stats()
+	if at := stats.Group.FailedAt; !at.IsZero() && time.Since(at) < failureTime {
+		problems = append(problems, "the last commit has failed: the log says why")
+	}
+	return append(problems, diskProblems(stats.File)...)
+}
+
+// diskProblems returns what is wrong with the file system of the plants.
+func diskProblems(file *storage.FileStats) (problems []string) {
+	if file == nil {
+		return nil
+	}
+	if file.ReadOnly {
+		problems = append(problems, "the file system of the plants is mounted read-only")
+	}
+	if file.Free >= 0 && file.Free < leastFree {
+		problems = append(problems, fmt.Sprintf("the file system of the plants has only %d bytes left, and should have %d: make room",
+			file.Free, int64(leastFree)))
+	}
+	return problems
+}
+
+// stopped reports whether the store has stopped itself.
+func stopped(store storage.Store) bool {
+	select {
+	case <-store.Stopped():
+		return true
+	default:
+		return false
+	}
+}
+
+// stats returns what the store has counted.
+func (a *admin) stats() storage.Stats {
+	if observable, ok := a.Store.(storage.Observable); ok {
+		return observable.Stats()
+	}
+	return storage.Stats{}
+}

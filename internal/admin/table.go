@@ -1,0 +1,141 @@
+package admin
+
+import (
+	"fmt"
+	"slices"
+
+	"plantstore/internal/meter"
+	"plantstore/models"
+)
+
+// prefix begins the names of all metrics of this program.
+const prefix = "plantstore_"
+
+// second is the unit of times that are kept in nanoseconds.
+const second = 1e9
+
+// table returns all metrics of this program. The manual has it, and a test holds
+// the dashboard and the alerts against it.
+func table() []metric {
+	return slices.Concat(requestMetrics(), storeMetrics(), fileMetrics())
+}
+
+// requestMetrics are about what clients see.
+func requestMetrics() []metric {
+	return []metric{
+		{"build_info", "gauge", "1; the label version says what is running", func(s *series, now *sample) { s.value(1, "version", now.Version) }},
+		{"ready", "gauge", "1 if /readyz says so, else 0", func(s *series, now *sample) { s.flag(now.ready) }},
+		{
+			"requests_total", "counter",
+			"answers, by outcome (created, read, refused: the client can do better, failed) and the number of the Error, 0 if there is none",
+			writeRequests,
+		},
+		{
+			"request_duration_seconds", "histogram",
+			"time from the header of a request to its answer, by outcome; without what was refused before its header was read",
+			func(s *series, now *sample) {
+				for _, outcome := range meter.Outcomes() {
+					s.distribution(now.Requests.Took(outcome), second, "outcome", string(outcome))
+				}
+			},
+		},
+		{"connections", "gauge", "open connections", func(s *series, now *sample) { s.value(float64(now.server.Open)) }},
+		{"connections_limit", "gauge", "most that may be open, MAX_CONNECTIONS", func(s *series, now *sample) { s.value(float64(now.server.Limit)) }},
+		{"connections_accepted_total", "counter", "connections that were accepted", func(s *series, now *sample) { s.count(now.server.Accepted) }},
+		{
+			"connections_turned_away_total", "counter", "those of them for which there was no place",
+			func(s *series, now *sample) { s.count(now.server.TurnedAway) },
+		},
+		{"token_cache_hits_total", "counter", "tokens that were remembered", func(s *series, now *sample) { s.count(now.tokens.Hits) }},
+		{"token_cache_misses_total", "counter", "tokens that had to be verified", func(s *series, now *sample) { s.count(now.tokens.Misses) }},
+	}
+}
+
+// writeRequests writes what the handler and the server itself have answered.
+func writeRequests(s *series, now *sample) {
+	for _, outcome := range []meter.Outcome{meter.Created, meter.Read} {
+		s.count(now.Requests.Took(outcome).Count, "outcome", string(outcome), "error", "0")
+	}
+	for _, c := range models.Codes() {
+		n := now.Requests.Errors.Count(c.Code) + now.server.Refused.Count(c.Code)
+		s.count(n, "outcome", string(meter.OutcomeOf(c.Code)), "error", fmt.Sprint(int(c.Code)))
+	}
+}
+
+// storeMetrics are about any store.
+func storeMetrics() []metric {
+	return []metric{
+		{
+			"queue_creates", "gauge", "creates that wait for a commit",
+			func(s *series, now *sample) { s.value(float64(now.store.Group.QueuedCreates)) },
+		},
+		{
+			"queue_creates_limit", "gauge", "most that may wait",
+			func(s *series, now *sample) { s.value(float64(now.store.Group.QueueLimit)) },
+		},
+		{
+			"queue_bytes", "gauge", "bytes of the names and tags that wait for a commit",
+			func(s *series, now *sample) { s.value(float64(now.store.Group.QueuedBytes)) },
+		},
+		{
+			"plants_created_total", "counter", "plants that this process has stored, imported ones too",
+			func(s *series, now *sample) { s.count(now.store.Group.Created) },
+		},
+		{
+			"commit_plants", "histogram", "plants in a commit",
+			func(s *series, now *sample) { s.distribution(now.store.Group.CommitPlants, 1) },
+		},
+		{
+			"commit_duration_seconds", "histogram", "time that a commit took, with all attempts",
+			func(s *series, now *sample) { s.distribution(now.store.Group.CommitTime, second) },
+		},
+		{
+			"commit_failures_total", "counter", "commits that stored nothing, or of which that is not known",
+			func(s *series, now *sample) { s.count(now.store.Group.FailedCommits) },
+		},
+		{
+			"store_stopped", "gauge", "1 if the store has stopped itself after a fault, else 0; the process ends then",
+			func(s *series, now *sample) { s.flag(stopped(now.Store)) },
+		},
+	}
+}
+
+// fileMetrics are about a store that is a file of this machine.
+func fileMetrics() []metric {
+	all := []metric{
+		{"store_plants", "gauge", "plants in the database (bbolt)", func(s *series, now *sample) { s.value(float64(now.store.File.Plants)) }},
+		{"store_size_bytes", "gauge", "size of the database (bbolt)", func(s *series, now *sample) { s.value(float64(now.store.File.Size)) }},
+		{
+			"store_free_bytes", "gauge", "bytes that the file system of the database has left (bbolt)",
+			func(s *series, now *sample) {
+				if free := now.store.File.Free; free >= 0 {
+					s.value(float64(free))
+				}
+			},
+		},
+		{
+			"scrub_records_total", "counter", "records that the scrub has read (bbolt)",
+			func(s *series, now *sample) { s.count(now.store.File.Scrub.Records) },
+		},
+		{
+			"scrub_damaged_total", "counter", "damaged records that the scrub has found, each time that it did (bbolt)",
+			func(s *series, now *sample) { s.count(now.store.File.Scrub.Damaged) },
+		},
+		{
+			"scrub_last_pass_damaged", "gauge", "damaged records in the last pass through all of them (bbolt)",
+			func(s *series, now *sample) { s.count(now.store.File.Scrub.LastDamaged) },
+		},
+		{
+			"scrub_last_pass_timestamp_seconds", "gauge", "when that pass ended, in Unix time; missing before the first one has (bbolt)",
+			func(s *series, now *sample) { s.moment(now.store.File.Scrub.LastPass) },
+		},
+	}
+	for i, m := range all {
+		all[i].write = func(s *series, now *sample) {
+			if now.store.File != nil {
+				m.write(s, now)
+			}
+		}
+	}
+	return all
+}

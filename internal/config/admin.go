@@ -1,0 +1,57 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+)
+
+// adminOptions are about the listener for the operator's machines.
+func adminOptions() []Option {
+	return []Option{
+		{
+			Env: "ADMIN_ADDR", Flag: "admin-addr", Default: "127.0.0.1:8081",
+			Help: "`HOST:PORT` for probes and metrics: /livez, /readyz, /metrics; off: none",
+			set:  func(c *Config, v string) (err error) { c.AdminAddr, err = parseAdminAddr(v); return err },
+		},
+		{
+			Env: "PPROF", Flag: "pprof", Default: "off",
+			Help: "`on` or off: whether the profiles of the Go runtime are at /debug/pprof/ there",
+			set: func(c *Config, v string) (err error) {
+				c.Pprof, err = parseSwitch(v)
+				return err
+			},
+		},
+	}
+}
+
+// parseAdminAddr returns the address to listen on, empty for none.
+func parseAdminAddr(v string) (string, error) {
+	if v == "off" {
+		return "", nil
+	}
+	if _, _, err := net.SplitHostPort(v); err != nil {
+		return "", errors.New("must be HOST:PORT, such as 127.0.0.1:8081 or :8081, or off")
+	}
+	return v, checkAddr(v)
+}
+
+// checkPorts returns an error if ADDR, or PORT, and ADMIN_ADDR want the same port of
+// the same machine's addresses, so that nobody looks for another program that has it.
+func (c *Config) checkPorts() error {
+	host, port, err := net.SplitHostPort(c.Addr)
+	adminHost, adminPort, adminErr := net.SplitHostPort(c.AdminAddr)
+	if err != nil || adminErr != nil || port != adminPort || port == "0" {
+		return nil //nolint:nilerr // one of them is no address of this kind
+	}
+	if host != adminHost && !anywhere(host) && !anywhere(adminHost) {
+		return nil
+	}
+	return fmt.Errorf("ADMIN_ADDR (--admin-addr): %q: the port is that of ADDR, %s; choose another one, or off", c.AdminAddr, c.Addr)
+}
+
+// anywhere reports whether a host stands for all addresses of the machine.
+func anywhere(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "" || ip != nil && ip.IsUnspecified()
+}
