@@ -44,7 +44,7 @@ func start(ctx context.Context, binary, dir, token string, args ...string) (*pro
 	p := &process{addr: addr, exited: make(chan struct{})}
 	p.cmd = exec.CommandContext(ctx, binary, args...) //nolint:gosec // one of those that were just built
 	p.cmd.Dir, p.cmd.Stderr = dir, log
-	p.cmd.Env = []string{"ADDR=" + addr, "JWT_SECRET=" + secret}
+	p.cmd.Env = []string{"ADDR=" + addr, "ADMIN_ADDR=127.0.0.1:0", "JWT_SECRET=" + secret}
 	begin := time.Now()
 	if err := p.cmd.Start(); err != nil {
 		return nil, err

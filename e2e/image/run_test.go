@@ -74,7 +74,7 @@ func checkDefaults(t *testing.T, s *storage) {
 	if got := strings.Fields(s.do(t, "top", "defaults", "user", "group")); !slices.Equal(got, want) {
 		t.Errorf("the server runs as %q, want %q", got, want)
 	}
-	_, err := s.podmanRun(t.Context(), "exec", "defaults", "/plantstore", "health", "--addr", "127.0.0.1:9")
+	_, err := s.podmanRun(t.Context(), "exec", "defaults", "/plantstore", "health", "--admin-addr", "127.0.0.1:9")
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Errorf("health where nobody listens: %v, want exit code 1", err)
@@ -86,7 +86,7 @@ func checkDefaults(t *testing.T, s *storage) {
 // same volume (C5.26), and so is the secret: the token still holds.
 func checkVolume(t *testing.T, s *storage) {
 	addr := freeAddr(t)
-	args := []string{"--network=host", "--volume=plants:/data", "--env=ADDR=" + addr}
+	args := []string{"--network=host", "--volume=plants:/data", "--env=ADDR=" + addr, "--env=ADMIN_ADDR=" + freeAddr(t)}
 	s.start(t, "first", args...)
 	token := s.do(t, "exec", "first", "/plantstore", "token")
 	if status, body := create(t, addr, token); status != http.StatusOK || string(body) != `{"name":"Monstera"}` {

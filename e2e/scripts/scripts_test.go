@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 // own, such as stop, which would be run in its place:
 //
 //	exits CODE ARGUMENT...  run plantstore, which must end with that code
-//	serve ARGUMENT...       start plantstore serve on a free port, named by $URL and $HOST
+//	serve ARGUMENT...       start plantstore serve on a free port, named by $URL and $HOST; $ADMIN is the admin listener's
 //	sigterm                 send it SIGTERM, upon which it must exit with 0; its log is stderr
 //	sigkill                 end it as kill -9 does
 //	token ARGUMENT...       set $TOKEN to what plantstore token prints
@@ -108,6 +108,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	})
 	ts.Setenv("URL", s.server.BaseURL)
 	ts.Setenv("HOST", strings.TrimPrefix(s.server.BaseURL, "http://"))
+	ts.Setenv("ADMIN", strings.TrimPrefix(s.server.AdminURL, "http://"))
 }
 
 func sigterm(ts *testscript.TestScript, neg bool, _ []string) {

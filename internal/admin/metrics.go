@@ -45,7 +45,7 @@ func (a *admin) metrics(w http.ResponseWriter, _ *http.Request) {
 	for _, m := range table() {
 		s := &series{text: new(bytes.Buffer), name: prefix + m.name}
 		if m.write(s, now); s.text.Len() > 0 {
-			fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %[1]s %s\n%s", s.name, m.help, m.kind, s.text)
+			fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %[1]s %[3]s\n%[4]s", s.name, m.help, m.kind, s.text)
 		}
 	}
 	metrics.WriteProcessMetrics(&text)

@@ -46,9 +46,9 @@ type Verifier struct {
 
 	hits, misses atomic.Uint64 // of the caches of trusted
 	trusted      atomic.Pointer[trusted]
-	mu      sync.Mutex // of what trusted is made from
-	own     []Key      // set by SetKeys
-	issued  []Key      // fetched from the issuer
+	mu           sync.Mutex // of what trusted is made from
+	own          []Key      // set by SetKeys
+	issued       []Key      // fetched from the issuer
 }
 
 // A trusted holds keys, and the tokens that were verified with them. Other keys come

@@ -10,8 +10,8 @@ import (
 
 func TestHealth(t *testing.T) {
 	t.Chdir(t.TempDir())
-	addr := strings.TrimPrefix(startServer(t, "plantstore", nil).ready(t).BaseURL, "http://")
-	if printed := output(t, nil, "health", "--addr", addr); printed != "" {
+	addr := strings.TrimPrefix(startServer(t, "plantstore", nil).ready(t).AdminURL, "http://")
+	if printed := output(t, nil, "health", "--admin-addr", addr); printed != "" {
 		t.Errorf("it prints %q, want nothing", printed)
 	}
 }
@@ -19,9 +19,9 @@ func TestHealth(t *testing.T) {
 // A server that listens on all addresses is asked on this machine.
 func TestHealthOfAllAddresses(t *testing.T) {
 	t.Chdir(t.TempDir())
-	base := startServer(t, "plantstore", nil, "--addr", ":0").ready(t).BaseURL
-	_, port, _ := strings.Cut(strings.TrimPrefix(base, "http://"), ":")
-	for _, environ := range []string{"PORT=" + port, "ADDR=0.0.0.0:" + port, "ADDR=:" + port} {
+	url := startServer(t, "plantstore", nil, "--admin-addr", ":0").ready(t).AdminURL
+	_, port, _ := strings.Cut(strings.TrimPrefix(url, "http://"), ":")
+	for _, environ := range []string{"ADMIN_ADDR=0.0.0.0:" + port, "ADMIN_ADDR=:" + port} {
 		output(t, []string{environ}, "health")
 	}
 }
@@ -34,13 +34,43 @@ func TestHealthWithoutServer(t *testing.T) {
 	}
 	addr := free.Addr().String()
 	_ = free.Close()
-	checkFailure(t, run(t, nil, "health", "--addr", addr), 1, "the server at http://"+addr+" does not answer: *")
+	checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 1, "the server at http://"+addr+" does not answer: *")
 }
 
-func TestHealthOfAnotherServer(t *testing.T) {
+func TestHealthWithoutAdminListener(t *testing.T) {
 	t.Parallel()
-	other := httptest.NewServer(http.NotFoundHandler())
-	defer other.Close()
-	checkFailure(t, run(t, nil, "health", "--addr", strings.TrimPrefix(other.URL, "http://")), 1,
-		"the server at "+other.URL+" answers 404 Not Found")
+	checkFailure(t, run(t, nil, "health", "--admin-addr", "off"), 1, "ADMIN_ADDR is off: there is nobody to ask; *")
+}
+
+// What a server that is not ready says is what health says, and what is no plant
+// store is told from one.
+func TestHealthOfServersThatAreNot(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status int
+		body   string
+		want   string // after the URL, unless it is the message
+	}{
+		"not ready":      {400, `{"error":503,"message":"not ready: it rains"}`, "not ready: it rains"},
+		"another one":    {404, "404 page not found", "404 Not Found"},
+		"an odd one":     {400, `{"error":503}`, "400 Bad Request"},
+		"an endless one": {400, strings.Repeat(" ", 1<<20), "400 Bad Request"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/readyz" {
+					t.Errorf("it asks for %s", r.URL.Path)
+				}
+				w.WriteHeader(test.status)
+				_, _ = w.Write([]byte(test.body))
+			}))
+			defer other.Close()
+			want := test.want
+			if name != "not ready" {
+				want = "the server at " + other.URL + " answers " + want
+			}
+			checkFailure(t, run(t, nil, "health", "--admin-addr", strings.TrimPrefix(other.URL, "http://")), 1, want)
+		})
+	}
 }

@@ -34,7 +34,7 @@ func startServer(t *testing.T, name string, environ []string, args ...string) se
 	exited := make(chan int, 1)
 	go func() {
 		code := cli.Main(ctx, cli.Process{
-			Args:    append([]string{name, "serve", "--addr", "127.0.0.1:0"}, args...),
+			Args:    append([]string{name, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, args...),
 			Environ: environ,
 			Stdout:  io.Discard,
 			Stderr:  stderr,
@@ -65,6 +65,7 @@ type readyRecord struct {
 	Message        string `json:"msg"`
 	BaseURL        string `json:"base_url"`
 	DescriptionURL string `json:"description_url"`
+	AdminURL       string `json:"admin_url"`
 	Data           string `json:"data"`
 	TokenCommand   string `json:"token_command"`
 }
@@ -137,13 +138,15 @@ func TestServe(t *testing.T) {
 // For people the server says in a few lines where everything is.
 func TestServeInText(t *testing.T) {
 	t.Chdir(t.TempDir())
-	s := startServer(t, "plantstore", []string{"LOG_FORMAT=text"}, "--storage-url", "here.db", "--base-url", "https://plants.example/")
+	s := startServer(t, "plantstore", []string{"LOG_FORMAT=text"},
+		"--storage-url", "here.db", "--base-url", "https://plants.example/", "--admin-addr", "off")
 	s.stop()
 	greeting := []string{
 		"The plant store is ready.",
 		"  base URL     https://plants.example",
 		"  try it       https://plants.example/docs",
 		"  description  https://plants.example/openapi.yaml",
+		"  metrics      (ADMIN_ADDR is off)",
 		"  plants       here.db",
 		"  get a token  plantstore token --storage-url here.db",
 	}
@@ -213,8 +216,13 @@ func TestPortTaken(t *testing.T) {
 	}
 	defer taken.Close()
 	addr := taken.Addr().String()
-	checkFailure(t, run(t, nil, "serve", "--addr", addr), 1,
-		addr+" is in use by another program; choose another address with --addr or ADDR")
+	const another = " is in use by another program; choose another address with "
+	clients, admin := addr+another+"--addr or ADDR", addr+another+"--admin-addr or ADMIN_ADDR, or off for no probes and metrics"
+	_, port, _ := net.SplitHostPort(addr)
+	both := net.JoinHostPort("localhost", port)
+	checkFailure(t, run(t, nil, "serve", "--addr", addr, "--admin-addr", "off"), 1, clients)
+	checkFailure(t, run(t, nil, "serve", "--addr", "127.0.0.1:0", "--admin-addr", addr), 1, admin)
+	checkFailure(t, run(t, nil, "serve", "--addr", addr, "--admin-addr", both), 1, clients, strings.Replace(admin, addr, both, 1))
 	if entries, err := os.ReadDir("."); len(entries) != 0 || err != nil {
 		t.Errorf("it has left something behind: %v, %v", entries, err)
 	}
@@ -238,7 +246,7 @@ func TestWrongDatabases(t *testing.T) {
 	}
 	for name, test := range tests { //nolint:paralleltest // t.Chdir
 		t.Run(name, func(t *testing.T) {
-			r := run(t, []string{"JWT_SECRET=" + secret}, "serve", "--addr", "127.0.0.1:0", "--storage-url", test.storage)
+			r := run(t, []string{"JWT_SECRET=" + secret}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--storage-url", test.storage)
 			checkFailure(t, r, test.code, test.want)
 		})
 	}
@@ -278,7 +286,7 @@ func TestServeEndsWithStuckLog(t *testing.T) {
 	exited := make(chan int, 1)
 	go func() {
 		exited <- cli.Main(ctx, cli.Process{
-			Args: []string{"plantstore", "serve", "--addr", "127.0.0.1:0"}, Stdout: io.Discard, Stderr: log,
+			Args: []string{"plantstore", "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, Stdout: io.Discard, Stderr: log,
 		})
 	}()
 	base := server{first: <-log.first}.ready(t).BaseURL

@@ -45,6 +45,16 @@ func samples() []sample {
 			[3]string{"off", "on", "off"},
 			[3]any{false, true, false},
 		},
+		{
+			"ADMIN_ADDR", func(c *config.Config) any { return c.AdminAddr }, "127.0.0.1:8081",
+			[3]string{":1", "off", "localhost:0"},
+			[3]any{":1", "", "localhost:0"},
+		},
+		{
+			"PPROF", func(c *config.Config) any { return c.Pprof }, false,
+			[3]string{"on", "off", "on"},
+			[3]any{true, false, true},
+		},
 		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
 		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
 		{

@@ -52,7 +52,7 @@ func Build(path string, args ...string) error {
 
 // Command returns a run of the program with args in the folder dir. Of this
 // process's environment it gets only what no option of the program can hide in,
-// and env.
+// and env. Its admin listener takes a free port, unless env says otherwise.
 func Command(t testing.TB, dir string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	if binary == "" {
@@ -70,6 +70,6 @@ func command(path, dir string, env []string, args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(append(cmd.Env, "ADMIN_ADDR=127.0.0.1:0"), env...)
 	return cmd
 }

@@ -76,7 +76,7 @@ func Try(t testing.TB, o Options) (*Server, error) {
 	}
 	s := &Server{
 		Dir: o.Dir, t: t, exited: make(chan struct{}),
-		env: append([]string{"ADDR=127.0.0.1:0", "ADMIN_ADDR=127.0.0.1:0"}, o.Env...),
+		env: append([]string{"ADDR=127.0.0.1:0"}, o.Env...),
 	}
 	args := append([]string{"serve"}, o.Args...)
 	if o.Binary == "" {
