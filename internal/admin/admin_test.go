@@ -1,0 +1,195 @@
+package admin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/internal/admin"
+	"plantstore/internal/auth"
+	"plantstore/internal/meter"
+	"plantstore/internal/server"
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// A store is one whose state the tests say.
+type store struct {
+	storage.Store
+
+	err     error
+	stopped chan struct{}
+	stats   storage.Stats
+}
+
+func (s *store) Ready() error             { return s.err }
+func (s *store) Stopped() <-chan struct{} { return s.stopped }
+func (s *store) Stats() storage.Stats     { return s.stats }
+
+// newStore returns a store that is well.
+func newStore() *store {
+	return &store{stopped: make(chan struct{}), stats: storage.Stats{
+		Group: storage.ReadOnly().Stats(),
+		File:  &storage.FileStats{Plants: 7, Size: 4096, Free: 1 << 40},
+	}}
+}
+
+// newHandler returns the handler under test, about that store.
+func newHandler(t *testing.T, s storage.Store, change ...func(*admin.Options)) http.Handler {
+	t.Helper()
+	options := admin.Options{
+		Version: "v1.2.3", Store: s, Requests: meter.NewRequests(), Stopping: t.Context(), Logger: slog.New(slog.DiscardHandler),
+		Server: func() server.Stats { return server.Stats{Refused: new(meter.Errors)} },
+		Tokens: func() auth.CacheStats { return auth.CacheStats{} },
+	}
+	for _, c := range change {
+		c(&options)
+	}
+	return admin.New(options)
+}
+
+// ask returns the answer to a request.
+func ask(t *testing.T, h http.Handler, method, target string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody))
+	if w.Header().Get("X-Request-Id") == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%s %s: the headers are %v", method, target, w.Header())
+	}
+	return w
+}
+
+// wantError checks that an answer is an Error of that code with words about text.
+func wantError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
+	t.Helper()
+	var got models.Error
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusBadRequest || got.Code != code ||
+		!strings.Contains(got.Message, text) || w.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("the answer is %d %v %s, want error %d about %q", w.Code, w.Header(), w.Body, code, text)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	h := newHandler(t, newStore())
+	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			if w := ask(t, h, method, path); w.Code != http.StatusOK {
+				t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+			}
+		}
+		w := ask(t, h, http.MethodPost, path)
+		wantError(t, w, models.CodeMethodNotAllowed, "Allow")
+		if allow := w.Header().Get("Allow"); allow != "GET, HEAD" {
+			t.Errorf("%s: Allow %q", path, allow)
+		}
+	}
+	for _, path := range []string{"/", "/plants", "/livez/", "/Readyz", "/debug/pprof/", "/debug/pprof/heap"} {
+		wantError(t, ask(t, h, http.MethodGet, path), models.CodeNotFound, "/readyz")
+	}
+}
+
+// A client's own request id comes back if it is sane.
+func TestRequestID(t *testing.T) {
+	t.Parallel()
+	h := newHandler(t, newStore())
+	for sent, kept := range map[string]bool{"mine-1": true, "not\x00mine": false} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/livez", http.NoBody)
+		r.Header["X-Request-Id"] = []string{sent}
+		h.ServeHTTP(w, r)
+		if got := w.Header().Get("X-Request-Id"); (got == sent) != kept || got == "" {
+			t.Errorf("%q: the answer has %q", sent, got)
+		}
+	}
+}
+
+// Each reason why plants cannot be created makes /readyz say so, and takes nothing
+// from /livez.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		harm func(*store)
+		want string // empty: it is ready
+	}{
+		"well":               {func(*store) {}, ""},
+		"not available":      {func(s *store) { s.err = storage.ErrUnavailable }, "not available"},
+		"stopped":            {func(s *store) { close(s.stopped) }, "stopped itself"},
+		"a failed commit":    {func(s *store) { s.stats.Group.FailedAt = time.Now() }, "commit has failed"},
+		"long ago":           {func(s *store) { s.stats.Group.FailedAt = time.Now().Add(-time.Minute) }, ""},
+		"little space":       {func(s *store) { s.stats.File.Free = 64<<20 - 1 }, "67108863 bytes left"},
+		"just enough space":  {func(s *store) { s.stats.File.Free = 64 << 20 }, ""},
+		"unknown space":      {func(s *store) { s.stats.File.Free = -1 }, ""},
+		"read-only":          {func(s *store) { s.stats.File.ReadOnly = true }, "read-only"},
+		"an engine far away": {func(s *store) { s.stats.File = nil }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStore()
+			tt.harm(s)
+			h := newHandler(t, s)
+			w, ready := ask(t, h, http.MethodGet, "/readyz"), "plantstore_ready 1\n"
+			if tt.want == "" {
+				if w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}` {
+					t.Errorf("the answer is %d %s", w.Code, w.Body)
+				}
+			} else {
+				wantError(t, w, models.CodeUnavailable, tt.want)
+				ready = "plantstore_ready 0\n"
+			}
+			if metrics := ask(t, h, http.MethodGet, "/metrics").Body.String(); !strings.Contains(metrics, "\n"+ready) {
+				t.Errorf("the metrics lack %s", ready)
+			}
+			if w := ask(t, h, http.MethodGet, "/livez"); w.Code != http.StatusOK {
+				t.Errorf("/livez: %d %s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+// All that is wrong is said at once, and what is news goes to the log, with causes.
+func TestReadyTellsAll(t *testing.T) {
+	t.Parallel()
+	s := newStore()
+	var log strings.Builder
+	stopping, stop := context.WithCancel(t.Context())
+	h := newHandler(t, s, func(o *admin.Options) {
+		o.Stopping, o.Logger = stopping, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	ask(t, h, http.MethodGet, "/readyz")
+	if log.Len() > 0 {
+		t.Errorf("it is no news to be ready: %s", &log)
+	}
+	s.err, s.stats.File.Free = errors.New("the disk hums"), 0
+	stop()
+	for range 2 {
+		w := ask(t, h, http.MethodGet, "/readyz")
+		wantError(t, w, models.CodeUnavailable, "not ready: the server is shutting down; the store is not available: the log says why; the file system")
+		if strings.Contains(w.Body.String(), "hums") {
+			t.Errorf("it tells a cause: %s", w.Body)
+		}
+	}
+	if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "the disk hums") {
+		t.Errorf("the log has %d lines, want one with the cause:\n%s", n, &log)
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	t.Parallel()
+	h := newHandler(t, newStore(), func(o *admin.Options) { o.Pprof = true })
+	for _, target := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1", "/debug/pprof/symbol"} {
+		if w := ask(t, h, http.MethodGet, target); w.Code != http.StatusOK || w.Body.Len() == 0 {
+			t.Errorf("%s: %d, %d bytes", target, w.Code, w.Body.Len())
+		}
+	}
+	wantError(t, ask(t, h, http.MethodGet, "/debug/pprof/heap?seconds=x"), models.CodeBadRequest, "the profile was refused: ")
+	for _, path := range []string{"/debug/pprof", "/debug/pprof/cmdline", "/debug/pprof/nosuch"} {
+		wantError(t, ask(t, h, http.MethodGet, path), models.CodeNotFound, "")
+	}
+}

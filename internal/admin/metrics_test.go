@@ -1,0 +1,159 @@
+package admin_test
+
+import (
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/admin"
+	"plantstore/internal/auth"
+	"plantstore/internal/meter"
+	"plantstore/internal/server"
+	"plantstore/storage"
+)
+
+var update = flag.Bool("update", false, "write the table in docs/operations.md anew") //nolint:gochecknoglobals // a flag of go test
+
+// The manual has the table of metrics.
+func TestManualTable(t *testing.T) {
+	t.Parallel()
+	const begin, end = "<!-- metrics:begin -->\n", "<!-- metrics:end -->"
+	path := filepath.Join("..", "..", "docs", "operations.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), begin)
+	table, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("%s lacks the lines %s and %s", path, strings.TrimSpace(begin), end)
+	}
+	if *update {
+		text := before + begin + admin.MarkdownTable() + end + after
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // it is published
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(admin.MarkdownTable(), table); diff != "" {
+		t.Errorf("%s is not current; go test ./internal/admin -update writes it anew (-want +got):\n%s", path, diff)
+	}
+}
+
+// Every value that is counted comes out under its name.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	s := newStore()
+	s.stats.Group.QueuedCreates, s.stats.Group.QueuedBytes, s.stats.Group.QueueLimit = 11, 12, 13
+	s.stats.Group.Created, s.stats.Group.FailedCommits = 14, 15
+	s.stats.Group.CommitPlants = meter.Distribution{Bounds: []int64{1, 2}, Counts: []uint64{3, 4}, Count: 5, Sum: 6}
+	s.stats.File.Scrub = storage.ScrubStats{Records: 21, Damaged: 22, LastDamaged: 23, LastPass: time.UnixMilli(1_700_000_000_250)}
+	close(s.stopped)
+	requests, refused := meter.NewRequests(), new(meter.Errors)
+	requests.Observe(http.MethodPost, 0, 3*time.Millisecond)
+	requests.Observe(http.MethodPost, 409, time.Second)
+	refused.Add(409)
+	refused.Add(431)
+	h := newHandler(t, s, func(o *admin.Options) {
+		o.Requests = requests
+		o.Server = func() server.Stats {
+			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34, Refused: refused}
+		}
+		o.Tokens = func() auth.CacheStats { return auth.CacheStats{Hits: 41, Misses: 42} }
+	})
+	text := ask(t, h, http.MethodGet, "/metrics").Body.String()
+	for _, line := range []string{
+		`plantstore_build_info{version="v1.2.3"} 1`,
+		`plantstore_ready 0`,
+		`plantstore_requests_total{outcome="created",error="0"} 1`,
+		`plantstore_requests_total{outcome="read",error="0"} 0`,
+		`plantstore_requests_total{outcome="refused",error="409"} 2`,
+		`plantstore_requests_total{outcome="refused",error="431"} 1`,
+		`plantstore_requests_total{outcome="failed",error="507"} 0`,
+		`plantstore_request_duration_seconds_bucket{outcome="created",le="0.002"} 0`,
+		`plantstore_request_duration_seconds_bucket{outcome="created",le="0.005"} 1`,
+		`plantstore_request_duration_seconds_bucket{outcome="created",le="+Inf"} 1`,
+		`plantstore_request_duration_seconds_sum{outcome="created"} 0.003`,
+		`plantstore_request_duration_seconds_count{outcome="refused"} 1`,
+		`plantstore_connections 31`, `plantstore_connections_limit 32`,
+		`plantstore_connections_accepted_total 33`, `plantstore_connections_turned_away_total 34`,
+		`plantstore_token_cache_hits_total 41`, `plantstore_token_cache_misses_total 42`,
+		`plantstore_queue_creates 11`, `plantstore_queue_bytes 12`, `plantstore_queue_creates_limit 13`,
+		`plantstore_plants_created_total 14`, `plantstore_commit_failures_total 15`,
+		`plantstore_commit_plants_bucket{le="2"} 4`, `plantstore_commit_plants_bucket{le="+Inf"} 5`,
+		`plantstore_commit_plants_sum 6`, `plantstore_commit_plants_count 5`,
+		`plantstore_store_stopped 1`, `plantstore_store_plants 7`, `plantstore_store_size_bytes 4096`,
+		`plantstore_scrub_records_total 21`, `plantstore_scrub_damaged_total 22`, `plantstore_scrub_last_pass_damaged 23`,
+		`plantstore_scrub_last_pass_timestamp_seconds 1.70000000025e+09`,
+		`# TYPE plantstore_commit_plants histogram`,
+	} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("the metrics lack the line %s", line)
+		}
+	}
+	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total", "process_open_fds"} {
+		if !strings.Contains(text, "\n"+name+" ") {
+			t.Errorf("the metrics lack %s", name)
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+// Each metric is written, each line is one of a metric in the table, and no series
+// comes twice.
+func TestMetricsAreThoseOfTheTable(t *testing.T) {
+	t.Parallel()
+	s := newStore()
+	s.stats.File.Scrub.LastPass = time.Now()
+	text := ask(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
+	table, typed, seen := make(map[string]bool), make(map[string]bool), make(map[string]bool)
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(admin.MarkdownTable(), -1) {
+		table[row[1]] = true
+	}
+	for _, row := range regexp.MustCompile(`(?m)^# TYPE (\w+) (gauge|counter|histogram)$`).FindAllStringSubmatch(text, -1) {
+		typed[row[1]] = true
+	}
+	if diff := cmp.Diff(table, typed); diff != "" || len(table) < 20 {
+		t.Errorf("(-table +metrics):\n%s", diff)
+	}
+	for line := range strings.Lines(text) {
+		series, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if series == "#" {
+			continue
+		}
+		if seen[series] {
+			t.Errorf("%s comes twice", series)
+		}
+		seen[series] = true
+		name, _, _ := strings.Cut(series, "{")
+		family := regexp.MustCompile("_(bucket|sum|count)$").ReplaceAllString(name, "")
+		if strings.HasPrefix(name, "plantstore_") && !table[name] && !table[family] {
+			t.Errorf("%s is not in the table", series)
+		}
+	}
+}
+
+// An engine without a file has no metrics of one.
+func TestMetricsWithoutFile(t *testing.T) {
+	t.Parallel()
+	s := newStore()
+	s.stats.File = nil
+	text := ask(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
+	for _, name := range []string{"store_plants", "store_free_bytes", "scrub_"} {
+		if strings.Contains(text, "plantstore_"+name) {
+			t.Errorf("there is %s", name)
+		}
+	}
+	if !strings.Contains(text, "plantstore_commit_plants_count ") {
+		t.Errorf("what every engine has is missing:\n%s", text)
+	}
+}
