@@ -1,0 +1,205 @@
+// Package admin tests the admin listener of the real binary: probes, metrics,
+// profiles, and what is made of them in docs/deploy.
+package admin
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
+
+// patience bounds every wait, far above what any should take.
+const patience = time.Minute
+
+// A site is a server with a client of both its listeners.
+type site struct {
+	*plantstore.Server
+
+	t      testing.TB
+	token  string
+	client *http.Client
+}
+
+func newSite(t testing.TB, o plantstore.Options) *site {
+	t.Helper()
+	s := &site{t: t, Server: plantstore.Start(t, o), client: &http.Client{Timeout: patience, Transport: new(http.Transport)}}
+	t.Cleanup(s.client.CloseIdleConnections)
+	s.token = s.Token()
+	return s
+}
+
+// An answer is what came back of a request.
+type answer struct {
+	models.Error
+
+	status int
+	body   string
+}
+
+// ask asks an address of the server for something.
+func (s *site) ask(method, url, token, body string) answer {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := s.client.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	a := answer{status: response.StatusCode, body: string(text)}
+	_ = json.Unmarshal(text, &a.Error) // not all answers are Errors
+	return a
+}
+
+// create creates a plant.
+func (s *site) create(body string) answer {
+	s.t.Helper()
+	return s.ask(http.MethodPost, s.BaseURL+"/plants", s.token, body)
+}
+
+// probe asks the admin listener.
+func (s *site) probe(path string) answer {
+	s.t.Helper()
+	return s.ask(http.MethodGet, s.AdminURL+path, "", "")
+}
+
+// wantAlive checks that the server says that it lives.
+func (s *site) wantAlive() {
+	s.t.Helper()
+	if a := s.probe("/livez"); a.status != http.StatusOK || a.body != `{"status":"alive"}` {
+		s.t.Errorf("/livez: %d %s", a.status, a.body)
+	}
+}
+
+// wantUnready checks that the server says that it is not ready, and why.
+func (s *site) wantUnready(why string) {
+	s.t.Helper()
+	a := s.probe("/readyz")
+	if a.status != http.StatusBadRequest || a.Code != models.CodeUnavailable || !strings.Contains(a.Message, why) {
+		s.t.Errorf("/readyz: %d %s, want error 503 about %q", a.status, a.body, why)
+	}
+	if ready := s.metrics()["plantstore_ready"]; ready != 0 {
+		s.t.Errorf("plantstore_ready is %v", ready)
+	}
+}
+
+// metrics returns all series there are, by name and labels.
+func (s *site) metrics() map[string]float64 {
+	s.t.Helper()
+	a := s.probe("/metrics")
+	if a.status != http.StatusOK {
+		s.t.Fatalf("/metrics: %d %s", a.status, a.body)
+	}
+	all := make(map[string]float64)
+	for line := range strings.Lines(a.body) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		i := strings.LastIndexByte(line, ' ')
+		value, err := strconv.ParseFloat(line[i+1:], 64)
+		if err != nil {
+			s.t.Errorf("the line %q: %v", line, err)
+		}
+		all[line[:i]] = value
+	}
+	return all
+}
+
+// A held is a create of which the server has all but the last byte.
+type held struct {
+	t    testing.TB
+	conn net.Conn
+	last string
+}
+
+// hold sends all of a create but its last byte, and returns when the server waits
+// for that.
+func (s *site) hold(body string) *held {
+	s.t.Helper()
+	conn := dial(s.t, s.BaseURL)
+	fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", s.token, len(body))
+	line, err := bufio.NewReader(io.LimitReader(conn, int64(len("HTTP/1.1 100 Continue\r\n\r\n")))).ReadString('\n')
+	if err != nil || line != "HTTP/1.1 100 Continue\r\n" {
+		s.t.Fatalf("the server answers %q, %v, before it has the body", line, err)
+	}
+	fmt.Fprint(conn, body[:len(body)-1])
+	return &held{s.t, conn, body[len(body)-1:]}
+}
+
+// release sends the rest and returns the answer.
+func (h *held) release() answer {
+	h.t.Helper()
+	fmt.Fprint(h.conn, h.last)
+	a := read(h.t, h.conn)
+	_ = h.conn.Close()
+	return a
+}
+
+// dial connects to a listener until the end of the test.
+func dial(t testing.TB, url string) net.Conn {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// read reads an answer.
+func read(t testing.TB, conn net.Conn) answer {
+	t.Helper()
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{status: response.StatusCode, body: string(text)}
+	_ = json.Unmarshal(text, &a.Error)
+	return a
+}
+
+// awaitEnd waits until the process has ended, which must be with that code.
+func (s *site) awaitEnd(code int) {
+	s.t.Helper()
+	defer s.Kill() // its end was wanted
+	select {
+	case <-s.Exited():
+	case <-time.After(patience):
+		s.t.Fatal("the server does not end")
+	}
+	if got := s.ExitCode(); got != code {
+		s.t.Errorf("it ends with %d, want %d", got, code)
+	}
+}

@@ -1,0 +1,113 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// requests returns the counts of answers that are not 0, by outcome and error.
+func requests(all map[string]float64) map[string]float64 {
+	found := make(map[string]float64)
+	for _, outcome := range []string{"created", "read", "refused", "failed"} {
+		for code := range 600 {
+			key := fmt.Sprintf(`plantstore_requests_total{outcome=%q,error="%d"}`, outcome, code)
+			if n := all[key]; n > 0 {
+				found[fmt.Sprint(outcome, " ", code)] = n
+			}
+		}
+	}
+	return found
+}
+
+// The metrics count what was really sent, no more and no less.
+func TestMetricsCountRequests(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{})
+	const plants, duplicates = 25, 4
+	for id := range plants {
+		s.create(fmt.Sprintf(`{"id":%d,"name":"Fern"}`, id))
+	}
+	for id := range duplicates {
+		s.create(fmt.Sprintf(`{"id":%d,"name":"Fern"}`, id))
+	}
+	s.create(`{"id":`)
+	s.create(`{"id":"1"}`)
+	s.create(`{"id":"2"}`)
+	s.ask(http.MethodPost, s.BaseURL+"/plants", "", `{}`)
+	s.ask(http.MethodPost, s.BaseURL+"/plants", "no token", `{}`)
+	s.ask(http.MethodPut, s.BaseURL+"/plants", s.token, `{}`)
+	s.ask(http.MethodGet, s.BaseURL+"/nowhere", "", "")
+	s.ask(http.MethodGet, s.BaseURL+"/openapi.json", "", "")
+	conn := dial(t, s.BaseURL)
+	fmt.Fprint(conn, "garbage\r\n\r\n") // which no handler ever sees
+	read(t, conn)
+
+	all := s.metrics()
+	want := map[string]float64{
+		"created 0": plants, "read 0": 1, "refused 409": duplicates, "refused 400": 2, "refused 422": 2,
+		"refused 401": 2, "refused 405": 1, "refused 404": 1,
+	}
+	if diff := cmp.Diff(want, requests(all)); diff != "" {
+		t.Errorf("answers (-sent +counted):\n%s", diff)
+	}
+	for series, want := range map[string]float64{
+		`plantstore_request_duration_seconds_count{outcome="created"}`: plants,
+		`plantstore_request_duration_seconds_count{outcome="refused"}`: duplicates + 1 + 2 + 2 + 1 + 1,
+		`plantstore_plants_created_total`:                              plants,
+		`plantstore_store_plants`:                                      plants,
+		`plantstore_commit_plants_sum`:                                 plants + duplicates,
+		`plantstore_commit_plants_count`:                               plants + duplicates,
+		`plantstore_commit_failures_total`:                             0,
+		// The first use of the token and the one that is none are verified.
+		`plantstore_token_cache_misses_total`:      2,
+		`plantstore_token_cache_hits_total`:        plants + duplicates + 3 - 1,
+		`plantstore_connections_turned_away_total`: 0,
+		`plantstore_queue_creates`:                 0,
+		`plantstore_ready`:                         1,
+	} {
+		if got, there := all[series]; got != want || !there {
+			t.Errorf("%s is %v, want %v", series, got, want)
+		}
+	}
+	if all["plantstore_store_size_bytes"] < 4096 || all["plantstore_store_free_bytes"] < 1<<20 {
+		t.Errorf("the file has %v bytes, and %v are free", all["plantstore_store_size_bytes"], all["plantstore_store_free_bytes"])
+	}
+	s.Stop()
+	again := newSite(t, plantstore.Options{Dir: s.Dir}).metrics()
+	if again["plantstore_store_plants"] != plants || len(requests(again)) > 0 {
+		t.Errorf("after a restart there are %v plants, and %v", again["plantstore_store_plants"], requests(again))
+	}
+}
+
+// While clients create as fast as they can, every scrape is whole, no count ever
+// goes back, and in the end all agree.
+func TestScrapeUnderLoad(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})
+	r := &rush{site: s}
+	r.start(16)
+	const created = `plantstore_requests_total{outcome="created",error="0"}`
+	last := 0.0
+	for range 50 {
+		all := s.metrics()
+		if all[created] < last || all["plantstore_ready"] != 1 {
+			t.Errorf("%v plants after %v, ready: %v", all[created], last, all["plantstore_ready"])
+		}
+		last = all[created]
+	}
+	s.Stop()
+	r.all.Wait()
+	if n := float64(r.created.Load()); n < last {
+		t.Errorf("%v plants were counted, and only %v created", last, n)
+	}
+	final := newSite(t, plantstore.Options{Dir: s.Dir}).metrics()["plantstore_store_plants"]
+	if final < float64(r.created.Load()) {
+		t.Errorf("the store says that it has %v plants, and %v were created", final, r.created.Load())
+	}
+	t.Logf("%v plants are stored", final)
+}

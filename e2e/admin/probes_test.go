@@ -1,0 +1,223 @@
+package admin
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+// A server that says it is ready takes plants.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{})
+	s.wantAlive()
+	if a := s.probe("/readyz"); a.status != http.StatusOK || a.body != `{"status":"ready"}` {
+		t.Errorf("/readyz: %d %s", a.status, a.body)
+	}
+	if a := s.create(`{"id":1,"name":"Monstera"}`); a.status != http.StatusOK {
+		t.Errorf("a create: %d %s", a.status, a.body)
+	}
+	address := strings.TrimPrefix(s.AdminURL, "http://")
+	s.Stop()
+	if conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address); err == nil {
+		_ = conn.Close()
+		t.Error("the admin listener is there after the end of the process")
+	}
+}
+
+// A rush is clients that create plants as fast as they are answered.
+type rush struct {
+	*site
+
+	created, refused atomic.Int64
+	all              sync.WaitGroup
+}
+
+// start starts the clients, and returns when each has had an answer.
+func (r *rush) start(clients int) {
+	var warm sync.WaitGroup
+	warm.Add(clients)
+	for n := range clients {
+		r.all.Go(func() {
+			first := sync.OnceFunc(warm.Done)
+			defer first()
+			for i := 0; r.one(int64(n)<<32 | int64(i)); i++ {
+				first()
+			}
+		})
+	}
+	warm.Wait()
+}
+
+// one creates a plant, and reports whether the server is still there for more.
+func (r *rush) one(id int64) bool {
+	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.BaseURL+"/plants",
+		strings.NewReader(fmt.Sprintf(`{"id":%d,"name":"Fern"}`, id)))
+	if err != nil {
+		r.t.Error(err)
+		return false
+	}
+	request.Header.Set("Authorization", "Bearer "+r.token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := r.client.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		r.refused.Add(1)
+		return false
+	}
+	r.created.Add(1)
+	return true
+}
+
+// Under load a server that is told to stop says that it is not ready before it stops
+// to accept connections, and for as long as it answers what is in flight.
+func TestReadyWhileStopping(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m", "LOG_LEVEL=error"}})
+	h := s.hold(`{"id":-1,"name":"the last one"}`)
+	r := &rush{site: s}
+	r.start(16)
+	if a := s.probe("/readyz"); a.status != http.StatusOK {
+		t.Errorf("under load: %d %s", a.status, a.body)
+	}
+	s.Terminate()
+	for end, closed := time.Now().Add(patience), false; !closed; {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.BaseURL, "http://"))
+		if closed = err != nil; !closed {
+			_ = conn.Close()
+		}
+		if a := s.probe("/readyz"); closed && a.status != http.StatusBadRequest {
+			t.Errorf("it accepts no connection, and /readyz says %s", a.body)
+		}
+		if time.Now().After(end) {
+			t.Fatal("it goes on accepting connections")
+		}
+	}
+	s.wantUnready("shutting down")
+	s.wantAlive()
+	if a := h.release(); a.status != http.StatusOK {
+		t.Errorf("what was in flight: %d %s", a.status, a.body)
+	}
+	s.awaitEnd(0)
+	r.all.Wait()
+	t.Logf("%d plants were created", r.created.Load())
+}
+
+// A store that stops itself is told by the probes for as long as there is somebody
+// to answer, and then the process ends.
+func TestReadyAfterFault(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m"}})
+	h := s.hold(`{"id":1,"name":"Monstera"}`)
+	if s.metrics()["plantstore_store_stopped"] != 0 {
+		t.Error("the store has stopped before anything happened")
+	}
+	if err := os.Remove(filepath.Join(s.Dir, "data", "plants.db")); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(patience); s.probe("/readyz").status == http.StatusOK; {
+		if time.Now().After(end) {
+			t.Fatal("the server is still ready without its database")
+		}
+		time.Sleep(10 * time.Millisecond) // of another process
+	}
+	s.wantUnready("stopped itself after a fault")
+	s.wantAlive()
+	if s.metrics()["plantstore_store_stopped"] != 1 {
+		t.Error("plantstore_store_stopped is not 1")
+	}
+	if a := h.release(); a.status != http.StatusBadRequest || a.Code != models.CodeUnavailable {
+		t.Errorf("what was in flight: %d %s", a.status, a.body)
+	}
+	s.awaitEnd(1)
+}
+
+// There are no profiles unless they are asked for.
+func TestProfiles(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{})
+	if a := s.probe("/debug/pprof/"); a.status != http.StatusBadRequest || a.Code != models.CodeNotFound {
+		t.Errorf("without PPROF: %d %s", a.status, a.body)
+	}
+	s = newSite(t, plantstore.Options{Env: []string{"PPROF=on"}})
+	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1"} {
+		if a := s.probe(path); a.status != http.StatusOK || a.body == "" {
+			t.Errorf("%s: %d, %d bytes", path, a.status, len(a.body))
+		}
+	}
+}
+
+// The clients' listener has nothing of the admin listener, and the reverse, and
+// without the latter there is nothing of it anywhere.
+func TestListenersAreApart(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{})
+	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
+		if a := s.ask(http.MethodGet, s.BaseURL+path, "", ""); a.status != http.StatusBadRequest || a.Code != models.CodeNotFound {
+			t.Errorf("%s for clients: %d %s", path, a.status, a.body)
+		}
+	}
+	if a := s.ask(http.MethodPost, s.AdminURL+"/plants", s.token, `{"id":1,"name":"x"}`); a.Code != models.CodeNotFound {
+		t.Errorf("a create at the admin listener: %d %s", a.status, a.body)
+	}
+	s = newSite(t, plantstore.Options{Env: []string{"ADMIN_ADDR=off"}})
+	if s.AdminURL != "" {
+		t.Errorf("there is an admin listener at %s", s.AdminURL)
+	}
+	if a := s.create(`{"id":1,"name":"Monstera"}`); a.status != http.StatusOK {
+		t.Errorf("a create: %d %s", a.status, a.body)
+	}
+}
+
+// What is no HTTP gets an Error at the admin listener, too, and who is slow or comes
+// in numbers does not keep it from others.
+func TestAbuse(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{})
+	for sent, code := range map[string]models.Code{
+		"garbage\r\n\r\n":                                             models.CodeBadRequest,
+		"\x16\x03\x01\x02\x00\x01\x00":                                models.CodeBadRequest,
+		"GET /livez HTTP/1.1\r\n\r\n":                                 models.CodeBadRequest,
+		"GET /livez HTTP/3.0\r\nHost: x\r\n\r\n":                      models.CodeVersionUnsupported,
+		"GET /livez HTTP/1.1\r\nHost: x\r\nExpect: a miracle\r\n\r\n": models.CodeExpectationFailed,
+		"GET /livez HTTP/1.1\r\nHost: x\r\nA: " + strings.Repeat("a", 64<<10) + "\r\n\r\n": models.CodeHeaderTooLarge,
+		"GET /livez HTTP/1.1\r\nHost: x\r\nA: slow":                                        models.CodeRequestTimeout,
+	} {
+		t.Run(fmt.Sprint(code, len(sent)), func(t *testing.T) {
+			t.Parallel()
+			conn := dial(t, s.AdminURL)
+			fmt.Fprint(conn, sent)
+			if a := read(t, conn); a.status != http.StatusBadRequest || a.Code != code {
+				t.Errorf("%.40q: %d %s, want error %d", sent, a.status, a.body, code)
+			}
+		})
+	}
+}
+
+// With all places taken by idle connections, one more is told so.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{})
+	const places = 64
+	for range places {
+		dial(t, s.AdminURL)
+	}
+	conn := dial(t, s.AdminURL)
+	fmt.Fprint(conn, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+	if a := read(t, conn); a.status != http.StatusBadRequest || a.Code != models.CodeUnavailable {
+		t.Errorf("%d %s, want error 503", a.status, a.body)
+	}
+}
