@@ -72,10 +72,17 @@ func TestKubernetes(t *testing.T) {
 // checkProbes checks that probes and service go to the port that is listened on.
 func checkProbes(t *testing.T, container corev1.Container, service corev1.Service) {
 	t.Helper()
-	port := container.Ports[0]
-	for _, probe := range []*corev1.Probe{container.StartupProbe, container.ReadinessProbe, container.LivenessProbe} {
-		if probe.HTTPGet.Path != "/openapi.json" || probe.HTTPGet.Port.StrVal != port.Name {
-			t.Errorf("a probe asks for %s at %s", probe.HTTPGet.Path, probe.HTTPGet.Port.String())
+	port, admin := container.Ports[0], container.Ports[1]
+	for probe, path := range map[*corev1.Probe]string{
+		container.StartupProbe: "/livez", container.ReadinessProbe: "/readyz", container.LivenessProbe: "/livez",
+	} {
+		if probe.HTTPGet.Path != path || probe.HTTPGet.Port.StrVal != admin.Name {
+			t.Errorf("a probe asks for %s at %s, want %s", probe.HTTPGet.Path, probe.HTTPGet.Port.String(), path)
+		}
+	}
+	for _, variable := range container.Env {
+		if variable.Name == "ADMIN_ADDR" && variable.Value != fmt.Sprintf(":%d", admin.ContainerPort) {
+			t.Errorf("the admin listener is at %s, its port is %+v", variable.Value, admin)
 		}
 	}
 	if service.Spec.Ports[0].TargetPort.StrVal != port.Name || port.ContainerPort != 8080 {

@@ -1,0 +1,250 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/VictoriaMetrics/metricsql"
+	"go.yaml.in/yaml/v3"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// deployFile returns a file of docs/deploy.
+func deployFile(t *testing.T, name string) []byte {
+	t.Helper()
+	module, err := tools.ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(module, "..", "docs", "deploy", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A series is one of a real server: its labels, with the name as __name__.
+type series map[string]string
+
+// everySeries returns all series of a server whose scrub has been through its
+// records, which takes some seconds, with the labels that Prometheus adds.
+func everySeries(t *testing.T) []series {
+	t.Helper()
+	s := newSite(t, plantstore.Options{})
+	s.create(`{"id":1,"name":"Monstera"}`)
+	all := s.metrics()
+	for end := time.Now().Add(patience); all["plantstore_scrub_last_pass_timestamp_seconds"] == 0; all = s.metrics() {
+		if time.Now().After(end) {
+			t.Fatal("the scrub never ends")
+		}
+		time.Sleep(100 * time.Millisecond) // of another process
+	}
+	list := []series{{"__name__": "up", "job": "plantstore", "instance": "x"}} // of Prometheus itself
+	label := regexp.MustCompile(`(\w+)="([^"]*)"`)
+	for text := range all {
+		name, labels, _ := strings.Cut(text, "{")
+		one := series{"__name__": name, "job": "plantstore", "instance": "x"}
+		for _, pair := range label.FindAllStringSubmatch(labels, -1) {
+			one[pair[1]] = pair[2]
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// has reports whether a filter lets the series through.
+func (s series) has(f metricsql.LabelFilter) bool {
+	equal := s[f.Label] == f.Value
+	if f.IsRegexp {
+		equal = regexp.MustCompile("^(?:" + f.Value + ")$").MatchString(s[f.Label])
+	}
+	return equal != f.IsNegative
+}
+
+// functions are those of PromQL that the files may use: the parser knows more.
+func functions() []string {
+	return []string{
+		"changes", "histogram_quantile", "increase", "predict_linear", "rate", "sum", "time",
+	}
+}
+
+// checkExpression checks that an expression is PromQL about series that there are.
+func checkExpression(t *testing.T, where, text string, real []series) {
+	t.Helper()
+	text = strings.NewReplacer("$__rate_interval", "5m", `"$job"`, `"plantstore"`, `"$instance"`, `".*"`).Replace(text)
+	expression, err := metricsql.Parse(text)
+	if err != nil {
+		t.Errorf("%s: %s: %v", where, text, err)
+		return
+	}
+	selects := 0
+	metricsql.VisitAll(expression, func(e metricsql.Expr) {
+		switch e := e.(type) {
+		case *metricsql.FuncExpr:
+			if !slices.Contains(functions(), e.Name) {
+				t.Errorf("%s: %s: the function %s is none of %q", where, text, e.Name, functions())
+			}
+		case *metricsql.AggrFuncExpr:
+			if !slices.Contains(functions(), e.Name) {
+				t.Errorf("%s: %s: the function %s is none of %q", where, text, e.Name, functions())
+			}
+		case *metricsql.MetricExpr:
+			selects++
+			for _, filters := range e.LabelFilterss {
+				if !slices.ContainsFunc(real, func(s series) bool {
+					return !slices.ContainsFunc(filters, func(f metricsql.LabelFilter) bool { return !s.has(f) })
+				}) {
+					t.Errorf("%s: %s: no series is as %s", where, text, e.AppendString(nil))
+				}
+			}
+		}
+	})
+	if selects == 0 {
+		t.Errorf("%s: %s selects nothing", where, text)
+	}
+}
+
+// A ruleFile is what Prometheus reads as rules.
+type ruleFile struct {
+	Groups []struct {
+		Name  string
+		Rules []struct {
+			Alert, Expr, For    string
+			Labels, Annotations map[string]string
+		}
+	}
+}
+
+// The alert rules and the dashboard name nothing that a real server does not have.
+func TestDeployNamesRealMetrics(t *testing.T) {
+	t.Parallel()
+	real := sync.OnceValue(func() []series { return everySeries(t) })
+	t.Run("alerts", func(t *testing.T) { checkAlerts(t, real()) })
+	t.Run("dashboard", func(t *testing.T) { checkDashboard(t, real()) })
+}
+
+func checkAlerts(t *testing.T, real []series) {
+	var rules ruleFile
+	decoder := yaml.NewDecoder(bytes.NewReader(deployFile(t, "alerts.yaml")))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&rules); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, group := range rules.Groups {
+		for _, rule := range group.Rules {
+			n++
+			checkExpression(t, rule.Alert, rule.Expr, real)
+			if rule.For != "" {
+				if _, err := time.ParseDuration(rule.For); err != nil {
+					t.Errorf("%s: %v", rule.Alert, err)
+				}
+			}
+			if severity := rule.Labels["severity"]; severity != "page" && severity != "ticket" {
+				t.Errorf("%s: the severity is %q", rule.Alert, severity)
+			}
+			if rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
+				t.Errorf("%s: nobody would know what it is about", rule.Alert)
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("these are not all rules: %d", n)
+	}
+}
+
+// The configuration of Prometheus asks where a server is by default, under the name
+// by which the rules find it.
+func TestPrometheusConfiguration(t *testing.T) {
+	t.Parallel()
+	var config struct {
+		Global        map[string]string
+		RuleFiles     []string `yaml:"rule_files"`
+		ScrapeConfigs []struct {
+			JobName       string                       `yaml:"job_name"`
+			StaticConfigs []struct{ Targets []string } `yaml:"static_configs"`
+		} `yaml:"scrape_configs"`
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(deployFile(t, "prometheus.yaml")))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&config); err != nil {
+		t.Fatal(err)
+	}
+	if len(config.RuleFiles) != 1 || config.RuleFiles[0] != "alerts.yaml" {
+		t.Errorf("the rules are %q", config.RuleFiles)
+	}
+	scrape := config.ScrapeConfigs[0]
+	out, err := plantstore.Command(t, t.TempDir(), []string{"ADMIN_ADDR="}, "config").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := scrape.StaticConfigs[0].Targets[0]
+	if scrape.JobName != "plantstore" || !strings.Contains(string(out), "ADMIN_ADDR="+target+"\n") {
+		t.Errorf("the job %s asks %s; the server has\n%s", scrape.JobName, target, out)
+	}
+}
+
+func checkDashboard(t *testing.T, real []series) {
+	var dashboard struct {
+		Panels []struct {
+			ID      int
+			Title   string
+			Type    string
+			GridPos struct{ X, Y, W, H int }
+			Targets []struct{ Expr string }
+		}
+		Templating struct {
+			List []struct {
+				Name  string
+				Query json.RawMessage
+			}
+		}
+	}
+	if err := json.Unmarshal(deployFile(t, "dashboard.json"), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	ids, places := map[int]bool{}, map[[2]int]string{}
+	for _, panel := range dashboard.Panels {
+		if ids[panel.ID] {
+			t.Errorf("%s: its id is taken", panel.Title)
+		}
+		ids[panel.ID] = true
+		if (len(panel.Targets) == 0) != (panel.Type == "row") {
+			t.Errorf("%s: it shows nothing", panel.Title)
+		}
+		for _, target := range panel.Targets {
+			checkExpression(t, panel.Title, target.Expr, real)
+		}
+		for x := range panel.GridPos.W {
+			for y := range panel.GridPos.H {
+				place := [2]int{panel.GridPos.X + x, panel.GridPos.Y + y}
+				if other := places[place]; other != "" || place[0] >= 24 {
+					t.Fatalf("%s lies over %q", panel.Title, other)
+				}
+				places[place] = panel.Title
+			}
+		}
+	}
+	for _, variable := range dashboard.Templating.List[1:] { // the first is the data source
+		var query struct{ Query string }
+		if err := json.Unmarshal(variable.Query, &query); err != nil {
+			t.Fatal(err)
+		}
+		// The values of a label of what is selected: a function of Grafana's.
+		selector := regexp.MustCompile(`^label_values\((.*), \w+\)$`).FindStringSubmatch(query.Query)
+		if selector == nil {
+			t.Fatalf("$%s: it asks for %s", variable.Name, query.Query)
+		}
+		checkExpression(t, "$"+variable.Name, selector[1], real)
+	}
+}
