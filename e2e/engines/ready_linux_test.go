@@ -1,0 +1,86 @@
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"plantstore/e2e/internal/etcd"
+	"plantstore/e2e/internal/postgres"
+	"plantstore/e2e/internal/process"
+)
+
+// readiness returns what a replica says of itself: nothing if it is ready.
+func (s *site) readiness(ctx context.Context) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.replicas[0].AdminURL+"/readyz", http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if response.StatusCode == http.StatusOK {
+		return "", err
+	}
+	return string(text), err
+}
+
+// awaitReadiness waits until a replica says what it should, and answers at once
+// all the time.
+func (s *site) awaitReadiness(want string) {
+	s.t.Helper()
+	process.Eventually(s.t, fmt.Sprintf("a replica that says %q", want), func(ctx context.Context) error {
+		got, err := s.readiness(ctx)
+		if err == nil && got != want {
+			err = errors.New(got)
+		}
+		return err
+	})
+}
+
+// TestReadiness takes the engine from a replica and gives it back: nobody creates
+// plants, and its probe says so all the same.
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	const away = `{"error":503,"message":"not ready: the store is not available: the log says why"}`
+	for name, start := range map[string]func(t *testing.T) (url string, stop, restart func()){
+		"etcd": func(t *testing.T) (string, func(), func()) {
+			cluster := etcd.Start(t, etcd.Options{})
+			member := cluster.Members[0]
+			return "etcd://" + cluster.Hosts(), func() { member.Kill() }, func() { cluster.Restart(member) }
+		},
+		"PostgreSQL": func(t *testing.T) (string, func(), func()) {
+			server := postgres.Start(t, "")
+			return server.URL("plants", "postgres"), func() { server.Stop(postgres.Fast) }, server.Restart
+		},
+		"PostgreSQL that takes no writes": func(t *testing.T) (string, func(), func()) {
+			server := postgres.Start(t, "")
+			change := func(to string) func() {
+				return func() {
+					server.Exec("postgres", "BEGIN READ WRITE; ALTER ROLE plants SET default_transaction_read_only = "+to+"; COMMIT")
+					server.Stop(postgres.Fast) // for new connections
+					server.Restart()
+				}
+			}
+			return server.URL("plants", "postgres"), change("on"), change("off")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, stop, restart := start(t)
+			s := newSite(t, url, 1)
+			s.awaitReadiness("")
+			stop()
+			s.awaitReadiness(away)
+			restart()
+			s.awaitReadiness("")
+			s.eventually("after it", created, "")
+		})
+	}
+}
