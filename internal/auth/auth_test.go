@@ -257,3 +257,17 @@ func TestIssue(t *testing.T) {
 		})
 	}
 }
+
+// Of tokens that come again, those that are remembered are told from those that
+// have to be verified.
+func TestCacheStats(t *testing.T) {
+	t.Parallel()
+	v := testVerifier(nil)
+	good := token(`{"sub":"a"}`)
+	for _, sent := range []string{good, good, "none", "none", good, token(`{"sub":"b"}`)} {
+		_, _ = v.Verify(sent)
+	}
+	if got, want := v.CacheStats(), (CacheStats{Hits: 2, Misses: 4}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

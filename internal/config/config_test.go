@@ -40,21 +40,13 @@ func samples() []sample {
 			[3]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
 			[3]any{"*", "https://docs.a.test", "http://localhost:3000|https://[::1]:8443|app://b"},
 		},
-		{
-			"DOCS", func(c *config.Config) any { return c.Docs }, true,
-			[3]string{"off", "on", "off"},
-			[3]any{false, true, false},
-		},
+		onOff("DOCS", true, func(c *config.Config) any { return c.Docs }),
 		{
 			"ADMIN_ADDR", func(c *config.Config) any { return c.AdminAddr }, "127.0.0.1:8081",
 			[3]string{":1", "off", "localhost:0"},
 			[3]any{":1", "", "localhost:0"},
 		},
-		{
-			"PPROF", func(c *config.Config) any { return c.Pprof }, false,
-			[3]string{"on", "off", "on"},
-			[3]any{true, false, true},
-		},
+		onOff("PPROF", false, func(c *config.Config) any { return c.Pprof }),
 		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
 		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
 		{
@@ -116,6 +108,11 @@ func text(env string, field func(*config.Config) any) sample {
 // same returns the sample of an option without a default that takes texts as they are.
 func same(env string, field func(*config.Config) any, texts ...string) sample {
 	return sample{env, field, "", [3]string(texts), [3]any{texts[0], texts[1], texts[2]}}
+}
+
+// onOff returns the sample of a switch.
+func onOff(env string, preset bool, field func(*config.Config) any) sample {
+	return sample{env, field, preset, [3]string{"off", "on", "off"}, [3]any{false, true, false}}
 }
 
 // span returns the sample of a time-out.

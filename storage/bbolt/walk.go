@@ -39,8 +39,9 @@ const (
 	leafKey   = 8  // uint32: length
 	leafValue = 12 // uint32: length
 
-	bucketFlag   = 0x01
-	bucketHeader = 16 // the number of the root page and a sequence; a page follows if the number is 0
+	bucketFlag     = 0x01
+	bucketSequence = 8  // uint64: how many plants there are, see [Store.number]
+	bucketHeader   = 16 // the number of the root page and the sequence; a page follows if the number is 0
 
 	manyFree   = 0xFFFF // as a count: the true one is the first element
 	noFreelist = ^uint64(0)
@@ -196,11 +197,15 @@ func (w *walk) topLevel(flags uint32, name, value []byte) {
 		w.report.Add("bucket %q: it is none", name)
 		return
 	}
-	each := w.inside
-	if string(name) == plantsBucket {
-		each = w.record
+	if string(name) != plantsBucket {
+		w.bucket(name, value, &keyRange{each: w.inside})
+		return
 	}
-	w.bucket(name, value, &keyRange{each: each})
+	w.bucket(name, value, &keyRange{each: w.record})
+	n := binary.NativeEndian.Uint64(value[bucketSequence:])
+	if found := uint64(w.report.Plants); n != 0 && n != found && w.report.Whole() { //nolint:gosec // it counts plants
+		w.report.Add("bucket %q: it should have %d plants, and has %d", name, n, found)
+	}
 }
 
 // inside sees what is in buckets in which there are no plants.

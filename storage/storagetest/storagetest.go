@@ -47,6 +47,7 @@ func Run(t *testing.T, fresh Fresh) {
 		"ListDoesNotBlockCreate":    testListDoesNotBlockCreate,
 		"Reopen":                    testReopen,
 		"Closed":                    testClosed,
+		"Stats":                     testStats,
 		"CloseWhileWriting":         testCloseWhileWriting,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,100 @@
+package bbolt
+
+import (
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"plantstore/models"
+)
+
+// A store that no commit has written its number of plants to is counted, and has
+// the number from the next commit on.
+func TestPlantsOfOlderStore(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 10)
+	setNumber(t, path, 0)
+	for want := int64(10); want <= 12; want++ {
+		s := mustOpen(t, path)
+		if n := s.Stats().File.Plants; n != want {
+			t.Errorf("%d plants, want %d", n, want)
+		}
+		if err := s.Create(t.Context(), 1000+want, models.Plant{Name: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Check finds a number that is not that of the plants.
+func TestCheckCompares(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 10)
+	for number, want := range map[uint64]string{10: "", 11: "it should have 11 plants, and has 10", 0: ""} {
+		setNumber(t, path, number)
+		s, err := OpenReadOnly(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := s.Check(t.Context())
+		if err != nil || report.Whole() != (want == "") || !strings.Contains(strings.Join(report.Damage, ""), want) {
+			t.Errorf("with the number %d: %+v, %v, want %q", number, report, err, want)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// setNumber writes a number of plants into a database.
+func setNumber(t *testing.T, path string, n uint64) {
+	t.Helper()
+	db, err := bolt.Open(path, filePerm, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte(plantsBucket)).SetSequence(n) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What the scrub has found is told.
+func TestScrubStats(t *testing.T) {
+	t.Parallel()
+	path := newBigFile(t)
+	damageRecord(t, path)
+	log := make(lines, 10)
+	s, err := openWritable(path, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if scrub := s.Stats().File.Scrub; !scrub.LastPass.IsZero() || scrub.Records != 0 {
+		t.Errorf("before the first pass: %+v", scrub)
+	}
+	<-log // the damage
+	<-log // the end
+	scrub := s.Stats().File.Scrub
+	if scrub.Records != 3000 || scrub.Damaged != 1 || scrub.LastDamaged != 1 || scrub.LastPass.IsZero() {
+		t.Errorf("after it: %+v", scrub)
+	}
+}
+
+func TestDiskOf(t *testing.T) {
+	t.Parallel()
+	if free, readOnly := diskOf(t.TempDir()); free <= 0 || readOnly {
+		t.Errorf("of the temporary folder: %d bytes, read-only: %t", free, readOnly)
+	}
+	if free, _ := diskOf("nowhere" + string(os.PathSeparator) + "at all"); free >= 0 {
+		t.Errorf("of nothing: %d bytes", free)
+	}
+}
