@@ -1,0 +1,31 @@
+package server
+
+import (
+	"testing"
+
+	"plantstore/models"
+)
+
+// What no handler sees is counted: connections, those without a place, and Errors
+// that the server has said by itself.
+func TestStats(t *testing.T) {
+	t.Parallel()
+	s := start(t, only(1))
+	if got := s.Stats(); got.Open != 0 || got.Limit != 1 || got.Accepted != 0 {
+		t.Errorf("at first: %+v", got)
+	}
+	first := s.hold(t)
+	s.dial(t).send(good).wantRefusal(models.CodeUnavailable)
+	got := s.Stats()
+	if got.Open != 1 || got.Accepted != 2 || got.TurnedAway != 1 || got.Refused.Count(models.CodeUnavailable) != 1 {
+		t.Errorf("with one that was turned away: %+v", got)
+	}
+	first.send("garbage\r\n\r\n").wantRefusal(models.CodeBadRequest)
+	if n := s.Stats().Refused.Count(models.CodeBadRequest); n != 1 {
+		t.Errorf("%d are counted that are no HTTP, want 1", n)
+	}
+	s.waitForPlace(t) // by a connection of its own
+	if got := s.Stats(); got.Accepted < 3 || got.Refused.Count(models.CodeBadRequest) != 1 {
+		t.Errorf("after all: %+v", got)
+	}
+}
