@@ -41,7 +41,7 @@ func TestCheckCompares(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := s.Check(t.Context())
+		report, err := s.Check(t.Context(), nil)
 		if err != nil || report.Whole() != (want == "") || !strings.Contains(strings.Join(report.Damage, ""), want) {
 			t.Errorf("with the number %d: %+v, %v, want %q", number, report, err, want)
 		}
