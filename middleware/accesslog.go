@@ -10,64 +10,121 @@ import (
 	"plantstore/models"
 )
 
+// A line is what others tell the access log of a request.
+type line struct {
+	subject string
+	plant   bool  // id and stored are known
+	id      int64 // of the plant
+	stored  time.Duration
+	failure *models.Error
+
+	keys map[any]any // of the context: holds nothing but the line itself
+}
+
+// lineKey is where a context has its line.
+const lineKey = "plantstore.line"
+
+func newLine() *line {
+	l := new(line)
+	l.keys = map[any]any{lineKey: l}
+	return l
+}
+
+// lineOf returns the line of a request, or one that nobody reads.
+func lineOf(c *gin.Context) *line {
+	if l, ok := c.Value(lineKey).(*line); ok {
+		return l
+	}
+	return new(line)
+}
+
+// Subject returns the subject of the token that Bearer let pass, or "".
+func Subject(c *gin.Context) string { return lineOf(c).subject }
+
+// NotePlant tells the access log the id of the plant that a request is about, and
+// how long the store had to do with it.
+func NotePlant(c *gin.Context, id int64, stored time.Duration) {
+	l := lineOf(c)
+	l.plant, l.id, l.stored = true, id, stored
+}
+
 // AccessLog writes one line a request: what was asked and how it ended, with the
 // cause that the client is not told. A fault of the server is at level error, a
 // refusal for want of space or time at level warn, all else at level info. The
-// query is left out: a client may have put a token there.
+// query is left out, and a path that holds a token: clients put them there (C4.25).
 func AccessLog(logger *slog.Logger) gin.HandlerFunc {
-	memory := sync.Pool{New: func() any { return make(map[any]any) }}
+	lines := sync.Pool{New: func() any { return newLine() }}
 	return func(c *gin.Context) {
 		start := time.Now()
-		keys := memory.Get().(map[any]any) //nolint:forcetypeassert // nothing else is put there
-		c.Keys = keys                      // in which the line finds what others know
-		defer func() {                     // after a panic, too
-			logRequest(logger, c, time.Since(start))
-			clear(keys)
-			memory.Put(keys)
+		l := lines.Get().(*line) //nolint:forcetypeassert // nothing else is put there
+		c.Keys = l.keys
+		defer func() { // after a panic, too
+			l.log(logger, c, time.Since(start))
+			*l = line{keys: l.keys}
+			lines.Put(l)
 		}()
 		c.Next()
 	}
 }
 
-func logRequest(logger *slog.Logger, c *gin.Context, took time.Duration) {
+// log writes the line.
+func (l *line) log(logger *slog.Logger, c *gin.Context, took time.Duration) {
 	ctx := c.Request.Context()
-	level, failure := outcomeOf(c)
+	level, outcome := l.outcome()
 	if !logger.Enabled(ctx, level) {
 		return
 	}
 	attrs := append(make([]slog.Attr, 0, mostAttrs),
-		slog.String("request_id", requestID(c)),
+		slog.String("request_id", AnswerID(c)),
 		slog.String("method", c.Request.Method),
-		slog.String("path", c.Request.URL.Path),
+		slog.String("path", withoutToken(c.Request.URL.Path)),
 		slog.String("remote", c.Request.RemoteAddr),
-		slog.String("subject", c.GetString(subjectKey)),
+		slog.String("subject", l.subject),
 		slog.Duration("duration", took),
-		slog.Int("status", c.Writer.Status()))
-	if failure != nil {
-		attrs = append(attrs, slog.Int("error", int(failure.Code)), slog.String("message", failure.Message))
-		if cause := failure.Unwrap(); cause != nil {
+		slog.Int("status", c.Writer.Status()),
+		slog.String("outcome", outcome))
+	if l.plant {
+		attrs = append(attrs, slog.Int64("plant_id", l.id), slog.Duration("store_duration", l.stored))
+	}
+	if trace := traceID(c.Request.Header["Traceparent"]); trace != "" {
+		attrs = append(attrs, slog.String("trace_id", trace))
+	}
+	if l.failure != nil {
+		attrs = append(attrs, slog.Int("error", int(l.failure.Code)), slog.String("message", l.failure.Message))
+		if cause := l.failure.Unwrap(); cause != nil {
 			attrs = append(attrs, slog.String("cause", cause.Error()))
 		}
+	}
+	if logger.Enabled(ctx, slog.LevelDebug) {
+		attrs = append(attrs,
+			slog.Int64("body_bytes", c.Request.ContentLength), // -1: in chunks
+			slog.String("user_agent", withoutToken(c.Request.UserAgent())))
 	}
 	logger.LogAttrs(ctx, level, "request", attrs...)
 }
 
 // mostAttrs is how many attributes a line may have.
-const mostAttrs = 10
+const mostAttrs = 16
 
-// outcomeOf returns the level at which to say how a request ended, and how it
-// failed, if it did.
-func outcomeOf(c *gin.Context) (slog.Level, *models.Error) {
-	failure, failed := c.Value(failureKey).(*models.Error)
-	if !failed {
-		return slog.LevelInfo, nil
-	}
+// outcome returns the level at which to say how a request ended, and how that is
+// in one word.
+func (l *line) outcome() (slog.Level, string) {
 	switch {
-	case failure.Code < models.CodeInternal:
-		return slog.LevelInfo, failure
-	case failure.Code == models.CodeInternal:
-		return slog.LevelError, failure
+	case l.failure == nil:
+		return slog.LevelInfo, "ok"
+	case l.failure.Code < models.CodeInternal:
+		return slog.LevelInfo, "refused"
+	case l.failure.Code == models.CodeInternal:
+		return slog.LevelError, "failed"
 	default: // for a while, and nobody's fault
-		return slog.LevelWarn, failure
+		return slog.LevelWarn, "unavailable"
 	}
+}
+
+// withoutToken returns text, or what stands for it if it looks like a token.
+func withoutToken(text string) string {
+	if models.HoldsToken(text) {
+		return "REDACTED"
+	}
+	return text
 }

@@ -14,9 +14,6 @@ import (
 	"plantstore/models"
 )
 
-// failureKey is where Fail leaves the error for the access log.
-const failureKey = "plantstore.failure"
-
 // usualAnswer is the size in bytes that most answers do not exceed.
 const usualAnswer = 128
 
@@ -39,7 +36,7 @@ func Fail(c *gin.Context, err error) {
 		failure = models.NewError(models.CodeInternal,
 			"the server failed; try again, and report the X-Request-Id if it stays").WithCause(err)
 	}
-	c.Set(failureKey, failure)
+	lineOf(c).failure = failure
 	c.Abort()
 	encoded, _ := json.Marshal(failure, jsontext.AllowInvalidUTF8(true)) // never fails
 	write(c, http.StatusBadRequest, encoded)

@@ -9,9 +9,6 @@ import (
 	"plantstore/models"
 )
 
-// subjectKey is where Bearer leaves the subject for the access log.
-const subjectKey = "plantstore.subject"
-
 // challenge is the WWW-Authenticate value for a request without a credential
 // (RFC 6750, section 3); what was wrong with one that came is appended.
 const challenge = `Bearer realm="plants"`
@@ -29,7 +26,7 @@ func Bearer(verify Verify) gin.HandlerFunc {
 		if err == nil {
 			var subject string
 			if subject, err = verify(token); err == nil {
-				c.Set(subjectKey, subject)
+				lineOf(c).subject = subject
 				c.Next()
 				return
 			}

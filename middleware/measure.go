@@ -22,7 +22,7 @@ func Measure(observe Observe) gin.HandlerFunc {
 		start := time.Now()
 		c.Next()
 		code := models.Code(0)
-		if _, failure := outcomeOf(c); failure != nil {
+		if failure := lineOf(c).failure; failure != nil {
 			code = failure.Code
 		}
 		observe(c.Request.Method, code, time.Since(start))

@@ -23,7 +23,7 @@ func RequestID() gin.HandlerFunc {
 	}
 }
 
-// requestID returns the id that RequestID gave the answer.
-func requestID(c *gin.Context) string {
+// AnswerID returns the id that RequestID gave the answer, or "".
+func AnswerID(c *gin.Context) string {
 	return c.Writer.Header().Get(requestIDHeader)
 }

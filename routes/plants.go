@@ -3,6 +3,7 @@ package routes
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -38,12 +39,21 @@ func (p plants) create(c *gin.Context) {
 		middleware.Fail(c, err)
 		return
 	}
-	plant := sent.Plant()
-	if err := p.store.Create(c.Request.Context(), *sent.ID, plant); err != nil {
+	plant, start := sent.Plant(), time.Now()
+	err := p.store.Create(storage.WithAuthor(c.Request.Context(), author(c)), *sent.ID, plant)
+	middleware.NotePlant(c, *sent.ID, time.Since(start))
+	if err != nil {
 		middleware.Fail(c, storeError(*sent.ID, err))
 		return
 	}
 	middleware.OK(c, plant)
+}
+
+// author returns who creates a plant.
+func author(c *gin.Context) storage.Author {
+	return storage.Author{
+		Subject: middleware.Subject(c), RequestID: middleware.AnswerID(c), Remote: c.Request.RemoteAddr,
+	}
 }
 
 // storeError turns a refusal of the store into what the client can do about it
@@ -58,6 +68,9 @@ func storeError(id int64, err error) *models.Error {
 	case errors.Is(err, storage.ErrUnknown):
 		return models.NewError(models.CodeInternal, "it is not known whether the plant was stored; "+
 			"send it again: if it was, the answer is that the id is taken by an identical plant").WithCause(err)
+	case errors.Is(err, storage.ErrUnrecorded):
+		return models.NewError(models.CodeInternal, "the plant was stored, but the server could not make sure that its audit log says so; "+
+			"do not send it again, and report the X-Request-Id").WithCause(err)
 	case errors.Is(err, storage.ErrNoSpace):
 		return models.NewError(models.CodeInsufficientSpace,
 			"the plant was not stored: there is no space left; try again later").WithCause(err)

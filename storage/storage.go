@@ -36,6 +36,9 @@ var (
 	// ErrTooLarge: the server that has the store open accepts no plant of this
 	// size. Nothing was stored. No engine returns it.
 	ErrTooLarge = errors.New("the plant is larger than the server accepts")
+	// ErrUnrecorded: the plant was stored, but perhaps not noted in the audit log.
+	// No engine returns it.
+	ErrUnrecorded = errors.New("the plant was stored, but the audit log may lack it")
 	// ErrLocked: the store cannot be opened, since another process has it
 	// open that may be asked instead.
 	ErrLocked = errors.New("locked by another process")

@@ -17,10 +17,11 @@ import (
 	"plantstore/internal/config"
 )
 
-// newLogger returns the logger that c describes, and whether it writes text for
-// people rather than JSON for programs.
-func newLogger(w io.Writer, terminal bool, c *config.Config) (logger *slog.Logger, text bool) {
-	options := &slog.HandlerOptions{Level: c.LogLevel}
+// newLogger returns the logger that c describes, which keeps to level, and whether
+// it writes text for people rather than JSON for programs.
+func newLogger(w io.Writer, terminal bool, level *slog.LevelVar, c *config.Config) (logger *slog.Logger, text bool) {
+	level.Set(c.LogLevel)
+	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "text" || c.LogFormat == "" && terminal {
 		return slog.New(slog.NewTextHandler(w, options)), true
 	}

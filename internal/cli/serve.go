@@ -86,14 +86,15 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 
 	log := backlog.New(p.Stderr)
 	defer func() { _ = log.Close() }() // nobody is left to tell
-	logger, text := newLogger(log, isTerminal(p.Stderr), c)
+	level := new(slog.LevelVar)
+	logger, text := newLogger(log, isTerminal(p.Stderr), level, c)
 	connections, err := connectionsFor(c, maxOpenFiles(), logger)
 	if err != nil {
 		return err
 	}
-	store, err := engines(logger).Open(ctx, c.StorageURL)
+	store, reopenAudit, err := openAudited(ctx, p, c, logger)
 	if err != nil {
-		return advised(err)
+		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	logSeed, err := seed(ctx, p, cmd, c, store)
@@ -104,7 +105,8 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	if err != nil {
 		return err
 	}
-	reloadOn(ctx, p, logger, keys.reload, keys.reloadIssuer)
+	toggleDebugOn(ctx, logger, level)
+	reloadOn(ctx, logger, keys.reload, keys.reloadIssuer, reopenAudit, onTerminalGone(p, stop))
 
 	counted := &control.Counted{Store: store}
 	closeControl, controlErr := startControl(ctx, c, counted, logger)

@@ -37,6 +37,7 @@ type Config struct {
 	ShutdownTimeout time.Duration
 	LogLevel        slog.Level
 	LogFormat       string // empty: text on a terminal, else json
+	AuditLog        string // a path, or AuditStdout; empty: none
 
 	values map[string]value // by Option.Env
 }

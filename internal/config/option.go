@@ -200,8 +200,16 @@ func logOptions() []Option {
 			Help: "`format` of the log: text or json (default: text on a terminal, else json)",
 			set:  func(c *Config, v string) error { c.LogFormat = v; return checkFormat(v) },
 		},
+		{
+			Env: "AUDIT_LOG", Flag: "audit-log",
+			Help: "`FILE` that gets a line for each plant that is created, and by whom, or stdout; empty: none",
+			set:  func(c *Config, v string) error { c.AuditLog = v; return nil },
+		},
 	}
 }
+
+// AuditStdout is the value of AUDIT_LOG that stands for stdout.
+const AuditStdout = "stdout"
 
 // duration returns an option that is a length of time from least to most.
 func duration(env, flag, preset string, least, most time.Duration, help string,

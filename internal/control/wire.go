@@ -65,6 +65,7 @@ func kinds() []kind {
 		{"unavailable", storage.ErrUnavailable},
 		{"unknown", storage.ErrUnknown},
 		{"too_large", storage.ErrTooLarge},
+		{"unrecorded", storage.ErrUnrecorded},
 		{"corrupt", storage.ErrCorrupt},
 		{"canceled", context.Canceled},
 		{"unsupported", errors.ErrUnsupported},

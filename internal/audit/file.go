@@ -1,0 +1,54 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// File returns what opens the file at path for a [Log]: to append to it, and made
+// for its owner alone if it is not there. A last line that a crash has cut short
+// gets its end first.
+func File(path string) func() (Target, error) {
+	return func() (Target, error) {
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := endLine(file); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
+		}
+		return file, nil
+	}
+}
+
+// endLine ends the last line of a file.
+func endLine(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return err
+	}
+	last := make([]byte, 1)
+	if _, err := file.ReadAt(last, info.Size()-1); err != nil {
+		return err
+	}
+	if last[0] != '\n' {
+		_, err = file.WriteString("\n")
+	}
+	return err
+}
+
+// Stream returns what opens w for a [Log], which does not close it.
+func Stream(w io.Writer) func() (Target, error) {
+	return func() (Target, error) { return stream{w}, nil }
+}
+
+// A stream is a target that is no file of ours.
+type stream struct{ io.Writer }
+
+// Sync implements [Target].
+func (stream) Sync() error { return nil }
+
+// Close implements [Target].
+func (stream) Close() error { return nil }

@@ -1,0 +1,35 @@
+package middleware
+
+import "strings"
+
+// The form of a traceparent (W3C Trace Context, section 3.2): a version, the id of
+// the trace, the id of the parent and flags, in lower-case hexadecimal with dashes
+// between them.
+const (
+	traceForm = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx"
+	traceFrom = len("xx-")
+	traceTo   = traceFrom + 32
+	noTrace   = "00000000000000000000000000000000"
+	noParent  = "0000000000000000"
+)
+
+// traceID returns the id of the trace in the values of traceparent, or "" if there
+// is not one value, and that valid. A version to come may have more fields.
+func traceID(values []string) string {
+	if len(values) != 1 || len(values[0]) < len(traceForm) {
+		return ""
+	}
+	value, more := values[0][:len(traceForm)], values[0][len(traceForm):]
+	for i, form := range []byte(traceForm) {
+		if form == '-' && value[i] != '-' || form == 'x' && !strings.Contains("0123456789abcdef", value[i:i+1]) {
+			return ""
+		}
+	}
+	version, trace, parent := value[:2], value[traceFrom:traceTo], value[traceTo+1:traceTo+17]
+	switch {
+	case version == "ff", version == "00" && more != "", more != "" && more[0] != '-',
+		trace == noTrace, parent == noParent:
+		return ""
+	}
+	return trace
+}
