@@ -51,7 +51,8 @@ func NotePlant(c *gin.Context, id int64, stored time.Duration) {
 // AccessLog writes one line a request: what was asked and how it ended, with the
 // cause that the client is not told. A fault of the server is at level error, a
 // refusal for want of space or time at level warn, all else at level info. The
-// query is left out, and a path that holds a token: clients put them there (C4.25).
+// query is left out, and all else of the request that holds a token: clients put
+// them anywhere (C4.25).
 func AccessLog(logger *slog.Logger) gin.HandlerFunc {
 	lines := sync.Pool{New: func() any { return newLine() }}
 	return func(c *gin.Context) {
@@ -76,7 +77,7 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, took time.Duration) {
 	}
 	attrs := append(make([]slog.Attr, 0, mostAttrs),
 		slog.String("request_id", AnswerID(c)),
-		slog.String("method", c.Request.Method),
+		slog.String("method", withoutToken(c.Request.Method)),
 		slog.String("path", withoutToken(c.Request.URL.Path)),
 		slog.String("remote", c.Request.RemoteAddr),
 		slog.String("subject", l.subject),

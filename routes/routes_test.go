@@ -270,6 +270,28 @@ func (s brokenStore) Check(context.Context, func(storage.Record) error) (storage
 
 func (s brokenStore) Close() error { return nil }
 
+// An authorStore keeps on whose behalf plants are created.
+type authorStore struct {
+	brokenStore
+
+	authors []storage.Author
+}
+
+func (s *authorStore) Create(ctx context.Context, _ int64, _ models.Plant) error {
+	s.authors = append(s.authors, *storage.AuthorOf(ctx))
+	return s.err
+}
+
+func TestAuthor(t *testing.T) {
+	t.Parallel()
+	store := new(authorStore)
+	w := do(t, newHandler(t, store), http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
+	want := []storage.Author{{Subject: "tester", RequestID: w.Header().Get("X-Request-Id"), Remote: "192.0.2.1:1234"}}
+	if !slices.Equal(store.authors, want) || want[0].RequestID == "" {
+		t.Errorf("the store learns of %+v, want %+v", store.authors, want)
+	}
+}
+
 func TestStoreRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -281,6 +303,7 @@ func TestStoreRefuses(t *testing.T) {
 		"overloaded":  {storage.ErrOverloaded, 503, "not stored"},
 		"unavailable": {storage.ErrUnavailable, 503, "not stored"},
 		"unknown":     {storage.ErrUnknown, 500, "not known whether the plant was stored"},
+		"unrecorded":  {storage.ErrUnrecorded, 500, "the plant was stored, but"},
 		"damaged":     {storage.ErrCorrupt, 500, "taken by a record that is damaged"},
 		"other":       {errors.New("broken"), 500, "not stored"},
 		"late":        {context.DeadlineExceeded, 500, "not stored"},

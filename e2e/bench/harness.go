@@ -202,7 +202,7 @@ func (h *harness) sample(ctx context.Context, c contender) (sample, error) {
 	if c.program == plantstoreName {
 		args = []string{"serve"}
 	}
-	p, err := start(ctx, h.binaries[c.program], used.dir, h.token, args...)
+	p, err := start(ctx, h.binaries[c.program], used.dir, h.token, strings.Fields(c.options), args...)
 	if err != nil {
 		return sample{}, err
 	}

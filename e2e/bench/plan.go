@@ -41,15 +41,20 @@ func (l load) String() string {
 type contender struct {
 	program string
 	store   *store // nil means a new one for each measurement
+	options string // of the program, as NAME=value with spaces between them
 	load    load
 }
 
 // String names the contender without its load.
 func (c contender) String() string {
-	if c.store == nil {
-		return c.program
+	name := c.program
+	if c.store != nil {
+		name += ", " + c.store.name
 	}
-	return c.program + ", " + c.store.name
+	if c.options != "" {
+		name += ", " + c.options
+	}
+	return name
 }
 
 // A group are contenders that are compared with each other, and are therefore
@@ -82,7 +87,31 @@ func plan() []group {
 	for _, c := range []int{1, 64} {
 		add(load{order: ascending, clients: c, memory: true}, plantstoreName, floorName, floorPlusName, naiveName)
 	}
+	for _, c := range []int{64, 256} {
+		groups = append(groups, logGroup(c))
+	}
 	return groups
+}
+
+// The contenders of each group of logGroup.
+const (
+	logNone = iota
+	logAccess
+	logAudit
+)
+
+// logName names a group of logGroup.
+func logName(clients int) string { return fmt.Sprintf("logs, c=%d", clients) }
+
+// logGroup compares the server without a line for each request, with the access log,
+// and with that of audits alone.
+func logGroup(clients int) group {
+	l := load{order: ascending, clients: clients}
+	return group{logName(clients), []contender{
+		logNone:   {program: plantstoreName, load: l, options: "LOG_LEVEL=error"},
+		logAccess: {program: plantstoreName, load: l},
+		logAudit:  {program: plantstoreName, load: l, options: "LOG_LEVEL=error AUDIT_LOG=audit.jsonl"},
+	}}
 }
 
 // The contenders of each group of storedPlan.

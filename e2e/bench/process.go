@@ -30,8 +30,9 @@ type process struct {
 }
 
 // start starts a program in the folder dir, and returns when it has created a
-// first plant, whose negative id no load uses.
-func start(ctx context.Context, binary, dir, token string, args ...string) (*process, error) {
+// first plant, whose negative id no load uses. options are variables of its
+// environment.
+func start(ctx context.Context, binary, dir, token string, options []string, args ...string) (*process, error) {
 	addr, err := freeAddr(ctx)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func start(ctx context.Context, binary, dir, token string, args ...string) (*pro
 	p := &process{addr: addr, exited: make(chan struct{})}
 	p.cmd = exec.CommandContext(ctx, binary, args...) //nolint:gosec // one of those that were just built
 	p.cmd.Dir, p.cmd.Stderr = dir, log
-	p.cmd.Env = []string{"ADDR=" + addr, "ADMIN_ADDR=127.0.0.1:0", "JWT_SECRET=" + secret}
+	p.cmd.Env = append([]string{"ADDR=" + addr, "ADMIN_ADDR=127.0.0.1:0", "JWT_SECRET=" + secret}, options...)
 	begin := time.Now()
 	if err := p.cmd.Start(); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func TestFillAndLoadHaveTheSameIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := start(t.Context(), h.binaries[plantstoreName], s.dir, h.token, "serve")
+		p, err := start(t.Context(), h.binaries[plantstoreName], s.dir, h.token, nil, "serve")
 		if err != nil {
 			t.Fatal(err)
 		}

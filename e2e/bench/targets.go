@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -49,11 +50,11 @@ func (t target) got() string {
 
 // targets holds the results against what is to be reached.
 func targets(r *results) []target {
-	return append(ratioTargets(r), append(storedTargets(r),
-		target{figure: "allocations for each create / first version", bound: 0.5, most: true, value: r.allocations / firstAllocations, digits: 2},
-		target{figure: "requests not answered with 200", most: true, value: float64(r.bad())},
-		target{figure: "share of the machine that others used", bound: calm, most: true, value: median(r.all(), others), digits: 2},
-	)...)
+	return slices.Concat(ratioTargets(r), logTargets(r), storedTargets(r), []target{
+		{figure: "allocations for each create / first version", bound: 0.5, most: true, value: r.allocations / firstAllocations, digits: 2},
+		{figure: "requests not answered with 200", most: true, value: float64(r.bad())},
+		{figure: "share of the machine that others used", bound: calm, most: true, value: median(r.all(), others), digits: 2},
+	})
 }
 
 // ratioTargets are those against other programs, on empty stores.
@@ -89,6 +90,28 @@ func (r *results) against(l load, other string, value func(sample) float64) floa
 		}
 	}
 	return math.NaN()
+}
+
+// logTargets are those of what the logs cost.
+func logTargets(r *results) []target {
+	var all []target
+	for _, clients := range []int{64, 256} {
+		for _, log := range []struct {
+			figure string
+			index  int
+		}{{"access log", logAccess}, {"audit log", logAudit}} {
+			t := target{
+				figure: fmt.Sprintf("throughput with %s / without, c=%d", log.figure, clients),
+				bound:  0.95, digits: 2, value: math.NaN(),
+			}
+			if i := slices.IndexFunc(r.groups, func(m measured) bool { return m.name == logName(clients) }); i >= 0 {
+				samples := r.groups[i].samples
+				t.value = ratio(samples[log.index], samples[logNone], throughput)
+			}
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // storedTargets are those with plants in the store.

@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// Whatever is sent, and at the level of the log that tells most, no log has a token
+// or the secret in it (C4.25).
+func TestNoSecretIsLogged(t *testing.T) {
+	t.Parallel()
+	const secret = "the-secret-of-this-test-0123456789abcdef"
+	server := plantstore.Start(t, plantstore.Options{
+		Env: []string{"LOG_LEVEL=debug", "AUDIT_LOG=audit.jsonl", "JWT_SECRET=" + secret},
+	})
+	token := server.Token()
+	signature := token[strings.LastIndexByte(token, '.')+1:]
+	const plant = `{"id":1,"name":"x"}`
+	requests := []string{
+		rawPost("/plants", "Bearer "+token, plant),
+		rawPost("/plants", "Bearer "+token, plant), // taken
+		rawPost("/plants", "Bearer "+token, `{"id":"`+token+`","name":null,"`+secret+`":1}`),
+		rawPost("/plants", "Bearer "+token+"x", plant),
+		rawPost("/plants", "Bearer "+token[1:], plant),
+		rawPost("/plants", "Bearer "+token+" "+token, plant),
+		rawPost("/plants", "Basic "+token, plant),
+		rawPost("/plants", token, plant),
+		rawPost("/plants", "Bearer "+token+"\r\nAuthorization: Bearer "+token, plant),
+		rawPost("/plants?access_token="+token, "", plant),
+		rawPost("/plants/"+token, "Bearer "+token, plant),
+		rawPost("/"+token+"/", "Bearer "+token, plant),
+		rawPost("/plants", "Bearer "+token+"\r\nX-Request-Id: "+token, `{"id":2,"name":"x"}`),
+		rawPost("/plants", "Bearer "+token+"\r\nUser-Agent: "+token+"\r\nTraceparent: "+token, `{"id":3,"name":"x"}`),
+		rawPost("/plants", "Bearer "+token+"\r\nX-Request-Id: "+token+"\r\nExpect: "+token, plant),
+		"POST /plants HTTP/9.9\r\nHost: x\r\nAuthorization: Bearer " + token + "\r\nX-Request-Id: " + token + "\r\n\r\n",
+		token + " /plants HTTP/1.1\r\nHost: x\r\n\r\n",
+		"POST /plants HTTP/1.1\r\nHost: " + token + "\r\n" + token + "\r\n\r\n",
+	}
+	for _, request := range requests {
+		answer := exchange(t, server, request)
+		if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusBadRequest {
+			t.Errorf("%q: %s", request, answer.Status)
+		}
+	}
+	server.Stop()
+	audit, err := os.ReadFile(filepath.Join(server.Dir, "audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, log := range map[string]string{"log": server.Log(), "audit log": string(audit)} {
+		if lines := strings.Count(log, "\n"); lines < 3 {
+			t.Errorf("the %s has %d lines", name, lines)
+		}
+		for line := range strings.Lines(log) {
+			if strings.Contains(line, secret) || strings.Contains(line, signature) {
+				t.Errorf("the %s tells a secret: %s", name, line)
+			}
+		}
+	}
+}
+
+// rawPost returns a request with an Authorization.
+func rawPost(target, authorization, body string) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\nAuthorization: %s\r\n\r\n%s",
+		target, len(body), authorization, body)
+}

@@ -1,0 +1,419 @@
+package audit_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/audit"
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// silent is a logger that says nothing.
+func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// open returns a store whose creates are noted on a disk, until the test ends.
+func open(t *testing.T, d *disk, fake *fakeStore) (*audit.Store, *audit.Log) {
+	t.Helper()
+	log, err := audit.Open(func() (audit.Target, error) { return d, nil }, silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := audit.NewStore(fake, log)
+	t.Cleanup(func() { _ = store.Close() })
+	return store, log
+}
+
+// A note is a line of the log.
+type note struct {
+	Time      time.Time
+	Event     string
+	ID        int64
+	By        string
+	Subject   *string
+	RequestID *string `json:"request_id"`
+	Remote    *string
+}
+
+// notes returns the lines of a log, which all must be whole.
+func notes(t *testing.T, text string) []note {
+	t.Helper()
+	var all []note
+	for line := range strings.Lines(text) {
+		var n note
+		decoder := json.NewDecoder(strings.NewReader(line))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&n); err != nil || !strings.HasSuffix(line, "\n") || n.Time.IsZero() {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+func byAuthor(t *testing.T, author storage.Author) context.Context {
+	t.Helper()
+	return storage.WithAuthor(t.Context(), author)
+}
+
+// What is created is noted before Create returns, and what is refused is not.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	d := newDisk()
+	fake := &fakeStore{outcomes: map[int64]error{
+		2: &storage.ExistsError{}, 3: fmt.Errorf("%w: the disk", storage.ErrUnknown), 5: storage.ErrNoSpace,
+	}}
+	store, _ := open(t, d, fake)
+	before := time.Now().Truncate(time.Microsecond)
+	subject, request, remote := "alice \"<\n\u2028\x00", "req-1", "192.0.2.1:7"
+	ctx := byAuthor(t, storage.Author{Subject: subject, RequestID: request, Remote: remote})
+	for id := range int64(4) {
+		if err := store.Create(ctx, id, models.Plant{}); !errors.Is(err, fake.outcomes[id]) {
+			t.Errorf("Create %d: %v", id, err)
+		}
+		if want := strings.Count(d.String(), "\n"); id == 0 && want != 1 {
+			t.Errorf("%d lines after the first create", want)
+		}
+	}
+	outcomes := store.CreateAll(t.Context(), []storage.Record{{ID: 4}, {ID: 5}, {ID: -6}})
+	if !slices.Equal(outcomes, []error{nil, storage.ErrNoSpace, nil}) {
+		t.Errorf("CreateAll: %v", outcomes)
+	}
+	got := notes(t, d.String())
+	for i, n := range got {
+		if n.Time.Before(before) || n.Time.After(time.Now()) {
+			t.Errorf("line %d is of %v", i, n.Time)
+		}
+		got[i].Time = time.Time{}
+	}
+	want := []note{
+		{Event: "created", ID: 0, By: "token", Subject: &subject, RequestID: &request, Remote: &remote},
+		{Event: "created", ID: 1, By: "token", Subject: &subject, RequestID: &request, Remote: &remote},
+		{Event: "unknown", ID: 3, By: "token", Subject: &subject, RequestID: &request, Remote: &remote},
+		{Event: "created", ID: 4, By: "operator"},
+		{Event: "created", ID: -6, By: "operator"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+// While nothing can be noted, nothing is created; what was created just before is
+// noted as soon as that is possible, each line once and whole.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]struct{ is, refusal error }{
+		"full":  {&os.PathError{Err: syscall.ENOSPC}, storage.ErrNoSpace},
+		"other": {errors.New("broken"), storage.ErrUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d, fake := newDisk(), &fakeStore{}
+				d.fault = fault.is
+				store, _ := open(t, d, fake)
+				d.set(10, nil) // a part of a line
+				if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) {
+					t.Errorf("the create that cannot be noted: %v", err)
+				}
+				for range 2 {
+					if err := store.Create(t.Context(), 2, models.Plant{}); !errors.Is(err, fault.refusal) {
+						t.Errorf("a later create: %v, want %v", err, fault.refusal)
+					}
+					if err := store.CreateAll(t.Context(), make([]storage.Record, 2))[1]; !errors.Is(err, fault.refusal) {
+						t.Errorf("a later bulk: %v, want %v", err, fault.refusal)
+					}
+					if err := store.Ready(); !errors.Is(err, fault.refusal) {
+						t.Errorf("Ready: %v, want %v", err, fault.refusal)
+					}
+					time.Sleep(time.Minute)
+				}
+				d.set(20, nil) // a little more
+				time.Sleep(time.Minute)
+				d.set(-1, nil)
+				time.Sleep(time.Minute)
+				if err := store.Create(t.Context(), 3, models.Plant{}); err != nil || store.Ready() != nil {
+					t.Errorf("when there is room again: %v, %v", err, store.Ready())
+				}
+				if got := ids(notes(t, d.String())); !slices.Equal(got, []int64{1, 3}) || !slices.Equal(fake.stored, got) {
+					t.Errorf("noted are %v, stored %v", got, fake.stored)
+				}
+			})
+		})
+	}
+}
+
+func ids(notes []note) (all []int64) {
+	for _, n := range notes {
+		all = append(all, n.ID)
+	}
+	return all
+}
+
+// What is still to be noted at the end goes where somebody may see it.
+func TestClosedWhileFull(t *testing.T) {
+	t.Parallel()
+	d, fake := newDisk(), &fakeStore{}
+	d.room, d.fault = 10, syscall.ENOSPC
+	var said strings.Builder
+	log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(slog.NewTextHandler(&said, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := audit.NewStore(fake, log)
+	_ = store.Create(t.Context(), 4711, models.Plant{})
+	for range 2 {
+		if err := store.Close(); !errors.Is(err, storage.ErrNoSpace) || !fake.closed || !d.closed {
+			t.Errorf("Close: %v, closed: %t, %t", err, fake.closed, d.closed)
+		}
+	}
+	for _, want := range []string{"level=ERROR", "cannot be written", "no space left", "4711"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("the log lacks %q: %s", want, &said)
+		}
+	}
+	if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrNoSpace) {
+		t.Errorf("a create after the end: %v", err)
+	}
+}
+
+// A target that takes nothing holds nobody for longer than a request lasts, and
+// soon nothing more is created.
+func TestStuck(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, fake := newDisk(), &fakeStore{}
+		d.held = make(chan struct{})
+		store, log := open(t, d, fake)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := store.Create(ctx, 1, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the create that is not noted: %v", err)
+		}
+		if err := store.Create(t.Context(), 2, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("a later create: %v", err)
+		}
+		if err := log.Reopen(t.Context()); err == nil {
+			t.Error("it was opened again")
+		}
+		if err := store.Close(); err == nil {
+			t.Error("Close says that all was written")
+		}
+		close(d.held)
+		synctest.Wait()
+		if got := ids(notes(t, d.String())); !slices.Equal(got, []int64{1}) {
+			t.Errorf("noted in the end: %v", got)
+		}
+	})
+}
+
+// What was written is on the disk a second later, and a disk that fails then is
+// one that nothing can be noted on.
+func TestSync(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		store, _ := open(t, d, &fakeStore{})
+		if err := store.Create(t.Context(), 1, models.Plant{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		if d.synced != len(d.String()) {
+			t.Errorf("%d bytes are synced of %d", d.synced, len(d.String()))
+		}
+		d.set(-1, errors.New("broken"))
+		if err := store.Create(t.Context(), 2, models.Plant{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		if err := store.Create(t.Context(), 3, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("after a sync that failed: %v", err)
+		}
+		d.set(-1, nil)
+		time.Sleep(2 * time.Second)
+		if err := store.Create(t.Context(), 3, models.Plant{}); err != nil {
+			t.Errorf("after one that did not: %v", err)
+		}
+	})
+}
+
+// A file is rotated by renaming it and asking for a new one: each line is in one of
+// them, and in one only.
+func TestReopen(t *testing.T) {
+	t.Parallel()
+	const writers, each, rotations = 8, 300, 20
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	log, err := audit.Open(audit.File(path), silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := audit.NewStore(&fakeStore{}, log)
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for n := range each {
+				if err := store.Create(t.Context(), int64(w*each+n), models.Plant{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	names := []string{path}
+	for n := range rotations {
+		names = append(names, fmt.Sprint(path, ".", n))
+		if err := errors.Join(os.Rename(path, names[n+1]), log.Reopen(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+	all.Wait()
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	seen := make(map[int64]int)
+	for _, name := range names {
+		for _, id := range ids(notes(t, read(t, name))) {
+			seen[id]++
+		}
+	}
+	for id := range int64(writers * each) {
+		if seen[id] != 1 {
+			t.Errorf("plant %d is noted %d times", id, seen[id])
+		}
+	}
+	if err := log.Reopen(t.Context()); err != nil {
+		t.Errorf("Reopen after the end: %v", err)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A line that the old target has a part of is whole in the new one.
+func TestReopenTorn(t *testing.T) {
+	t.Parallel()
+	first, second := newDisk(), newDisk()
+	first.room, first.fault = 10, syscall.ENOSPC
+	targets := []audit.Target{first, second}
+	log, err := audit.Open(func() (audit.Target, error) {
+		if len(targets) == 0 {
+			return nil, os.ErrPermission
+		}
+		next := targets[0]
+		targets = targets[1:]
+		return next, nil
+	}, silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := audit.NewStore(&fakeStore{}, log)
+	_ = store.Create(t.Context(), 1, models.Plant{})
+	if err := log.Reopen(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := log.Reopen(t.Context()); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("Reopen of what cannot be opened: %v", err)
+	}
+	if err := store.Create(t.Context(), 2, models.Plant{}); err != nil {
+		t.Errorf("Create afterwards: %v", err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := ids(notes(t, second.String())); !slices.Equal(got, []int64{1, 2}) || !first.closed {
+		t.Errorf("noted in the new one: %v; the old one is closed: %t", got, first.closed)
+	}
+}
+
+// A file is for its owner only, is appended to, and a line that a crash has cut
+// short does not spoil the next.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	create := func(id int64) {
+		t.Helper()
+		log, err := audit.Open(audit.File(path), silent())
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := audit.NewStore(&fakeStore{}, log)
+		if err := errors.Join(store.Create(t.Context(), id, models.Plant{}), store.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	create(1)
+	info, err := os.Stat(path)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("the mode is %v: %v", info.Mode(), err)
+	}
+	create(2)
+	if got := ids(notes(t, read(t, path))); !slices.Equal(got, []int64{1, 2}) {
+		t.Errorf("noted: %v", got)
+	}
+	const torn = `{"time":`
+	if err := os.WriteFile(path, []byte(torn), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	create(3)
+	rest, cut := strings.CutPrefix(read(t, path), torn+"\n")
+	if got := ids(notes(t, rest)); !cut || !slices.Equal(got, []int64{3}) {
+		t.Errorf("after a torn line: %q", read(t, path))
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "no", "audit.jsonl")} {
+		if _, err := audit.Open(audit.File(path), silent()); err == nil {
+			t.Errorf("%s was opened", path)
+		}
+	}
+}
+
+// A store that can copy itself still can, and one that cannot says so.
+func TestSnapshot(t *testing.T) {
+	t.Parallel()
+	store, _ := open(t, newDisk(), &fakeStore{})
+	if err := store.Snapshot(t.Context(), io.Discard); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("Snapshot: %v", err)
+	}
+	log, err := audit.Open(audit.Stream(io.Discard), silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	able := audit.NewStore(&snapshotter{}, log)
+	defer func() { _ = able.Close() }()
+	var text strings.Builder
+	if err := able.Snapshot(t.Context(), &text); err != nil || text.String() != "copy" {
+		t.Errorf("Snapshot writes %q: %v", &text, err)
+	}
+}
+
+// A snapshotter is a store that can copy itself.
+type snapshotter struct{ fakeStore }
+
+// Snapshot implements [storage.Snapshotter].
+func (*snapshotter) Snapshot(_ context.Context, w io.Writer) error {
+	_, err := io.WriteString(w, "copy")
+	return err
+}

@@ -1,0 +1,116 @@
+package audit_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A disk is a target in memory that may fail.
+type disk struct {
+	mu     sync.Mutex
+	text   bytes.Buffer
+	room   int   // bytes that it still takes; negative means any number
+	fault  error // of a write for which there is no room
+	synced int   // length of text at the last sync
+	sync   error // of Sync
+	closed bool
+	held   chan struct{} // if not nil: writes wait until it is closed
+}
+
+func newDisk() *disk { return &disk{room: -1} }
+
+// Write implements [io.Writer].
+func (d *disk) Write(p []byte) (int, error) {
+	if d.held != nil {
+		<-d.held
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return 0, errors.New("written after it was closed")
+	}
+	if d.room < 0 || len(p) <= d.room {
+		if d.room >= 0 {
+			d.room -= len(p)
+		}
+		return d.text.Write(p)
+	}
+	n, _ := d.text.Write(p[:d.room])
+	d.room = 0
+	return n, d.fault
+}
+
+// Sync implements [audit.Target].
+func (d *disk) Sync() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.synced = d.text.Len()
+	return d.sync
+}
+
+// Close implements [io.Closer].
+func (d *disk) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	return nil
+}
+
+// String returns what was written.
+func (d *disk) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.String()
+}
+
+// set changes how the disk goes on.
+func (d *disk) set(room int, sync error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.room, d.sync = room, sync
+}
+
+// A fakeStore answers creates with outcomes by id, nil if there is none.
+type fakeStore struct {
+	storage.Store
+
+	outcomes map[int64]error
+	mu       sync.Mutex
+	stored   []int64
+	closed   bool
+}
+
+// Create implements [storage.Store].
+func (f *fakeStore) Create(_ context.Context, id int64, _ models.Plant) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.outcomes[id] == nil {
+		f.stored = append(f.stored, id)
+	}
+	return f.outcomes[id]
+}
+
+// CreateAll implements [storage.Store].
+func (f *fakeStore) CreateAll(ctx context.Context, records []storage.Record) []error {
+	var outcomes []error
+	for _, r := range records {
+		outcomes = append(outcomes, f.Create(ctx, r.ID, r.Plant))
+	}
+	return outcomes
+}
+
+// Ready implements [storage.Store].
+func (f *fakeStore) Ready() error { return nil }
+
+// Close implements [storage.Store].
+func (f *fakeStore) Close() error { f.closed = true; return nil }
