@@ -25,8 +25,8 @@ func TestShortRun(t *testing.T) {
 		t.Fatalf("%v\n%s", err, &progress)
 	}
 	lines := strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")
-	if len(lines) != 20 {
-		t.Errorf("the table has %d lines, want 20", len(lines))
+	if len(lines) != 24 {
+		t.Errorf("the table has %d lines, want 24", len(lines))
 	}
 	for _, line := range lines[1:] {
 		if strings.Contains(line, "not measured") {
@@ -40,7 +40,7 @@ func TestShortRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| Machine |", "| SQLite |", "### Ascending ids, many tokens, c=64", "### Stored plants, c=256"} {
+	for _, want := range []string{"| Machine |", "| SQLite |", "### Ascending ids, many tokens, c=64", "### Logs, c=256", "AUDIT_LOG=audit.jsonl", "### Stored plants, c=256"} {
 		if !strings.Contains(string(document), want) {
 			t.Errorf("the document lacks %s:\n%s", want, document)
 		}

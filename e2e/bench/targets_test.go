@@ -33,6 +33,11 @@ func made() *results {
 				samplesOf(900, 90, 1000), samplesOf(1000, 100, 1000), samplesOf(1000, 100, 1000), samplesOf(100, 10, 100), samplesOf(200, 20, 200),
 			}})
 		}
+		if g.name == logName(64) {
+			r.groups = append(r.groups, measured{g, [][]sample{
+				logNone: samplesOf(100, 1000), logAccess: samplesOf(94, 940), logAudit: samplesOf(96, 960),
+			}})
+		}
 	}
 	return r
 }
@@ -48,6 +53,9 @@ func TestTargets(t *testing.T) {
 		"latency p50 / naive, c=1":                            "- not measured",
 		"latency p99 / naive, c=64":                           "0.11 ok",
 		"throughput / SQLite, c=64":                           "4.50 missed",
+		"throughput with access log / without, c=64":          "0.94 missed",
+		"throughput with audit log / without, c=64":           "0.96 ok",
+		"throughput with audit log / without, c=256":          "- not measured",
 		"throughput with ascending ids stored / empty, c=64":  "0.95 ok",
 		"throughput with scattered ids stored / empty, c=64":  "0.10 missed",
 		"throughput with scattered ids stored / empty, c=256": "- not measured",

@@ -1,0 +1,56 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// A blindStore has no plant, and takes all that come.
+type blindStore struct{ storage.Store }
+
+// Get implements [storage.Store].
+func (blindStore) Get(context.Context, int64) (models.Plant, error) {
+	return models.Plant{}, storage.ErrNotFound
+}
+
+// CreateAll implements [storage.Store].
+func (blindStore) CreateAll(_ context.Context, records []storage.Record) []error {
+	return make([]error, len(records))
+}
+
+// FuzzWire sends arbitrary creates to the server, and takes arbitrary failures for
+// its answers. What is answered is one outcome for each plant, or why there is none.
+func FuzzWire(f *testing.F) {
+	f.Add([]byte(`{"id":1,"name":"a"}`+"\n"+`{"id":2,"name":"b","tag":""}`), "")
+	f.Add([]byte(`{"kind":"no_space","message":"x"}`), "?dry_run")
+	f.Add([]byte(`{"id":1,"name":"a","x":1} nul`), "?%")
+	server := &Server{store: &Counted{Store: blindStore{}}, limit: 100}
+	f.Fuzz(func(t *testing.T, text []byte, query string) {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathPlants, bytes.NewReader(text))
+		r.URL.RawQuery = query
+		server.handler().ServeHTTP(w, r)
+		var outcomes []*failure
+		var whole failure
+		switch {
+		case w.Code == http.StatusOK && json.Unmarshal(w.Body.Bytes(), &outcomes, strict()) == nil:
+		case w.Code == http.StatusBadRequest && json.Unmarshal(w.Body.Bytes(), &whole, strict()) == nil && whole.err() != nil:
+		default:
+			t.Errorf("answered with %d %s", w.Code, w.Body)
+		}
+		var told failure
+		if json.Unmarshal(text, &told, strict()) == nil {
+			if err := told.err(); err == nil || failureOf(err).err().Error() != err.Error() && failureOf(err).Kind != kindOther {
+				t.Errorf("%s stands for %v", text, err)
+			}
+		}
+	})
+}

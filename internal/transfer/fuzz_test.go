@@ -1,0 +1,66 @@
+package transfer_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/transfer"
+	"plantstore/storage"
+)
+
+// FuzzRead reads arbitrary files in both formats. It comes to an end, and the plants
+// that it reads come through a file in either format unchanged.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{
+		"", "{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"b\",\"tag\":\"\"}", "id,name,tag\n1,a,\n2,\"\"\"b\\u0000\"\"\",\"\"\"\"\"\"\n",
+		"\ufeffname,id\r\n=1+1,1e2\r\n", "id,id\n", "{", "id,name\n1,\"", "nul\n\n[]\n", "id,name\n1,\xff\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		formats := []transfer.Format{transfer.JSONLines, transfer.CSV}
+		for _, format := range formats {
+			records := readAll(t, text, format)
+			for _, through := range formats {
+				var file bytes.Buffer
+				w := transfer.NewWriter(&file, through)
+				for _, r := range records {
+					if err := w.Write(r); err != nil {
+						t.Fatalf("%+v is not written: %v", r, err)
+					}
+				}
+				if err := w.Flush(); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(records, readAll(t, file.Bytes(), through)); diff != "" {
+					t.Errorf("through %q (-read +read again):\n%s", &file, diff)
+				}
+			}
+		}
+	})
+}
+
+// readAll returns the plants in a file, without its bad lines.
+func readAll(t *testing.T, text []byte, format transfer.Format) (records []storage.Record) {
+	t.Helper()
+	in := transfer.NewReader(bytes.NewReader(text), format, int64(len(text)+1000))
+	for range len(text) + 3 {
+		record, _, err := in.Read()
+		var bad *transfer.LineError
+		switch {
+		case errors.As(err, &bad):
+			continue
+		case errors.Is(err, io.EOF):
+			return records
+		case err != nil: // the rest cannot be told apart
+			return records
+		}
+		records = append(records, record)
+	}
+	t.Fatalf("there is no end to %q", text)
+	return nil
+}

@@ -1,0 +1,46 @@
+package middleware_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"plantstore/middleware"
+	"plantstore/models"
+)
+
+// FuzzHeader sends arbitrary values of the header fields that are looked at. The
+// answer is a plant or an Error (C1.3), and the log has one line about it, which has
+// no token in it (C4.25).
+func FuzzHeader(f *testing.F) {
+	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl" //nolint:gosec // it opens nothing
+	f.Add("Bearer good", "application/json", "", "my-id", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "curl")
+	f.Add("bearer  "+token, `application/json;;charset="utf-8"`, "identity, gzip", token, token, token)
+	f.Add("Basic x", "text/html; q=", ",,", "a b\n", "cc-0-0-0-", "\x00\xff")
+	verify := func(token string) (string, error) {
+		if token != "good" {
+			return "", models.NewError(models.CodeUnauthorized, "the token is not valid")
+		}
+		return "somebody", nil
+	}
+	f.Fuzz(func(t *testing.T, authorization, mediaType, coding, id, trace, agent string) {
+		var log bytes.Buffer
+		logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		r := post(t, http.Header{
+			"Authorization": {authorization}, "Content-Type": {mediaType}, "Content-Encoding": {coding},
+			"X-Request-Id": {id}, "Traceparent": {trace}, "User-Agent": {agent},
+		}, nil)
+		w := serve(t, r, middleware.RequestID(), middleware.AccessLog(logger), middleware.Bearer(verify), middleware.JSONOnly(), pass)
+		var failure models.Error
+		if !reached(w) && (w.Code != http.StatusBadRequest || json.Unmarshal(w.Body.Bytes(), &failure) != nil || failure.Message == "") {
+			t.Errorf("answered with %d %s", w.Code, w.Body)
+		}
+		var line map[string]any
+		if err := json.Unmarshal(log.Bytes(), &line); err != nil || line["status"] != float64(w.Code) || models.HoldsToken(log.String()) {
+			t.Errorf("%v in the log %s", err, &log)
+		}
+	})
+}
