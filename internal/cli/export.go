@@ -177,7 +177,7 @@ func fileFormat(cmd *cli.Command, file string) (transfer.Format, error) {
 
 // writeFile writes to the existing file path.
 func writeFile(path string, write func(io.Writer) error) error {
-	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	file, err := os.OpenFile(path, os.O_WRONLY, 0) //nolint:gosec // the operator names the file
 	if err != nil {
 		return err
 	}

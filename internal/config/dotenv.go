@@ -20,7 +20,7 @@ var ErrDotenv = errors.New("is not lines of NAME=value; compare it with .env.exa
 // ReadDotenv returns the values in a .env file, none if there is no such file.
 // If its contents are wrong, which it does not repeat, the error is [ErrDotenv].
 func ReadDotenv(path string) (map[string]string, error) {
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(path) //nolint:gosec // .env, or that of a test
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, nil
 	}

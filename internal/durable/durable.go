@@ -70,7 +70,7 @@ func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	d, err := os.Open(dir)
+	d, err := os.Open(dir) //nolint:gosec // the folder of a file that the operator names
 	if err != nil {
 		return err
 	}

@@ -251,7 +251,7 @@ func renew(path string) error {
 
 // trim cuts off what a file has beyond its last page.
 func trim(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	file, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the operator names the file
 	if err != nil {
 		return err
 	}
@@ -271,12 +271,12 @@ func newID() []byte {
 
 // copyFile copies the file from into the existing file to.
 func copyFile(ctx context.Context, to, from string) error {
-	in, err := os.Open(from)
+	in, err := os.Open(from) //nolint:gosec // the operator names the file
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // it was only read
-	out, err := os.OpenFile(to, os.O_WRONLY, 0)
+	defer func() { _ = in.Close() }()           // it was only read
+	out, err := os.OpenFile(to, os.O_WRONLY, 0) //nolint:gosec // the operator names the file
 	if err != nil {
 		return err
 	}

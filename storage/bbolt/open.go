@@ -123,7 +123,7 @@ func ensure(path string) error {
 	}
 	// The mark is looked at first: another process may be making both.
 	orphan := refuseOrphan(path)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the database
 		if orphan != nil {
 			return orphan
 		}
@@ -198,7 +198,7 @@ func open(path string, readOnly bool) (s *Store, err error) {
 // snapshot does for long: so there are 16 GiB, or twice what the file has. They cost
 // address space alone, but not on Windows.
 func mappedSize(path string, readOnly bool) int {
-	info, err := os.Stat(path)
+	info, err := os.Stat(path) //nolint:gosec // the operator names the database
 	if err != nil || readOnly || runtime.GOOS == "windows" || strconv.IntSize < 64 {
 		return 0
 	}

@@ -70,8 +70,8 @@ var errGone = errors.New("the database file was removed or replaced while it was
 // not the one that is open, or has become shorter: what is written to it then is
 // lost.
 func (s *Store) intact() (size int64, err error) {
-	least := s.size.Load() // before the look: the file may grow at any time
-	there, err := os.Stat(s.file.Name())
+	least := s.size.Load()               // before the look: the file may grow at any time
+	there, err := os.Stat(s.file.Name()) //nolint:gosec // the file that is open
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("%w: %w", errGone, err)
