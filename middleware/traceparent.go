@@ -21,7 +21,7 @@ func traceID(values []string) string {
 	}
 	value, more := values[0][:len(traceForm)], values[0][len(traceForm):]
 	for i, form := range []byte(traceForm) {
-		if form == '-' && value[i] != '-' || form == 'x' && !strings.Contains("0123456789abcdef", value[i:i+1]) {
+		if form == '-' && value[i] != '-' || form == 'x' && !strings.ContainsRune("0123456789abcdef", rune(value[i])) {
 			return ""
 		}
 	}

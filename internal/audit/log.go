@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -192,6 +194,7 @@ func (l *Log) run() {
 	for {
 		select {
 		case <-l.wake:
+			runtime.Gosched() // others whose plants were in the same commit come first
 			l.write()
 		case <-ticker.C:
 			l.write() // again, if it has failed
@@ -222,7 +225,7 @@ func (l *Log) write() {
 	}
 	lines := b.lines
 	if len(l.rest) > 0 {
-		lines = append(l.rest, b.lines...)
+		lines = slices.Concat(l.rest, b.lines)
 	}
 	written, err := l.target.Write(lines[l.torn:])
 	written += l.torn

@@ -74,10 +74,10 @@ func (d *disk) String() string {
 }
 
 // set changes how the disk goes on.
-func (d *disk) set(room int, sync error) {
+func (d *disk) set(room int, ofSync error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.room, d.sync = room, sync
+	d.room, d.sync = room, ofSync
 }
 
 // A fakeStore answers creates with outcomes by id, nil if there is none.
