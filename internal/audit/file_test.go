@@ -1,0 +1,58 @@
+package audit_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plantstore/internal/audit"
+	"plantstore/models"
+)
+
+// A file is for its owner only, is appended to, and a line that a crash has cut
+// short does not spoil the next.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	create := func(id int64) {
+		t.Helper()
+		log, err := audit.Open(audit.File(path), silent())
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := audit.NewStore(&fakeStore{}, log)
+		if err := errors.Join(store.Create(t.Context(), id, models.Plant{}), store.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	create(1)
+	info, err := os.Stat(path)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("the mode is %v: %v", info.Mode(), err)
+	}
+	create(2)
+	if got := ids(notes(t, read(t, path))); !slices.Equal(got, []int64{1, 2}) {
+		t.Errorf("noted: %v", got)
+	}
+	const torn = `{"time":`
+	if err := os.WriteFile(path, []byte(torn), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	create(3)
+	rest, cut := strings.CutPrefix(read(t, path), torn+"\n")
+	if got := ids(notes(t, rest)); !cut || !slices.Equal(got, []int64{3}) {
+		t.Errorf("after a torn line: %q", read(t, path))
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "no", "audit.jsonl")} {
+		if _, err := audit.Open(audit.File(path), silent()); err == nil {
+			t.Errorf("%s was opened", path)
+		}
+	}
+}
