@@ -12,7 +12,7 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN go build -tags nomsgpack -trimpath -ldflags "-s -w" -o /out/plantstore .
+RUN go build -tags "$(cat .ci/tags)" -trimpath -ldflags "-s -w" -o /out/plantstore .
 
 FROM ${BASE_IMAGE}
 COPY --from=build /out/plantstore /plantstore

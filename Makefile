@@ -5,7 +5,8 @@ MAKEFLAGS += --no-builtin-rules
 .NOTPARALLEL:
 
 modules := . e2e
-tags := nomsgpack
+# What libraries may leave out of the binary; docs/dependencies.md says what each is.
+tags := $(shell cat .ci/tags)
 # The packages of e2e that break disks, machines and clusters. The race detector would watch
 # them judge thousands of images, one after the other, and not the server.
 faults := /e2e/(durability|crash|overload|engines)$$
@@ -68,7 +69,7 @@ bench: ## measure the speed and write docs/benchmarks.md; BENCH_ARGS=-help says 
 .PHONY: lint
 lint: $(golangci_lint) $(gofumpt) ## vet both modules, check their format and lint them
 	@unformatted=$$($(gofumpt) -l .); test -z "$$unformatted" || { echo "not formatted by gofumpt: $$unformatted" >&2; exit 1; }
-	@for module in $(modules); do (set -x; cd $$module; go vet -tags $(tags) ./...; $(golangci_lint) run ./...); done
+	@for module in $(modules); do (set -x; cd $$module; go vet -tags $(tags) ./...; $(golangci_lint) run --build-tags $(tags) ./...); done
 
 .PHONY: cross
 cross: ## build for each platform

@@ -7,13 +7,19 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+
+	"plantstore/e2e/internal/tools"
 )
 
 // countAllocations returns how often the server allocates for each create, from
 // the first byte read to the last one written, by the benchmark that drives all
 // of it in one process.
 func (h *harness) countAllocations(ctx context.Context) (float64, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-tags", "nomsgpack", "-run", "^$", //nolint:gosec // a flag of the user's own
+	tags, err := tools.Tags()
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.CommandContext(ctx, "go", "test", "-tags", tags, "-run", "^$", //nolint:gosec // a flag of the user's own
 		"-bench", "^BenchmarkCreate$", "-benchtime", h.settings.creates, "./internal/cli")
 	cmd.Dir = filepath.Dir(h.settings.module)
 	out, err := cmd.CombinedOutput()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
 	"plantstore/internal/auth"
 )
 
@@ -65,11 +66,15 @@ func (h *harness) build(ctx context.Context) error {
 	if err := plantstore.Build(h.binaries[plantstoreName]); err != nil { //nolint:contextcheck // as for the tests, which have none then
 		return err
 	}
+	tags, err := tools.Tags()
+	if err != nil {
+		return err
+	}
 	for name, pkg := range map[string]string{
 		floorName: "floor", floorPlusName: "floorplus", naiveName: "naive", sqliteName: "sqlite",
 	} {
 		h.binaries[name] = filepath.Join(h.dir, pkg)
-		build := exec.CommandContext(ctx, "go", "build", "-tags", "nomsgpack", "-trimpath", "-o", h.binaries[name], "./bench/"+pkg)
+		build := exec.CommandContext(ctx, "go", "build", "-tags", tags, "-trimpath", "-o", h.binaries[name], "./bench/"+pkg)
 		build.Dir = h.settings.module
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("%v: %w\n%s", build, err, out)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -52,7 +53,9 @@ func TestThroughput(t *testing.T) { //nolint:paralleltest // it measures
 	})
 	t.Run("PostgreSQL", func(t *testing.T) { //nolint:paralleltest // it measures
 		server := postgres.Start(t, "")
-		pool := do(pgxpool.New(t.Context(), server.URL("plants", "postgres")+fmt.Sprintf("&default_query_exec_mode=exec&pool_max_conns=%d", requests))).must(t)
+		config := do(pgxpool.ParseConfig(server.URL("plants", "postgres") + fmt.Sprintf("&default_query_exec_mode=exec&pool_max_conns=%d", requests))).must(t)
+		config.AfterConnect = nameTypes
+		pool := do(pgxpool.NewWithConfig(t.Context(), config)).must(t)
 		t.Cleanup(pool.Close)
 		compare(t, server.URL("plants", "postgres"), pgstore.Open, func(ctx context.Context, first int64) error {
 			return writePostgres(ctx, pool, first)
@@ -136,6 +139,14 @@ func writeEtcd(ctx context.Context, client *clientv3.Client, first int64) error 
 	}
 	_, err := client.Txn(ctx).Then(ops...).Commit()
 	return err
+}
+
+// nameTypes is what the engine does as well: pgx is built without its list of types.
+func nameTypes(_ context.Context, conn *pgx.Conn) error {
+	conn.TypeMap().RegisterDefaultPgType(int64(0), "int8")
+	conn.TypeMap().RegisterDefaultPgType([]byte(nil), "bytea")
+	conn.TypeMap().RegisterDefaultPgType(pgtype.UUID{}, "uuid")
+	return nil
 }
 
 // writePostgres writes a batch the way the engine does, and nothing else.

@@ -1,13 +1,13 @@
 package apidocs
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
+	"html"
 	"net/http"
-	"text/template"
+	"strings"
 )
 
 var (
@@ -45,18 +45,14 @@ func NewPage() (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openapi.yaml for the page: %w", err)
 	}
-	parsed, err := template.New("page.html").Parse(pageSource)
-	if err != nil {
-		return nil, err
-	}
-	var html bytes.Buffer
-	if err := parsed.Execute(&html, map[string]string{
-		"Licence": scalarLicence, "Title": d.title, "Summary": d.summary, "Description": string(d.json),
-		"Script": p.ScriptPath[1:], "Start": pageStart,
-	}); err != nil {
-		return nil, err
-	}
-	p.html = newDocument("text/html; charset=utf-8", html.Bytes())
+	p.html = newDocument("text/html; charset=utf-8", []byte(strings.NewReplacer(
+		"{{licence}}", scalarLicence,
+		"{{title}}", html.EscapeString(d.title),
+		"{{summary}}", html.EscapeString(d.summary),
+		"{{description}}", string(d.json),
+		"{{script}}", p.ScriptPath[1:],
+		"{{start}}", pageStart,
+	).Replace(pageSource)))
 	return p, nil
 }
 

@@ -29,7 +29,7 @@ func TestBinaryLinksNoTestPackage(t *testing.T) {
 		"github.com/stretchr/testify",
 		"plantstore/storage/storagetest",
 	}
-	linked := strings.Fields(run(t, "go", "list", "-deps", "-tags", "nomsgpack", "."))
+	linked := strings.Fields(run(t, "go", "list", "-deps", "-tags", releaseTags(t), "."))
 	if !slices.Contains(linked, "plantstore/internal/cli") {
 		t.Fatalf("this is not the list of what is linked: %q", linked)
 	}
@@ -73,6 +73,16 @@ func TestDependenciesAreDocumented(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows of docs/dependencies.md (-go.mod +document):\n%s", diff)
 	}
+}
+
+// releaseTags returns the build tags of a release.
+func releaseTags(t *testing.T) string {
+	t.Helper()
+	tags, err := os.ReadFile(filepath.Join(root, ".ci", "tags"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(tags))
 }
 
 // run returns the output of a command in the folder of the module.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"plantstore/storage"
@@ -75,8 +76,20 @@ func parseURL(loc storage.Location) (*pgxpool.Config, error) {
 	}
 	// What a look would find out, the next statement finds out as well.
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
-	config.AfterConnect = requireDurable
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		nameTypes(conn.TypeMap())
+		return requireDurable(ctx, conn)
+	}
 	return config, nil
+}
+
+// nameTypes says which types of PostgreSQL the parameters of the statements have.
+// QueryExecModeExec must know, and pgx is built without its list of all types.
+func nameTypes(types *pgtype.Map) {
+	types.RegisterDefaultPgType(int64(0), "int8")
+	types.RegisterDefaultPgType([]int64(nil), "_int8")
+	types.RegisterDefaultPgType([]byte(nil), "bytea")
+	types.RegisterDefaultPgType(pgtype.UUID{}, "uuid")
 }
 
 // reason returns what an error of parsing is about, if that cannot be a secret.

@@ -41,7 +41,11 @@ func Build(path string, args ...string) error {
 	if err != nil {
 		return err
 	}
-	args = slices.Concat([]string{"build", "-tags", "nomsgpack", "-trimpath", "-o", path}, args, []string{"."})
+	tags, err := tools.Tags()
+	if err != nil {
+		return err
+	}
+	args = slices.Concat([]string{"build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-o", path}, args, []string{"."})
 	build := exec.CommandContext(context.Background(), "go", args...)
 	build.Dir = filepath.Dir(module)
 	if out, err := build.CombinedOutput(); err != nil {

@@ -70,3 +70,13 @@ func ModuleDir() (string, error) {
 	}
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
+
+// Tags returns the build tags with which the program is released.
+func Tags() (string, error) {
+	dir, err := ModuleDir()
+	if err != nil {
+		return "", err
+	}
+	tags, err := os.ReadFile(filepath.Join(filepath.Dir(dir), ".ci", "tags"))
+	return strings.TrimSpace(string(tags)), err
+}
