@@ -1,0 +1,145 @@
+package operate
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// Each release leaves a database behind, which every later version opens. A folder
+// of it is never changed: that is what the databases of users are like.
+func TestDatabasesOfReleases(t *testing.T) {
+	t.Parallel()
+	module, err := tools.ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, err := os.ReadFile(filepath.Join(module, "..", "CHANGELOG.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	releases := regexp.MustCompile(`(?m)^## \[([0-9.]+)\]`).FindAllSubmatch(changes, -1)
+	if len(releases) == 0 {
+		t.Fatal("CHANGELOG.md has no release")
+	}
+	for _, release := range releases {
+		version := "v" + string(release[1])
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			kept := filepath.Join(module, "..", "storage", "bbolt", "testdata", version)
+			t.Run("is read", func(t *testing.T) {
+				t.Parallel()
+				checkReads(t, kept)
+			})
+			t.Run("is written", func(t *testing.T) {
+				t.Parallel()
+				checkWrites(t, kept)
+			})
+		})
+	}
+}
+
+// take copies the database of a release into a folder, data of which is where a
+// server looks for it, and returns the folder and all plants as JSON Lines.
+func take(t *testing.T, kept string) (dir, plants string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"plants.db", "plants.db.mark"} {
+		if err := os.WriteFile(filepath.Join(dir, "data", name), []byte(contents(t, kept, name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, contents(t, kept, "plants.jsonl")
+}
+
+func contents(t *testing.T, dir, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// checkReads reads the database in every way that there is.
+func checkReads(t *testing.T, kept string) {
+	t.Helper()
+	dir, plants := take(t, kept)
+	for _, step := range []struct {
+		want string
+		args []string
+	}{
+		{" 0 findings\n", []string{"check"}},
+		{plants, []string{"plants", "list"}},
+		{plants, []string{"plants", "export"}},
+		{`{"id":-1,"name":"","tag":""}` + "\n", []string{"plants", "get", "--", "-1"}},
+		{"", []string{"backup", "--quiet", "copy.db"}},
+		{" 0 findings\n", []string{"check", "--storage-url", "copy.db"}},
+		{plants, []string{"plants", "list", "--storage-url", "copy.db"}},
+	} {
+		got := run(t, dir, step.args...)
+		if strings.HasPrefix(step.want, " ") {
+			got = got[max(0, len(got)-len(step.want)):]
+		}
+		if diff := cmp.Diff(step.want, got); diff != "" {
+			t.Errorf("plantstore %v (-want +got):\n%s", step.args, diff)
+		}
+	}
+}
+
+// checkWrites has a server take the database over: what is stored is not created
+// again, and what is new is (C5.27).
+func checkWrites(t *testing.T, kept string) {
+	t.Helper()
+	dir, plants := take(t, kept)
+	server := plantstore.Start(t, plantstore.Options{Dir: dir})
+	lines := strings.SplitAfter(plants, "\n")
+	for _, line := range lines[:len(lines)-1] {
+		if got := post(t, server, line); !strings.Contains(got, `{"error":409,`) || !strings.Contains(got, "is identical") {
+			t.Errorf("%.60s is answered with %s", line, got)
+		}
+	}
+	if got := post(t, server, `{"id":2,"name":"new"}`); got != `{"name":"new"}` {
+		t.Errorf("a new plant is answered with %s", got)
+	}
+	server.Stop()
+	if got := run(t, dir, "plants", "get", "2"); got != `{"id":2,"name":"new"}`+"\n" {
+		t.Errorf("stored is %s", got)
+	}
+	if got := run(t, dir, "check"); !strings.HasSuffix(got, " 0 findings\n") {
+		t.Errorf("check: %s", got)
+	}
+}
+
+// post sends a NewPlant and returns the body of the answer.
+func post(t *testing.T, server *plantstore.Server, plant string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(plant))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+server.Token())
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
