@@ -1,4 +1,5 @@
-# The image holds the static binary and the folder of the data, nothing else.
+# The image holds the static binary, the licences of what is in it, and the folder
+# of the data, nothing else.
 # Both base images can be substituted: docs/operations.md says how.
 ARG GO_IMAGE=golang:1.26
 ARG BASE_IMAGE=scratch
@@ -13,9 +14,10 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 RUN go build -tags "$(cat .ci/tags)" -trimpath -ldflags "-s -w" -o /out/plantstore .
+RUN .ci/licences >/out/LICENCES
 
 FROM ${BASE_IMAGE}
-COPY --from=build /out/plantstore /plantstore
+COPY --from=build /out/plantstore /out/LICENCES /
 # A new volume takes its owner from this folder.
 COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532

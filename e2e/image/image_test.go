@@ -33,6 +33,10 @@ func TestImage(t *testing.T) {
 		t.Parallel()
 		checkFiles(t, s)
 	})
+	t.Run("is small", func(t *testing.T) {
+		t.Parallel()
+		checkSize(t, s)
+	})
 	t.Run("runs by its own defaults", func(t *testing.T) {
 		t.Parallel()
 		checkDefaults(t, s)
@@ -152,9 +156,35 @@ func checkFiles(t *testing.T, s *storage) {
 	}
 	want := map[string]string{
 		"plantstore": "-rwxr-xr-x 0:0",
+		"LICENCES":   "-rw-r--r-- 0:0",
 		"data/":      "drwxr-xr-x 65532:65532",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files of the image (-want +got):\n%s", diff)
+	}
+}
+
+// maxPull is the largest number of bytes that whoever pulls the image downloads:
+// its layers, compressed as a registry keeps them.
+const maxPull = 20_000_000
+
+func checkSize(t *testing.T, s *storage) {
+	dir := t.TempDir()
+	s.do(t, "push", "--compress", image, "dir:"+dir)
+	size := int64(0)
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		info, err := file.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	t.Logf("a pull downloads %d bytes", size)
+	if size > maxPull || size < 1_000_000 {
+		t.Errorf("a pull downloads %d bytes, want at most %d, and more than nothing", size, maxPull)
 	}
 }

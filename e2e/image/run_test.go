@@ -74,6 +74,12 @@ func checkDefaults(t *testing.T, s *storage) {
 	if got := strings.Fields(s.do(t, "top", "defaults", "user", "group")); !slices.Equal(got, want) {
 		t.Errorf("the server runs as %q, want %q", got, want)
 	}
+	if got := s.do(t, "inspect", "--format={{.State.Health.Status}}", "defaults"); got != "healthy" {
+		t.Errorf("podman finds the container %q, want healthy", got)
+	}
+	if got := s.do(t, "inspect", "--format={{.EffectiveCaps}} {{.HostConfig.ReadonlyRootfs}}", "defaults"); got != "[] true" {
+		t.Errorf("capabilities, and whether the root is read-only: %s", got)
+	}
 	_, err := s.podmanRun(t.Context(), "exec", "defaults", "/plantstore", "health", "--admin-addr", "127.0.0.1:9")
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
@@ -82,7 +88,7 @@ func checkDefaults(t *testing.T, s *storage) {
 	s.stop(t, "defaults")
 }
 
-// A plant that was created in one container is there in the next one with the
+// A plant that was created in a container is there when it is started again, and in the next one with the
 // same volume (C5.26), and so is the secret: the token still holds.
 func checkVolume(t *testing.T, s *storage) {
 	addr := freeAddr(t)
@@ -93,15 +99,25 @@ func checkVolume(t *testing.T, s *storage) {
 		t.Fatalf("the answer is %d %s", status, body)
 	}
 	s.stop(t, "first")
+	s.do(t, "start", "first") // the same container again
+	s.await(t, "first")
+	wantTaken(t, addr, token)
+	s.stop(t, "first")
 	s.do(t, "rm", "first")
 
 	s.start(t, "second", args...)
+	wantTaken(t, addr, token)
+	s.stop(t, "second")
+}
+
+// wantTaken checks that the plant of create is in the store.
+func wantTaken(t *testing.T, addr, token string) {
+	t.Helper()
 	status, body := create(t, addr, token)
 	var got models.Error
 	if err := json.Unmarshal(body, &got); err != nil || status != http.StatusBadRequest || got.Code != models.CodeConflict {
 		t.Errorf("after the restart the answer is %d %s, want error 409", status, body)
 	}
-	s.stop(t, "second")
 }
 
 // freeAddr returns a loopback address at which nobody listens.
