@@ -23,6 +23,9 @@ IMAGE_ARGS ?=
 # Each tool carries its version in its name, so that a new version is installed.
 golangci_lint := $(CURDIR)/.tools/golangci-lint-v2.15.0
 gofumpt := $(CURDIR)/.tools/gofumpt-v0.12.0
+goreleaser := $(CURDIR)/.tools/goreleaser-v2.16.0
+# goreleaser looks for it by this name.
+syft := $(CURDIR)/.tools/syft
 
 # The toolchain stamps the version that git tells. Where git cannot, as before
 # the first commit, it must not be asked.
@@ -94,6 +97,27 @@ update-docs-ui: ## fetch the script of the docs page anew, in SCALAR_VERSION
 image: ## build the container image with buildah; IMAGE_ARGS adds arguments
 	buildah build --format=docker --tag=plantstore $(IMAGE_ARGS) .
 
+.PHONY: completions
+completions: ## write the completions for shells into bin/completions
+	mkdir -p bin/completions
+	go run -tags $(tags) . completion bash >bin/completions/plantstore.bash
+	go run -tags $(tags) . completion zsh >bin/completions/_plantstore
+	go run -tags $(tags) . completion fish >bin/completions/plantstore.fish
+
+.PHONY: licences
+licences: ## write the licences of all that is linked into bin/LICENCES
+	mkdir -p bin
+	.ci/licences >bin/LICENCES
+
+.PHONY: release-check
+release-check: $(goreleaser) $(syft) ## make the files of a release, without a tag, into dist
+	PATH=$(CURDIR)/.tools:$$PATH $(goreleaser) check
+	PATH=$(CURDIR)/.tools:$$PATH $(goreleaser) release --snapshot --clean
+
+.PHONY: release
+release: $(goreleaser) $(syft) ## make the files of a release, of the tag that is checked out, and publish them as a draft
+	PATH=$(CURDIR)/.tools:$$PATH $(goreleaser) release --clean
+
 .PHONY: tools
 tools: ## install what the tests need and this machine lacks
 	.ci/tools
@@ -105,6 +129,13 @@ $(golangci_lint):
 $(gofumpt):
 	GOBIN=$(@D) go install mvdan.cc/gofumpt@v0.12.0
 	mv $(@D)/gofumpt $@
+
+$(goreleaser):
+	GOBIN=$(@D) go install github.com/goreleaser/goreleaser/v2@v2.16.0
+	mv $(@D)/goreleaser $@
+
+$(syft):
+	GOBIN=$(@D) go install github.com/anchore/syft/cmd/syft@v1.57.0
 
 .PHONY: clean
 clean: ## remove what was built and installed here

@@ -1,0 +1,12 @@
+#!/bin/sh
+# After an installation or an upgrade. The server is not started at the first one:
+# its configuration comes first.
+set -e
+if ! getent passwd plantstore >/dev/null; then
+	useradd --system --user-group --home-dir /var/lib/plantstore --no-create-home \
+		--shell /usr/sbin/nologin plantstore
+fi
+if [ -d /run/systemd/system ]; then
+	systemctl daemon-reload
+	systemctl try-restart plantstore.service
+fi

@@ -1,0 +1,129 @@
+package release
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"plantstore/e2e/internal/tools"
+)
+
+// maxBinary is the largest size of the binary in bytes. docs/dependencies.md says
+// what it is made of; a library that calls methods by their names makes it seven
+// million bytes larger.
+const maxBinary = 22_000_000
+
+// project returns the folder of the project.
+func project(t *testing.T) string {
+	t.Helper()
+	module, err := tools.ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(module)
+}
+
+// build builds the program as it is released, from the folder dir, and returns it.
+func build(t *testing.T, dir string) []byte {
+	t.Helper()
+	tags, err := tools.Tags()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "plantstore")
+	command := exec.CommandContext(t.Context(), "go", "build", "-tags", tags, "-trimpath", "-ldflags", "-s -w", "-buildvcs=false", "-o", binary, ".")
+	command.Dir = dir
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", command, err, out)
+	}
+	contents, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contents
+}
+
+// Two folders have the same sources: what is built from them is the same, byte for
+// byte, and no larger than it may be.
+func TestBinary(t *testing.T) {
+	t.Parallel()
+	here := project(t)
+	elsewhere := filepath.Join(t.TempDir(), "a", "copy")
+	copySources(t, here, elsewhere)
+	first, second := build(t, here), build(t, elsewhere)
+	if !bytes.Equal(first, second) {
+		t.Error("two builds of the same sources differ")
+	}
+	if len(first) > maxBinary {
+		t.Errorf("the binary has %d bytes, want at most %d", len(first), maxBinary)
+	}
+	if bytes.Contains(first, []byte(here)) {
+		t.Errorf("the binary names the folder in which it was built, %s", here)
+	}
+}
+
+// copySources copies what the product is built from.
+func copySources(t *testing.T, from, to string) {
+	t.Helper()
+	for _, name := range []string{".ci", "internal", "middleware", "models", "routes", "storage"} {
+		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(from, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"main.go", "go.mod", "go.sum"} {
+		contents, err := fs.ReadFile(os.DirFS(from), name)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, name), contents, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The release, make build and the image have the same flags.
+func TestSameFlagsEverywhere(t *testing.T) {
+	t.Parallel()
+	var release struct {
+		Builds []struct {
+			Env, Targets, Flags, Ldflags, Tags []string
+		}
+	}
+	if err := yaml.Unmarshal(read(t, ".goreleaser.yaml"), &release); err != nil || len(release.Builds) != 1 {
+		t.Fatalf("%v, %d builds", err, len(release.Builds))
+	}
+	b := release.Builds[0]
+	if diff := cmp.Diff([]string{`{{ readFile ".ci/tags" }}`}, b.Tags); diff != "" {
+		t.Errorf("tags of the release (-want +got):\n%s", diff)
+	}
+	flags := strings.Join(slices.Concat(b.Flags, []string{"-ldflags", "'" + strings.Join(b.Ldflags, " ") + "'"}), " ")
+	if want := strings.Join(b.Env, " ") + " go build -tags $(tags) " + flags; !bytes.Contains(read(t, "Makefile"), []byte(want)) {
+		t.Errorf("make build does not run %s", want)
+	}
+	if want := `go build -tags "$(cat .ci/tags)" ` + strings.ReplaceAll(flags, "'", `"`); !bytes.Contains(read(t, "Dockerfile"), []byte(want)) {
+		t.Errorf("the Dockerfile does not run %s", want)
+	}
+	want := []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "windows_amd64", "windows_arm64"}
+	if diff := cmp.Diff(want, b.Targets); diff != "" {
+		t.Errorf("targets of the release (-want +got):\n%s", diff)
+	}
+}
+
+// read returns a file of the project.
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	contents, err := os.ReadFile(filepath.Join(project(t), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contents
+}
