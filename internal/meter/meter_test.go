@@ -49,8 +49,15 @@ func TestRequests(t *testing.T) {
 		method string
 		code   models.Code
 	}{
-		{http.MethodPost, 0}, {http.MethodPost, 0}, {http.MethodGet, 0}, {http.MethodGet, 404},
-		{http.MethodPost, 409}, {http.MethodPost, 409}, {http.MethodPost, 500}, {http.MethodPost, 507}, {http.MethodPost, 999},
+		{http.MethodPost, 0},
+		{http.MethodPost, 0},
+		{http.MethodGet, 0},
+		{http.MethodGet, 404},
+		{http.MethodPost, 409},
+		{http.MethodPost, 409},
+		{http.MethodPost, 500},
+		{http.MethodPost, 507},
+		{http.MethodPost, 999},
 	} {
 		r.Observe(answer.method, answer.code, time.Second)
 	}

