@@ -119,8 +119,15 @@ func (c *conn) timedOut() bool {
 }
 
 // Read implements [io.Reader]. Nothing of a header of too many lines is for
-// net/http, which would spend memory on each.
+// net/http, which would spend memory on each, nor what follows: bufio swallows an
+// error where a line may be continued, and reads again.
 func (c *conn) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	refused := c.readErr != nil && errors.Is(c.readErr, errManyLines)
+	c.mu.Unlock()
+	if refused {
+		return 0, errManyLines
+	}
 	n, err := c.read(p)
 	if errors.Is(err, errManyLines) {
 		n = 0
@@ -129,7 +136,7 @@ func (c *conn) Read(p []byte) (int, error) {
 }
 
 // read is [conn.Read], but of a header of too many lines it tells how much it has
-// looked through.
+// looked through, and it goes on after that.
 func (c *conn) read(p []byte) (int, error) {
 	if n, err := c.beforeRead(p); n > 0 || err != nil {
 		return n, err

@@ -1,16 +1,20 @@
 package server
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"plantstore/models"
 )
 
 // A framed request is one of which the frame is known.
@@ -134,5 +138,40 @@ func TestCloseWithKeptInput(t *testing.T) {
 			t.Errorf("kept %q: %q, %v, want %q", kept, answer, err, want)
 		}
 		s.lingering.Wait()
+	}
+}
+
+// A pipe hands over one connection whose writes end when they have been read.
+type pipe struct {
+	conn   net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipe) Accept() (nc net.Conn, err error) {
+	p.once.Do(func() { nc = p.conn })
+	if nc == nil {
+		<-p.closed
+		return nil, net.ErrClosed
+	}
+	return nc, nil
+}
+
+func (p *pipe) Close() error   { close(p.closed); return nil }
+func (p *pipe) Addr() net.Addr { return p.conn.LocalAddr() }
+
+// Too many lines are too many also when what is read first ends with a line, after
+// which net/http would read on for a continuation, and then again.
+func TestManyLinesInTwoPieces(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	s := startOn(t, &pipe{conn: far, closed: make(chan struct{})})
+	c := &client{Conn: near, t: t, in: bufio.NewReader(near)}
+	c.send("POST /good HTTP/1.1\r\nHost: x\r\n")
+	go func() { _, _ = io.WriteString(near, strings.Repeat("X: y\r\n", maxHeaderLines)+"\r\n{\"a\":1}") }()
+	c.wantError(models.CodeHeaderTooLarge)
+	_ = near.Close()
+	if paths := s.paths(); len(paths) > 0 {
+		t.Errorf("the handler was asked for %q", paths)
 	}
 }
