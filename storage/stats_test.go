@@ -23,8 +23,9 @@ func TestStats(t *testing.T) {
 			t.Errorf("with two in the queue: %+v", n)
 		}
 		time.Sleep(3 * time.Second) // so long the first commit takes
-		e.commit(t, fail(errors.New("the disk hums")), 1)
-		<-first
+		errHum := errors.New("the disk hums")
+		e.commit(t, fail(errHum), 1)
+		want(t, "first", first, errHum)
 		synctest.Wait()
 		n := e.group.Stats()
 		if n.FailedCommits != 1 || !n.FailedAt.Equal(time.Now()) || n.Created != 0 || n.QueuedCreates != 0 || n.QueuedBytes != 0 {
@@ -34,11 +35,11 @@ func TestStats(t *testing.T) {
 			t.Errorf("a commit of 3 s is counted as %+v", n.CommitTime)
 		}
 		e.commit(t, succeed, 2)
-		<-second
-		<-third
+		want(t, "second", second)
+		wantExists(t, "third", third, true)
 		fourth := e.create(t.Context(), 3, "c")
 		e.commit(t, func(b []storage.Item) error { b[0].Existing = new(models.Plant); return nil }, 3)
-		<-fourth
+		wantExists(t, "fourth", fourth, false)
 		n = e.group.Stats()
 		if n.FailedCommits != 1 || !n.FailedAt.IsZero() || n.Created != 1 || n.CommitPlants.Count != 3 || n.CommitPlants.Sum != 3 {
 			t.Errorf("after one plant, and an id that is taken: %+v", n)

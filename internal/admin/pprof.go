@@ -2,7 +2,7 @@ package admin
 
 import (
 	"net/http"
-	"net/http/pprof" //nolint:gosec // it registers its paths where nobody serves them
+	"net/http/pprof" // it registers its paths where nobody serves them
 	runtimepprof "runtime/pprof"
 
 	"plantstore/models"

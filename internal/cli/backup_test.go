@@ -75,7 +75,7 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 	other, opened := readFile(t, "other.db"), readFile(t, "open.db")
 	onBoth(t, func(t *testing.T) {
 		for _, command := range [][]string{{"backup"}, {"plants", "export"}} {
-			for file, want := range map[string]string{
+			for file, want := range map[string]string{ //nolint:gosec // names of files
 				"other.db":        "other.db is the database of a store, as other.db.mark beside it shows: name another file",
 				"link.db":         "link.db is the database of a store, as other.db.mark beside it shows: name another file",
 				"open.db":         "open.db is locked by another process: name another file",

@@ -8,6 +8,8 @@ import (
 )
 
 // The exit codes are those of the table in docs/operations.md.
+//
+//nolint:paralleltest // t.Chdir
 func TestExitCodes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)
@@ -15,7 +17,19 @@ func TestExitCodes(t *testing.T) {
 	writeFile(t, "bad.jsonl", "{}\n")
 	writeFile(t, "taken.jsonl", `{"id":0,"name":"another"}`+"\n")
 	writeFile(t, "bad.db", string(bytes.ReplaceAll([]byte(readFile(t, "data/plants.db")), []byte("Käfer"), []byte("Kafer!"))))
-	for command, code := range map[string]int{
+	for command, code := range exitCodes() {
+		t.Run(command, func(t *testing.T) {
+			r := run(t, nil, strings.Fields(command)...)
+			if r.code != code || (code == 0) != (r.stderr == "") && !strings.HasPrefix(command, "token") {
+				t.Errorf("it ends with %d, want %d; stderr:\n%s", r.code, code, r.stderr)
+			}
+		})
+	}
+}
+
+// exitCodes returns commands and how they end.
+func exitCodes() map[string]int {
+	return map[string]int{
 		"plants list":              0,
 		"plants get 0":             0,
 		"plants count":             0,
@@ -71,25 +85,33 @@ func TestExitCodes(t *testing.T) {
 		"restore --storage-url etcd://127.0.0.1:1 copy.db":   2,
 		"compact --storage-url etcd://127.0.0.1:1":           2,
 		"token --storage-url postgres:///p?host=/run":        1,
-	} { //nolint:paralleltest // t.Chdir
-		t.Run(command, func(t *testing.T) {
-			r := run(t, nil, strings.Fields(command)...)
-			if r.code != code || (code == 0) != (r.stderr == "") && !strings.HasPrefix(command, "token") {
-				t.Errorf("it ends with %d, want %d; stderr:\n%s", r.code, code, r.stderr)
-			}
-		})
 	}
-	for _, command := range []string{"backup", "restore", "plants get", "plants export", "plants import"} { //nolint:paralleltest // t.Chdir
+}
+
+// An empty argument, as of a variable that is not set, is misuse.
+//
+//nolint:paralleltest // t.Chdir
+func TestEmptyArgument(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, command := range []string{"backup", "restore", "plants get", "plants export", "plants import"} {
 		t.Run(command+" of nothing", func(t *testing.T) {
 			if r := run(t, nil, append(strings.Fields(command), "")...); r.code != 2 || !strings.Contains(r.stderr, ", but got an empty one\n") {
 				t.Errorf("%+v, want 2", r)
 			}
 		})
 	}
+}
+
+// An engine that there is not is misuse, whatever is asked for.
+//
+//nolint:paralleltest // t.Chdir
+func TestUnknownEngine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "good.jsonl", someLines)
 	for _, command := range []string{
 		"serve", "token", "config", "backup x.db", "restore good.jsonl", "compact", "check",
 		"plants list", "plants get 1", "plants count", "plants export", "plants import good.jsonl",
-	} { //nolint:paralleltest // t.Chdir
+	} {
 		t.Run(command+" with an unknown engine", func(t *testing.T) {
 			for _, url := range []string{"sqlite:x", "mysql://me:hunter2@h/p"} {
 				scheme, _, _ := strings.Cut(url, ":")

@@ -114,7 +114,6 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 
 	tuneMemory(p, connections, c.MaxBodyBytes)
 	greet(log, p, c, text, base, listening.adminURL())
-	origins := middleware.Origins(c.CORSOrigins)
 	logSeed(logger)
 	if controlErr != nil {
 		logger.Warn("there is no control socket: the commands for plants need this server stopped", "cause", controlErr.Error())
@@ -124,18 +123,21 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	go returnMemory(ctx)
 	go keys.watch(ctx)
 	requests := meter.NewRequests()
-	s := server.New(server.Config{
-		Handler: routes.New(routes.Options{
-			Store:        counted,
-			Verify:       keys.verify,
-			Description:  description,
-			Page:         page,
-			Logger:       logger,
-			MaxBodyBytes: c.MaxBodyBytes,
-			Origins:      origins,
-			Observe:      requests.Observe,
-		}),
-		CORSHeader:      corsHeader(origins),
+	s := newServer(c, logger, connections, routes.Options{
+		Store: counted, Verify: keys.verify, Description: description, Page: page, Observe: requests.Observe,
+	})
+	stopAdmin := startAdmin(ctx, p, c, listening.admin, watched{store, requests, s, keys.verifier}, logger)
+	err = s.Serve(ctx, listening.clients)
+	stopAdmin()
+	return errors.Join(err, faultOf(store))
+}
+
+// newServer returns the server for clients, with those routes.
+func newServer(c *config.Config, logger *slog.Logger, connections int, options routes.Options) *server.Server {
+	options.Logger, options.MaxBodyBytes, options.Origins = logger, c.MaxBodyBytes, c.CORSOrigins
+	return server.New(server.Config{
+		Handler:         routes.New(options),
+		CORSHeader:      corsHeader(options.Origins),
 		Logger:          logger,
 		MaxConnections:  connections,
 		HeaderTimeout:   c.HeaderTimeout,
@@ -143,10 +145,6 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		IdleTimeout:     c.IdleTimeout,
 		ShutdownTimeout: c.ShutdownTimeout,
 	})
-	stopAdmin := startAdmin(ctx, p, c, listening.admin, watched{store, requests, s, keys.verifier}, logger)
-	err = s.Serve(ctx, listening.clients)
-	stopAdmin()
-	return errors.Join(err, faultOf(store))
 }
 
 // startControl offers the store to the other commands of this program, if it is in

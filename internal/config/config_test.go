@@ -22,7 +22,7 @@ type sample struct {
 
 // samples returns one sample for each option of the table but PORT.
 func samples() []sample {
-	return []sample{
+	return append([]sample{
 		{
 			"ADDR", func(c *config.Config) any { return c.Addr }, "127.0.0.1:8080",
 			[3]string{":1", "[::1]:2", "localhost:0"},
@@ -72,6 +72,12 @@ func samples() []sample {
 			[3]string{"0s", "1m", "1.5s"},
 			[3]any{time.Duration(0), time.Minute, 1500 * time.Millisecond},
 		},
+	}, serverSamples()...)
+}
+
+// serverSamples are those of what the server does, rather than of whom it trusts.
+func serverSamples() []sample {
+	return []sample{
 		{
 			"MAX_BODY_BYTES", func(c *config.Config) any { return c.MaxBodyBytes }, int64(1 << 20),
 			[3]string{"1", "67108864", "2000"},

@@ -35,7 +35,7 @@ func MkdirAll(dir string) error {
 
 func mkdirAll(dir string) error {
 	parent := filepath.Dir(dir)
-	info, err := os.Stat(dir)
+	info, err := os.Stat(dir) //nolint:gosec // the operator names the file
 	switch {
 	case err == nil && !info.IsDir():
 		return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
@@ -48,7 +48,7 @@ func mkdirAll(dir string) error {
 		return err
 	}
 	// Another process may have been quicker: that is as good.
-	if err := os.Mkdir(dir, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(dir, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) { //nolint:gosec // the operator names the file
 		return err
 	}
 	return errors.Join(SyncDir(dir), SyncDir(parent))
@@ -112,7 +112,7 @@ func place(path string, perm fs.FileMode, write func(tmp string) error, put func
 		return err
 	}
 	if err := put(tmp, path); err != nil {
-		return errors.Join(err, os.Remove(tmp))
+		return errors.Join(err, os.Remove(tmp)) //nolint:gosec // the operator names the file
 	}
 	return SyncDir(filepath.Dir(path))
 }
@@ -151,7 +151,7 @@ func writeTemp(path, suffix string, perm fs.FileMode, write func(tmp string) err
 	defer func() {
 		err = errors.Join(err, f.Close())
 		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
+			err = errors.Join(err, os.Remove(f.Name())) //nolint:gosec // the operator names the file
 		}
 	}()
 	// The owner is looked up first, since write may take path away.
@@ -183,7 +183,7 @@ func publish(tmp, path string) error {
 	err := os.Link(tmp, path)
 	switch {
 	case err == nil:
-		_ = os.Remove(tmp) // A second name that stays behind does no harm.
+		_ = os.Remove(tmp) //nolint:gosec // the operator names the file; a second name that stays behind does no harm.
 		return nil
 	case errors.Is(err, fs.ErrExist):
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}

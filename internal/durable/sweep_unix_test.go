@@ -35,7 +35,7 @@ func TestSweep(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, ".folder.plantstore.tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	maker := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSweep$")
+	maker := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSweep$") //nolint:gosec // this test itself
 	maker.Env = append(os.Environ(), dyingEnv+"="+dir)
 	out, err := maker.StdoutPipe()
 	if err != nil {

@@ -62,7 +62,7 @@ func TestRequests(t *testing.T) {
 		r.Observe(answer.method, answer.code, time.Second)
 	}
 	for outcome, want := range map[meter.Outcome]uint64{meter.Created: 2, meter.Read: 1, meter.Refused: 3, meter.Failed: 3} {
-		if d := r.Took(outcome); d.Count != want || d.Sum != int64(want)*int64(time.Second) {
+		if d := r.Took(outcome); d.Count != want || d.Sum != int64(want)*int64(time.Second) { //nolint:gosec // small numbers
 			t.Errorf("%s: %d in %v, want %d", outcome, d.Count, time.Duration(d.Sum), want)
 		}
 	}
@@ -75,6 +75,8 @@ func TestRequests(t *testing.T) {
 }
 
 // What is counted for each request costs no memory.
+//
+//nolint:paralleltest // others allocate
 func TestRequestsAllocateNothing(t *testing.T) {
 	r := meter.NewRequests()
 	if n := testing.AllocsPerRun(100, func() { r.Observe(http.MethodPost, 409, time.Millisecond) }); n > 0 {

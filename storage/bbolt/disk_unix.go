@@ -20,5 +20,5 @@ func diskOf(dir string) (free int64, readOnly bool) {
 	}
 	size := uint64(stat.Bsize)                                //nolint:gosec // a size
 	bytes := min(uint64(stat.Bavail)*size, math.MaxInt64)     //nolint:unconvert // not the same type everywhere
-	return int64(bytes), uint64(stat.Flags)&readOnlyFlag != 0 //nolint:gosec,unconvert // not the same type everywhere
+	return int64(bytes), uint64(stat.Flags)&readOnlyFlag != 0 //nolint:gosec // not the same type everywhere
 }

@@ -30,7 +30,7 @@ func (s *Store) number(plants *bolt.Bucket, added int) error {
 // written the number to yet it counts them.
 func (s *Store) countPlants() (n int64, err error) {
 	err = s.view(func(plants *bolt.Bucket) error {
-		if n = int64(min(plants.Sequence(), math.MaxInt64)); n > 0 { //nolint:gosec // so it fits
+		if n = int64(min(plants.Sequence(), math.MaxInt64)); n > 0 {
 			return nil
 		}
 		c := plants.Cursor()
