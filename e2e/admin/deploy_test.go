@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -79,7 +78,7 @@ func functions() []string {
 }
 
 // checkExpression checks that an expression is PromQL about series that there are.
-func checkExpression(t *testing.T, where, text string, real []series) {
+func checkExpression(t *testing.T, where, text string, actual []series) {
 	t.Helper()
 	text = strings.NewReplacer("$__rate_interval", "5m", `"$job"`, `"plantstore"`, `"$instance"`, `".*"`).Replace(text)
 	expression, err := metricsql.Parse(text)
@@ -101,7 +100,7 @@ func checkExpression(t *testing.T, where, text string, real []series) {
 		case *metricsql.MetricExpr:
 			selects++
 			for _, filters := range e.LabelFilterss {
-				if !slices.ContainsFunc(real, func(s series) bool {
+				if !slices.ContainsFunc(actual, func(s series) bool {
 					return !slices.ContainsFunc(filters, func(f metricsql.LabelFilter) bool { return !s.has(f) })
 				}) {
 					t.Errorf("%s: %s: no series is as %s", where, text, e.AppendString(nil))
@@ -128,12 +127,18 @@ type ruleFile struct {
 // The alert rules and the dashboard name nothing that a real server does not have.
 func TestDeployNamesRealMetrics(t *testing.T) {
 	t.Parallel()
-	real := sync.OnceValue(func() []series { return everySeries(t) })
-	t.Run("alerts", func(t *testing.T) { checkAlerts(t, real()) })
-	t.Run("dashboard", func(t *testing.T) { checkDashboard(t, real()) })
+	actual := everySeries(t)
+	t.Run("alerts", func(t *testing.T) {
+		t.Parallel()
+		checkAlerts(t, actual)
+	})
+	t.Run("dashboard", func(t *testing.T) {
+		t.Parallel()
+		checkDashboard(t, actual)
+	})
 }
 
-func checkAlerts(t *testing.T, real []series) {
+func checkAlerts(t *testing.T, actual []series) {
 	var rules ruleFile
 	decoder := yaml.NewDecoder(bytes.NewReader(deployFile(t, "alerts.yaml")))
 	decoder.KnownFields(true)
@@ -144,7 +149,7 @@ func checkAlerts(t *testing.T, real []series) {
 	for _, group := range rules.Groups {
 		for _, rule := range group.Rules {
 			n++
-			checkExpression(t, rule.Alert, rule.Expr, real)
+			checkExpression(t, rule.Alert, rule.Expr, actual)
 			if rule.For != "" {
 				if _, err := time.ParseDuration(rule.For); err != nil {
 					t.Errorf("%s: %v", rule.Alert, err)
@@ -194,7 +199,7 @@ func TestPrometheusConfiguration(t *testing.T) {
 	}
 }
 
-func checkDashboard(t *testing.T, real []series) {
+func checkDashboard(t *testing.T, actual []series) {
 	var dashboard struct {
 		Panels []struct {
 			ID      int
@@ -223,7 +228,7 @@ func checkDashboard(t *testing.T, real []series) {
 			t.Errorf("%s: it shows nothing", panel.Title)
 		}
 		for _, target := range panel.Targets {
-			checkExpression(t, panel.Title, target.Expr, real)
+			checkExpression(t, panel.Title, target.Expr, actual)
 		}
 		for x := range panel.GridPos.W {
 			for y := range panel.GridPos.H {
@@ -245,6 +250,6 @@ func checkDashboard(t *testing.T, real []series) {
 		if selector == nil {
 			t.Fatalf("$%s: it asks for %s", variable.Name, query.Query)
 		}
-		checkExpression(t, "$"+variable.Name, selector[1], real)
+		checkExpression(t, "$"+variable.Name, selector[1], actual)
 	}
 }

@@ -66,7 +66,7 @@ func (h *harness) build(ctx context.Context) error {
 	if err := plantstore.Build(h.binaries[plantstoreName]); err != nil { //nolint:contextcheck // as for the tests, which have none then
 		return err
 	}
-	tags, err := tools.Tags()
+	tags, err := tools.Tags() //nolint:contextcheck // go env, which is all it runs, is done at once
 	if err != nil {
 		return err
 	}

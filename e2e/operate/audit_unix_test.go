@@ -52,7 +52,7 @@ func notesIn(t *testing.T, files ...string) map[int64]note {
 // hangUp sends SIGHUP and waits until the server has done what it asks for.
 func hangUp(t *testing.T, server *plantstore.Server) {
 	t.Helper()
-	const done = `"SIGHUP: reloaded"`
+	const done = `"msg":"reloaded"`
 	before := strings.Count(server.Log(), done)
 	signal(t, server, syscall.SIGHUP)
 	await(t, "reload", func() bool { return strings.Count(server.Log(), done) > before })
@@ -72,7 +72,7 @@ func TestAuditRotation(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"AUDIT_LOG=audit.jsonl"}})
 	path := filepath.Join(server.Dir, "audit.jsonl")
 	files := []string{path}
-	l := startLoad(t, server, 32, 1, true)
+	l := startLoad(t, server, 1, true)
 	for round := range 10 {
 		want := l.created.Load() + 200
 		await(t, "creates", func() bool { return l.created.Load() >= want })
@@ -117,7 +117,7 @@ func TestAuditKilled(t *testing.T) {
 	var acknowledged []int64
 	for round := range int64(plantstore.Torture(3, 50)) {
 		server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"AUDIT_LOG=audit.jsonl", "LOG_LEVEL=error"}})
-		l := startLoad(t, server, 32, 1+round*1_000_000, true)
+		l := startLoad(t, server, 1+round*1_000_000, true)
 		await(t, "creates", func() bool { return l.created.Load() >= 300 })
 		server.Kill()
 		l.end()

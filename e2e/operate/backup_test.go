@@ -15,7 +15,7 @@ import (
 func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})
-	l := startLoad(t, server, 32, 0, true)
+	l := startLoad(t, server, 0, true)
 	for round, name := range []string{"first.db", "second.db", "second.db"} { // the last over another
 		want := 500 * (round + 1)
 		await(t, "creates", func() bool { return l.created.Load() >= int64(want) })

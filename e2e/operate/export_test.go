@@ -46,10 +46,10 @@ func run(t testing.TB, dir string, args ...string) string {
 // while nothing else is done and while a million plants are exported through the
 // socket, in turns, so that the two are measured under the same conditions.
 func BenchmarkExportBesideCreates(b *testing.B) {
-	const plants, clients = 1_000_000, 32
+	const plants = 1_000_000
 	server := plantstore.Start(b, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})
 	run(b, server.Dir, "plants", "import", "--quiet", writePlants(b, plants))
-	l := startLoad(b, server, clients, plants, false)
+	l := startLoad(b, server, plants, false)
 	var alone, beside rate
 	for b.Loop() {
 		before := l.created.Load()

@@ -32,17 +32,20 @@ type load struct {
 	acknowledged []int64 // their ids, if they are kept
 }
 
-// startLoad starts so many clients of the server, which create the ids from first
-// on until the load is stopped.
-func startLoad(t testing.TB, server *plantstore.Server, clients int, first int64, keep bool) *load {
+// loadClients is how many clients a load has.
+const loadClients = 32
+
+// startLoad starts clients of the server, which create the ids from first on until
+// the load is stopped.
+func startLoad(t testing.TB, server *plantstore.Server, first int64, keep bool) *load {
 	t.Helper()
 	token := server.Token()
-	transport := &http.Transport{MaxIdleConnsPerHost: clients}
+	transport := &http.Transport{MaxIdleConnsPerHost: loadClients}
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &load{stop: cancel}
 	var next atomic.Int64
 	next.Store(first)
-	for range clients {
+	for range loadClients {
 		l.wg.Go(func() {
 			for ctx.Err() == nil {
 				id := next.Add(1) - 1

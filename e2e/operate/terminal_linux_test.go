@@ -33,7 +33,7 @@ func TestTerminalCloses(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	awaitLine(t, lines, "SIGHUP: reloaded")
+	awaitLine(t, lines, "msg=reloaded")
 	if err := master.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +43,8 @@ func TestTerminalCloses(t *testing.T) {
 			t.Errorf("it ends with %v", err)
 		}
 	case <-time.After(patience):
-		t.Error("it is still there without its terminal")
 		_ = cmd.Process.Kill()
-		<-ended
+		t.Errorf("it is still there without its terminal; killed: %v", <-ended)
 	}
 }
 
