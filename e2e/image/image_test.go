@@ -118,11 +118,11 @@ type config struct {
 func checkConfig(t *testing.T, s *storage) {
 	want := config{
 		User:         "65532:65532",
-		Env:          []string{"ADDR=:8080", "STORAGE_URL=bbolt:/data/plants.db"},
+		Env:          []string{"ADDR=:8080", "ADMIN_ADDR=:8081", "STORAGE_URL=bbolt:/data/plants.db"},
 		Entrypoint:   []string{"/plantstore"},
 		Cmd:          []string{"serve"},
 		Volumes:      map[string]struct{}{"/data": {}},
-		ExposedPorts: map[string]struct{}{"8080/tcp": {}},
+		ExposedPorts: map[string]struct{}{"8080/tcp": {}, "8081/tcp": {}},
 	}
 	var got config
 	if err := json.Unmarshal([]byte(s.do(t, "image", "inspect", "--format={{json .Config}}", image)), &got); err != nil {
