@@ -130,10 +130,13 @@ func outcome(err, noted error) error {
 	return err
 }
 
+// lineStart is how each line begins.
+const lineStart = `{"time":"`
+
 // appendLine appends a line of JSON: what became of the create of a plant, when,
 // and on whose behalf.
 func appendLine(lines []byte, now time.Time, event string, id int64, author *storage.Author) []byte {
-	lines = append(lines, `{"time":"`...)
+	lines = append(lines, lineStart...)
 	lines = now.AppendFormat(lines, "2006-01-02T15:04:05.000000Z07:00")
 	lines = append(lines, `","event":"`...)
 	lines = append(lines, event...)

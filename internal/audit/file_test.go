@@ -56,3 +56,29 @@ func TestOpenFails(t *testing.T) {
 		}
 	}
 }
+
+// What is no audit log is refused, and stays as it is; a beginning that a crash has
+// cut short is one.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	for text, foreign := range map[string]bool{
+		"\n": true, "a secret": true, `{"id":1}` + "\n": true, "\x00\x00\x00\x00": true, `{"timing":`: true,
+		"": false, `{"ti`: false, `{"time":"2026`: false,
+	} {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		target, err := audit.File(path)()
+		if errors.Is(err, audit.ErrForeign) != foreign {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err == nil {
+			_ = target.Close()
+			continue
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("%q is now %q, %v", text, got, err)
+		}
+	}
+}

@@ -5,11 +5,34 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
+
+	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/audit"
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
+
+// checkAuditLog refuses as audit log a file of the server itself, or one that it
+// reads: lines in it would be taken for secrets, or lost.
+func checkAuditLog(cmd *cli.Command, c *config.Config) error {
+	if c.AuditLog == "" || c.AuditLog == config.AuditStdout {
+		return nil
+	}
+	files := append([]string{cmd.String(flagSeed), c.JWTSecretFile}, c.JWTPublicKeys...)
+	if database := c.Storage.Path; database != "" {
+		files = append(files, database, bbolt.MarkPath(database), control.SocketPath(database), secretBeside(database))
+	}
+	for _, file := range files {
+		if file != "" && (filepath.Clean(file) == filepath.Clean(c.AuditLog) || same(file, c.AuditLog)) {
+			return misuse("AUDIT_LOG (--audit-log): %s is a file that the server needs for itself: name another one", file)
+		}
+	}
+	return nil
+}
 
 // openAudited opens the store for a server, and has its creates noted as AUDIT_LOG
 // says. It returns what opens the audit log again, too.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v3"
 
@@ -190,7 +189,7 @@ func notAStore(file string, c *config.Config) error {
 	if err := notTheDatabase(file, c); err != nil {
 		return err
 	}
-	if same(file, c.JWTSecretFile) || same(file, filepath.Join(filepath.Dir(c.Storage.Path), secretName)) {
+	if same(file, c.JWTSecretFile) || same(file, secretBeside(c.Storage.Path)) {
 		return misuse("%s is the secret of the tokens: name another file", file)
 	}
 	if err := bbolt.MayReplace(file); err != nil {

@@ -133,15 +133,17 @@ func loadSecrets(c *config.Config) (secrets []auth.Secret, made string, err erro
 		return nil, "", errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: " +
 			"with this storage there is no folder to keep a secret in")
 	}
-	return ensureSecrets(filepath.Dir(c.Storage.Path))
+	return ensureSecrets(secretBeside(c.Storage.Path))
 }
 
-// ensureSecrets returns the secrets in the folder of the database.
-func ensureSecrets(dir string) (secrets []auth.Secret, made string, err error) {
-	if err := durable.MkdirAll(dir); err != nil {
+// secretBeside returns the file of the secret that is made for a database.
+func secretBeside(database string) string { return filepath.Join(filepath.Dir(database), secretName) }
+
+// ensureSecrets returns the secrets in the file path, in the folder of the database.
+func ensureSecrets(path string) (secrets []auth.Secret, made string, err error) {
+	if err := durable.MkdirAll(filepath.Dir(path)); err != nil {
 		return nil, "", fmt.Errorf("the folder of the database: %w", err)
 	}
-	path := filepath.Join(dir, secretName)
 	secrets, isNew, err := auth.EnsureSecrets(path)
 	if err != nil {
 		return nil, "", fmt.Errorf("the secret beside the database: %w", err)

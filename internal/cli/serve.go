@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os/signal"
 	"net"
 	"net/http"
 	"strings"
@@ -45,6 +46,9 @@ func newServe(p *Process) *cli.Command {
 			if err != nil {
 				return err
 			}
+			if err := checkAuditLog(cmd, c); err != nil {
+				return err
+			}
 			return serve(ctx, p, cmd, c)
 		},
 	}
@@ -67,6 +71,9 @@ func engines(logger *slog.Logger) storage.Engines {
 func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (err error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
+	// Who reads the log may go; the server stays, and an audit log that cannot be
+	// written refuses creates.
+	signal.Ignore(syscall.SIGPIPE)
 
 	listening, err := listenAll(ctx, c)
 	if err != nil {
@@ -120,6 +127,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	}
 	ctx, cancel := untilStopped(ctx, store)
 	defer cancel()
+	defer context.AfterFunc(ctx, func() { logger.Info("stopping: what is in flight is still answered") })()
 	go returnMemory(ctx)
 	go keys.watch(ctx)
 	requests := meter.NewRequests()

@@ -203,9 +203,18 @@ func logOptions() []Option {
 		{
 			Env: "AUDIT_LOG", Flag: "audit-log",
 			Help: "`FILE` that gets a line for each plant that is created, and by whom, or stdout; empty: none",
-			set:  func(c *Config, v string) error { c.AuditLog = v; return nil },
+			set:  setAuditLog,
 		},
 	}
+}
+
+// setAuditLog refuses words that are meant for a stream, and would name a file.
+func setAuditLog(c *Config, v string) error {
+	if v != AuditStdout && (strings.EqualFold(v, AuditStdout) || strings.EqualFold(v, "stderr")) {
+		return fmt.Errorf("must be a file or %s; write ./%s for a file of that name", AuditStdout, v)
+	}
+	c.AuditLog = v
+	return nil
 }
 
 // AuditStdout is the value of AUDIT_LOG that stands for stdout.

@@ -14,6 +14,9 @@ import (
 // markSuffix is put after the name of the database for that of its mark.
 const markSuffix = ".mark"
 
+// MarkPath returns where the mark of a database file is.
+func MarkPath(database string) string { return database + markSuffix }
+
 // A mark is a small file beside the database that says which transaction was
 // committed last. bbolt falls back to the transaction before, without a word,
 // if the newest meta page is damaged; the mark gives it away.

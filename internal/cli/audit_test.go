@@ -1,0 +1,23 @@
+package cli_test
+
+import "testing"
+
+// An audit log that is a file of the server, or one that it reads, is misuse, and
+// nothing is made or changed.
+func TestAuditLogIsNoOtherFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "plants.jsonl", someLines)
+	writeFile(t, "secrets", "a secret that is long enough for HS256\n")
+	for _, file := range []string{
+		"data/plants.db", "data/plants.db.mark", "data/plants.db.sock", "data/jwt-secret", "./data//plants.db", "plants.jsonl", "secrets",
+	} {
+		r := run(t, []string{"AUDIT_LOG=" + file, "JWT_SECRET_FILE=secrets"}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off", "--seed", "plants.jsonl")
+		checkFailure(t, r, 2, "AUDIT_LOG (--audit-log): *")
+	}
+	if got := readFile(t, "secrets") + readFile(t, "plants.jsonl"); got != "a secret that is long enough for HS256\n"+someLines {
+		t.Errorf("the files are now %q", got)
+	}
+	for _, word := range []string{"STDOUT", "stderr"} {
+		checkFailure(t, run(t, []string{"AUDIT_LOG=" + word}, "serve"), 2, "AUDIT_LOG (--audit-log): *")
+	}
+}
