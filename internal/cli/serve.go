@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os/signal"
 	"net"
 	"net/http"
+	"os/signal"
 	"strings"
 	"syscall"
 
