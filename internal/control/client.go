@@ -116,8 +116,10 @@ func (c *Client) createBatch(ctx context.Context, path string, body []byte, n in
 	}
 	err := c.call(ctx, http.MethodPost, path, bytes.NewReader(body), &failures)
 	switch {
-	case errors.Is(err, errNoServer), errors.Is(err, storage.ErrTooLarge):
+	case errors.Is(err, storage.ErrTooLarge):
 		return nil, err
+	case errors.Is(err, errNoServer): // any more: what became of its socket means nothing
+		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, errNoServer)
 	case errors.Is(err, errEnded):
 		err = errEnded
 	}
