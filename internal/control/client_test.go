@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"iter"
 	"math"
 	"net/http"
@@ -109,6 +110,26 @@ func TestServerEndsUnderWay(t *testing.T) {
 	<-closed
 	if plants < 2 || last == nil {
 		t.Errorf("List yielded %d plants and ended with %v, want an error", plants, last)
+	}
+}
+
+// A client whose server has gone, with its socket, is told that, and not of a file
+// that it never named.
+func TestServerHasGone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	server := serve(t, path, endlessStore{})
+	client, err := control.Dial(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = client.CreateAll(t.Context(), []storage.Record{{ID: 1}})[0]
+	if !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("CreateAll: %v, want %v and no file in it", err, storage.ErrUnavailable)
 	}
 }
 
