@@ -3,6 +3,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,10 +80,7 @@ func (s *Store) CreateAll(ctx context.Context, records []storage.Record) []error
 
 // Ready is [storage.Store.Ready].
 func (s *Store) Ready() error {
-	if err := s.log.ready(); err != nil {
-		return err
-	}
-	return s.Store.Ready()
+	return cmp.Or(s.Store.Ready(), s.log.ready())
 }
 
 // Close is [storage.Store.Close]. What it commits is still noted.

@@ -26,9 +26,18 @@ func File(path string) func() (Target, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 		}
+		if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+			return device{file}, err
+		}
 		return file, nil
 	}
 }
+
+// A device is a target that cannot be synced, such as a terminal.
+type device struct{ *os.File }
+
+// Sync implements [Target].
+func (device) Sync() error { return nil }
 
 // ErrForeign is the error of a file that is no audit log.
 var ErrForeign = errors.New("it is no audit log, and nothing was written to it: name another file")

@@ -160,6 +160,11 @@ func (l *Log) append(ctx context.Context, add func(lines []byte, now time.Time) 
 	case <-b.done:
 		return b.err
 	case <-ctx.Done():
+	}
+	select {
+	case <-b.done: // at the same time
+		return b.err
+	default:
 		return fmt.Errorf("%w: %w", storage.ErrUnrecorded, context.Cause(ctx))
 	}
 }

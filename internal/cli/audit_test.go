@@ -21,3 +21,13 @@ func TestAuditLogIsNoOtherFile(t *testing.T) {
 		checkFailure(t, run(t, []string{"AUDIT_LOG=" + word}, "serve"), 2, "AUDIT_LOG (--audit-log): *")
 	}
 }
+
+// A copy or an export takes the place of no audit log.
+func TestAuditLogStays(t *testing.T) {
+	t.Chdir(t.TempDir())
+	someStored(t)
+	writeFile(t, "audit.jsonl", "{}\n")
+	for _, command := range [][]string{{"plants", "export", "audit.jsonl"}, {"backup", "audit.jsonl"}} {
+		checkFailure(t, run(t, []string{"AUDIT_LOG=audit.jsonl"}, command...), 2, "audit.jsonl is the audit log: name another file")
+	}
+}

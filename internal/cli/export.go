@@ -192,6 +192,9 @@ func notAStore(file string, c *config.Config) error {
 	if same(file, c.JWTSecretFile) || same(file, secretBeside(c.Storage.Path)) {
 		return misuse("%s is the secret of the tokens: name another file", file)
 	}
+	if same(file, c.AuditLog) {
+		return misuse("%s is the audit log: name another file", file)
+	}
 	if err := bbolt.MayReplace(file); err != nil {
 		return misuse("%v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"plantstore/internal/control"
@@ -130,6 +132,45 @@ func TestServerHasGone(t *testing.T) {
 	err = client.CreateAll(t.Context(), []storage.Record{{ID: 1}})[0]
 	if !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("CreateAll: %v, want %v and no file in it", err, storage.ErrUnavailable)
+	}
+}
+
+// An unrecordedStore has stored all, and has not noted it when it is given up.
+type unrecordedStore struct {
+	storage.Store
+
+	asked chan struct{}
+}
+
+func (unrecordedStore) Ready() error { return nil }
+
+func (s unrecordedStore) CreateAll(ctx context.Context, records []storage.Record) []error {
+	close(s.asked)
+	<-ctx.Done()
+	return slices.Repeat([]error{fmt.Errorf("%w: %w", storage.ErrUnrecorded, ctx.Err())}, len(records))
+}
+
+// What was stored is never said not to be, although the server ends.
+func TestUnrecordedWhenServerEnds(t *testing.T) {
+	t.Parallel()
+	path, asked := filepath.Join(t.TempDir(), "plants.db"), make(chan struct{})
+	server := serve(t, path, unrecordedStore{asked: asked})
+	client, err := control.Dial(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	closed := make(chan error, 1)
+	go func() {
+		<-asked
+		closed <- server.Close()
+	}()
+	err = client.CreateAll(t.Context(), []storage.Record{{ID: 1}})[0]
+	if !errors.Is(err, storage.ErrUnrecorded) && !errors.Is(err, storage.ErrUnknown) {
+		t.Errorf("CreateAll: %v, want %v", err, storage.ErrUnrecorded)
+	}
+	if err := <-closed; err != nil {
+		t.Errorf("Close: %v", err)
 	}
 }
 

@@ -230,6 +230,8 @@ func whenEnding(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, storage.ErrUnknown):
 		return fmt.Errorf("%w: %w", storage.ErrUnknown, errEnded)
+	case errors.Is(err, storage.ErrUnrecorded):
+		return fmt.Errorf("%w: %w", storage.ErrUnrecorded, errEnded)
 	}
 	return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
 }
