@@ -39,8 +39,13 @@ func FuzzHeader(f *testing.F) {
 			t.Errorf("answered with %d %s", w.Code, w.Body)
 		}
 		var line map[string]any
-		if err := json.Unmarshal(log.Bytes(), &line); err != nil || line["status"] != float64(w.Code) || models.HoldsToken(log.String()) {
+		if err := json.Unmarshal(log.Bytes(), &line); err != nil || line["status"] != float64(w.Code) {
 			t.Errorf("%v in the log %s", err, &log)
+		}
+		for name, value := range line {
+			if text, ok := value.(string); ok && models.HoldsToken(text) {
+				t.Errorf("a token in %s: %q", name, text)
+			}
 		}
 	})
 }
