@@ -19,18 +19,35 @@ func File(path string) func() (Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = checkForm(file)
-		if err == nil {
-			err = endLine(file)
-		}
+		target, err := prepare(file)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 		}
-		if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-			return device{file}, err
-		}
+		return target, nil
+	}
+}
+
+// ErrForeign is the error of a file that is no audit log.
+var ErrForeign = errors.New("it is no audit log, and nothing was written to it: name another file")
+
+// prepare returns the target that an open file is.
+func prepare(file *os.File) (Target, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	switch mode := info.Mode().Type(); {
+	case mode&fs.ModeCharDevice != 0:
+		return device{file}, nil
+	case mode != 0:
+		return nil, ErrForeign
+	case info.Size() == 0:
 		return file, nil
 	}
+	if err := checkForm(file, info.Size()); err != nil {
+		return nil, err
+	}
+	return file, endLine(file, info.Size())
 }
 
 // A device is a target that cannot be synced, such as a terminal.
@@ -39,20 +56,10 @@ type device struct{ *os.File }
 // Sync implements [Target].
 func (device) Sync() error { return nil }
 
-// ErrForeign is the error of a file that is no audit log.
-var ErrForeign = errors.New("it is no audit log, and nothing was written to it: name another file")
-
-// checkForm refuses what cannot be an audit log.
-func checkForm(file *os.File) error {
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if mode := info.Mode().Type(); mode != 0 && mode&fs.ModeCharDevice == 0 {
-		return ErrForeign
-	}
-	begin := make([]byte, min(info.Size(), int64(len(lineStart))))
-	if _, err := file.ReadAt(begin, 0); err != nil && len(begin) > 0 {
+// checkForm refuses a file of that size that begins as no audit log does.
+func checkForm(file *os.File, size int64) error {
+	begin := make([]byte, min(size, int64(len(lineStart))))
+	if _, err := file.ReadAt(begin, 0); err != nil {
 		return err
 	}
 	if !strings.HasPrefix(lineStart, string(begin)) {
@@ -61,17 +68,11 @@ func checkForm(file *os.File) error {
 	return nil
 }
 
-// endLine ends the last line of a file.
-func endLine(file *os.File) error {
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return err
-	}
+// endLine ends the last line of a file of that size.
+func endLine(file *os.File, size int64) error {
 	last := make([]byte, 1)
-	if _, err := file.ReadAt(last, info.Size()-1); err != nil {
-		return err
-	}
-	if last[0] != '\n' {
+	_, err := file.ReadAt(last, size-1)
+	if err == nil && last[0] != '\n' {
 		_, err = file.WriteString("\n")
 	}
 	return err

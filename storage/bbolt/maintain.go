@@ -147,8 +147,8 @@ func MayReplace(path string) error {
 		names = append(names, target)
 	}
 	for _, name := range names {
-		if exists(name + markSuffix) {
-			return fmt.Errorf("%s is the database of a store, as %s beside it shows: name another file", path, name+markSuffix)
+		if exists(MarkPath(name)) {
+			return fmt.Errorf("%s is the database of a store, as %s beside it shows: name another file", path, MarkPath(name))
 		}
 		if strings.HasSuffix(name, markSuffix) && exists(name) {
 			return fmt.Errorf("%s is the mark of a store: name another file", path)

@@ -37,7 +37,7 @@ const markLine = "plantstore mark of %s: %020d"
 // openMark opens the mark of the database path with that id, or makes one. What a
 // foreign file has beyond the length of a mark is cut off.
 func openMark(path, id string) (*mark, error) {
-	file, err := os.OpenFile(path+markSuffix, os.O_RDWR|os.O_CREATE, filePerm) //nolint:gosec // beside the database
+	file, err := os.OpenFile(MarkPath(path), os.O_RDWR|os.O_CREATE, filePerm) //nolint:gosec // beside the database
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func openMark(path, id string) (*mark, error) {
 // none of the database with that id, as after a restore. A mark that is torn, as a
 // power cut may leave it, tells nothing either; that alone is no damage.
 func readMark(path, id string) (txid uint64, torn bool, err error) {
-	text, err := os.ReadFile(path + markSuffix) //nolint:gosec // beside the database
+	text, err := os.ReadFile(MarkPath(path)) //nolint:gosec // beside the database
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
@@ -78,7 +78,7 @@ func parseMark(text []byte) (id string, txid uint64, whole bool) {
 // not there: the mark is made after the database is durable, so that no crash
 // leaves it alone. A database without plants is no loss.
 func refuseOrphan(path string) error {
-	text, err := os.ReadFile(path + markSuffix) //nolint:gosec // beside the database
+	text, err := os.ReadFile(MarkPath(path)) //nolint:gosec // beside the database
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -96,7 +96,7 @@ func refuseOrphan(path string) error {
 		back = fmt.Sprintf("rename %s, which a restore has kept, back, or ", kept)
 	}
 	return refusal("is missing, although its mark %s %s: %srestore a backup, or, to start with an empty store, remove the mark",
-		path+markSuffix, says, back)
+		MarkPath(path), says, back)
 }
 
 // newestKept returns the last of the files that [Restore] has kept beside the

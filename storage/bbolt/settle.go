@@ -50,11 +50,11 @@ func (s *Store) start(path string) (err error) {
 	}
 	if torn {
 		s.logger.Warn("whether commits are lost cannot be found out this time: the mark is not whole, as after a power cut",
-			"mark", path+markSuffix)
+			"mark", MarkPath(path))
 	}
 	if marked > newest.txid {
 		return broken("has lost its last %s: it is damaged, or an older copy was put in its place; "+
-			"restore a backup, or, to go on with what is there, remove %s", counted(marked-newest.txid, "commit"), path+markSuffix)
+			"restore a backup, or, to go on with what is there, remove %s", counted(marked-newest.txid, "commit"), MarkPath(path))
 	}
 	if s.mark, err = openMark(path, s.id); err != nil {
 		return fmt.Errorf("its mark: %w", err)

@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -70,14 +69,7 @@ func setNumber(t *testing.T, path string, n uint64) {
 // What the scrub has found is told.
 func TestScrubStats(t *testing.T) {
 	t.Parallel()
-	path := newBigFile(t)
-	damageRecord(t, path)
-	log := make(lines, 10)
-	s, err := openWritable(path, slog.New(slog.NewTextHandler(log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
+	s, log := openDamaged(t)
 	if scrub := s.Stats().File.Scrub; !scrub.LastPass.IsZero() || scrub.Records != 0 {
 		t.Errorf("before the first pass: %+v", scrub)
 	}

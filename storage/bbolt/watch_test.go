@@ -14,9 +14,10 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The scrub finds what is damaged, and the rest, without being asked.
-func TestScrub(t *testing.T) {
-	t.Parallel()
+// openDamaged opens a big file of which one record is damaged, and returns the lines
+// of its log, too.
+func openDamaged(t *testing.T) (*Store, lines) {
+	t.Helper()
 	path := newBigFile(t)
 	damageRecord(t, path)
 	log := make(lines, 10)
@@ -25,6 +26,13 @@ func TestScrub(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
+	return s, log
+}
+
+// The scrub finds what is damaged, and the rest, without being asked.
+func TestScrub(t *testing.T) {
+	t.Parallel()
+	s, log := openDamaged(t)
 	damage, done := <-log, <-log
 	if !strings.Contains(damage, "level=ERROR") || !strings.Contains(damage, "wrong checksum") {
 		t.Errorf("the scrub says first: %s", damage)
