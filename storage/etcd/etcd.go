@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"plantstore/models"
@@ -43,6 +44,7 @@ type Store struct {
 	client  *clientv3.Client
 	keys    keys
 	timeout time.Duration // of a commit or a read, with all attempts
+	user    bool          // whether it logs in with a user and a password
 	group   *storage.GroupCommit
 	pulse   *storage.Pulse // nil if it is open for reading only
 	once    sync.Once      // closes
@@ -131,10 +133,16 @@ func (s *Store) read(ctx context.Context, key string, options ...clientv3.OpOpti
 			return answer, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case !silent(err) || s.client.Ctx().Err() != nil || !storage.Sleep(inTime, pause):
+		case !silent(err) || s.unknownUser(err) || s.client.Ctx().Err() != nil || !storage.Sleep(inTime, pause):
 			return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}
 	}
+}
+
+// unknownUser reports whether the cluster asks for a user where there is none to
+// tell. With one it asks as well, when the log-in has run out, which passes.
+func (s *Store) unknownUser(err error) bool {
+	return !s.user && errors.Is(err, rpctypes.ErrUserEmpty)
 }
 
 // Ready is [storage.Store.Ready].

@@ -47,7 +47,7 @@ func open(ctx context.Context, t target, readOnly bool, logger *slog.Logger) (*S
 	if err != nil {
 		return nil, explain(err, t)
 	}
-	s := &Store{client: client, keys: keys{t.prefix}, timeout: t.timeout, group: storage.ReadOnly()}
+	s := &Store{client: client, keys: keys{t.prefix}, timeout: t.timeout, user: t.user != "", group: storage.ReadOnly()}
 	if err := s.probe(ctx, readOnly, logger); err != nil {
 		_ = client.Close()
 		return nil, explain(err, t)
