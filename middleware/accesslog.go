@@ -10,7 +10,8 @@ import (
 	"plantstore/models"
 )
 
-// A line is what others tell the access log of a request.
+// A line is what others tell the access log of a request, and memory for the answer
+// and for the line itself. One request has it after the other.
 type line struct {
 	subject string
 	plant   bool  // id and stored are known
@@ -18,14 +19,22 @@ type line struct {
 	stored  time.Duration
 	failure *models.Error
 
-	keys map[any]any // of the context: holds nothing but the line itself
+	answer []byte // empty, with room for most answers
+	attrs  [mostAttrs]slog.Attr
+	keys   map[any]any // of the context: holds nothing but the line itself
 }
 
-// lineKey is where a context has its line.
-const lineKey = "plantstore.line"
+const (
+	// lineKey is where a context has its line.
+	lineKey = "plantstore.line"
+	// usualAnswer is the size in bytes that most answers do not exceed.
+	usualAnswer = 128
+	// mostAttrs is how many attributes a line may have.
+	mostAttrs = 16
+)
 
 func newLine() *line {
-	l := new(line)
+	l := &line{answer: make([]byte, 0, usualAnswer)}
 	l.keys = map[any]any{lineKey: l}
 	return l
 }
@@ -61,7 +70,7 @@ func AccessLog(logger *slog.Logger) gin.HandlerFunc {
 		c.Keys = l.keys
 		defer func() { // after a panic, too
 			l.log(logger, c, time.Since(start))
-			*l = line{keys: l.keys}
+			*l = line{keys: l.keys, answer: l.answer}
 			lines.Put(l)
 		}()
 		c.Next()
@@ -75,7 +84,7 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, took time.Duration) {
 	if !logger.Enabled(ctx, level) {
 		return
 	}
-	attrs := append(make([]slog.Attr, 0, mostAttrs),
+	attrs := append(l.attrs[:0],
 		slog.String("request_id", AnswerID(c)),
 		slog.String("method", withoutToken(c.Request.Method)),
 		slog.String("path", withoutToken(c.Request.URL.Path)),
@@ -101,11 +110,9 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, took time.Duration) {
 			slog.Int64("body_bytes", c.Request.ContentLength), // -1: in chunks
 			slog.String("user_agent", withoutToken(c.Request.UserAgent())))
 	}
-	logger.LogAttrs(ctx, level, "request", attrs...)
+	// A record has room of its own for a few; a group without a name counts as one.
+	logger.LogAttrs(ctx, level, "request", slog.Attr{Value: slog.GroupValue(attrs...)})
 }
-
-// mostAttrs is how many attributes a line may have.
-const mostAttrs = 16
 
 // outcome returns the level at which to say how a request ended, and how that is
 // in one word.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
@@ -34,14 +35,21 @@ var errNoRoom = errors.New("as many large bodies are in hand as may be")
 // CodeContentTooLarge or CodeUnavailable.
 func BodyLimit(limit int64) gin.HandlerFunc {
 	inHand, most := new(atomic.Int64), BodyMemory(limit)
+	bodies := sync.Pool{New: func() any { return new(limitedBody) }}
 	return func(c *gin.Context) {
-		body := &limitedBody{
+		body := bodies.Get().(*limitedBody) //nolint:forcetypeassert // nothing else is put there
+		*body = limitedBody{
 			ReadCloser: c.Request.Body,
 			header:     c.Writer.Header(),
 			limit:      limit,
 			share:      share{of: inHand, most: most},
 		}
-		defer body.share.release()
+		defer func() {
+			body.share.release()
+			c.Request.Body = body.ReadCloser
+			*body = limitedBody{}
+			bodies.Put(body)
+		}()
 		if c.Request.ContentLength > limit {
 			Fail(c, body.fault(errTooLarge))
 			return

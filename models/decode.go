@@ -31,7 +31,7 @@ func (d *Decoder) Decode(data []byte, p *NewPlant) error {
 	if err := json.Unmarshal(data, p); err != nil {
 		return syntaxError(data, err)
 	}
-	err := d.validate.Struct(p)
+	err := d.validate.Struct(*p) // a copy, of which the validator makes no further ones
 	if err == nil && len(p.misfits) == 0 {
 		return nil
 	}
@@ -69,47 +69,48 @@ func (p *NewPlant) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 func (p *NewPlant) readMember(dec *jsontext.Decoder, name string) (err error) {
 	switch name {
 	case "id":
-		p.ID, err = p.readInteger(dec, name, &p.values.id)
+		p.ID, err = p.readInteger(dec, name)
 	case "name":
-		p.Name, err = p.readString(dec, name, &p.values.name)
+		p.Name, err = p.readString(dec, name)
 	case "tag":
-		p.Tag, err = p.readString(dec, name, &p.values.tag)
+		p.Tag, err = p.readString(dec, name)
 	default:
 		err = dec.SkipValue()
 	}
 	return err
 }
 
-// readString reads the string that comes next into place and returns that, or nil
-// and a note if it is something else.
-func (p *NewPlant) readString(dec *jsontext.Decoder, member string, place *string) (*string, error) {
+// readString reads the string that comes next. If it is something else there is a
+// note, and no member.
+func (p *NewPlant) readString(dec *jsontext.Decoder, member string) (m Member[string], err error) {
 	if kind := dec.PeekKind(); kind != jsontext.KindString {
 		p.misfit(member, "must be a string, not "+kindName(kind))
-		return nil, dec.SkipValue()
+		return m, dec.SkipValue()
 	}
 	token, err := dec.ReadToken()
 	if err != nil {
-		return nil, err
+		return m, err
 	}
-	*place = token.String()
-	return place, nil
+	return Member[string]{token.String(), true}, nil
 }
 
-// readInteger reads the int64 that comes next into place and returns that. If it
-// is something else there is a note, and what is returned means nothing.
-func (p *NewPlant) readInteger(dec *jsontext.Decoder, member string, place *int64) (*int64, error) {
+// readInteger reads the int64 that comes next. If it is something else there is a
+// note, and no member.
+func (p *NewPlant) readInteger(dec *jsontext.Decoder, member string) (m Member[int64], err error) {
 	if kind := dec.PeekKind(); kind != jsontext.KindNumber {
 		p.misfit(member, "must be an integer, not "+kindName(kind))
-		return nil, dec.SkipValue()
+		return m, dec.SkipValue()
 	}
 	number, err := dec.ReadValue()
 	if err != nil {
-		return nil, err
+		return m, err
 	}
-	if *place, err = parseInteger(number); err != nil {
+	value, err := parseInteger(number)
+	if err != nil {
 		p.misfit(member, err.Error())
+		return m, nil
 	}
-	return place, nil
+	return Member[int64]{value, true}, nil
 }
 
 // misfit notes what is wrong with a member that is there.

@@ -37,25 +37,29 @@ func (p Plant) AppendJSON(b []byte) ([]byte, error) {
 }
 
 // A NewPlant is the body of a create: a [Plant] and the id that the client
-// chose for it. Nil means that the member is absent, so that an id of 0 and an
-// empty name are told from none at all (C2.12). [Decoder] fills it.
+// chose for it. [Decoder] fills it.
 type NewPlant struct {
-	ID   *int64  `json:"id"   validate:"required"`
-	Name *string `json:"name" validate:"required"`
-	Tag  *string `json:"tag"`
+	ID   Member[int64]  `json:"id"   validate:"required"`
+	Name Member[string] `json:"name" validate:"required"`
+	Tag  Member[string] `json:"tag"`
 
 	misfits []violation // members that are there, but not of their type
-	values  values      // to which the fields above point
 }
 
-// Values have a place in the NewPlant, so that each need not have one of its own.
-type values struct {
-	id        int64
-	name, tag string
+// A Member is a member of an object that may be absent, so that an id of 0 and an
+// empty name are told from none at all (C2.12). It is no pointer: the value has its
+// place in the object, also where it is validated.
+type Member[T any] struct {
+	Value   T
+	Present bool
 }
 
 // Plant returns p without its id. It must not be called on a NewPlant that did
-// not come out of [Decoder] without an error.
+// not come out of [Decoder] without an error. The tag stays that of p.
 func (p *NewPlant) Plant() Plant {
-	return Plant{Name: *p.Name, Tag: p.Tag}
+	plant := Plant{Name: p.Name.Value}
+	if p.Tag.Present {
+		plant.Tag = &p.Tag.Value
+	}
+	return plant
 }

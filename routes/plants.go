@@ -40,10 +40,10 @@ func (p plants) create(c *gin.Context) {
 		return
 	}
 	plant, start := sent.Plant(), time.Now()
-	err := p.store.Create(storage.WithAuthor(c.Request.Context(), author(c)), *sent.ID, plant)
-	middleware.NotePlant(c, *sent.ID, time.Since(start))
+	err := p.store.Create(storage.WithAuthor(c.Request.Context(), author(c)), sent.ID.Value, plant)
+	middleware.NotePlant(c, sent.ID.Value, time.Since(start))
 	if err != nil {
-		middleware.Fail(c, storeError(*sent.ID, err))
+		middleware.Fail(c, storeError(sent.ID.Value, err))
 		return
 	}
 	middleware.OK(c, plant)

@@ -112,7 +112,7 @@ func decode(decoder *models.Decoder, text []byte, line int) (storage.Record, err
 	var sent models.NewPlant
 	err := decoder.Decode(text, &sent)
 	if err == nil {
-		return storage.Record{ID: *sent.ID, Plant: sent.Plant()}, nil
+		return storage.Record{ID: sent.ID.Value, Plant: sent.Plant()}, nil
 	}
 	var failure *models.Error
 	if !errors.As(err, &failure) {

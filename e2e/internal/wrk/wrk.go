@@ -1,0 +1,100 @@
+// Package wrk loads servers with creates, each of an id of its own.
+package wrk
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // of create.lua
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+)
+
+// The orders of ids, as create.lua knows them.
+const (
+	Ascending = "ascending"
+	Scattered = "scattered"
+)
+
+// firstID is the least of the ids. create.lua has it, too.
+const firstID = 1e15
+
+//go:embed create.lua
+var script []byte
+
+// A Shot is one run of wrk.
+type Shot struct {
+	Addr     string // of the server, host and port
+	Clients  int
+	Order    string // of the ids: Ascending or Scattered
+	First    int64  // number of the first create, from 0 on
+	Tokens   string // path of a file with a token on each line, all of one length
+	Duration time.Duration
+}
+
+// A Report is what create.lua prints at the end.
+type Report struct {
+	Requests int64
+	Duration int64 // µs
+	P50, P99 float64
+	Refused  int64 // answers that are no success
+	Broken   int64 // requests without an answer
+
+	CPU time.Duration `json:"-"` // of wrk
+}
+
+// Throughput returns the answers in a second.
+func (r Report) Throughput() float64 { return float64(r.Requests) / (float64(r.Duration) / 1e6) }
+
+// Fire runs wrk. One thread of it is more than enough for the servers of two
+// processors, and leaves them as much as it can. It makes the ids ascend, too.
+func Fire(ctx context.Context, s Shot) (r Report, err error) {
+	file, err := os.CreateTemp("", "create-*.lua")
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
+	_, err = file.Write(script)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return Report{}, err
+	}
+	cmd := exec.CommandContext(ctx, "wrk", "-t1", "-c"+strconv.Itoa(s.Clients),
+		fmt.Sprintf("-d%ds", int(s.Duration.Seconds())), "--timeout", "10s", "-s", file.Name(), "http://"+s.Addr+"/plants",
+		"--", s.Tokens, s.Order, strconv.FormatInt(s.First, 10), strconv.FormatUint(uint64(stateAt(s.First)), 10))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return Report{}, fmt.Errorf("%v: %w\n%s", cmd, err, out)
+	}
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	if err := json.Unmarshal(lines[len(lines)-1], &r); err != nil {
+		return Report{}, fmt.Errorf("%v: %w\n%s", cmd, err, out)
+	}
+	r.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return r, nil
+}
+
+// IDAt returns the id of create n of an order, from 0 on.
+func IDAt(order string, n int64) int64 {
+	if order == Ascending {
+		return firstID + n
+	}
+	return firstID + int64(stateAt(n+1))
+}
+
+// stateAt returns the state of create.lua's generator after n steps. A step is
+// x -> a*x + c; twice that is x -> a*a*x + (a+1)*c, and so on.
+func stateAt(n int64) uint32 {
+	x, a, c := uint32(0), uint32(1664525), uint32(1013904223)
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			x = a*x + c
+		}
+		a, c = a*a, (a+1)*c
+	}
+	return x
+}
