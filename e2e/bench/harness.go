@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	_ "embed" // of create.lua
 	"errors"
 	"fmt"
 	"io"
@@ -16,11 +15,9 @@ import (
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/e2e/internal/wrk"
 	"plantstore/internal/auth"
 )
-
-//go:embed create.lua
-var createLua []byte
 
 // A harness builds the programs and measures them.
 type harness struct {
@@ -29,7 +26,6 @@ type harness struct {
 	only       *regexp.Regexp
 	dir        string            // in which all of the following is
 	binaries   map[string]string // paths by the names of the programs
-	script     string            // path of create.lua
 	oneToken   string            // path of a file with one token
 	manyTokens string
 	token      string
@@ -94,11 +90,9 @@ func (h *harness) writeInputs() error {
 		}
 	}
 	h.token = tokens[0]
-	h.script = filepath.Join(h.dir, "create.lua")
 	h.oneToken = filepath.Join(h.dir, "token")
 	h.manyTokens = filepath.Join(h.dir, "tokens")
 	return errors.Join(
-		os.WriteFile(h.script, createLua, 0o600),
 		os.WriteFile(h.oneToken, []byte(h.token+"\n"), 0o600),
 		os.WriteFile(h.manyTokens, []byte(strings.Join(tokens, "\n")+"\n"), 0o600),
 	)
@@ -118,10 +112,10 @@ func (h *harness) measureAll(ctx context.Context) (*results, error) {
 	if !slices.ContainsFunc(storedPlan(nil, nil), h.wanted) {
 		return r, nil
 	}
-	if r.sequential, err = h.fill(ctx, ascending, h.settings.sequential); err != nil {
+	if r.sequential, err = h.fill(ctx, wrk.Ascending, h.settings.sequential); err != nil {
 		return nil, err
 	}
-	if r.random, err = h.fill(ctx, scattered, h.settings.random); err != nil {
+	if r.random, err = h.fill(ctx, wrk.Scattered, h.settings.random); err != nil {
 		return nil, err
 	}
 	r.stored, err = h.measure(ctx, storedPlan(r.sequential, r.random))
@@ -230,15 +224,15 @@ func (h *harness) diskFor(l load) string {
 
 // shoot loads the process for that time.
 func (h *harness) shoot(ctx context.Context, c contender, used *store, p *process, d time.Duration) (sample, error) {
-	s := shot{load: c.load, addr: p.addr, first: used.next, tokens: h.oneToken, script: h.script, duration: d}
+	s := wrk.Shot{Addr: p.addr, Clients: c.load.clients, Order: c.load.order, First: used.next, Tokens: h.oneToken, Duration: d}
 	if c.load.many {
-		s.tokens = h.manyTokens
+		s.Tokens = h.manyTokens
 	}
 	before, err := usageOf(p)
 	if err != nil {
 		return sample{}, err
 	}
-	r, err := fire(ctx, s)
+	r, err := wrk.Fire(ctx, s)
 	if err != nil {
 		return sample{}, err
 	}
@@ -250,11 +244,11 @@ func (h *harness) shoot(ctx context.Context, c contender, used *store, p *proces
 	used.next += r.Requests + r.Broken + 2*int64(c.load.clients)
 	process := after.process - before.process
 	return sample{
-		throughput: float64(r.Requests) / (float64(r.Duration) / 1e6),
+		throughput: r.Throughput(),
 		p50:        r.P50,
 		p99:        r.P99,
 		cpu:        float64(process.Microseconds()) / float64(max(1, r.Requests)),
-		others:     max(0, float64(after.machine-before.machine-process-r.cpu)/float64(after.total-before.total)),
+		others:     max(0, float64(after.machine-before.machine-process-r.CPU)/float64(after.total-before.total)),
 		start:      p.started,
 		bad:        r.Refused + r.Broken,
 	}, nil

@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"plantstore/e2e/internal/wrk"
+)
 
 // The programs.
 const (
@@ -9,12 +13,6 @@ const (
 	floorPlusName  = "floor+"
 	naiveName      = "naive"
 	sqliteName     = "SQLite"
-)
-
-// The orders of ids, as create.lua knows them.
-const (
-	ascending = "ascending"
-	scattered = "scattered"
 )
 
 // A load is what wrk does.
@@ -78,14 +76,14 @@ func plan() []group {
 		groups = append(groups, g)
 	}
 	for _, c := range clientCounts() {
-		add(load{order: ascending, clients: c}, plantstoreName, floorName, floorPlusName, naiveName, sqliteName)
+		add(load{order: wrk.Ascending, clients: c}, plantstoreName, floorName, floorPlusName, naiveName, sqliteName)
 	}
 	for _, c := range clientCounts() {
-		add(load{order: scattered, clients: c}, plantstoreName, naiveName)
+		add(load{order: wrk.Scattered, clients: c}, plantstoreName, naiveName)
 	}
-	add(load{order: ascending, clients: 64, many: true}, plantstoreName, floorName, floorPlusName)
+	add(load{order: wrk.Ascending, clients: 64, many: true}, plantstoreName, floorName, floorPlusName)
 	for _, c := range []int{1, 64} {
-		add(load{order: ascending, clients: c, memory: true}, plantstoreName, floorName, floorPlusName, naiveName)
+		add(load{order: wrk.Ascending, clients: c, memory: true}, plantstoreName, floorName, floorPlusName, naiveName)
 	}
 	for _, c := range []int{64, 256} {
 		groups = append(groups, logGroup(c))
@@ -106,7 +104,7 @@ func logName(clients int) string { return fmt.Sprintf("logs, c=%d", clients) }
 // logGroup compares the server without a line for each request, with the access log,
 // and with that of audits alone.
 func logGroup(clients int) group {
-	l := load{order: ascending, clients: clients}
+	l := load{order: wrk.Ascending, clients: clients}
 	return group{logName(clients), []contender{
 		logNone:   {program: plantstoreName, load: l, options: "LOG_LEVEL=error"},
 		logAccess: {program: plantstoreName, load: l},
@@ -128,7 +126,7 @@ func storedName(clients int) string { return fmt.Sprintf("stored plants, c=%d", 
 func storedPlan(sequential, random *store) []group {
 	groups := make([]group, 0, 2)
 	for _, c := range []int{64, 256} {
-		up, across := load{order: ascending, clients: c}, load{order: scattered, clients: c}
+		up, across := load{order: wrk.Ascending, clients: c}, load{order: wrk.Scattered, clients: c}
 		groups = append(groups, group{storedName(c), []contender{
 			storedEmpty:      {program: plantstoreName, load: up},
 			storedSequential: {program: plantstoreName, load: up, store: sequential},

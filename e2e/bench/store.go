@@ -9,12 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"plantstore/e2e/internal/wrk"
 	"plantstore/models"
 	"plantstore/storage/bbolt"
 )
-
-// firstID is the least of the ids. create.lua has it, too.
-const firstID = 1e15
 
 // A store is a database with plants in it, and how far its ids are used up.
 type store struct {
@@ -50,7 +48,7 @@ func fill(ctx context.Context, dir, order string, plants int64) (*store, error) 
 func createAll(ctx context.Context, db *bbolt.Store, order string, plants int64) error {
 	// Scattered ids need large batches, or they take for ever. How full they
 	// leave the pages does not depend on it.
-	clients := map[string]int{ascending: 256, scattered: 4096}[order]
+	clients := map[string]int{wrk.Ascending: 256, wrk.Scattered: 4096}[order]
 	tag := "indoor"
 	plant := models.Plant{Name: "Fern", Tag: &tag}
 	var created atomic.Int64
@@ -59,7 +57,7 @@ func createAll(ctx context.Context, db *bbolt.Store, order string, plants int64)
 	for range clients {
 		all.Go(func() {
 			for n := created.Add(1) - 1; n < plants; n = created.Add(1) - 1 {
-				if err := db.Create(ctx, idAt(order, n), plant); err != nil {
+				if err := db.Create(ctx, wrk.IDAt(order, n), plant); err != nil {
 					failures <- err
 					return
 				}
@@ -69,25 +67,4 @@ func createAll(ctx context.Context, db *bbolt.Store, order string, plants int64)
 	all.Wait()
 	close(failures)
 	return <-failures
-}
-
-// idAt returns the id of create n, from 0 on.
-func idAt(order string, n int64) int64 {
-	if order == ascending {
-		return firstID + n
-	}
-	return firstID + int64(stateAt(n+1))
-}
-
-// stateAt returns the state of create.lua's generator after n steps. A step is
-// x -> a*x + c; twice that is x -> a*a*x + (a+1)*c, and so on.
-func stateAt(n int64) uint32 {
-	x, a, c := uint32(0), uint32(1664525), uint32(1013904223)
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			x = a*x + c
-		}
-		a, c = a*a, (a+1)*c
-	}
-	return x
 }

@@ -7,19 +7,8 @@ import (
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/e2e/internal/wrk"
 )
-
-// The generator of create.lua, step by step.
-func TestStateAt(t *testing.T) {
-	t.Parallel()
-	x := uint64(0)
-	for n := range int64(1000) {
-		if got := stateAt(n); uint64(got) != x {
-			t.Fatalf("after %d steps: %d, want %d", n, got, x)
-		}
-		x = (1664525*x + 1013904223) % (1 << 32)
-	}
-}
 
 // The ids with which a store is filled are those that wrk begins with: sent
 // again, each of them is refused, and none that comes after them.
@@ -34,7 +23,7 @@ func TestFillAndLoadHaveTheSameIDs(t *testing.T) {
 	if err := h.writeInputs(); err != nil {
 		t.Fatal(err)
 	}
-	for _, order := range []string{ascending, scattered} {
+	for _, order := range []string{wrk.Ascending, wrk.Scattered} {
 		const filled = 100
 		s, err := fill(t.Context(), filepath.Join(h.dir, order), order, filled)
 		if err != nil {

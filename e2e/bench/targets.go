@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"plantstore/e2e/internal/wrk"
 )
 
 // firstAllocations is how often the first version of the server allocated for
@@ -61,7 +63,7 @@ func targets(r *results) []target {
 func ratioTargets(r *results) []target {
 	var all []target
 	add := func(figure, other string, clients int, bound float64, most bool, value func(sample) float64) {
-		l := load{order: ascending, clients: clients}
+		l := load{order: wrk.Ascending, clients: clients}
 		all = append(all, target{
 			figure: fmt.Sprintf("%s / %s, c=%d", figure, other, clients),
 			bound:  bound, most: most, digits: 2,
