@@ -16,7 +16,7 @@ func newConfig(p *Process) *cli.Command {
 			"Secrets read REDACTED.",
 		Flags: optionFlags(),
 		Action: func(_ context.Context, cmd *cli.Command) error {
-			c, err := loadConfig(p, cmd)
+			c, err := loadServerConfig(p, cmd)
 			if err != nil {
 				return err
 			}

@@ -90,6 +90,19 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	return c, engines(slog.New(slog.DiscardHandler)).Know(c.Storage)
 }
 
+// loadServerConfig reads the configuration for a command that runs a server by it, or
+// shows it.
+func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
+	c, err := loadConfig(p, cmd)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.CheckServe(); err != nil {
+		return nil, misuse("%v", err)
+	}
+	return c, nil
+}
+
 // givenFlags returns the values of the flags that were given, by the names of
 // the options in the environment.
 func givenFlags(cmd *cli.Command) map[string]string {

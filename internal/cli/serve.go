@@ -42,7 +42,7 @@ func newServe(p *Process) *cli.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, remove()) }()
-			c, err := loadConfig(p, cmd)
+			c, err := loadServerConfig(p, cmd)
 			if err != nil {
 				return err
 			}

@@ -107,6 +107,22 @@ func TestWrongConfiguration(t *testing.T) {
 	}
 }
 
+// What keeps a server from running is refused by serve, and by config, which shows
+// what is in force for one; the other commands go on.
+func TestConfigurationOfNoServer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for clash, want := range map[string]string{
+		"ADDR=:8081":     `ADMIN_ADDR (--admin-addr): "127.0.0.1:8081": the port is that of ADDR, :8081; choose another one, or off`,
+		"ADMIN_ADDR=off": `PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and *`,
+	} {
+		environ := []string{clash, "PPROF=on", "JWT_SECRET=" + secret}
+		for _, command := range []string{"serve", "config"} {
+			checkFailure(t, run(t, environ, command), 2, want)
+		}
+		token(t, environ)
+	}
+}
+
 func TestDotenvThatIsNone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, ".env", "JWT_SECRET='"+secret)

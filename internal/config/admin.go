@@ -36,6 +36,22 @@ func parseAdminAddr(v string) (string, error) {
 	return v, checkAddr(v)
 }
 
+// CheckServe returns an error if options that are fine each by itself keep a server
+// from running, with a line for each reason. Other commands have no use for these
+// options, and so do not care.
+func (c *Config) CheckServe() error {
+	return errors.Join(c.checkPorts(), c.checkPprof())
+}
+
+// checkPprof returns an error if there are to be profiles, and no listener for them.
+func (c *Config) checkPprof() error {
+	if !c.Pprof || c.AdminAddr != "" {
+		return nil
+	}
+	return errors.New(`PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; ` +
+		"give it an address, such as 127.0.0.1:8081, or set PPROF to off")
+}
+
 // checkPorts returns an error if ADDR, or PORT, and ADMIN_ADDR want the same port of
 // the same machine's addresses, so that nobody looks for another program that has it.
 func (c *Config) checkPorts() error {

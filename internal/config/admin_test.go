@@ -26,10 +26,36 @@ func TestAdminPort(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := config.Load(config.Sources{Environ: test.environ})
+			err := checkServe(t, test.environ)
 			if taken := err != nil && strings.Contains(err.Error(), "the port is that of ADDR"); taken != test.taken || err != nil && !taken {
-				t.Errorf("Load: %v, want an error: %t", err, test.taken)
+				t.Errorf("CheckServe: %v, want an error: %t", err, test.taken)
 			}
 		})
+	}
+}
+
+// checkServe loads a configuration, which must be well formed, and returns why no
+// server can run by it.
+func checkServe(t *testing.T, environ map[string]string) error {
+	t.Helper()
+	c, err := config.Load(config.Sources{Environ: environ})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.CheckServe()
+}
+
+// Profiles that nobody could get are refused, beside whatever else is wrong.
+func TestPprofNeedsAdminListener(t *testing.T) {
+	t.Parallel()
+	const want = `PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; ` +
+		"give it an address, such as 127.0.0.1:8081, or set PPROF to off"
+	if err := checkServe(t, map[string]string{"PPROF": "on", "ADMIN_ADDR": "off"}); err == nil || err.Error() != want {
+		t.Errorf("CheckServe: %v, want %s", err, want)
+	}
+	for _, environ := range []map[string]string{{"PPROF": "on"}, {"ADMIN_ADDR": "off"}} {
+		if err := checkServe(t, environ); err != nil {
+			t.Errorf("CheckServe of %v: %v", environ, err)
+		}
 	}
 }

@@ -98,9 +98,6 @@ func Load(sources Sources) (*Config, error) {
 		return nil, errors.Join(problems...)
 	}
 	c.applyPort()
-	if err := c.checkPorts(); err != nil {
-		return nil, err
-	}
 	return c, nil
 }
 
