@@ -37,9 +37,19 @@ func TestHealthWithoutServer(t *testing.T) {
 	checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 1, "the server at http://"+addr+" does not answer: *")
 }
 
-func TestHealthWithoutAdminListener(t *testing.T) {
-	t.Parallel()
-	checkFailure(t, run(t, nil, "health", "--admin-addr", "off"), 1, "ADMIN_ADDR is off: there is nobody to ask; *")
+// An address at which no admin listener can be is misuse, and which to name is said.
+func TestHealthOfWrongAddresses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	clients := startServer(t, "plantstore", nil).ready(t).BaseURL
+	const free = ": with port 0 the server takes a free one; name that one with --admin-addr, as admin_url in the server's ready record has it"
+	for addr, want := range map[string]string{
+		"off":                                  "ADMIN_ADDR is off: there is nobody to ask; give the server an admin listener, such as 127.0.0.1:8081",
+		"127.0.0.1:0":                          "ADMIN_ADDR is 127.0.0.1:0" + free,
+		":00":                                  "ADMIN_ADDR is :00" + free,
+		strings.TrimPrefix(clients, "http://"): clients + " is the address for clients: name that of the admin listener with --admin-addr or ADMIN_ADDR",
+	} {
+		checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 2, want)
+	}
 }
 
 // What a server that is not ready says is what health says, and what is no plant
