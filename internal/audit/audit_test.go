@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -192,6 +191,55 @@ func TestClosedWhileFull(t *testing.T) {
 	}
 }
 
+// What is said about the log is said while nothing is locked that creates need.
+func TestSaidUnlocked(t *testing.T) {
+	t.Parallel()
+	d := newDisk()
+	d.room, d.fault = 0, syscall.ENOSPC
+	asking := &askingHandler{Handler: slog.DiscardHandler, answered: make(chan error, 1)}
+	log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(asking))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := audit.NewStore(&fakeStore{}, log)
+	asking.ask = store.Ready
+	if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) {
+		t.Errorf("Create: %v", err)
+	}
+	if err := <-asking.answered; !errors.Is(err, storage.ErrNoSpace) {
+		t.Errorf("while it is said that nothing can be written Ready returns: %v", err)
+	}
+	_ = store.Close() // it says that the disk is full
+}
+
+// An askingHandler asks something, in another goroutine, while it handles its first
+// record.
+type askingHandler struct {
+	slog.Handler
+
+	ask      func() error
+	answered chan error // gets the answer, or an error if there was none in time
+	once     sync.Once
+}
+
+// Enabled implements [slog.Handler].
+func (*askingHandler) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements [slog.Handler].
+func (h *askingHandler) Handle(context.Context, slog.Record) error {
+	h.once.Do(func() {
+		answer := make(chan error, 1)
+		go func() { answer <- h.ask() }()
+		select {
+		case err := <-answer:
+			h.answered <- err
+		case <-time.After(10 * time.Second):
+			h.answered <- errors.New("no answer")
+		}
+	})
+	return nil
+}
+
 // A target that takes nothing holds nobody for longer than a request lasts, and
 // soon nothing more is created.
 func TestStuck(t *testing.T) {
@@ -250,99 +298,6 @@ func TestSync(t *testing.T) {
 			t.Errorf("after one that did not: %v", err)
 		}
 	})
-}
-
-// A file is rotated by renaming it and asking for a new one: each line is in one of
-// them, and in one only.
-func TestReopen(t *testing.T) {
-	t.Parallel()
-	const writers, each, rotations = 8, 300, 20
-	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	log, err := audit.Open(audit.File(path), silent())
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := audit.NewStore(&fakeStore{}, log)
-	var all sync.WaitGroup
-	for w := range writers {
-		all.Go(func() {
-			for n := range each {
-				if err := store.Create(t.Context(), int64(w*each+n), models.Plant{}); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	names := []string{path}
-	for n := range rotations {
-		names = append(names, fmt.Sprint(path, ".", n))
-		if err := errors.Join(os.Rename(path, names[n+1]), log.Reopen(t.Context())); err != nil {
-			t.Error(err)
-		}
-	}
-	all.Wait()
-	if err := store.Close(); err != nil {
-		t.Error(err)
-	}
-	seen := make(map[int64]int)
-	for _, name := range names {
-		for _, id := range ids(notes(t, read(t, name))) {
-			seen[id]++
-		}
-	}
-	for id := range int64(writers * each) {
-		if seen[id] != 1 {
-			t.Errorf("plant %d is noted %d times", id, seen[id])
-		}
-	}
-	if err := log.Reopen(t.Context()); err != nil {
-		t.Errorf("Reopen after the end: %v", err)
-	}
-}
-
-func read(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// A line that the old target has a part of is whole in the new one.
-func TestReopenTorn(t *testing.T) {
-	t.Parallel()
-	first, second := newDisk(), newDisk()
-	first.room, first.fault = 10, syscall.ENOSPC
-	targets := []audit.Target{first, second}
-	log, err := audit.Open(func() (audit.Target, error) {
-		if len(targets) == 0 {
-			return nil, os.ErrPermission
-		}
-		next := targets[0]
-		targets = targets[1:]
-		return next, nil
-	}, silent())
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := audit.NewStore(&fakeStore{}, log)
-	_ = store.Create(t.Context(), 1, models.Plant{})
-	if err := log.Reopen(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := log.Reopen(t.Context()); !errors.Is(err, os.ErrPermission) {
-		t.Errorf("Reopen of what cannot be opened: %v", err)
-	}
-	if err := store.Create(t.Context(), 2, models.Plant{}); err != nil {
-		t.Errorf("Create afterwards: %v", err)
-	}
-	if err := store.Close(); err != nil {
-		t.Error(err)
-	}
-	if got := ids(notes(t, second.String())); !slices.Equal(got, []int64{1, 2}) || !first.closed {
-		t.Errorf("noted in the new one: %v; the old one is closed: %t", got, first.closed)
-	}
 }
 
 // A store that can copy itself still can, and one that cannot says so.

@@ -245,9 +245,9 @@ func (l *Log) settle(b *batch, err error) {
 	if err != nil {
 		b.err = fmt.Errorf("%w: %w", storage.ErrUnrecorded, err)
 	}
+	l.judge(err)
 	l.mu.Lock()
 	l.begun = time.Time{}
-	l.judge(err)
 	if cap(b.lines) <= maxWaiting {
 		l.memory = b.lines
 	}
@@ -255,22 +255,30 @@ func (l *Log) settle(b *batch, err error) {
 	close(b.done)
 }
 
-// judge takes note of how the last write or sync went. The caller holds l.mu.
+// judge takes note of how the last write or sync went, and says so if that has
+// changed: after it has unlocked l.mu, for which creates wait.
 func (l *Log) judge(err error) {
+	l.mu.Lock()
+	failed := l.failure != nil
+	l.failure = failureOf(err)
+	l.mu.Unlock()
 	switch {
-	case err != nil && l.failure == nil:
+	case err != nil && !failed:
 		l.logger.Error("the audit log cannot be written: no plant is created until it can", "cause", err.Error())
-	case err == nil && l.failure != nil:
+	case err == nil && failed:
 		l.logger.Warn("the audit log is written again")
 	}
+}
+
+// failureOf returns what creates get after a write or sync with that outcome.
+func failureOf(err error) error {
 	switch {
 	case err == nil:
-		l.failure = nil
+		return nil
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		l.failure = fmt.Errorf("%w: the audit log cannot be written: %s", storage.ErrNoSpace, err.Error())
-	default:
-		l.failure = fmt.Errorf("%w: the audit log cannot be written: %s", storage.ErrUnavailable, err.Error())
+		return fmt.Errorf("%w: the audit log cannot be written: %s", storage.ErrNoSpace, err.Error())
 	}
+	return fmt.Errorf("%w: the audit log cannot be written: %s", storage.ErrUnavailable, err.Error())
 }
 
 // sync brings what was written to the disk.
@@ -281,8 +289,6 @@ func (l *Log) sync() {
 	err := l.target.Sync()
 	l.dirty = err != nil
 	if err != nil || len(l.rest) == 0 { // else the last write says more
-		l.mu.Lock()
-		defer l.mu.Unlock()
 		l.judge(err)
 	}
 }
@@ -296,10 +302,13 @@ func (l *Log) replace() error {
 		return fmt.Errorf("the audit log goes on in the file that is open: %w", err)
 	}
 	l.sync()
-	err = l.target.Close()
+	if err := l.target.Close(); err != nil {
+		l.logger.Error("the audit log goes on in a new file, but the old one could not be closed: see that it has its last lines",
+			"cause", err.Error())
+	}
 	l.target, l.torn = target, 0
 	l.write()
-	return err
+	return nil
 }
 
 // end closes the target.
@@ -309,8 +318,6 @@ func (l *Log) end() {
 		l.logger.Error("lines of the audit log were not written", "lines", string(l.rest))
 	}
 	if err := l.target.Close(); err != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
 		l.judge(err)
 	}
 }

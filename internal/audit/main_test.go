@@ -23,6 +23,7 @@ type disk struct {
 	fault  error // of a write for which there is no room
 	synced int   // length of text at the last sync
 	sync   error // of Sync
+	close  error // of Close
 	closed bool
 	held   chan struct{} // if not nil: writes wait until it is closed
 }
@@ -63,7 +64,7 @@ func (d *disk) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true
-	return nil
+	return d.close
 }
 
 // String returns what was written.

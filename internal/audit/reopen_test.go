@@ -1,0 +1,140 @@
+package audit_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"plantstore/internal/audit"
+	"plantstore/models"
+)
+
+// inTurn returns what opens each of targets once, and then fails.
+func inTurn(targets ...audit.Target) func() (audit.Target, error) {
+	return func() (audit.Target, error) {
+		if len(targets) == 0 {
+			return nil, os.ErrPermission
+		}
+		next := targets[0]
+		targets = targets[1:]
+		return next, nil
+	}
+}
+
+// A file is rotated by renaming it and asking for a new one: each line is in one of
+// them, and in one only.
+func TestReopen(t *testing.T) {
+	t.Parallel()
+	const writers, each, rotations = 8, 300, 20
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	log, err := audit.Open(audit.File(path), silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := audit.NewStore(&fakeStore{}, log)
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for n := range each {
+				if err := store.Create(t.Context(), int64(w*each+n), models.Plant{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	names := []string{path}
+	for n := range rotations {
+		names = append(names, fmt.Sprint(path, ".", n))
+		if err := errors.Join(os.Rename(path, names[n+1]), log.Reopen(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+	all.Wait()
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	seen := make(map[int64]int)
+	for _, name := range names {
+		for _, id := range ids(notes(t, read(t, name))) {
+			seen[id]++
+		}
+	}
+	for id := range int64(writers * each) {
+		if seen[id] != 1 {
+			t.Errorf("plant %d is noted %d times", id, seen[id])
+		}
+	}
+	if err := log.Reopen(t.Context()); err != nil {
+		t.Errorf("Reopen after the end: %v", err)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// An old target that cannot be closed keeps nobody from the new one, and is spoken of
+// as the old one.
+func TestReopenAfterFailedClose(t *testing.T) {
+	t.Parallel()
+	old, next := newDisk(), newDisk()
+	old.close = errors.New("broken")
+	var said strings.Builder
+	log, err := audit.Open(inTurn(old, next), slog.New(slog.NewTextHandler(&said, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := audit.NewStore(&fakeStore{}, log)
+	if err := log.Reopen(t.Context()); err != nil {
+		t.Errorf("Reopen: %v", err)
+	}
+	if err := errors.Join(store.Create(t.Context(), 1, models.Plant{}), store.Close()); err != nil {
+		t.Error(err)
+	}
+	if got := ids(notes(t, next.String())); !slices.Equal(got, []int64{1}) || old.String() != "" {
+		t.Errorf("in the new target is noted %v, in the old one %q", got, old)
+	}
+	if !strings.Contains(said.String(), "the old one could not be closed") || !strings.Contains(said.String(), "cause=broken") {
+		t.Errorf("it says %s", &said)
+	}
+}
+
+// A line that the old target has a part of is whole in the new one.
+func TestReopenTorn(t *testing.T) {
+	t.Parallel()
+	first, second := newDisk(), newDisk()
+	first.room, first.fault = 10, syscall.ENOSPC
+	log, err := audit.Open(inTurn(first, second), silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := audit.NewStore(&fakeStore{}, log)
+	_ = store.Create(t.Context(), 1, models.Plant{})
+	if err := log.Reopen(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := log.Reopen(t.Context()); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("Reopen of what cannot be opened: %v", err)
+	}
+	if err := store.Create(t.Context(), 2, models.Plant{}); err != nil {
+		t.Errorf("Create afterwards: %v", err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := ids(notes(t, second.String())); !slices.Equal(got, []int64{1, 2}) || !first.closed {
+		t.Errorf("noted in the new one: %v; the old one is closed: %t", got, first.closed)
+	}
+}
