@@ -39,6 +39,9 @@ var (
 	// ErrUnrecorded: the plant was stored, but perhaps not noted in the audit log.
 	// No engine returns it.
 	ErrUnrecorded = errors.New("the plant was stored, but the audit log may lack it")
+	// ErrAuditLog: the audit log cannot be written. It comes with what that means
+	// for the plant. No engine returns it.
+	ErrAuditLog = errors.New("the audit log cannot be written")
 	// ErrLocked: the store cannot be opened, since another process has it
 	// open that may be asked instead.
 	ErrLocked = errors.New("locked by another process")

@@ -140,7 +140,7 @@ func (l *Log) ready() error {
 	case l.next != nil && len(l.next.lines) > maxWaiting:
 		return fmt.Errorf("%w: %d bytes wait to be written to the audit log", storage.ErrOverloaded, len(l.next.lines))
 	case !l.begun.IsZero() && time.Since(l.begun) > patience:
-		return fmt.Errorf("%w: the audit log cannot be written: %w", storage.ErrUnavailable, errStuck)
+		return fmt.Errorf("%w: %w: %w", storage.ErrUnavailable, storage.ErrAuditLog, errStuck)
 	}
 	return nil
 }
@@ -276,9 +276,9 @@ func failureOf(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w: the audit log cannot be written: %s", storage.ErrNoSpace, err.Error())
+		return fmt.Errorf("%w: %w: %s", storage.ErrNoSpace, storage.ErrAuditLog, err.Error())
 	}
-	return fmt.Errorf("%w: the audit log cannot be written: %s", storage.ErrUnavailable, err.Error())
+	return fmt.Errorf("%w: %w: %s", storage.ErrUnavailable, storage.ErrAuditLog, err.Error())
 }
 
 // sync brings what was written to the disk.

@@ -149,20 +149,27 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	options.Done = func(sum transfer.Summary) { bar.describe(i.sum.Created + sum.Created) }
 	sum, err := transfer.Import(ctx, transfer.NewReader(bar.reader(in), format, i.limit), options)
 	i.sum.Add(sum)
-	if err != nil {
-		return fmt.Errorf("import %s: %w; %s stored%s", name, reason(err), counted(i.sum.Created, "plant was", "plants were"), i.goOn(err))
+	if err == nil {
+		return nil
 	}
-	return nil
+	advice := i.goOn(err)
+	if errors.As(err, new(*transfer.ReadError)) {
+		err = reason(err)
+	}
+	return fmt.Errorf("import %s: %w; %s stored%s", name, err, counted(i.sum.Created, "plant was", "plants were"), advice)
 }
 
 // goOn says how to go on with an import that err has ended.
 func (i *importer) goOn(err error) string {
 	const again = "run it again to go on"
+	read := errors.As(err, new(*transfer.ReadError))
 	switch {
-	case errors.As(err, new(*fs.PathError)): // the file cannot be read
+	case read && errors.As(err, new(*fs.PathError)): // the file cannot be read
 		return ""
-	case errors.As(err, new(*transfer.ReadError)):
+	case read:
 		return ": mend the file, and import it again"
+	case errors.Is(err, storage.ErrAuditLog), errors.Is(err, storage.ErrUnrecorded):
+		return ": make room for the audit log (AUDIT_LOG), or name another one to the server, and " + again
 	case errors.Is(err, storage.ErrNoSpace):
 		return ": make room for the database, and " + again
 	case i.remote && !errors.Is(err, context.Canceled):

@@ -60,6 +60,7 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{"not_found", storage.ErrNotFound},
+		{"audit_log", storage.ErrAuditLog},
 		{"overloaded", storage.ErrOverloaded},
 		{"no_space", storage.ErrNoSpace},
 		{"unavailable", storage.ErrUnavailable},

@@ -174,6 +174,9 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a record that is damaged", id)})
 	case errors.Is(err, storage.ErrTooLarge):
 		b.bad = append(b.bad, &LineError{b.lines[i], err.Error()})
+	case errors.Is(err, storage.ErrUnrecorded):
+		sum.Created++
+		return err
 	default:
 		return err
 	}
