@@ -6,6 +6,34 @@ import (
 	"testing"
 )
 
+// A line whose id a damaged record has is none that could be mended.
+func TestImportMeetsDamage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stored(t, record(1, "first", "-"), record(2, "second", "-"))
+	whole := readFile(t, "data/plants.db")
+	writeFile(t, "data/plants.db", string(bytes.ReplaceAll([]byte(whole), []byte(`"first"`), []byte(`"fjrst"`))))
+	const damaged, other = `{"id":1,"name":"first"}` + "\n", `{"id":2,"name":"other"}` + "\n"
+	const advice = "the store is damaged: run plantstore check on it, while no server runs\n"
+	const line = "-:1: id: 1 is taken by a record that is damaged\n"
+	onBoth(t, func(t *testing.T) {
+		for lines, want := range map[string]string{
+			damaged: line + "plantstore: 1 bad line was left out: " + advice,
+			damaged + "{}\n" + other: line + "-:2: id: is required; name: is required\n-:3: id: 2 is taken by a different plant\n" +
+				"plantstore: 3 bad lines were left out: mend and import them again; " +
+				"where an id is taken give another, or pass over it with --on-conflict skip; " + advice,
+		} {
+			if got := runWith(t, nil, lines, "plants", "import", "--quiet", "-"); got != (result{3, "", want}) {
+				t.Errorf("%+v, want code 3 and\n%s", got, want)
+			}
+		}
+	})
+	writeFile(t, "seed.jsonl", damaged)
+	r := run(t, nil, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off", "--seed", "seed.jsonl")
+	if want := "plantstore: --seed: seed.jsonl has 1 bad line: " + advice; r.code != 3 || !strings.HasSuffix(r.stderr, want) {
+		t.Errorf("serve --seed: %+v, want code 3 and at last\n%s", r, want)
+	}
+}
+
 // What reads the plants up to the damage says how to go on, with an exit code of
 // its own, and an export that leaves the damage out has all the rest.
 func TestSkipDamaged(t *testing.T) {

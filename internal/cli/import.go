@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -120,15 +121,26 @@ func (i *importer) importAll(ctx context.Context) error {
 
 // leftOut says that there were bad lines, and what to do about them.
 func (i *importer) leftOut() error {
-	mend := "mend and import them again"
+	return findings("%s left out: %s", counted(i.sum.Bad, "bad line was", "bad lines were"), i.remedy("mend and import them again"))
+}
+
+// remedy says what helps against the bad lines: mend against those that break the rules.
+func (i *importer) remedy(mend string) string {
+	var ways []string
+	if i.sum.Bad > i.sum.Conflicts+i.sum.Damaged {
+		ways = append(ways, mend)
+	}
 	switch i.sum.Conflicts {
 	case 0:
 	case i.sum.Bad:
-		mend = "give other ids, or pass over what is taken with --on-conflict skip"
+		ways = append(ways, "give other ids, or pass over what is taken with --on-conflict skip")
 	default:
-		mend += "; where an id is taken give another, or pass over it with --on-conflict skip"
+		ways = append(ways, "where an id is taken give another, or pass over it with --on-conflict skip")
 	}
-	return findings("%s left out: %s", counted(i.sum.Bad, "bad line was", "bad lines were"), mend)
+	if i.sum.Damaged > 0 {
+		ways = append(ways, "the store is damaged: run plantstore check on it, while no server runs")
+	}
+	return strings.Join(ways, "; ")
 }
 
 // importFile imports one file.

@@ -60,7 +60,7 @@ func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, s
 		return nil, ended(ctx, fmt.Errorf("--%s: %w", flagSeed, err))
 	}
 	if i.sum.Bad > 0 {
-		return nil, findings("--%s: %s has %s: mend the file and start again", flagSeed, file, counted(i.sum.Bad, "bad line", "bad lines"))
+		return nil, findings("--%s: %s has %s: %s", flagSeed, file, counted(i.sum.Bad, "bad line", "bad lines"), i.remedy("mend the file and start again"))
 	}
 	return func(logger *slog.Logger) {
 		logger.Info("seeded", "file", file, "created", i.sum.Created, "identical", i.sum.Identical, "skipped", i.sum.Skipped)

@@ -47,7 +47,8 @@ type Summary struct {
 	Identical int64 `json:"identical"` // were there already
 	Skipped   int64 `json:"skipped"`   // ids were taken by other plants
 	Bad       int64 `json:"bad"`       // lines
-	Conflicts int64 `json:"-"`         // those of the bad lines whose ids are taken
+	Conflicts int64 `json:"-"`         // those of the bad lines whose ids are taken by other plants
+	Damaged   int64 `json:"-"`         // and by damaged records
 }
 
 // Add adds what became of other lines.
@@ -57,6 +58,7 @@ func (s *Summary) Add(o Summary) {
 	s.Skipped += o.Skipped
 	s.Bad += o.Bad
 	s.Conflicts += o.Conflicts
+	s.Damaged += o.Damaged
 }
 
 // A batch is what is stored at once, and what was bad between it.
@@ -171,6 +173,7 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 		sum.Conflicts++
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a different plant", id)})
 	case errors.Is(err, storage.ErrCorrupt):
+		sum.Damaged++
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a record that is damaged", id)})
 	case errors.Is(err, storage.ErrTooLarge):
 		b.bad = append(b.bad, &LineError{b.lines[i], err.Error()})
