@@ -12,6 +12,7 @@ import (
 
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 )
 
 // The flags of token that say by which private key it signs.
@@ -43,13 +44,13 @@ func newToken(p *Process) *cli.Command {
 			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` to sign by with --key (default: RS256, ES256, ES384, ES512 or EdDSA, as the key is)"},
 			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key of --key (kid) (default: as JWT_PUBLIC_KEYS has it, else none)"},
 		}, optionFlags(tokenOptions()...)...),
-		Action: func(_ context.Context, cmd *cli.Command) error {
-			return printToken(p, cmd)
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			return printToken(ctx, p, cmd)
 		},
 	}
 }
 
-func printToken(p *Process, cmd *cli.Command) error {
+func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 	c, err := loadConfig(p, cmd)
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func printToken(p *Process, cmd *cli.Command) error {
 	if ttl < 0 {
 		return misuse("--ttl: %v: must not be negative", ttl)
 	}
-	signer, err := signerOf(p, cmd, c)
+	signer, err := signerOf(ctx, p, cmd, c)
 	if err != nil {
 		return err
 	}
@@ -74,20 +75,23 @@ func printToken(p *Process, cmd *cli.Command) error {
 
 // signerOf returns what the token is signed with: the private key that is given, or
 // else the secret, which may be made.
-func signerOf(p *Process, cmd *cli.Command, c *config.Config) (auth.Signer, error) {
+func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (auth.Signer, error) {
 	if cmd.String(flagKey) != "" {
 		return privateKey(p, cmd, c)
 	}
 	if cmd.IsSet(flagAlg) || cmd.IsSet(flagKid) {
 		return nil, misuseOf(cmd, "--alg and --kid are about the key of --key, which is not given")
 	}
+	if !hasSecret(c) {
+		return nil, errors.New("there is no secret to sign with: this server takes only tokens that are signed with a private key, by JWT_PUBLIC_KEYS " +
+			"and JWT_JWKS_URL: plantstore token --key FILE, or get one from the issuer")
+	}
+	if err := secretOfServer(ctx, c); err != nil {
+		return nil, err
+	}
 	secrets, made, err := loadSecrets(c)
 	if err != nil {
 		return nil, err
-	}
-	if len(secrets) == 0 {
-		return nil, errors.New("there is no secret to sign with: the server accepts tokens by the keys of JWT_PUBLIC_KEYS and JWT_JWKS_URL; " +
-			"give the private key to one of them with --key FILE, or get a token from the issuer")
 	}
 	if made != "" {
 		if err := tellOfSecret(p, c.Storage.Path, made); err != nil {
@@ -95,6 +99,24 @@ func signerOf(p *Process, cmd *cli.Command, c *config.Config) (auth.Signer, erro
 		}
 	}
 	return secrets[0], nil
+}
+
+// secretOfServer refuses to have a secret made beside a database on which a server
+// runs. That one would have made it itself, had it not been told of other keys.
+func secretOfServer(ctx context.Context, c *config.Config) error {
+	if c.JWTSecret != nil || c.JWTSecretFile != "" || c.Storage.Path == "" {
+		return nil
+	}
+	if _, err := os.Stat(secretBeside(c.Storage.Path)); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	client, err := control.Dial(ctx, c.Storage.Path)
+	if err != nil {
+		return nil //nolint:nilerr // no server runs
+	}
+	return errors.Join(fmt.Errorf("the server that runs on %s accepts no secret from beside it, so none was made: "+
+		"if it takes only tokens that are signed with a private key, plantstore token --key FILE; "+
+		"else give JWT_SECRET or JWT_SECRET_FILE as to the server", c.Storage.Path), client.Close())
 }
 
 // privateKey returns the key of --key, named as the server knows it, and says so if
