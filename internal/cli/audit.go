@@ -41,7 +41,7 @@ func openAudited(ctx context.Context, p *Process, c *config.Config, logger *slog
 ) {
 	store, err = engines(logger).Open(ctx, c.StorageURL)
 	if err != nil {
-		return nil, nil, advised(err)
+		return nil, nil, whoHasIt(ctx, c.Storage.Path, advised(err), ", or name another database with --storage-url or STORAGE_URL")
 	}
 	if c.AuditLog == "" {
 		return store, func(context.Context) error { return nil }, nil

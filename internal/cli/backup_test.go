@@ -34,7 +34,7 @@ func TestBackupAndRestore(t *testing.T) {
 	checkFailure(t, run(t, nil, "compact"), 1, "a server runs on data/plants.db: stop it first")
 	checkFailure(t, run(t, nil, "restore", "no.db"), 1, "restore no.db: no such file or directory")
 	checkFailure(t, run(t, nil, "check"), 1,
-		"database data/plants.db is locked by another process: stop that one, or name another file; or check a copy of it, as plantstore backup does")
+		"a server runs on data/plants.db: stop it first, or check a copy of it, as plantstore backup does")
 	server.stop()
 
 	stored(t, record(5, "later", "-"))

@@ -37,7 +37,8 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 	}
 	store, err := openEngine(ctx, c, forReading)
 	if errors.Is(err, storage.ErrLocked) {
-		return fmt.Errorf("%w; or check a copy of it, as plantstore backup does", err)
+		const other = ", or check a copy of it, as plantstore backup does"
+		return whoHasIt(ctx, c.Storage.Path, fmt.Errorf("%w%s", err, other), other)
 	}
 	if err != nil {
 		return err

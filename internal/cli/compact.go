@@ -35,7 +35,7 @@ func compact(ctx context.Context, p *Process, cmd *cli.Command) error {
 	defer stop()
 	before, after, err := bbolt.Compact(ctx, c.Storage.Path)
 	if err != nil {
-		return damaged(p, whoHasIt(ctx, c.Storage.Path, advised(ended(ctx, err))), "%s is damaged, and was left as it is: "+mend, c.Storage.Path)
+		return damaged(p, whoHasIt(ctx, c.Storage.Path, advised(ended(ctx, err)), ""), "%s is damaged, and was left as it is: "+mend, c.Storage.Path)
 	}
 	return report(p.Stdout, cmd, struct {
 		Database string `json:"database"`

@@ -123,7 +123,7 @@ func (e *exporter) whole(store storage.Store, c *config.Config) func(context.Con
 	return func(ctx context.Context, each func(storage.Record) error) (err error) {
 		e.found, err = store.Check(ctx, each)
 		if errors.Is(err, errors.ErrUnsupported) {
-			return stopFirst(c.Storage.Path)
+			return stopFirst(c.Storage.Path, "")
 		}
 		return err
 	}

@@ -47,7 +47,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 	defer stop()
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {
-		return damaged(p, whoHasIt(ctx, c.Storage.Path, advised(ended(ctx, err))), "%s is damaged: nothing was replaced; take an older backup", file)
+		return damaged(p, whoHasIt(ctx, c.Storage.Path, advised(ended(ctx, err)), ""), "%s is damaged: nothing was replaced; take an older backup", file)
 	}
 	was := "there was none before"
 	if kept != "" {
@@ -60,8 +60,9 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}{c.Storage.Path, plants, kept}, "%s in %s; %s", counted(plants, "plant is", "plants are"), c.Storage.Path, was)
 }
 
-// whoHasIt says that it is a server that has the database open, if it is.
-func whoHasIt(ctx context.Context, database string, err error) error {
+// whoHasIt says that it is a server that has the database open, if it is. What can be
+// done other than to stop that is put at the end, such as ", or name another file".
+func whoHasIt(ctx context.Context, database string, err error, other string) error {
 	if !errors.Is(err, storage.ErrLocked) {
 		return err
 	}
@@ -69,10 +70,10 @@ func whoHasIt(ctx context.Context, database string, err error) error {
 	if dialErr != nil {
 		return err
 	}
-	return errors.Join(stopFirst(database), client.Close())
+	return errors.Join(stopFirst(database, other), client.Close())
 }
 
 // stopFirst is about what does not work while a server runs.
-func stopFirst(database string) error {
-	return fmt.Errorf("a server runs on %s: stop it first", database)
+func stopFirst(database, other string) error {
+	return fmt.Errorf("a server runs on %s: stop it first%s", database, other)
 }

@@ -238,7 +238,7 @@ func TestWrongDatabases(t *testing.T) {
 		code    int
 		want    string
 	}{
-		"locked":           {"locked.db", 1, "database locked.db is locked by another process*"},
+		"locked":           {"locked.db", 1, "a server runs on locked.db: stop it first, or name another database with --storage-url or STORAGE_URL"},
 		"not a database":   {"file", 1, "database file *"},
 		"a folder":         {".", 1, "database . is a folder: *"},
 		"unknown engine":   {"nosuch:x", 2, `storage URL has the unknown scheme "nosuch"; known: bbolt, etcd, postgres, postgresql *`},
