@@ -1,6 +1,9 @@
 package cli_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // An audit log that is a file of the server, or one that it reads, is misuse, and
 // nothing is made or changed.
@@ -19,6 +22,23 @@ func TestAuditLogIsNoOtherFile(t *testing.T) {
 	}
 	for _, word := range []string{"STDOUT", "stderr"} {
 		checkFailure(t, run(t, []string{"AUDIT_LOG=" + word}, "serve"), 2, "AUDIT_LOG (--audit-log): *")
+	}
+}
+
+// The server says at its start where it notes what is created.
+func TestReadyNamesAuditLog(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for file, line := range map[string]string{"audit.jsonl": "\n  audit log    audit.jsonl\n", "stdout": "\n  audit log    stdout\n", "": "\n  get a token "} {
+		environ := []string{"AUDIT_LOG=" + file}
+		s := startServer(t, "plantstore", environ)
+		if got := s.ready(t).AuditLog; got != file || !strings.Contains(s.first, `"audit_log":`) {
+			t.Errorf("the ready record has the audit log %q, want %q:\n%s", got, file, s.first)
+		}
+		s.stop()
+		s = startServer(t, "plantstore", append(environ, "LOG_FORMAT=text"))
+		if got := s.log(); !strings.Contains(got, line) || file == "" && strings.Contains(got, "audit log") {
+			t.Errorf("with AUDIT_LOG=%s it says\n%s", file, got)
+		}
 	}
 }
 

@@ -45,12 +45,16 @@ func greet(w io.Writer, p *Process, c *config.Config, text bool, base, adminURL 
 	}
 	if !text {
 		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "base_url", base, "description_url", described,
-			"docs_url", docs, "admin_url", adminURL, "data", dataPlace(c), "token_command", token)
+			"docs_url", docs, "admin_url", adminURL, "data", dataPlace(c), "audit_log", c.AuditLog, "token_command", token)
 		return
 	}
+	audited := ""
+	if c.AuditLog != "" {
+		audited = "  audit log    " + c.AuditLog + "\n"
+	}
 	fmt.Fprintf(w, "The plant store is ready.\n"+
-		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
-		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "(ADMIN_ADDR is off)"), dataPlace(c), token)
+		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n%s  get a token  %s\n",
+		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "(ADMIN_ADDR is off)"), dataPlace(c), audited, token)
 }
 
 // dataPlace says where the plants are, without a password that a URL may hold.

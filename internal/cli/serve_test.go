@@ -67,6 +67,7 @@ type readyRecord struct {
 	DescriptionURL string `json:"description_url"`
 	AdminURL       string `json:"admin_url"`
 	Data           string `json:"data"`
+	AuditLog       string `json:"audit_log"`
 	TokenCommand   string `json:"token_command"`
 }
 
