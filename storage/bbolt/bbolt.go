@@ -42,10 +42,10 @@ type Store struct {
 	pageSize int64    // of the file
 	id       string   // of the database
 	group    *storage.GroupCommit
+	logger   *slog.Logger
 
 	// The following is that of a store which is open for writing.
 
-	logger *slog.Logger
 	memory []byte // for the records of a batch
 	mark   *mark
 	opened fs.FileInfo  // of file, to know it again
@@ -155,7 +155,9 @@ func (s *Store) view(read func(plants *bolt.Bucket) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %s: %v", storage.ErrCorrupt, s.file.Name(), p)
+			s.logger.Error("a page of the database cannot be read: run plantstore check, restore a backup",
+				"database", s.file.Name(), "cause", fmt.Sprint(p))
+			err = fmt.Errorf("%w: a page of %s is damaged, or cannot be read", storage.ErrCorrupt, s.file.Name())
 		}
 	}()
 	err = s.db.View(func(tx *bolt.Tx) error { return read(tx.Bucket([]byte(plantsBucket))) })

@@ -75,6 +75,18 @@ func newPageMap(t *testing.T, path string) *pageMap {
 	return m
 }
 
+// damagedFile returns a copy of a file of newBigFile, damaged.
+func damagedFile(t *testing.T, original string, damage func(*pageMap)) (path string) {
+	t.Helper()
+	m := newPageMap(t, original)
+	damage(m)
+	path = newPath(t)
+	if err := os.WriteFile(path, m.file, filePerm); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // Damage to the structure is found, and the check survives it.
 func TestCheckFindsDamagedStructure(t *testing.T) {
 	t.Parallel()
@@ -132,13 +144,7 @@ func TestCheckFindsDamagedStructure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := newPath(t)
-			m := newPageMap(t, original)
-			test.damage(m)
-			if err := os.WriteFile(path, m.file, filePerm); err != nil {
-				t.Fatal(err)
-			}
-			if report := check(t, path); !strings.Contains(strings.Join(report.Damage, "\n"), test.want) {
+			if report := check(t, damagedFile(t, original, test.damage)); !strings.Contains(strings.Join(report.Damage, "\n"), test.want) {
 				t.Errorf("Check: %+v, want %q", report, test.want)
 			}
 		})
@@ -169,13 +175,7 @@ func TestCheckShowsWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := newPath(t)
-			m := newPageMap(t, original)
-			test.damage(m)
-			if err := os.WriteFile(path, m.file, filePerm); err != nil {
-				t.Fatal(err)
-			}
-			s, err := OpenReadOnly(path)
+			s, err := OpenReadOnly(damagedFile(t, original, test.damage))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -159,7 +159,7 @@ func initialise(tmp string) error {
 
 // open opens an existing file, and returns it if it is a store of ours.
 func open(path string, readOnly bool) (s *Store, err error) {
-	s = &Store{group: storage.ReadOnly()}
+	s = &Store{group: storage.ReadOnly(), logger: slog.New(slog.DiscardHandler)}
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        readOnly,
