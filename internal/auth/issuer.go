@@ -28,6 +28,7 @@ const (
 // JWK Set behind a URL. It hands what it fetches to a [Verifier].
 type Issuer struct {
 	url     string
+	shown   string // url as everybody may see it
 	client  *http.Client
 	publish func([]Key)
 	logger  *slog.Logger
@@ -41,10 +42,20 @@ type Issuer struct {
 // NewIssuer returns the issuer at a URL that [CheckJWKSURL] has passed. Its keys become
 // those of the verifier, beside what [Verifier.SetKeys] sets, whenever they are fetched.
 func NewIssuer(address string, verifier *Verifier, logger *slog.Logger) *Issuer {
-	i := &Issuer{url: address, publish: verifier.setIssued, logger: logger}
+	i := &Issuer{url: address, shown: shownURL(address), publish: verifier.setIssued, logger: logger}
 	i.client = &http.Client{Timeout: issuerTimeout, CheckRedirect: checkRedirect}
 	verifier.issuer = i
 	return i
+}
+
+// shownURL returns a URL without what may hold a secret, its user and its query (C4.25).
+func shownURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return Redacted
+	}
+	u.User, u.RawQuery, u.ForceQuery, u.Fragment = nil, "", false, ""
+	return u.String()
 }
 
 // CheckJWKSURL refuses a URL by which others could slip in keys of their own: it
@@ -76,7 +87,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 func (i *Issuer) Fetch(ctx context.Context) error {
 	keys, left, err := i.fetch(ctx)
 	if err != nil {
-		return fmt.Errorf("the keys of %s: %w", i.url, err)
+		return fmt.Errorf("the keys of %s: %w", i.shown, err)
 	}
 	i.tell(left)
 	i.publish(keys)
@@ -114,11 +125,12 @@ func (i *Issuer) tell(left []error) {
 		reasons = append(reasons, reason.Error())
 	}
 	i.mu.Lock()
-	defer i.mu.Unlock()
-	if !slices.Equal(reasons, i.told) {
-		i.logger.Warn("keys of the issuer are left out", "url", i.url, "causes", reasons)
-	}
+	same := slices.Equal(reasons, i.told)
 	i.told = reasons
+	i.mu.Unlock()
+	if !same {
+		i.logger.Warn("keys of the issuer are left out", "url", i.shown, "causes", reasons)
+	}
 }
 
 // Watch fetches the set every five minutes, until ctx is done.

@@ -335,19 +335,3 @@ func TestSilentIssuerHoldsNobodyUp(t *testing.T) {
 		}
 	})
 }
-
-// Keys that are left out are told once, not every five minutes.
-func TestKeysLeftOutAreToldOnce(t *testing.T) {
-	t.Parallel()
-	good := ecKind(t, "good")
-	site, issuer, _, log := quietIssuer(t, good)
-	site.says(http.StatusOK, setOf(t, jwkOf(t, good.key.material, nil), jwkOf(t, good.key.material, jwk{"use": "enc"})))
-	for range 3 {
-		if err := issuer.Fetch(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if said := log.String(); strings.Count(said, "left out") != 1 || !strings.Contains(said, "key 2 of the set") {
-		t.Errorf("the log: %s", said)
-	}
-}

@@ -85,7 +85,11 @@ func tokenCommand(p *Process, c *config.Config) string {
 		if o.Env == "STORAGE_URL" && c.Storage.Path == "" {
 			continue // no secret is kept there, and it may hold a password
 		}
-		if text, given := c.Given(o.Env); given && o.Flag != "" && slices.Contains(tokenOptions(), o.Env) {
+		text, given := c.Given(o.Env)
+		if o.Env == "JWT_JWKS_URL" {
+			text, _, _ = strings.Cut(text, "?") // which may hold a secret, and token fetches nothing
+		}
+		if given && o.Flag != "" && slices.Contains(tokenOptions(), o.Env) {
 			command = append(command, "--"+o.Flag, shellQuote(text))
 		}
 	}

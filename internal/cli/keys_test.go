@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -100,6 +101,21 @@ func TestServeWithPublicKeys(t *testing.T) {
 		"else give JWT_SECRET or JWT_SECRET_FILE as to the server")
 	if _, err := os.Stat("data/jwt-secret"); err == nil {
 		t.Error("a secret was made")
+	}
+}
+
+// A secret in the URL of the issuer's keys is told nowhere, not even to be copied.
+func TestServeHidesQueryOfIssuer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	set := ed25519Set(t, "a", "1")
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, set) }))
+	t.Cleanup(issuer.Close)
+	s := startServer(t, "plantstore", []string{"JWT_JWKS_URL=" + issuer.URL + "/k.json?key=hunter2"})
+	if want := "plantstore token --key PRIVATE_KEY.pem --jwt-jwks-url " + issuer.URL + "/k.json"; s.ready(t).TokenCommand != want {
+		t.Errorf("the command for a token is %s, want %s", s.ready(t).TokenCommand, want)
+	}
+	if said := s.first + s.log(); strings.Contains(said, "hunter2") {
+		t.Errorf("it says\n%s", said)
 	}
 }
 

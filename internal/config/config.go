@@ -155,7 +155,7 @@ func (o Option) shown(text string) string {
 	switch {
 	case o.Secret && text != "":
 		return auth.Redacted
-	case o.Env == "STORAGE_URL":
+	case o.Env == "STORAGE_URL", o.Env == "JWT_JWKS_URL":
 		return withoutPassword(text)
 	}
 	return text

@@ -67,7 +67,7 @@ func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(text) + `"`
 }
 
-// withoutPassword returns a storage URL with REDACTED for the password in it, and
+// withoutPassword returns the URL of a storage or of an issuer with REDACTED for the password in it, and
 // for the whole query, which may hold one. A file has neither.
 func withoutPassword(rawURL string) string {
 	loc, err := storage.ParseURL(rawURL)

@@ -101,7 +101,7 @@ func TestLinesAreForShellsToo(t *testing.T) {
 	}
 }
 
-// Secrets are not printed, nor is the password of a storage (C4.25).
+// Secrets are not printed, nor is what a URL may hold of them (C4.25).
 func TestLinesHideSecrets(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ env, text, want string }{
@@ -115,6 +115,7 @@ func TestLinesHideSecrets(t *testing.T) {
 		"neither":            {"STORAGE_URL", "postgres://db:5432/plants", "postgres://db:5432/plants"},
 		"path that looks so": {"STORAGE_URL", "bbolt:///srv/a:b@c.db", "bbolt:///srv/a:b@c.db"},
 		"no URL":             {"STORAGE_URL", "a:b@c.db", "a:b@c.db"},
+		"of an issuer":       {"JWT_JWKS_URL", "https://issuer.test/k.json?key=tell", "https://issuer.test/k.json?REDACTED"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -124,6 +125,16 @@ func TestLinesHideSecrets(t *testing.T) {
 				t.Errorf("%s is printed as %q, want %q", test.env, got, test.want)
 			}
 		})
+	}
+}
+
+// Nor are they in what is said of a URL that is refused.
+func TestErrorsHidePasswords(t *testing.T) {
+	t.Parallel()
+	const refused = "https://me:tell@issuer.test/?key=tell" //nolint:gosec // nobody's
+	_, err := config.Load(config.Sources{Environ: map[string]string{"JWT_JWKS_URL": refused}})
+	if err == nil || strings.Contains(err.Error(), "tell") {
+		t.Errorf("Load: %v", err)
 	}
 }
 
