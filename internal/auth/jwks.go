@@ -64,6 +64,8 @@ func parseJWK(text jsontext.Value) (Key, error) {
 		return Key{}, fmt.Errorf("%w: its use is %q, not sig", ErrUnfitKey, jwk.USE)
 	case jwk.KEYOPS != nil && !slices.Contains(jwk.KEYOPS, jwkset.KeyOpsVerify):
 		return Key{}, fmt.Errorf("%w: verify is not among its key_ops", ErrUnfitKey)
+	case jwk.KTY == jwkset.KtyEC && !slices.Contains([]jwkset.CRV{jwkset.CrvP256, jwkset.CrvP384, jwkset.CrvP521}, jwk.CRV):
+		return Key{}, errCurve
 	}
 	// What else it says, of certificates for one, is not looked at, nor fetched.
 	bare := jwkset.JWKMarshal{KTY: jwk.KTY, CRV: jwk.CRV, X: jwk.X, Y: jwk.Y, N: jwk.N, E: jwk.E}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/golang-jwt/jwt/v5"
 )
@@ -17,6 +18,13 @@ import (
 // ErrUnfitKey is the error of a key that is too weak for signatures, or of a kind
 // that no token is signed with.
 var ErrUnfitKey = errors.New("the key does not fit")
+
+// ErrAlgorithm is the error, together with [ErrUnfitKey], of a key that is to be used by
+// an algorithm which is none for keys of its kind.
+var ErrAlgorithm = errors.New("keys of its kind have other algorithms than")
+
+// errCurve is about an EC key for which there is no algorithm.
+var errCurve = fmt.Errorf("%w: an EC key must be on the curve P-256, P-384 or P-521", ErrUnfitKey)
 
 // The bounds of the modulus of an RSA key, in bits: RFC 7518, section 3.3, and what
 // can be verified in well below a millisecond.
@@ -57,7 +65,7 @@ func newPublicKey(kid, alg string, public any) (Key, error) {
 	}
 	if alg != "" {
 		if !slices.Contains(algorithms, alg) {
-			return Key{}, fmt.Errorf("%w: its algorithm %q is none of %v", ErrUnfitKey, alg, algorithms)
+			return Key{}, fmt.Errorf("%w: %w %q: %s", ErrUnfitKey, ErrAlgorithm, alg, strings.Join(algorithms, ", "))
 		}
 		algorithms = []string{alg}
 	}
@@ -96,12 +104,21 @@ func algorithmsOfCurve(key *ecdsa.PublicKey) ([]string, error) {
 		elliptic.P256(): "ES256", elliptic.P384(): "ES384", elliptic.P521(): "ES512",
 	}[key.Curve]
 	if !known {
-		return nil, fmt.Errorf("%w: an EC key must be on the curve P-256, P-384 or P-521", ErrUnfitKey)
+		return nil, errCurve
 	}
 	if _, err := key.ECDH(); err != nil { // a JWK can name any two numbers
 		return nil, fmt.Errorf("%w: it is no point on its curve", ErrUnfitKey)
 	}
 	return []string{algorithm}, nil
+}
+
+// unreadable is the error of a key that the standard library cannot read. Of curves that
+// it does not know, such as secp256k1, it says no more than that.
+func unreadable(err error) error {
+	if text := err.Error(); strings.Contains(text, "unsupported elliptic curve") || strings.Contains(text, "unknown elliptic curve") {
+		return errCurve
+	}
+	return fmt.Errorf("%w: %w", ErrUnfitKey, err)
 }
 
 // verifies reports whether the key may verify a token with that kid and alg.

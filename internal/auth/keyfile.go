@@ -118,7 +118,7 @@ func parsePublicBlock(block *pem.Block) (public any, err error) {
 		return nil, fmt.Errorf("it holds a PEM block %q, and no PUBLIC KEY", block.Type)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnfitKey, err)
+		return nil, unreadable(err)
 	}
 	return public, nil
 }

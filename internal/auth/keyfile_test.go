@@ -117,6 +117,7 @@ func TestReadPublicKeys(t *testing.T) {
 		"1024 bits":            {pkix(small), 0, "2048"},
 		"one good, one weak":   {good + pkix(small), 0, "2048"},
 		"P-224":                {pkix(&ecKey(t, elliptic.P224()).PublicKey), 0, "P-256"},
+		"secp256k1":            {publicSecp256k1(t), 0, "P-256, P-384 or P-521"},
 		"X25519":               {pkix(exchange.PublicKey()), 0, "does not fit"},
 		"a block cut":          {good + good[:len(good)/2], 0, "damaged"},
 		"empty":                {"", 0, "neither"},

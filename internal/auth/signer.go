@@ -121,7 +121,7 @@ func parsePrivateBlock(block *pem.Block) (crypto.Signer, error) {
 		return nil, fmt.Errorf("it holds a PEM block %q, and no PRIVATE KEY", block.Type)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnfitKey, err)
+		return nil, unreadable(err)
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {

@@ -77,7 +77,7 @@ func TestAlgorithmOfPrivateKey(t *testing.T) {
 			t.Errorf("want %s: %v", usual[i], err)
 		}
 		for _, alg := range []string{"HS256", "none", "RS255", "ES256K"} {
-			if _, err := ReadPrivateKey(path, alg); !errors.Is(err, ErrUnfitKey) {
+			if _, err := ReadPrivateKey(path, alg); !errors.Is(err, ErrUnfitKey) || !errors.Is(err, ErrAlgorithm) {
 				t.Errorf("%s by a key for %s: %v", alg, usual[i], err)
 			}
 		}
@@ -134,6 +134,7 @@ func TestReadPrivateKeyRefuses(t *testing.T) {
 		"garbage, PKCS1":  {block(t, "RSA PRIVATE KEY", good, nil), "does not fit"},
 		"garbage, SEC1":   {block(t, "EC PRIVATE KEY", []byte("garbage"), nil), "does not fit"},
 		"weak":            {block(t, "PRIVATE KEY", weak, weakErr), "P-256"},
+		"secp256k1":       {privateSecp256k1(t), "P-256, P-384 or P-521"},
 		"for exchange":    {block(t, "PRIVATE KEY", other, otherErr), "does not fit"},
 		"parameters only": {block(t, "EC PARAMETERS", []byte("x"), nil), "no PEM block"},
 	} {
