@@ -52,7 +52,7 @@ func openAudited(ctx context.Context, p *Process, c *config.Config, logger *slog
 	}
 	log, err := audit.Open(open, logger)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("AUDIT_LOG (--audit-log): %w", err), store.Close())
+		return nil, nil, errors.Join(fmt.Errorf("AUDIT_LOG (--audit-log): %w", adviseMissing(err, "make its folder first")), store.Close())
 	}
 	return audit.NewStore(store, log), log.Reopen, nil
 }

@@ -84,13 +84,13 @@ func addSigner(cmd *cli.Command, options *conformance.Options) error {
 	case secretFile != "":
 		secrets, err := auth.ReadSecrets(secretFile)
 		if err != nil {
-			return fmt.Errorf("--secret-file: %w", err)
+			return fmt.Errorf("--secret-file: %w", adviseMissing(err, "name the file with the secret of the server, jwt-secret beside its database if it has made one"))
 		}
 		options.Secret = secrets[0]
 	case keyFile != "":
-		key, err := auth.ReadPrivateKey(keyFile, cmd.String(flagAlg))
+		key, err := readKey(cmd)
 		if err != nil {
-			return fmt.Errorf("--key: %w", err)
+			return err
 		}
 		key.Name(cmd.String(flagKid))
 		options.Key = key

@@ -65,7 +65,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
 			return err
 		}
 		if _, err := os.Stat(file); err != nil && file != standardStream {
-			return fmt.Errorf("import %s: %w", file, reason(err))
+			return unopened(file, err)
 		}
 	}
 	c, err := loadConfig(p, cmd)
@@ -151,7 +151,7 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	}
 	in, size, err := i.open(name)
 	if err != nil {
-		return fmt.Errorf("import %s: %w", name, reason(err))
+		return unopened(name, err)
 	}
 	defer in.Close()
 	bar := newProgress(i.p, i.cmd, size)
@@ -217,6 +217,11 @@ func (i *importer) reportLine(file string, bad *transfer.LineError) error {
 		Line   int    `json:"line"`
 		Reason string `json:"reason"`
 	}{file, bad.Line, bad.Reason}, "")
+}
+
+// unopened is the error of a file that cannot be imported at all.
+func unopened(name string, err error) error {
+	return fmt.Errorf("import %s: %w", name, adviseMissing(reason(err), "name a file of plants, JSON Lines or CSV, or - for stdin"))
 }
 
 // reason returns why a file cannot be used, without its name.

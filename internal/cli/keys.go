@@ -100,7 +100,7 @@ func readPublicKeys(c *config.Config) (keys []auth.Key, left []error, err error)
 	for _, file := range c.JWTPublicKeys {
 		found, leftHere, err := auth.ReadPublicKeys(file)
 		if err != nil {
-			return nil, nil, fmt.Errorf("JWT_PUBLIC_KEYS: %w", err)
+			return nil, nil, fmt.Errorf("JWT_PUBLIC_KEYS: %w", adviseMissing(err, "name files with the public keys of those who sign tokens, PEM or JWK Sets"))
 		}
 		for _, reason := range leftHere {
 			left = append(left, fmt.Errorf("%s: %w", file, reason))
@@ -124,7 +124,7 @@ func loadSecrets(c *config.Config) (secrets []auth.Secret, made string, err erro
 	case c.JWTSecretFile != "":
 		secrets, err := auth.ReadSecrets(c.JWTSecretFile)
 		if err != nil {
-			return nil, "", fmt.Errorf("JWT_SECRET_FILE: %w", err)
+			return nil, "", fmt.Errorf("JWT_SECRET_FILE: %w", adviseMissing(err, "name the file with the secret, or make one with: openssl rand -hex 32"))
 		}
 		return secrets, "", nil
 	case !hasSecret(c):

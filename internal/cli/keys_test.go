@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
@@ -135,6 +136,11 @@ func TestServeWithSecretAndPublicKeys(t *testing.T) {
 func TestWrongKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeKeyPair(t, "a")
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "rsa.pem", string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})))
 	issuer := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(issuer.Close)
 	tests := map[string]struct {
@@ -142,19 +148,35 @@ func TestWrongKeys(t *testing.T) {
 		code int
 		want string
 	}{
-		"no file":         {[]string{"serve", "--jwt-public-keys", "a.pub,none"}, 1, "JWT_PUBLIC_KEYS: open none: *"},
-		"private":         {[]string{"serve", "--jwt-public-keys", "a.pem"}, 1, "JWT_PUBLIC_KEYS: a.pem: it holds a private key*"},
-		"no set":          {[]string{"serve", "--jwt-jwks-url", issuer.URL}, 1, "JWT_JWKS_URL: the keys of " + issuer.URL + ": the status is 404, want 200"},
-		"no key":          {[]string{"token", "--key", "none"}, 1, "--key: open none: *"},
-		"public":          {[]string{"token", "--key", "a.pub"}, 1, `--key: a.pub: it holds a PEM block "PUBLIC KEY"*`},
-		"other algorithm": {[]string{"token", "--key", "a.pem", "--alg", "RS256"}, 1, "--key: a.pem: the key does not fit: *"},
-		"no --key":        {[]string{"token", "--alg", "RS256"}, 2, "--alg and --kid are about *"},
+		"no file": {[]string{"serve", "--jwt-public-keys", "a.pub,none"}, 1, "JWT_PUBLIC_KEYS: open none: no such file or directory; " +
+			"name files with the public keys of those who sign tokens, PEM or JWK Sets"},
+		"private": {[]string{"serve", "--jwt-public-keys", "a.pem"}, 1, "JWT_PUBLIC_KEYS: a.pem: it holds a private key*"},
+		"no set":  {[]string{"serve", "--jwt-jwks-url", issuer.URL}, 1, "JWT_JWKS_URL: the keys of " + issuer.URL + ": the status is 404, want 200"},
+		"no key": {[]string{"token", "--key", "none"}, 1, "--key: open none: no such file or directory; " +
+			"name the file with the private key, or make one with: openssl genpkey -algorithm ed25519"},
+		"public": {[]string{"token", "--key", "a.pub"}, 1, `--key: a.pub: it holds a PEM block "PUBLIC KEY"*`},
+		"other algorithm": {
+			[]string{"token", "--key", "rsa.pem", "--alg", "ES256"},
+			2,
+			`--alg: rsa.pem: the key does not fit: keys of its kind have other algorithms than "ES256": RS256, RS384, RS512, PS256, PS384, PS512`,
+		},
+		"no --key": {[]string{"token", "--alg", "RS256"}, 2, "--alg and --kid are about *"},
 		"both": {
 			[]string{"conformance", "--url", "http://a", "--token", "t", "--secret-file", "x", "--key", "a.pem"},
 			2,
 			"--secret-file and --key are both given; *",
 		},
 		"conformance": {[]string{"conformance", "--url", "http://a", "--token", "t", "--key", "a.pub"}, 1, "--key: a.pub: *"},
+		"conformance, other algorithm": {
+			[]string{"conformance", "--url", "http://a", "--token", "t", "--key", "a.pem", "--alg", "x"},
+			2,
+			`--alg: a.pem: the key does not fit: keys of its kind have other algorithms than "x": ES256`,
+		},
+		"conformance, no file": {
+			[]string{"conformance", "--url", "http://a", "--token", "t", "--secret-file", "none"},
+			1,
+			"--secret-file: open none: no such file or directory; name the file with the secret of the server, jwt-secret beside its database if it has made one",
+		},
 	}
 	for name, test := range tests { //nolint:paralleltest // t.Chdir
 		t.Run(name, func(t *testing.T) {

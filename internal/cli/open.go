@@ -109,7 +109,7 @@ func adviseOn(err error, missing, how string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w; %s", err, missing)
+		return adviseMissing(err, missing)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w; run this as the user whose folder it is, or name another place%s", err, how)
 	case errors.Is(err, syscall.EROFS):
@@ -118,4 +118,12 @@ func adviseOn(err error, missing, how string) error {
 		return fmt.Errorf("%w; make room on that disk, and try again", err)
 	}
 	return err
+}
+
+// adviseMissing adds to the error of a file what helps if it is not there.
+func adviseMissing(err error, advice string) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, advice)
 }

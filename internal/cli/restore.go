@@ -41,7 +41,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 		return err
 	}
 	if _, err := os.Stat(file); err != nil {
-		return fmt.Errorf("restore %s: %w", file, reason(err))
+		return fmt.Errorf("restore %s: %w", file, adviseMissing(reason(err), "name a file that plantstore backup has written"))
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()

@@ -122,9 +122,9 @@ func secretOfServer(ctx context.Context, c *config.Config) error {
 // privateKey returns the key of --key, named as the server knows it, and says so if
 // the server does not.
 func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKey, error) {
-	key, err := auth.ReadPrivateKey(cmd.String(flagKey), cmd.String(flagAlg))
+	key, err := readKey(cmd)
 	if err != nil {
-		return nil, fmt.Errorf("--key: %w", err)
+		return nil, err
 	}
 	public, _, err := readPublicKeys(c)
 	if err != nil {
@@ -139,6 +139,18 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 		kid = cmd.String(flagKid)
 	}
 	key.Name(kid)
+	return key, nil
+}
+
+// readKey reads the key of --key, which signs by --alg if that is given.
+func readKey(cmd *cli.Command) (*auth.PrivateKey, error) {
+	key, err := auth.ReadPrivateKey(cmd.String(flagKey), cmd.String(flagAlg))
+	switch {
+	case errors.Is(err, auth.ErrAlgorithm):
+		return nil, misuseOf(cmd, "--%s: %v", flagAlg, err)
+	case err != nil:
+		return nil, fmt.Errorf("--%s: %w", flagKey, adviseMissing(err, "name the file with the private key, or make one with: openssl genpkey -algorithm ed25519"))
+	}
 	return key, nil
 }
 
