@@ -3,8 +3,6 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,15 +19,7 @@ import (
 // deployFile returns a file of docs/deploy.
 func deployFile(t *testing.T, name string) []byte {
 	t.Helper()
-	module, err := tools.ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(module, "..", "docs", "deploy", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return tools.ProjectFile(t, "docs/deploy/"+name)
 }
 
 // A series is one of a real server: its labels, with the name as __name__.

@@ -64,10 +64,16 @@ func (s *site) ask(method, url, token, body string) answer {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return answerOf(s.t, response)
+}
+
+// answerOf reads an answer.
+func answerOf(t testing.TB, response *http.Response) answer {
+	t.Helper()
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	a := answer{status: response.StatusCode, body: string(text)}
 	_ = json.Unmarshal(text, &a.Error) // not all answers are Errors
@@ -173,21 +179,14 @@ func dial(t testing.TB, url string) net.Conn {
 	return conn
 }
 
-// read reads an answer.
+// read reads an answer from a connection.
 func read(t testing.TB, conn net.Conn) answer {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := answer{status: response.StatusCode, body: string(text)}
-	_ = json.Unmarshal(text, &a.Error)
-	return a
+	return answerOf(t, response)
 }
 
 // awaitEnd waits until the process has ended, which must be with that code.

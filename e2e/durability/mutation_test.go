@@ -20,9 +20,7 @@ type mutation struct {
 // build builds the program with the mutation and returns its path.
 func (m mutation) build(t *testing.T) string {
 	t.Helper()
-	module, err := tools.ModuleDir()
-	must(t, err)
-	source := filepath.Join(filepath.Dir(module), m.file)
+	source := filepath.Join(tools.Project(t), m.file)
 	text, err := os.ReadFile(source)
 	must(t, err)
 	if n := strings.Count(string(text), m.old); n != 1 {

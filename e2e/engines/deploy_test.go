@@ -2,7 +2,6 @@ package engines
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,20 +17,6 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// deployFile returns a file of docs/deploy and its path.
-func deployFile(t *testing.T, name string) (path string, text []byte) {
-	t.Helper()
-	module, err := tools.ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path = filepath.Join(module, "..", "docs", "deploy", name)
-	if text, err = os.ReadFile(path); err != nil {
-		t.Fatal(err)
-	}
-	return path, text
-}
-
 // TestKubernetes reads the manifests as Kubernetes would: a field that it does not
 // know, or that is there twice, is a failure. Then it checks what matters.
 func TestKubernetes(t *testing.T) {
@@ -39,7 +24,7 @@ func TestKubernetes(t *testing.T) {
 	var deployment appsv1.Deployment
 	var service corev1.Service
 	var budget policyv1.PodDisruptionBudget
-	_, text := deployFile(t, "kubernetes.yaml")
+	text := tools.ProjectFile(t, "docs/deploy/kubernetes.yaml")
 	documents := strings.Split(string(text), "\n---\n")
 	for i, object := range []any{&deployment, &service, &budget} {
 		if err := yaml.UnmarshalStrict([]byte(documents[i]), object); err != nil {
@@ -108,12 +93,7 @@ func checkSecrets(t *testing.T, container corev1.Container) {
 // options returns the names of all options, from .env.example.
 func options(t *testing.T) (names []string) {
 	t.Helper()
-	path, _ := deployFile(t, "sizing.md")
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "..", "..", ".env.example"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(string(tools.ProjectFile(t, ".env.example"))) {
 		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "#"), "="); ok && !strings.Contains(name, " ") {
 			names = append(names, name)
 		}
@@ -124,10 +104,11 @@ func options(t *testing.T) (names []string) {
 // TestCompose reads the compose file as Compose does, with its schema.
 func TestCompose(t *testing.T) {
 	t.Parallel()
-	path, text := deployFile(t, "compose.yaml")
+	const file = "docs/deploy/compose.yaml"
+	path := filepath.Join(tools.Project(t), file)
 	project, err := loader.LoadWithContext(t.Context(), compose.ConfigDetails{
 		WorkingDir:  filepath.Dir(path),
-		ConfigFiles: []compose.ConfigFile{{Filename: path, Content: text}},
+		ConfigFiles: []compose.ConfigFile{{Filename: path, Content: tools.ProjectFile(t, file)}},
 		Environment: compose.Mapping{"POSTGRES_PASSWORD": "secret"},
 	})
 	if err != nil {

@@ -25,26 +25,18 @@ func TestImage(t *testing.T) {
 	t.Parallel()
 	s := newStorage(t)
 	buildImage(t, s)
-	t.Run("says how it is run", func(t *testing.T) {
-		t.Parallel()
-		checkConfig(t, s)
-	})
-	t.Run("holds only what is needed", func(t *testing.T) {
-		t.Parallel()
-		checkFiles(t, s)
-	})
-	t.Run("is small", func(t *testing.T) {
-		t.Parallel()
-		checkSize(t, s)
-	})
-	t.Run("runs by its own defaults", func(t *testing.T) {
-		t.Parallel()
-		checkDefaults(t, s)
-	})
-	t.Run("keeps plants in its volume", func(t *testing.T) {
-		t.Parallel()
-		checkVolume(t, s)
-	})
+	for what, check := range map[string]func(*testing.T, *storage){
+		"says how it is run":         checkConfig,
+		"holds only what is needed":  checkFiles,
+		"is small":                   checkSize,
+		"runs by its own defaults":   checkDefaults,
+		"keeps plants in its volume": checkVolume,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			check(t, s)
+		})
+	}
 }
 
 // buildImage builds the image without a registry or a network: the build stage
@@ -53,11 +45,7 @@ func TestImage(t *testing.T) {
 // hand.
 func buildImage(t *testing.T, s *storage) {
 	t.Helper()
-	module, err := tools.ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	project := filepath.Dir(module)
+	project := tools.Project(t)
 	download := exec.CommandContext(t.Context(), "go", "mod", "download")
 	download.Dir = project
 	if out, err := download.CombinedOutput(); err != nil {

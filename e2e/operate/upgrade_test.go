@@ -19,14 +19,7 @@ import (
 // of it is never changed: that is what the databases of users are like.
 func TestDatabasesOfReleases(t *testing.T) {
 	t.Parallel()
-	module, err := tools.ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	changes, err := os.ReadFile(filepath.Join(module, "..", "CHANGELOG.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	changes := tools.ProjectFile(t, "CHANGELOG.md")
 	releases := regexp.MustCompile(`(?m)^## \[([0-9.]+)\]`).FindAllSubmatch(changes, -1)
 	if len(releases) == 0 {
 		t.Fatal("CHANGELOG.md has no release")
@@ -35,7 +28,7 @@ func TestDatabasesOfReleases(t *testing.T) {
 		version := "v" + string(release[1])
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			kept := filepath.Join(module, "..", "storage", "bbolt", "testdata", version)
+			kept := filepath.Join(tools.Project(t), "storage", "bbolt", "testdata", version)
 			t.Run("is read", func(t *testing.T) {
 				t.Parallel()
 				checkReads(t, kept)

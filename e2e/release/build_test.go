@@ -21,16 +21,6 @@ import (
 // million bytes larger.
 const maxBinary = 23_000_000
 
-// project returns the folder of the project.
-func project(t *testing.T) string {
-	t.Helper()
-	module, err := tools.ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Dir(module)
-}
-
 // build builds the program as it is released, from the folder dir, and returns it.
 func build(t *testing.T, dir string) []byte {
 	t.Helper()
@@ -56,7 +46,7 @@ func build(t *testing.T, dir string) []byte {
 // byte, and no larger than it may be.
 func TestBinary(t *testing.T) {
 	t.Parallel()
-	here := project(t)
+	here := tools.Project(t)
 	elsewhere := filepath.Join(t.TempDir(), "a", "copy")
 	copySources(t, here, elsewhere)
 	first, second := build(t, here), build(t, elsewhere)
@@ -98,7 +88,7 @@ func TestSameFlagsEverywhere(t *testing.T) {
 			Env, Targets, Flags, Ldflags, Tags []string
 		}
 	}
-	if err := yaml.Unmarshal(read(t, ".goreleaser.yaml"), &release); err != nil || len(release.Builds) != 1 {
+	if err := yaml.Unmarshal(tools.ProjectFile(t, ".goreleaser.yaml"), &release); err != nil || len(release.Builds) != 1 {
 		t.Fatalf("%v, %d builds", err, len(release.Builds))
 	}
 	b := release.Builds[0]
@@ -106,24 +96,14 @@ func TestSameFlagsEverywhere(t *testing.T) {
 		t.Errorf("tags of the release (-want +got):\n%s", diff)
 	}
 	flags := strings.Join(slices.Concat(b.Flags, []string{"-ldflags", "'" + strings.Join(b.Ldflags, " ") + "'"}), " ")
-	if want := strings.Join(b.Env, " ") + " go build -tags $(tags) " + flags; !bytes.Contains(read(t, "Makefile"), []byte(want)) {
+	if want := strings.Join(b.Env, " ") + " go build -tags $(tags) " + flags; !bytes.Contains(tools.ProjectFile(t, "Makefile"), []byte(want)) {
 		t.Errorf("make build does not run %s", want)
 	}
-	if want := `go build -tags "$(cat .ci/tags)" ` + strings.ReplaceAll(flags, "'", `"`); !bytes.Contains(read(t, "Dockerfile"), []byte(want)) {
+	if want := `go build -tags "$(cat .ci/tags)" ` + strings.ReplaceAll(flags, "'", `"`); !bytes.Contains(tools.ProjectFile(t, "Dockerfile"), []byte(want)) {
 		t.Errorf("the Dockerfile does not run %s", want)
 	}
 	want := []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "windows_amd64", "windows_arm64"}
 	if diff := cmp.Diff(want, b.Targets); diff != "" {
 		t.Errorf("targets of the release (-want +got):\n%s", diff)
 	}
-}
-
-// read returns a file of the project.
-func read(t *testing.T, name string) []byte {
-	t.Helper()
-	contents, err := os.ReadFile(filepath.Join(project(t), name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return contents
 }

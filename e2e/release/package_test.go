@@ -65,16 +65,16 @@ func nfpmConfig(t *testing.T) string {
 	var release struct {
 		Nfpms []map[string]any
 	}
-	if err := yaml.Unmarshal(read(t, ".goreleaser.yaml"), &release); err != nil || len(release.Nfpms) != 1 {
+	if err := yaml.Unmarshal(tools.ProjectFile(t, ".goreleaser.yaml"), &release); err != nil || len(release.Nfpms) != 1 {
 		t.Fatalf("%v, %d nfpms", err, len(release.Nfpms))
 	}
 	made := exec.CommandContext(t.Context(), "make", "--silent", "completions", "licences")
-	made.Dir = project(t)
+	made.Dir = tools.Project(t)
 	if out, err := made.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", made, err, out)
 	}
 	binary := filepath.Join(t.TempDir(), "plantstore")
-	if err := os.WriteFile(binary, build(t, project(t)), 0o700); err != nil { //nolint:gosec // it is a program
+	if err := os.WriteFile(binary, build(t, tools.Project(t)), 0o700); err != nil { //nolint:gosec // it is a program
 		t.Fatal(err)
 	}
 
@@ -114,7 +114,7 @@ func makePackage(t *testing.T, config, format string) string {
 func output(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)
-	command.Dir = project(t)
+	command.Dir = tools.Project(t)
 	var stderr strings.Builder
 	command.Stderr = &stderr
 	out, err := command.Output()

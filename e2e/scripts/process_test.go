@@ -195,16 +195,12 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 // second time on go run starts the program from the build cache.
 func TestGoRun(t *testing.T) {
 	t.Parallel()
-	module, err := tools.ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(read(t, "README.md"), "```sh\ngo run . serve\n```\n") {
+	if !strings.Contains(string(tools.ProjectFile(t, "README.md")), "```sh\ngo run . serve\n```\n") {
 		t.Error("the README does not say go run . serve")
 	}
 	for range 2 {
 		data := filepath.Join(t.TempDir(), "my plants.db")
-		cmd := plantstore.Command(t, filepath.Dir(module), nil)
+		cmd := plantstore.Command(t, tools.Project(t), nil)
 		cmd.Path, cmd.Args = tools.Require(t, "go"), []string{"go", "run", ".", "serve", "--addr=127.0.0.1:0", "--storage-url", data}
 		r, ended := start(t, cmd)
 		if want := "go run . token --storage-url '" + data + "'"; r.TokenCommand != want {

@@ -56,7 +56,7 @@ func TestConsoleBlocks(t *testing.T) {
 
 func checkConsoleBlocks(t *testing.T, text string) {
 	t.Helper()
-	steps := stepsOf(read(t, text))
+	steps := stepsOf(string(tools.ProjectFile(t, text)))
 	if len(steps) < 4 {
 		t.Fatalf("the text has only the commands %q", steps)
 	}
@@ -71,20 +71,6 @@ func checkConsoleBlocks(t *testing.T, text string) {
 			t.Errorf("$ %s\nprints (-text +got):\n%s", steps[i].command, diff)
 		}
 	}
-}
-
-// read returns a text of the project.
-func read(t *testing.T, path string) string {
-	t.Helper()
-	module, err := tools.ModuleDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(module), path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // runSteps runs steps in one bash in the folder dir and returns what each

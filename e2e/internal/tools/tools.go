@@ -71,6 +71,27 @@ func ModuleDir() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
+// Project returns the folder of the project, in which that module is one of two.
+func Project(t testing.TB) string {
+	t.Helper()
+	module, err := ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(module)
+}
+
+// ProjectFile returns the contents of a file of the project, named from its folder on,
+// with slashes.
+func ProjectFile(t testing.TB, name string) []byte {
+	t.Helper()
+	contents, err := os.ReadFile(filepath.Join(Project(t), filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contents
+}
+
 // Tags returns the build tags with which the program is released.
 func Tags() (string, error) {
 	dir, err := ModuleDir()
