@@ -32,12 +32,14 @@ func complete() string {
 		&& document.body.innerText.includes('Create a plant')`, len(models.Codes()))
 }
 
-// largestPaint is an expression that is when the largest text of the first view
-// was painted, in ms since the page was asked for. That the browser starts is not
-// part of it.
-const largestPaint = `new Promise(done => new PerformanceObserver(list => done(
-	list.getEntries().pop().startTime - performance.getEntriesByType('navigation')[0].fetchStart,
-)).observe({ type: 'largest-contentful-paint', buffered: true }))`
+// largestPaint opens the docs page in a window and is when the largest text of its
+// first view was painted, in ms since the page was asked for.
+const largestPaint = `new Promise(done => {
+	const page = window.open('/docs')
+	page.addEventListener('load', () => new page.PerformanceObserver(list => done(
+		list.getEntries().pop().startTime - page.performance.getEntriesByType('navigation')[0].fetchStart,
+	)).observe({ type: 'largest-contentful-paint', buffered: true }))
+})`
 
 // openDocs shows the docs page of the server at base in a fresh browser, and
 // returns when the first view is complete.
@@ -59,7 +61,8 @@ func openDocs(t *testing.T, base string, v view) *tab {
 func TestFirstView(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	tb := openDocs(t, server.BaseURL, desktop())
-	t.Logf("the first view was painted after %.0f ms and moved %.0f bytes", evaluate[float64](tb, largestPaint), tb.received)
+	other := tb.stranger(server.BaseURL + "/openapi.json")
+	t.Logf("the first view was painted after %.0f ms and moved %.0f bytes", evaluate[float64](other, largestPaint, asUser), tb.received)
 	if problems := tb.found(); len(problems) > 0 {
 		t.Errorf("the browser says %q", problems)
 	}

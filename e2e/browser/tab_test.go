@@ -9,10 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"plantstore/e2e/internal/tools"
@@ -87,6 +91,26 @@ func newTab(t *testing.T, v view) *tab {
 	return tb
 }
 
+// stranger returns a tab of the same browser, which has started by now, that shows
+// the page at url. It has nothing in its cache either, and the browser tells nothing
+// of what goes on in it, which takes time.
+func (tb *tab) stranger(url string) *tab {
+	tb.t.Helper()
+	ctx, cancel := chromedp.NewContext(tb.ctx, chromedp.WithNewBrowserContext())
+	tb.t.Cleanup(cancel)
+	other := &tab{t: tb.t, ctx: ctx}
+	other.do(chromedp.Navigate(url))
+	for _, disable := range []cdp.Command[cdp.Empty, cdp.Empty]{runtime.Disable, network.Disable, log.Disable, dom.Disable, css.Disable} {
+		if _, err := chromedp.Call(ctx, disable, cdp.Empty{}); err != nil {
+			tb.t.Fatal(err)
+		}
+	}
+	if _, err := chromedp.Call(ctx, target.SetAutoAttach, target.SetAutoAttachParams{}); err != nil {
+		tb.t.Fatal(err)
+	}
+	return other
+}
+
 // hear notes what the browser tells.
 func (tb *tab) hear(event any) {
 	tb.mu.Lock()
@@ -152,16 +176,20 @@ func (tb *tab) press(text string) {
 }
 
 // evaluate returns the value of an expression, a promise's too.
-func evaluate[T any](tb *tab, expression string) T {
+func evaluate[T any](tb *tab, expression string, options ...chromedp.EvaluateOption) T {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
 	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, append(options, chromedp.EvalAwaitPromise)...))
 	if err != nil {
 		tb.t.Fatalf("%s: %v", expression, err)
 	}
 	return value
 }
+
+// asUser lets an expression do what a browser allows a page only when its user has
+// just done something, such as to open a window.
+func asUser(p *runtime.EvaluateParams) { p.UserGesture = new(true) }
 
 // found returns the problems that the browser has found so far.
 func (tb *tab) found() []string {
