@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plantstore/models"
@@ -55,6 +56,10 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
+// stuckAfter is how long a commit may take. It is longer than any that goes well, and
+// than the longest time-out of an engine on another machine, which is a minute.
+const stuckAfter = 90 * time.Second
+
 // A GroupCommit turns racing creates into batches: while one batch is being
 // committed the next one queues up, so that many creates share the cost of one
 // commit and none waits for company. With several writers, so many batches are
@@ -65,8 +70,9 @@ type GroupCommit struct {
 	limits  Limits
 	pool    sync.Pool // of *request, each with an empty channel
 	writers sync.WaitGroup
-	stopped chan struct{} // closed by Stop
-	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
+	busy    []atomic.Pointer[time.Time] // when each writer began its commit; nil while it has none
+	stopped chan struct{}               // closed by Stop
+	bulk    chan struct{}               // holds a token while a batch of CreateAll is queued
 	meter   groupMeter
 
 	mu      sync.Mutex
@@ -99,8 +105,9 @@ func NewGroupCommit(commit CommitFunc, limits Limits) *GroupCommit {
 		stopped: make(chan struct{}), bulk: make(chan struct{}, 1), meter: newGroupMeter(),
 	}
 	g.work.L = &g.mu
-	for range g.limits.Writers {
-		g.writers.Go(g.write)
+	g.busy = make([]atomic.Pointer[time.Time], g.limits.Writers)
+	for i := range g.busy {
+		g.writers.Go(func() { g.write(&g.busy[i]) })
 	}
 	return g
 }
@@ -182,10 +189,14 @@ func (g *GroupCommit) withdraw(r *request, cause error) error {
 	}
 }
 
-// write commits batches until there is nothing more to come.
-func (g *GroupCommit) write() {
+// write commits batches until there is nothing more to come, and says since when
+// it is at one.
+func (g *GroupCommit) write(busy *atomic.Pointer[time.Time]) {
 	for batch := g.take(nil); len(batch) > 0; batch = g.take(batch) {
+		began := time.Now()
+		busy.Store(&began)
 		g.settle(batch)
+		busy.Store(nil)
 	}
 }
 
@@ -349,7 +360,15 @@ func (g *GroupCommit) Stopped() <-chan struct{} { return g.stopped }
 func (g *GroupCommit) Ready() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.refusal
+	if g.refusal != nil {
+		return g.refusal
+	}
+	for i := range g.busy {
+		if began := g.busy[i].Load(); began != nil && time.Since(*began) > stuckAfter {
+			return fmt.Errorf("%w: %w: one has gone on for %v", ErrUnavailable, ErrStuck, time.Since(*began).Round(time.Second))
+		}
+	}
+	return nil
 }
 
 // Close refuses new creates, commits those that are queued and waits for it.

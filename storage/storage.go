@@ -28,6 +28,9 @@ var (
 	// ErrUnavailable: the store is closed, has stopped itself after a fault,
 	// or cannot be reached. Nothing was stored.
 	ErrUnavailable = errors.New("the store is not available")
+	// ErrStuck: a commit does not end, as on a disk that hangs. The error
+	// matches ErrUnavailable, too; only Ready returns it.
+	ErrStuck = errors.New("a commit does not end")
 	// ErrUnknown: whether the plant was stored cannot be known (C5.28).
 	ErrUnknown = errors.New("it is not known whether the plant was stored")
 	// ErrCorrupt: what the store holds under the id is not what was put there.
@@ -138,7 +141,8 @@ type Store interface {
 	// come while it runs.
 	List(ctx context.Context, from int64) iter.Seq2[Record, error]
 
-	// Ready returns nil while creates are accepted, else why not.
+	// Ready returns nil while creates are accepted, else why not: ErrStuck if
+	// they are, but none gets an answer.
 	Ready() error
 
 	// Stopped returns a channel that is closed if the store stops itself

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -120,6 +121,7 @@ func TestReady(t *testing.T) {
 	}{
 		"well":               {func(*store) {}, ""},
 		"not available":      {func(s *store) { s.err = storage.ErrUnavailable }, "not available"},
+		"a commit hangs":     {func(s *store) { s.err = fmt.Errorf("%w: %w", storage.ErrUnavailable, storage.ErrStuck) }, "does not end"},
 		"stopped":            {func(s *store) { close(s.stopped) }, "stopped itself"},
 		"a failed commit":    {func(s *store) { s.stats.Group.FailedAt = time.Now() }, "commit has failed"},
 		"long ago":           {func(s *store) { s.stats.Group.FailedAt = time.Now().Add(-time.Minute) }, ""},

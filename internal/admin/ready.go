@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,10 +22,12 @@ func (a *admin) problems() (problems []string) {
 	if a.Stopping.Err() != nil {
 		problems = append(problems, "the server is shutting down")
 	}
-	switch {
+	switch err := a.Store.Ready(); {
 	case stopped(a.Store):
 		problems = append(problems, "the store has stopped itself after a fault, and the server ends: the log says which")
-	case a.Store.Ready() != nil:
+	case errors.Is(err, storage.ErrStuck):
+		problems = append(problems, "a commit does not end: the disk of the plants, or the database, hangs")
+	case err != nil:
 		problems = append(problems, "the store is not available: the log says why")
 	}
 	stats := a.stats()
