@@ -138,7 +138,7 @@ func TestStalledClientIsCutOff(t *testing.T) {
 		near, far := net.Pipe()
 		listener.conns <- far
 		failed := make(chan time.Time, 1)
-		server := Start(&Listener{Listener: listener}, &Counted{Store: endlessSnapshotter{failed: failed}}, 1<<20, slog.New(slog.DiscardHandler))
+		server := Start(listener, &Counted{Store: endlessSnapshotter{failed: failed}}, 1<<20, slog.New(slog.DiscardHandler))
 		if _, err := io.WriteString(near, "GET "+pathSnapshot+" HTTP/1.1\r\nHost: plantstore\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}

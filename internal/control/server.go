@@ -40,7 +40,7 @@ type Server struct {
 
 // Start serves store on listener until Close is called. It accepts plants that
 // have at most limit bytes as JSON, as bodies of POST /plants have.
-func Start(listener *Listener, store *Counted, limit int64, logger *slog.Logger) *Server {
+func Start(listener net.Listener, store *Counted, limit int64, logger *slog.Logger) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{store: store, limit: limit, cancel: cancel, served: make(chan struct{})}
 	s.http = &http.Server{

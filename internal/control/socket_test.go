@@ -118,7 +118,7 @@ func TestLongPath(t *testing.T) {
 func TestLongName(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), strings.Repeat("p", 200))
-	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "give the database a shorter path") {
+	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "choose a shorter path") {
 		t.Errorf("Listen: %v", err)
 	}
 }
