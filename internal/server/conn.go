@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -65,6 +66,7 @@ type conn struct {
 	stopping context.Context // done when the server stops
 	uncut    func() bool     // ends the wait for the server to cut off what is left; nil if there is none
 	place    chan struct{}   // gives one back when the connection leaves; nil if it has none
+	two      bool            // it has a place among those of HTTP/2, too
 
 	mu       sync.Mutex  // guards the following; never held while waiting for the client
 	unwatch  func() bool // ends the wait for the server to stop; nil if none waits
@@ -332,6 +334,10 @@ func (c *conn) Close() error {
 	if word == nil && !c.answered && !c.cut {
 		if c.used && c.readErr == nil && c.stopping.Err() != nil && c.server.cut.Err() == nil {
 			c.server.lingering.Go(c.lastCall)
+			return nil
+		}
+		if _, secure := c.Conn.(*tls.Conn); secure { // which takes a while if the client does not listen
+			c.server.lingering.Go(func() { _ = c.leave() })
 			return nil
 		}
 		return c.leave()

@@ -107,7 +107,10 @@ type answer struct {
 func (a *answer) WriteHeader(status int) {
 	if !a.begun && status >= http.StatusOK {
 		a.begun = true
-		if !a.reusable() {
+		switch {
+		case a.request.ProtoMajor == 2: // streams do not get in each other's way
+			a.Header().Del("Connection")
+		case !a.reusable():
 			a.Header().Set("Connection", "close")
 		}
 		a.closes = a.request.Close || a.Header().Get("Connection") == "close"

@@ -42,9 +42,8 @@ func (c *conn) lingerOn(word *models.Error, from requester, limits lingerLimits)
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
-	closeNow := func() { _ = c.Conn.Close() }
-	defer context.AfterFunc(c.server.cut, closeNow)()
-	defer context.AfterFunc(c.stopping, func() { time.AfterFunc(stopLinger, closeNow) })()
+	defer context.AfterFunc(c.server.cut, c.cutOff)()
+	defer context.AfterFunc(c.stopping, func() { time.AfterFunc(stopLinger, c.cutOff) })()
 	c.drain(limits)
 }
 

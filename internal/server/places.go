@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"io"
 	"time"
 
@@ -20,6 +21,10 @@ const (
 // ConnectionsWithin returns the largest MaxConnections for a process that may
 // have that many files open. It is not positive if there are too few for any.
 func ConnectionsWithin(files int) int { return (files - otherFiles) / 9 * 8 }
+
+// HTTP2Connections returns how many connections may speak HTTP/2 at a time where
+// MaxConnections is so many: as many as have that many requests together.
+func HTTP2Connections(maxConnections int) int { return max(1, maxConnections/maxStreams) }
 
 // places bound the open connections. One that finds no free place is answered
 // all the same, in one of a few further ones that are only held for a moment.
@@ -57,6 +62,17 @@ func (p places) take(c *conn) (stays bool) {
 	return false
 }
 
+// takeTwo reports whether there is room for one more connection of HTTP/2, which is
+// c then.
+func (c *conn) takeTwo() bool {
+	select {
+	case c.server.twos <- struct{}{}:
+		c.two = true
+	default:
+	}
+	return c.two
+}
+
 // leave closes the connection itself and frees its place. It must be called
 // once only.
 func (c *conn) leave() error {
@@ -65,10 +81,23 @@ func (c *conn) leave() error {
 		c.uncut()
 		c.exchange.term.release()
 	}
+	if c.two {
+		<-c.server.twos
+	}
 	if c.place != nil {
 		<-c.place
 	}
 	return err
+}
+
+// cutOff closes the connection beneath TLS, if there is any: to say goodbye in that
+// may take some seconds.
+func (c *conn) cutOff() {
+	if secure, ok := c.Conn.(*tls.Conn); ok {
+		_ = secure.NetConn().Close()
+		return
+	}
+	_ = c.Conn.Close()
 }
 
 // turnAway answers a connection for which there is no place. What costs more than

@@ -5,9 +5,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -58,37 +59,50 @@ func cutShort() *models.Error {
 // say writes e as the last answer on the connection, and logs it.
 func (c *conn) say(e *models.Error, to requester) error {
 	to.id = cmp.Or(to.id, rand.Text())
-	c.server.counted.refused.Add(e.Code)
-	level := slog.LevelInfo
-	if e.Code == models.CodeInternal {
-		level = slog.LevelError
-	}
-	c.server.config.Logger.LogAttrs(context.Background(), level, "refused",
-		slog.String("request_id", to.id),
-		slog.String("remote", c.RemoteAddr().String()),
-		slog.Int("error", int(e.Code)),
-		slog.String("message", e.Message))
+	c.server.log(context.Background(), e, to, c.RemoteAddr().String())
 	_, err := c.Conn.Write(c.server.config.encode(e, to))
 	return err
 }
 
-// encode returns e as an answer (C1.3, C1.6, C3.19), for HEAD without its body.
+// log counts a refusal and logs it.
+func (s *Server) log(ctx context.Context, e *models.Error, to requester, remote string) {
+	s.counted.refused.Add(e.Code)
+	level := slog.LevelInfo
+	if e.Code == models.CodeInternal {
+		level = slog.LevelError
+	}
+	s.config.Logger.LogAttrs(ctx, level, "refused",
+		slog.String("request_id", to.id),
+		slog.String("remote", remote),
+		slog.Int("error", int(e.Code)),
+		slog.String("message", e.Message))
+}
+
+// encode returns e as an answer in HTTP/1.1, for HEAD without its body.
 func (c Config) encode(e *models.Error, to requester) []byte {
 	body, _ := json.Marshal(e) // a number and a string of ours always encode
 	var answer bytes.Buffer
-	fmt.Fprintf(&answer, "HTTP/1.1 400 Bad Request\r\n"+
-		"Content-Type: application/json\r\n"+
-		"Content-Length: %d\r\n"+
-		"Connection: close\r\n"+
-		"Date: %s\r\n"+
-		"X-Content-Type-Options: nosniff\r\n"+
-		"X-Request-Id: %s\r\n", len(body), time.Now().UTC().Format(http.TimeFormat), to.id)
-	if c.CORSHeader != nil {
-		_ = c.CORSHeader(to.origin).Write(&answer) // a buffer takes everything
-	}
+	answer.WriteString("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n")
+	_ = c.header(len(body), to).Write(&answer) // a buffer takes everything
 	answer.WriteString("\r\n")
 	if !to.bodiless {
 		answer.Write(body)
 	}
 	return answer.Bytes()
+}
+
+// header returns the header of an answer that is an Error (C1.3, C1.6, C3.19) of
+// so many bytes.
+func (c Config) header(length int, to requester) http.Header {
+	header := http.Header{
+		"Content-Type":           {"application/json"},
+		"Content-Length":         {strconv.Itoa(length)},
+		"Date":                   {time.Now().UTC().Format(http.TimeFormat)},
+		"X-Content-Type-Options": {"nosniff"},
+		"X-Request-Id":           {to.id},
+	}
+	if c.CORSHeader != nil {
+		maps.Copy(header, c.CORSHeader(to.origin))
+	}
+	return header
 }

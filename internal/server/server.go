@@ -8,6 +8,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -37,6 +38,9 @@ type Config struct {
 	// must be done with request, context and writer: the next request on the
 	// connection gets the same ones.
 	Handler http.Handler
+	// TLS, if not nil, has the server speak TLS, and HTTP/2 with clients that
+	// want it. It needs certificates; NextProtos are added to.
+	TLS *tls.Config
 	// Logger, not nil, gets a line for each refusal. What net/http has to say,
 	// such as why it cannot accept connections, goes to it at level warn.
 	Logger *slog.Logger
@@ -62,14 +66,19 @@ type Config struct {
 	// MaxConnections bounds the connections that are open at a time. 0 means
 	// 10,000. A further one gets an Error of CodeUnavailable, for which it may
 	// take a second or two, and an eighth as many of those may do so at a time;
-	// beyond that, connections wait to be accepted.
+	// beyond that, connections wait to be accepted. One in a hundred of them, and
+	// one at least, may speak HTTP/2, in which a connection carries up to 100
+	// requests; further ones are offered HTTP/1.1 only.
 	MaxConnections int
 }
 
-// A Server answers HTTP/1.1 and HTTP/1.0 requests on a listener.
+// A Server answers requests on a listener: in HTTP/1.1 and HTTP/1.0, and over TLS
+// in HTTP/2, too.
 type Server struct {
 	config Config
 	http   *http.Server
+	two    *http.Server  // for HTTP/2; nil without TLS
+	twos   chan struct{} // holds a token for each of its connections
 	linger lingerLimits
 
 	places    places
@@ -99,6 +108,9 @@ func New(config Config) *Server {
 		Protocols:                    new(http.Protocols),
 	}
 	s.http.Protocols.SetHTTP1(true)
+	if config.TLS != nil {
+		s.two, s.twos = s.newServerTwo(), make(chan struct{}, HTTP2Connections(config.MaxConnections))
+	}
 	return s
 }
 
@@ -113,10 +125,10 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	var failure error // of accepting connections
 	accepting := make(chan struct{})
 	go func() {
-		failure = s.http.Serve(&listener{
+		defer close(accepting)
+		failure = s.accept(&listener{
 			Listener: ln, server: s, stopping: stopping,
 		})
-		close(accepting)
 	}()
 
 	select {
@@ -128,6 +140,17 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	}
 }
 
+// accept serves the connections that l accepts.
+func (s *Server) accept(l *listener) error {
+	if s.two == nil {
+		return s.http.Serve(l)
+	}
+	f := newFront(l, s.config.TLS)
+	s.lingering.Go(f.run)
+	s.lingering.Go(func() { _ = s.two.Serve(f.two) }) // what there is to say the other one says
+	return s.http.Serve(f.one)
+}
+
 // shutdown ends what is going on, in at most ShutdownTimeout from now. That
 // connections are no longer accepted, accepting tells when it is closed.
 func (s *Server) shutdown(ctx context.Context, accepting <-chan struct{}) error {
@@ -135,14 +158,33 @@ func (s *Server) shutdown(ctx context.Context, accepting <-chan struct{}) error 
 	defer cancel()
 	defer s.cutOff()
 
-	err := s.http.Shutdown(ctx)
+	err := s.finish(ctx)
 	if err != nil {
 		err = fmt.Errorf("requests still in flight after %v were cut off: %w", s.config.ShutdownTimeout, err)
-		s.cutOff()
-		_ = s.http.Close() // nothing but the listener's error, which Shutdown has reported
 	}
 	defer context.AfterFunc(ctx, s.cutOff)()
 	<-accepting
 	s.lingering.Wait()
 	return err
+}
+
+// finish lets requests in flight end, and cuts off those that do not until ctx is
+// done.
+func (s *Server) finish(ctx context.Context) error {
+	servers := []*http.Server{s.http}
+	if s.two != nil {
+		servers = append(servers, s.two)
+	}
+	errs := make([]error, len(servers))
+	var ending sync.WaitGroup
+	for i, server := range servers {
+		ending.Go(func() {
+			if errs[i] = server.Shutdown(ctx); errs[i] != nil {
+				s.cutOff()
+				_ = server.Close() // nothing but the listener's error, which Shutdown has reported
+			}
+		})
+	}
+	ending.Wait()
+	return errors.Join(errs...)
 }

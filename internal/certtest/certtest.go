@@ -1,0 +1,107 @@
+// Package certtest issues certificates to the tests.
+package certtest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// An Authority issues certificates that are good for the clients that trust it.
+type Authority struct {
+	// File holds its own certificate, as PEM.
+	File string
+
+	t    testing.TB
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+// New returns a new authority, which lasts as long as the test.
+func New(t testing.TB) *Authority {
+	t.Helper()
+	a := &Authority{t: t, File: filepath.Join(t.TempDir(), "ca.pem"), key: newKey(t)}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "the tests"}, IsCA: true, BasicConstraintsValid: true,
+		NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.cert, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	write(t, a.File, "CERTIFICATE", der)
+	return a
+}
+
+func newKey(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// Issue writes a certificate that is good for localhost, 127.0.0.1, [::1] and the
+// addresses until expires, and its key, into the files cert.pem and key.pem of the
+// folder dir. It returns their paths.
+func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (cert, key string) {
+	a.t.Helper()
+	private := newKey(a.t)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "localhost"},
+		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: expires,
+		DNSNames: []string{"localhost"}, IPAddresses: append([]net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, addresses...),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, private.Public(), a.key)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	write(a.t, cert, "CERTIFICATE", der)
+	write(a.t, key, "PRIVATE KEY", encoded)
+	return cert, key
+}
+
+func write(t testing.TB, path, kind string, der []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Server returns what a server with a new certificate of a speaks TLS with.
+func (a *Authority) Server() *tls.Config {
+	a.t.Helper()
+	certificate, err := tls.LoadX509KeyPair(a.Issue(a.t.TempDir(), time.Now().Add(time.Hour)))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+}
+
+// Client returns what a client that trusts a speaks TLS with, and the protocols
+// that it offers.
+func (a *Authority) Client(protocols ...string) *tls.Config {
+	roots := x509.NewCertPool()
+	roots.AddCert(a.cert)
+	return &tls.Config{RootCAs: roots, NextProtos: protocols, MinVersion: tls.VersionTLS12}
+}

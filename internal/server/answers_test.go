@@ -1,0 +1,156 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// ask sends a request in HTTP/2 that has these further fields, and returns the header
+// of the answer.
+func ask(t *testing.T, framer *http2.Framer, stream uint32, fields ...string) *http2.MetaHeadersFrame {
+	t.Helper()
+	var block bytes.Buffer
+	encoder := hpack.NewEncoder(&block)
+	all := append([]string{":method", "GET", ":scheme", "https", ":authority", "x", ":path", "/good"}, fields...)
+	for field := range slices.Chunk(all, 2) {
+		if err := encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: true}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, ok := frame.(*http2.MetaHeadersFrame); ok && f.StreamID == stream {
+			return f
+		}
+	}
+}
+
+// Pages may read net/http's own answers as well, for which it knows nothing of the
+// request: the origin is that of the request before, which was a preflight.
+func TestOriginOfReplacedAnswers(t *testing.T) {
+	t.Parallel()
+	s, authority := startSecure(t, func(_ *site, config *Config) { config.CORSHeader = echoOrigin })
+	c := s.dialTLS(t, authority, http2Name).send(http2.ClientPreface)
+	framer := http2.NewFramer(c, c.in)
+	framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	if err := framer.WriteSettings(); err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		fields []string
+		want   string // the status, and the origin that the answer is for
+	}{
+		{[]string{"connection", "close"}, "400 "},
+		{[]string{"origin", allowedOrigin}, "200 "},
+		{[]string{"origin", allowedOrigin, "connection", "close"}, "400 " + allowedOrigin},
+		{[]string{"expect", "much"}, "400 "},                                                       // the server's own, which knows that there is none
+		{slices.Repeat([]string{"x-long", strings.Repeat("x", 3000)}, 12), "400 " + allowedOrigin}, // in a few bytes
+		{[]string{"origin", "https://b.test"}, "200 "},
+		{[]string{"connection", "close"}, "400 "},
+	} {
+		got := ask(t, framer, uint32(2*i+1), step.fields...)
+		origin := ""
+		for _, field := range got.RegularFields() {
+			if field.Name == "access-control-allow-origin" {
+				origin = field.Value
+			}
+		}
+		if answer := got.PseudoValue("status") + " " + origin; answer != step.want {
+			t.Errorf("%.50q: %s, want %s", step.fields, answer, step.want)
+		}
+	}
+}
+
+// answers writes answers as net/http does: a 200, a 431 of its own and a 400 of its
+// own without a body.
+func answers(t *testing.T) []byte {
+	t.Helper()
+	var out, block bytes.Buffer
+	framer, encoder := http2.NewFramer(&out, nil), hpack.NewEncoder(&block)
+	encoder.SetMaxDynamicTableSizeLimit(noTable)
+	head := func(stream uint32, end bool, status, kind, length string) {
+		block.Reset()
+		for _, field := range []hpack.HeaderField{{Name: ":status", Value: status}, {Name: "content-type", Value: kind}, {Name: "content-length", Value: length}} {
+			if err := encoder.WriteField(field); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: end}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := func(stream uint32, end bool, text string) {
+		if err := framer.WriteData(stream, end, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := strings.Repeat("x", 64)
+	head(1, false, "200", "application/json", "4")
+	head(3, false, "431", "text/html", strconv.Itoa(len(text)))
+	data(3, false, text[:30])
+	data(1, true, `"ok"`)
+	head(5, true, "400", "text/plain", "20")
+	data(3, true, text[30:])
+	head(7, false, "400", "application/json", "2")
+	data(7, true, `{}`)
+	return out.Bytes()
+}
+
+// However what net/http writes is cut, its own answers are replaced, and no others.
+func TestAnswerFilter(t *testing.T) {
+	t.Parallel()
+	written := answers(t)
+	for size := 1; size <= len(written); size++ {
+		var out bytes.Buffer
+		near, far := net.Pipe()
+		_, _ = near.Close(), far.Close()
+		c := &conn{Conn: near, server: New(testConfig())}
+		filter := answerFilter{out: &out, refusal: (&two{Conn: near, conn: c}).refusal}
+		for rest := written; len(rest) > 0; rest = rest[min(size, len(rest)):] {
+			if n, err := filter.Write(rest[:min(size, len(rest))]); err != nil || n != min(size, len(rest)) {
+				t.Fatal(n, err)
+			}
+		}
+		if len(filter.replace) > 0 {
+			t.Errorf("size %d: %d streams are remembered", size, len(filter.replace))
+		}
+		status, bodies := map[uint32]string{}, map[uint32]string{}
+		framer := http2.NewFramer(nil, &out)
+		framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+		for {
+			frame, err := framer.ReadFrame()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			switch f := frame.(type) {
+			case *http2.MetaHeadersFrame:
+				status[f.StreamID] = f.PseudoValue("status")
+			case *http2.DataFrame:
+				bodies[f.StreamID] += string(f.Data())
+			default:
+				t.Fatalf("size %d: %v, %v", size, frame, err)
+			}
+		}
+		if status[1] != "200" || status[3] != "400" || status[5] != "400" || status[7] != "400" {
+			t.Errorf("size %d: %v", size, status)
+		}
+		if bodies[1] != `"ok"` || bodies[7] != `{}` || len(bodies[3]) != 64 || !strings.HasPrefix(bodies[3], `{"error":431,"message":"`) {
+			t.Errorf("size %d: %v", size, bodies)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/internal/certtest"
+	"plantstore/models"
+)
+
+// startSecure serves over TLS.
+func startSecure(t *testing.T, change ...func(*site, *Config)) (*site, *certtest.Authority) {
+	t.Helper()
+	authority := certtest.New(t)
+	withTLS := func(_ *site, config *Config) { config.TLS = authority.Server() }
+	return start(t, append([]func(*site, *Config){withTLS}, change...)...), authority
+}
+
+// dialTLS connects to a site over TLS, for these protocols.
+func (s *site) dialTLS(t *testing.T, authority *certtest.Authority, protocols ...string) *client {
+	t.Helper()
+	c := s.dial(t)
+	config := authority.Client(protocols...)
+	config.ServerName = "localhost"
+	secure := tls.Client(c.Conn, config)
+	if err := secure.HandshakeContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &client{Conn: secure, t: t, in: bufio.NewReader(secure)}
+}
+
+// webClient returns a client that speaks HTTP/2.
+func webClient(t *testing.T, authority *certtest.Authority) *http.Client {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: authority.Client(), ForceAttemptHTTP2: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+func (s *site) url(path string) string { return "https://" + s.addr.String() + path }
+
+// do posts something over HTTP/2.
+func do(t *testing.T, c *http.Client, url string) reply {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("hi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := c.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.ProtoMajor != 2 {
+		t.Errorf("%s, want HTTP/2", response.Proto)
+	}
+	return reply{response, string(content)}
+}
+
+// What net/http refuses is refused with an Error over TLS as well.
+func TestRefusalsOverTLS(t *testing.T) {
+	t.Parallel()
+	s, authority := startSecure(t)
+	for _, r := range refusals() {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			c := s.dialTLS(t, authority, http1Name)
+			go func() { _, _ = io.WriteString(c, r.text) }()
+			c.wantRefusal(r.code)
+		})
+	}
+}
+
+// Plain HTTP to a TLS port is refused in plain HTTP, like any other request.
+func TestPlainToTLS(t *testing.T) {
+	t.Parallel()
+	s, _ := startSecure(t)
+	c := s.dial(t).send("POST /good HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nContent-Length: 2\r\n\r\nhi")
+	if r := c.wantRefusal(models.CodeBadRequest); r.Header.Get("X-Request-Id") != "mine" || !strings.Contains(r.body, "https://") {
+		t.Errorf("%v %s", r.Header, r.body)
+	}
+	s.dial(t).send("nonsense\r\n\r\n").wantRefusal(models.CodeBadRequest)
+	if r := s.dial(t).send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n").reply(http.MethodHead); r.StatusCode != http.StatusBadRequest {
+		t.Errorf("HEAD: %d", r.StatusCode)
+	}
+	if paths := s.paths(); len(paths) > 0 {
+		t.Errorf("the handler was asked for %q", paths)
+	}
+}
+
+// A client that is slow with its handshake loses its connection.
+func TestSlowHandshake(t *testing.T) {
+	t.Parallel()
+	s, _ := startSecure(t, func(_ *site, config *Config) { config.HeaderTimeout = 50 * time.Millisecond })
+	s.dial(t).wantEnd()
+	s.dial(t).send("\x16\x03\x01\x02\x00\x01\x00").wantEnd()
+}
+
+// A connection that has no place is told so: in HTTP/1.1, whatever it asked for.
+func TestCrowdedOverTLS(t *testing.T) {
+	t.Parallel()
+	s, authority := startSecure(t, func(_ *site, config *Config) { config.MaxConnections = 1 })
+	first := s.dialTLS(t, authority, http1Name)
+	first.send(good).wantEcho(goodEcho())
+	second := s.dialTLS(t, authority, http2Name, http1Name)
+	if protocol := second.Conn.(*tls.Conn).ConnectionState().NegotiatedProtocol; protocol != http1Name { //nolint:forcetypeassert // dialTLS
+		t.Errorf("%s is spoken", protocol)
+	}
+	second.send(good).wantRefusal(models.CodeUnavailable)
+	first.send(good).wantEcho(goodEcho())
+}
+
+// Requests in flight end when the server stops, in both versions; what comes later
+// finds nobody.
+func TestShutdownOverTLS(t *testing.T) {
+	t.Parallel()
+	for name, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, authority := startSecure(t)
+			var answered chan reply
+			if answered = make(chan reply, 1); two {
+				go func() { answered <- do(t, webClient(t, authority), s.url("/wait")) }()
+			} else {
+				c := s.dialTLS(t, authority, http1Name).send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi")
+				go func() { answered <- c.reply(http.MethodPost) }()
+			}
+			<-s.entered
+			s.stop()
+			close(s.release)
+			if r := <-answered; r.StatusCode != http.StatusOK {
+				t.Errorf("%d %s", r.StatusCode, r.body)
+			}
+			if err := <-s.done; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What does not end in time is cut off, also in HTTP/2.
+func TestShutdownCutsOffStreams(t *testing.T) {
+	t.Parallel()
+	s, authority := startSecure(t, func(_ *site, config *Config) { config.ShutdownTimeout = 50 * time.Millisecond })
+	failed := make(chan error, 1)
+	c := webClient(t, authority)
+	go func() {
+		response, err := c.Post(s.url("/wait"), "text/plain", strings.NewReader("hi")) //nolint:noctx // it has a time-out
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		failed <- err
+	}()
+	<-s.entered
+	s.stop()
+	if err := <-s.done; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Serve: %v", err)
+	}
+	if err := <-failed; err == nil {
+		t.Error("an answer has come")
+	}
+}
+
+// A handler that panics is answered for in HTTP/2 as well, and the connection
+// stays.
+func TestPanicInHTTP2(t *testing.T) {
+	t.Parallel()
+	s, authority := startSecure(t)
+	c := webClient(t, authority)
+	for _, path := range []string{"/panic", "/late-panic", "/abort"} {
+		r := do(t, c, s.url(path))
+		if problem := notError(r.Response, r.body, models.CodeInternal); problem != "" {
+			t.Errorf("%s: %s in %d %s", path, problem, r.StatusCode, r.body)
+		}
+	}
+	if r := do(t, c, s.url("/good")); r.StatusCode != http.StatusOK {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+}
+
+// One in a hundred connections may speak HTTP/2; to the others HTTP/1.1 is spoken,
+// until one of the first has gone.
+func TestTooManyConnectionsOfHTTP2(t *testing.T) {
+	t.Parallel()
+	s, authority := startSecure(t, func(_ *site, config *Config) { config.MaxConnections = 2 * maxStreams })
+	spoken := func() (string, *client) {
+		c := s.dialTLS(t, authority, http2Name, http1Name)
+		return c.Conn.(*tls.Conn).ConnectionState().NegotiatedProtocol, c //nolint:forcetypeassert // dialTLS
+	}
+	s.dialTLS(t, authority, http1Name).send(good).wantEcho(goodEcho()) // takes none of them
+	first, leaves := spoken()
+	second, _ := spoken()
+	third, c := spoken()
+	if first != http2Name || second != http2Name || third != http1Name {
+		t.Fatalf("spoken are %s, %s and %s", first, second, third)
+	}
+	c.send(good).wantEcho(goodEcho())
+	_ = leaves.Close()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		protocol, c := spoken()
+		if protocol == http2Name {
+			break
+		}
+		if _ = c.Close(); time.Now().After(deadline) {
+			t.Fatal("the place of the first is not free")
+		}
+	}
+}
+
+// A handshake has an end, also where a client makes it as long as TLS allows.
+func TestLongHandshake(t *testing.T) {
+	t.Parallel()
+	s, _ := startSecure(t)
+	c := s.dial(t).send("\x16\x03\x01\x40\x00\x01\x00\xff\xfb" + strings.Repeat("a", maxHandshake))
+	if text, err := io.ReadAll(c.in); errors.Is(err, os.ErrDeadlineExceeded) { // it may as well be reset
+		t.Errorf("the connection stays; the server says %q", text)
+	}
+}
+
+// A body that comes too slowly fails in HTTP/2 as it does in HTTP/1.
+func TestSlowBodyInHTTP2(t *testing.T) {
+	t.Parallel()
+	s, authority := startSecure(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
+	reader, writer := io.Pipe()
+	defer func() { _ = writer.Close() }()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url("/good"), reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := webClient(t, authority).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problem := notError(response, string(content), models.CodeRequestTimeout); problem != "" {
+		t.Errorf("%s in %d %s", problem, response.StatusCode, content)
+	}
+}
