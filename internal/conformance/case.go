@@ -32,6 +32,7 @@ const (
 	NeedOrigin                   // an origin that the server allows
 	NeedForeign                  // an origin that the server does not allow
 	NeedKey                      // a private key, whose public half is used as a secret
+	NeedTwo                      // HTTP/2
 )
 
 // A Talk is what is said over one connection. Its requests are sent one after
@@ -54,6 +55,11 @@ type Talk struct {
 	More bool
 	// Plain speaks plain HTTP to whatever port the URL names.
 	Plain bool
+	// Two is about what only HTTP/2 has, or must not have.
+	Two bool
+	// Resets allows that in HTTP/2 the stream is reset instead of an answer
+	// (RFC 9113, 8.1.1).
+	Resets bool
 }
 
 // Then is what a client does after sending.
@@ -281,6 +287,13 @@ func (c Case) closed() Case      { return c.last(func(t *Talk) { t.After = After
 func (c Case) pipelined() Case   { return c.last(func(t *Talk) { t.Pipelined = true }) }
 func (c Case) pieces(n int) Case { return c.last(func(t *Talk) { t.Pieces = n }) }
 
+func (c Case) resets() Case { return c.last(func(t *Talk) { t.Resets = true }) }
+
+// inTwo makes the case one of HTTP/2 only.
+func (c Case) inTwo() Case {
+	return c.last(func(t *Talk) { t.Two = true }).needs(NeedTwo | NeedTLS)
+}
+
 // cut holds the last n bytes back, and then does what then says.
 func (c Case) cut(n int, then Then) Case {
 	return c.last(func(t *Talk) {
@@ -306,7 +319,7 @@ func bodies(a Answer, variants ...variant) []Case {
 // Cases returns the table, ordered by rule.
 func Cases() []Case {
 	cases := slices.Concat(
-		interfaceCases(), answerCases(), headerCases(), refusalCases(), framingCases(),
+		interfaceCases(), answerCases(), headerCases(), refusalCases(), twoCases(), framingCases(),
 		orderCases(), mediaCases(), grammarCases(), numberCases(), stringCases(), encodingCases(), structureCases(),
 		memberCases(), requiredCases(), idCases(), textCases(), sizeCases(), cutCases(),
 		pathCases(), methodCases(), corsCases(),

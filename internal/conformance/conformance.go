@@ -56,6 +56,12 @@ type Options struct {
 	Timeout time.Duration
 	// TLS is used for https; nil means the system's trust in certificates.
 	TLS *tls.Config
+	// HTTP2 speaks HTTP/2 rather than HTTP/1.1. It needs an https URL. What
+	// only HTTP/1.1 can say is reported as not run.
+	HTTP2 bool
+	// Socket, if not empty, is the path of the Unix socket that is connected
+	// to, in place of the host of URL.
+	Socket string
 }
 
 // A Key is a private key whose tokens the server accepts.
@@ -96,7 +102,8 @@ func run(ctx context.Context, o Options, cases []Case) (Report, error) {
 // from them.
 type runner struct {
 	Options
-	address string // host:port to dial
+	network string // to dial in
+	address string // host:port to dial, or the path of a socket
 	values  values // what all cases have in common
 }
 
@@ -107,6 +114,9 @@ func newRunner(o Options) (*runner, error) {
 	}
 	if o.Token == "" {
 		return nil, errors.New("a token that the server accepts is needed")
+	}
+	if o.HTTP2 && u.Scheme != "https" {
+		return nil, fmt.Errorf("URL %q: HTTP/2 needs https", o.URL)
 	}
 	if o.MaxBodyBytes < 0 || o.Leeway < 0 || o.Timeout < 0 || o.HeaderTimeout < 0 || o.RequestTimeout < 0 {
 		return nil, errors.New("limits and time-outs must not be negative")
@@ -120,8 +130,11 @@ func newRunner(o Options) (*runner, error) {
 	if origin == "*" {
 		origin = nowhere
 	}
-	r := &runner{Options: o, address: u.Host}
-	if u.Port() == "" {
+	r := &runner{Options: o, network: "tcp", address: u.Host}
+	switch {
+	case o.Socket != "":
+		r.network, r.address = "unix", o.Socket
+	case u.Port() == "":
 		r.address = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	}
 	r.values = values{
@@ -199,7 +212,7 @@ func (r *runner) one(ctx context.Context, c Case, v values) Result {
 	started := time.Now()
 	heard, err := r.perform(ctx, c, v)
 	result.Seconds = time.Since(started).Seconds()
-	if err == nil {
+	if err == nil || errors.Is(err, errMayReset) {
 		return result
 	}
 	if errors.Is(err, errNotApplicable) {
@@ -225,6 +238,7 @@ func (r *runner) missing(n Need) string {
 		{NeedSecret, len(r.Secret) > 0 || r.Key != nil, "needs the HS256 secret, or a private key"},
 		{NeedSlow, r.Slow, "waits for time-outs; asked for separately"},
 		{NeedTLS, r.values.scheme == "https", "needs an https URL"},
+		{NeedTwo, r.HTTP2, "needs HTTP/2"},
 		{NeedOrigin, r.Origin != "", "needs an origin that the server allows"},
 		{NeedForeign, r.Origin != "*", "needs an origin that the server does not allow"},
 		{NeedKey, r.Key != nil, "needs a private key"},

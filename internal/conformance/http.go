@@ -1,6 +1,9 @@
 package conformance
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // refusalCases send what is no HTTP, or HTTP that no handler gets to see (C1.3).
 func refusalCases() []Case {
@@ -14,6 +17,8 @@ func refusalCases() []Case {
 		one(rule, "unknown expectation", good().with("Expect: 200-ok"), fails(417)),
 		one(rule, "a header of 2 MiB in one line", good().with("X-Long: "+strings.Repeat("a", 2<<20)), fails(431)).closed(),
 		one(rule, "a header of 50,000 lines", good().with(strings.Fields(strings.Repeat("X-Many:0123456789012345678901234567890123456789 ", 50_000))...), fails(431)).closed(),
+		one(rule, "a header of 40 KiB", good().with(slices.Repeat([]string{"X-Long: " + strings.Repeat("a", 5<<10)}, 8)...), fails(431)),
+		one(rule, "a header of 200 lines", good().with(slices.Repeat([]string{"X-Many: 1"}, 200)...), fails(431)),
 		one(rule, "a request target of 2 MiB", bare("GET {{path}}/"+strings.Repeat("a", 2<<20)), fails(431)).closed(),
 		one(rule, "a wrong path", target("{{path}}/flowers"), fails(404)),
 		one(rule, "HEAD of an unknown path", bare("HEAD {{path}}/flowers"), Answer{Kind: KindHead}),
@@ -58,6 +63,29 @@ func refusalCases() []Case {
 
 func bareVersion(version string) Request {
 	return Request{Line: "POST {{path}}/plants " + version, Header: []string{"Host: {{host}}", "Content-Length: 0"}}
+}
+
+// twoCases are about requests in HTTP/2 that libraries answer by themselves, or
+// that are malformed there and nowhere else (C1.3).
+func twoCases() []Case {
+	const rule = "C1.3"
+	var cases []Case
+	for _, line := range []string{
+		"Connection: close", "Connection: keep-alive", "Keep-Alive: 5", "Proxy-Connection: keep-alive", "Transfer-Encoding: chunked", "Upgrade: h2c", "TE: gzip",
+	} {
+		cases = append(cases, one(rule, "HTTP/2 with "+line, good().with(line), fails(400)).kept().inTwo())
+	}
+	return append(cases,
+		one(rule, "HTTP/2 with TE: trailers", good().with("TE: trailers"), fern()).inTwo(),
+		one(rule, "HTTP/2, HEAD with Connection", bare("HEAD {{path}}/plants").with("Connection: close"), Answer{Kind: KindHead}).kept().inTwo(),
+		one(rule, "HTTP/2 without an authority", good().without("Host"), fails(400)).kept().inTwo(),
+		one(rule, "HTTP/2 with a malformed authority", good().replace("Host: a b"), fails(400)).kept().inTwo().resets(),
+		one(rule, "HTTP/2 with two authorities", good().with("Host: {{host}}"), fails(400)).kept().inTwo().resets(),
+		one(rule, "HTTP/2 with a control character in a header's value", good().with("X-Y: a\x01b"), fails(400)).kept().inTwo().resets(),
+		one(rule, "HTTP/2 with a body shorter than Content-Length", good().replace("Content-Length: 100"), fails(400)).kept().inTwo().resets(),
+		one(rule, "HTTP/2 with a body longer than Content-Length", good().replace("Content-Length: 5"), fails(400)).kept().inTwo().resets(),
+		one(rule, "HTTP/2 without Content-Length", good().without("Content-Length"), fern()).kept().inTwo(),
+	)
 }
 
 // framingCases are about where a body ends and a connection goes on (C1.3).

@@ -41,8 +41,11 @@ has a connection of its own unless they are said to share one. Every answer is c
 with an Error, nothing else in them, and the header fields that every answer has.
 
 Needs are given in brackets: *secret* (the HS256 secret, to sign odd tokens), *slow* (the server's time-outs are waited for), *TLS*
-(an https URL), *origin* (an origin that the server allows), *foreign* (one
-that it does not allow). A case whose needs are not met is reported as not run.
+(an https URL), *HTTP/2* (` + "`--http2`" + `), *origin* (an origin that the server allows), *foreign* (one
+that it does not allow). With ` + "`--http2`" + `, everything is said in HTTP/2, over TLS: what only HTTP/1.1 can say, such as a malformed
+request line or a transfer coding, is left out, and whether the connection is kept or closed after an answer does not count, but
+where it must be kept. What is sent at once is answered in any order. Where HTTP/2 itself calls a request malformed, the server may end the stream or the connection with an error
+instead of an answer (RFC 9113, 8.1.1). A case whose needs are not met is reported as not run.
 `
 
 // row is one row of the document.
@@ -66,6 +69,9 @@ func (c Case) row() string {
 			}
 			if i == len(t.Want)-1 {
 				line += t.outcome()
+			}
+			if t.Resets {
+				line += " (in HTTP/2: or a stream error)"
 			}
 			answered = append(answered, line)
 		}
@@ -96,7 +102,7 @@ func (n Need) brackets() string {
 	for _, need := range []struct {
 		Need
 		name string
-	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}, {NeedKey, "key"}} {
+	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}, {NeedKey, "key"}, {NeedTwo, "HTTP/2"}} {
 		if n&need.Need != 0 {
 			names = append(names, need.name)
 		}

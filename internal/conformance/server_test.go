@@ -9,6 +9,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"log/slog"
@@ -24,6 +25,7 @@ import (
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
+	"plantstore/internal/certtest"
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/routes"
@@ -46,13 +48,33 @@ const (
 func startServer(t *testing.T, timeout time.Duration, origins ...string) Options {
 	t.Helper()
 	secret := auth.Secret(testSecret)
-	o := startServerFor(t, secret, secret.Key(), timeout, origins...)
+	o := setup{signer: secret, key: secret.Key(), timeout: timeout, origins: origins}.start(t)
 	o.Secret = secret
 	return o
 }
 
-// startServerFor is startServer with a key of the caller's.
-func startServerFor(t *testing.T, signer auth.Signer, key auth.Key, timeout time.Duration, origins ...string) Options {
+// startSecureServer is startServer over TLS.
+func startSecureServer(t *testing.T, timeout time.Duration) Options {
+	t.Helper()
+	secret := auth.Secret(testSecret)
+	o := setup{
+		signer: secret, key: secret.Key(), authority: certtest.New(t), timeout: timeout, origins: []string{"https://docs.test"},
+	}.start(t)
+	o.Secret = secret
+	return o
+}
+
+// A setup is how the server under test is set up.
+type setup struct {
+	signer    auth.Signer         // of tokens
+	key       auth.Key            // that verifies them
+	authority *certtest.Authority // of its certificate; nil: it speaks plain HTTP
+	timeout   time.Duration
+	origins   []string
+}
+
+// start runs it, on an empty store, and returns the options to check it with.
+func (s setup) start(t *testing.T) Options {
 	t.Helper()
 	store, err := bbolt.Open(filepath.Join(t.TempDir(), "plants.db"))
 	if err != nil {
@@ -62,20 +84,23 @@ func startServerFor(t *testing.T, signer auth.Signer, key auth.Key, timeout time
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := "http://" + listener.Addr().String()
+	url, serverTLS, clientTLS := "http://"+listener.Addr().String(), (*tls.Config)(nil), (*tls.Config)(nil)
+	if s.authority != nil {
+		url, serverTLS, clientTLS = "https://"+listener.Addr().String(), s.authority.Server(), s.authority.Client()
+	}
 	description, err := apidocs.New(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := auth.Issue(signer, auth.Grant{Subject: "test"}, time.Now())
+	token, err := auth.Issue(s.signer, auth.Grant{Subject: "test"}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{key}, Leeway: time.Minute})
+	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{s.key}, Leeway: time.Minute})
 	logger := slog.New(slog.DiscardHandler)
-	s := server.New(server.Config{
+	under := server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store: store, Description: description, Logger: logger, MaxBodyBytes: 1 << 20, Origins: origins,
+			Store: store, Description: description, Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins,
 			Verify: func(token string) (string, error) {
 				claims, err := verifier.Verify(token)
 				if err != nil {
@@ -84,12 +109,13 @@ func startServerFor(t *testing.T, signer auth.Signer, key auth.Key, timeout time
 				return claims.Subject, nil
 			},
 		}),
-		Logger: logger, HeaderTimeout: timeout, RequestTimeout: timeout, IdleTimeout: patient, ShutdownTimeout: patient,
-		CORSHeader: middleware.Origins(origins).Header,
+		TLS:    serverTLS,
+		Logger: logger, HeaderTimeout: s.timeout, RequestTimeout: s.timeout, IdleTimeout: patient, ShutdownTimeout: patient,
+		CORSHeader: middleware.Origins(s.origins).Header,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(ctx, listener) }()
+	go func() { done <- under.Serve(ctx, listener) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
@@ -100,9 +126,9 @@ func startServerFor(t *testing.T, signer auth.Signer, key auth.Key, timeout time
 		}
 	})
 	return Options{
-		Origin: strings.Join(origins, ","),
-		URL:    url, Token: token, FreshStore: true, Leeway: time.Minute,
-		HeaderTimeout: timeout, RequestTimeout: timeout, Timeout: patient,
+		Origin: strings.Join(s.origins, ","), TLS: clientTLS,
+		URL: url, Token: token, FreshStore: true, Leeway: time.Minute,
+		HeaderTimeout: s.timeout, RequestTimeout: s.timeout, Timeout: patient,
 	}
 }
 
@@ -115,6 +141,13 @@ func slowOrNot(slow bool) []Case {
 // under test does not have.
 func wantNoDeviation(t *testing.T, o Options, cases []Case) {
 	t.Helper()
+	apart := []string{"needs HTTP/2", "needs a private key"}
+	if o.TLS == nil {
+		apart = append(apart, "needs an https URL")
+	}
+	if o.HTTP2 {
+		apart = []string{errOnlyOne.Error(), "needs a private key"}
+	}
 	report, err := run(t.Context(), o, cases)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +160,7 @@ func wantNoDeviation(t *testing.T, o Options, cases []Case) {
 		t.Errorf("the server deviates:\n%s", &text)
 	}
 	for _, r := range report.Results {
-		if r.Outcome == NotRun && !strings.Contains(r.Reason, "https") && !strings.Contains(r.Reason, "private key") {
+		if r.Outcome == NotRun && !slices.ContainsFunc(apart, func(part string) bool { return strings.Contains(r.Reason, part) }) {
 			t.Errorf("%s %s was not run: %s", r.Rule, r.Name, r.Reason)
 		}
 	}
@@ -149,7 +182,7 @@ func TestServerKeepsTheContractWithPrivateKeys(t *testing.T) {
 		t.Run(alg, func(t *testing.T) {
 			t.Parallel()
 			private, public := keyPair(t, alg, kid)
-			o := startServerFor(t, private, public, patient)
+			o := setup{signer: private, key: public, timeout: patient}.start(t)
 			o.Key = private
 			report, err := run(t.Context(), o, cases)
 			if err != nil {
@@ -220,6 +253,25 @@ func TestServerKeepsTheContractWhenClientsAreSlow(t *testing.T) {
 	o := startServer(t, hasty, "https://docs.test")
 	o.Slow = true
 	wantNoDeviation(t, o, slowOrNot(true))
+}
+
+// Over TLS, the same holds for HTTP/1.1 and for HTTP/2.
+func TestServerKeepsTheContractOverTLS(t *testing.T) {
+	t.Parallel()
+	for name, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := startSecureServer(t, patient)
+			o.HTTP2 = two
+			wantNoDeviation(t, o, slowOrNot(false))
+		})
+		t.Run(name+", slow clients", func(t *testing.T) {
+			t.Parallel()
+			o := startSecureServer(t, hasty)
+			o.HTTP2, o.Slow = two, true
+			wantNoDeviation(t, o, slowOrNot(true))
+		})
+	}
 }
 
 // With CORS off, no origin is allowed, and with *, each is.

@@ -51,6 +51,9 @@ func (r *runner) talk(ctx context.Context, t Talk, v values) ([]heard, error) {
 	if err := l.SetDeadline(time.Now().Add(r.patience(t))); err != nil {
 		return nil, err
 	}
+	if r.HTTP2 && !t.Plain {
+		return r.talkTwo(ctx, t, v, l.Conn)
+	}
 	out, err := t.bytes(v)
 	if err != nil {
 		return nil, err
@@ -86,15 +89,23 @@ func (r *runner) dial(ctx context.Context, plain bool) (*line, error) {
 		if config == nil {
 			config = &tls.Config{MinVersion: tls.VersionTLS12}
 		}
-		config.NextProtos = []string{"http/1.1"}
-		conn, err = (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", r.address)
+		config.NextProtos = []string{r.protocol()}
+		conn, err = (&tls.Dialer{Config: config}).DialContext(ctx, r.network, r.address)
 	} else {
-		conn, err = (&net.Dialer{}).DialContext(ctx, "tcp", r.address)
+		conn, err = (&net.Dialer{}).DialContext(ctx, r.network, r.address)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &line{Conn: conn, in: bufio.NewReader(conn)}, nil
+}
+
+// protocol returns the name in ALPN of what is spoken.
+func (r *runner) protocol() string {
+	if r.HTTP2 {
+		return "h2"
+	}
+	return "http/1.1"
 }
 
 // bytes returns what is sent before each answer is awaited.
