@@ -25,45 +25,6 @@ const (
 	adminMaxConnections  = 64
 )
 
-// listeners are what a server listens on.
-type listeners struct {
-	clients net.Listener
-	admin   net.Listener // nil if ADMIN_ADDR is off
-}
-
-// listenAll opens all of them, or none. If several cannot be had, the error names
-// them all, so that nobody has to start a second server in vain twice.
-func listenAll(ctx context.Context, c *config.Config) (l listeners, err error) {
-	clients, clientsErr := listen(ctx, c.Addr, "--addr or ADDR")
-	l.clients = clients
-	var adminErr error
-	if c.AdminAddr != "" {
-		l.admin, adminErr = listen(ctx, c.AdminAddr, "--admin-addr or ADMIN_ADDR, or off for no probes and metrics")
-	}
-	if err := errors.Join(clientsErr, adminErr); err != nil {
-		l.close()
-		return listeners{}, err
-	}
-	return l, nil
-}
-
-// close closes them again, if they were served.
-func (l listeners) close() {
-	for _, listener := range []net.Listener{l.clients, l.admin} {
-		if listener != nil {
-			_ = listener.Close()
-		}
-	}
-}
-
-// adminURL returns where the admin listener is reached, empty if there is none.
-func (l listeners) adminURL() string {
-	if l.admin == nil {
-		return ""
-	}
-	return reachable(l.admin.Addr().String())
-}
-
 // watched is what the admin listener tells of.
 type watched struct {
 	store    storage.Store

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/urfave/cli/v3"
 
@@ -20,6 +23,9 @@ func newConformance(p *Process) *cli.Command {
 			"The plants that it creates stay in the store. It exits with 1 if the server deviates.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "url", Usage: "base `URL` of the server"},
+			&cli.StringFlag{Name: "unix-socket", Usage: "`PATH` of a socket to connect to, in place of the host of the URL"},
+			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the authorities for https (PEM), in place of the system's"},
+			&cli.BoolFlag{Name: "http2", Usage: "speak HTTP/2, over https, rather than HTTP/1.1", HideDefault: true},
 			&cli.StringFlag{Name: "token", Usage: "access `token` that the server accepts"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for the cases that need odd tokens"},
 			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with a private key whose tokens the server accepts, PEM, instead of --secret-file"},
@@ -50,6 +56,8 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	options := conformance.Options{
 		URL:            cmd.String("url"),
+		Socket:         cmd.String("unix-socket"),
+		HTTP2:          cmd.Bool("http2"),
 		Token:          cmd.String("token"),
 		Origin:         cmd.String("origin"),
 		FreshStore:     cmd.Bool("fresh"),
@@ -60,6 +68,9 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 		RequestTimeout: cmd.Duration("request-timeout"),
 	}
 	if err := addSigner(cmd, &options); err != nil {
+		return err
+	}
+	if options.TLS, err = trusting(cmd.String("ca-file")); err != nil {
 		return err
 	}
 	report, err := conformance.Run(ctx, options)
@@ -96,6 +107,23 @@ func addSigner(cmd *cli.Command, options *conformance.Options) error {
 		options.Key = key
 	}
 	return nil
+}
+
+// trusting returns what speaks TLS with servers whose authority is in a file, or nil
+// if none is named.
+func trusting(file string) (*tls.Config, error) {
+	if file == "" {
+		return nil, nil //nolint:nilnil // so says the comment
+	}
+	text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, fmt.Errorf("--ca-file: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("--ca-file: %s holds no certificate as PEM", file)
+	}
+	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
 }
 
 // reportWriter returns what writes a report in that format.

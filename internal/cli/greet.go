@@ -35,8 +35,8 @@ func isTerminal(w io.Writer) bool {
 
 // greet says where everything is: in a few lines for people, or as one record
 // for programs. It does so at every log level, since somebody waits for it.
-func greet(w io.Writer, p *Process, c *config.Config, text bool, base, adminURL string) {
-	described, token, docs, metrics := base+"/openapi.yaml", tokenCommand(p, c), "", ""
+func greet(w io.Writer, p *Process, c *config.Config, text bool, base string, l listeners) {
+	described, token, docs, metrics, adminURL := base+"/openapi.yaml", tokenCommand(p, c), "", "", l.adminURL()
 	if c.Docs {
 		docs = base + "/docs"
 	}
@@ -45,7 +45,7 @@ func greet(w io.Writer, p *Process, c *config.Config, text bool, base, adminURL 
 	}
 	if !text {
 		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "base_url", base, "description_url", described,
-			"docs_url", docs, "admin_url", adminURL, "data", dataPlace(c), "audit_log", c.AuditLog, "token_command", token)
+			"docs_url", docs, "admin_url", adminURL, "data", dataPlace(c), "audit_log", c.AuditLog, "token_command", token, "addr", l.address())
 		return
 	}
 	audited := ""
@@ -55,6 +55,9 @@ func greet(w io.Writer, p *Process, c *config.Config, text bool, base, adminURL 
 	fmt.Fprintf(w, "The plant store is ready.\n"+
 		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n%s  get a token  %s\n",
 		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "(ADMIN_ADDR is off)"), dataPlace(c), audited, token)
+	if _, socket := config.UnixPath(l.address()); socket {
+		fmt.Fprintf(w, "  listens on   %s\n", l.address())
+	}
 }
 
 // dataPlace says where the plants are, without a password that a URL may hold.

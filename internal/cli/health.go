@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -42,7 +41,7 @@ func newHealth(p *Process) *cli.Command {
 			}
 			ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 			defer cancel()
-			return checkHealth(ctx, reachable(c.AdminAddr))
+			return checkHealth(ctx, reachable("http", c.AdminAddr))
 		},
 	}
 }
@@ -83,18 +82,4 @@ func checkHealth(ctx context.Context, adminURL string) error {
 		return misuse("%s is the address for clients: name that of the admin listener with --admin-addr or ADMIN_ADDR", adminURL)
 	}
 	return errors.New(failure.Message)
-}
-
-// reachable returns the URL under which this machine reaches a server that
-// listens on addr.
-func reachable(addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "http://" + addr
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	base := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)} // knows IPv6 zones
-	return base.String()
 }

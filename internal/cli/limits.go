@@ -16,13 +16,19 @@ const (
 	baseMemory       = 64 << 20  // the program, the token cache, what is small
 	storeMemory      = 192 << 20 // a batch and what its transaction changes
 	connectionMemory = 64 << 10  // a connection with the largest header and a small body
+	tlsMemory        = 32 << 10  // what TLS adds to it
+	http2Memory      = 10 << 20  // a connection of HTTP/2, with all the requests that it may have
 	bodyCopies       = 4         // of a body that is read, decoded, stored and echoed
 	decodeMemory     = 40        // times the largest body: two that are decoded
 )
 
 // memoryBound returns how many bytes a server with these limits needs at most.
-func memoryBound(connections int, maxBodyBytes int64) int64 {
-	return baseMemory + storeMemory +
+func memoryBound(connections int, maxBodyBytes int64, overTLS bool) int64 {
+	bound := int64(0)
+	if overTLS {
+		bound = int64(connections)*tlsMemory + int64(server.HTTP2Connections(connections))*http2Memory
+	}
+	return bound + baseMemory + storeMemory +
 		int64(connections)*connectionMemory +
 		bodyCopies*middleware.BodyMemory(maxBodyBytes) +
 		decodeMemory*maxBodyBytes
@@ -40,13 +46,13 @@ func heapShare(bound int64) int64 { return bound / 4 * 3 }
 // tuneMemory lets the garbage collector work less than it would by itself, and
 // harder when the heap comes near to what the server needs at most, rather than
 // let it grow to a multiple of that. GOGC and GOMEMLIMIT say otherwise.
-func tuneMemory(p *Process, connections int, maxBodyBytes int64) {
+func tuneMemory(p *Process, connections int, c *config.Config) {
 	env := environ(p.Environ)
 	if env["GOGC"] == "" {
 		debug.SetGCPercent(heapGrowth)
 	}
 	if env["GOMEMLIMIT"] == "" {
-		debug.SetMemoryLimit(heapShare(memoryBound(connections, maxBodyBytes)))
+		debug.SetMemoryLimit(heapShare(memoryBound(connections, c.MaxBodyBytes, c.TLS())))
 	}
 }
 

@@ -17,37 +17,42 @@ func TestMemoryBound(t *testing.T) {
 	for _, row := range []struct {
 		connections  int
 		maxBodyBytes int64
+		tls          bool
 		want         int64 // MiB
 	}{
-		{10_000, 1 << 20, 1177},
-		{1_000, 1 << 20, 614},
-		{1_000, 64 << 10, 577},
-		{10_000, 64 << 20, 4465},
+		{10_000, 1 << 20, false, 1177},
+		{1_000, 1 << 20, false, 614},
+		{1_000, 64 << 10, false, 577},
+		{10_000, 64 << 20, false, 4465},
+		{10_000, 1 << 20, true, 2489},
+		{1_000, 1 << 20, true, 745},
+		{10, 1 << 20, true, 562},
 	} {
-		if got := memoryBound(row.connections, row.maxBodyBytes) >> 20; got != row.want {
-			t.Errorf("memoryBound(%d, %d) = %d MiB, want %d", row.connections, row.maxBodyBytes, got, row.want)
+		if got := memoryBound(row.connections, row.maxBodyBytes, row.tls) >> 20; got != row.want {
+			t.Errorf("memoryBound(%d, %d, %v) = %d MiB, want %d", row.connections, row.maxBodyBytes, row.tls, got, row.want)
 		}
 	}
 }
 
 // GOGC and GOMEMLIMIT, which the runtime has read already, are left alone.
 func TestTuneMemory(t *testing.T) { //nolint:paralleltest // the limit is that of the process
+	c := &config.Config{MaxBodyBytes: 1 << 20, TLSCertFile: "cert.pem", TLSKeyFile: "key.pem"}
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
 	growth := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(growth)
-	tuneMemory(&Process{Environ: []string{"GOMEMLIMIT=1GiB", "GOGC=100"}}, 1000, 1<<20)
+	tuneMemory(&Process{Environ: []string{"GOMEMLIMIT=1GiB", "GOGC=100"}}, 1000, c)
 	if got := debug.SetGCPercent(100); got != 100 {
 		t.Errorf("with GOGC the growth became %d", got)
 	}
 	if got := debug.SetMemoryLimit(-1); got != before {
 		t.Errorf("with GOMEMLIMIT the limit became %d", got)
 	}
-	tuneMemory(&Process{}, 1000, 1<<20)
+	tuneMemory(&Process{}, 1000, c)
 	if got := debug.SetGCPercent(100); got != heapGrowth {
 		t.Errorf("the growth is %d, want %d", got, heapGrowth)
 	}
-	if got, want := debug.SetMemoryLimit(-1), memoryBound(1000, 1<<20)/4*3; got != want {
+	if got, want := debug.SetMemoryLimit(-1), memoryBound(1000, 1<<20, true)/4*3; got != want {
 		t.Errorf("the limit is %d, want %d", got, want)
 	}
 }

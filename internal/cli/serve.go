@@ -2,13 +2,12 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v3"
@@ -75,13 +74,17 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	// written refuses creates.
 	signal.Ignore(syscall.SIGPIPE)
 
+	certificates, err := newCertificates(c)
+	if err != nil {
+		return err
+	}
 	listening, err := listenAll(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer listening.close()
 
-	base := baseURL(c, listening.clients.Addr().String())
+	base := baseURL(c, listening.address())
 	description, err := apidocs.New(base)
 	if err != nil {
 		return err
@@ -113,14 +116,15 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		return err
 	}
 	toggleDebugOn(ctx, logger, level)
-	reloadOn(ctx, logger, keys.reload, keys.reloadIssuer, reopenAudit, onTerminalGone(p, stop))
+	reloadOn(ctx, logger, keys.reload, keys.reloadIssuer, certificates.Reload, reopenAudit, onTerminalGone(p, stop))
 
 	counted := &control.Counted{Store: store}
 	closeControl, controlErr := startControl(ctx, c, counted, logger)
 	defer func() { err = errors.Join(err, closeControl()) }() // before the store
 
-	tuneMemory(p, connections, c.MaxBodyBytes)
-	greet(log, p, c, text, base, listening.adminURL())
+	tuneMemory(p, connections, c)
+	greet(log, p, c, text, base, listening)
+	warnOfPort(c, listening.address(), logger)
 	logSeed(logger)
 	if controlErr != nil {
 		logger.Warn("there is no control socket: the commands for plants need this server stopped", "cause", controlErr.Error())
@@ -130,8 +134,10 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	defer context.AfterFunc(ctx, func() { logger.Info("stopping: what is in flight is still answered") })()
 	go returnMemory(ctx)
 	go keys.watch(ctx)
+	go certificates.Watch(ctx, logger)
+	supervised(ctx, store, logger)
 	requests := meter.NewRequests()
-	s := newServer(c, logger, connections, routes.Options{
+	s := newServer(c, logger, connections, certificates.TLS(), routes.Options{
 		Store: counted, Verify: keys.verify, Description: description, Page: page, Observe: requests.Observe,
 	})
 	stopAdmin := startAdmin(ctx, p, c, listening.admin, watched{store, requests, s, keys.verifier}, logger)
@@ -141,10 +147,11 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 }
 
 // newServer returns the server for clients, with those routes.
-func newServer(c *config.Config, logger *slog.Logger, connections int, options routes.Options) *server.Server {
+func newServer(c *config.Config, logger *slog.Logger, connections int, secure *tls.Config, options routes.Options) *server.Server {
 	options.Logger, options.MaxBodyBytes, options.Origins = logger, c.MaxBodyBytes, c.CORSOrigins
 	return server.New(server.Config{
 		Handler:         routes.New(options),
+		TLS:             secure,
 		CORSHeader:      corsHeader(options.Origins),
 		Logger:          logger,
 		MaxConnections:  connections,
@@ -210,29 +217,4 @@ func corsHeader(origins middleware.Origins) func(origin string) http.Header {
 		return nil
 	}
 	return origins.Header
-}
-
-// listen opens a listener, and if it cannot, names the options that say where.
-func listen(ctx context.Context, addr, options string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use by another program; choose another address with %s", addr, options)
-	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("listening on %s is not permitted; choose a port above 1023 with %s", addr, options)
-	case err != nil:
-		if failure := new(net.OpError); errors.As(err, &failure) {
-			err = failure.Err // without the address again
-		}
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", addr, err, options)
-	}
-	return listener, nil
-}
-
-// baseURL returns the URL under which clients reach a server that listens on addr.
-func baseURL(c *config.Config, addr string) string {
-	if c.BaseURL != "" {
-		return strings.TrimRight(c.BaseURL, "/")
-	}
-	return reachable(addr)
 }

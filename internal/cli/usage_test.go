@@ -16,7 +16,7 @@ func TestMisuse(t *testing.T) {
 		seeConfig = "see: plantstore config --help"
 		seeToken  = "see: plantstore token --help"
 		seeBash   = "see: plantstore completion bash --help"
-		badAddr   = `ADDR (--addr): "": must be HOST:PORT, such as 127.0.0.1:8080 or :8080`
+		badAddr   = `ADDR (--addr): "": must be HOST:PORT, such as 127.0.0.1:8080 or :8080, or unix:PATH`
 		badBool   = `JWT_REQUIRE_EXP (--jwt-require-exp): "maybe": must be true or false`
 	)
 	tests := map[string][]string{
@@ -100,7 +100,7 @@ func TestWrongConfiguration(t *testing.T) {
 	writeFile(t, ".env", "LOG_LEVEL=loud\nJWT_SECRET=short\n")
 	for _, command := range []string{"serve", "config"} {
 		checkFailure(t, run(t, []string{"MAX_BODY_BYTES=much"}, command, "--addr", "here"), 2,
-			`ADDR (--addr): "here": must be HOST:PORT, such as 127.0.0.1:8080 or :8080`,
+			`ADDR (--addr): "here": must be HOST:PORT, such as 127.0.0.1:8080 or :8080, or unix:PATH`,
 			"JWT_SECRET: the secret is too weak: it has 5 bytes, HS256 needs at least 32; make one with: openssl rand -hex 32",
 			`MAX_BODY_BYTES (--max-body-bytes): "much": must be a number of bytes from 1 to 67108864`,
 			`LOG_LEVEL (--log-level): "loud": must be debug, info, warn or error`)

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -13,9 +14,16 @@ import (
 // A Config is the effective configuration.
 type Config struct {
 	Addr            string
-	AdminAddr       string // empty: there is no admin listener
-	Pprof           bool   // the admin listener has profiles
-	BaseURL         string // empty: from the address that is listened on
+	SocketMode      fs.FileMode // of the socket, if Addr is that of one
+	AdminAddr       string      // empty: there is no admin listener
+	Pprof           bool        // the admin listener has profiles
+	BaseURL         string      // empty: from the address that is listened on
+	TLSCertFile     string
+	TLSKeyFile      string
+	ACMEDomains     []string // none: certificates do not come by ACME
+	ACMEDirectory   string   // empty: that of Let's Encrypt
+	ACMEEmail       string
+	ACMECache       string // empty: beside the data
 	StorageURL      string
 	Storage         storage.Location // StorageURL, taken apart
 	JWTSecret       auth.Secret      // nil if none is given

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +23,16 @@ type sample struct {
 
 // samples returns one sample for each option of the table but PORT.
 func samples() []sample {
-	return append([]sample{
+	return slices.Concat(placeSamples(), tlsSamples(), tokenSamples(), serverSamples())
+}
+
+// placeSamples are those of where the server and its plants are.
+func placeSamples() []sample {
+	return []sample{
 		{
 			"ADDR", func(c *config.Config) any { return c.Addr }, "127.0.0.1:8080",
-			[3]string{":1", "[::1]:2", "localhost:0"},
-			[3]any{":1", "[::1]:2", "localhost:0"},
+			[3]string{":1", "unix:/run/a b.sock", "localhost:0"},
+			[3]any{":1", "unix:/run/a b.sock", "localhost:0"},
 		},
 		same("BASE_URL", func(c *config.Config) any { return c.BaseURL }, "http://a", "https://b:8443/plants", "http://[::1]:1/"),
 		{
@@ -41,6 +47,12 @@ func samples() []sample {
 			[3]any{"*", "https://docs.a.test", "http://localhost:3000|https://[::1]:8443|app://b"},
 		},
 		onOff("DOCS", true, func(c *config.Config) any { return c.Docs }),
+	}
+}
+
+// tokenSamples are those of the admin listener and of whom the server trusts.
+func tokenSamples() []sample {
+	return []sample{
 		{
 			"ADMIN_ADDR", func(c *config.Config) any { return c.AdminAddr }, "127.0.0.1:8081",
 			[3]string{":1", "off", "localhost:0"},
@@ -72,7 +84,7 @@ func samples() []sample {
 			[3]string{"0s", "1m", "1.5s"},
 			[3]any{time.Duration(0), time.Minute, 1500 * time.Millisecond},
 		},
-	}, serverSamples()...)
+	}
 }
 
 // serverSamples are those of what the server does, rather than of whom it trusts.

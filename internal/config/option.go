@@ -40,7 +40,7 @@ type Option struct {
 
 // Options returns the table.
 func Options() []Option {
-	return slices.Concat(placeOptions(), adminOptions(), tokenOptions(), limitOptions(), logOptions())
+	return slices.Concat(placeOptions(), tlsOptions(), adminOptions(), tokenOptions(), limitOptions(), logOptions())
 }
 
 // placeOptions say where the server is and where its plants are.
@@ -48,7 +48,7 @@ func placeOptions() []Option {
 	return []Option{
 		{
 			Env: "ADDR", Flag: "addr", Default: "127.0.0.1:8080",
-			Help: "`HOST:PORT` to listen on; no host: all of them, port 0: a free one",
+			Help: "`HOST:PORT` to listen on (no host: all of them, port 0: a free one), or unix:PATH",
 			set:  func(c *Config, v string) error { c.Addr = v; return checkAddr(v) },
 		},
 		{
@@ -238,9 +238,15 @@ func duration(env, flag, preset string, least, most time.Duration, help string,
 }
 
 func checkAddr(v string) error {
+	if path, ok := UnixPath(v); ok {
+		if path == "" {
+			return fmt.Errorf("must be unix: and the path of a socket, such as unix:/run/plantstore/http.sock")
+		}
+		return nil
+	}
 	_, port, err := net.SplitHostPort(v)
 	if err != nil {
-		return fmt.Errorf("must be HOST:PORT, such as 127.0.0.1:8080 or :8080")
+		return fmt.Errorf("must be HOST:PORT, such as 127.0.0.1:8080 or :8080, or unix:PATH")
 	}
 	return checkPort(port)
 }

@@ -13,7 +13,7 @@ func wrongValues() map[string][]string {
 	duration := []string{"5", "abc", "-1s", "0s", "999us", "1h1ns", "1h 1s", "9999999h"}
 	return map[string][]string{
 		"ADDR": {
-			"8080", "localhost", "localhost:http", ":65536", ":-1", ":+1", ":", "a:b:1", "http://a:1", "::1:80", ":1\n",
+			"8080", "localhost", "localhost:http", ":65536", ":-1", ":+1", ":", "a:b:1", "http://a:1", "::1:80", ":1\n", "unix:", "unix:a\nb", "UNIX:/a",
 		},
 		"PORT":        {"http", "65536", "-1", ":80", "8080 ", "+1"},
 		"BASE_URL":    {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
@@ -23,6 +23,13 @@ func wrongValues() map[string][]string {
 			"https://a,", ",", "https://a;https://b", "https://a https://b", "null", "https://u@a", "https://a?q", "https://a#f",
 			"https://*.a", "HTTPS://a", "https://ä",
 		},
+		"SOCKET_MODE":     {"0", "rw", "0660 ", "1777", "0770x", "8", "0440", "-1"},
+		"TLS_CERT_FILE":   {"a\nb"},
+		"TLS_KEY_FILE":    {"a\x00b"},
+		"ACME_DOMAINS":    {"localhost", "*.a.test", "a.test,", "a.test:443", "https://a.test", "ä.test", "a.test b.test", "."},
+		"ACME_DIRECTORY":  {"http://a", "a", "https://", "https:a"},
+		"ACME_EMAIL":      {"a\rb"},
+		"ACME_CACHE":      {"a\nb"},
 		"DOCS":            {"true", "OFF", "no", "0", "on "},
 		"JWT_SECRET_FILE": {"a\nb", "\x7f"},
 		"JWT_PUBLIC_KEYS": {",", "a.pem,", " ", "a\nb"},

@@ -1,0 +1,175 @@
+// Package certificate gets the certificates with which the server speaks TLS: from
+// files that others replace, or from an authority by ACME.
+package certificate
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// minVersion is the least version of TLS: what came before 1.2 is no longer to be
+// spoken (RFC 8996).
+const minVersion = tls.VersionTLS12
+
+// Interval is how often it is looked whether files have changed.
+const Interval = 5 * time.Second
+
+// Files are a certificate and its key in two files, which may be replaced while
+// the server runs.
+type Files struct {
+	cert, key string
+	current   atomic.Pointer[tls.Certificate]
+
+	mu     sync.Mutex     // guards the following
+	seen   [2]os.FileInfo // when they were last read; nil if they were not there
+	warned bool           // that current is not valid at this time
+}
+
+// Load reads a certificate, with those between it and its authority, from the file
+// cert, and its private key from the file key. Both are PEM. The error names the
+// file that is at fault.
+func Load(cert, key string) (*Files, error) {
+	f := &Files{cert: cert, key: key}
+	if err := f.read(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// TLS returns what a server speaks TLS with.
+func (f *Files) TLS() *tls.Config {
+	return &tls.Config{
+		MinVersion:     minVersion,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.current.Load(), nil },
+	}
+}
+
+// Reload reads the files again. If they cannot be used, the certificate stays as it
+// was.
+func (f *Files) Reload(context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.read()
+}
+
+// Watch reads the files again whenever they change, until ctx is done: when they
+// are written to, replaced, or a symbolic link on the way to them is. What cannot
+// be used it logs, and the certificate stays as it was.
+func (f *Files) Watch(ctx context.Context, logger *slog.Logger) {
+	ticker := time.NewTicker(Interval)
+	defer ticker.Stop()
+	for {
+		f.check(logger)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// check reads the files if they have changed, and warns of what clients will not
+// take.
+func (f *Files) check(logger *slog.Logger) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.changed() {
+		if err := f.read(); err != nil {
+			logger.Error("the new certificate cannot be used; the one before stays in use", "cause", err.Error())
+		} else {
+			leaf := f.current.Load().Leaf
+			logger.Info("the certificate was loaded anew", "file", f.cert, "serial", leaf.SerialNumber.Text(16), "expires", leaf.NotAfter)
+		}
+	}
+	f.warn(logger)
+}
+
+// warn logs once that the certificate is not valid at this time. The caller holds
+// f.mu, as those of the following do.
+func (f *Files) warn(logger *slog.Logger) {
+	leaf, now := f.current.Load().Leaf, time.Now()
+	if f.warned || now.After(leaf.NotBefore) && now.Before(leaf.NotAfter) {
+		return
+	}
+	f.warned = true
+	logger.Warn("the certificate is not valid now: clients will refuse it; replace it, or look at the clock",
+		"file", f.cert, "from", leaf.NotBefore, "expires", leaf.NotAfter)
+}
+
+// look returns what there is to see of the files without reading them.
+func (f *Files) look() (infos [2]os.FileInfo) {
+	for i, path := range []string{f.cert, f.key} {
+		if info, err := os.Stat(path); err == nil {
+			infos[i] = info
+		}
+	}
+	return infos
+}
+
+// changed reports whether the files are others than those that were last read.
+func (f *Files) changed() bool {
+	for i, now := range f.look() {
+		before := f.seen[i]
+		switch {
+		case now == nil || before == nil:
+			if now != before {
+				return true
+			}
+		case !os.SameFile(now, before), !now.ModTime().Equal(before.ModTime()), now.Size() != before.Size():
+			return true
+		}
+	}
+	return false
+}
+
+// read reads the files. What changes while it does is seen as a change later.
+func (f *Files) read() error {
+	f.seen = f.look()
+	cert, err := os.ReadFile(f.cert)
+	if err != nil {
+		return fmt.Errorf("TLS_CERT_FILE: %w", err)
+	}
+	key, err := os.ReadFile(f.key)
+	if err != nil {
+		return fmt.Errorf("TLS_KEY_FILE: %w", err)
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return f.explain(err, cert)
+	}
+	f.current.Store(&pair)
+	f.warned = false
+	return nil
+}
+
+// explain says which of the files is to blame.
+func (f *Files) explain(err error, cert []byte) error {
+	switch what := strings.TrimPrefix(err.Error(), "tls: "); {
+	case strings.Contains(what, "does not match"):
+		return fmt.Errorf("TLS_CERT_FILE %s and TLS_KEY_FILE %s do not belong together: the key is not that of the first certificate", f.cert, f.key)
+	case !hasCertificate(cert):
+		return fmt.Errorf("TLS_CERT_FILE %s holds no certificate as PEM: %s", f.cert, what)
+	default:
+		return fmt.Errorf("TLS_KEY_FILE %s holds no private key as PEM, without a password: %s", f.key, what)
+	}
+}
+
+// hasCertificate reports whether the first certificate in a PEM text can be read.
+func hasCertificate(text []byte) bool {
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			_, err := x509.ParseCertificate(block.Bytes)
+			return err == nil
+		}
+	}
+	return false
+}

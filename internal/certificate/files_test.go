@@ -1,0 +1,186 @@
+package certificate_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"plantstore/internal/certificate"
+	"plantstore/internal/certtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A log keeps what is logged.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// take returns what has been logged since it was last called.
+func (l *log) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.text.Reset()
+	return l.text.String()
+}
+
+// shown returns the serial number of the certificate that a server would show.
+func shown(t *testing.T, files *certificate.Files) string {
+	t.Helper()
+	current, err := files.TLS().GetCertificate(&tls.ClientHelloInfo{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return current.Leaf.SerialNumber.String()
+}
+
+// watched runs a test in a bubble, with files that are watched. pass lets as much
+// time pass as it takes until a change is seen.
+func watched(t *testing.T, test func(t *testing.T, dir string, files *certificate.Files, log *log, pass func())) {
+	t.Helper()
+	dir := t.TempDir()
+	authority := certtest.New(t)
+	synctest.Test(t, func(t *testing.T) {
+		// The clock of a bubble stands in the year 2000.
+		files, err := certificate.Load(authority.Issue(dir, time.Now().Add(time.Hour)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := new(log)
+		ctx, cancel := context.WithCancel(t.Context())
+		go files.Watch(ctx, slog.New(slog.NewTextHandler(l, nil)))
+		synctest.Wait()
+		test(t, dir, files, l, func() {
+			time.Sleep(certificate.Interval)
+			synctest.Wait()
+		})
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	authority := certtest.New(t)
+	watched(t, func(t *testing.T, dir string, files *certificate.Files, log *log, pass func()) {
+		first := shown(t, files)
+		if pass(); shown(t, files) != first || log.take() != "" {
+			t.Error("nothing has changed, and yet")
+		}
+		authority.Issue(dir, time.Now().Add(time.Hour))
+		pass()
+		second := shown(t, files)
+		if said := log.take(); second == first || !strings.Contains(said, "loaded anew") {
+			t.Errorf("the new certificate is not shown; the log says %q", said)
+		}
+
+		// A key that does not belong to it, and no key at all.
+		if err := os.WriteFile(filepath.Join(dir, "key.pem"), []byte("none"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		pass()
+		if said := log.take(); shown(t, files) != second || !strings.Contains(said, "holds no private key") {
+			t.Errorf("a broken key: %q", said)
+		}
+		if pass(); log.take() != "" {
+			t.Error("the same is said twice")
+		}
+		if err := os.Remove(filepath.Join(dir, "key.pem")); err != nil {
+			t.Fatal(err)
+		}
+		if pass(); shown(t, files) != second || !strings.Contains(log.take(), "no such file") {
+			t.Error("a missing key")
+		}
+		authority.Issue(dir, time.Now().Add(time.Hour))
+		if pass(); shown(t, files) == second {
+			t.Error("the certificate is not shown that is whole again")
+		}
+	})
+}
+
+// Reload does not wait until a change is seen, and what it has read is no change any
+// more.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	authority := certtest.New(t)
+	watched(t, func(t *testing.T, dir string, files *certificate.Files, log *log, pass func()) {
+		first := shown(t, files)
+		time.Sleep(time.Millisecond) // certificates have the time as their number
+		authority.Issue(dir, time.Now().Add(time.Hour))
+		if err := files.Reload(t.Context()); err != nil || shown(t, files) == first {
+			t.Errorf("the new certificate is not shown: %v", err)
+		}
+		second := shown(t, files)
+		if err := os.WriteFile(filepath.Join(dir, "key.pem"), []byte("none"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := files.Reload(t.Context()); err == nil || shown(t, files) != second {
+			t.Errorf("a broken key: %v", err)
+		}
+		if pass(); log.take() != "" {
+			t.Error("what Reload has told is told again")
+		}
+	})
+}
+
+// That a certificate has expired is said once, also if it does while it is used.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	watched(t, func(t *testing.T, _ string, _ *certificate.Files, log *log, pass func()) {
+		if said := log.take(); said != "" {
+			t.Errorf("it is valid, and the log says %q", said)
+		}
+		time.Sleep(time.Hour)
+		if pass(); strings.Count(log.take(), "not valid now") != 1 {
+			t.Error("nothing is said, or too much")
+		}
+		if pass(); log.take() != "" {
+			t.Error("it is said again")
+		}
+	})
+}
+
+func TestLoadWrongFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cert, key := certtest.New(t).Issue(dir, time.Now().Add(time.Hour))
+	other, _ := certtest.New(t).Issue(t.TempDir(), time.Now().Add(time.Hour))
+	malformed := filepath.Join(dir, "malformed")
+	if err := os.WriteFile(malformed, []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct{ cert, key, want string }{
+		"no certificate":        {cert + "x", key, "TLS_CERT_FILE: open"},
+		"no key":                {cert, key + "x", "TLS_KEY_FILE: open"},
+		"a key for another":     {other, key, "do not belong together"},
+		"the other way round":   {key, cert, "TLS_CERT_FILE " + key + " holds no certificate"},
+		"twice the certificate": {cert, cert, "TLS_KEY_FILE " + cert + " holds no private key"},
+		"malformed":             {malformed, key, "TLS_CERT_FILE " + malformed + " holds no certificate"},
+		"a folder":              {dir, key, "TLS_CERT_FILE: read " + dir},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := certificate.Load(test.cert, test.key); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q in it", err, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+
+	"plantstore/internal/certificate"
+	"plantstore/internal/config"
+)
+
+// acmeFolder is the name of the folder beside the database that keeps what came by
+// ACME.
+const acmeFolder = "acme"
+
+// certificates are where the server gets its certificates from.
+type certificates interface {
+	// TLS returns what it speaks TLS with.
+	TLS() *tls.Config
+	// Reload looks at once whether there are new ones. If it fails, those before
+	// stay in use.
+	Reload(ctx context.Context) error
+	// Watch keeps them current until ctx is done.
+	Watch(ctx context.Context, logger *slog.Logger)
+}
+
+// plain stands for the certificates of a server that speaks plain HTTP.
+type plain struct{}
+
+func (plain) TLS() *tls.Config { return nil }
+
+func (plain) Reload(context.Context) error { return nil }
+
+func (plain) Watch(context.Context, *slog.Logger) {}
+
+// newCertificates returns the certificates that c names.
+func newCertificates(c *config.Config) (certificates, error) {
+	if err := c.CheckTLS(); err != nil {
+		return nil, misuse("%v", err)
+	}
+	switch {
+	case !c.TLS():
+		return plain{}, nil
+	case c.TLSCertFile != "":
+		files, err := certificate.Load(c.TLSCertFile, c.TLSKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("there is no certificate for TLS: %w", err)
+		}
+		return files, nil
+	}
+	cache := c.ACMECache
+	if cache == "" {
+		cache = filepath.Join(filepath.Dir(c.Storage.Path), acmeFolder)
+	}
+	return certificate.NewACME(c.ACMEDomains, cache, c.ACMEDirectory, c.ACMEEmail), nil
+}
+
+// warnOfPort says so if an ACME authority may not reach the server at addr.
+func warnOfPort(c *config.Config, addr string, logger *slog.Logger) {
+	if _, port, err := net.SplitHostPort(addr); err == nil && port != "443" && len(c.ACMEDomains) > 0 {
+		logger.Warn("an ACME authority connects to port 443 of the domains only: see to it that what arrives there is passed on to this port unchanged",
+			"port", port)
+	}
+}

@@ -1,0 +1,119 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// UnixScheme is how an ADDR begins that is the path of a Unix socket.
+const UnixScheme = "unix:"
+
+// UnixPath returns the path of the Unix socket that an ADDR names, if it does.
+func UnixPath(addr string) (path string, ok bool) { return strings.CutPrefix(addr, UnixScheme) }
+
+// TLS reports whether the server speaks TLS.
+func (c *Config) TLS() bool {
+	return c.TLSCertFile != "" || c.TLSKeyFile != "" || len(c.ACMEDomains) > 0
+}
+
+// tlsOptions say how connections are secured.
+func tlsOptions() []Option {
+	return []Option{
+		{
+			Env: "SOCKET_MODE", Flag: "socket-mode", Default: "0660",
+			Help: "octal `mode` of the socket of ADDR=unix:PATH: who may connect",
+			set: func(c *Config, v string) (err error) {
+				c.SocketMode, err = parseMode(v)
+				return err
+			},
+		},
+		{
+			Env: "TLS_CERT_FILE", Flag: "tls-cert-file",
+			Help: "`FILE` with the certificate for TLS, and its chain (PEM); read anew when it changes",
+			set:  func(c *Config, v string) error { c.TLSCertFile = v; return nil },
+		},
+		{
+			Env: "TLS_KEY_FILE", Flag: "tls-key-file",
+			Help: "`FILE` with the private key of the certificate (PEM)",
+			set:  func(c *Config, v string) error { c.TLSKeyFile = v; return nil },
+		},
+		{
+			Env: "ACME_DOMAINS", Flag: "acme-domains",
+			Help: "`domains`, with commas between them, to get certificates for by ACME; accepts the terms",
+			set: func(c *Config, v string) (err error) {
+				c.ACMEDomains, err = parseDomains(v)
+				return err
+			},
+		},
+		{
+			Env: "ACME_DIRECTORY", Flag: "acme-directory",
+			Help: "`URL` of the directory of the ACME authority (default: Let's Encrypt)",
+			set:  func(c *Config, v string) error { c.ACMEDirectory = v; return checkDirectory(v) },
+		},
+		{
+			Env: "ACME_EMAIL", Flag: "acme-email",
+			Help: "`address` to which the ACME authority may write about problems",
+			set:  func(c *Config, v string) error { c.ACMEEmail = v; return nil },
+		},
+		{
+			Env: "ACME_CACHE", Flag: "acme-cache",
+			Help: "`FOLDER` that keeps what came by ACME, keys included (default: acme beside the database)",
+			set:  func(c *Config, v string) error { c.ACMECache = v; return nil },
+		},
+	}
+}
+
+// CheckTLS holds the options of TLS against each other. The error says which of them
+// do not go together.
+func (c *Config) CheckTLS() error {
+	_, socket := UnixPath(c.Addr)
+	switch acme := len(c.ACMEDomains) > 0; {
+	case c.TLSCertFile == "" && c.TLSKeyFile != "":
+		return errors.New("TLS_KEY_FILE is given and TLS_CERT_FILE is not; give both of them or none")
+	case c.TLSCertFile != "" && c.TLSKeyFile == "":
+		return errors.New("TLS_CERT_FILE is given and TLS_KEY_FILE is not; give both of them or none")
+	case acme && c.TLSCertFile != "":
+		return errors.New("TLS_CERT_FILE and ACME_DOMAINS are both given; give one of them")
+	case acme && socket:
+		return errors.New("ACME_DOMAINS needs a port that the authority can reach, and ADDR names a Unix socket")
+	case acme && c.ACMECache == "" && c.Storage.Path == "":
+		return errors.New("ACME_CACHE must be given: with this storage there is no folder to keep certificates in")
+	}
+	return nil
+}
+
+func parseMode(v string) (fs.FileMode, error) {
+	mode, err := strconv.ParseUint(v, 8, 32)
+	if err != nil || mode > 0o777 || mode&0o600 != 0o600 {
+		return 0, fmt.Errorf("must be an octal mode from 0600 to 0777, such as 0660")
+	}
+	return fs.FileMode(mode), nil
+}
+
+// parseDomains returns the domains in a list with commas.
+func parseDomains(v string) ([]string, error) {
+	var domains []string
+	for domain := range strings.SplitSeq(v, ",") {
+		domain = strings.ToLower(strings.Trim(domain, " "))
+		if strings.ContainsFunc(domain, unlikeDomain) || !strings.Contains(strings.Trim(domain, "."), ".") {
+			return nil, fmt.Errorf("must be domains such as plants.example.com, with commas between them and without wildcards")
+		}
+		domains = append(domains, domain)
+	}
+	return domains, nil
+}
+
+func unlikeDomain(r rune) bool {
+	return r != '.' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+}
+
+func checkDirectory(v string) error {
+	if u, err := url.Parse(v); err != nil || u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("must be an https URL")
+	}
+	return nil
+}

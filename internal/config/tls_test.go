@@ -1,0 +1,69 @@
+package config_test
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+
+	"plantstore/internal/config"
+)
+
+// tlsSamples are those of how connections are secured.
+func tlsSamples() []sample {
+	return []sample{
+		{
+			"SOCKET_MODE", func(c *config.Config) any { return c.SocketMode }, fs.FileMode(0o660),
+			[3]string{"0600", "777", "0666"},
+			[3]any{fs.FileMode(0o600), fs.FileMode(0o777), fs.FileMode(0o666)},
+		},
+		text("TLS_CERT_FILE", func(c *config.Config) any { return c.TLSCertFile }),
+		text("TLS_KEY_FILE", func(c *config.Config) any { return c.TLSKeyFile }),
+		{
+			"ACME_DOMAINS", func(c *config.Config) any { return strings.Join(c.ACMEDomains, "|") }, "",
+			[3]string{"a.example.com", "A.test, b-2.test", "xn--4ca.test"},
+			[3]any{"a.example.com", "a.test|b-2.test", "xn--4ca.test"},
+		},
+		{
+			"ACME_DIRECTORY", func(c *config.Config) any { return c.ACMEDirectory }, "",
+			[3]string{"https://a/dir", "https://[::1]:14000/dir", "https://b"},
+			[3]any{"https://a/dir", "https://[::1]:14000/dir", "https://b"},
+		},
+		text("ACME_EMAIL", func(c *config.Config) any { return c.ACMEEmail }),
+		text("ACME_CACHE", func(c *config.Config) any { return c.ACMECache }),
+	}
+}
+
+// The options of TLS that do not go together.
+func TestCheckTLS(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		options string // as NAME=value, with spaces between them
+		want    string // how the error begins; empty: there is none
+	}{
+		"none":                        {"", ""},
+		"files":                       {"TLS_CERT_FILE=c TLS_KEY_FILE=k", ""},
+		"files, over a socket":        {"TLS_CERT_FILE=c TLS_KEY_FILE=k ADDR=unix:s", ""},
+		"ACME":                        {"ACME_DOMAINS=a.test", ""},
+		"ACME, at a port of its own":  {"ACME_DOMAINS=a.test ADDR=:8443", ""},
+		"no key":                      {"TLS_CERT_FILE=c", "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
+		"no certificate":              {"TLS_KEY_FILE=k", "TLS_KEY_FILE is given and TLS_CERT_FILE is not"},
+		"files and ACME":              {"TLS_CERT_FILE=c TLS_KEY_FILE=k ACME_DOMAINS=a.test", "TLS_CERT_FILE and ACME_DOMAINS are both given"},
+		"ACME, over a socket":         {"ACME_DOMAINS=a.test ADDR=unix:s", "ACME_DOMAINS needs a port"},
+		"ACME, and no folder":         {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p", "ACME_CACHE must be given"},
+		"ACME, and a folder is named": {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p ACME_CACHE=f", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			environ := make(map[string]string)
+			for option := range strings.FieldsSeq(test.options) {
+				env, text, _ := strings.Cut(option, "=")
+				environ[env] = text
+			}
+			err := load(t, config.Sources{Environ: environ}).CheckTLS()
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
