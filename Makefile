@@ -82,7 +82,7 @@ cross: ## build for each platform
 
 .PHONY: tidy
 tidy: ## check that go.mod and go.sum of all modules are tidy
-	@for module in $(modules) e2e/etcd; do (set -x; cd $$module; go mod tidy -diff); done
+	@for module in $(modules) e2e/etcd e2e/pebble; do (set -x; cd $$module; go mod tidy -diff); done
 
 .PHONY: generate
 generate: ## write the golden files and the generated documents anew

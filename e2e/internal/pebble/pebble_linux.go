@@ -1,0 +1,189 @@
+// Package pebble runs a real ACME authority for the end-to-end tests: pebble, the
+// small one of Let's Encrypt, which refuses some requests on purpose.
+package pebble
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"plantstore/e2e/internal/process"
+	"plantstore/e2e/internal/tools"
+	"plantstore/internal/certtest"
+)
+
+// The ports, at an address that nobody else has.
+const (
+	directoryPort  = 14000
+	managementPort = 15000
+	dnsPort        = 8053
+)
+
+// A Pebble is a running authority.
+type Pebble struct {
+	*process.Process
+	// Directory is the URL of its directory.
+	Directory string
+
+	t          testing.TB
+	authority  *certtest.Authority // of the certificate of the directory itself
+	management string
+}
+
+// Start starts an authority, for which all domains are at the address host. It
+// finds the certificate of its own directory good if it trusts authority.
+func Start(t testing.TB, authority *certtest.Authority, host string) *Pebble {
+	t.Helper()
+	module, err := tools.ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "pebble")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/letsencrypt/pebble/v2/cmd/pebble")
+	build.Dir = filepath.Join(module, "pebble")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build pebble: %v\n%s", err, out)
+	}
+	resolve(t, host)
+	address := process.Address()
+	directory, management := process.Port(address, directoryPort), process.Port(address, managementPort)
+	p := &Pebble{t: t, authority: authority, Directory: "https://" + directory + "/dir", management: "https://" + management}
+	cert, key := authority.Issue(dir, time.Now().Add(time.Hour), net.ParseIP(address))
+	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
+		"listenAddress": directory, "managementListenAddress": management,
+		"certificate": cert, "privateKey": key, "httpPort": 80, "tlsPort": 443, "keyAlgorithm": "ecdsa",
+		"retryAfter": map[string]int{"authz": 1, "order": 1},
+		"profiles":   map[string]any{"default": map[string]any{"description": "the usual one", "validityPeriod": 7776000}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "config.json")
+	if err := os.WriteFile(path, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.Background(), program, "-config", path, "-dnsserver", process.Port(host, dnsPort))
+	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1")
+	p.Process = process.Start(t, dir, cmd)
+	p.await()
+	return p
+}
+
+// await waits until the authority answers.
+func (p *Pebble) await() {
+	p.t.Helper()
+	for end := time.Now().Add(process.Patience); ; time.Sleep(20 * time.Millisecond) {
+		_, err := p.get(p.Directory)
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// Roots returns the certificates of the authority that the clients of a server
+// trust which has a certificate of it.
+func (p *Pebble) Roots() *x509.CertPool {
+	p.t.Helper()
+	text, err := p.get(p.management + "/roots/0")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		p.t.Fatalf("no certificate in %q", text)
+	}
+	return pool
+}
+
+func (p *Pebble) get(url string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := (&http.Transport{TLSClientConfig: p.authority.Client(), DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	return io.ReadAll(answer.Body)
+}
+
+// resolve answers questions for any name with the address host, until the test
+// ends: over TCP, which is how pebble asks.
+func resolve(t testing.TB, host string) {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", process.Port(host, dnsPort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			answerOn(conn, net.ParseIP(host)) // who gets no answer asks again
+		}
+	}()
+}
+
+// answerOn answers the one question that comes over a connection. Before each
+// message stands its length (RFC 1035, 4.2.2).
+func answerOn(conn net.Conn, ip net.IP) {
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(process.Patience))
+	var length [2]byte
+	if _, err := io.ReadFull(conn, length[:]); err != nil {
+		return
+	}
+	question := make([]byte, binary.BigEndian.Uint16(length[:]))
+	if _, err := io.ReadFull(conn, question); err != nil {
+		return
+	}
+	answer, err := answerTo(question, ip)
+	if err != nil {
+		return
+	}
+	_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...)) //nolint:gosec // it is short
+}
+
+// answerTo returns the answer to a question of DNS: ip for the address of any name,
+// and that there is nothing else.
+func answerTo(question []byte, ip net.IP) ([]byte, error) {
+	var m dnsmessage.Message
+	if err := m.Unpack(question); err != nil {
+		return nil, err
+	}
+	m.Response, m.Authoritative, m.Additionals = true, true, nil
+	for _, q := range m.Questions {
+		if q.Type == dnsmessage.TypeA {
+			m.Answers = append(m.Answers, dnsmessage.Resource{
+				Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 1}, Body: &dnsmessage.AResource{A: [4]byte(ip.To4())},
+			})
+		}
+	}
+	return m.Pack()
+}
+
+// Client returns what a client that trusts the authority speaks TLS with to the
+// server of domain.
+func (p *Pebble) Client(domain string) *tls.Config {
+	return &tls.Config{RootCAs: p.Roots(), ServerName: domain, MinVersion: tls.VersionTLS12}
+}

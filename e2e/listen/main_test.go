@@ -1,0 +1,115 @@
+// Package listen holds the tests of the ways in which the server is reached: over
+// TLS, over HTTP/2, over Unix sockets and on sockets that systemd hands over.
+package listen
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// patience bounds every wait, far above what any should take.
+const patience = 5 * time.Minute
+
+func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
+
+// await waits until a condition holds, which happens in another process.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("after %v still not: %s", patience, what)
+		}
+	}
+}
+
+// output returns what a command prints, which must succeed.
+func output(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	return string(out)
+}
+
+// conform holds a server against the contract.
+func conform(t *testing.T, server *plantstore.Server, args ...string) {
+	t.Helper()
+	args = append([]string{"conformance", "--token", server.Token(), "--secret-file", "data/jwt-secret"}, args...)
+	out := output(t, plantstore.Command(t, server.Dir, nil, args...))
+	if !strings.Contains(out, " 0 failed") || strings.Contains(out, "\nFAIL ") {
+		t.Errorf("%v:\n%s", args, out)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	t.Log(lines[len(lines)-1])
+}
+
+// A client speaks to a server in one way.
+type client struct {
+	http.Client
+}
+
+// newClient returns a client over TLS, if config is not nil, that connects to
+// address in the network, if that is not empty, whatever the URL says.
+func newClient(t *testing.T, config *tls.Config, network, address string) *client {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: config != nil && len(config.NextProtos) == 0}
+	if network != "" {
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, address)
+		}
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &client{http.Client{Transport: transport, Timeout: patience}}
+}
+
+// get returns the body of an answer.
+func (c *client) get(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := c.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// create sends a plant and returns the version of HTTP of the answer, its status
+// and its body.
+func (c *client) create(t *testing.T, server *plantstore.Server, base, plant string) (version string, status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/plants", strings.NewReader(plant))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+server.Token())
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := c.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.Proto, answer.StatusCode, string(text)
+}

@@ -1,0 +1,215 @@
+package listen
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+	"plantstore/internal/certtest"
+)
+
+// startUnix starts a server on a socket in a new folder.
+func startUnix(t *testing.T, env ...string) (server *plantstore.Server, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "http.sock")
+	return plantstore.Start(t, plantstore.Options{Env: append([]string{"ADDR=unix:" + path}, env...)}), path
+}
+
+func TestUnixSocket(t *testing.T) {
+	t.Parallel()
+	server, path := startUnix(t)
+	if server.BaseURL != "http://localhost" || !strings.Contains(server.Log(), `"addr":"unix:`+path) {
+		t.Errorf("the base URL is %s; the log says\n%s", server.BaseURL, server.Log())
+	}
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Perm() != 0o660 {
+		t.Errorf("the mode is %v, %v, want 0660", info.Mode(), err)
+	}
+	if _, status, body := newClient(t, nil, "unix", path).create(t, server, server.BaseURL, `{"id":1,"name":"fern"}`); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	conform(t, server, "--url", server.BaseURL, "--unix-socket", path)
+
+	second := plantstore.Command(t, t.TempDir(), []string{"ADDR=unix:" + path}, "serve")
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "somebody else listens") {
+		t.Errorf("a second server: %v\n%s", err, out)
+	}
+	server.Stop()
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+// The socket of a server that was killed is in nobody's way.
+func TestUnixSocketAfterKill(t *testing.T) {
+	t.Parallel()
+	server, path := startUnix(t, "SOCKET_MODE=0600")
+	server.Kill()
+	if _, err := os.Lstat(path); err != nil {
+		t.Fatalf("there is no socket to replace: %v", err)
+	}
+	again := plantstore.Start(t, plantstore.Options{Dir: server.Dir, Env: []string{"ADDR=unix:" + path, "SOCKET_MODE=0666"}})
+	if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != 0o666 {
+		t.Errorf("the mode is %v, %v, want 0666", info.Mode(), err)
+	}
+	if _, status, body := newClient(t, nil, "unix", path).create(t, again, again.BaseURL, `{"id":1,"name":"fern"}`); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// TLS is spoken over a Unix socket, too, if it is configured.
+func TestTLSOverUnixSocket(t *testing.T) {
+	t.Parallel()
+	authority := certtest.New(t)
+	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
+	server, path := startUnix(t, "TLS_CERT_FILE="+cert, "TLS_KEY_FILE="+key)
+	version, status, body := newClient(t, authority.Client(), "unix", path).create(t, server, server.BaseURL, `{"id":1,"name":"fern"}`)
+	if version != "HTTP/2.0" || status != 200 || server.BaseURL != "https://localhost" {
+		t.Errorf("%s %d %s at %s", version, status, body, server.BaseURL)
+	}
+}
+
+// A manager stands in for systemd: it is told how a service is.
+type manager struct {
+	*net.UnixConn
+
+	t *testing.T
+}
+
+func newManager(t *testing.T) (m *manager, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &manager{conn, t}, path
+}
+
+// want waits for a message, and lets those pass that say that the service lives.
+func (m *manager) want(message string) {
+	m.t.Helper()
+	if err := m.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		m.t.Fatal(err)
+	}
+	for buffer := make([]byte, 100); ; {
+		n, err := m.Read(buffer)
+		if err != nil {
+			m.t.Fatalf("waiting for %s: %v", message, err)
+		}
+		switch got := string(buffer[:n]); got {
+		case message:
+			return
+		case "WATCHDOG=1":
+		default:
+			m.t.Fatalf("told %q, want %q", got, message)
+		}
+	}
+}
+
+// A service of Type=notify says when it is ready, that it lives, and when it stops.
+func TestNotify(t *testing.T) {
+	t.Parallel()
+	m, path := newManager(t)
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=200000"}})
+	m.want("READY=1")
+	m.want("WATCHDOG=1")
+	m.want("WATCHDOG=1")
+	server.Terminate()
+	m.want("STOPPING=1")
+	<-server.Exited() // a second signal would not wait
+	server.Stop()
+}
+
+// systemd hands over the socket: the server takes it in place of ADDR, and what
+// came in before it started is answered.
+func TestSocketActivation(t *testing.T) {
+	t.Parallel()
+	activate := tools.Require(t, "systemd-socket-activate")
+	for name, several := range map[string]bool{"one socket": false, "one of several": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "http.sock")
+			var others []string
+			if several {
+				others = []string{"--fdname=other:http", "--listen=" + filepath.Join(dir, "other.sock")}
+			}
+			server := plantstore.Command(t, dir, nil, "serve")
+			cmd := plantstore.Command(t, dir, nil)
+			cmd.Path, cmd.Args = activate, slices.Concat(
+				[]string{"systemd-socket-activate", "--setenv=ADMIN_ADDR=off", "--setenv=JWT_SECRET=" + strings.Repeat("s", 32)},
+				others, []string{"--listen=" + path}, server.Args)
+			cmd.Stderr = os.Stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			stop := func() error {
+				_ = cmd.Process.Signal(syscall.SIGTERM)
+				return cmd.Wait()
+			}
+			await(t, "the socket is there", func() bool { _, err := os.Lstat(path); return err == nil })
+			answer, err := newClient(t, nil, "unix", path).Get("http://localhost/openapi.json") //nolint:noctx // it has a time-out
+			if err != nil {
+				_ = stop()
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				t.Errorf("status %s", answer.Status)
+			}
+			if err := stop(); err != nil {
+				t.Errorf("it ends with %v", err)
+			}
+			if _, err := os.Lstat(path); err != nil {
+				t.Errorf("the socket of systemd is gone: %v", err)
+			}
+		})
+	}
+}
+
+// What systemd hands over in another way than it should is refused, and nothing else
+// is listened on: of several sockets one must have the right name, and clients must be
+// able to connect to it.
+func TestWrongActivation(t *testing.T) {
+	t.Parallel()
+	for names, want := range map[string]string{
+		"a:b":    "FileDescriptorName=http",
+		"http:b": "must be a socket of ListenStream=",
+		"a":      "must be a socket of ListenStream=",
+	} {
+		t.Run(names, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			var files []*os.File
+			for name := range strings.SplitSeq(names, ":") {
+				file, err := os.Create(filepath.Join(dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = file.Close() }()
+				files = append(files, file)
+			}
+			server := plantstore.Command(t, dir, []string{fmt.Sprint("LISTEN_FDS=", len(files)), "LISTEN_FDNAMES=" + names}, "serve")
+			cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", `LISTEN_PID=$$ exec "$@"`, "sh"}, server.Args...)...)
+			cmd.Dir, cmd.Env, cmd.ExtraFiles = dir, server.Env, files
+			out, err := cmd.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), want) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}

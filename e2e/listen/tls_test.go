@@ -1,0 +1,226 @@
+package listen
+
+import (
+	"crypto/tls"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+	"plantstore/internal/certtest"
+)
+
+// startTLS starts a server with a certificate of authority in the folder dir.
+func startTLS(t *testing.T, authority *certtest.Authority, dir string) *plantstore.Server {
+	t.Helper()
+	cert, key := authority.Issue(dir, time.Now().Add(time.Hour))
+	return plantstore.Start(t, plantstore.Options{
+		Dir: t.TempDir(), Env: []string{"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key},
+	})
+}
+
+// host returns host and port of a server.
+func host(t *testing.T, server *plantstore.Server) string {
+	t.Helper()
+	u, err := url.Parse(server.BaseURL)
+	if err != nil || u.Scheme != "https" {
+		t.Fatalf("base URL %q, %v, want https", server.BaseURL, err)
+	}
+	return u.Host
+}
+
+// The contract holds over TLS in both versions of HTTP.
+func TestConformanceOverTLS(t *testing.T) {
+	t.Parallel()
+	authority := certtest.New(t)
+	server := startTLS(t, authority, t.TempDir())
+	for name, args := range map[string][]string{"HTTP/1.1": nil, "HTTP/2": {"--http2"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conform(t, server, append([]string{"--url", server.BaseURL, "--ca-file", authority.File}, args...)...)
+		})
+	}
+}
+
+// Go's own client speaks HTTP/2, or HTTP/1.1 if it wants to.
+func TestGoClient(t *testing.T) {
+	t.Parallel()
+	authority := certtest.New(t)
+	server := startTLS(t, authority, t.TempDir())
+	two, one := newClient(t, authority.Client(), "", ""), newClient(t, authority.Client("http/1.1"), "", "")
+	if version, status, body := two.create(t, server, server.BaseURL, `{"id":1,"name":"fern"}`); version != "HTTP/2.0" || status != 200 {
+		t.Errorf("%s %d %s, want 200 over HTTP/2.0", version, status, body)
+	}
+	if version, status, body := one.create(t, server, server.BaseURL, `{"id":2,"name":"fern"}`); version != "HTTP/1.1" || status != 200 {
+		t.Errorf("%s %d %s, want 200 over HTTP/1.1", version, status, body)
+	}
+}
+
+// curl is another implementation of all of it.
+func TestCurl(t *testing.T) {
+	t.Parallel()
+	curl := tools.Require(t, "curl")
+	authority := certtest.New(t)
+	server := startTLS(t, authority, t.TempDir())
+	plain := "http" + strings.TrimPrefix(server.BaseURL, "https")
+	tests := map[string]struct {
+		args []string
+		want []string
+	}{
+		"HTTP/2":                   {[]string{"--http2", server.BaseURL + "/openapi.json"}, []string{"HTTP/2 200", `"openapi"`}},
+		"HTTP/2, an error":         {[]string{"--http2", server.BaseURL + "/nowhere"}, []string{"HTTP/2 400", `"error":404`}},
+		"HTTP/1.1":                 {[]string{"--http1.1", server.BaseURL + "/nowhere"}, []string{"HTTP/1.1 400", `"error":404`}},
+		"HTTP/1.0":                 {[]string{"--http1.0", server.BaseURL + "/nowhere"}, []string{"HTTP/1.0 400", `"error":404`}},
+		"plain HTTP to a TLS port": {[]string{"--data", "{}", plain + "/plants"}, []string{"HTTP/1.1 400", "application/json", `"error":400`, "https://"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := append([]string{"--silent", "--show-error", "--include", "--cacert", authority.File}, test.args...)
+			cmd := plantstore.Command(t, t.TempDir(), nil)
+			cmd.Path, cmd.Args = curl, append([]string{"curl"}, args...)
+			out := output(t, cmd)
+			for _, want := range test.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("curl %q prints, want %q in it:\n%s", args, want, out)
+				}
+			}
+		})
+	}
+}
+
+// serial returns the serial number of the certificate that a server shows.
+func serial(t *testing.T, address string, config *tls.Config) string {
+	t.Helper()
+	conn, err := (&tls.Dialer{Config: config, NetDialer: &net.Dialer{Timeout: patience}}).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String() //nolint:forcetypeassert // so says Dialer
+}
+
+// A certificate is replaced while the server runs, as certbot (a symbolic link for
+// each file) and Kubernetes (one for their folder) do it. What cannot be used is
+// logged, and the one before stays.
+func TestCertificateIsReplaced(t *testing.T) {
+	t.Parallel()
+	authority, other := certtest.New(t), certtest.New(t)
+	dir := t.TempDir()
+	generation := func(name string, from *certtest.Authority) {
+		t.Helper()
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		from.Issue(filepath.Join(dir, name), time.Now().Add(time.Hour))
+		relink(t, name, filepath.Join(dir, "current"))
+	}
+	generation("first", authority)
+	server := plantstore.Start(t, plantstore.Options{Dir: t.TempDir(), Env: []string{
+		"TLS_CERT_FILE=" + filepath.Join(dir, "current", "cert.pem"), "TLS_KEY_FILE=" + filepath.Join(dir, "current", "key.pem"),
+	}})
+	address := host(t, server)
+	first := serial(t, address, authority.Client())
+	generation("second", authority)
+	await(t, "the second certificate is shown", func() bool { return serial(t, address, authority.Client()) != first })
+	second := serial(t, address, authority.Client())
+
+	generation("broken", other)
+	if err := os.WriteFile(filepath.Join(dir, "broken", "key.pem"), []byte("no key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the log names the broken key", func() bool {
+		return strings.Contains(server.Log(), "the new certificate cannot be used") && strings.Contains(server.Log(), "key.pem holds no private key")
+	})
+	server.HangUp()
+	await(t, "SIGHUP reads it, too", func() bool {
+		return strings.Contains(server.Log(), "not reloaded") && strings.Count(server.Log(), "key.pem holds no private key") == 2
+	})
+	if now := serial(t, address, authority.Client()); now != second {
+		t.Errorf("serial %s, want still %s", now, second)
+	}
+	generation("fourth", authority)
+	await(t, "the fourth certificate is shown", func() bool { return serial(t, address, authority.Client()) != second })
+}
+
+// relink makes a symbolic link anew, at once.
+func relink(t *testing.T, target, link string) {
+	t.Helper()
+	if err := os.Symlink(target, link+".new"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(link+".new", link); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is wrong with the options of TLS is said before anything is made.
+func TestWrongOptions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cert, key := certtest.New(t).Issue(dir, time.Now().Add(time.Hour))
+	other, _ := certtest.New(t).Issue(t.TempDir(), time.Now().Add(time.Hour))
+	garbage := filepath.Join(dir, "garbage")
+	if err := os.WriteFile(garbage, []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		env  string
+		code int
+		want string
+	}{
+		"no key":              {"TLS_CERT_FILE=" + cert, 2, "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
+		"no certificate":      {"TLS_KEY_FILE=" + key, 2, "TLS_KEY_FILE is given and TLS_CERT_FILE is not"},
+		"another key":         {"TLS_CERT_FILE=" + other + " TLS_KEY_FILE=" + key, 1, "do not belong together"},
+		"a missing file":      {"TLS_CERT_FILE=" + cert + "x TLS_KEY_FILE=" + key, 1, "TLS_CERT_FILE: open " + cert + "x: no such file"},
+		"a missing key":       {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + key + "x", 1, "TLS_KEY_FILE: open " + key + "x: no such file"},
+		"no PEM":              {"TLS_CERT_FILE=" + garbage + " TLS_KEY_FILE=" + key, 1, "TLS_CERT_FILE " + garbage + " holds no certificate"},
+		"no PEM in the key":   {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + garbage, 1, "TLS_KEY_FILE " + garbage + " holds no private key"},
+		"files and ACME":      {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + key + " ACME_DOMAINS=a.test", 2, "TLS_CERT_FILE and ACME_DOMAINS are both given"},
+		"ACME over a socket":  {"ADDR=unix:s ACME_DOMAINS=a.test", 2, "ACME_DOMAINS needs a port"},
+		"a file for a socket": {"ADDR=unix:" + garbage, 1, "is no socket"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := t.TempDir()
+			cmd := plantstore.Command(t, at, append([]string{"ADDR=127.0.0.1:0"}, strings.Fields(test.env)...), "serve")
+			out, _ := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
+				t.Errorf("exit code %d, want %d; it says\n%s\nwant %q", code, test.code, out, test.want)
+			}
+			if entries, err := os.ReadDir(at); err != nil || len(entries) > 0 {
+				t.Errorf("it has left something behind: %v, %v", entries, err)
+			}
+		})
+	}
+}
+
+// A certificate that has expired is used, and said to be so.
+func TestExpiredCertificate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cert, key := certtest.New(t).Issue(dir, time.Now().Add(-time.Hour))
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key}})
+	await(t, "a warning", func() bool { return strings.Contains(server.Log(), "the certificate is not valid now") })
+}
+
+// The admin listener speaks plain HTTP beside TLS, and counts what it refuses.
+func TestAdminBesideTLS(t *testing.T) {
+	t.Parallel()
+	server := startTLS(t, certtest.New(t), t.TempDir())
+	admin := []string{"ADMIN_ADDR=" + strings.TrimPrefix(server.AdminURL, "http://")}
+	output(t, plantstore.Command(t, t.TempDir(), admin, "health"))
+	if _, status, body := newClient(t, nil, "", "").create(t, server, "http://"+host(t, server), "{}"); status != 400 {
+		t.Errorf("plain HTTP to the TLS port: %d %s", status, body)
+	}
+	await(t, "the refusal is counted", func() bool {
+		metrics := newClient(t, nil, "", "").get(t, server.AdminURL+"/metrics")
+		return strings.Contains(metrics, `plantstore_requests_total{outcome="refused",error="400"} 1`)
+	})
+}
