@@ -5,7 +5,11 @@ package operate
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,6 +51,43 @@ func TestReaderOfLogGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// Signals that come while the server starts, here while it waits for its seed, do not
+// end it; it heeds them when it runs.
+func TestSignalsDuringStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	seed := filepath.Join(dir, "seed")
+	if err := syscall.Mkfifo(seed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0"}, "serve", "--seed", seed)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.OpenFile(seed, os.O_WRONLY, 0) // waits for the reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(cmd.Process.Signal(syscall.SIGHUP), cmd.Process.Signal(syscall.SIGUSR1), pipe.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := []string{`"msg":"ready"`, `"msg":"reloaded"`, "SIGUSR1: the level of the log is changed"}
+	for lines := bufio.NewScanner(stderr); len(missing) > 0 && lines.Scan(); {
+		missing = slices.DeleteFunc(missing, func(word string) bool { return strings.Contains(lines.Text(), word) })
+	}
+	if len(missing) > 0 {
+		t.Errorf("the log lacks %q", missing)
+	}
+	if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {
 		t.Errorf("it ends with %v", err)
 	}
 }

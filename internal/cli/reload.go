@@ -5,13 +5,41 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"syscall"
 )
 
+// signals are those that a server heeds beside those that end it. There are none on
+// Windows.
+type signals struct {
+	hangup, toggle chan os.Signal
+}
+
+// catchSignals catches them from now on: one that comes while the server starts does
+// not end it, but is heeded once it runs. Nor does SIGPIPE: who reads the log may go,
+// the server stays, and an audit log that cannot be written refuses creates.
+func catchSignals() signals {
+	signal.Ignore(syscall.SIGPIPE)
+	return signals{catch(hangup()), catch(toggle())}
+}
+
+func catch(which []os.Signal) chan os.Signal {
+	arrived := make(chan os.Signal, 1)
+	if len(which) > 0 { // Notify would take none for all
+		signal.Notify(arrived, which...)
+	}
+	return arrived
+}
+
+// release lets them end the process again.
+func (s signals) release() {
+	signal.Stop(s.hangup)
+	signal.Stop(s.toggle)
+}
+
 // reloadOn calls each of reloads at each SIGHUP, one after the other, until ctx is
-// done. What fails is logged, and must have left everything as it was. There is no
-// such signal on Windows.
-func reloadOn(ctx context.Context, logger *slog.Logger, reloads ...func(context.Context) error) {
-	onSignal(ctx, hangup(), func() {
+// done. What fails is logged, and must have left everything as it was.
+func (s signals) reloadOn(ctx context.Context, logger *slog.Logger, reloads ...func(context.Context) error) {
+	go onSignal(ctx, s.hangup, func() {
 		failed := 0
 		for _, reload := range reloads {
 			if err := reload(ctx); err != nil {
@@ -41,11 +69,10 @@ func onTerminalGone(p *Process, stop context.CancelFunc) func(context.Context) e
 }
 
 // toggleDebugOn lets SIGUSR1 lower the level of the log to debug, and put it back
-// to preset the next time, until ctx is done. It says so at every level. On Windows
-// there is no SIGUSR1.
-func toggleDebugOn(ctx context.Context, logger *slog.Logger, level *slog.LevelVar) {
+// to preset the next time, until ctx is done. It says so at every level.
+func (s signals) toggleDebugOn(ctx context.Context, logger *slog.Logger, level *slog.LevelVar) {
 	preset := level.Level()
-	onSignal(ctx, toggle(), func() {
+	go onSignal(ctx, s.toggle, func() {
 		to := slog.LevelDebug
 		if level.Level() == to {
 			to = preset
@@ -55,22 +82,14 @@ func toggleDebugOn(ctx context.Context, logger *slog.Logger, level *slog.LevelVa
 	})
 }
 
-// onSignal calls do at each of the signals, if there are any, until ctx is done.
-func onSignal(ctx context.Context, signals []os.Signal, do func()) {
-	if len(signals) == 0 {
-		return // Notify would take none for all
-	}
-	arrived := make(chan os.Signal, 1)
-	signal.Notify(arrived, signals...)
-	go func() {
-		defer signal.Stop(arrived)
-		for {
-			select {
-			case <-arrived:
-				do()
-			case <-ctx.Done():
-				return
-			}
+// onSignal calls do at each signal, until ctx is done.
+func onSignal(ctx context.Context, arrived <-chan os.Signal, do func()) {
+	for {
+		select {
+		case <-arrived:
+			do()
+		case <-ctx.Done():
+			return
 		}
-	}()
+	}
 }

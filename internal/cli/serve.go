@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os/signal"
-	"syscall"
 
 	"github.com/urfave/cli/v3"
 
@@ -70,9 +68,8 @@ func engines(logger *slog.Logger) storage.Engines {
 func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (err error) {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	// Who reads the log may go; the server stays, and an audit log that cannot be
-	// written refuses creates.
-	signal.Ignore(syscall.SIGPIPE)
+	caught := catchSignals()
+	defer caught.release()
 
 	certificates, err := newCertificates(c)
 	if err != nil {
@@ -115,8 +112,8 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	if err != nil {
 		return err
 	}
-	toggleDebugOn(ctx, logger, level)
-	reloadOn(ctx, logger, keys.reload, keys.reloadIssuer, certificates.Reload, reopenAudit, onTerminalGone(p, stop))
+	caught.toggleDebugOn(ctx, logger, level)
+	caught.reloadOn(ctx, logger, keys.reload, keys.reloadIssuer, certificates.Reload, reopenAudit, onTerminalGone(p, stop))
 
 	counted := &control.Counted{Store: store}
 	closeControl, controlErr := startControl(ctx, c, counted, logger)
