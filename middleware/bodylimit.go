@@ -137,6 +137,6 @@ func (b *limitedBody) fault(err error) *models.Error {
 			"the body is shorter than its Content-Length or lacks its last chunk")
 	default:
 		return models.NewError(models.CodeBadRequest,
-			"the body could not be read; check its Transfer-Encoding: chunked").WithCause(err)
+			"the body could not be read; check that it is as long as its Content-Length, or the form of its chunks").WithCause(err)
 	}
 }

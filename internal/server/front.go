@@ -102,11 +102,18 @@ func (f *front) greet(c *conn, stays bool) {
 	}
 	nc := c.Conn
 	_ = nc.SetDeadline(time.Now().Add(wait)) // if it fails, so does Read
-	unhurried := context.AfterFunc(c.stopping, func() { _ = nc.SetDeadline(time.Now().Add(stopGrace)) })
+	// While it waits for a certificate, the handshake neither reads nor writes.
+	inTime, cancel := context.WithTimeout(f.server.cut, wait)
+	defer cancel()
+	unhurried := context.AfterFunc(c.stopping, func() {
+		_ = nc.SetDeadline(time.Now().Add(stopGrace))
+		time.AfterFunc(stopGrace, cancel)
+	})
 	first := &opening{Conn: nc, conn: c, left: maxHandshake}
 	begun, encrypted := first.look()
 	if begun && !encrypted {
 		unhurried()
+		first.shaken = true // there is none
 		c.Conn = first
 		c.refuseNext(wait, notEncrypted(), c.server.linger)
 		return
@@ -114,7 +121,7 @@ func (f *front) greet(c *conn, stays bool) {
 	secure := tls.Server(first, f.regular)
 	err := net.ErrClosed
 	if begun {
-		err = secure.HandshakeContext(f.server.cut)
+		err = secure.HandshakeContext(inTime)
 	}
 	first.shaken = true
 	unhurried()

@@ -100,6 +100,76 @@ func TestPlainToTLS(t *testing.T) {
 	}
 }
 
+// It is read to its end, however long it is, so that the client gets its answer,
+// with what the end of its header says.
+func TestMuchPlainToTLS(t *testing.T) {
+	t.Parallel()
+	s, _ := startSecure(t)
+	for name, text := range map[string]string{
+		"body":   "POST /good HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nContent-Length: 8388608\r\n\r\n" + strings.Repeat("a", 8<<20),
+		"header": "GET / HTTP/1.1\r\nHost: x\r\nA: " + strings.Repeat("a", 20<<10) + "\r\nX-Request-Id: mine\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := s.dial(t)
+			if _, err := io.WriteString(c, text); err != nil {
+				t.Errorf("it is not read: %v", err)
+			}
+			if r := c.wantRefusal(models.CodeBadRequest); r.Header.Get("X-Request-Id") != "mine" {
+				t.Errorf("%v %s", r.Header, r.body)
+			}
+		})
+	}
+}
+
+// A server that stops does not wait for who has only begun to speak plain HTTP.
+func TestShutdownWithPlainToTLS(t *testing.T) {
+	t.Parallel()
+	s, _ := startSecure(t, func(_ *site, config *Config) { config.HeaderTimeout = time.Hour })
+	s.dial(t).send("POST")
+	s.stop()
+	select {
+	case err := <-s.done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Error("it waits")
+	}
+}
+
+// A handshake ends in time, also where it is a certificate that it waits for.
+func TestSlowCertificate(t *testing.T) {
+	t.Parallel()
+	for name, header := range map[string]time.Duration{"header timeout": 50 * time.Millisecond, "stop": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked, ended := make(chan struct{}), make(chan struct{})
+			s, authority := startSecure(t, func(_ *site, config *Config) {
+				config.HeaderTimeout = header
+				config.TLS = &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+					close(asked)
+					<-hello.Context().Done()
+					close(ended)
+					return nil, hello.Context().Err()
+				}}
+			})
+			c, config := s.dial(t), authority.Client()
+			config.ServerName = "localhost"
+			go func() { _ = tls.Client(c.Conn, config).HandshakeContext(t.Context()) }() // nobody gets an answer
+			<-asked
+			if name == "stop" {
+				s.stop()
+			}
+			select {
+			case <-ended:
+			case <-time.After(patience):
+				t.Error("it waits")
+			}
+		})
+	}
+}
+
 // A client that is slow with its handshake loses its connection.
 func TestSlowHandshake(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"time"
@@ -115,10 +116,15 @@ func (c *conn) lastCall() {
 
 // refuseNext answers the next request with e, if there is one in time, and closes
 // the connection. It waits for the header: clients take an answer to nothing for
-// a fault of the connection.
+// a fault of the connection. Once the server stops it does not wait for long.
 func (c *conn) refuseNext(wait time.Duration, e *models.Error, limits lingerLimits) {
 	_ = c.Conn.SetReadDeadline(time.Now().Add(wait)) // if it fails, so does Read
-	if h := c.nextHead(); h.begun {
+	unhurried := context.AfterFunc(c.stopping, func() {
+		_ = c.Conn.SetReadDeadline(time.Now().Add(min(wait, stopGrace)))
+	})
+	h := c.nextHead()
+	unhurried()
+	if h.begun {
 		c.lingerOn(e, h.requester(), limits)
 		return
 	}

@@ -147,7 +147,7 @@ func (c Config) unfit(r *http.Request) *models.Error {
 	switch {
 	case lines > maxHeaderLines:
 		return c.refusal(models.CodeHeaderTooLarge)
-	case r.Header.Get("Expect") != "": // net/http has taken away 100-continue
+	case strings.Join(r.Header["Expect"], "") != "": // net/http has taken away 100-continue
 		return c.refusal(models.CodeExpectationFailed)
 	case r.Host == "" || !httpguts.ValidHostHeader(r.Host):
 		return models.NewError(models.CodeBadRequest, ":authority: it must name the host of the URL, and perhaps a port")
