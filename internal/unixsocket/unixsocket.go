@@ -26,7 +26,7 @@ type Listener struct {
 
 // Listen makes a socket at path with that mode, which says who may connect. What is
 // there must be nothing, or a socket on which nobody listens any more: that is
-// replaced.
+// replaced. One of which that is not certain stays, and is an error.
 func Listen(ctx context.Context, path string, mode fs.FileMode) (*Listener, error) {
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err
@@ -84,9 +84,15 @@ func removeStale(ctx context.Context, path string) error {
 		}
 		return err
 	}
-	if conn, err := Dial(ctx, path); err == nil {
+	conn, err := Dial(ctx, path)
+	switch {
+	case err == nil:
 		_ = conn.Close()
 		return fmt.Errorf("somebody else listens on %s", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // it has just been removed
+	case !errors.Is(err, refused): // a full queue, or a socket of another user
+		return fmt.Errorf("somebody may listen there already: %w; remove the socket if nobody does", err)
 	}
 	return os.Remove(path)
 }

@@ -1,0 +1,87 @@
+package unixsocket_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plantstore/internal/unixsocket"
+)
+
+// leave makes a socket at path on which nobody listens any more.
+func leave(t *testing.T, path string) {
+	t.Helper()
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.SetUnlinkOnClose(false)
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listen makes a socket at path, on which the test listens until it ends.
+func listen(t *testing.T, path string) {
+	t.Helper()
+	listener, err := unixsocket.Bind(t.Context(), path, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+}
+
+// A place is how a path is made ready, and what Listen says to it.
+type place struct {
+	make func(t *testing.T, path string)
+	want string // in the error; empty: what is there is replaced
+}
+
+func TestListen(t *testing.T) {
+	t.Parallel()
+	checkListen(t, map[string]place{
+		"nothing":       {func(*testing.T, string) {}, ""},
+		"a stale one":   {leave, ""},
+		"a listener":    {listen, "somebody else listens"},
+		"a plain file":  {write, "it is no socket"},
+		"a broken link": {link, "it is no socket"},
+	})
+}
+
+func checkListen(t *testing.T, places map[string]place) {
+	t.Helper()
+	for name, place := range places {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "s")
+			place.make(t, path)
+			before, _ := os.Lstat(path)
+			listener, err := unixsocket.Listen(t.Context(), path, 0o600)
+			if err == nil {
+				defer func() { _ = listener.Close() }()
+			}
+			if place.want == "" && err != nil || place.want != "" && (err == nil || !strings.Contains(err.Error(), place.want)) {
+				t.Fatalf("got %v, want %q", err, place.want)
+			}
+			if after, statErr := os.Lstat(path); err != nil && (statErr != nil || !os.SameFile(before, after)) {
+				t.Errorf("it was refused, and what was there is gone: %v", statErr)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Symlink("nowhere", path); err != nil {
+		t.Fatal(err)
+	}
+}
