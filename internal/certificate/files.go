@@ -29,10 +29,20 @@ type Files struct {
 	cert, key string
 	current   atomic.Pointer[tls.Certificate]
 
-	mu     sync.Mutex     // guards the following
-	seen   [2]os.FileInfo // when they were last read; nil if they were not there
-	warned bool           // that current is not valid at this time
+	mu       sync.Mutex     // guards the following
+	seen     [2]os.FileInfo // when they were last read; nil if they were not there
+	failure  string         // why they could not be used then; empty if they could
+	validity validity       // of current, when it was last looked at
 }
+
+// A validity is whether clients take a certificate at a time.
+type validity int
+
+const (
+	valid validity = iota
+	notYetValid
+	expired
+)
 
 // Load reads a certificate, with those between it and its authority, from the file
 // cert, and its private key from the file key. Both are PEM. The error names the
@@ -77,32 +87,45 @@ func (f *Files) Watch(ctx context.Context, logger *slog.Logger) {
 	}
 }
 
-// check reads the files if they have changed, and warns of what clients will not
+// check reads the files if they have changed, or could not be used: then whoever may
+// read them can have changed without a sign of it. It warns of what clients will not
 // take.
 func (f *Files) check(logger *slog.Logger) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.changed() {
-		if err := f.read(); err != nil {
-			logger.Error("the new certificate cannot be used; the one before stays in use", "cause", err.Error())
-		} else {
+	if before := f.failure; before != "" || f.changed() {
+		switch err := f.read(); {
+		case err == nil:
 			leaf := f.current.Load().Leaf
 			logger.Info("the certificate was loaded anew", "file", f.cert, "serial", leaf.SerialNumber.Text(16), "expires", leaf.NotAfter)
+		case f.failure != before:
+			logger.Error("the new certificate cannot be used; the one before stays in use", "cause", f.failure)
 		}
 	}
 	f.warn(logger)
 }
 
-// warn logs once that the certificate is not valid at this time. The caller holds
-// f.mu, as those of the following do.
+// warn logs once that the certificate is not valid yet, and once that it has
+// expired. The caller holds f.mu, as those of the following do.
 func (f *Files) warn(logger *slog.Logger) {
-	leaf, now := f.current.Load().Leaf, time.Now()
-	if f.warned || now.After(leaf.NotBefore) && now.Before(leaf.NotAfter) {
+	leaf := f.current.Load().Leaf
+	before := f.validity
+	f.validity = validityOf(leaf, time.Now())
+	if f.validity == valid || f.validity == before {
 		return
 	}
-	f.warned = true
 	logger.Warn("the certificate is not valid now: clients will refuse it; replace it, or look at the clock",
 		"file", f.cert, "from", leaf.NotBefore, "expires", leaf.NotAfter)
+}
+
+func validityOf(leaf *x509.Certificate, now time.Time) validity {
+	switch {
+	case now.Before(leaf.NotBefore):
+		return notYetValid
+	case now.After(leaf.NotAfter):
+		return expired
+	}
+	return valid
 }
 
 // look returns what there is to see of the files without reading them.
@@ -131,24 +154,35 @@ func (f *Files) changed() bool {
 	return false
 }
 
-// read reads the files. What changes while it does is seen as a change later.
+// read reads the files, and uses what is in them if it can. What changes while it
+// does is seen as a change later.
 func (f *Files) read() error {
 	f.seen = f.look()
+	pair, err := f.pair()
+	if err != nil {
+		f.failure = err.Error()
+		return err
+	}
+	f.current.Store(&pair)
+	f.failure, f.validity = "", valid
+	return nil
+}
+
+// pair returns what is in the files.
+func (f *Files) pair() (tls.Certificate, error) {
 	cert, err := os.ReadFile(f.cert)
 	if err != nil {
-		return fmt.Errorf("TLS_CERT_FILE: %w", err)
+		return tls.Certificate{}, fmt.Errorf("TLS_CERT_FILE: %w", err)
 	}
 	key, err := os.ReadFile(f.key)
 	if err != nil {
-		return fmt.Errorf("TLS_KEY_FILE: %w", err)
+		return tls.Certificate{}, fmt.Errorf("TLS_KEY_FILE: %w", err)
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return f.explain(err, cert)
+		return tls.Certificate{}, f.explain(err, cert)
 	}
-	f.current.Store(&pair)
-	f.warned = false
-	return nil
+	return pair, nil
 }
 
 // explain says which of the files is to blame.

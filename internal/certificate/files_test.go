@@ -115,6 +115,48 @@ func TestWatch(t *testing.T) {
 	})
 }
 
+// Files that cannot be used are read again even if there is nothing to see of what
+// has made them usable, as of the right to read them.
+func TestWatchAfterFailure(t *testing.T) {
+	t.Parallel()
+	authority := certtest.New(t)
+	watched(t, func(t *testing.T, dir string, files *certificate.Files, log *log, pass func()) {
+		first := shown(t, files)
+		time.Sleep(time.Millisecond) // certificates have the time as their number
+		_, key := authority.Issue(dir, time.Now().Add(time.Hour))
+		whole, err := os.ReadFile(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		overwrite(t, key, bytes.Repeat([]byte("x"), len(whole)))
+		if pass(); strings.Count(log.take(), "holds no private key") != 1 {
+			t.Error("nothing is said, or too much")
+		}
+		if pass(); log.take() != "" {
+			t.Error("the same is said twice")
+		}
+		overwrite(t, key, whole)
+		if pass(); shown(t, files) == first || strings.Count(log.take(), "loaded anew") != 1 {
+			t.Error("the files are not read again, or nothing is said of it")
+		}
+		if pass(); log.take() != "" {
+			t.Error("they are read still")
+		}
+	})
+}
+
+// overwrite replaces the content of a file by another one of the same length, with
+// the same time of it.
+func overwrite(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Reload does not wait until a change is seen, and what it has read is no change any
 // more.
 func TestReload(t *testing.T) {
@@ -140,16 +182,26 @@ func TestReload(t *testing.T) {
 	})
 }
 
-// That a certificate has expired is said once, also if it does while it is used.
-func TestExpiry(t *testing.T) {
+// That a certificate is not valid yet, and that it has expired, is said once each,
+// also if it comes to that while it is used.
+func TestValidity(t *testing.T) {
 	t.Parallel()
-	watched(t, func(t *testing.T, _ string, _ *certificate.Files, log *log, pass func()) {
+	authority := certtest.New(t)
+	watched(t, func(t *testing.T, dir string, _ *certificate.Files, log *log, pass func()) {
 		if said := log.take(); said != "" {
 			t.Errorf("it is valid, and the log says %q", said)
 		}
-		time.Sleep(time.Hour)
+		authority.Issue(dir, time.Now().Add(certtest.Validity+time.Hour))
 		if pass(); strings.Count(log.take(), "not valid now") != 1 {
-			t.Error("nothing is said, or too much")
+			t.Error("it is not valid yet: nothing is said, or too much")
+		}
+		time.Sleep(time.Hour)
+		if pass(); log.take() != "" {
+			t.Error("it is valid, or was not before, and yet")
+		}
+		time.Sleep(certtest.Validity)
+		if pass(); strings.Count(log.take(), "not valid now") != 1 {
+			t.Error("it has expired: nothing is said, or too much")
 		}
 		if pass(); log.take() != "" {
 			t.Error("it is said again")

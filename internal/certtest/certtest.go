@@ -17,6 +17,9 @@ import (
 	"time"
 )
 
+// Validity is how long certificates are valid before they expire.
+const Validity = 24 * time.Hour
+
 // An Authority issues certificates that are good for the clients that trust it.
 type Authority struct {
 	// File holds its own certificate, as PEM.
@@ -56,14 +59,14 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 }
 
 // Issue writes a certificate that is good for localhost, 127.0.0.1, [::1] and the
-// addresses until expires, and its key, into the files cert.pem and key.pem of the
-// folder dir. It returns their paths.
+// addresses, for [Validity] until expires, and its key, into the files cert.pem and
+// key.pem of the folder dir. It returns their paths.
 func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (cert, key string) {
 	a.t.Helper()
 	private := newKey(a.t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "localhost"},
-		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: expires,
+		NotBefore: expires.Add(-Validity), NotAfter: expires,
 		DNSNames: []string{"localhost"}, IPAddresses: append([]net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, addresses...),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
