@@ -84,9 +84,15 @@ func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (c
 	return cert, key
 }
 
+// write puts a new file in place of the one at path: its time alone may be the same
+// on file systems that tell no small differences.
 func write(t testing.TB, path, kind string, der []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+	written := path + ".new"
+	if err := os.WriteFile(written, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(written, path); err != nil {
 		t.Fatal(err)
 	}
 }
