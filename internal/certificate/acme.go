@@ -1,18 +1,29 @@
 package certificate
 
 import (
+	"cmp"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/tls"
+	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// retryInterval is how long it takes until a certificate that was not to be had is
-// asked for again.
-const retryInterval = 2 * time.Minute
+// How long it takes until a certificate that was not to be had is asked for again: it
+// doubles from minRetry with each failure. Let's Encrypt allows five failed validations
+// an hour.
+const (
+	minRetry = 2 * time.Minute
+	maxRetry = time.Hour
+)
 
 // An ACME gets certificates from an authority by ACME (RFC 8555), which convinces
 // itself by a challenge in the handshake of TLS (RFC 8737), and renews them in
@@ -20,13 +31,34 @@ const retryInterval = 2 * time.Minute
 type ACME struct {
 	domains []string
 	manager autocert.Manager
+
+	mu       sync.Mutex
+	attempts map[request]*attempt // the last ones
 }
 
-// NewACME returns an ACME for these domains. It keeps keys and certificates in the
-// folder cache. The authority is that with its directory at a URL; empty means
-// Let's Encrypt. It writes to the address email, if there is one, about problems.
+// A request is for the certificate of a domain with a kind of key.
+type request struct {
+	domain string
+	rsa    bool // else ECDSA
+}
+
+// An attempt to get a certificate is shared by all who want it: it may take minutes,
+// and does not end before.
+type attempt struct {
+	done chan struct{} // closed at the end; what follows is set by then
+	wait time.Duration // how long err stands
+
+	certificate *tls.Certificate
+	err         error
+	again       time.Time // until then err stands
+}
+
+// NewACME returns an ACME for these domains, in lower case. It keeps keys and
+// certificates in the folder cache. The authority is that with its directory at a URL;
+// empty means Let's Encrypt. It writes to the address email, if there is one, about
+// problems.
 func NewACME(domains []string, cache, directory, email string) *ACME {
-	return &ACME{domains: domains, manager: autocert.Manager{
+	return &ACME{domains: domains, attempts: make(map[request]*attempt), manager: autocert.Manager{
 		Prompt:     autocert.AcceptTOS,
 		Cache:      autocert.DirCache(cache),
 		HostPolicy: autocert.HostWhitelist(domains...),
@@ -45,28 +77,82 @@ func (a *ACME) TLS() *tls.Config {
 	}
 }
 
-// certificate returns the certificate that a client asks for. It does not wait for
-// longer than the client: getting one may take minutes.
+// certificate returns the certificate that a client asks for, or that of a challenge,
+// which is at hand.
 func (a *ACME) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	if hello.ServerName == "" {
-		named := *hello
-		named.ServerName = a.domains[0]
-		hello = &named
+	if slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) {
+		return a.manager.GetCertificate(hello)
 	}
-	type outcome struct {
-		certificate *tls.Certificate
-		err         error
+	domain := cmp.Or(strings.ToLower(hello.ServerName), a.domains[0])
+	if !slices.Contains(a.domains, domain) {
+		return nil, fmt.Errorf("there is no certificate for %q, which is none of the domains of ACME", domain)
 	}
-	got := make(chan outcome, 1)
+	attempt := a.attempt(request{domain: domain, rsa: !takesECDSA(hello)})
+	if err := attempt.await(hello.Context()); err != nil {
+		return nil, fmt.Errorf("there is no certificate for %s by ACME yet: %w", domain, err)
+	}
+	return attempt.certificate, nil
+}
+
+// takesECDSA reports whether a client takes a certificate with a key on the curve
+// P-256.
+func takesECDSA(hello *tls.ClientHelloInfo) bool {
+	anyName := *hello
+	anyName.ServerName = ""
+	return anyName.SupportsCertificate(&tls.Certificate{
+		PrivateKey: &ecdsa.PrivateKey{PublicKey: ecdsa.PublicKey{Curve: elliptic.P256()}},
+	}) == nil
+}
+
+// attempt returns the attempt at r that is under way, or has failed not long ago, and
+// else begins one.
+func (a *ACME) attempt(r request) *attempt {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last := a.attempts[r]
+	if last != nil && last.stands() {
+		return last
+	}
+	next := &attempt{done: make(chan struct{}), wait: minRetry}
+	if last != nil && last.err != nil {
+		next.wait = min(2*last.wait, maxRetry)
+	}
+	a.attempts[r] = next
 	go func() {
-		certificate, err := a.manager.GetCertificate(hello)
-		got <- outcome{certificate, err}
+		defer close(next.done)
+		next.certificate, next.err = a.manager.GetCertificate(r.hello())
+		next.again = time.Now().Add(next.wait)
 	}()
+	return next
+}
+
+// hello returns what a client says that wants what r is for.
+func (r request) hello() *tls.ClientHelloInfo {
+	hello := &tls.ClientHelloInfo{ServerName: r.domain}
+	if !r.rsa {
+		hello.CipherSuites = []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}
+	}
+	return hello
+}
+
+// stands reports whether there is no reason yet for another attempt.
+func (t *attempt) stands() bool {
 	select {
-	case o := <-got:
-		return o.certificate, o.err
-	case <-hello.Context().Done():
-		return nil, hello.Context().Err()
+	case <-t.done:
+		return t.err != nil && time.Now().Before(t.again)
+	default:
+		return true
+	}
+}
+
+// await waits until the attempt has ended or ctx is done. It returns nil if there is a
+// certificate.
+func (t *attempt) await(ctx context.Context) error {
+	select {
+	case <-t.done:
+		return t.err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -74,44 +160,35 @@ func (a *ACME) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 func (a *ACME) Reload(context.Context) error { return nil }
 
 // Watch gets the certificates that are not there yet, before a client asks for
-// them, and logs what comes of it. It tries again until ctx is done. The server
-// must accept connections meanwhile.
+// them, and logs what comes of it. It tries again, less and less often, until ctx is
+// done. The server must accept connections meanwhile.
 func (a *ACME) Watch(ctx context.Context, logger *slog.Logger) {
-	ticker := time.NewTicker(retryInterval)
-	defer ticker.Stop()
-	for missing := a.domains; ; {
-		if missing = a.get(ctx, missing, logger); len(missing) == 0 {
+	var all sync.WaitGroup
+	for _, domain := range a.domains {
+		all.Go(func() { a.get(ctx, domain, logger) })
+	}
+	all.Wait()
+}
+
+// get gets the certificate for a domain, of the kind that every client of today takes,
+// unless ctx is done before.
+func (a *ACME) get(ctx context.Context, domain string, logger *slog.Logger) {
+	for {
+		attempt := a.attempt(request{domain: domain})
+		err := attempt.await(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			logger.Info("the certificate by ACME is there", "domain", domain, "expires", attempt.certificate.Leaf.NotAfter)
 			return
 		}
+		logger.Error("there is no certificate by ACME yet: this server must reach the authority, and the authority this server, at port 443 of the domain",
+			"domain", domain, "cause", err.Error(), "again", attempt.again)
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-time.After(time.Until(attempt.again)):
 		}
 	}
-}
-
-// get gets certificates, and returns the domains for which there are none.
-func (a *ACME) get(ctx context.Context, domains []string, logger *slog.Logger) (missing []string) {
-	for _, domain := range domains {
-		certificate, err := a.manager.GetCertificate(&tls.ClientHelloInfo{
-			ServerName: domain,
-			// What every client of today can do, so that the key is of the kind for
-			// which they ask.
-			CipherSuites:     []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
-			SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},
-			SupportedCurves:  []tls.CurveID{tls.CurveP256},
-		})
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			logger.Error("there is no certificate by ACME yet: the authority must reach this server at port 443 of the domain",
-				"domain", domain, "cause", err.Error())
-			missing = append(missing, domain)
-		default:
-			logger.Info("the certificate by ACME is there", "domain", domain, "expires", certificate.Leaf.NotAfter)
-		}
-	}
-	return missing
 }
