@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -94,21 +95,42 @@ func parseMode(v string) (fs.FileMode, error) {
 	return fs.FileMode(mode), nil
 }
 
-// parseDomains returns the domains in a list with commas.
+// How long a domain and each of its labels may be, in bytes (RFC 1035, 2.3.4; without
+// the dot at the end).
+const (
+	maxDomain = 253
+	maxLabel  = 63
+)
+
+// parseDomains returns the domains in a list with commas, in lower case, without the
+// dot of the root at their end.
 func parseDomains(v string) ([]string, error) {
 	var domains []string
 	for domain := range strings.SplitSeq(v, ",") {
-		domain = strings.ToLower(strings.Trim(domain, " "))
-		if strings.ContainsFunc(domain, unlikeDomain) || !strings.Contains(strings.Trim(domain, "."), ".") {
-			return nil, fmt.Errorf("must be domains such as plants.example.com, with commas between them and without wildcards")
+		domain = strings.TrimSuffix(strings.ToLower(strings.Trim(domain, " ")), ".")
+		if !isDomain(domain) {
+			return nil, fmt.Errorf("must be domains such as plants.example.com, with commas between them: at most %d bytes each, in labels of "+
+				"up to %d letters (a to z), digits and inner hyphens; no IP addresses, no wildcards", maxDomain, maxLabel)
 		}
 		domains = append(domains, domain)
 	}
 	return domains, nil
 }
 
+// isDomain reports whether there may be a certificate for a name. The last label of an
+// IPv4 address is a number, that of a domain never (RFC 3696, 2).
+func isDomain(name string) bool {
+	labels := strings.Split(name, ".")
+	return len(name) <= maxDomain && len(labels) > 1 && !slices.ContainsFunc(labels, unlikeLabel) &&
+		strings.Trim(labels[len(labels)-1], "0123456789") != ""
+}
+
+func unlikeLabel(label string) bool {
+	return label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' || strings.ContainsFunc(label, unlikeDomain)
+}
+
 func unlikeDomain(r rune) bool {
-	return r != '.' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
 }
 
 func checkDirectory(v string) error {

@@ -8,6 +8,10 @@ import (
 	"plantstore/internal/config"
 )
 
+// longDomain returns a domain that is as long as one may be, 253 bytes, and so is its
+// last label.
+func longDomain() string { return strings.Repeat("a.", 95) + strings.Repeat("b", 63) }
+
 // tlsSamples are those of how connections are secured.
 func tlsSamples() []sample {
 	return []sample{
@@ -20,8 +24,8 @@ func tlsSamples() []sample {
 		text("TLS_KEY_FILE", func(c *config.Config) any { return c.TLSKeyFile }),
 		{
 			"ACME_DOMAINS", func(c *config.Config) any { return strings.Join(c.ACMEDomains, "|") }, "",
-			[3]string{"a.example.com", "A.test, b-2.test", "xn--4ca.test"},
-			[3]any{"a.example.com", "a.test|b-2.test", "xn--4ca.test"},
+			[3]string{"a.example.com", "A.test., b-2.test", "xn--4ca.1a," + longDomain() + "."},
+			[3]any{"a.example.com", "a.test|b-2.test", "xn--4ca.1a|" + longDomain()},
 		},
 		{
 			"ACME_DIRECTORY", func(c *config.Config) any { return c.ACMEDirectory }, "",
