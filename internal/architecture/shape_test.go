@@ -63,24 +63,34 @@ func TestShape(t *testing.T) {
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
+	for _, path := range filesOf(t, ".go") {
+		all = append(all, parse(t, path))
+	}
+	return all
+}
+
+// filesOf returns the paths of the project's files with that suffix. There must be
+// some.
+func filesOf(t *testing.T, suffix string) (paths []string) {
+	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".") && path != root):
 			return fs.SkipDir
-		case !entry.IsDir() && strings.HasSuffix(path, ".go"):
-			all = append(all, parse(t, path))
+		case !entry.IsDir() && strings.HasSuffix(path, suffix):
+			paths = append(paths, path)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) == 0 {
-		t.Fatal("no Go files found")
+	if len(paths) == 0 {
+		t.Fatalf("no files *%s found", suffix)
 	}
-	return all
+	return paths
 }
 
 func parse(t *testing.T, path string) source {

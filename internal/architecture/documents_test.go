@@ -1,0 +1,72 @@
+package architecture
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// A link within the documents leads to a file, and to a heading that is there.
+func TestLinksOfDocuments(t *testing.T) {
+	t.Parallel()
+	links, elsewhere := regexp.MustCompile(`\]\(([^()\s]+)\)`), regexp.MustCompile(`^[a-z]+:`)
+	checked := 0
+	for _, path := range filesOf(t, ".md") {
+		for _, link := range links.FindAllStringSubmatch(prose(t, path), -1) {
+			if !elsewhere.MatchString(link[1]) {
+				checked++
+				checkLink(t, path, link[1])
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("no links found")
+	}
+}
+
+// checkLink reports a link of the document at path that leads nowhere.
+func checkLink(t *testing.T, path, link string) {
+	t.Helper()
+	file, heading, _ := strings.Cut(link, "#")
+	target := path
+	if file != "" {
+		target = filepath.Join(filepath.Dir(path), file)
+	}
+	if _, err := os.Stat(target); err != nil {
+		t.Errorf("%s: the link %s leads nowhere: %v", path, link, err)
+	} else if heading != "" && !anchors(t, target)[heading] {
+		t.Errorf("%s: the link %s leads to no heading of %s", path, link, target)
+	}
+}
+
+// prose returns a Markdown text without its blocks of code.
+func prose(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(string(text), "")
+}
+
+// anchors returns what a link may name in a Markdown text: its headings as GitHub
+// writes them in addresses. Of several that are alike only the first can be named.
+func anchors(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	found := make(map[string]bool)
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(prose(t, path), -1) {
+		found[strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, heading[1])] = true
+	}
+	return found
+}
