@@ -17,6 +17,7 @@ import (
 // Options are what the routes need from outside.
 type Options struct {
 	Store        storage.Store
+	Authored     bool // whether the store is told who creates a plant
 	Verify       middleware.Verify
 	Description  *apidocs.Description
 	Page         *apidocs.Page // nil: there is none
@@ -46,7 +47,7 @@ func New(options Options) http.Handler {
 	router.NoMethod(failWith(models.NewError(models.CodeMethodNotAllowed,
 		"this path does not take this method; see the header Allow")))
 
-	plants := newPlants(options.Store)
+	plants := newPlants(options)
 	router.POST("/plants",
 		middleware.Bearer(options.Verify),
 		middleware.JSONOnly(),

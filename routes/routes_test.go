@@ -36,7 +36,8 @@ func newHandler(t *testing.T, store storage.Store, change ...func(*routes.Option
 		t.Fatal(err)
 	}
 	options := routes.Options{
-		Store: store,
+		Store:    store,
+		Authored: true,
 		Verify: func(token string) (string, error) {
 			if token != "good" {
 				return "", models.NewError(models.CodeUnauthorized, "bad token")

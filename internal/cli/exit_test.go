@@ -51,6 +51,10 @@ func exitCodes() map[string]int {
 		"backup data/plants.db":    2,
 		"restore data/plants.db":   2,
 
+		"serve --addr unix:data/plants.db.sock": 2,
+		"serve --acme-cache x":                  2,
+		"config --tls-key-file x":               2,
+
 		"plants get 1":                                   1,
 		"plants list --storage-url no.db":                1,
 		"plants export no/out.csv":                       1,

@@ -78,7 +78,7 @@ func checkHealth(ctx context.Context, adminURL string) error {
 	if err := json.UnmarshalRead(io.LimitReader(answer.Body, maxHealth), &failure); err != nil || failure.Message == "" {
 		return fmt.Errorf("the server at %s answers %s", adminURL, answer.Status)
 	}
-	if failure.Code == models.CodeNotFound { // an admin listener has the path
+	if failure.Code == models.CodeNotFound || failure.Code == models.CodeBadRequest { // an admin listener has the path, and speaks plain HTTP
 		return misuse("%s is the address for clients: name that of the admin listener with --admin-addr or ADMIN_ADDR", adminURL)
 	}
 	return errors.New(failure.Message)

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -41,12 +42,19 @@ func TestHealthWithoutServer(t *testing.T) {
 func TestHealthOfWrongAddresses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	clients := startServer(t, "plantstore", nil).ready(t).BaseURL
+	secure := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":400,"message":"this port speaks TLS"}`)
+	}))
+	t.Cleanup(secure.Close)
+	const forClients = " is the address for clients: name that of the admin listener with --admin-addr or ADMIN_ADDR"
 	const free = ": with port 0 the server takes a free one; name that one with --admin-addr, as admin_url in the server's ready record has it"
 	for addr, want := range map[string]string{
 		"off":                                  "ADMIN_ADDR is off: there is nobody to ask; give the server an admin listener, such as 127.0.0.1:8081",
 		"127.0.0.1:0":                          "ADMIN_ADDR is 127.0.0.1:0" + free,
 		":00":                                  "ADMIN_ADDR is :00" + free,
-		strings.TrimPrefix(clients, "http://"): clients + " is the address for clients: name that of the admin listener with --admin-addr or ADMIN_ADDR",
+		strings.TrimPrefix(clients, "http://"): clients + forClients,
+		strings.TrimPrefix(secure.URL, "http://"): secure.URL + forClients,
 	} {
 		checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 2, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 	"plantstore/internal/unixsocket"
 )
 
@@ -79,6 +81,9 @@ func listenForClients(ctx context.Context, c *config.Config) (net.Listener, erro
 	path, ok := config.UnixPath(c.Addr)
 	if !ok {
 		return listenTCP(ctx, c.Addr, "--addr or ADDR")
+	}
+	if database := c.Storage.Path; database != "" && filepath.Clean(path) == filepath.Clean(control.SocketPath(database)) {
+		return nil, misuse("ADDR (--addr): %s is the socket that the commands for plants use: name another one", path)
 	}
 	socket, err := unixsocket.Listen(ctx, path, c.SocketMode)
 	if err != nil {

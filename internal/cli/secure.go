@@ -38,9 +38,6 @@ func (plain) Watch(context.Context, *slog.Logger) {}
 
 // newCertificates returns the certificates that c names.
 func newCertificates(c *config.Config) (certificates, error) {
-	if err := c.CheckTLS(); err != nil {
-		return nil, misuse("%v", err)
-	}
 	switch {
 	case !c.TLS():
 		return plain{}, nil

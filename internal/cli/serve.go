@@ -135,7 +135,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	supervised(ctx, store, logger)
 	requests := meter.NewRequests()
 	s := newServer(c, logger, connections, certificates.TLS(), routes.Options{
-		Store: counted, Verify: keys.verify, Description: description, Page: page, Observe: requests.Observe,
+		Store: counted, Authored: c.AuditLog != "", Verify: keys.verify, Description: description, Page: page, Observe: requests.Observe,
 	})
 	stopAdmin := startAdmin(ctx, p, c, listening.admin, watched{store, requests, s, keys.verifier}, logger)
 	err = s.Serve(ctx, listening.clients)

@@ -30,7 +30,8 @@ func parseAdminAddr(v string) (string, error) {
 	if v == "off" {
 		return "", nil
 	}
-	if _, _, err := net.SplitHostPort(v); err != nil {
+	_, _, err := net.SplitHostPort(v)
+	if _, socket := UnixPath(v); socket || err != nil {
 		return "", errors.New("must be HOST:PORT, such as 127.0.0.1:8081 or :8081, or off")
 	}
 	return v, checkAddr(v)
@@ -40,7 +41,7 @@ func parseAdminAddr(v string) (string, error) {
 // from running, with a line for each reason. Other commands have no use for these
 // options, and so do not care.
 func (c *Config) CheckServe() error {
-	return errors.Join(c.checkPorts(), c.checkPprof())
+	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS())
 }
 
 // checkPprof returns an error if there are to be profiles, and no listener for them.

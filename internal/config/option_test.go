@@ -41,7 +41,7 @@ func wrongValues() map[string][]string {
 			"jwks.json", "http://issuer.example/jwks", "http://10.0.0.1/", "http://127.0.0.1.example/", "ftp://localhost/", "https://",
 			"https://u:p@a/", "https://a/#k", "file:///jwks.json", "https://a\n",
 		},
-		"ADMIN_ADDR":       {"8081", "on", "OFF", "127.0.0.1", ":", ":x", ":65536", "::1:8081", "off "},
+		"ADMIN_ADDR":       {"8081", "on", "OFF", "127.0.0.1", ":", ":x", ":65536", "::1:8081", "off ", "unix:/a"},
 		"PPROF":            {"true", "ON", "1"},
 		"JWT_ISSUER":       {"a\tb", "\x1b[31m", "\xff"},
 		"JWT_AUDIENCE":     {"a\rb", "\u0085", `\`},

@@ -68,15 +68,17 @@ func tlsOptions() []Option {
 	}
 }
 
-// CheckTLS holds the options of TLS against each other. The error says which of them
+// checkTLS holds the options of TLS against each other. The error says which of them
 // do not go together.
-func (c *Config) CheckTLS() error {
+func (c *Config) checkTLS() error {
 	_, socket := UnixPath(c.Addr)
 	switch acme := len(c.ACMEDomains) > 0; {
 	case c.TLSCertFile == "" && c.TLSKeyFile != "":
 		return errors.New("TLS_KEY_FILE is given and TLS_CERT_FILE is not; give both of them or none")
 	case c.TLSCertFile != "" && c.TLSKeyFile == "":
 		return errors.New("TLS_CERT_FILE is given and TLS_KEY_FILE is not; give both of them or none")
+	case !acme && c.ACMECache+c.ACMEDirectory+c.ACMEEmail != "":
+		return errors.New("ACME_CACHE, ACME_DIRECTORY and ACME_EMAIL are about the certificates of ACME_DOMAINS, which is not given")
 	case acme && c.TLSCertFile != "":
 		return errors.New("TLS_CERT_FILE and ACME_DOMAINS are both given; give one of them")
 	case acme && socket:

@@ -52,6 +52,7 @@ func TestCheckTLS(t *testing.T) {
 		"no key":                      {"TLS_CERT_FILE=c", "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
 		"no certificate":              {"TLS_KEY_FILE=k", "TLS_KEY_FILE is given and TLS_CERT_FILE is not"},
 		"files and ACME":              {"TLS_CERT_FILE=c TLS_KEY_FILE=k ACME_DOMAINS=a.test", "TLS_CERT_FILE and ACME_DOMAINS are both given"},
+		"ACME without domains":        {"ACME_EMAIL=me@a.test", "ACME_CACHE, ACME_DIRECTORY and ACME_EMAIL are about"},
 		"ACME, over a socket":         {"ACME_DOMAINS=a.test ADDR=unix:s", "ACME_DOMAINS needs a port"},
 		"ACME, and no folder":         {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p", "ACME_CACHE must be given"},
 		"ACME, and a folder is named": {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p ACME_CACHE=f", ""},
@@ -64,7 +65,7 @@ func TestCheckTLS(t *testing.T) {
 				env, text, _ := strings.Cut(option, "=")
 				environ[env] = text
 			}
-			err := load(t, config.Sources{Environ: environ}).CheckTLS()
+			err := load(t, config.Sources{Environ: environ}).CheckServe()
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}

@@ -20,7 +20,7 @@ func timeCases() []Case {
 		{"nbf 0", `{{{live}},"nbf":0}`},
 		{"nbf with a fraction", `{{{live}},"nbf":{{long ago}}.5}`},
 		{"nbf to come, within the leeway", `{{{live}},"nbf":{{in a moment}}}`},
-		{"unknown claims", `{{{live}},"u":[null,{"exp":0}],"scope":"write"}`},
+		{"unknown claims", `{{{live}},"u":[null,{"exp":0}],"roles":["write"]}`},
 		{"white space", " {\n{{live}} } "},
 	} {
 		cases = append(cases, one(times, "accepted: "+v.name, claiming(v.text), fern()))
