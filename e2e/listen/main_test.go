@@ -80,16 +80,8 @@ func (c *client) get(t *testing.T, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := c.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	_, body := c.ask(t, request)
+	return body
 }
 
 // create sends a plant and returns the version of HTTP of the answer, its status
@@ -102,6 +94,13 @@ func (c *client) create(t *testing.T, server *plantstore.Server, base, plant str
 	}
 	request.Header.Set("Authorization", "Bearer "+server.Token())
 	request.Header.Set("Content-Type", "application/json")
+	answer, body := c.ask(t, request)
+	return answer.Proto, answer.StatusCode, body
+}
+
+// ask returns the answer to a request, and its body, which has been read.
+func (c *client) ask(t *testing.T, request *http.Request) (answer *http.Response, body string) {
+	t.Helper()
 	answer, err := c.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -111,5 +110,5 @@ func (c *client) create(t *testing.T, server *plantstore.Server, base, plant str
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.Proto, answer.StatusCode, string(text)
+	return answer, string(text)
 }
