@@ -69,7 +69,7 @@ func AccessLog(logger *slog.Logger) gin.HandlerFunc {
 		l := lines.Get().(*line) //nolint:forcetypeassert // nothing else is put there
 		c.Keys = l.keys
 		defer func() { // after a panic, too
-			l.log(logger, c, time.Since(start))
+			l.log(logger, c, start)
 			*l = line{keys: l.keys, answer: l.answer}
 			lines.Put(l)
 		}()
@@ -77,20 +77,21 @@ func AccessLog(logger *slog.Logger) gin.HandlerFunc {
 	}
 }
 
-// log writes the line.
-func (l *line) log(logger *slog.Logger, c *gin.Context, took time.Duration) {
+// log writes the line of a request that came at start.
+func (l *line) log(logger *slog.Logger, c *gin.Context, start time.Time) {
 	ctx := c.Request.Context()
 	level, outcome := l.outcome()
 	if !logger.Enabled(ctx, level) {
 		return
 	}
+	now := time.Now()
 	attrs := append(l.attrs[:0],
 		slog.String("request_id", AnswerID(c)),
 		slog.String("method", withoutToken(c.Request.Method)),
 		slog.String("path", withoutToken(c.Request.URL.Path)),
 		slog.String("remote", c.Request.RemoteAddr),
 		slog.String("subject", l.subject),
-		slog.Duration("duration", took),
+		slog.Duration("duration", now.Sub(start)),
 		slog.Int("status", c.Writer.Status()),
 		slog.String("outcome", outcome))
 	if l.plant {
@@ -110,8 +111,11 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, took time.Duration) {
 			slog.Int64("body_bytes", c.Request.ContentLength), // -1: in chunks
 			slog.String("user_agent", withoutToken(c.Request.UserAgent())))
 	}
-	// A record has room of its own for a few; a group without a name counts as one.
-	logger.LogAttrs(ctx, level, "request", slog.Attr{Value: slog.GroupValue(attrs...)})
+	// Logger.LogAttrs would find out the place in the source, which no line has. A
+	// record has room of its own for a few; a group without a name counts as one.
+	record := slog.NewRecord(now, level, "request", 0)
+	record.AddAttrs(slog.Attr{Value: slog.GroupValue(attrs...)})
+	_ = logger.Handler().Handle(ctx, record) // as Logger does
 }
 
 // outcome returns the level at which to say how a request ended, and how that is

@@ -15,17 +15,17 @@ import (
 	"golang.org/x/term"
 
 	"plantstore/internal/config"
+	"plantstore/internal/jsonlog"
 )
 
 // newLogger returns the logger that c describes, which keeps to level, and whether
 // it writes text for people rather than JSON for programs.
 func newLogger(w io.Writer, terminal bool, level *slog.LevelVar, c *config.Config) (logger *slog.Logger, text bool) {
 	level.Set(c.LogLevel)
-	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "text" || c.LogFormat == "" && terminal {
-		return slog.New(slog.NewTextHandler(w, options)), true
+		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), true
 	}
-	return slog.New(slog.NewJSONHandler(w, options)), false
+	return slog.New(jsonlog.NewHandler(w, level)), false
 }
 
 func isTerminal(w io.Writer) bool {

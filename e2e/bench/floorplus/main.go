@@ -14,6 +14,7 @@ import (
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
 	"plantstore/internal/backlog"
+	"plantstore/internal/jsonlog"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/routes"
@@ -23,7 +24,7 @@ import (
 func main() {
 	debug.SetGCPercent(400) // as serve does
 	log := backlog.New(os.Stderr)
-	logger := slog.New(slog.NewJSONHandler(log, nil))
+	logger := slog.New(jsonlog.NewHandler(log, nil))
 	if err := run(logger); err != nil {
 		logger.Error("serve", "error", err)
 		_ = log.Close()
