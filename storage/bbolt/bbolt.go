@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"log/slog"
 	"os"
@@ -48,9 +47,11 @@ type Store struct {
 
 	memory []byte // for the records of a batch
 	mark   *mark
-	opened fs.FileInfo  // of file, to know it again
+	opened sighting     // of file, to know it again
 	size   atomic.Int64 // of file, at least
 	plants atomic.Int64 // that are stored
+
+	written int64 // what follows the pages in use has been written up to there
 
 	scrubbed scrubMeter
 

@@ -33,6 +33,7 @@ func (s *Store) commit(batch []storage.Item) error {
 		return s.failed(err)
 	}
 	defer s.release(tx)
+	s.writeAhead(tx.Size())
 	plants := tx.Bucket([]byte(plantsBucket))
 	added, err := s.insert(plants, batch)
 	if err != nil {

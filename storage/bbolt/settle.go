@@ -35,10 +35,10 @@ func (s *Store) start(path string) (err error) {
 	if !found {
 		return broken("is damaged at its beginning: restore a backup")
 	}
-	if s.opened, err = s.file.Stat(); err != nil {
+	if s.opened, err = sightOf(s.file); err != nil {
 		return err
 	}
-	s.size.Store(s.opened.Size())
+	s.size.Store(s.opened.size)
 	plants, err := s.countPlants()
 	if err != nil {
 		return err
@@ -70,15 +70,15 @@ var errGone = errors.New("the database file was removed or replaced while it was
 // not the one that is open, or has become shorter: what is written to it then is
 // lost.
 func (s *Store) intact() (size int64, err error) {
-	least := s.size.Load()               // before the look: the file may grow at any time
-	there, err := os.Stat(s.file.Name()) //nolint:gosec // the file that is open
+	least := s.size.Load() // before the look: the file may grow at any time
+	there, err := sight(s.file.Name())
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("%w: %w", errGone, err)
-	case !os.SameFile(there, s.opened):
+	case !there.sameFile(s.opened):
 		return 0, errGone
-	case there.Size() < least:
-		return 0, fmt.Errorf("the database file was cut short, from %d bytes to %d, while it was open", least, there.Size())
+	case there.size < least:
+		return 0, fmt.Errorf("the database file was cut short, from %d bytes to %d, while it was open", least, there.size)
 	}
-	return there.Size(), nil
+	return there.size, nil
 }
