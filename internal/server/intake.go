@@ -208,7 +208,17 @@ func (h *head) scan(data []byte) (int, error) {
 // uninteresting reports whether the rest of the current line says nothing that is
 // looked for.
 func (h *head) uninteresting() bool {
-	return h.size >= len(h.start) && !h.id.open && !h.origin.open
+	switch {
+	case h.size == 0 || h.lines == 0 && h.size < len(headMethod):
+		return false
+	case h.size >= len(h.start):
+		return !h.id.open && !h.origin.open
+	}
+	switch h.start[0] | ('a' - 'A') { // in lower case, if it is a letter
+	case lengthField[0], transferField[0], requestIDField[0], originField[0]:
+		return false
+	}
+	return true
 }
 
 // skip passes over bytes of the current line up to its end, or a control character,
