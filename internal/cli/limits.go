@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 
 	"plantstore/internal/config"
@@ -43,16 +44,22 @@ const heapGrowth = 400
 // some requests late, and does not count everything.
 func heapShare(bound int64) int64 { return bound / 4 * 3 }
 
-// tuneMemory lets the garbage collector work less than it would by itself, and
+// tuneRuntime lets the garbage collector work less than it would by itself, and
 // harder when the heap comes near to what the server needs at most, rather than
-// let it grow to a multiple of that. GOGC and GOMEMLIMIT say otherwise.
-func tuneMemory(p *Process, connections int, c *config.Config) {
+// let it grow to a multiple of that. Where this process syncs files itself, it
+// lets one more thread run Go code than there are processors, since one is in a
+// sync most of the time (docs/adr/0009). GOGC, GOMEMLIMIT and GOMAXPROCS say
+// otherwise.
+func tuneRuntime(p *Process, connections int, c *config.Config) {
 	env := environ(p.Environ)
 	if env["GOGC"] == "" {
 		debug.SetGCPercent(heapGrowth)
 	}
 	if env["GOMEMLIMIT"] == "" {
 		debug.SetMemoryLimit(heapShare(memoryBound(connections, c.MaxBodyBytes, c.TLS())))
+	}
+	if env["GOMAXPROCS"] == "" && c.Storage.Path != "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
 }
 

@@ -3,12 +3,14 @@ package cli
 import (
 	"bytes"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
 
 	"plantstore/internal/config"
 	"plantstore/internal/server"
+	"plantstore/storage"
 )
 
 // The examples of docs/operations.md.
@@ -34,21 +36,35 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
-// GOGC and GOMEMLIMIT, which the runtime has read already, are left alone.
-func TestTuneMemory(t *testing.T) { //nolint:paralleltest // the limit is that of the process
+// GOGC, GOMEMLIMIT and GOMAXPROCS, which the runtime has read already, are left alone.
+func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the limit is that of the process
 	c := &config.Config{MaxBodyBytes: 1 << 20, TLSCertFile: "cert.pem", TLSKeyFile: "key.pem"}
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
 	growth := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(growth)
-	tuneMemory(&Process{Environ: []string{"GOMEMLIMIT=1GiB", "GOGC=100"}}, 1000, c)
+	processors := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(processors)
+	c.Storage = storage.Location{Scheme: bboltScheme, Path: "plants.db"}
+	tuneRuntime(&Process{Environ: []string{"GOMEMLIMIT=1GiB", "GOGC=100", "GOMAXPROCS=1"}}, 1000, c)
+	if got := runtime.GOMAXPROCS(0); got != processors {
+		t.Errorf("with GOMAXPROCS there are %d processors", got)
+	}
 	if got := debug.SetGCPercent(100); got != 100 {
 		t.Errorf("with GOGC the growth became %d", got)
 	}
 	if got := debug.SetMemoryLimit(-1); got != before {
 		t.Errorf("with GOMEMLIMIT the limit became %d", got)
 	}
-	tuneMemory(&Process{}, 1000, c)
+	tuneRuntime(&Process{}, 1000, c)
+	if got := runtime.GOMAXPROCS(0); got != processors+1 {
+		t.Errorf("beside %d processors there are %d, want one more", processors, got)
+	}
+	tuneRuntime(&Process{}, 1000, &config.Config{Storage: storage.Location{Scheme: "etcd"}})
+	if got := runtime.GOMAXPROCS(0); got != processors+1 {
+		t.Errorf("for a store elsewhere there are %d processors", got)
+	}
+	tuneRuntime(&Process{Environ: []string{"GOMAXPROCS=1"}}, 1000, c)
 	if got := debug.SetGCPercent(100); got != heapGrowth {
 		t.Errorf("the growth is %d, want %d", got, heapGrowth)
 	}

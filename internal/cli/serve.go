@@ -119,7 +119,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	closeControl, controlErr := startControl(ctx, c, counted, logger)
 	defer func() { err = errors.Join(err, closeControl()) }() // before the store
 
-	tuneMemory(p, connections, c)
+	tuneRuntime(p, connections, c)
 	greet(log, p, c, text, base, listening)
 	warnOfPort(c, listening.address(), logger)
 	logSeed(logger)
