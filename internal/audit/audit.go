@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"plantstore/internal/jsonlog"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -135,7 +136,7 @@ const lineStart = `{"time":"`
 // and on whose behalf.
 func appendLine(lines []byte, now time.Time, event string, id int64, author *storage.Author) []byte {
 	lines = append(lines, lineStart...)
-	lines = now.AppendFormat(lines, "2006-01-02T15:04:05.000000Z07:00")
+	lines = appendTime(lines, now)
 	lines = append(lines, `","event":"`...)
 	lines = append(lines, event...)
 	lines = append(lines, `","id":`...)
@@ -149,8 +150,21 @@ func appendLine(lines []byte, now time.Time, event string, id int64, author *sto
 	return append(lines, "}\n"...)
 }
 
+// appendTime appends a time, which is in UTC, with six digits after the point. A
+// layout that says so would take three times as long.
+func appendTime(lines []byte, now time.Time) []byte {
+	lines = now.AppendFormat(lines, time.RFC3339)
+	zone := len(lines) - len("Z")
+	lines = strconv.AppendInt(lines[:zone], int64(1_000_000+now.Nanosecond()/1_000), 10)
+	lines[zone] = '.' // where the million is
+	return append(lines, 'Z')
+}
+
 // appendString appends a string in JSON, with U+FFFD for what is no UTF-8.
 func appendString(lines []byte, s string) []byte {
+	if plain, ok := jsonlog.AppendPlain(lines, s); ok {
+		return plain
+	}
 	lines, _ = jsontext.AppendQuote(lines, s) // its only error is about that
 	return lines
 }

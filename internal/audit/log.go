@@ -156,6 +156,12 @@ func (l *Log) append(ctx context.Context, add func(lines []byte, now time.Time) 
 	case l.wake <- struct{}{}:
 	default: // it will look anyway
 	}
+	runtime.Gosched() // when all who are ready to run have done so, the lines are written as a rule
+	select {
+	case <-b.done:
+		return b.err
+	default:
+	}
 	select {
 	case <-b.done:
 		return b.err

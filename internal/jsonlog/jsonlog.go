@@ -78,7 +78,7 @@ func appendRecord(line []byte, r *slog.Record) (_ []byte, usual bool) {
 	line = append(line, `","level":"`...)
 	line = append(line, r.Level.String()...)
 	line = append(line, `","msg":`...)
-	line, usual = appendText(line, r.Message)
+	line, usual = AppendPlain(line, r.Message)
 	if !usual {
 		return line, false
 	}
@@ -95,12 +95,12 @@ func appendAttr(line []byte, a slog.Attr) (_ []byte, usual bool) {
 		return appendInline(line, a.Value)
 	}
 	line = append(line, ',')
-	line, usual = appendText(line, a.Key)
+	line, usual = AppendPlain(line, a.Key)
 	line = append(line, ':')
 	switch a.Value.Kind() {
 	case slog.KindString:
 		var plain bool
-		line, plain = appendText(line, a.Value.String())
+		line, plain = AppendPlain(line, a.Value.String())
 		return line, usual && plain
 	case slog.KindInt64:
 		return strconv.AppendInt(line, a.Value.Int64(), 10), usual
@@ -125,8 +125,9 @@ func appendInline(line []byte, v slog.Value) (_ []byte, usual bool) {
 	return line, true
 }
 
-// appendText appends a string of printable ASCII that needs no escapes.
-func appendText(line []byte, text string) (_ []byte, usual bool) {
+// AppendPlain appends text to line as a string of JSON, or returns false if it is
+// more than printable ASCII that needs no escapes.
+func AppendPlain(line []byte, text string) (_ []byte, plain bool) {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
 			return line, false
