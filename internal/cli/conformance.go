@@ -37,6 +37,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.IntFlag{Name: "max-body-bytes", Usage: "the server's limit of a body in `bytes`", Value: 1 << 20},
 			&cli.DurationFlag{Name: "header-timeout", Usage: "the server's limit for a header, a `time`", DefaultText: "5s"},
 			&cli.DurationFlag{Name: "request-timeout", Usage: "the server's limit for a request, a `time`", DefaultText: "30s"},
+			&cli.BoolFlag{Name: "require-exp", Usage: "the server refuses tokens without exp (JWT_REQUIRE_EXP)", HideDefault: true},
 			&cli.DurationFlag{Name: "leeway", Usage: "the server's tolerance for exp and nbf", DefaultText: "5s"},
 			&cli.StringFlag{Name: "format", Usage: "`format` of the report: text, json or junit", Value: "text"},
 		},
@@ -61,11 +62,15 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 		Token:          cmd.String("token"),
 		Origin:         cmd.String("origin"),
 		FreshStore:     cmd.Bool("fresh"),
+		RequireExp:     cmd.Bool("require-exp"),
 		Slow:           cmd.Bool("slow"),
 		MaxBodyBytes:   cmd.Int("max-body-bytes"),
 		Leeway:         cmd.Duration("leeway"),
 		HeaderTimeout:  cmd.Duration("header-timeout"),
 		RequestTimeout: cmd.Duration("request-timeout"),
+	}
+	if err := options.Validate(); err != nil {
+		return misuseOf(cmd, "%v", err)
 	}
 	if err := addSigner(cmd, &options); err != nil {
 		return err

@@ -36,6 +36,19 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// Which cases are run goes by what the server demands of a token.
+func TestConformanceRequireExp(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "key", secret+"\n")
+	base := startServer(t, "plantstore", nil, "--jwt-secret-file", "key", "--jwt-require-exp").ready(t).BaseURL
+	issued := token(t, nil, "--jwt-secret-file", "key")
+	output(t, nil, "conformance", "--url", base, "--token", issued, "--secret-file", "key", "--require-exp")
+	deviates := run(t, nil, "conformance", "--url", base, "--token", issued, "--secret-file", "key")
+	if want := "deviates from the contract in 1 case\n"; deviates.code != 1 || !strings.HasSuffix(deviates.stderr, want) {
+		t.Errorf("exit code %d, want 1; stderr %q, want at its end %q", deviates.code, deviates.stderr, want)
+	}
+}
+
 func TestConformanceWithWeakSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "weak", "hunter2")

@@ -55,6 +55,11 @@ func exitCodes() map[string]int {
 		"serve --acme-cache x":                  2,
 		"config --tls-key-file x":               2,
 
+		"conformance --url http://127.0.0.1":                        2,
+		"conformance --url ftp://127.0.0.1 --token x":               2,
+		"conformance --http2 --url http://127.0.0.1 --token x":      2,
+		"conformance --leeway -1s --url http://127.0.0.1 --token x": 2,
+
 		"plants get 1":                                   1,
 		"plants list --storage-url no.db":                1,
 		"plants export no/out.csv":                       1,

@@ -33,6 +33,7 @@ const (
 	NeedForeign                  // an origin that the server does not allow
 	NeedKey                      // a private key, whose public half is used as a secret
 	NeedTwo                      // HTTP/2
+	NeedEndless                  // that tokens without exp are accepted
 )
 
 // A Talk is what is said over one connection. Its requests are sent one after

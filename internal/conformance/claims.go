@@ -8,7 +8,6 @@ func timeCases() []Case {
 	const times = "C4.22"
 	var cases []Case
 	for _, v := range []variant{
-		{"no exp", `{{{base}}}`},
 		{"exp in an hour", `{{{base}},"exp":{{soon}}}`},
 		{"exp with a fraction", `{{{base}},"exp":{{soon}}.75}`},
 		{"exp with an exponent", `{{{base}},"exp":{{soon}}0e-1}`},
@@ -54,7 +53,7 @@ func timeCases() []Case {
 	} {
 		cases = append(cases, one(times, "refused: "+v.name, claiming(v.text), badToken()))
 	}
-	return cases
+	return append(cases, one(times, "accepted: no exp", claiming(`{{{base}}}`), fern()).needs(NeedEndless))
 }
 
 // claimCases are about the JSON of claims and header (C4.23).

@@ -47,6 +47,8 @@ type Options struct {
 	MaxBodyBytes int
 	// Leeway is the server's tolerance for exp and nbf; 0 means 5 s.
 	Leeway time.Duration
+	// RequireExp says that the server refuses tokens without exp.
+	RequireExp bool
 	// Slow also runs the cases that outwait the server's time-outs.
 	Slow bool
 	// HeaderTimeout and RequestTimeout are the server's limits for reading
@@ -107,19 +109,32 @@ type runner struct {
 	values  values // what all cases have in common
 }
 
-func newRunner(o Options) (*runner, error) {
+// Validate returns what is wrong with the options, if anything is.
+func (o *Options) Validate() error {
+	_, err := o.validate()
+	return err
+}
+
+// validate is Validate, and returns the URL as well.
+func (o *Options) validate() (*url.URL, error) {
 	u, err := url.Parse(o.URL)
-	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
+	switch {
+	case err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		return nil, fmt.Errorf("URL %q: want http://host or https://host, perhaps with a port and a path", o.URL)
-	}
-	if o.Token == "" {
+	case o.Token == "":
 		return nil, errors.New("a token that the server accepts is needed")
-	}
-	if o.HTTP2 && u.Scheme != "https" {
+	case o.HTTP2 && u.Scheme != "https":
 		return nil, fmt.Errorf("URL %q: HTTP/2 needs https", o.URL)
-	}
-	if o.MaxBodyBytes < 0 || o.Leeway < 0 || o.Timeout < 0 || o.HeaderTimeout < 0 || o.RequestTimeout < 0 {
+	case o.MaxBodyBytes < 0 || o.Leeway < 0 || o.Timeout < 0 || o.HeaderTimeout < 0 || o.RequestTimeout < 0:
 		return nil, errors.New("limits and time-outs must not be negative")
+	}
+	return u, nil
+}
+
+func newRunner(o Options) (*runner, error) {
+	u, err := o.validate()
+	if err != nil {
+		return nil, err
 	}
 	setDefault(&o.MaxBodyBytes, 1<<20)
 	setDefault(&o.Leeway, 5*time.Second)
@@ -242,6 +257,7 @@ func (r *runner) missing(n Need) string {
 		{NeedOrigin, r.Origin != "", "needs an origin that the server allows"},
 		{NeedForeign, r.Origin != "*", "needs an origin that the server does not allow"},
 		{NeedKey, r.Key != nil, "needs a private key"},
+		{NeedEndless, !r.RequireExp, "needs a server that accepts tokens without exp"},
 	} {
 		if n&need.Need != 0 && !need.given {
 			reasons = append(reasons, need.what)
