@@ -135,7 +135,7 @@ $(goreleaser):
 	mv $(@D)/goreleaser $@
 
 $(syft):
-	GOBIN=$(@D) go install github.com/anchore/syft/cmd/syft@v1.57.0
+	GOBIN=$(@D) go install github.com/anchore/syft/cmd/syft@v1.54.1
 
 .PHONY: clean
 clean: ## remove what was built and installed here
