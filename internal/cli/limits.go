@@ -59,6 +59,7 @@ func tuneRuntime(p *Process, connections int, c *config.Config) {
 		debug.SetMemoryLimit(heapShare(memoryBound(connections, c.MaxBodyBytes, c.TLS())))
 	}
 	if env["GOMAXPROCS"] == "" && c.Storage.Path != "" {
+		runtime.SetDefaultGOMAXPROCS() // not what another call has left
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
 }

@@ -209,7 +209,7 @@ func (h *head) scan(data []byte) (int, error) {
 // looked for.
 func (h *head) uninteresting() bool {
 	switch {
-	case h.size == 0 || h.lines == 0 && h.size < len(headMethod):
+	case !h.begun || h.size == 0 || h.lines == 0 && h.size < len(headMethod):
 		return false
 	case h.size >= len(h.start):
 		return !h.id.open && !h.origin.open

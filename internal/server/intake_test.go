@@ -175,3 +175,19 @@ func TestManyLinesInTwoPieces(t *testing.T) {
 		t.Errorf("the handler was asked for %q", paths)
 	}
 }
+
+// However many CRs stand before the request line, the line after it is no other
+// request line.
+func TestIntakeManyCRs(t *testing.T) {
+	t.Parallel()
+	for n := range 2 * len(transferField) {
+		var h head
+		text := strings.Repeat("\r", n) + "POST /plants HTTP/1.1\r\nHEAD / HTTP/1.1\r\n\r\n"
+		if length, err := h.scan([]byte(text)); err != nil || length != len(text) {
+			t.Fatalf("%d CRs: %d of %d bytes, %v", n, length, len(text), err)
+		}
+		if !h.begun || h.bodiless || h.lines != 2 {
+			t.Errorf("%d CRs: %+v", n, h)
+		}
+	}
+}

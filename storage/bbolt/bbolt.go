@@ -51,7 +51,7 @@ type Store struct {
 	size   atomic.Int64 // of file, at least
 	plants atomic.Int64 // that are stored
 
-	written int64 // what follows the pages in use has been written up to there
+	written int64 // offset in bytes up to which zeros have been written ahead; commits alone use it
 
 	scrubbed scrubMeter
 
