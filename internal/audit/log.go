@@ -160,11 +160,6 @@ func (l *Log) append(ctx context.Context, add func(lines []byte, now time.Time) 
 	select {
 	case <-b.done:
 		return b.err
-	default:
-	}
-	select {
-	case <-b.done:
-		return b.err
 	case <-ctx.Done():
 	}
 	select {

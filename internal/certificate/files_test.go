@@ -122,8 +122,7 @@ func TestWatchAfterFailure(t *testing.T) {
 	authority := certtest.New(t)
 	watched(t, func(t *testing.T, dir string, files *certificate.Files, log *log, pass func()) {
 		first := shown(t, files)
-		time.Sleep(time.Millisecond) // certificates have the time as their number
-		_, key := authority.Issue(dir, time.Now().Add(time.Hour))
+		key := renew(authority, dir)
 		whole, err := os.ReadFile(key)
 		if err != nil {
 			t.Fatal(err)
@@ -145,6 +144,14 @@ func TestWatchAfterFailure(t *testing.T) {
 	})
 }
 
+// renew issues a certificate with another number than those before, and returns the
+// file of its key.
+func renew(authority *certtest.Authority, dir string) (key string) {
+	time.Sleep(time.Millisecond) // certificates have the time as their number
+	_, key = authority.Issue(dir, time.Now().Add(time.Hour))
+	return key
+}
+
 // overwrite replaces the content of a file by another one of the same length, with
 // the same time of it.
 func overwrite(t *testing.T, path string, content []byte) {
@@ -164,8 +171,7 @@ func TestReload(t *testing.T) {
 	authority := certtest.New(t)
 	watched(t, func(t *testing.T, dir string, files *certificate.Files, log *log, pass func()) {
 		first := shown(t, files)
-		time.Sleep(time.Millisecond) // certificates have the time as their number
-		authority.Issue(dir, time.Now().Add(time.Hour))
+		renew(authority, dir)
 		if err := files.Reload(t.Context()); err != nil || shown(t, files) == first {
 			t.Errorf("the new certificate is not shown: %v", err)
 		}

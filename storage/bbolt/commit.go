@@ -33,7 +33,6 @@ func (s *Store) commit(batch []storage.Item) error {
 		return s.failed(err)
 	}
 	defer s.release(tx)
-	s.writeAhead(tx.Size())
 	plants := tx.Bucket([]byte(plantsBucket))
 	added, err := s.insert(plants, batch)
 	if err != nil {
@@ -45,6 +44,7 @@ func (s *Store) commit(batch []storage.Item) error {
 	if err := s.number(plants, added); err != nil {
 		return s.failed(err)
 	}
+	s.writeAhead(tx.Size()) // no page is allocated before Commit
 	s.db.AllocSize = growStep(s.size.Load())
 	txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
 	if err := tx.Commit(); err != nil {
