@@ -38,8 +38,9 @@ type Remote struct {
 	Insert InsertFunc
 	// Timeout bounds a commit, with all its attempts.
 	Timeout time.Duration
-	// Patience bounds the first attempt. Each further one gets half as much
-	// again, so that a slow cluster is not swamped with attempts.
+	// Patience bounds the first attempt. Each further one gets a quarter more: a
+	// slow cluster is not swamped with attempts, and one that is back is noticed
+	// soon.
 	Patience time.Duration
 }
 
@@ -69,7 +70,7 @@ func (r Remote) Commit(batch []Item) error {
 		if !Sleep(ctx, pause) {
 			return final(err, doubt)
 		}
-		patience = min(patience+patience/2, r.Timeout)
+		patience = min(patience+patience/4, r.Timeout)
 		pause = min(2*pause, lastPause)
 	}
 }

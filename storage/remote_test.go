@@ -100,7 +100,7 @@ func TestRemoteAttemptsGrow(t *testing.T) {
 			Timeout: 4 * time.Second, Patience: time.Second,
 		}
 		_ = r.Commit(nil)
-		if got := strings.Join(waited, " "); got != "1s 1.5s 1.485s" {
+		if got := strings.Join(waited, " "); got != "1s 1.25s 1.5625s 152.5ms" {
 			t.Errorf("the attempts were given %s", got)
 		}
 	})

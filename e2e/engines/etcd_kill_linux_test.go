@@ -11,6 +11,22 @@ import (
 // longestGap is how long, at most, no create succeeds when a leader fails.
 const longestGap = 3 * time.Second
 
+// checkGaps checks how long no create succeeded. How long an election takes is
+// etcd's affair and that of a machine on which other tests run, so it does not
+// count, but in the long form.
+func (s *site) checkGaps(m *meter) {
+	s.t.Helper()
+	whole, served := s.gaps(m)
+	s.t.Logf("the longest time without a create: %v, %v of them while the cluster took writes",
+		whole.Round(time.Millisecond), served.Round(time.Millisecond))
+	if served > longestGap {
+		s.t.Errorf("for %v no create succeeded while the cluster took writes, want at most %v", served, longestGap)
+	}
+	if plantstore.Torture(0, 1) == 1 && whole > longestGap {
+		s.t.Errorf("for %v no create succeeded, want at most %v", whole, longestGap)
+	}
+}
+
 // TestEtcdLeaderKilled kills the leader again and again while clients create
 // plants through three replicas.
 //
@@ -18,6 +34,7 @@ const longestGap = 3 * time.Second
 func TestEtcdLeaderKilled(t *testing.T) {
 	cluster := etcd.Start(t, etcd.Options{Members: 3})
 	s := newSite(t, "etcd://"+cluster.Hosts()+"/garden", 3)
+	m := s.startMeter(cluster)
 	stop := s.load()
 	for range plantstore.Torture(5, 20) {
 		s.await(200)
@@ -27,9 +44,8 @@ func TestEtcdLeaderKilled(t *testing.T) {
 		cluster.Restart(leader)
 		cluster.AwaitHealthy()
 	}
+	m.stop()
 	stop()
 	s.verify()
-	if gap := s.gap(); gap > longestGap {
-		t.Errorf("for %v no create succeeded, want at most %v", gap, longestGap)
-	}
+	s.checkGaps(m)
 }

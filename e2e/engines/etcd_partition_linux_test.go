@@ -31,6 +31,7 @@ func TestEtcdPartition(t *testing.T) {
 	}
 	cluster := etcd.Start(t, o)
 	s := newSite(t, "etcd://"+cluster.Hosts()+"/garden", 3)
+	m := s.startMeter(cluster)
 	stop := s.load()
 	for round := range plantstore.Torture(4, 20) {
 		s.await(200)
@@ -41,15 +42,12 @@ func TestEtcdPartition(t *testing.T) {
 		n.Heal(leader, links...)
 		cluster.AwaitHealthy()
 	}
-	gap := s.gap()
+	m.stop()
+	s.checkGaps(m)
 	s.withoutQuorum(n, cluster)
 	stop()
 	s.verify()
 	s.checkAnswerTimes()
-	t.Logf("longest gap with a quorum: %v", gap.Round(time.Millisecond))
-	if gap > longestGap {
-		t.Errorf("for %v no create succeeded, want at most %v", gap, longestGap)
-	}
 }
 
 // withoutQuorum cuts two of three members off until clients have been told, and

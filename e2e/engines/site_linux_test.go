@@ -185,9 +185,10 @@ func (s *site) await(n int64) {
 	}
 }
 
-// gap returns the longest time without a create that succeeded, from the first one
-// on, and not counting what comes after the last.
-func (s *site) gap() (longest time.Duration) {
+// gaps returns the longest time without a create that succeeded, and the longest
+// without the outages of the cluster in it, both from the first create on, and not
+// counting what comes after the last.
+func (s *site) gaps(m *meter) (whole, served time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var stops []time.Duration
@@ -198,9 +199,11 @@ func (s *site) gap() (longest time.Duration) {
 	}
 	slices.Sort(stops)
 	for i := 1; i < len(stops); i++ {
-		longest = max(longest, stops[i]-stops[i-1])
+		from, to := stops[i-1], stops[i]
+		whole = max(whole, to-from)
+		served = max(served, to-from-m.outage(from, to))
 	}
-	return longest
+	return whole, served
 }
 
 // verify creates once more all that was created, refused or left open, and then
@@ -230,8 +233,9 @@ func (s *site) verify() {
 	all.Wait()
 	checkAnswers(s.t, s.history)
 	checkLinearizable(s.t, s.history)
+	gap, _ := s.gaps(nil)
 	s.t.Logf("%d creates: %d created, %d identical, %d different, %d refused, %d unknown; longest gap %v",
-		len(sent), counts[created], counts[identical], counts[different], counts[refused], counts[unknown], s.gap().Round(time.Millisecond))
+		len(sent), counts[created], counts[identical], counts[different], counts[refused], counts[unknown], gap.Round(time.Millisecond))
 }
 
 // checkAnswers checks what can be told of each answer by itself.

@@ -34,7 +34,7 @@ const pageRecords = 256
 
 // patience is how long the first attempt of a request may take. A member that
 // has been cut off does not refuse, but keeps silent.
-const patience = 600 * time.Millisecond
+const patience = 400 * time.Millisecond
 
 // pause is that between two attempts to read.
 const pause = 50 * time.Millisecond
