@@ -30,6 +30,7 @@ const (
 // time. Whoever makes one accepts the authority's terms of service.
 type ACME struct {
 	domains []string
+	logger  *slog.Logger
 	manager autocert.Manager
 
 	mu       sync.Mutex
@@ -56,9 +57,9 @@ type attempt struct {
 // NewACME returns an ACME for these domains, in lower case. It keeps keys and
 // certificates in the folder cache. The authority is that with its directory at a URL;
 // empty means Let's Encrypt. It writes to the address email, if there is one, about
-// problems.
-func NewACME(domains []string, cache, directory, email string) *ACME {
-	return &ACME{domains: domains, attempts: make(map[request]*attempt), manager: autocert.Manager{
+// problems. What comes of it is told to logger.
+func NewACME(domains []string, cache, directory, email string, logger *slog.Logger) *ACME {
+	return &ACME{domains: domains, logger: logger, attempts: make(map[request]*attempt), manager: autocert.Manager{
 		Prompt:     autocert.AcceptTOS,
 		Cache:      autocert.DirCache(cache),
 		HostPolicy: autocert.HostWhitelist(domains...),
@@ -162,17 +163,17 @@ func (a *ACME) Reload(context.Context) error { return nil }
 // Watch gets the certificates that are not there yet, before a client asks for
 // them, and logs what comes of it. It tries again, less and less often, until ctx is
 // done. The server must accept connections meanwhile.
-func (a *ACME) Watch(ctx context.Context, logger *slog.Logger) {
+func (a *ACME) Watch(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, domain := range a.domains {
-		all.Go(func() { a.get(ctx, domain, logger) })
+		all.Go(func() { a.get(ctx, domain) })
 	}
 	all.Wait()
 }
 
 // get gets the certificate for a domain, of the kind that every client of today takes,
 // unless ctx is done before.
-func (a *ACME) get(ctx context.Context, domain string, logger *slog.Logger) {
+func (a *ACME) get(ctx context.Context, domain string) {
 	for {
 		attempt := a.attempt(request{domain: domain})
 		err := attempt.await(ctx)
@@ -180,10 +181,10 @@ func (a *ACME) get(ctx context.Context, domain string, logger *slog.Logger) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			logger.Info("the certificate by ACME is there", "domain", domain, "expires", attempt.certificate.Leaf.NotAfter)
+			a.logger.Info("the certificate by ACME is there", "domain", domain, "expires", attempt.certificate.Leaf.NotAfter)
 			return
 		}
-		logger.Error("there is no certificate by ACME yet: this server must reach the authority, and the authority this server, at port 443 of the domain",
+		a.logger.Error("there is no certificate by ACME yet: this server must reach the authority, and the authority this server, at port 443 of the domain",
 			"domain", domain, "cause", err.Error(), "again", attempt.again)
 		select {
 		case <-ctx.Done():

@@ -53,7 +53,7 @@ func TestACMEHangs(t *testing.T) {
 	}))
 	t.Cleanup(directory.Close)
 	t.Cleanup(directory.CloseClientConnections)
-	source := certificate.NewACME([]string{domain}, t.TempDir(), directory.URL, "")
+	source := certificate.NewACME([]string{domain}, t.TempDir(), directory.URL, "", slog.New(slog.DiscardHandler))
 	source.SetClient(directory.Client())
 
 	config := source.TLS()
@@ -116,11 +116,11 @@ func unreachable(t *testing.T, test func(t *testing.T, source *certificate.ACME,
 	t.Helper()
 	cache := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		source := certificate.NewACME([]string{domain}, cache, "https://ca.test/directory", "")
 		calls, log := &calls{start: time.Now()}, new(log)
+		source := certificate.NewACME([]string{domain}, cache, "https://ca.test/directory", "", slog.New(slog.NewTextHandler(log, nil)))
 		source.SetClient(&http.Client{Transport: calls})
 		ctx, cancel := context.WithCancel(t.Context())
-		go source.Watch(ctx, slog.New(slog.NewTextHandler(log, nil)))
+		go source.Watch(ctx)
 		synctest.Wait()
 		test(t, source, calls, log)
 		cancel()

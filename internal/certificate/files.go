@@ -27,6 +27,7 @@ const Interval = 5 * time.Second
 // the server runs.
 type Files struct {
 	cert, key string
+	logger    *slog.Logger
 	current   atomic.Pointer[tls.Certificate]
 
 	mu       sync.Mutex     // guards the following
@@ -46,9 +47,9 @@ const (
 
 // Load reads a certificate, with those between it and its authority, from the file
 // cert, and its private key from the file key. Both are PEM. The error names the
-// file that is at fault.
-func Load(cert, key string) (*Files, error) {
-	f := &Files{cert: cert, key: key}
+// file that is at fault. What comes of it later is told to logger.
+func Load(cert, key string, logger *slog.Logger) (*Files, error) {
+	f := &Files{cert: cert, key: key, logger: logger}
 	if err := f.read(); err != nil {
 		return nil, err
 	}
@@ -63,22 +64,26 @@ func (f *Files) TLS() *tls.Config {
 	}
 }
 
-// Reload reads the files again. If they cannot be used, the certificate stays as it
-// was.
+// Reload reads the files again, and logs which certificate is in use now. If they
+// cannot be used, the certificate stays as it was.
 func (f *Files) Reload(context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.read()
+	if err := f.read(); err != nil {
+		return err
+	}
+	f.tell()
+	return nil
 }
 
 // Watch reads the files again whenever they change, until ctx is done: when they
 // are written to, replaced, or a symbolic link on the way to them is. What cannot
 // be used it logs, and the certificate stays as it was.
-func (f *Files) Watch(ctx context.Context, logger *slog.Logger) {
+func (f *Files) Watch(ctx context.Context) {
 	ticker := time.NewTicker(Interval)
 	defer ticker.Stop()
 	for {
-		f.check(logger)
+		f.check()
 		select {
 		case <-ctx.Done():
 			return
@@ -90,31 +95,36 @@ func (f *Files) Watch(ctx context.Context, logger *slog.Logger) {
 // check reads the files if they have changed, or could not be used: then whoever may
 // read them can have changed without a sign of it. It warns of what clients will not
 // take.
-func (f *Files) check(logger *slog.Logger) {
+func (f *Files) check() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if before := f.failure; before != "" || f.changed() {
 		switch err := f.read(); {
 		case err == nil:
-			leaf := f.current.Load().Leaf
-			logger.Info("the certificate was loaded anew", "file", f.cert, "serial", leaf.SerialNumber.Text(16), "expires", leaf.NotAfter)
+			f.tell()
 		case f.failure != before:
-			logger.Error("the new certificate cannot be used; the one before stays in use", "cause", f.failure)
+			f.logger.Error("the new certificate cannot be used; the one before stays in use", "cause", f.failure)
 		}
 	}
-	f.warn(logger)
+	f.warn()
+}
+
+// tell logs which certificate is in use after the files were read anew.
+func (f *Files) tell() {
+	leaf := f.current.Load().Leaf
+	f.logger.Info("the certificate was loaded anew", "file", f.cert, "serial", leaf.SerialNumber.Text(16), "expires", leaf.NotAfter)
 }
 
 // warn logs once that the certificate is not valid yet, and once that it has
 // expired. The caller holds f.mu, as those of the following do.
-func (f *Files) warn(logger *slog.Logger) {
+func (f *Files) warn() {
 	leaf := f.current.Load().Leaf
 	before := f.validity
 	f.validity = validityOf(leaf, time.Now())
 	if f.validity == valid || f.validity == before {
 		return
 	}
-	logger.Warn("the certificate is not valid now: clients will refuse it; replace it, or look at the clock",
+	f.logger.Warn("the certificate is not valid now: clients will refuse it; replace it, or look at the clock",
 		"file", f.cert, "from", leaf.NotBefore, "expires", leaf.NotAfter)
 }
 

@@ -59,13 +59,14 @@ func watched(t *testing.T, test func(t *testing.T, dir string, files *certificat
 	authority := certtest.New(t)
 	synctest.Test(t, func(t *testing.T) {
 		// The clock of a bubble stands in the year 2000.
-		files, err := certificate.Load(authority.Issue(dir, time.Now().Add(time.Hour)))
+		l := new(log)
+		cert, key := authority.Issue(dir, time.Now().Add(time.Hour))
+		files, err := certificate.Load(cert, key, slog.New(slog.NewTextHandler(l, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := new(log)
 		ctx, cancel := context.WithCancel(t.Context())
-		go files.Watch(ctx, slog.New(slog.NewTextHandler(l, nil)))
+		go files.Watch(ctx)
 		synctest.Wait()
 		test(t, dir, files, l, func() {
 			time.Sleep(certificate.Interval)
@@ -176,6 +177,9 @@ func TestReload(t *testing.T) {
 			t.Errorf("the new certificate is not shown: %v", err)
 		}
 		second := shown(t, files)
+		if said := log.take(); !strings.Contains(said, "the certificate was loaded anew") {
+			t.Errorf("the log says %q", said)
+		}
 		if err := os.WriteFile(filepath.Join(dir, "key.pem"), []byte("none"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +240,7 @@ func TestLoadWrongFiles(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := certificate.Load(test.cert, test.key); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := certificate.Load(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q in it", err, test.want)
 			}
 		})

@@ -103,6 +103,13 @@ func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	return c, nil
 }
 
+// warnOfNames says so if .env has names that mean nothing to this program.
+func warnOfNames(c *config.Config, logger *slog.Logger) {
+	if len(c.Unknown) > 0 {
+		logger.Warn("names in .env that are none of plantstore's are ignored: plantstore config shows those that there are", "names", strings.Join(c.Unknown, ", "))
+	}
+}
+
 // givenFlags returns the values of the flags that were given, by the names of
 // the options in the environment.
 func givenFlags(cmd *cli.Command) map[string]string {

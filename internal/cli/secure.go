@@ -24,7 +24,7 @@ type certificates interface {
 	// stay in use.
 	Reload(ctx context.Context) error
 	// Watch keeps them current until ctx is done.
-	Watch(ctx context.Context, logger *slog.Logger)
+	Watch(ctx context.Context)
 }
 
 // plain stands for the certificates of a server that speaks plain HTTP.
@@ -34,15 +34,15 @@ func (plain) TLS() *tls.Config { return nil }
 
 func (plain) Reload(context.Context) error { return nil }
 
-func (plain) Watch(context.Context, *slog.Logger) {}
+func (plain) Watch(context.Context) {}
 
 // newCertificates returns the certificates that c names.
-func newCertificates(c *config.Config) (certificates, error) {
+func newCertificates(c *config.Config, logger *slog.Logger) (certificates, error) {
 	switch {
 	case !c.TLS():
 		return plain{}, nil
 	case c.TLSCertFile != "":
-		files, err := certificate.Load(c.TLSCertFile, c.TLSKeyFile)
+		files, err := certificate.Load(c.TLSCertFile, c.TLSKeyFile, logger)
 		if err != nil {
 			return nil, fmt.Errorf("there is no certificate for TLS: %w", err)
 		}
@@ -52,7 +52,7 @@ func newCertificates(c *config.Config) (certificates, error) {
 	if cache == "" {
 		cache = filepath.Join(filepath.Dir(c.Storage.Path), acmeFolder)
 	}
-	return certificate.NewACME(c.ACMEDomains, cache, c.ACMEDirectory, c.ACMEEmail), nil
+	return certificate.NewACME(c.ACMEDomains, cache, c.ACMEDirectory, c.ACMEEmail, logger), nil
 }
 
 // warnOfPort says so if an ACME authority may not reach the server at addr.

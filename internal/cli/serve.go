@@ -71,7 +71,11 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	caught := catchSignals()
 	defer caught.release()
 
-	certificates, err := newCertificates(c)
+	log := backlog.New(p.Stderr)
+	defer func() { _ = log.Close() }() // nobody is left to tell
+	level := new(slog.LevelVar)
+	logger, text := newLogger(log, isTerminal(p.Stderr), level, c)
+	certificates, err := newCertificates(c, logger)
 	if err != nil {
 		return err
 	}
@@ -91,10 +95,6 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		return err
 	}
 
-	log := backlog.New(p.Stderr)
-	defer func() { _ = log.Close() }() // nobody is left to tell
-	level := new(slog.LevelVar)
-	logger, text := newLogger(log, isTerminal(p.Stderr), level, c)
 	connections, err := connectionsFor(c, maxOpenFiles(), logger)
 	if err != nil {
 		return err
@@ -121,6 +121,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 
 	tuneRuntime(p, connections, c)
 	greet(log, p, c, text, base, listening)
+	warnOfNames(c, logger)
 	warnOfPort(c, listening.address(), logger)
 	logSeed(logger)
 	if controlErr != nil {
@@ -131,7 +132,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	defer context.AfterFunc(ctx, func() { logger.Info("stopping: what is in flight is still answered") })()
 	go returnMemory(ctx)
 	go keys.watch(ctx)
-	go certificates.Watch(ctx, logger)
+	go certificates.Watch(ctx)
 	supervised(ctx, store, logger)
 	requests := meter.NewRequests()
 	s := newServer(c, logger, connections, certificates.TLS(), routes.Options{

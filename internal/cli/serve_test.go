@@ -209,6 +209,15 @@ func TestTokenCommandWithDotenv(t *testing.T) {
 	}
 }
 
+func TestMisspeltInDotenv(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, ".env", "JWT_SECRT="+secret+"\nLOG_FORMAT=text\n")
+	log := startServer(t, "plantstore", nil).log()
+	if !strings.Contains(log, "level=WARN") || !strings.Contains(log, "names=JWT_SECRT\n") || strings.Contains(log, secret) {
+		t.Errorf("its log:\n%s", log)
+	}
+}
+
 func TestPortTaken(t *testing.T) {
 	t.Chdir(t.TempDir())
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -256,7 +265,7 @@ func TestWrongDatabases(t *testing.T) {
 func TestWrongAddresses(t *testing.T) {
 	t.Parallel()
 	// 192.0.2.0/24 is for documentation only (RFC 5737): no machine has it.
-	checkFailure(t, run(t, nil, "serve", "--addr", "192.0.2.1:0"), 1,
+	checkFailure(t, run(t, nil, "serve", "--addr", "192.0.2.1:0", "--admin-addr", "off"), 1,
 		"cannot listen on 192.0.2.1:0: bind: *")
 }
 

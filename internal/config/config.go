@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"plantstore/internal/auth"
@@ -47,6 +50,11 @@ type Config struct {
 	LogFormat       string // empty: text on a terminal, else json
 	AuditLog        string // a path, or AuditStdout; empty: none
 
+	// Unknown are the names in .env that are those of no option, in order: they are
+	// misspelt, or other programs read the file, too. One that does not look like
+	// those of options, all capitals, may be a piece of a secret, and is left out.
+	Unknown []string
+
 	values map[string]value // by Option.Env
 }
 
@@ -87,10 +95,18 @@ func (s Sources) lookup(o Option) value {
 	return value{o.Default, fromDefault}
 }
 
+// unknown returns the names in .env that are those of no option.
+func (s Sources) unknown() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Dotenv)), func(name string) bool {
+		return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" ||
+			slices.ContainsFunc(Options(), func(o Option) bool { return o.Env == name })
+	})
+}
+
 // Load returns the configuration that the sources make up. The error names
 // every option whose value is wrong, a line each.
 func Load(sources Sources) (*Config, error) {
-	c := &Config{values: make(map[string]value)}
+	c := &Config{values: make(map[string]value), Unknown: sources.unknown()}
 	var problems []error
 	for _, option := range Options() {
 		v := sources.lookup(option)

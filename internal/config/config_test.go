@@ -375,3 +375,14 @@ func TestGiven(t *testing.T) {
 		}
 	}
 }
+
+// Names in .env that are none of ours are told, and no piece of a secret that spans
+// lines.
+func TestUnknownNames(t *testing.T) {
+	t.Parallel()
+	dotenv := map[string]string{"ADDR": ":1", "JWT_SECRT": "s", "COMPOSE_FILE": "", "Yw": "=", "PORT2": "1"}
+	got := load(t, config.Sources{Dotenv: dotenv, Environ: map[string]string{"HOME": "/"}}).Unknown
+	if diff := cmp.Diff([]string{"COMPOSE_FILE", "JWT_SECRT"}, got); diff != "" {
+		t.Errorf("unknown names (-want +got):\n%s", diff)
+	}
+}
