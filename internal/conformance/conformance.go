@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -185,15 +186,36 @@ func randomID() int64 {
 // probe finds out at once, and in clear words, if checking makes no sense.
 func (r *runner) probe(ctx context.Context) error {
 	heard, err := r.talk(ctx, one("", "", post(`{"id":{{id}},"name":"probe"}`), plant("probe")).Talks[0], r.values)
-	if len(heard) == 0 {
+	var code int
+	var message string
+	if len(heard) > 0 {
+		code, message = heard[0].failure()
+	}
+	switch {
+	case code == 401 || code == 403:
+		return fmt.Errorf("%s refuses the token given: %s", r.URL, message)
+	case (len(heard) == 0 || heard[0].status != http.StatusOK) && r.speaksTLS(ctx):
+		return fmt.Errorf("%s speaks TLS: name it by a URL with https", r.URL)
+	case len(heard) == 0:
 		return fmt.Errorf("%s does not answer: %w", r.URL, err)
 	}
-	switch code, message := heard[0].failure(); code {
-	case 401, 403:
-		return fmt.Errorf("%s refuses the token given: %s", r.URL, message)
-	default:
-		return nil // the cases say the rest
+	return nil // the cases say the rest
+}
+
+// speaksTLS reports whether the server speaks TLS though its URL says that it does not.
+func (r *runner) speaksTLS(ctx context.Context) bool {
+	if r.values.scheme != "http" {
+		return false
 	}
+	secure := *r
+	secure.values.scheme = "https"
+	secure.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} //nolint:gosec // nothing is sent
+	l, err := secure.dial(ctx, false)
+	if err != nil {
+		return false
+	}
+	_ = l.Close()
+	return true
 }
 
 // all runs the cases, some at a time. A slow case hardly works, so that all of

@@ -221,10 +221,13 @@ func TestRunSaysAtOnceWhatMakesNoSense(t *testing.T) {
 	o := serveTiny(t, nil)
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(secure.Close)
 	for name, test := range map[string]struct {
 		change func(*Options)
 		want   string
 	}{
+		"plain to TLS":   {func(o *Options) { o.URL = "http://" + secure.Listener.Addr().String() }, "speaks TLS"},
 		"no URL":         {func(o *Options) { o.URL = "" }, "want http://host"},
 		"another scheme": {func(o *Options) { o.URL = "ftp://host" }, "want http://host"},
 		"no scheme":      {func(o *Options) { o.URL = "localhost:8080" }, "want http://host"},
