@@ -181,7 +181,7 @@ func TestWrongKeys(t *testing.T) {
 	for name, test := range tests { //nolint:paralleltest // t.Chdir
 		t.Run(name, func(t *testing.T) {
 			if test.args[0] == "serve" {
-				test.args = append(test.args, "--addr=127.0.0.1:0")
+				test.args = append(test.args, "--addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
 			}
 			lines := []string{test.want}
 			if test.code == 2 {

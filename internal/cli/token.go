@@ -59,6 +59,9 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if ttl < 0 {
 		return misuse("--ttl: %v: must not be negative", ttl)
 	}
+	if ttl == 0 && c.JWTRequireExp {
+		fmt.Fprintln(p.Stderr, "plantstore: JWT_REQUIRE_EXP: a server with the same configuration refuses the token, which never expires: give it a --ttl")
+	}
 	signer, err := signerOf(ctx, p, cmd, c)
 	if err != nil {
 		return err

@@ -106,6 +106,23 @@ func TestTokenClaims(t *testing.T) {
 	}
 }
 
+// A token that never expires is printed, but a server that takes none says so.
+func TestTokenWithoutExp(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args []string
+		said bool
+	}{
+		{[]string{"token", "--ttl", "0"}, true},
+		{[]string{"token"}, false},
+	} {
+		r := run(t, []string{"JWT_SECRET=" + secret, "JWT_REQUIRE_EXP=true"}, test.args...)
+		if r.code != 0 || r.stdout == "" || strings.HasPrefix(r.stderr, "plantstore: JWT_REQUIRE_EXP: ") != test.said {
+			t.Errorf("%q: %+v", test.args, r)
+		}
+	}
+}
+
 // Without a secret one is made beside the database, which is not made, and is
 // taken from there ever after.
 func TestSecretIsMadeOnce(t *testing.T) {
@@ -195,7 +212,7 @@ func TestWrongSecrets(t *testing.T) {
 				args := []string{command}
 				want := test.want
 				if command == "serve" {
-					args = append(args, "--addr=127.0.0.1:0")
+					args = append(args, "--addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0")
 					if test.serve != "" {
 						want = test.serve
 					}

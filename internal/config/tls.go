@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/mail"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,11 +22,14 @@ func (c *Config) TLS() bool {
 	return c.TLSCertFile != "" || c.TLSKeyFile != "" || len(c.ACMEDomains) > 0
 }
 
+// usualSocketMode lets the user and the group of the server connect.
+const usualSocketMode fs.FileMode = 0o660
+
 // tlsOptions say how connections are secured.
 func tlsOptions() []Option {
 	return []Option{
 		{
-			Env: "SOCKET_MODE", Flag: "socket-mode", Default: "0660",
+			Env: "SOCKET_MODE", Flag: "socket-mode", Default: fmt.Sprintf("%#o", usualSocketMode),
 			Help: "octal `mode` of the socket of ADDR=unix:PATH: who may connect",
 			set: func(c *Config, v string) (err error) {
 				c.SocketMode, err = parseMode(v)
@@ -58,7 +62,7 @@ func tlsOptions() []Option {
 		{
 			Env: "ACME_EMAIL", Flag: "acme-email",
 			Help: "`address` to which the ACME authority may write about problems",
-			set:  func(c *Config, v string) error { c.ACMEEmail = v; return nil },
+			set:  func(c *Config, v string) error { c.ACMEEmail = v; return checkEmail(v) },
 		},
 		{
 			Env: "ACME_CACHE", Flag: "acme-cache",
@@ -73,6 +77,8 @@ func tlsOptions() []Option {
 func (c *Config) checkTLS() error {
 	_, socket := UnixPath(c.Addr)
 	switch acme := len(c.ACMEDomains) > 0; {
+	case !socket && c.SocketMode != usualSocketMode:
+		return fmt.Errorf("SOCKET_MODE is about the socket of ADDR=unix:PATH, and ADDR is %s", c.Addr)
 	case c.TLSCertFile == "" && c.TLSKeyFile != "":
 		return errors.New("TLS_KEY_FILE is given and TLS_CERT_FILE is not; give both of them or none")
 	case c.TLSCertFile != "" && c.TLSKeyFile == "":
@@ -133,6 +139,14 @@ func unlikeLabel(label string) bool {
 
 func unlikeDomain(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+}
+
+// checkEmail refuses what is no bare address: an authority takes no other.
+func checkEmail(v string) error {
+	if address, err := mail.ParseAddress(v); err != nil || address.Address != v {
+		return fmt.Errorf("must be one address, such as plants@example.com")
+	}
+	return nil
 }
 
 func checkDirectory(v string) error {

@@ -32,7 +32,11 @@ func tlsSamples() []sample {
 			[3]string{"https://a/dir", "https://[::1]:14000/dir", "https://b"},
 			[3]any{"https://a/dir", "https://[::1]:14000/dir", "https://b"},
 		},
-		text("ACME_EMAIL", func(c *config.Config) any { return c.ACMEEmail }),
+		{
+			"ACME_EMAIL", func(c *config.Config) any { return c.ACMEEmail }, "",
+			[3]string{"me@a.test", "me+plants@a.test", "o'me@[192.0.2.1]"},
+			[3]any{"me@a.test", "me+plants@a.test", "o'me@[192.0.2.1]"},
+		},
 		text("ACME_CACHE", func(c *config.Config) any { return c.ACMECache }),
 	}
 }
@@ -53,6 +57,8 @@ func TestCheckTLS(t *testing.T) {
 		"no certificate":              {"TLS_KEY_FILE=k", "TLS_KEY_FILE is given and TLS_CERT_FILE is not"},
 		"files and ACME":              {"TLS_CERT_FILE=c TLS_KEY_FILE=k ACME_DOMAINS=a.test", "TLS_CERT_FILE and ACME_DOMAINS are both given"},
 		"ACME without domains":        {"ACME_EMAIL=me@a.test", "ACME_CACHE, ACME_DIRECTORY and ACME_EMAIL are about"},
+		"mode of a socket":            {"SOCKET_MODE=0600 ADDR=unix:s", ""},
+		"mode of no socket":           {"SOCKET_MODE=0600 ADDR=:8443", "SOCKET_MODE is about the socket of ADDR=unix:PATH, and ADDR is :8443"},
 		"ACME, over a socket":         {"ACME_DOMAINS=a.test ADDR=unix:s", "ACME_DOMAINS needs a port"},
 		"ACME, and no folder":         {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p", "ACME_CACHE must be given"},
 		"ACME, and a folder is named": {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p ACME_CACHE=f", ""},
