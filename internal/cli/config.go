@@ -20,6 +20,9 @@ func newConfig(p *Process) *cli.Command {
 			if err != nil {
 				return err
 			}
+			if names := ignoredNames(c); names != "" {
+				fmt.Fprintln(p.Stderr, "plantstore: .env has names of no option:", names)
+			}
 			_, err = fmt.Fprintln(p.Stdout, strings.Join(c.Lines(), "\n"))
 			return err
 		},

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"path/filepath"
 
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/durable"
+	"plantstore/storage"
 )
 
 // secretName is the file of the generated secret, beside the database.
@@ -21,10 +23,18 @@ type keyring struct {
 	logger   *slog.Logger
 	verifier *auth.Verifier
 	issuer   *auth.Issuer // nil without JWT_JWKS_URL
+	lost     string       // the secret that was made beside plants that were there; else empty
+}
+
+// warn says so if the secret is new, and the plants are not.
+func (k *keyring) warn() {
+	if k.lost != "" {
+		k.logger.Warn("a new secret was made, beside plants that were there: tokens that were signed with another one are refused", "file", k.lost)
+	}
 }
 
 // openKeyring loads all keys that are configured. It may make a secret.
-func openKeyring(ctx context.Context, c *config.Config, logger *slog.Logger) (*keyring, error) {
+func openKeyring(ctx context.Context, c *config.Config, store storage.Store, logger *slog.Logger) (*keyring, error) {
 	k := &keyring{config: c, logger: logger, verifier: auth.NewVerifier(auth.Options{
 		Issuer:     c.JWTIssuer,
 		Audience:   c.JWTAudience,
@@ -32,8 +42,12 @@ func openKeyring(ctx context.Context, c *config.Config, logger *slog.Logger) (*k
 		RequireExp: c.JWTRequireExp,
 		Leeway:     c.JWTLeeway,
 	})}
-	if err := k.reload(ctx); err != nil {
+	made, err := k.load(ensureSecrets)
+	if err != nil {
 		return nil, err
+	}
+	if made != "" && !empty(ctx, store) {
+		k.lost = made
 	}
 	if c.JWTJWKSURL == "" {
 		return k, nil
@@ -45,6 +59,14 @@ func openKeyring(ctx context.Context, c *config.Config, logger *slog.Logger) (*k
 	return k, nil
 }
 
+// empty reports whether a store has no plant.
+func empty(ctx context.Context, store storage.Store) bool {
+	for range store.List(ctx, math.MinInt64) {
+		return false
+	}
+	return true
+}
+
 // verify is what the bearer middleware asks about a token.
 func (k *keyring) verify(token string) (subject string, err error) {
 	claims, err := k.verifier.Verify(token)
@@ -54,15 +76,22 @@ func (k *keyring) verify(token string) (subject string, err error) {
 	return claims.Subject, nil
 }
 
-// reload reads the files anew. If any is wrong, all keys stay as they were.
+// reload reads the files anew. If any is wrong or gone, all keys stay as they were.
 func (k *keyring) reload(context.Context) error {
-	secrets, _, err := loadSecrets(k.config)
+	_, err := k.load(keepSecrets)
+	return err
+}
+
+// load reads the files, that of the secret beside the database by beside. If that one
+// was made, it returns its path.
+func (k *keyring) load(beside secretsFunc) (made string, err error) {
+	secrets, made, err := loadSecrets(k.config, beside)
 	if err != nil {
-		return err
+		return "", err
 	}
 	public, left, err := readPublicKeys(k.config)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, reason := range left {
 		k.logger.Warn("a public key is left out", "cause", reason.Error())
@@ -72,7 +101,7 @@ func (k *keyring) reload(context.Context) error {
 		keys = append(keys, secret.Key())
 	}
 	k.verifier.SetKeys(append(keys, public...))
-	return nil
+	return made, nil
 }
 
 // reloadIssuer fetches the keys of the issuer, if there is one. It may be down while
@@ -110,15 +139,18 @@ func readPublicKeys(c *config.Config) (keys []auth.Key, left []error, err error)
 	return keys, left, nil
 }
 
+// A secretsFunc returns the secrets in the file path, in the folder of the database. If
+// it has made it, that is what it returns, too.
+type secretsFunc func(path string) (secrets []auth.Secret, made string, err error)
+
 // loadSecrets returns the secrets that are configured, the one that signs first, or
-// else the one beside the database, which is made when it is first needed: made is its
-// file then. With public keys instead there is none.
-func loadSecrets(c *config.Config) (secrets []auth.Secret, made string, err error) {
+// else what beside finds beside the database. With public keys instead there is none.
+func loadSecrets(c *config.Config, beside secretsFunc) (secrets []auth.Secret, made string, err error) {
 	switch {
 	case c.JWTSecret != nil:
 		secret, err := auth.ParseSecret(string(c.JWTSecret))
 		if err != nil {
-			return nil, "", fmt.Errorf("JWT_SECRET: %w", err)
+			return nil, "", misuse("JWT_SECRET: %v", err)
 		}
 		return []auth.Secret{secret}, "", nil
 	case c.JWTSecretFile != "":
@@ -133,20 +165,30 @@ func loadSecrets(c *config.Config) (secrets []auth.Secret, made string, err erro
 		return nil, "", errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: " +
 			"with this storage there is no folder to keep a secret in")
 	}
-	return ensureSecrets(secretBeside(c.Storage.Path))
+	return beside(secretBeside(c.Storage.Path))
 }
 
 // secretBeside returns the file of the secret that is made for a database.
 func secretBeside(database string) string { return filepath.Join(filepath.Dir(database), secretName) }
 
-// ensureSecrets returns the secrets in the file path, in the folder of the database.
+// keepSecrets is a [secretsFunc] that makes none: those of before are in force.
+func keepSecrets(path string) (secrets []auth.Secret, made string, err error) {
+	secrets, err = auth.ReadSecrets(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("the secret beside the database: %w",
+			adviseMissing(err, "put it back: a server that is started without it makes a new one, which ends all tokens"))
+	}
+	return secrets, "", nil
+}
+
+// ensureSecrets is a [secretsFunc] that makes a secret when it is first needed.
 func ensureSecrets(path string) (secrets []auth.Secret, made string, err error) {
 	if err := durable.MkdirAll(filepath.Dir(path)); err != nil {
 		return nil, "", fmt.Errorf("the folder of the database: %w", err)
 	}
 	secrets, isNew, err := auth.EnsureSecrets(path)
 	if err != nil {
-		return nil, "", fmt.Errorf("the secret beside the database: %w", err)
+		return nil, "", fmt.Errorf("the secret beside the database: %w", adviseMissing(err, "make its folder first"))
 	}
 	if isNew {
 		made = path

@@ -120,10 +120,14 @@ func adviseOn(err error, missing, how string) error {
 	return err
 }
 
-// adviseMissing adds to the error of a file what helps if it is not there.
+// adviseMissing adds to the error of a file what helps if it is not there, or is
+// somebody else's.
 func adviseMissing(err error, advice string) error {
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w; %s", err, advice)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; run this as the user whose file it is, or give this one the right to it", err)
 	}
-	return fmt.Errorf("%w; %s", err, advice)
+	return err
 }

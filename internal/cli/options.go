@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/auth"
 	"plantstore/internal/config"
 )
 
@@ -78,13 +79,15 @@ func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 		return nil, misuse(".env: %v", err)
 	}
 	if err != nil {
+		return nil, fmt.Errorf("%s: %w; it may be the configuration that is meant: make it a file that this user can read, or go to another folder",
+			absolute(".env"), reason(err))
+	}
+	flags, err := givenFlags(cmd)
+	if err != nil {
 		return nil, err
 	}
-	c, err := config.Load(config.Sources{Flags: givenFlags(cmd), Environ: environ(p.Environ), Dotenv: dotenv})
-	switch {
-	case errors.Is(err, auth.ErrWeakSecret) && !strings.Contains(err.Error(), "\n"):
-		return nil, err // well formed, but of no use
-	case err != nil:
+	c, err := config.Load(config.Sources{Flags: flags, Environ: environ(p.Environ), Dotenv: dotenv})
+	if err != nil {
 		return nil, misuse("%v", err)
 	}
 	return c, engines(slog.New(slog.DiscardHandler)).Know(c.Storage)
@@ -103,23 +106,53 @@ func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	return c, nil
 }
 
-// warnOfNames says so if .env has names that mean nothing to this program.
-func warnOfNames(c *config.Config, logger *slog.Logger) {
-	if len(c.Unknown) > 0 {
-		logger.Warn("names in .env that are none of plantstore's are ignored: plantstore config shows those that there are", "names", strings.Join(c.Unknown, ", "))
+// ignoredNames says which names in .env mean nothing to this program, and what is
+// perhaps meant. It is empty if there are none.
+func ignoredNames(c *config.Config) string {
+	var names []string
+	for _, name := range c.Unknown {
+		names = append(names, name+didYouMean(strings.ToUpper(name), config.Names()))
+	}
+	return strings.Join(names, ", ")
+}
+
+// warnOfConfig says what may be meant otherwise in the configuration of a server at
+// addr: names in .env, and a port that no ACME authority reaches.
+func warnOfConfig(c *config.Config, addr string, logger *slog.Logger) {
+	if names := ignoredNames(c); names != "" {
+		logger.Warn(".env has names of no option", "names", names)
+	}
+	if _, port, err := net.SplitHostPort(addr); err == nil && port != "443" && len(c.ACMEDomains) > 0 {
+		logger.Warn("an ACME authority connects to port 443 of the domains only: see to it that what arrives there is passed on to this port unchanged",
+			"port", port)
 	}
 }
 
+// absolute returns the path in full, if the folder it is relative to can be told.
+func absolute(path string) string {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return full
+}
+
 // givenFlags returns the values of the flags that were given, by the names of
-// the options in the environment.
-func givenFlags(cmd *cli.Command) map[string]string {
+// the options in the environment. It refuses a flag as value of another one: the
+// value was left out, or a shell variable empty.
+func givenFlags(cmd *cli.Command) (map[string]string, error) {
 	given := make(map[string]string)
 	for _, o := range config.Options() {
-		if o.Flag != "" && cmd.IsSet(o.Flag) {
-			given[o.Env] = fmt.Sprint(cmd.Value(o.Flag))
+		if o.Flag == "" || !cmd.IsSet(o.Flag) {
+			continue
 		}
+		text := fmt.Sprint(cmd.Value(o.Flag))
+		if strings.HasPrefix(text, "--") {
+			return nil, misuseOf(cmd, "--%s needs a value, and got %q", o.Flag, text)
+		}
+		given[o.Env] = text
 	}
-	return given
+	return given, nil
 }
 
 // environ returns lines of NAME=value as a map.

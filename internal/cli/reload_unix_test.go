@@ -16,9 +16,8 @@ import (
 	"time"
 )
 
-// hangUp sends SIGHUP, as an operator does, and waits until the server is done with it,
-// which shows in whether it accepts these tokens.
-func hangUp(t *testing.T, base string, tokens map[string]bool) {
+// sendHangUp sends SIGHUP to the server in this process.
+func sendHangUp(t *testing.T) {
 	t.Helper()
 	caught := make(chan os.Signal, 1) // so that the signal does not end this process
 	signal.Notify(caught, syscall.SIGHUP)
@@ -26,6 +25,13 @@ func hangUp(t *testing.T, base string, tokens map[string]bool) {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// hangUp sends SIGHUP, as an operator does, and waits until the server is done with it,
+// which shows in whether it accepts these tokens.
+func hangUp(t *testing.T, base string, tokens map[string]bool) {
+	t.Helper()
+	sendHangUp(t)
 	for token, want := range tokens {
 		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 			status, _ := post(t, base, token, fmt.Sprintf(`{"id":%d,"name":"x"}`, lastID.Add(1)))
@@ -89,5 +95,45 @@ func TestKeysAreReloaded(t *testing.T) {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %s:\n%s", want, log)
 		}
+	}
+}
+
+// The secret beside the database is gone: SIGHUP makes no new one, and a server that
+// is started without it says what that means.
+func TestLostSecret(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := startServer(t, "plantstore", []string{"AUDIT_LOG=audit.jsonl"})
+	base, issued := s.ready(t).BaseURL, token(t, nil)
+	for _, err := range []error{os.Remove("data/jwt-secret"), os.Rename("audit.jsonl", "before.jsonl")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sendHangUp(t)
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat("audit.jsonl"); err == nil { // the last thing that is reloaded
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the audit log was not opened again")
+		}
+	}
+	if status, body := post(t, base, issued, `{"id":1,"name":"Aloe"}`); status != http.StatusOK {
+		t.Errorf("a token of before is refused: %s", body)
+	}
+	if _, err := os.Stat("data/jwt-secret"); err == nil {
+		t.Error("a new secret was made")
+	}
+	if log := s.log(); !strings.Contains(log, `"msg":"not reloaded: what was in force stays so`) || !strings.Contains(log, "put it back") {
+		t.Errorf("its log:\n%s", log)
+	}
+
+	text := "LOG_FORMAT=text"
+	again := startServer(t, "plantstore", []string{text})
+	if log := again.first + again.log(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "a new secret was made") {
+		t.Errorf("after a restart its log:\n%s", log)
+	}
+	if log := startServer(t, "plantstore", []string{text, "STORAGE_URL=new/plants.db"}).log(); strings.Contains(log, "WARN") {
+		t.Errorf("on a new database its log:\n%s", log)
 	}
 }

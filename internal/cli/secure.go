@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
-	"net"
 	"path/filepath"
 
 	"plantstore/internal/certificate"
@@ -53,12 +52,4 @@ func newCertificates(c *config.Config, logger *slog.Logger) (certificates, error
 		cache = filepath.Join(filepath.Dir(c.Storage.Path), acmeFolder)
 	}
 	return certificate.NewACME(c.ACMEDomains, cache, c.ACMEDirectory, c.ACMEEmail, logger), nil
-}
-
-// warnOfPort says so if an ACME authority may not reach the server at addr.
-func warnOfPort(c *config.Config, addr string, logger *slog.Logger) {
-	if _, port, err := net.SplitHostPort(addr); err == nil && port != "443" && len(c.ACMEDomains) > 0 {
-		logger.Warn("an ACME authority connects to port 443 of the domains only: see to it that what arrives there is passed on to this port unchanged",
-			"port", port)
-	}
 }

@@ -104,11 +104,11 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	logSeed, err := seed(ctx, p, cmd, c, store)
+	keys, err := openKeyring(ctx, c, store, logger) // it may make a secret, beside what is a store for sure
 	if err != nil {
 		return err
 	}
-	keys, err := openKeyring(ctx, c, logger) // it may make a secret, beside what is a store for sure
+	logSeed, err := seed(ctx, p, cmd, c, store)
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 
 	tuneRuntime(p, connections, c)
 	greet(log, p, c, text, base, listening)
-	warnOfNames(c, logger)
-	warnOfPort(c, listening.address(), logger)
+	keys.warn()
+	warnOfConfig(c, listening.address(), logger)
 	logSeed(logger)
 	if controlErr != nil {
 		logger.Warn("there is no control socket: the commands for plants need this server stopped", "cause", controlErr.Error())

@@ -213,7 +213,7 @@ func TestMisspeltInDotenv(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, ".env", "JWT_SECRT="+secret+"\nLOG_FORMAT=text\n")
 	log := startServer(t, "plantstore", nil).log()
-	if !strings.Contains(log, "level=WARN") || !strings.Contains(log, "names=JWT_SECRT\n") || strings.Contains(log, secret) {
+	if !strings.Contains(log, "level=WARN") || !strings.Contains(log, `names="JWT_SECRT; did you mean JWT_SECRET?"`) || strings.Contains(log, secret) {
 		t.Errorf("its log:\n%s", log)
 	}
 }

@@ -92,7 +92,7 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 	if err := secretOfServer(ctx, c); err != nil {
 		return nil, err
 	}
-	secrets, made, err := loadSecrets(c)
+	secrets, made, err := loadSecrets(c, ensureSecrets)
 	if err != nil {
 		return nil, err
 	}

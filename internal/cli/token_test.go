@@ -218,7 +218,7 @@ func TestWrongSecrets(t *testing.T) {
 					}
 				}
 				code := 1
-				if strings.HasPrefix(want, "storage URL") {
+				if strings.HasPrefix(want, "storage URL") || strings.HasPrefix(want, "JWT_SECRET: ") {
 					code = 2
 				}
 				checkFailure(t, run(t, test.environ, args...), code, want)

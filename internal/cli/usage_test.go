@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -93,6 +94,15 @@ func TestSecretFlagIsRefused(t *testing.T) {
 	}
 }
 
+// A flag in place of a value: the value was left out, or a shell variable empty.
+func TestFlagForAValue(t *testing.T) {
+	t.Chdir(t.TempDir())
+	checkFailure(t, run(t, nil, "serve", "--storage-url", "--ephemeral"), 2,
+		`--storage-url needs a value, and got "--ephemeral"`, "see: plantstore serve --help")
+	checkFailure(t, run(t, nil, "config", "--audit-log", "--log-level=info"), 2,
+		`--audit-log needs a value, and got "--log-level=info"`, "see: plantstore config --help")
+}
+
 // All wrong values are reported at once, whatever their source, and before
 // anything is done.
 func TestWrongConfiguration(t *testing.T) {
@@ -126,8 +136,10 @@ func TestConfigurationOfNoServer(t *testing.T) {
 func TestDotenvThatIsNone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, ".env", "JWT_SECRET='"+secret)
-	checkFailure(t, run(t, nil, "config"), 2,
-		".env: is not lines of NAME=value; compare it with .env.example")
+	const wrong = " is not NAME=value, or has a quotation mark that is not closed; compare it with .env.example"
+	checkFailure(t, run(t, nil, "config"), 2, ".env: line 1"+wrong)
+	writeFile(t, ".env", "\ufeffADDR=:1\n\n# none\nJWT_SECRET "+secret+"\nDOCS=off\n")
+	checkFailure(t, run(t, nil, "config"), 2, ".env: line 4"+wrong)
 }
 
 func TestDotenvThatIsAFolder(t *testing.T) {
@@ -136,5 +148,5 @@ func TestDotenvThatIsAFolder(t *testing.T) {
 	if err := os.Mkdir(".env", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	checkFailure(t, run(t, nil, "config"), 1, "read .env: is a directory")
+	checkFailure(t, run(t, nil, "config"), 1, filepath.Join(dir, ".env")+": is a directory; it may be the configuration that is meant: *")
 }

@@ -52,7 +52,7 @@ type Config struct {
 
 	// Unknown are the names in .env that are those of no option, in order: they are
 	// misspelt, or other programs read the file, too. One that does not look like
-	// those of options, all capitals, may be a piece of a secret, and is left out.
+	// those of options may be a piece of a secret, and is left out.
 	Unknown []string
 
 	values map[string]value // by Option.Env
@@ -97,9 +97,10 @@ func (s Sources) lookup(o Option) value {
 
 // unknown returns the names in .env that are those of no option.
 func (s Sources) unknown() []string {
+	names := Names()
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Dotenv)), func(name string) bool {
-		return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") != "" ||
-			slices.ContainsFunc(Options(), func(o Option) bool { return o.Env == name })
+		looksLikeOurs := strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" || slices.Contains(names, strings.ToUpper(name))
+		return slices.Contains(names, name) || !looksLikeOurs
 	})
 }
 

@@ -380,9 +380,9 @@ func TestGiven(t *testing.T) {
 // lines.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
-	dotenv := map[string]string{"ADDR": ":1", "JWT_SECRT": "s", "COMPOSE_FILE": "", "Yw": "=", "PORT2": "1"}
+	dotenv := map[string]string{"ADDR": ":1", "JWT_SECRT": "s", "COMPOSE_FILE": "", "Yw": "=", "PORT2": "1", "docs": "off"}
 	got := load(t, config.Sources{Dotenv: dotenv, Environ: map[string]string{"HOME": "/"}}).Unknown
-	if diff := cmp.Diff([]string{"COMPOSE_FILE", "JWT_SECRT"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"COMPOSE_FILE", "JWT_SECRT", "docs"}, got); diff != "" {
 		t.Errorf("unknown names (-want +got):\n%s", diff)
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -15,10 +16,14 @@ import (
 )
 
 // ErrDotenv means that a file is there, but is no .env file.
-var ErrDotenv = errors.New("is not lines of NAME=value; compare it with .env.example")
+var ErrDotenv = errors.New("is not NAME=value, or has a quotation mark that is not closed; compare it with .env.example")
+
+// byteOrderMark begins texts of some editors. It is no part of them.
+const byteOrderMark = "\uFEFF"
 
 // ReadDotenv returns the values in a .env file, none if there is no such file.
-// If its contents are wrong, which it does not repeat, the error is [ErrDotenv].
+// If its contents are wrong, which it does not repeat, the error names the line and
+// matches [ErrDotenv].
 func ReadDotenv(path string) (map[string]string, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // .env, or that of a test
 	if errors.Is(err, fs.ErrNotExist) {
@@ -27,11 +32,25 @@ func ReadDotenv(path string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := godotenv.UnmarshalBytes(text)
-	if _, nameless := values[""]; nameless || err != nil {
-		return nil, ErrDotenv
+	lines := strings.SplitAfter(strings.TrimPrefix(string(text), byteOrderMark), "\n")
+	values, ok := parseLines(lines)
+	if ok {
+		return values, nil
 	}
-	return values, nil
+	good := len(lines) - 1
+	for ; good > 0; good-- {
+		if _, ok := parseLines(lines[:good]); ok {
+			break
+		}
+	}
+	return nil, fmt.Errorf("line %d %w", good+1, ErrDotenv)
+}
+
+// parseLines returns the values in the lines of a .env file.
+func parseLines(lines []string) (values map[string]string, ok bool) {
+	values, err := godotenv.Unmarshal(strings.Join(lines, ""))
+	_, nameless := values[""]
+	return values, err == nil && !nameless
 }
 
 // checkText refuses what no line of a .env file can say in a way that godotenv

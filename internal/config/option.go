@@ -43,6 +43,14 @@ func Options() []Option {
 	return slices.Concat(placeOptions(), tlsOptions(), adminOptions(), tokenOptions(), limitOptions(), logOptions())
 }
 
+// Names returns the names of all options in the environment.
+func Names() (names []string) {
+	for _, o := range Options() {
+		names = append(names, o.Env)
+	}
+	return names
+}
+
 // placeOptions say where the server is and where its plants are.
 func placeOptions() []Option {
 	return []Option{
