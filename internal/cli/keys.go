@@ -61,8 +61,8 @@ func openKeyring(ctx context.Context, c *config.Config, store storage.Store, log
 
 // empty reports whether a store has no plant.
 func empty(ctx context.Context, store storage.Store) bool {
-	for range store.List(ctx, math.MinInt64) {
-		return false
+	for _, err := range store.List(ctx, math.MinInt64) {
+		return err != nil // then it is not known, and nothing is said
 	}
 	return true
 }
