@@ -26,7 +26,7 @@ func Bearer(verify Verify) gin.HandlerFunc {
 		if err == nil {
 			var subject string
 			if subject, err = verify(token); err == nil {
-				lineOf(c).subject = subject
+				lineOf(c).subject = withoutToken(subject)
 				c.Next()
 				return
 			}

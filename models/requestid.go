@@ -23,6 +23,10 @@ func insane(r rune) bool {
 // tokenStart is how the header of a JSON Web Token begins: {" in base64url.
 const tokenStart = "eyJ"
 
+// HoldsTokenPart reports whether text, which may be cut short anywhere, may hold the
+// beginning of a JSON Web Token, and so must not be logged (C4.25).
+func HoldsTokenPart(text string) bool { return strings.Contains(text, tokenStart) }
+
 // HoldsToken reports whether text may hold a JSON Web Token, and so must not be
 // logged (C4.25): {" in base64url, and after it two dots.
 func HoldsToken(text string) bool {

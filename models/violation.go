@@ -77,7 +77,9 @@ func syntaxError(data []byte, err error) *Error {
 	if !errors.As(err, &syntactic) {
 		return NewError(CodeBadRequest, "body: is not valid JSON").WithCause(err)
 	}
-	return NewError(CodeBadRequest, complain(data, syntactic)).WithCause(err)
+	// No cause: it repeats names of members, where a token may stand (C4.25), and
+	// says no more.
+	return NewError(CodeBadRequest, complain(data, syntactic))
 }
 
 // complain says in words of our own what is wrong with the JSON, and where.

@@ -1,0 +1,72 @@
+package cli_test
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+)
+
+// No piece of a token is in a log or in the audit log, wherever in a request it was
+// put (C4.25).
+func TestTokensAreNotLogged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := startServer(t, "plantstore", []string{"LOG_LEVEL=debug", "AUDIT_LOG=audit.jsonl"})
+	base, issued := s.ready(t).BaseURL, token(t, nil)
+	inSubject := token(t, nil, "--subject", issued)
+	filler := strings.Repeat("x", 100)
+	for i, body := range []string{
+		`{"id":1,"name":"x","$T":1,"$T":2}`,
+		`{"id":1,"name":"x","a $T":1,"a $T":2}`,
+		`{"id":1,"name":"x","` + filler + `$T":1,"` + filler + `$T":2}`,
+		`{"$T": bad}`, `{"` + filler + `.$T": bad}`, `{"$T":"\ud800"}`, `{"$T":{"$T":[1,`,
+		`{"id":"$T","name":["$T"]}`, `$T`, `"$T"`, `{"id":1,"name":"$T"}`, `{"id":1,"name":"another"}`,
+	} {
+		for _, credential := range []string{issued, inSubject} {
+			status, answer := post(t, base, credential, strings.ReplaceAll(body, "$T", issued))
+			if (i == 10 && credential == issued) != (status == 200) {
+				t.Errorf("%s: %d %s", body, status, answer)
+			}
+		}
+	}
+	if status, answer := post(t, base, inSubject, `{"id":2,"name":"x"}`); status != 200 {
+		t.Errorf("a token with a token in it: %s", answer)
+	}
+	for _, line := range []string{
+		"GET /$T HTTP/1.1", "$T / HTTP/1.1", "POST /plants?access_token=$T HTTP/1.1", "GET / $T", "$T", "POST /plants HTTP/1.1\r\nAuthorization: $T",
+		"POST /plants HTTP/1.1\r\nAuthorization: Bearer x$T", "POST /plants HTTP/1.1\r\nContent-Type: $T", "POST /plants HTTP/1.1\r\n$T: x",
+		"POST /plants HTTP/1.1\r\nTransfer-Encoding: $T", "POST /plants HTTP/1.1\r\nContent-Length: $T", "POST /plants HTTP/1.1\r\nOrigin: $T",
+		"POST /plants HTTP/1.1\r\nTraceparent: $T\r\nX-Request-Id: $T\r\nUser-Agent: $T", "POST /plants HTTP/1.1\r\nExpect: $T",
+	} {
+		send(t, strings.TrimPrefix(base, "http://"), strings.ReplaceAll(line, "$T", issued)+"\r\nHost: x\r\nConnection: close\r\n\r\n")
+	}
+	logged := s.first + s.log() + readFile(t, "audit.jsonl")
+	if n := strings.Count(logged, "\n"); n < 30 {
+		t.Fatalf("%d lines are logged:\n%s", n, logged)
+	}
+	const piece = 8
+	secretPart := issued[strings.Index(issued, "."):] // what comes before is the same in each
+	for i := range len(secretPart) - piece {
+		if at := strings.Index(logged, secretPart[i:i+piece]); at >= 0 {
+			t.Fatalf("a piece of the token is logged: …%s", logged[max(0, at-300):at+piece])
+		}
+	}
+}
+
+// send sends bytes to a server and waits until it has closed the connection.
+func send(t *testing.T, addr, text string) {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprint(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	for buffer := make([]byte, 1024); ; {
+		if _, err := conn.Read(buffer); err != nil {
+			return
+		}
+	}
+}
