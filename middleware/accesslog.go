@@ -124,7 +124,7 @@ func (l *line) outcome() (slog.Level, string) {
 	switch {
 	case l.failure == nil:
 		return slog.LevelInfo, "ok"
-	case l.failure.Code < models.CodeInternal:
+	case !l.failure.Code.ServerFault():
 		return slog.LevelInfo, "refused"
 	case l.failure.Code == models.CodeInternal:
 		return slog.LevelError, "failed"

@@ -89,6 +89,7 @@ func TestLine(t *testing.T) {
 		"no plant":    {[]gin.HandlerFunc{pass}, map[string]any{"outcome": "ok", "plant_id": nil, "store_duration": nil}},
 		"taken":       {[]gin.HandlerFunc{note, fail(models.NewError(models.CodeConflict, "taken"))}, map[string]any{"outcome": "refused", "plant_id": -7.0, "error": 409.0}},
 		"unavailable": {[]gin.HandlerFunc{fail(models.NewError(models.CodeInsufficientSpace, "full"))}, map[string]any{"outcome": "unavailable", "error": 507.0}},
+		"unsupported": {[]gin.HandlerFunc{fail(models.NewError(models.CodeNotImplemented, "no"))}, map[string]any{"outcome": "refused", "error": 501.0, "level": "INFO"}},
 		"failed":      {[]gin.HandlerFunc{fail(errors.New("bug"))}, map[string]any{"outcome": "failed", "error": 500.0, "cause": "bug"}},
 	}
 	for name, tt := range tests {

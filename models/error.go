@@ -28,6 +28,12 @@ const (
 	CodeInsufficientSpace  Code = 507
 )
 
+// ServerFault reports whether a code says that the server, its store or its disk
+// could not: then another client's request would have failed as well.
+func (c Code) ServerFault() bool {
+	return c >= CodeInternal && c != CodeNotImplemented && c != CodeVersionUnsupported
+}
+
 // A CodeMeaning is one row of the list of codes.
 type CodeMeaning struct {
 	Code    Code

@@ -83,3 +83,18 @@ func TestErrorCause(t *testing.T) {
 		}
 	}
 }
+
+// A fault of the server is what an operator is called for. Unknown methods and versions
+// are none.
+func TestServerFault(t *testing.T) {
+	t.Parallel()
+	var faults []Code
+	for _, c := range Codes() {
+		if c.Code.ServerFault() {
+			faults = append(faults, c.Code)
+		}
+	}
+	if want := []Code{500, 503, 507}; !slices.Equal(faults, want) {
+		t.Errorf("the faults are %v, want %v", faults, want)
+	}
+}

@@ -17,37 +17,46 @@ const (
 	failureTime = 10 * time.Second
 )
 
-// problems returns all reasons why plants cannot be created, or could not be soon.
-func (a *admin) problems() (problems []string) {
+// A problem is a reason why plants cannot be created, or could not be soon.
+type problem struct {
+	what   string
+	detail string // changes while the problem stays the same
+}
+
+// problems returns all of them.
+func (a *admin) problems() (problems []problem) {
+	add := func(what string) { problems = append(problems, problem{what: what}) }
 	if a.Stopping.Err() != nil {
-		problems = append(problems, "the server is shutting down")
+		add("the server is shutting down")
 	}
 	switch err := a.Store.Ready(); {
 	case stopped(a.Store):
-		problems = append(problems, "the store has stopped itself after a fault, and the server ends: the log says which")
+		add("the store has stopped itself after a fault, and the server ends: the log says which")
 	case errors.Is(err, storage.ErrStuck):
-		problems = append(problems, "a commit does not end: the disk of the plants, or the database, hangs")
+		add("a commit does not end: the disk of the plants, or the database, hangs")
 	case err != nil:
-		problems = append(problems, "the store is not available: the log says why")
+		add("the store is not available: the log says why")
 	}
 	stats := a.stats()
 	if at := stats.Group.FailedAt; !at.IsZero() && time.Since(at) < failureTime {
-		problems = append(problems, "the last commit has failed: the log says why")
+		add("the last commit has failed: the log says why")
 	}
 	return append(problems, diskProblems(stats.File)...)
 }
 
 // diskProblems returns what is wrong with the file system of the plants.
-func diskProblems(file *storage.FileStats) (problems []string) {
+func diskProblems(file *storage.FileStats) (problems []problem) {
 	if file == nil {
 		return nil
 	}
 	if file.ReadOnly {
-		problems = append(problems, "the file system of the plants is mounted read-only")
+		problems = append(problems, problem{what: "the file system of the plants is mounted read-only"})
 	}
 	if file.Free >= 0 && file.Free < leastFree {
-		problems = append(problems, fmt.Sprintf("the file system of the plants has only %d bytes left, and should have %d: make room",
-			file.Free, int64(leastFree)))
+		problems = append(problems, problem{
+			"the file system of the plants is nearly full: make room",
+			fmt.Sprintf(", it has %d bytes left and should have %d", file.Free, int64(leastFree)),
+		})
 	}
 	return problems
 }

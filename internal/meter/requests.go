@@ -15,8 +15,8 @@ type Outcome string
 const (
 	Created Outcome = "created" // a plant was
 	Read    Outcome = "read"    // a document
-	Refused Outcome = "refused" // the client can do better: the Error is below 500
-	Failed  Outcome = "failed"  // the server, its store or its disk could not: 500 and above
+	Refused Outcome = "refused" // the client can do better
+	Failed  Outcome = "failed"  // the server, its store or its disk could not: see [models.Code.ServerFault]
 )
 
 // Outcomes returns all outcomes.
@@ -24,10 +24,10 @@ func Outcomes() []Outcome { return []Outcome{Created, Read, Refused, Failed} }
 
 // OutcomeOf returns what an answer with an Error of that code means.
 func OutcomeOf(code models.Code) Outcome {
-	if code < models.CodeInternal {
-		return Refused
+	if code.ServerFault() {
+		return Failed
 	}
-	return Failed
+	return Refused
 }
 
 // Errors counts Errors by their codes. The zero value is ready.
