@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,13 +14,28 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
 )
 
-// A server outlives whoever reads its log.
-func TestReaderOfLogGone(t *testing.T) {
+// A server outlives whoever reads its log, and does not wait for one who stops to.
+func TestReaderOfLog(t *testing.T) {
 	t.Parallel()
+	t.Run("gone", func(t *testing.T) {
+		t.Parallel()
+		testReaderOfLog(t, io.Closer.Close)
+	})
+	t.Run("stuck", func(t *testing.T) {
+		t.Parallel()
+		testReaderOfLog(t, func(io.Closer) error { return nil })
+	})
+}
+
+// testReaderOfLog reads the first line of a server's log, and then does something else.
+func testReaderOfLog(t *testing.T, then func(log io.Closer) error) {
+	t.Helper()
 	dir := t.TempDir()
 	cmd := plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0"}, "serve")
 	stderr, err := cmd.StderrPipe()
@@ -29,6 +45,7 @@ func TestReaderOfLogGone(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	defer time.AfterFunc(process.Patience, func() { _ = cmd.Process.Kill() }).Stop()
 	line, err := bufio.NewReader(stderr).ReadString('\n')
 	var ready struct {
 		BaseURL string `json:"base_url"`
@@ -36,12 +53,13 @@ func TestReaderOfLogGone(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(line), &ready) != nil {
 		t.Fatalf("%q, %v", line, err)
 	}
-	if err := stderr.Close(); err != nil {
+	if err := then(stderr); err != nil {
 		t.Fatal(err)
 	}
 	token := strings.TrimSpace(run(t, dir, "token"))
 	transport := new(http.Transport)
 	defer transport.CloseIdleConnections()
+	fillLog(t, transport, ready.BaseURL)
 	for id := range int64(50) {
 		if !create(t.Context(), transport, ready.BaseURL, token, id) {
 			t.Errorf("plant %d is not created", id)
@@ -52,6 +70,23 @@ func TestReaderOfLogGone(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("it ends with %v", err)
+	}
+}
+
+// fillLog has a server log more than a pipe and all that the server keeps for it hold.
+func fillLog(t *testing.T, transport http.RoundTripper, baseURL string) {
+	t.Helper()
+	for range 500 {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, baseURL+"/"+strings.Repeat("x", 8<<10), http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := transport.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
 	}
 }
 

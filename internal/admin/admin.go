@@ -28,6 +28,8 @@ type Options struct {
 	Requests *meter.Requests
 	Server   func() server.Stats
 	Tokens   func() auth.CacheStats
+	// LostLines returns how many lines of the log found no reader.
+	LostLines func() uint64
 	// Stopping is done when the server stops.
 	Stopping context.Context //nolint:containedctx // a state that is asked for, not that of a call
 	Logger   *slog.Logger
@@ -42,7 +44,7 @@ type admin struct {
 	paths map[string]http.HandlerFunc
 
 	mu   sync.Mutex
-	last string // what /readyz has said last
+	last string // the problems that /readyz has told last
 }
 
 // New returns the handler of the admin listener.
@@ -83,8 +85,14 @@ func (*admin) live(w http.ResponseWriter, _ *http.Request) {
 // changed since it was last asked for, the log says so, with causes.
 func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
 	problems := a.problems()
-	text := strings.Join(problems, "; ")
-	a.note(r.Context(), text)
+	var kinds, texts []string
+	for _, p := range problems {
+		kinds, texts = append(kinds, p.what), append(texts, p.what+p.detail)
+	}
+	text := strings.Join(texts, "; ")
+	if a.isNews(strings.Join(kinds, "; ")) {
+		a.note(r.Context(), text)
+	}
 	if text == "" {
 		write(w, http.StatusOK, "application/json", []byte(`{"status":"ready"}`))
 		return
@@ -92,14 +100,19 @@ func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
 	fail(w, models.NewError(models.CodeUnavailable, "not ready: "+text))
 }
 
-// note logs what /readyz says, if it is news.
-func (a *admin) note(ctx context.Context, text string) {
+// isNews reports whether these are other problems than those told last.
+func (a *admin) isNews(kinds string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if text == a.last {
-		return
+	if kinds == a.last {
+		return false
 	}
-	a.last = text
+	a.last = kinds
+	return true
+}
+
+// note logs what /readyz says.
+func (a *admin) note(ctx context.Context, text string) {
 	if text == "" {
 		a.Logger.InfoContext(ctx, "ready again")
 		return

@@ -47,7 +47,7 @@ func newHandler(t *testing.T, s storage.Store, change ...func(*admin.Options)) h
 	options := admin.Options{
 		Version: "v1.2.3", Store: s, Requests: meter.NewRequests(), Stopping: t.Context(), Logger: slog.New(slog.DiscardHandler),
 		Server: func() server.Stats { return server.Stats{Refused: new(meter.Errors)} },
-		Tokens: func() auth.CacheStats { return auth.CacheStats{} },
+		Tokens: func() auth.CacheStats { return auth.CacheStats{} }, LostLines: func() uint64 { return 0 },
 	}
 	for _, c := range change {
 		c(&options)
@@ -170,7 +170,8 @@ func TestReadyTellsAll(t *testing.T) {
 	}
 	s.err, s.stats.File.Free = errors.New("the disk hums"), 0
 	stop()
-	for range 2 {
+	for n := range 2 {
+		s.stats.File.Free = int64(n) // no news
 		w := ask(t, h, http.MethodGet, "/readyz")
 		wantError(t, w, models.CodeUnavailable, "not ready: the server is shutting down; the store is not available: the log says why; the file system")
 		if strings.Contains(w.Body.String(), "hums") {

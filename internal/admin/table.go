@@ -46,6 +46,10 @@ func requestMetrics() []metric {
 			"connections_turned_away_total", "counter", "those of them for which there was no place",
 			func(s *series, now *sample) { s.count(now.server.TurnedAway) },
 		},
+		{
+			"log_lines_lost_total", "counter", "lines of the log that were lost, since nobody read it for more than two seconds",
+			func(s *series, now *sample) { s.count(now.LostLines()) },
+		},
 		{"token_cache_hits_total", "counter", "tokens that were remembered", func(s *series, now *sample) { s.count(now.tokens.Hits) }},
 		{"token_cache_misses_total", "counter", "tokens that had to be verified", func(s *series, now *sample) { s.count(now.tokens.Misses) }},
 	}

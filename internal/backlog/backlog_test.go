@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"plantstore/internal/backlog"
 )
@@ -18,7 +19,7 @@ func TestOrder(t *testing.T) {
 	t.Parallel()
 	const writers, lines = 8, 500
 	var out bytes.Buffer
-	b := backlog.New(&out)
+	b := backlog.New(&out, nil)
 	var all sync.WaitGroup
 	for w := range writers {
 		all.Go(func() {
@@ -64,7 +65,7 @@ func TestSlowWriter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
-		b := backlog.New(g)
+		b := backlog.New(g, nil)
 		line := bytes.Repeat([]byte("x"), 100<<10)
 		written := 0
 		go func() {
@@ -88,7 +89,7 @@ func TestSlowWriter(t *testing.T) {
 func TestAfterClose(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	b := backlog.New(&out)
+	b := backlog.New(&out, nil)
 	for range 2 {
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -108,7 +109,7 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestBrokenWriter(t *testing.T) {
 	t.Parallel()
-	b := backlog.New(broken{})
+	b := backlog.New(broken{}, nil)
 	for range 3 {
 		if _, err := io.WriteString(b, "lost"); err != nil {
 			t.Errorf("Write: %v", err)
@@ -119,12 +120,70 @@ func TestBrokenWriter(t *testing.T) {
 	}
 }
 
+// Nobody waits for long for a writer that takes nothing, and what finds no room is
+// counted. When it takes again, what comes is passed on again.
+func TestDropped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{}, 10)}
+		b := backlog.New(g, func(n uint64) []byte { return fmt.Append(nil, n, " lost") })
+		write := func(text string) (waited time.Duration) {
+			start := time.Now()
+			if n, err := io.WriteString(b, text); n != len(text) || err != nil {
+				t.Errorf("Write: %d, %v", n, err)
+			}
+			return time.Since(start)
+		}
+		full := strings.Repeat("x", 1<<20)
+		write(full)
+		synctest.Wait() // it is being passed on
+		time.Sleep(time.Hour)
+		for i, want := range []time.Duration{0, 2 * time.Second, 0, 0} { // the first one waits in the backlog
+			if waited := write(full); waited != want {
+				t.Errorf("write %d has waited %v, want %v", i, waited, want)
+			}
+		}
+		if n := b.Dropped(); n != 3 {
+			t.Errorf("%d were dropped, want 3", n)
+		}
+		g.open <- struct{}{}
+		synctest.Wait()
+		if waited := write("again"); waited != 0 {
+			t.Errorf("with room it has waited %v", waited)
+		}
+		close(g.open)
+		if err := b.Close(); err != nil || g.out.String() != full+full+"3 lostagain" {
+			t.Errorf("%d bytes came through, the end is %q: %v", g.out.Len(), strings.Trim(g.out.String(), "x"), err)
+		}
+	})
+}
+
+// A burst after a long silence is not taken for a stuck writer.
+func TestBurst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		b := backlog.New(&out, nil)
+		for range 3 {
+			for range 20 {
+				if _, err := b.Write(make([]byte, 100<<10)); err != nil {
+					t.Error(err)
+				}
+			}
+			time.Sleep(time.Hour)
+		}
+		if err := b.Close(); err != nil || out.Len() != 60*100<<10 || b.Dropped() != 0 {
+			t.Errorf("%d bytes came through, %d lines were dropped: %v", out.Len(), b.Dropped(), err)
+		}
+	})
+}
+
 // A writer that takes nothing holds nobody up for ever.
 func TestStuckWriter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
-		b := backlog.New(g)
+		b := backlog.New(g, nil)
 		var waiting sync.WaitGroup
 		for range 5 {
 			waiting.Go(func() { _, _ = b.Write(make([]byte, 1<<20)) })

@@ -9,6 +9,7 @@ import (
 
 	"plantstore/internal/admin"
 	"plantstore/internal/auth"
+	"plantstore/internal/backlog"
 	"plantstore/internal/config"
 	"plantstore/internal/meter"
 	"plantstore/internal/server"
@@ -31,6 +32,7 @@ type watched struct {
 	requests *meter.Requests
 	server   *server.Server
 	tokens   *auth.Verifier
+	log      *backlog.Writer
 }
 
 // startAdmin serves the admin listener, if there is one, until the returned
@@ -44,7 +46,7 @@ func startAdmin(stopping context.Context, p *Process, c *config.Config, l net.Li
 	s := server.New(server.Config{
 		Handler: admin.New(admin.Options{
 			Version: p.Version.Release, Store: w.store, Requests: w.requests,
-			Server: w.server.Stats, Tokens: w.tokens.CacheStats,
+			Server: w.server.Stats, Tokens: w.tokens.CacheStats, LostLines: w.log.Dropped,
 			Stopping: stopping, Logger: logger, Pprof: c.Pprof,
 		}),
 		Logger:          logger,

@@ -45,7 +45,7 @@ func Main(ctx context.Context, p Process) int {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintln(&last, "plantstore:", strings.TrimSuffix(line, "\n"))
 	}
-	log := backlog.New(p.Stderr) // nobody may be reading
+	log := backlog.New(p.Stderr, nil) // nobody may be reading
 	_, _ = log.Write([]byte(last.String()))
 	_ = log.Close()
 	// The library's own kind is for help on what does not exist.

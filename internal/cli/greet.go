@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,6 +27,16 @@ func newLogger(w io.Writer, terminal bool, level *slog.LevelVar, c *config.Confi
 		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), true
 	}
 	return slog.New(jsonlog.NewHandler(w, level)), false
+}
+
+// lostLines returns what says in the log that so many lines of it were lost.
+func lostLines(p *Process, c *config.Config) func(lines uint64) []byte {
+	return func(lines uint64) []byte {
+		var text bytes.Buffer
+		logger, _ := newLogger(&text, isTerminal(p.Stderr), new(slog.LevelVar), c)
+		logger.Error("lines of the log were lost: nobody has read it for a while", "lines", lines)
+		return text.Bytes()
+	}
 }
 
 func isTerminal(w io.Writer) bool {

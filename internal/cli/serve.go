@@ -71,7 +71,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	caught := catchSignals()
 	defer caught.release()
 
-	log := backlog.New(p.Stderr)
+	log := backlog.New(p.Stderr, lostLines(p, c))
 	defer func() { _ = log.Close() }() // nobody is left to tell
 	level := new(slog.LevelVar)
 	logger, text := newLogger(log, isTerminal(p.Stderr), level, c)
@@ -138,7 +138,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	s := newServer(c, logger, connections, certificates.TLS(), routes.Options{
 		Store: counted, Authored: c.AuditLog != "", Verify: keys.verify, Description: description, Page: page, Observe: requests.Observe,
 	})
-	stopAdmin := startAdmin(ctx, p, c, listening.admin, watched{store, requests, s, keys.verifier}, logger)
+	stopAdmin := startAdmin(ctx, p, c, listening.admin, watched{store, requests, s, keys.verifier, log}, logger)
 	err = s.Serve(ctx, listening.clients)
 	stopAdmin()
 	return errors.Join(err, faultOf(store))
