@@ -36,6 +36,9 @@ func newBackup(p *Process) *cli.Command {
 
 func backup(ctx context.Context, p *Process, cmd *cli.Command) error {
 	file := cmd.Args().First()
+	if file == standardStream {
+		return misuseOf(cmd, "a backup is checked before it appears, and so needs a file: for stdout there is plants export")
+	}
 	c, err := loadConfig(p, cmd)
 	if err != nil {
 		return err

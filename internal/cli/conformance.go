@@ -38,7 +38,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.DurationFlag{Name: "header-timeout", Usage: "the server's limit for a header, a `time`", DefaultText: "5s"},
 			&cli.DurationFlag{Name: "request-timeout", Usage: "the server's limit for a request, a `time`", DefaultText: "30s"},
 			&cli.BoolFlag{Name: "require-exp", Usage: "the server refuses tokens without exp (JWT_REQUIRE_EXP)", HideDefault: true},
-			&cli.DurationFlag{Name: "leeway", Usage: "the server's tolerance for exp and nbf", DefaultText: "5s"},
+			&cli.DurationFlag{Name: "leeway", Usage: "`time` by which the server lets exp and nbf be off", DefaultText: "5s"},
 			&cli.StringFlag{Name: "format", Usage: "`format` of the report: text, json or junit", Value: "text"},
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error {

@@ -71,7 +71,7 @@ func kindOf(value any) string {
 	case time.Duration:
 		return "a duration, such as 90s or 24h"
 	case int, int64:
-		return "a whole number"
+		return "a whole number of at most 64 bits"
 	}
 	return "true or false"
 }
@@ -94,6 +94,9 @@ func unknownFlag(cmd *cli.Command, name string) error {
 func didYouMean(name string, names []string) string {
 	nearest, least := "", (len(name)+1)/3+1
 	for _, n := range names {
+		if strings.HasPrefix(n, name+"-") { // the beginning of it
+			return fmt.Sprintf("; did you mean %s?", n)
+		}
 		if d := distance(name, n); d < least {
 			nearest, least = n, d
 		}

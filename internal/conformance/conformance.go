@@ -124,12 +124,20 @@ func (o *Options) validate() (*url.URL, error) {
 		return nil, fmt.Errorf("URL %q: want http://host or https://host, perhaps with a port and a path", o.URL)
 	case o.Token == "":
 		return nil, errors.New("a token that the server accepts is needed")
+	case o.Origin != "" && o.Origin != "*" && !isOrigin(o.Origin):
+		return nil, fmt.Errorf("origin %q: want *, or an origin such as https://docs.example.com", o.Origin)
 	case o.HTTP2 && u.Scheme != "https":
 		return nil, fmt.Errorf("URL %q: HTTP/2 needs https", o.URL)
 	case o.MaxBodyBytes < 0 || o.Leeway < 0 || o.Timeout < 0 || o.HeaderTimeout < 0 || o.RequestTimeout < 0:
 		return nil, errors.New("limits and time-outs must not be negative")
 	}
 	return u, nil
+}
+
+// isOrigin reports whether text is a scheme and a host, perhaps with a port.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && u.Scheme+"://"+u.Host == text
 }
 
 func newRunner(o Options) (*runner, error) {
@@ -198,8 +206,26 @@ func (r *runner) probe(ctx context.Context) error {
 		return fmt.Errorf("%s speaks TLS: name it by a URL with https", r.URL)
 	case len(heard) == 0:
 		return fmt.Errorf("%s does not answer: %w", r.URL, err)
+	case heard[0].status == http.StatusNotFound || code == 404 || code == 405:
+		return fmt.Errorf("%s has no POST /plants (status %d, error %d): is the URL right?", r.URL, heard[0].status, code)
 	}
-	return nil // the cases say the rest
+	return r.probeSigner(ctx)
+}
+
+// probeSigner is probe about the secret or the private key, if there is one. The cases
+// say the rest.
+func (r *runner) probeSigner(ctx context.Context) error {
+	if len(r.Secret) == 0 && r.Key == nil {
+		return nil
+	}
+	heard, _ := r.talk(ctx, one("", "", good().bearing(Token{}), fern()).Talks[0], r.values)
+	if len(heard) == 0 {
+		return nil
+	}
+	if code, message := heard[0].failure(); code == 401 {
+		return fmt.Errorf("%s refuses a token that is signed with the secret or the private key given: %s", r.URL, message)
+	}
+	return nil
 }
 
 // speaksTLS reports whether the server speaks TLS though its URL says that it does not.

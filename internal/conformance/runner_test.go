@@ -221,6 +221,17 @@ func TestRunSaysAtOnceWhatMakesNoSense(t *testing.T) {
 	o := serveTiny(t, nil)
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
+	const jwt = "eyJhbGciOiJub25lIn0.e30.c2ln"
+	store := &tiny{plants: map[int64]string{}}
+	picky := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "Bearer "+jwt {
+			r.Header.Set("Authorization", "Bearer good")
+		}
+		store.ServeHTTP(w, r)
+	}))
+	t.Cleanup(picky.Close)
+	another := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(another.Close)
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(secure.Close)
 	for name, test := range map[string]struct {
@@ -234,6 +245,10 @@ func TestRunSaysAtOnceWhatMakesNoSense(t *testing.T) {
 		"no token":       {func(o *Options) { o.Token = "" }, "token"},
 		"negative limit": {func(o *Options) { o.MaxBodyBytes = -1 }, "negative"},
 		"nobody there":   {func(o *Options) { o.URL = closed.URL }, "does not answer"},
+		"no such path":   {func(o *Options) { o.URL = another.URL }, "has no POST /plants"},
+		"no origin":      {func(o *Options) { o.Origin = "foo" }, `origin "foo": want`},
+		"no bare origin": {func(o *Options) { o.Origin = "https://a/" }, `origin "https://a/": want`},
+		"wrong secret":   {func(o *Options) { o.URL, o.Secret, o.Token = picky.URL, []byte("another"), jwt }, "refuses a token that is signed with the secret"},
 		"token refused":  {func(o *Options) { o.Token = "bad" }, "refuses the token"},
 	} {
 		o := o
