@@ -39,9 +39,10 @@ func checkAuditLog(cmd *cli.Command, c *config.Config) error {
 func openAudited(ctx context.Context, p *Process, c *config.Config, logger *slog.Logger) (
 	store storage.Store, reopen func(context.Context) error, err error,
 ) {
+	const elsewhere, how = "name another place with --storage-url", " with --storage-url"
 	store, err = engines(logger).Open(ctx, c.StorageURL)
 	if err != nil {
-		return nil, nil, whoHasIt(ctx, c.Storage.Path, advised(err), ", or name another database with --storage-url or STORAGE_URL")
+		return nil, nil, whoHasIt(ctx, c.Storage.Path, adviseOn(err, elsewhere, how), ", or name another database with --storage-url or STORAGE_URL")
 	}
 	if c.AuditLog == "" {
 		return store, func(context.Context) error { return nil }, nil

@@ -63,7 +63,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	toStdout := file == "" || file == standardStream
+	toStdout := file == "" || file == standardStream || file == "/dev/stdout" // that leads to a file, where stdout does
 	if !toStdout {
 		if err := notAStore(file, c); err != nil {
 			return err

@@ -162,6 +162,11 @@ func TestExport(t *testing.T) {
 		if readFile(t, "out.csv") != someLines || readFile(t, "out.jsonl") != someLines {
 			t.Error("the exports hold something else")
 		}
+		for _, stdout := range []string{"-", "/dev/stdout"} {
+			if got := output(t, nil, "plants", "export", stdout); got != someLines {
+				t.Errorf("to %s it writes %q", stdout, got)
+			}
+		}
 		checkFailure(t, run(t, nil, "plants", "export", "data/plants.db"), 2,
 			"data/plants.db is the database itself: name another file")
 		checkFailure(t, run(t, nil, "plants", "export", "/dev/null"), 1, "export to /dev/null: /dev/null is not a regular file")
