@@ -2,14 +2,17 @@ package auth
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,10 +36,13 @@ type Issuer struct {
 	publish func([]Key)
 	logger  *slog.Logger
 
-	mu       sync.Mutex
-	fetching chan struct{} // closed when the fetch in progress ends
-	quiet    time.Time     // until when unknown keys give rise to no fetch
-	told     []string      // why keys are left out
+	begun atomic.Uint64 // fetches, which are numbered from 1
+
+	mu        sync.Mutex
+	published uint64        // the number of the fetch whose keys are in force
+	fetching  chan struct{} // closed when the fetch in progress for unknown keys ends
+	quiet     time.Time     // until when unknown keys give rise to no fetch
+	told      []string      // why keys are left out
 }
 
 // NewIssuer returns the issuer at a URL that [CheckJWKSURL] has passed. Its keys become
@@ -75,37 +81,39 @@ func trustworthy(u *url.URL) bool {
 		u.Scheme == "http" && (u.Hostname() == "localhost" || address != nil && address.IsLoopback())
 }
 
+// errRedirect is about a set that is somewhere else, where it cannot be trusted.
+var errRedirect = errors.New("it redirects too often, or to plain http")
+
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	const most = 3
 	if len(via) > most || !trustworthy(r.URL) {
-		return errors.New("it redirects too often, or to plain http")
+		return errRedirect
 	}
+	r.Header.Del("Referer") // the URL of before, and its query
 	return nil
 }
 
-// Fetch fetches the set now. If that fails, the keys stay as they were.
+// Fetch fetches the set now. If that fails, the keys stay as they were. If it returns
+// nil, those in force are not older than its call: it may overlap with other fetches.
 func (i *Issuer) Fetch(ctx context.Context) error {
+	number := i.begun.Add(1)
 	keys, left, err := i.fetch(ctx)
 	if err != nil {
 		return fmt.Errorf("the keys of %s: %w", i.shown, err)
 	}
-	i.tell(left)
-	i.publish(keys)
+	i.put(number, keys, left)
 	return nil
 }
 
 func (i *Issuer) fetch(ctx context.Context) (keys []Key, left []error, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url, http.NoBody)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, shownFailure(err)
 	}
 	request.Header.Set("Accept", "application/jwk-set+json, application/json")
 	answer, err := i.client.Do(request)
 	if err != nil {
-		if failure := new(url.Error); errors.As(err, &failure) {
-			err = failure.Err // without the URL again
-		}
-		return nil, nil, err
+		return nil, nil, shownFailure(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
@@ -113,22 +121,48 @@ func (i *Issuer) fetch(ctx context.Context) (keys []Key, left []error, err error
 	}
 	text, err := readAtMost(answer.Body)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, shownFailure(err)
 	}
 	return parseJWKSet(text)
 }
 
-// tell logs which keys are left out, if they are others than at the last time.
-func (i *Issuer) tell(left []error) {
+// errHidden stands for errors of net/http that may quote a header, a redirect or a proxy.
+var errHidden = errors.New("what it answers, what it redirects to or HTTPS_PROXY is malformed; curl --verbose shows it")
+
+// shownFailure returns the error of a fetch if its text quotes nothing that may hold a
+// secret, such as the query of a URL (C4.25), and else one that says less.
+func shownFailure(err error) error {
+	for failure := new(url.Error); errors.As(err, &failure); {
+		err = failure.Err // without the URL
+	}
+	network, certificate := net.Error(nil), new(tls.CertificateVerificationError)
+	plain := []error{errRedirect, errTooLong, context.Canceled, io.EOF, io.ErrUnexpectedEOF, http.ErrSchemeMismatch}
+	if errors.As(err, &network) || errors.As(err, &certificate) ||
+		slices.ContainsFunc(plain, func(one error) bool { return errors.Is(err, one) }) {
+		return err
+	}
+	return errHidden
+}
+
+// put publishes what a fetch has brought, unless one that began later has ended before it:
+// a key that was taken back in between must not come into force again. It logs
+// which keys are left out, if they are others than at the last time.
+func (i *Issuer) put(number uint64, keys []Key, left []error) {
 	var reasons []string
 	for _, reason := range left {
 		reasons = append(reasons, reason.Error())
 	}
 	i.mu.Lock()
+	if number < i.published {
+		i.mu.Unlock()
+		return
+	}
+	i.published = number
+	i.publish(keys)
 	same := slices.Equal(reasons, i.told)
 	i.told = reasons
 	i.mu.Unlock()
-	if !same {
+	if !same && reasons != nil {
 		i.logger.Warn("keys of the issuer are left out", "url", i.shown, "causes", reasons)
 	}
 }

@@ -313,6 +313,40 @@ func TestUnknownKeysAreRateLimited(t *testing.T) {
 	})
 }
 
+// A fetch that ends late does not bring a key back that was taken back meanwhile, nor does it
+// hold up those that come after it.
+func TestSlowFetchIsOvertaken(t *testing.T) {
+	t.Parallel()
+	old, fresh, stranger := ecKind(t, "old"), ecKind(t, "fresh"), ecKind(t, "stranger")
+	const delay = issuerTimeout - time.Second
+	synctest.Test(t, func(t *testing.T) {
+		site, issuer, verifier, log := quietIssuer(t, old)
+		before := setOf(t, jwkOf(t, old.key.material, nil), jwkOf(t, old.key.material, jwk{"use": "enc"}))
+		site.does(func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(delay)
+			_, _ = io.WriteString(w, before)
+		})
+		want := map[string]bool{old.headed(`{"alg":"HS256"}`): false, fresh.headed(`{"alg":"HS256"}`): true}
+		started := time.Now()
+		var slow sync.WaitGroup
+		slow.Go(func() { checkVerifies(t, verifier, map[string]bool{stranger.named(): false}) })
+		synctest.Wait()
+		site.publishes(t, fresh)
+		if err := issuer.Fetch(t.Context()); err != nil || time.Since(started) != 0 {
+			t.Errorf("after %v: %v", time.Since(started), err)
+		}
+		checkVerifies(t, verifier, want)
+		slow.Wait()
+		if waited := time.Since(started); waited != delay {
+			t.Errorf("the slow fetch has ended after %v", waited)
+		}
+		checkVerifies(t, verifier, want)
+		if log.Len() > 0 {
+			t.Errorf("what is not in force is in the log: %s", log)
+		}
+	})
+}
+
 // A site that does not answer holds a request up for five seconds.
 func TestSilentIssuerHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
