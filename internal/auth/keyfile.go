@@ -48,7 +48,8 @@ func ReadPublicKeys(path string) (keys []Key, left []error, err error) {
 	return keys, left, nil
 }
 
-// readBounded returns the contents of a file of keys.
+// readBounded returns the contents of a file of keys, without the byte order mark that some
+// editors put before a text.
 func readBounded(path string) ([]byte, error) {
 	file, err := os.Open(path) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -59,7 +60,7 @@ func readBounded(path string) ([]byte, error) {
 	if errors.Is(err, errTooLong) {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return contents, err
+	return bytes.TrimPrefix(contents, []byte("\ufeff")), err
 }
 
 // readAtMost reads all, if that is not too much.
@@ -80,6 +81,7 @@ func checkCount(n int) error {
 
 func parsePublicPEM(contents []byte) ([]Key, error) {
 	var keys []Key
+	begun := bytes.Count(contents, []byte("-----BEGIN "))
 	for {
 		var block *pem.Block
 		if block, contents = pem.Decode(contents); block == nil {
@@ -96,8 +98,8 @@ func parsePublicPEM(contents []byte) ([]Key, error) {
 		keys = append(keys, key)
 	}
 	switch {
-	case bytes.Contains(contents, []byte("-----BEGIN ")): // else half a key would go unnoticed
-		return nil, errors.New("it holds a PEM block that is damaged")
+	case len(keys) < begun: // pem.Decode passes over what it cannot read
+		return nil, fmt.Errorf("it holds a PEM block that is damaged, indented or commented out: %d begin, %d can be read", begun, len(keys))
 	case keys == nil:
 		return nil, errNoKey
 	}

@@ -119,7 +119,6 @@ func TestReadPublicKeys(t *testing.T) {
 		"P-224":                {pkix(&ecKey(t, elliptic.P224()).PublicKey), 0, "P-256"},
 		"secp256k1":            {publicSecp256k1(t), 0, "P-256, P-384 or P-521"},
 		"X25519":               {pkix(exchange.PublicKey()), 0, "does not fit"},
-		"a block cut":          {good + good[:len(good)/2], 0, "damaged"},
 		"empty":                {"", 0, "neither"},
 		"text":                 {"hello", 0, "neither"},
 		"a secret":             {testSecret, 0, "neither"},
@@ -131,21 +130,59 @@ func TestReadPublicKeys(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "keys")
-			if err := os.WriteFile(path, []byte(test.contents), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			keys, left, err := ReadPublicKeys(path)
-			if len(keys) != test.keys || len(left) != 0 || (err == nil) != (test.keys > 0) {
-				t.Errorf("%d keys, left out %v, %v", len(keys), left, err)
-			}
-			if err != nil && (!strings.Contains(err.Error(), test.message) || !strings.HasPrefix(err.Error(), path+": ")) {
-				t.Errorf("the error is %v, want the file and %q", err, test.message)
-			}
+			checkReads(t, test.contents, test.keys, test.message)
 		})
 	}
 	if _, _, err := ReadPublicKeys(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// checkReads checks how many keys a file with these contents has, 0 if it is refused with
+// that message.
+func checkReads(t *testing.T, contents string, want int, message string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keys, left, err := ReadPublicKeys(path)
+	if len(keys) != want || len(left) != 0 || (err == nil) != (want > 0) {
+		t.Errorf("%d keys, left out %v, %v", len(keys), left, err)
+	}
+	if err != nil && (!strings.Contains(err.Error(), message) || !strings.HasPrefix(err.Error(), path+": ")) {
+		t.Errorf("the error is %v, want the file and %q", err, message)
+	}
+}
+
+// No key of a file is passed over: one that cannot be read spoils it, wherever it stands. A
+// byte order mark before the first spoils nothing.
+func TestReadPublicKeysMissesNone(t *testing.T) {
+	t.Parallel()
+	public := privateKeys(t)[0].Public().(*rsa.PublicKey) //nolint:forcetypeassert // so says the comment there
+	der, err := x509.MarshalPKIXPublicKey(public)
+	good := block(t, "PUBLIC KEY", der, err)
+	other := block(t, "RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(public), nil)
+	cut := good[:len(good)/2]
+	for name, test := range map[string]struct {
+		contents string
+		keys     int    // 0: refused
+		message  string // a piece of the error
+	}{
+		"cut":             {cut, 0, "1 begin, 0 can be read"},
+		"cut, at the end": {good + cut, 0, "2 begin, 1 can be read"},
+		"cut, before":     {cut + "\n" + good, 0, "2 begin, 1 can be read"},
+		"cut, between":    {good + strings.Replace(other, "-----END RSA PUBLIC KEY-----\n", "", 1) + good, 0, "3 begin, 2 can be read"},
+		"garbage":         {good + strings.Replace(good, "MII", "M!I", 1) + good, 0, "damaged"},
+		"indented":        {"  " + strings.ReplaceAll(good, "\n", "\n  ") + "\n" + good, 0, "indented"},
+		"commented out":   {good + "# " + good, 0, "commented out"},
+		"mark":            {"\ufeff" + good + other, 2, ""},
+		"mark, JWK Set":   {"\ufeff" + setOf(t, jwkOf(t, public, nil)), 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkReads(t, test.contents, test.keys, test.message)
+		})
 	}
 }
 

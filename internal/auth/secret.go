@@ -50,7 +50,8 @@ func ParseSecret(text string) (Secret, error) {
 }
 
 // ReadSecrets returns the secrets in a file, one a line: the first signs tokens, and
-// tokens by any of them are accepted. Empty lines are skipped.
+// tokens by any of them are accepted. Empty lines are skipped, and so is a byte order mark
+// at the beginning of the file, in UTF-8.
 func ReadSecrets(path string) ([]Secret, error) {
 	text, err := readBounded(path)
 	if err != nil {
