@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -15,19 +16,48 @@ import (
 // (Type=notify), that the server is ready, then that it is alive (WatchdogSec=),
 // and when ctx is done that it stops.
 func supervised(ctx context.Context, store storage.Store, logger *slog.Logger) {
-	tell := func(state string) {
-		if _, err := daemon.SdNotify(false, state); err != nil {
-			logger.Warn("systemd cannot be told how the server is", "state", state, "cause", err.Error())
-		}
-	}
 	interval, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
 		logger.Warn("the watchdog of systemd is off", "cause", err.Error())
 	}
-	tell(daemon.SdNotifyReady)
-	context.AfterFunc(ctx, func() { tell(daemon.SdNotifyStopping) })
+	s := &supervisor{logger: logger, notify: func(state string) error {
+		_, err := daemon.SdNotify(false, state)
+		return err
+	}}
+	s.follow(ctx, interval, store)
+}
+
+// A supervisor is systemd, as far as it wants to know how the server is.
+type supervisor struct {
+	notify func(state string) error
+	logger *slog.Logger
+
+	mu      sync.Mutex
+	failure string // why it could not be told the last time; empty if it could
+}
+
+// follow tells it all that happens until ctx is done. It starts the server anew if
+// it hears nothing for an interval, unless that is 0.
+func (s *supervisor) follow(ctx context.Context, interval time.Duration, store storage.Store) {
+	s.tell(daemon.SdNotifyReady)
+	context.AfterFunc(ctx, func() { s.tell(daemon.SdNotifyStopping) })
 	if interval > 0 {
-		go watchdog(ctx, interval/2, store, func() { tell(daemon.SdNotifyWatchdog) })
+		go watchdog(ctx, interval/2, store, func() { s.tell(daemon.SdNotifyWatchdog) })
+	}
+}
+
+// tell tells it one thing. That it cannot be told is logged once, until that changes.
+func (s *supervisor) tell(state string) {
+	failure := ""
+	if err := s.notify(state); err != nil {
+		failure = err.Error()
+	}
+	s.mu.Lock()
+	same := failure == s.failure
+	s.failure = failure
+	s.mu.Unlock()
+	if !same && failure != "" {
+		s.logger.Warn("systemd cannot be told how the server is", "state", state, "cause", failure)
 	}
 }
 

@@ -1,8 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -49,4 +54,59 @@ func TestWatchdog(t *testing.T) {
 		cancel()
 		synctest.Wait()
 	})
+}
+
+// systemd hears of the server twice in each interval of its watchdog, as sd_watchdog_enabled(3)
+// recommends: once would be too late as often as not. Without a watchdog it hears of
+// the beginning and the end.
+func TestSupervisorIsTold(t *testing.T) {
+	t.Parallel()
+	const alive = "WATCHDOG=1"
+	for interval, signs := range map[time.Duration][]string{0: nil, 30 * time.Second: {alive, alive, alive, alive}} {
+		synctest.Test(t, func(t *testing.T) {
+			heard := make(chan string, 100)
+			s := &supervisor{notify: func(state string) error {
+				heard <- state
+				return nil
+			}}
+			var well error
+			store := new(patient)
+			store.state.Store(&well)
+			ctx, cancel := context.WithCancel(t.Context())
+			s.follow(ctx, interval, store)
+			time.Sleep(59 * time.Second)
+			cancel()
+			synctest.Wait()
+			close(heard)
+			var got []string
+			for state := range heard {
+				got = append(got, state)
+			}
+			if want := slices.Concat([]string{"READY=1"}, signs, []string{"STOPPING=1"}); !slices.Equal(got, want) {
+				t.Errorf("interval %v: it hears %q, want %q", interval, got, want)
+			}
+		})
+	}
+}
+
+// That systemd cannot be told anything is said once, and again when it is so for
+// another reason or after it could be told.
+func TestSupervisorIsGone(t *testing.T) {
+	t.Parallel()
+	gone, refused := errors.New("it is gone"), errors.New("it refuses")
+	var log bytes.Buffer
+	var now error
+	s := &supervisor{logger: slog.New(slog.NewTextHandler(&log, nil)), notify: func(string) error { return now }}
+	for i, phase := range []struct {
+		err  error
+		want int // lines in the log so far
+	}{{nil, 0}, {gone, 1}, {refused, 2}, {nil, 2}, {refused, 3}} {
+		now = phase.err
+		for range 3 {
+			s.tell("WATCHDOG=1")
+		}
+		if got := strings.Count(log.String(), "level=WARN"); got != phase.want {
+			t.Errorf("phase %d: %d warnings, want %d:\n%s", i, got, phase.want, log.String())
+		}
+	}
 }
