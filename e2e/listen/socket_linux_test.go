@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -134,50 +136,97 @@ func TestNotify(t *testing.T) {
 	server.Stop()
 }
 
-// systemd hands over the socket: the server takes it in place of ADDR, and what
-// came in before it started is answered.
+// systemd hands over sockets: the server takes all those for clients in place of ADDR,
+// and what came in before it started is answered. Of others it warns.
 func TestSocketActivation(t *testing.T) {
 	t.Parallel()
-	activate := tools.Require(t, "systemd-socket-activate")
-	for name, several := range map[string]bool{"one socket": false, "one of several": true} {
-		t.Run(name, func(t *testing.T) {
+	tools.Require(t, "systemd-socket-activate")
+	for what, test := range map[string]struct {
+		names  []string // of the sockets
+		served []int
+	}{
+		"one without a name":      {[]string{""}, []int{0}},
+		"one of another name":     {[]string{"plants.socket"}, []int{0}},
+		"one of several":          {[]string{"other", "http"}, []int{1}},
+		"several":                 {[]string{"http", "http"}, []int{0, 1}},
+		"several of several":      {[]string{"http", "other", "http"}, []int{0, 2}},
+		"several of another name": {[]string{"plants.socket", "plants.socket"}, []int{0, 1}},
+	} {
+		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			path := filepath.Join(dir, "http.sock")
-			var others []string
-			if several {
-				others = []string{"--fdname=other:http", "--listen=" + filepath.Join(dir, "other.sock")}
+			a := activate(t, test.names)
+			var addresses []string
+			for _, i := range test.served {
+				a.checkAnswers(i)
+				addresses = append(addresses, "unix:"+a.paths[i])
 			}
-			server := plantstore.Command(t, dir, nil, "serve")
-			cmd := plantstore.Command(t, dir, nil)
-			cmd.Path, cmd.Args = activate, slices.Concat(
-				[]string{"systemd-socket-activate", "--setenv=ADMIN_ADDR=off", "--setenv=JWT_SECRET=" + strings.Repeat("s", 32)},
-				others, []string{"--listen=" + path}, server.Args)
-			cmd.Stderr = os.Stderr
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
+			log := a.stop()
+			if want := `"addr":"` + strings.Join(addresses, ", ") + `"`; !strings.Contains(log, want) {
+				t.Errorf("the log lacks %s:\n%s", want, log)
 			}
-			stop := func() error {
-				_ = cmd.Process.Signal(syscall.SIGTERM)
-				return cmd.Wait()
+			if n, want := strings.Count(log, `"name":"other"`), len(test.names)-len(test.served); n != want {
+				t.Errorf("%d warnings of other sockets, want %d:\n%s", n, want, log)
 			}
-			await(t, "the socket is there", func() bool { _, err := os.Lstat(path); return err == nil })
-			answer, err := newClient(t, nil, "unix", path).Get("http://localhost/openapi.json") //nolint:noctx // it has a time-out
-			if err != nil {
-				_ = stop()
-				t.Fatal(err)
-			}
-			_ = answer.Body.Close()
-			if answer.StatusCode != http.StatusOK {
-				t.Errorf("status %s", answer.Status)
-			}
-			if err := stop(); err != nil {
-				t.Errorf("it ends with %v", err)
-			}
+		})
+	}
+}
+
+// An activation is a server that is started when a client connects to one of the
+// sockets that it is then handed over.
+type activation struct {
+	t     *testing.T
+	paths []string // of the sockets
+	stop  func() (log string)
+}
+
+// activate opens sockets of these names. An empty one is none.
+func activate(t *testing.T, names []string) *activation {
+	t.Helper()
+	dir := t.TempDir()
+	a := &activation{t: t}
+	var args []string
+	for i := range names {
+		a.paths = append(a.paths, filepath.Join(dir, fmt.Sprint(i, ".sock")))
+		args = append(args, "--listen="+a.paths[i])
+	}
+	if all := strings.Join(names, ":"); all != "" {
+		args = append(args, "--fdname="+all)
+	}
+	cmd, server, log := plantstore.Command(t, dir, nil), plantstore.Command(t, dir, nil, "serve"), new(bytes.Buffer)
+	cmd.Path, cmd.Args = tools.Require(t, "systemd-socket-activate"), slices.Concat(
+		[]string{"systemd-socket-activate", "--setenv=ADMIN_ADDR=off", "--setenv=JWT_SECRET=" + strings.Repeat("s", 32)}, args, server.Args)
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	a.stop = sync.OnceValue(func() string {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("it ends with %v:\n%s", err, log)
+		}
+		for _, path := range a.paths {
 			if _, err := os.Lstat(path); err != nil {
 				t.Errorf("the socket of systemd is gone: %v", err)
 			}
-		})
+		}
+		return log.String()
+	})
+	t.Cleanup(func() { a.stop() })
+	for _, path := range a.paths {
+		await(t, "the socket is there", func() bool { _, err := os.Lstat(path); return err == nil })
+	}
+	return a
+}
+
+// checkAnswers asks for something on a socket.
+func (a *activation) checkAnswers(socket int) {
+	a.t.Helper()
+	request, err := http.NewRequestWithContext(a.t.Context(), http.MethodGet, "http://localhost/openapi.json", http.NoBody)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if answer, _ := newClient(a.t, nil, "unix", a.paths[socket]).ask(a.t, request); answer.StatusCode != http.StatusOK {
+		a.t.Errorf("%s: status %s", a.paths[socket], answer.Status)
 	}
 }
 

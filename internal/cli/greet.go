@@ -56,7 +56,7 @@ func greet(w io.Writer, p *Process, c *config.Config, text bool, base string, l 
 	}
 	if !text {
 		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "base_url", base, "description_url", described,
-			"docs_url", docs, "admin_url", adminURL, "data", dataPlace(c), "audit_log", c.AuditLog, "token_command", token, "addr", l.address())
+			"docs_url", docs, "admin_url", adminURL, "data", dataPlace(c), "audit_log", c.AuditLog, "token_command", token, "addr", strings.Join(l.addresses(), ", "))
 		return
 	}
 	audited := ""
@@ -66,8 +66,8 @@ func greet(w io.Writer, p *Process, c *config.Config, text bool, base string, l 
 	fmt.Fprintf(w, "The plant store is ready.\n"+
 		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n%s  get a token  %s\n",
 		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "(ADMIN_ADDR is off)"), dataPlace(c), audited, token)
-	if _, socket := config.UnixPath(l.address()); socket {
-		fmt.Fprintf(w, "  listens on   %s\n", l.address())
+	if _, socket := config.UnixPath(l.address()); socket || len(l.clients) > 1 {
+		fmt.Fprintf(w, "  listens on   %s\n", strings.Join(l.addresses(), ", "))
 	}
 }
 

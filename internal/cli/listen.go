@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -19,20 +20,20 @@ import (
 	"plantstore/internal/unixsocket"
 )
 
-// activatedName is the name that tells the socket for clients from others that
+// activatedName is the name that tells the sockets for clients from others that
 // systemd may hand over (FileDescriptorName=).
 const activatedName = "http"
 
 // listeners are what a server listens on.
 type listeners struct {
-	clients net.Listener
-	admin   net.Listener // nil if ADMIN_ADDR is off
+	clients []net.Listener // one, unless systemd hands over several
+	admin   net.Listener   // nil if ADMIN_ADDR is off
 }
 
 // listenAll opens all of them, or none. If several cannot be had, the error names
 // them all, so that nobody has to start a second server in vain twice.
-func listenAll(ctx context.Context, c *config.Config) (l listeners, err error) {
-	clients, clientsErr := listenForClients(ctx, c)
+func listenAll(ctx context.Context, c *config.Config, logger *slog.Logger) (l listeners, err error) {
+	clients, clientsErr := listenForClients(ctx, c, logger)
 	l.clients = clients
 	var adminErr error
 	if c.AdminAddr != "" {
@@ -47,20 +48,35 @@ func listenAll(ctx context.Context, c *config.Config) (l listeners, err error) {
 
 // close closes them again, if they were served.
 func (l listeners) close() {
-	for _, listener := range []net.Listener{l.clients, l.admin} {
+	for _, listener := range append(slices.Clip(l.clients), l.admin) {
 		if listener != nil {
 			_ = listener.Close()
 		}
 	}
 }
 
-// address returns where clients are listened to, as ADDR has it.
-func (l listeners) address() string {
-	addr := l.clients.Addr()
-	if addr.Network() == "unix" {
-		return config.UnixScheme + addr.String()
+// addresses returns where clients are listened to, each as ADDR has it.
+func (l listeners) addresses() []string {
+	var addresses []string
+	for _, listener := range l.clients {
+		address := listener.Addr().String()
+		if listener.Addr().Network() == "unix" {
+			address = config.UnixScheme + address
+		}
+		addresses = append(addresses, address)
 	}
-	return addr.String()
+	return addresses
+}
+
+// address returns that of addresses which the base URL is made of: the first port, or
+// else the first socket.
+func (l listeners) address() string {
+	addresses := l.addresses()
+	port := slices.IndexFunc(addresses, func(address string) bool {
+		_, socket := config.UnixPath(address)
+		return !socket
+	})
+	return addresses[max(port, 0)]
 }
 
 // adminURL returns where the admin listener is reached, empty if there is none.
@@ -71,13 +87,22 @@ func (l listeners) adminURL() string {
 	return reachable("http", l.admin.Addr().String())
 }
 
-// listenForClients returns the listener that systemd hands over, if it does, or else
+// listenForClients returns the listeners that systemd hands over, if it does, or else
 // opens that of ADDR.
-func listenForClients(ctx context.Context, c *config.Config) (net.Listener, error) {
-	listener, err := activated()
-	if listener != nil || err != nil {
-		return listener, err
+func listenForClients(ctx context.Context, c *config.Config, logger *slog.Logger) ([]net.Listener, error) {
+	handed, err := activated(logger)
+	if handed != nil || err != nil {
+		return handed, err
 	}
+	listener, err := listenAt(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return []net.Listener{listener}, nil
+}
+
+// listenAt opens the listener of ADDR.
+func listenAt(ctx context.Context, c *config.Config) (net.Listener, error) {
 	path, ok := config.UnixPath(c.Addr)
 	if !ok {
 		return listenTCP(ctx, c.Addr, "--addr or ADDR")
@@ -92,30 +117,57 @@ func listenForClients(ctx context.Context, c *config.Config) (net.Listener, erro
 	return socket, nil
 }
 
-// activated returns the listener that systemd hands over (LISTEN_FDS), nil if there
-// is none.
-func activated() (net.Listener, error) {
+// activated returns the listeners for clients among what systemd hands over
+// (LISTEN_FDS), none if that is nothing.
+func activated(logger *slog.Logger) ([]net.Listener, error) {
 	files := activation.Files(true)
-	if len(files) == 0 {
-		return nil, nil //nolint:nilnil // so says the comment
-	}
 	defer func() {
 		for _, file := range files {
 			_ = file.Close() // a listener has its own
 		}
 	}()
-	i := slices.IndexFunc(files, func(f *os.File) bool { return f.Name() == activatedName })
-	switch {
-	case i < 0 && len(files) > 1:
-		return nil, fmt.Errorf("systemd hands over %d sockets: one of them must be named by FileDescriptorName=%s", len(files), activatedName)
-	case i < 0:
-		i = 0
+	chosen, others := chooseActivated(files)
+	if len(others) > 0 && chosen == nil {
+		return nil, fmt.Errorf("systemd hands over %d sockets: those for clients must be named by FileDescriptorName=%s", len(files), activatedName)
 	}
-	listener, err := net.FileListener(files[i])
-	if err != nil {
-		return nil, fmt.Errorf("systemd hands over something that clients cannot connect to: it must be a socket of ListenStream= and Accept=no: %w", err)
+	var l listeners
+	for _, file := range chosen {
+		listener, err := net.FileListener(file)
+		if err != nil {
+			l.close()
+			return nil, fmt.Errorf("systemd hands over something that clients cannot connect to: it must be a socket of ListenStream= and Accept=no: %w", err)
+		}
+		l.clients = append(l.clients, listener)
 	}
-	return listener, nil
+	for _, file := range others {
+		logger.Warn("systemd hands over a socket on which nobody is answered: those for clients are named by FileDescriptorName="+activatedName,
+			"name", file.Name())
+	}
+	return l.clients, nil
+}
+
+// chooseActivated tells those sockets that are for clients from the others: they have
+// the right name, or all have the same one, as those of a single unit do.
+func chooseActivated(files []*os.File) (chosen, others []*os.File) {
+	chosen, others = named(files, activatedName)
+	if len(others) > 0 && chosen == nil {
+		if alike, different := named(files, files[0].Name()); different == nil {
+			return alike, nil
+		}
+	}
+	return chosen, others
+}
+
+// named tells the files of that name from the others.
+func named(files []*os.File, name string) (these, others []*os.File) {
+	for _, file := range files {
+		if file.Name() == name {
+			these = append(these, file)
+		} else {
+			others = append(others, file)
+		}
+	}
+	return these, others
 }
 
 // listenTCP opens a listener, and if it cannot, names the options that say where.

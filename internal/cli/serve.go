@@ -79,7 +79,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	if err != nil {
 		return err
 	}
-	listening, err := listenAll(ctx, c)
+	listening, err := listenAll(ctx, c, logger)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		Store: counted, Authored: c.AuditLog != "", Verify: keys.verify, Description: description, Page: page, Observe: requests.Observe,
 	})
 	stopAdmin := startAdmin(ctx, p, c, listening.admin, watched{store, requests, s, keys.verifier, log}, logger)
-	err = s.Serve(ctx, listening.clients)
+	err = s.Serve(ctx, listening.clients...)
 	stopAdmin()
 	return errors.Join(err, faultOf(store))
 }

@@ -39,6 +39,7 @@ type site struct {
 	*Server
 
 	addr net.Addr
+	more []net.Listener // that it serves beside the one at addr
 	stop context.CancelFunc
 	done chan error // what Serve returned
 
@@ -93,7 +94,7 @@ func startOn(t testing.TB, ln net.Listener, change ...func(*site, *Config)) *sit
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() {
-		s.done <- s.Serve(ctx, ln)
+		s.done <- s.Serve(ctx, append(s.more, ln)...)
 		close(s.done)
 	}()
 	t.Cleanup(func() {

@@ -72,7 +72,7 @@ type Config struct {
 	MaxConnections int
 }
 
-// A Server answers requests on a listener: in HTTP/1.1 and HTTP/1.0, and over TLS
+// A Server answers requests on its listeners: in HTTP/1.1 and HTTP/1.0, and over TLS
 // in HTTP/2, too.
 type Server struct {
 	config Config
@@ -114,25 +114,30 @@ func New(config Config) *Server {
 	return s
 }
 
-// Serve answers requests on ln until ctx is done. Then it closes ln and the
-// idle connections, and lets requests in flight finish. It returns nil if they
+// Serve answers requests on the listeners until ctx is done. Then it closes them and
+// the idle connections, and lets requests in flight finish. It returns nil if they
 // did within ShutdownTimeout, else an error that wraps
-// [context.DeadlineExceeded]; and an error if accepting connections fails. Serve
-// must be called once only.
-func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+// [context.DeadlineExceeded]; and an error if accepting connections fails, on
+// whichever listener. Its limits are for all of them together. Serve must be called
+// once only.
+func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	stopping, stop := context.WithCancel(ctx)
 	defer stop()
-	var failure error // of accepting connections
+	failures := make(chan error, len(listeners)) // of accepting connections
+	var running sync.WaitGroup
+	for _, ln := range listeners {
+		running.Go(func() {
+			failures <- s.accept(&listener{Listener: ln, server: s, stopping: stopping})
+		})
+	}
 	accepting := make(chan struct{})
 	go func() {
 		defer close(accepting)
-		failure = s.accept(&listener{
-			Listener: ln, server: s, stopping: stopping,
-		})
+		running.Wait()
 	}()
 
 	select {
-	case <-accepting:
+	case failure := <-failures:
 		stop()
 		return errors.Join(fmt.Errorf("accepting connections: %w", failure), s.shutdown(ctx, accepting))
 	case <-ctx.Done():

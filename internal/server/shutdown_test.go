@@ -268,16 +268,19 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 	}
 }
 
-// A listener that fails ends Serve with its error.
+// A listener that fails ends Serve with its error, and takes the others with it.
 func TestListenerFails(t *testing.T) {
 	t.Parallel()
-	ln := listen(t, "tcp", "127.0.0.1:0")
+	ln, other := listen(t, "tcp", "127.0.0.1:0"), listen(t, "tcp", "127.0.0.1:0")
 	if err := ln.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s := New(testConfigWith(nil))
-	if err := s.Serve(t.Context(), ln); !errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := s.Serve(t.Context(), other, ln); !errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("Serve: %v, want the listener's error", err)
+	}
+	if err := other.Close(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the other listener is not closed: %v", err)
 	}
 }
 

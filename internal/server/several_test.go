@@ -1,0 +1,51 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"testing"
+)
+
+// beside lets a site serve ln, too, and returns where it does.
+func beside(ln net.Listener) (second *site, change func(*site, *Config)) {
+	return &site{addr: ln.Addr()}, func(s *site, _ *Config) { s.more = append(s.more, ln) }
+}
+
+// On several listeners a server is one: its limits are for all connections, and
+// it stops on all of them.
+func TestSeveralListeners(t *testing.T) {
+	t.Parallel()
+	ln := listen(t, "tcp", "127.0.0.1:0")
+	second, also := beside(ln)
+	first := start(t, only(2), also)
+	held := []*client{first.hold(t), second.hold(t)}
+	for _, s := range []*site{first, second} {
+		s.dial(t).send(good).closeHalf().wantRefusal(503)
+	}
+	first.wantStopped(t, nil)
+	for _, c := range held {
+		c.wantEnd()
+	}
+	if err := ln.Close(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("a listener is not closed: %v", err)
+	}
+	if served := first.paths(); !slices.Equal(served, []string{goodEcho().Path, goodEcho().Path}) {
+		t.Errorf("served %q", served)
+	}
+}
+
+// Over TLS, too, in both versions of HTTP.
+func TestSeveralListenersOverTLS(t *testing.T) {
+	t.Parallel()
+	second, also := beside(listen(t, "tcp", "127.0.0.1:0"))
+	first, authority := startSecure(t, also)
+	web := webClient(t, authority)
+	for _, s := range []*site{first, second} {
+		s.dialTLS(t, authority, http1Name).send(good).wantEcho(goodEcho())
+		if r := do(t, web, s.url("/x")); r.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d %s", s.addr, r.StatusCode, r.body)
+		}
+	}
+}
