@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/certtest"
 )
 
 // deployFile returns a file of docs/deploy.
@@ -25,11 +27,14 @@ func deployFile(t *testing.T, name string) []byte {
 // A series is one of a real server: its labels, with the name as __name__.
 type series map[string]string
 
-// everySeries returns all series of a server whose scrub has been through its
+// everySeries returns all series of a server that speaks TLS and whose scrub has been through its
 // records, which takes some seconds, with the labels that Prometheus adds.
 func everySeries(t *testing.T) []series {
 	t.Helper()
-	s := newSite(t, plantstore.Options{})
+	authority := certtest.New(t)
+	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
+	s := newSite(t, plantstore.Options{Env: []string{"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key}})
+	s.client.Transport = &http.Transport{TLSClientConfig: authority.Client()}
 	s.create(`{"id":1,"name":"Monstera"}`)
 	all := s.metrics()
 	for end := time.Now().Add(patience); all["plantstore_scrub_last_pass_timestamp_seconds"] == 0; all = s.metrics() {

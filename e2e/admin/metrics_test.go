@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/certtest"
 )
 
 // requests returns the counts of answers that are not 0, by outcome and error.
@@ -81,6 +83,29 @@ func TestMetricsCountRequests(t *testing.T) {
 	again := newSite(t, plantstore.Options{Dir: s.Dir}).metrics()
 	if again["plantstore_store_plants"] != plants || len(requests(again)) > 0 {
 		t.Errorf("after a restart there are %v plants, and %v", again["plantstore_store_plants"], requests(again))
+	}
+}
+
+// When the certificate expires is a metric, also after it was replaced. Without one
+// there is none.
+func TestMetricsTellWhenTheCertificateExpires(t *testing.T) {
+	t.Parallel()
+	const name = "plantstore_certificate_expiry_timestamp_seconds"
+	authority, dir, now := certtest.New(t), t.TempDir(), time.Now()
+	cert, key := authority.Issue(dir, now.Add(time.Hour))
+	s := newSite(t, plantstore.Options{Env: []string{"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key}})
+	if got, want := s.metrics()[name], now.Add(time.Hour).Unix(); got != float64(want) {
+		t.Errorf("%s is %v, want %d", name, got, want)
+	}
+	authority.Issue(dir, now.Add(2*time.Hour))
+	want := float64(now.Add(2 * time.Hour).Unix())
+	for end := time.Now().Add(patience); s.metrics()[name] != want; time.Sleep(100 * time.Millisecond) { // of another process
+		if time.Now().After(end) {
+			t.Fatalf("%s is %v, want %v", name, s.metrics()[name], want)
+		}
+	}
+	if got, there := newSite(t, plantstore.Options{}).metrics()[name]; there {
+		t.Errorf("without TLS %s is %v", name, got)
 	}
 }
 

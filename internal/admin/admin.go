@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -30,6 +31,9 @@ type Options struct {
 	Tokens   func() auth.CacheStats
 	// LostLines returns how many lines of the log found no reader.
 	LostLines func() uint64
+	// CertificateExpires returns when the first of the certificates in use for TLS
+	// expires, the zero time if there is none.
+	CertificateExpires func() time.Time
 	// Stopping is done when the server stops.
 	Stopping context.Context //nolint:containedctx // a state that is asked for, not that of a call
 	Logger   *slog.Logger

@@ -46,8 +46,10 @@ func newHandler(t *testing.T, s storage.Store, change ...func(*admin.Options)) h
 	t.Helper()
 	options := admin.Options{
 		Version: "v1.2.3", Store: s, Requests: meter.NewRequests(), Stopping: t.Context(), Logger: slog.New(slog.DiscardHandler),
-		Server: func() server.Stats { return server.Stats{Refused: new(meter.Errors)} },
-		Tokens: func() auth.CacheStats { return auth.CacheStats{} }, LostLines: func() uint64 { return 0 },
+		Server:             func() server.Stats { return server.Stats{Refused: new(meter.Errors)} },
+		Tokens:             func() auth.CacheStats { return auth.CacheStats{} },
+		LostLines:          func() uint64 { return 0 },
+		CertificateExpires: func() time.Time { return time.UnixMilli(1_800_000_000_000) },
 	}
 	for _, c := range change {
 		c(&options)

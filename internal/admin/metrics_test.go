@@ -84,6 +84,7 @@ func TestMetrics(t *testing.T) {
 		`plantstore_request_duration_seconds_count{outcome="refused"} 1`,
 		`plantstore_connections 31`, `plantstore_connections_limit 32`,
 		`plantstore_connections_accepted_total 33`, `plantstore_connections_turned_away_total 34`,
+		`plantstore_certificate_expiry_timestamp_seconds 1.8e+09`,
 		`plantstore_token_cache_hits_total 41`, `plantstore_token_cache_misses_total 42`,
 		`plantstore_queue_creates 11`, `plantstore_queue_bytes 12`, `plantstore_queue_creates_limit 13`,
 		`plantstore_plants_created_total 14`, `plantstore_commit_failures_total 15`,
@@ -139,6 +140,15 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 		if strings.HasPrefix(name, "plantstore_") && !table[name] && !table[family] {
 			t.Errorf("%s is not in the table", series)
 		}
+	}
+}
+
+// A server that speaks plain HTTP has no certificate that could expire.
+func TestMetricsWithoutCertificate(t *testing.T) {
+	t.Parallel()
+	h := newHandler(t, newStore(), func(o *admin.Options) { o.CertificateExpires = func() time.Time { return time.Time{} } })
+	if text := ask(t, h, http.MethodGet, "/metrics").Body.String(); strings.Contains(text, "certificate_expiry") {
+		t.Errorf("there is one:\n%s", text)
 	}
 }
 

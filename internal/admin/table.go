@@ -50,6 +50,11 @@ func requestMetrics() []metric {
 			"log_lines_lost_total", "counter", "lines of the log that were lost, since nobody read it for more than two seconds",
 			func(s *series, now *sample) { s.count(now.LostLines()) },
 		},
+		{
+			"certificate_expiry_timestamp_seconds", "gauge",
+			"when the certificate for TLS expires, the first to do so if there are several, in Unix time; missing if there is none",
+			func(s *series, now *sample) { s.moment(now.CertificateExpires()) },
+		},
 		{"token_cache_hits_total", "counter", "tokens that were remembered", func(s *series, now *sample) { s.count(now.tokens.Hits) }},
 		{"token_cache_misses_total", "counter", "tokens that had to be verified", func(s *series, now *sample) { s.count(now.tokens.Misses) }},
 	}

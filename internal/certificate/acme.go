@@ -35,6 +35,7 @@ type ACME struct {
 
 	mu       sync.Mutex
 	attempts map[request]*attempt // the last ones
+	holdings map[request]*holding // the certificates that have come of them
 }
 
 // A request is for the certificate of a domain with a kind of key.
@@ -59,13 +60,16 @@ type attempt struct {
 // empty means Let's Encrypt. It writes to the address email, if there is one, about
 // problems. What comes of it is told to logger.
 func NewACME(domains []string, cache, directory, email string, logger *slog.Logger) *ACME {
-	return &ACME{domains: domains, logger: logger, attempts: make(map[request]*attempt), manager: autocert.Manager{
-		Prompt:     autocert.AcceptTOS,
-		Cache:      autocert.DirCache(cache),
-		HostPolicy: autocert.HostWhitelist(domains...),
-		Client:     &acme.Client{DirectoryURL: directory},
-		Email:      email,
-	}}
+	return &ACME{
+		domains: domains, logger: logger, attempts: make(map[request]*attempt), holdings: make(map[request]*holding),
+		manager: autocert.Manager{
+			Prompt:     autocert.AcceptTOS,
+			Cache:      autocert.DirCache(cache),
+			HostPolicy: autocert.HostWhitelist(domains...),
+			Client:     &acme.Client{DirectoryURL: directory},
+			Email:      email,
+		},
+	}
 }
 
 // TLS returns what a server speaks TLS with. A client that names no host gets the
@@ -123,6 +127,9 @@ func (a *ACME) attempt(r request) *attempt {
 		defer close(next.done)
 		next.certificate, next.err = a.manager.GetCertificate(r.hello())
 		next.again = time.Now().Add(next.wait)
+		if next.err == nil {
+			a.keep(r, next.certificate.Leaf)
+		}
 	}()
 	return next
 }
@@ -162,12 +169,14 @@ func (a *ACME) Reload(context.Context) error { return nil }
 
 // Watch gets the certificates that are not there yet, before a client asks for
 // them, and logs what comes of it. It tries again, less and less often, until ctx is
-// done. The server must accept connections meanwhile.
+// done. The server must accept connections meanwhile. Of those that are there it logs
+// when they are renewed, and when they should have been.
 func (a *ACME) Watch(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, domain := range a.domains {
 		all.Go(func() { a.get(ctx, domain) })
 	}
+	all.Go(func() { a.watchRenewals(ctx) })
 	all.Wait()
 }
 
@@ -177,11 +186,7 @@ func (a *ACME) get(ctx context.Context, domain string) {
 	for {
 		attempt := a.attempt(request{domain: domain})
 		err := attempt.await(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil:
-			a.logger.Info("the certificate by ACME is there", "domain", domain, "expires", attempt.certificate.Leaf.NotAfter)
+		if err == nil || ctx.Err() != nil {
 			return
 		}
 		a.logger.Error("there is no certificate by ACME yet: this server must reach the authority, and the authority this server, at port 443 of the domain",

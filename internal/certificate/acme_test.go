@@ -114,15 +114,29 @@ func (c *calls) take() []time.Duration {
 // be reached, which are watched.
 func unreachable(t *testing.T, test func(t *testing.T, source *certificate.ACME, calls *calls, log *log)) {
 	t.Helper()
+	cached(t, []string{domain}, nil, func(t *testing.T, source *certificate.ACME, calls *calls, log *log, _ string) {
+		test(t, source, calls, log)
+	})
+}
+
+// cached is unreachable for these domains, with certificates in the cache that are
+// valid for so long from now on: see issue.
+func cached(t *testing.T, domains []string, valid []validity,
+	test func(t *testing.T, source *certificate.ACME, calls *calls, log *log, cache string),
+) {
+	t.Helper()
 	cache := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		calls, log := &calls{start: time.Now()}, new(log)
-		source := certificate.NewACME([]string{domain}, cache, "https://ca.test/directory", "", slog.New(slog.NewTextHandler(log, nil)))
+		for i, v := range valid {
+			issue(t, cache, domains[i], v)
+		}
+		source := certificate.NewACME(domains, cache, "https://ca.test/directory", "", slog.New(slog.NewTextHandler(log, nil)))
 		source.SetClient(&http.Client{Transport: calls})
 		ctx, cancel := context.WithCancel(t.Context())
 		go source.Watch(ctx)
 		synctest.Wait()
-		test(t, source, calls, log)
+		test(t, source, calls, log, cache)
 		cancel()
 		synctest.Wait()
 	})

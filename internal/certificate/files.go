@@ -64,6 +64,9 @@ func (f *Files) TLS() *tls.Config {
 	}
 }
 
+// Expires returns when the certificate in use expires.
+func (f *Files) Expires() time.Time { return f.current.Load().Leaf.NotAfter }
+
 // Reload reads the files again, and logs which certificate is in use now. If they
 // cannot be used, the certificate stays as it was.
 func (f *Files) Reload(context.Context) error {

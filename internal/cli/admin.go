@@ -33,6 +33,7 @@ type watched struct {
 	server   *server.Server
 	tokens   *auth.Verifier
 	log      *backlog.Writer
+	secure   certificates
 }
 
 // startAdmin serves the admin listener, if there is one, until the returned
@@ -46,7 +47,7 @@ func startAdmin(stopping context.Context, p *Process, c *config.Config, l net.Li
 	s := server.New(server.Config{
 		Handler: admin.New(admin.Options{
 			Version: p.Version.Release, Store: w.store, Requests: w.requests,
-			Server: w.server.Stats, Tokens: w.tokens.CacheStats, LostLines: w.log.Dropped,
+			Server: w.server.Stats, Tokens: w.tokens.CacheStats, LostLines: w.log.Dropped, CertificateExpires: w.secure.Expires,
 			Stopping: stopping, Logger: logger, Pprof: c.Pprof,
 		}),
 		Logger:          logger,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"plantstore/internal/certificate"
 	"plantstore/internal/config"
@@ -22,6 +23,9 @@ type certificates interface {
 	// Reload looks at once whether there are new ones. If it fails, those before
 	// stay in use.
 	Reload(ctx context.Context) error
+	// Expires returns when the first of those in use expires, the zero time if there
+	// is none.
+	Expires() time.Time
 	// Watch keeps them current until ctx is done.
 	Watch(ctx context.Context)
 }
@@ -32,6 +36,8 @@ type plain struct{}
 func (plain) TLS() *tls.Config { return nil }
 
 func (plain) Reload(context.Context) error { return nil }
+
+func (plain) Expires() time.Time { return time.Time{} }
 
 func (plain) Watch(context.Context) {}
 

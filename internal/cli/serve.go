@@ -138,7 +138,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	s := newServer(c, logger, connections, certificates.TLS(), routes.Options{
 		Store: counted, Authored: c.AuditLog != "", Verify: keys.verify, Description: description, Page: page, Observe: requests.Observe,
 	})
-	stopAdmin := startAdmin(ctx, p, c, listening.admin, watched{store, requests, s, keys.verifier, log}, logger)
+	stopAdmin := startAdmin(ctx, p, c, listening.admin, watched{store, requests, s, keys.verifier, log, certificates}, logger)
 	err = s.Serve(ctx, listening.clients...)
 	stopAdmin()
 	return errors.Join(err, faultOf(store))

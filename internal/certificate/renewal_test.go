@@ -1,0 +1,195 @@
+package certificate_test
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/internal/certificate"
+)
+
+const (
+	hour = time.Hour
+	day  = 24 * hour
+)
+
+// A validity is that of a certificate: its lifetime, and how much of it is left.
+type validity struct{ lifetime, left time.Duration }
+
+// issue writes a certificate for the domain into a cache, as another server would
+// that shares it.
+func issue(t *testing.T, cache, domain string, v validity) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expires := time.Now().Add(v.left)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), DNSNames: []string{domain}, NotBefore: expires.Add(-v.lifetime), NotAfter: expires,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	for _, block := range []*pem.Block{{Type: "EC PRIVATE KEY", Bytes: private}, {Type: "CERTIFICATE", Bytes: der}} {
+		if err := pem.Encode(&text, block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(cache, domain), text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errorsIn returns when a log says that a certificate is not renewed or has expired,
+// as times from that of its expiry, and which of these. The log is late by no more
+// than it takes until it is looked again.
+func errorsIn(t *testing.T, text string) (found []string) {
+	t.Helper()
+	line := regexp.MustCompile(`time=(\S+) level=ERROR msg="the certificate by ACME (is not renewed|has expired).* port 443 .* expires=(\S+)`)
+	for _, m := range line.FindAllStringSubmatch(text, -1) {
+		at, err := time.Parse(time.RFC3339, m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		expires, err := time.Parse(time.RFC3339, m[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := at.Sub(expires) - time.Nanosecond // what is said at once is seen at the next look
+		found = append(found, after.Round(2*certificate.Interval).String()+" "+m[2])
+	}
+	if n := strings.Count(text, "level=ERROR"); n != len(found) {
+		t.Errorf("%d errors, of which %d are understood:\n%s", n, len(found), text)
+	}
+	return found
+}
+
+// A certificate that cannot be renewed is told of when that is late, each day, and
+// when it has expired, and stays in use.
+func TestACMERenewalFails(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		validity
+		until time.Duration // how long after the expiry it is looked
+		want  []string
+	}{
+		"3 days":                  {validity{3 * day, 3 * day}, 25 * hour, []string{"-18h0m0s is not renewed", "0s has expired", "24h0m0s has expired"}},
+		"8 days":                  {validity{8 * day, 4 * day}, hour, []string{"-48h0m0s is not renewed", "-24h0m0s is not renewed", "0s has expired"}},
+		"a year":                  {validity{365 * day, 23 * day}, -515 * hour, []string{"-540h0m0s is not renewed", "-516h0m0s is not renewed"}},
+		"in time for all we know": {validity{90 * day, 23 * day}, -541 * hour, nil},
+		"minutes":                 {validity{20 * time.Minute, 20 * time.Minute}, hour, []string{"-5m0s is not renewed", "0s has expired"}},
+		"late at the start":       {validity{9 * day, day}, hour, []string{"-23h50m0s is not renewed", "0s has expired"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cached(t, []string{domain}, []validity{test.validity}, func(t *testing.T, source *certificate.ACME, calls *calls, log *log, _ string) {
+				expires := time.Now().Add(test.left)
+				time.Sleep(test.left + test.until)
+				synctest.Wait()
+				if diff := cmp.Diff(test.want, errorsIn(t, log.take())); diff != "" {
+					t.Errorf("what is told, and when (-want +got):\n%s", diff)
+				}
+				if got := source.Expires(); !got.Equal(expires) {
+					t.Errorf("it expires %v, want %v", got, expires)
+				}
+				if len(calls.take()) == 0 {
+					t.Error("the authority is not called at all")
+				}
+			})
+		})
+	}
+}
+
+// A renewal is told, and whoever has complained before is silent.
+func TestACMERenewal(t *testing.T) {
+	t.Parallel()
+	v := validity{3 * day, 3 * day}
+	cached(t, []string{domain}, []validity{v}, func(t *testing.T, source *certificate.ACME, _ *calls, log *log, cache string) {
+		if said := log.take(); strings.Count(said, "the certificate by ACME is there") != 1 {
+			t.Errorf("the log says %q", said)
+		}
+		time.Sleep(2*day + 8*hour)
+		synctest.Wait()
+		if got := errorsIn(t, log.take()); len(got) != 1 {
+			t.Errorf("it was told: %q", got)
+		}
+		issue(t, cache, domain, v)
+		expires := time.Now().Add(v.left)
+		time.Sleep(hour + certificate.Interval) // by then a renewal has been tried again
+		synctest.Wait()
+		if said := log.take(); strings.Count(said, "level=INFO") != 1 || !strings.Contains(said, "the certificate by ACME was renewed") || len(errorsIn(t, said)) > 0 {
+			t.Errorf("the log says %q", said)
+		}
+		if got := source.Expires(); !got.Equal(expires) {
+			t.Errorf("it expires %v, want %v", got, expires)
+		}
+		time.Sleep(2 * day)
+		synctest.Wait()
+		if said := log.take(); said != "" {
+			t.Errorf("the log says %q", said)
+		}
+	})
+}
+
+// Of several certificates the first to expire counts, and none is no time.
+func TestACMEExpires(t *testing.T) {
+	t.Parallel()
+	domains := []string{"a.example.com", "b.example.com", "c.example.com"}
+	for name, test := range map[string]struct {
+		valid []validity
+		want  time.Duration // from now; 0: not at all
+	}{
+		"none":    {nil, 0},
+		"one":     {[]validity{{day, day}}, day},
+		"several": {[]validity{{2 * day, 2 * day}, {day, day}, {3 * day, 3 * day}}, day},
+		"expired": {[]validity{{2 * day, -hour}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cached(t, domains, test.valid, func(t *testing.T, source *certificate.ACME, _ *calls, _ *log, _ string) {
+				var want time.Time
+				if test.want != 0 {
+					want = time.Now().Add(test.want)
+				}
+				if got := source.Expires(); !got.Equal(want) {
+					t.Errorf("got %v, want %v", got, want)
+				}
+			})
+		})
+	}
+}
+
+// A certificate that is found expired at the start is not used: another is asked for
+// at once, and the log says why there is none.
+func TestACMEExpiredAtStart(t *testing.T) {
+	t.Parallel()
+	cached(t, []string{domain}, []validity{{3 * day, -hour}}, func(t *testing.T, source *certificate.ACME, calls *calls, log *log, _ string) {
+		if got := calls.take(); len(got) != 1 || got[0] != 0 {
+			t.Errorf("the authority is called after %v, want at once", got)
+		}
+		if said := log.take(); !strings.Contains(said, "there is no certificate by ACME yet") || !strings.Contains(said, "no route") {
+			t.Errorf("the log says %q", said)
+		}
+	})
+}
