@@ -1,10 +1,14 @@
 package listen
 
 import (
+	"crypto/tls"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"plantstore/e2e/internal/pebble"
 	"plantstore/e2e/internal/plantstore"
@@ -19,7 +23,7 @@ func TestACME(t *testing.T) {
 	t.Parallel()
 	tools.RequireRoot(t, "listen on port 443")
 	authority, host := certtest.New(t), process.Address()
-	ca := pebble.Start(t, authority, host)
+	ca := pebble.Start(t, authority, host, 90*24*time.Hour)
 	o := plantstore.Options{Dir: t.TempDir(), Env: []string{
 		"ADDR=" + host + ":443", "ACME_DOMAINS=plants.example.com,www.plants.example.com", "ACME_DIRECTORY=" + ca.Directory,
 		"ACME_EMAIL=me@example.com", "SSL_CERT_FILE=" + authority.File,
@@ -46,6 +50,59 @@ func TestACME(t *testing.T) {
 	if _, status, body := newClient(t, client, "tcp", host+":443").create(t, again, again.BaseURL, `{"id":3,"name":"fern"}`); status != 200 {
 		t.Errorf("%d %s", status, body)
 	}
+}
+
+// A certificate is renewed while the server runs. When the authority is gone at the
+// next time, the log says so before it expires, and when it does; the expired one
+// stays in use, and clients refuse it.
+func TestACMERenewal(t *testing.T) {
+	t.Parallel()
+	tools.RequireRoot(t, "listen on port 443")
+	const domain, message = "plants.example.com", "the certificate by ACME "
+	authority, host := certtest.New(t), process.Address()
+	ca := pebble.Start(t, authority, host, time.Minute)
+	server := plantstore.Start(t, plantstore.Options{Env: []string{
+		"ADDR=" + host + ":443", "ACME_DOMAINS=" + domain, "ACME_DIRECTORY=" + ca.Directory, "SSL_CERT_FILE=" + authority.File,
+	}})
+	says := func(what string) func() bool {
+		return func() bool { return strings.Contains(server.Log(), message+what) }
+	}
+	await(t, "a certificate", says("is there"))
+	config := ca.Client(domain)
+	first := serial(t, host+":443", config)
+	await(t, "a renewal", says("was renewed"))
+	second := serial(t, host+":443", config)
+	if second == first {
+		t.Errorf("the certificate %s is shown still", first)
+	}
+	ca.Kill()
+	await(t, "a word that it is not renewed", says("is not renewed: this server must reach the authority"))
+	await(t, "a word that it has expired", says("has expired, and clients refuse it: this server must reach the authority"))
+	if expires := expiry(t, server); expires.IsZero() || expires.After(time.Now()) {
+		t.Errorf("by the metrics it expires %v, and it is expired by the log", expires)
+	}
+	if _, err := (&tls.Dialer{Config: config}).DialContext(t.Context(), "tcp", host+":443"); err == nil || !strings.Contains(err.Error(), "expired") {
+		t.Errorf("a client says %v, want that it has expired", err)
+	}
+	config.InsecureSkipVerify = true
+	if now := serial(t, host+":443", config); now != second {
+		t.Errorf("the certificate %s is shown, want still %s", now, second)
+	}
+}
+
+// expiry returns when the certificate of a server expires, by its metrics.
+func expiry(t *testing.T, server *plantstore.Server) time.Time {
+	t.Helper()
+	text := newClient(t, nil, "", "").get(t, server.AdminURL+"/metrics")
+	found := regexp.MustCompile(`(?m)^plantstore_certificate_expiry_timestamp_seconds (\S+)$`).FindStringSubmatch(text)
+	if found == nil {
+		t.Fatalf("there is none in\n%s", text)
+	}
+	seconds, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Unix(int64(seconds), 0)
 }
 
 // Without an authority the server runs, and says why it has no certificate; it ends

@@ -165,6 +165,70 @@ func overwrite(t *testing.T, path string, content []byte) {
 	}
 }
 
+// A difference is what tells a file from the one before at the same path.
+type difference struct{ file, time, size bool }
+
+// change gives the file at path another content that is of no use, so that there is
+// no more to see of it than d.
+func change(t *testing.T, path string, d difference) {
+	t.Helper()
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, at, written := before.Size(), before.ModTime(), path
+	if d.size {
+		size++
+	}
+	if d.time {
+		at = at.Add(time.Second)
+	}
+	if d.file {
+		written += ".new"
+	}
+	if err := os.WriteFile(written, bytes.Repeat([]byte("x"), int(size)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(written, at, at); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(written, path); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := difference{!os.SameFile(before, after), !before.ModTime().Equal(after.ModTime()), before.Size() != after.Size()}
+	if got != d {
+		t.Fatalf("the file is changed in %+v, want %+v", got, d)
+	}
+}
+
+// One difference is enough for a change to be seen, in either file: of one that is
+// written to, with its time kept or not, and of one that is replaced by cp -p and mv.
+func TestWatchSeesEachDifference(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]difference{
+		"written to, as long":          {time: true},
+		"written to, at the same time": {size: true},
+		"replaced, alike":              {file: true},
+	} {
+		for file, want := range map[string]string{"cert.pem": "holds no certificate", "key.pem": "holds no private key"} {
+			t.Run(file+" "+name, func(t *testing.T) {
+				t.Parallel()
+				watched(t, func(t *testing.T, dir string, _ *certificate.Files, log *log, pass func()) {
+					change(t, filepath.Join(dir, file), d)
+					pass()
+					if said := log.take(); strings.Count(said, want) != 1 {
+						t.Errorf("the log says %q, want %q", said, want)
+					}
+				})
+			})
+		}
+	}
+}
+
 // Reload does not wait until a change is seen, and what it has read is no change any
 // more.
 func TestReload(t *testing.T) {

@@ -21,6 +21,9 @@ const (
 	reminder = 24 * time.Hour
 )
 
+// advice is what to look at when a certificate is not renewed.
+const advice = "this server must reach the authority, and the authority this server, at port 443 of the domain; ACME_CACHE must be writable"
+
 // A holding is a certificate by ACME that is in use.
 type holding struct {
 	leaf  *x509.Certificate
@@ -49,16 +52,15 @@ func (h *holding) news(now time.Time) bool {
 func (a *ACME) keep(r request, leaf *x509.Certificate) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	before := a.holdings[r]
-	if before != nil && before.leaf.Equal(leaf) {
+	switch before := a.holdings[r]; {
+	case before == nil:
+		a.logger.Info("the certificate by ACME is there", about(r, leaf)...)
+	case !before.leaf.Equal(leaf):
+		a.logger.Info("the certificate by ACME was renewed", about(r, leaf)...)
+	default:
 		return
 	}
 	a.holdings[r] = &holding{leaf: leaf, since: time.Now()}
-	message := "the certificate by ACME is there"
-	if before != nil {
-		message = "the certificate by ACME was renewed"
-	}
-	a.logger.Info(message, about(r, leaf)...)
 }
 
 // about returns what there is to say of a certificate.
@@ -99,16 +101,15 @@ func (a *ACME) remind(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for r, h := range a.holdings {
-		if !h.news(now) {
+		switch {
+		case !h.news(now):
 			continue
+		case h.expired(now):
+			a.logger.Error("the certificate by ACME has expired, and clients refuse it: "+advice, about(r, h.leaf)...)
+		default:
+			a.logger.Error("the certificate by ACME is not renewed: "+advice, about(r, h.leaf)...)
 		}
 		h.told = now
-		message := "the certificate by ACME is not renewed"
-		if h.expired(now) {
-			message = "the certificate by ACME has expired, and clients refuse it"
-		}
-		a.logger.Error(message+": this server must reach the authority, and the authority this server, at port 443 of the domain; ACME_CACHE must be writable",
-			about(r, h.leaf)...)
 	}
 }
 

@@ -2,9 +2,11 @@ package certificate_test
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
 	"math/big"
@@ -29,11 +31,21 @@ const (
 // A validity is that of a certificate: its lifetime, and how much of it is left.
 type validity struct{ lifetime, left time.Duration }
 
-// issue writes a certificate for the domain into a cache, as another server would
-// that shares it.
-func issue(t *testing.T, cache, domain string, v validity) {
+// forRSA ends the names in a cache of certificates with a key of RSA.
+const forRSA = "+rsa"
+
+// issue writes a certificate for a domain into a cache under that name, as another
+// server would that shares it.
+func issue(t *testing.T, cache, name string, v validity) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	domain, isRSA := strings.CutSuffix(name, forRSA)
+	var key crypto.Signer
+	var err error
+	if isRSA {
+		key, err = rsa.GenerateKey(rand.Reader, 2048)
+	} else {
+		key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,17 +57,17 @@ func issue(t *testing.T, cache, domain string, v validity) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	private, err := x509.MarshalECPrivateKey(key)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	for _, block := range []*pem.Block{{Type: "EC PRIVATE KEY", Bytes: private}, {Type: "CERTIFICATE", Bytes: der}} {
+	for _, block := range []*pem.Block{{Type: "PRIVATE KEY", Bytes: private}, {Type: "CERTIFICATE", Bytes: der}} {
 		if err := pem.Encode(&text, block); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(cache, domain), text.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(cache, name), text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -97,7 +109,7 @@ func TestACMERenewalFails(t *testing.T) {
 		"8 days":                  {validity{8 * day, 4 * day}, hour, []string{"-48h0m0s is not renewed", "-24h0m0s is not renewed", "0s has expired"}},
 		"a year":                  {validity{365 * day, 23 * day}, -515 * hour, []string{"-540h0m0s is not renewed", "-516h0m0s is not renewed"}},
 		"in time for all we know": {validity{90 * day, 23 * day}, -541 * hour, nil},
-		"minutes":                 {validity{20 * time.Minute, 20 * time.Minute}, hour, []string{"-5m0s is not renewed", "0s has expired"}},
+		"minutes":                 {validity{10 * time.Minute, 10 * time.Minute}, hour, []string{"-2m30s is not renewed", "0s has expired"}},
 		"late at the start":       {validity{9 * day, day}, hour, []string{"-23h50m0s is not renewed", "0s has expired"}},
 	}
 	for name, test := range tests {
@@ -152,6 +164,33 @@ func TestACMERenewal(t *testing.T) {
 	})
 }
 
+// The certificate for clients that take nothing but RSA is watched from when there is
+// one.
+func TestACMERenewalOfRSA(t *testing.T) {
+	t.Parallel()
+	cached(t, []string{domain}, []validity{{90 * day, 90 * day}}, func(t *testing.T, source *certificate.ACME, _ *calls, log *log, cache string) {
+		issue(t, cache, domain+forRSA, validity{3 * hour, 3 * hour})
+		time.Sleep(time.Minute)
+		log.take()
+		expires := time.Now().Add(3*hour - time.Minute)
+		if err := shake(t.Context(), source.TLS(), rsaAlone()); err != nil {
+			t.Fatal(err)
+		}
+		if said := log.take(); strings.Count(said, "the certificate by ACME is there") != 1 || !strings.Contains(said, "key=RSA") {
+			t.Errorf("the log says %q", said)
+		}
+		if got := source.Expires(); !got.Equal(expires) {
+			t.Errorf("it expires %v, want %v", got, expires)
+		}
+		time.Sleep(3 * hour)
+		synctest.Wait()
+		said := log.take()
+		if diff := cmp.Diff([]string{"-45m0s is not renewed", "0s has expired"}, errorsIn(t, said)); diff != "" || strings.Contains(said, "key=ECDSA") {
+			t.Errorf("what is told, and when (-want +got):\n%s\n%s", diff, said)
+		}
+	})
+}
+
 // Of several certificates the first to expire counts, and none is no time.
 func TestACMEExpires(t *testing.T) {
 	t.Parallel()
@@ -184,7 +223,7 @@ func TestACMEExpires(t *testing.T) {
 // at once, and the log says why there is none.
 func TestACMEExpiredAtStart(t *testing.T) {
 	t.Parallel()
-	cached(t, []string{domain}, []validity{{3 * day, -hour}}, func(t *testing.T, source *certificate.ACME, calls *calls, log *log, _ string) {
+	cached(t, []string{domain}, []validity{{3 * day, -hour}}, func(t *testing.T, _ *certificate.ACME, calls *calls, log *log, _ string) {
 		if got := calls.take(); len(got) != 1 || got[0] != 0 {
 			t.Errorf("the authority is called after %v, want at once", got)
 		}

@@ -42,9 +42,10 @@ type Pebble struct {
 	management string
 }
 
-// Start starts an authority, for which all domains are at the address host. It
-// finds the certificate of its own directory good if it trusts authority.
-func Start(t testing.TB, authority *certtest.Authority, host string) *Pebble {
+// Start starts an authority, for which all domains are at the address host, and whose
+// certificates are valid for that long. The certificate of its own directory is good
+// for those who trust authority.
+func Start(t testing.TB, authority *certtest.Authority, host string, validity time.Duration) *Pebble {
 	t.Helper()
 	module, err := tools.ModuleDir()
 	if err != nil {
@@ -66,7 +67,7 @@ func Start(t testing.TB, authority *certtest.Authority, host string) *Pebble {
 		"listenAddress": directory, "managementListenAddress": management,
 		"certificate": cert, "privateKey": key, "httpPort": 80, "tlsPort": 443, "keyAlgorithm": "ecdsa",
 		"retryAfter": map[string]int{"authz": 1, "order": 1},
-		"profiles":   map[string]any{"default": map[string]any{"description": "the usual one", "validityPeriod": 7776000}},
+		"profiles":   map[string]any{"default": map[string]any{"description": "the usual one", "validityPeriod": int(validity.Seconds())}},
 	}})
 	if err != nil {
 		t.Fatal(err)
