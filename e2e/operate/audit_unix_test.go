@@ -96,6 +96,27 @@ func TestAuditRotation(t *testing.T) {
 	t.Logf("%d plants were acknowledged, %d are noted in %d files", len(l.ids()), len(noted), len(files))
 }
 
+// An audit log that somebody has removed goes on in a new file with the next plant,
+// and the log says what happened.
+func TestAuditRemoved(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"AUDIT_LOG=audit.jsonl"}})
+	path, token := filepath.Join(server.Dir, "audit.jsonl"), server.Token()
+	for id := range int64(3) {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if !create(t.Context(), http.DefaultTransport, server.BaseURL, token, id) {
+			t.Fatalf("plant %d is not created", id)
+		}
+		checkNoted(t, notesIn(t, path), []int64{id}, map[int64]bool{id: true})
+	}
+	server.Stop() // all has been said
+	if said := strings.Count(server.Log(), `"level":"ERROR","msg":"the file of the audit log was removed`); said != 3 {
+		t.Errorf("the log says so %d times, want 3:\n%s", said, server.Log())
+	}
+}
+
 // checkNoted checks that what was acknowledged is noted, and what is noted is stored.
 func checkNoted(t *testing.T, noted map[int64]note, acknowledged []int64, stored map[int64]bool) {
 	t.Helper()

@@ -271,16 +271,22 @@ func TestStuck(t *testing.T) {
 }
 
 // What was written is on the disk a second later, and a disk that fails then is
-// one that nothing can be noted on.
+// one that nothing can be noted on. Which lines that puts in doubt is said, since the
+// next sync may succeed without them.
 func TestSync(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
-		store, _ := open(t, d, &fakeStore{})
+		var said strings.Builder
+		log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(slog.NewTextHandler(&said, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := audit.NewStore(&fakeStore{}, log)
 		if err := store.Create(t.Context(), 1, models.Plant{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(1500 * time.Millisecond)
 		if d.synced != len(d.String()) {
 			t.Errorf("%d bytes are synced of %d", d.synced, len(d.String()))
 		}
@@ -294,8 +300,11 @@ func TestSync(t *testing.T) {
 		}
 		d.set(-1, nil)
 		time.Sleep(2 * time.Second)
-		if err := store.Create(t.Context(), 3, models.Plant{}); err != nil {
+		if err := errors.Join(store.Create(t.Context(), 3, models.Plant{}), store.Close()); err != nil {
 			t.Errorf("after one that did not: %v", err)
+		}
+		if want := "lines since 2000-01-01T00:00:01Z may be lost: broken"; !strings.Contains(said.String(), want) { // a bubble begins in 2000
+			t.Errorf("it says %s, want %q", &said, want)
 		}
 	})
 }

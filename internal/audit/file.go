@@ -12,7 +12,7 @@ import (
 // File returns what opens the file at path for a [Log]: to append to it, and made
 // for its owner alone if it is not there. A last line that a crash has cut short
 // gets its end first. A file that begins as no audit log does is refused with
-// [ErrForeign], and so is a pipe.
+// [ErrForeign], and so is a pipe. A device, such as a terminal, is taken as it is.
 func File(path string) func() (Target, error) {
 	return func() (Target, error) {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600) //nolint:gosec // the operator names the file
@@ -42,19 +42,28 @@ func prepare(file *os.File) (Target, error) {
 	case mode != 0:
 		return nil, ErrForeign
 	case info.Size() == 0:
-		return file, nil
+		return regular{file}, nil
 	}
 	if err := checkForm(file, info.Size()); err != nil {
 		return nil, err
 	}
-	return file, endLine(file, info.Size())
+	return regular{file}, endLine(file, info.Size())
 }
+
+// A regular is a target that keeps what is written to it.
+type regular struct{ *os.File }
+
+// Removed implements [Target].
+func (r regular) Removed() bool { return isRemoved(r.File) }
 
 // A device is a target that cannot be synced, such as a terminal.
 type device struct{ *os.File }
 
 // Sync implements [Target].
 func (device) Sync() error { return nil }
+
+// Removed implements [Target].
+func (device) Removed() bool { return false }
 
 // checkForm refuses a file of that size that begins as no audit log does.
 func checkForm(file *os.File, size int64) error {
@@ -88,6 +97,9 @@ type stream struct{ io.Writer }
 
 // Sync implements [Target].
 func (stream) Sync() error { return nil }
+
+// Removed implements [Target].
+func (stream) Removed() bool { return false }
 
 // Close implements [Target].
 func (stream) Close() error { return nil }

@@ -37,6 +37,9 @@ type Target interface {
 
 	// Sync brings what was written to the disk.
 	Sync() error
+
+	// Removed reports whether nobody can find any more what is written to it.
+	Removed() bool
 }
 
 // A Log writes lines, each once, in their order, and whole as long as its target
@@ -53,9 +56,10 @@ type Log struct {
 
 	// What belongs to the goroutine that writes.
 	target Target
-	rest   []byte // lines that could not be written, from the start of one
-	torn   int    // how many bytes of them have been written to target
-	dirty  bool   // something was written since the last sync
+	rest   []byte    // lines that could not be written, from the start of one
+	torn   int       // how many bytes of them have been written to target
+	dirty  bool      // something was written since the last sync
+	synced time.Time // when all that had been written was on the disk
 
 	mu      sync.Mutex
 	next    *batch    // nil if there are no lines
@@ -80,7 +84,7 @@ func Open(open func() (Target, error), logger *slog.Logger) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{
-		open: open, logger: logger, target: target,
+		open: open, logger: logger, target: target, synced: time.Now(),
 		wake: make(chan struct{}, 1), reopens: make(chan chan error),
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
@@ -217,7 +221,30 @@ func (l *Log) run() {
 
 // write writes what could not be written before, and the next batch.
 func (l *Log) write() {
+	b := l.take()
+	err := l.find()
+	if b == nil {
+		return
+	}
+	lines, written := b.lines, l.torn
+	if len(l.rest) > 0 {
+		lines = slices.Concat(l.rest, b.lines)
+	}
+	if err == nil {
+		var n int
+		n, err = l.target.Write(lines[l.torn:])
+		written += n
+	}
+	l.dirty = l.dirty || written > 0
+	whole := bytes.LastIndexByte(lines[:written], '\n') + 1
+	l.rest, l.torn = bytes.Clone(lines[whole:]), written-whole
+	l.settle(b, err)
+}
+
+// take returns the batch that is to be written now, nil if there are no lines.
+func (l *Log) take() *batch {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	b := l.next
 	if b == nil && len(l.rest) > 0 {
 		b = &batch{done: make(chan struct{})}
@@ -225,20 +252,29 @@ func (l *Log) write() {
 	if b != nil {
 		l.next, l.begun = nil, time.Now()
 	}
-	l.mu.Unlock()
-	if b == nil {
-		return
+	return b
+}
+
+// find goes on in a new target if the file that is open was removed. If there can
+// be none it returns why, and tries again the next time.
+func (l *Log) find() error {
+	if !l.target.Removed() {
+		return nil
 	}
-	lines := b.lines
-	if len(l.rest) > 0 {
-		lines = slices.Concat(l.rest, b.lines)
+	l.dirty = false // nobody can find what is in it, on the disk or not
+	target, err := l.open()
+	if err != nil {
+		err = fmt.Errorf("its file was removed, and a new one cannot be opened: %w", err)
+		l.judge(err)
+		return err
 	}
-	written, err := l.target.Write(lines[l.torn:])
-	written += l.torn
-	l.dirty = l.dirty || written > 0
-	whole := bytes.LastIndexByte(lines[:written], '\n') + 1
-	l.rest, l.torn = bytes.Clone(lines[whole:]), written-whole
-	l.settle(b, err)
+	l.logger.Error("the file of the audit log was removed, and with it all lines that were in it: the audit log goes on in a new one")
+	_ = l.target.Close()
+	l.target, l.torn = target, 0
+	if len(l.rest) == 0 { // else the next write says more
+		l.judge(nil)
+	}
+	return nil
 }
 
 // settle tells those who wait for the batch what became of it.
@@ -282,13 +318,20 @@ func failureOf(err error) error {
 	return fmt.Errorf("%w: %w: %s", storage.ErrUnavailable, storage.ErrAuditLog, err.Error())
 }
 
-// sync brings what was written to the disk.
+// sync brings what was written to the disk. When it fails the system may have given
+// up what it could not write, and say next time that all is well: so the error tells
+// which lines are in doubt.
 func (l *Log) sync() {
 	if !l.dirty {
 		return
 	}
-	err := l.target.Sync()
+	now, err := time.Now(), l.target.Sync()
 	l.dirty = err != nil
+	if err == nil {
+		l.synced = now
+	} else {
+		err = fmt.Errorf("its lines since %s may be lost: %w", l.synced.UTC().Format(time.RFC3339), err)
+	}
 	if err != nil || len(l.rest) == 0 { // else the last write says more
 		l.judge(err)
 	}

@@ -25,6 +25,7 @@ type disk struct {
 	sync   error // of Sync
 	close  error // of Close
 	closed bool
+	gone   bool          // answer of Removed
 	held   chan struct{} // if not nil: writes wait until it is closed
 }
 
@@ -59,6 +60,13 @@ func (d *disk) Sync() error {
 	return d.sync
 }
 
+// Removed implements [audit.Target].
+func (d *disk) Removed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.gone
+}
+
 // Close implements [io.Closer].
 func (d *disk) Close() error {
 	d.mu.Lock()
@@ -79,6 +87,13 @@ func (d *disk) set(room int, ofSync error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.room, d.sync = room, ofSync
+}
+
+// remove has the disk say that it was removed.
+func (d *disk) remove() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.gone = true
 }
 
 // A fakeStore answers creates with outcomes by id, nil if there is none.

@@ -9,11 +9,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"plantstore/internal/audit"
 	"plantstore/models"
+	"plantstore/storage"
 )
 
 // inTurn returns what opens each of targets once, and then fails.
@@ -135,6 +139,86 @@ func TestReopenTorn(t *testing.T) {
 		t.Error(err)
 	}
 	if got := ids(notes(t, second.String())); !slices.Equal(got, []int64{1, 2}) || !first.closed {
+		t.Errorf("noted in the new one: %v; the old one is closed: %t", got, first.closed)
+	}
+}
+
+// What was appended before is in the old target, also what that has not taken so far.
+func TestReopenWritesBefore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // so that no second goes by
+		old, next := newDisk(), newDisk()
+		old.room, old.fault = 10, syscall.ENOSPC
+		log, err := audit.Open(inTurn(old, next), silent())
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := audit.NewStore(&fakeStore{}, log)
+		_ = store.Create(t.Context(), 1, models.Plant{})
+		old.set(-1, nil)
+		if err := errors.Join(log.Reopen(t.Context()), store.Close()); err != nil {
+			t.Error(err)
+		}
+		if got := ids(notes(t, old.String())); !slices.Equal(got, []int64{1}) || next.String() != "" {
+			t.Errorf("noted in the old one: %v, in the new one: %q", got, next)
+		}
+	})
+}
+
+// While a target that was removed cannot be replaced nothing is created, and nothing
+// that was created is missing from the next one.
+func TestRemovedTarget(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"while no line comes", "while one comes", "in the middle of one"} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { checkRemovedTarget(t, when) })
+		})
+	}
+}
+
+func checkRemovedTarget(t *testing.T, when string) {
+	t.Helper()
+	first, second := newDisk(), newDisk()
+	var may atomic.Bool
+	first.fault = syscall.EIO
+	targets := inTurn(first, second)
+	log, err := audit.Open(func() (audit.Target, error) {
+		if first.Removed() && !may.Load() {
+			return nil, os.ErrPermission
+		}
+		return targets()
+	}, silent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := audit.NewStore(&fakeStore{}, log)
+	var want []int64
+	if when == "in the middle of one" {
+		first.set(10, nil)
+		want = append(want, 1)
+	}
+	_ = store.Create(t.Context(), 1, models.Plant{})
+	first.remove()
+	if when == "while one comes" {
+		if err := store.Create(t.Context(), 2, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) {
+			t.Errorf("Create when the target is gone: %v", err)
+		}
+		want = append(want, 2)
+	}
+	time.Sleep(1500 * time.Millisecond)
+	for range 2 { // a sync of what was removed changes nothing
+		if err := store.Create(t.Context(), 3, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) || store.Ready() == nil {
+			t.Errorf("Create without a target: %v; Ready: %v", err, store.Ready())
+		}
+		time.Sleep(2 * time.Second)
+	}
+	may.Store(true)
+	time.Sleep(2 * time.Second)
+	if err := errors.Join(store.Ready(), store.Create(t.Context(), 4, models.Plant{}), store.Close()); err != nil {
+		t.Errorf("with a new target: %v", err)
+	}
+	if got := ids(notes(t, second.String())); !slices.Equal(got, append(want, 4)) || !first.closed {
 		t.Errorf("noted in the new one: %v; the old one is closed: %t", got, first.closed)
 	}
 }

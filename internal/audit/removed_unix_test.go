@@ -1,0 +1,76 @@
+//go:build unix
+
+package audit_test
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plantstore/internal/audit"
+	"plantstore/models"
+)
+
+// A file that was removed is missed before the next line is written, or a second
+// later, and said to be. One that was renamed is written to until it is asked for
+// another.
+func TestRemovedFile(t *testing.T) {
+	t.Parallel()
+	for name, idle := range map[string]time.Duration{"while lines come": 0, "while none comes": 2 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "audit.jsonl")
+			synctest.Test(t, func(t *testing.T) { checkRemovedFile(t, path, idle) })
+		})
+	}
+}
+
+func checkRemovedFile(t *testing.T, path string, idle time.Duration) {
+	t.Helper()
+	var said strings.Builder
+	log, err := audit.Open(audit.File(path), slog.New(slog.NewTextHandler(&said, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := audit.NewStore(&fakeStore{}, log)
+	create := func(id int64) {
+		t.Helper()
+		if err := store.Create(t.Context(), id, models.Plant{}); err != nil {
+			t.Error(err)
+		}
+	}
+	create(1)
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(idle)
+	synctest.Wait()
+	create(2)
+	if got := ids(notes(t, read(t, path+".1"))); !slices.Equal(got, []int64{1, 2}) {
+		t.Errorf("in the renamed file is noted %v", got)
+	}
+	if err := os.Remove(path + ".1"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(idle)
+	synctest.Wait()
+	if _, err := os.Stat(path); idle > 0 && err != nil {
+		t.Errorf("after %v there is no new file: %v", idle, err)
+	}
+	create(3)
+	if err := errors.Join(log.Reopen(t.Context()), store.Close()); err != nil {
+		t.Error(err)
+	}
+	if got := ids(notes(t, read(t, path))); !slices.Equal(got, []int64{3}) {
+		t.Errorf("in the new file is noted %v", got)
+	}
+	if strings.Count(said.String(), "level=ERROR") != 1 || !strings.Contains(said.String(), "was removed") {
+		t.Errorf("it says %q", &said)
+	}
+}
