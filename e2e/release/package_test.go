@@ -1,10 +1,11 @@
 package release
 
 import (
-	"maps"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -27,33 +28,50 @@ func TestPackages(t *testing.T) {
 		checkDeb(t, path)
 		t.Run("installs", func(t *testing.T) {
 			t.Parallel()
-			checkInstall(t, path)
+			tools.Require(t, "dpkg")
+			checkInstall(t, path, "deb", debInstalls)
 		})
 	})
 	t.Run("rpm", func(t *testing.T) {
 		t.Parallel()
-		checkRPM(t, makePackage(t, config, "rpm"))
+		path := makePackage(t, config, "rpm")
+		checkRPM(t, path)
+		t.Run("installs", func(t *testing.T) {
+			t.Parallel()
+			checkInstall(t, path, "rpm", rpmInstalls)
+		})
 	})
 }
 
-// installed is what the packages install, and who may do what with it.
-var installed = map[string]string{ //nolint:gochecknoglobals // a constant, but for the language
-	"/etc/plantstore/plantstore.env":                       "-rw-------",
-	"/usr/bin/plantstore":                                  "-rwxr-xr-x",
-	"/usr/lib/systemd/system/plantstore.service":           "-rw-r--r--",
-	"/usr/share/bash-completion/completions/plantstore":    "-rw-r--r--",
-	"/usr/share/doc/plantstore/CHANGELOG.md":               "-rw-r--r--",
-	"/usr/share/doc/plantstore/LICENCES":                   "-rw-r--r--",
-	"/usr/share/doc/plantstore/README.md":                  "-rw-r--r--",
-	"/usr/share/doc/plantstore/copyright":                  "-rw-r--r--",
-	"/usr/share/doc/plantstore/operations.md":              "-rw-r--r--",
-	"/usr/share/fish/vendor_completions.d/plantstore.fish": "-rw-r--r--",
-}
+// documents is where the packages have the documents, as they lie in a clone.
+const documents = "/usr/share/doc/plantstore/"
 
-// withZsh is installed with the place where zsh of a distribution looks.
-func withZsh(folder string) map[string]string {
-	all := maps.Clone(installed)
-	all["/usr/share/zsh/"+folder+"/_plantstore"] = "-rw-r--r--"
+// installed returns what the packages install, and who may do what with it. Completions
+// for zsh are in a folder of the distribution's choice.
+func installed(t *testing.T, zsh string) map[string]string {
+	t.Helper()
+	const readable = "-rw-r--r--"
+	all := map[string]string{
+		"/etc/plantstore/plantstore.env":                       "-rw-------",
+		"/usr/bin/plantstore":                                  "-rwxr-xr-x",
+		"/usr/lib/systemd/system/plantstore.service":           readable,
+		"/usr/share/bash-completion/completions/plantstore":    readable,
+		"/usr/share/fish/vendor_completions.d/plantstore.fish": readable,
+		"/usr/share/zsh/" + zsh + "/_plantstore":               readable,
+		documents + "LICENSE":                                  "l---------",
+	}
+	for _, name := range []string{".env.example", "CHANGELOG.md", "LICENCES", "README.md", "SECURITY.md", "copyright"} {
+		all[documents+name] = readable
+	}
+	err := fs.WalkDir(os.DirFS(tools.Project(t)), "docs", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			all[documents+path] = readable
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return all
 }
 
@@ -129,15 +147,15 @@ func checkDeb(t *testing.T, path string) {
 	dpkg := tools.Require(t, "dpkg-deb")
 	got := make(map[string]string)
 	for line := range strings.Lines(output(t, dpkg, "--contents", path)) {
-		fields := strings.Fields(line) // mode owner/group size date time name
-		if !strings.HasSuffix(fields[5], "/") {
-			got[strings.TrimPrefix(fields[5], ".")] = fields[0]
+		fields := regexp.MustCompile(`^(\S+) (\S+) .*? \./(.*?)(?: -> .*)?\n$`).FindStringSubmatch(line) // mode owner/group size date time name
+		if !strings.HasSuffix(fields[3], "/") {
+			got["/"+fields[3]] = fields[1]
 		}
-		if fields[1] != "root/root" {
-			t.Errorf("%s belongs to %s", fields[5], fields[1])
+		if fields[2] != "root/root" {
+			t.Errorf("%s belongs to %s", fields[3], fields[2])
 		}
 	}
-	if diff := cmp.Diff(withZsh("vendor-completions"), got); diff != "" {
+	if diff := cmp.Diff(installed(t, "vendor-completions"), got); diff != "" {
 		t.Errorf("files of the package (-want +got):\n%s", diff)
 	}
 	if got := output(t, dpkg, "--info", path, "conffiles"); got != "/etc/plantstore/plantstore.env\n" {
@@ -157,7 +175,7 @@ func checkRPM(t *testing.T, path string) {
 		mode, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		got[name] = mode
 	}
-	if diff := cmp.Diff(withZsh("site-functions"), got); diff != "" {
+	if diff := cmp.Diff(installed(t, "site-functions"), got); diff != "" {
 		t.Errorf("files of the package (-want +got):\n%s", diff)
 	}
 	if got := output(t, rpm, "-qp", "--configfiles", path); got != "/etc/plantstore/plantstore.env\n" {
@@ -165,12 +183,6 @@ func checkRPM(t *testing.T, path string) {
 	}
 	if got := output(t, rpm, "-qp", "--queryformat", "%{NAME} %{VERSION} %{LICENSE}", path); got != "plantstore 1.0.0 MIT" {
 		t.Errorf("the package is %s", got)
-	}
-	scripts := output(t, rpm, "-qp", "--scripts", path)
-	for _, name := range []string{"postinstall", "preuninstall", "postuninstall"} {
-		if !strings.Contains(scripts, name+" scriptlet") {
-			t.Errorf("the package has no script %s:\n%s", name, scripts)
-		}
 	}
 }
 
@@ -182,22 +194,57 @@ func TestUnitIsHardened(t *testing.T) {
 	output(t, analyze, "security", "--offline=true", "--threshold=20", unit) // a level of 2.0
 }
 
-// checkInstall installs, upgrades and removes the package. The configuration stays
+// What installing, upgrading and removing the packages comes to. The configuration stays
 // as it was edited until the package is purged, and the plants stay for ever.
-func checkInstall(t *testing.T, path string) {
+const (
+	debInstalls = `installed: 600 root:root, /var/lib/plantstore:/usr/sbin/nologin
+systemctl: daemon-reload,try-restart plantstore.service
+plantstore
+manual: 1
+manual: a token with "iss":"https://issuer.example/a;b"
+data: plantstore 600, jwt-secret plants.db plants.db.mark
+upgraded: ADDR=:80, 1 plants
+systemctl: daemon-reload,daemon-reload,try-restart plantstore.service
+removed: no program, ADDR=:80, plantstore
+systemctl: disable --now plantstore.service,daemon-reload
+purged: no configuration, plantstore
+systemctl: daemon-reload
+`
+	rpmInstalls = `installed: 600 root:root, /var/lib/plantstore:/usr/sbin/nologin
+systemctl: daemon-reload,try-restart plantstore.service
+plantstore
+upgraded: ADDR=:80
+systemctl: daemon-reload,try-restart plantstore.service,daemon-reload
+removed: no program, ADDR=:80, plantstore
+systemctl: disable --now plantstore.service,daemon-reload
+`
+)
+
+// checkInstall runs a script with the package on a copy of this machine. It must say
+// what is wanted.
+func checkInstall(t *testing.T, path, script, want string) {
 	t.Helper()
-	tools.Require(t, "dpkg")
 	unshare := tools.Require(t, "unshare")
 	tools.RequireRoot(t, "mount a file system")
-	got := output(t, unshare, "--mount", "--propagation=private", "/bin/sh", "e2e/release/testdata/install.sh", path, t.TempDir())
-	want := `installed: 600 root:root, /var/lib/plantstore:/usr/sbin/nologin
-plantstore
-plants: 1
-upgraded: ADDR=:80, 1 plants
-removed: no program, ADDR=:80, plantstore
-purged: no configuration, plantstore
-`
+	const testdata = "e2e/release/testdata/"
+	got := output(t, unshare, "--mount", "--propagation=private", "/bin/sh", testdata+"machine.sh",
+		path, testdata+script+".sh", t.TempDir(), manual(t))
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what install.sh says (-want +got):\n%s", diff)
+		t.Errorf("what %s.sh says (-want +got):\n%s", script, diff)
 	}
+}
+
+// manual writes the commands that the manual shows for an installed package to a
+// file, and returns its path.
+func manual(t *testing.T) string {
+	t.Helper()
+	found := regexp.MustCompile("(?ms)^```sh\n(cd /\n.*?)^```$").FindAllSubmatch(tools.ProjectFile(t, "docs/operations.md"), -1)
+	if len(found) != 1 {
+		t.Fatalf("the manual has %d such blocks", len(found))
+	}
+	path := filepath.Join(t.TempDir(), "manual")
+	if err := os.WriteFile(path, found[0][1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -12,19 +12,28 @@ import (
 // A link within the documents leads to a file, and to a heading that is there.
 func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
-	links, elsewhere := regexp.MustCompile(`\]\(([^()\s]+)\)`), regexp.MustCompile(`^[a-z]+:`)
 	checked := 0
 	for _, path := range filesOf(t, ".md") {
-		for _, link := range links.FindAllStringSubmatch(prose(t, path), -1) {
-			if !elsewhere.MatchString(link[1]) {
-				checked++
-				checkLink(t, path, link[1])
-			}
+		for _, link := range linksOf(t, path) {
+			checked++
+			checkLink(t, path, link)
 		}
 	}
 	if checked == 0 {
 		t.Error("no links found")
 	}
+}
+
+// linksOf returns the links of a Markdown text, without those to elsewhere.
+func linksOf(t *testing.T, path string) (links []string) {
+	t.Helper()
+	elsewhere := regexp.MustCompile(`^[a-z]+:`)
+	for _, link := range regexp.MustCompile(`\]\(([^()\s]+)\)`).FindAllStringSubmatch(prose(t, path), -1) {
+		if !elsewhere.MatchString(link[1]) {
+			links = append(links, link[1])
+		}
+	}
+	return links
 }
 
 // checkLink reports a link of the document at path that leads nowhere.

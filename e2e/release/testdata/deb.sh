@@ -1,0 +1,39 @@
+# Installs the package for Debian, uses what it installed, upgrades it, removes it and
+# purges it.
+env=/etc/plantstore/plantstore.env
+data=/var/lib/plantstore
+
+ln /package /plantstore.deb
+dpkg --install /plantstore.deb >/dev/null
+echo "installed: $(stat --format '%a %U:%G' $env), $(getent passwd plantstore | cut -d : -f 6,7)"
+echo "systemctl: $(told)"
+plantstore version | cut -d ' ' -f 1
+systemd-analyze verify /usr/lib/systemd/system/plantstore.service
+
+# What systemd does for StateDirectory.
+install --directory --mode 0700 --owner plantstore --group plantstore $data
+echo '{"id":1,"name":"Monstera"}' | (cd / && runuser -u plantstore -- plantstore plants import --quiet --storage-url $data/plants.db -)
+echo "JWT_ISSUER='https://issuer.example/a;b'" >>$env
+
+# As the manual has it, where root is after a login. The secret is made by the way.
+chmod 0700 /root
+cd /root
+sh -eu /manual 2>/dev/null | while read -r line; do
+	case $line in
+	*.*.*) echo "manual: a token with $(echo "$line" | cut -d . -f 2 | tr _- /+ | base64 --decode 2>/dev/null | grep -o '"iss":"[^"]*"')" ;;
+	*) echo "manual: $line" ;;
+	esac
+done
+echo "data: $(stat --format '%U %a' $data/* | sort -u), $(ls $data | paste --serial --delimiters ' ')"
+
+echo 'ADDR=:80' >>$env
+dpkg --install /plantstore.deb >/dev/null
+echo "upgraded: $(tail -n 1 $env), $(cd / && runuser -u plantstore -- plantstore plants count --storage-url $data/plants.db) plants"
+echo "systemctl: $(told)"
+
+dpkg --remove plantstore >/dev/null 2>&1
+echo "removed: $(ls /usr/bin/plantstore 2>/dev/null || echo no program), $(tail -n 1 $env), $(stat --format %U $data/plants.db)"
+echo "systemctl: $(told)"
+dpkg --purge plantstore >/dev/null 2>&1
+echo "purged: $(ls $env 2>/dev/null || echo no configuration), $(stat --format %U $data/plants.db)"
+echo "systemctl: $(told)"

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Runs the script $2 on a copy of this machine that lasts as long as this script, with
+# the package $1 as /package. It runs as root, with mounts of its own, and changes the
+# folder $3 and nothing else. On the copy
+#
+#   - systemd seems to run: systemctl writes down how it was called, and does nothing;
+#     told prints that as one line.
+#   - sudo runs what it is given, by another user after -u.
+#   - /manual is the script $4, of the manual.
+set -eu
+mount -t tmpfs tmpfs "$3"
+mkdir "$3/upper" "$3/work" "$3/machine"
+cp "$1" "$3/upper/package"
+cp "$2" "$3/upper/script"
+cp "$4" "$3/upper/manual"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$3/upper,workdir=$3/work" "$3/machine"
+mount --rbind /dev "$3/machine/dev"
+mount -t proc proc "$3/machine/proc"
+cd "$3/machine"
+mkdir -p run/systemd/system
+install -m 0755 /dev/stdin usr/bin/systemctl <<'END'
+#!/bin/sh
+echo "$*" >>/told
+END
+install -m 0755 /dev/stdin usr/bin/told <<'END'
+#!/bin/sh
+test ! -e /told || paste --serial --delimiters , /told
+rm -f /told
+END
+install -m 0755 /dev/stdin usr/bin/sudo <<'END'
+#!/bin/sh
+if [ "$1" = -u ]; then
+	user=$2
+	shift 2
+	exec runuser -u "$user" -- "$@"
+fi
+exec "$@"
+END
+exec chroot . /bin/sh -eu /script
