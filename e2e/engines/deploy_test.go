@@ -2,8 +2,12 @@ package engines
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,6 +56,7 @@ func TestKubernetes(t *testing.T) {
 	}
 	checkProbes(t, container, service)
 	checkSecrets(t, container)
+	checkMemory(t, container)
 }
 
 // checkProbes checks that probes and service go to the port that is listened on.
@@ -81,12 +86,35 @@ func checkSecrets(t *testing.T, container corev1.Container) {
 	t.Helper()
 	known := options(t)
 	for _, variable := range container.Env {
-		if !slices.Contains(known, variable.Name) {
+		if !slices.Contains(known, variable.Name) && variable.Name != "GOMEMLIMIT" { // which is Go's own
 			t.Errorf("%s is no option", variable.Name)
 		}
 		if variable.Name == "STORAGE_URL" && (variable.Value != "" || variable.ValueFrom.SecretKeyRef == nil) {
 			t.Errorf("%s is not from a secret", variable.Name)
 		}
+	}
+}
+
+// checkMemory checks that what the server needs at most, as docs/operations.md has it,
+// is within what the container has, and that Go is told how much that is.
+func checkMemory(t *testing.T, container corev1.Container) {
+	t.Helper()
+	connections, goLimit := 0, ""
+	for _, variable := range container.Env {
+		switch variable.Name {
+		case "MAX_CONNECTIONS":
+			connections, _ = strconv.Atoi(variable.Value) // 0 is found out below
+		case "GOMEMLIMIT":
+			goLimit = variable.Value
+		}
+	}
+	const rest = 64 + 192 + 256 + 40 // MiB, with the default of MAX_BODY_BYTES
+	limit := container.Resources.Limits.Memory().Value() >> 20
+	if needs := int64(rest + connections/16); connections == 0 || needs > limit*9/10 {
+		t.Errorf("with MAX_CONNECTIONS=%d the server may need %d MiB, the container has %d MiB", connections, needs, limit)
+	}
+	if want := fmt.Sprint(limit*9/10, "MiB"); goLimit != want {
+		t.Errorf("GOMEMLIMIT is %q, want nine tenths of the limit, %s", goLimit, want)
 	}
 }
 
@@ -130,6 +158,52 @@ func TestCompose(t *testing.T) {
 	for _, port := range service.Ports {
 		if port.HostIP != "127.0.0.1" || port.Target != 8080 {
 			t.Errorf("the port is %+v", port)
+		}
+	}
+}
+
+// TestComposeSecrets makes the secrets as the head of the compose file says, where no
+// file is for others unless one says so. The user of the container must be able to read
+// what is mounted there, and others on the machine must not.
+func TestComposeSecrets(t *testing.T) {
+	t.Parallel()
+	clone, commands := t.TempDir(), "set -eu; umask 077\n"
+	dir := filepath.Join(clone, "docs", "deploy")
+	for _, folder := range []string{dir, filepath.Join(clone, "data")} {
+		if err := os.MkdirAll(folder, 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line := range strings.Lines(string(tools.ProjectFile(t, "docs/deploy/compose.yaml"))) {
+		if command, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(command, "docker ") {
+			commands += command
+		}
+	}
+	shell := exec.CommandContext(t.Context(), "/bin/sh", "-c", commands+"echo $POSTGRES_PASSWORD")
+	shell.Dir = dir
+	password, err := shell.Output()
+	if err != nil || len(password) < 20 {
+		t.Fatalf("%s: %v, %q", commands, err, password)
+	}
+	project, err := loader.LoadWithContext(t.Context(), compose.ConfigDetails{
+		WorkingDir:  dir,
+		ConfigFiles: []compose.ConfigFile{{Filename: "compose.yaml", Content: tools.ProjectFile(t, "docs/deploy/compose.yaml")}},
+		Environment: compose.Mapping{"POSTGRES_PASSWORD": "secret"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, others := range map[string]fs.FileMode{"jwt-secret": 0o004, "postgres-password": 0} {
+		file := project.Secrets[name].File
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode()&0o007 != others {
+			t.Errorf("%s has mode %v, want %v for others", file, info.Mode(), others)
+		}
+		if folder, err := os.Stat(filepath.Dir(file)); err != nil || folder.Mode().Perm() != 0o700 {
+			t.Errorf("the folder of %s: %v, %v", file, folder.Mode(), err)
 		}
 	}
 }
