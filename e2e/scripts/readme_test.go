@@ -71,6 +71,33 @@ func checkConsoleBlocks(t *testing.T, text string) {
 			t.Errorf("$ %s\nprints (-text +got):\n%s", steps[i].command, diff)
 		}
 	}
+	if text == "README.md" {
+		checkIgnored(t, server.Dir)
+	}
+}
+
+// checkIgnored checks that neither git nor a build of the image takes what the examples
+// of the README have left in the folder dir, were that a clone.
+func checkIgnored(t *testing.T, dir string) {
+	t.Helper()
+	left, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range left {
+		line := "\n/" + entry.Name() + "\n"
+		if entry.IsDir() {
+			line = "\n/" + entry.Name() + "/*\n"
+		}
+		for _, name := range []string{".gitignore", ".dockerignore"} {
+			if !strings.Contains(string(tools.ProjectFile(t, name)), line) {
+				t.Errorf("%s does not have %s", name, entry.Name())
+			}
+		}
+	}
+	if len(left) < 3 { // the data, an export and a backup
+		t.Errorf("these are not all files: %v", left)
+	}
 }
 
 // runSteps runs steps in one bash in the folder dir and returns what each
