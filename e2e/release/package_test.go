@@ -194,6 +194,16 @@ func TestUnitIsHardened(t *testing.T) {
 	output(t, analyze, "security", "--offline=true", "--threshold=20", unit) // a level of 2.0
 }
 
+// The manual is where the unit says.
+func TestUnitNamesManual(t *testing.T) {
+	t.Parallel()
+	unit := tools.ProjectFile(t, "docs/deploy/linux/plantstore.service")
+	found := regexp.MustCompile(`(?m)^Documentation=file://(\S+)$`).FindSubmatch(unit)
+	if found == nil || installed(t, "")[string(found[1])] == "" {
+		t.Errorf("the unit names a document that is not installed: %q", found)
+	}
+}
+
 // What installing, upgrading and removing the packages comes to. The configuration stays
 // as it was edited until the package is purged, and the plants stay for ever.
 const (
@@ -205,6 +215,7 @@ manual: a token with "iss":"https://issuer.example/a;b"
 data: plantstore 600, jwt-secret plants.db plants.db.mark
 upgraded: ADDR=:80, 1 plants
 systemctl: daemon-reload,daemon-reload,try-restart plantstore.service
+upgraded: plantstore: the server did not start again: see journalctl --unit plantstore, installed
 removed: no program, ADDR=:80, plantstore
 systemctl: disable --now plantstore.service,daemon-reload
 purged: no configuration, plantstore

@@ -8,5 +8,7 @@ if ! getent passwd plantstore >/dev/null; then
 fi
 if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
-	systemctl try-restart plantstore.service
+	# A server that does not start again must not leave the package half installed.
+	systemctl try-restart plantstore.service ||
+		echo "plantstore: the server did not start again: see journalctl --unit plantstore" >&2
 fi

@@ -30,6 +30,10 @@ echo 'ADDR=:80' >>$env
 dpkg --install /plantstore.deb >/dev/null
 echo "upgraded: $(tail -n 1 $env), $(cd / && runuser -u plantstore -- plantstore plants count --storage-url $data/plants.db) plants"
 echo "systemctl: $(told)"
+touch /broken
+echo "upgraded: $(dpkg --install /plantstore.deb 2>&1 >/dev/null), $(dpkg-query --show --showformat '${db:Status-Status}' plantstore)"
+rm /broken
+told >/dev/null
 
 dpkg --remove plantstore >/dev/null 2>&1
 echo "removed: $(ls /usr/bin/plantstore 2>/dev/null || echo no program), $(tail -n 1 $env), $(stat --format %U $data/plants.db)"

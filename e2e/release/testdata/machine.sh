@@ -3,8 +3,8 @@
 # the package $1 as /package. It runs as root, with mounts of its own, and changes the
 # folder $3 and nothing else. On the copy
 #
-#   - systemd seems to run: systemctl writes down how it was called, and does nothing;
-#     told prints that as one line.
+#   - systemd seems to run: systemctl writes down how it was called, and does nothing, or
+#     fails to restart while there is a file /broken; told prints what it has written.
 #   - sudo runs what it is given, by another user after -u.
 #   - /manual is the script $4, of the manual.
 set -eu
@@ -21,6 +21,7 @@ mkdir -p run/systemd/system
 install -m 0755 /dev/stdin usr/bin/systemctl <<'END'
 #!/bin/sh
 echo "$*" >>/told
+test "$1" != try-restart || test ! -e /broken
 END
 install -m 0755 /dev/stdin usr/bin/told <<'END'
 #!/bin/sh
