@@ -23,7 +23,7 @@ import (
 
 func main() {
 	debug.SetGCPercent(400) // as serve does
-	log := backlog.New(os.Stderr)
+	log := backlog.New(os.Stderr, nil)
 	logger := slog.New(jsonlog.NewHandler(log, nil))
 	if err := run(logger); err != nil {
 		logger.Error("serve", "error", err)
