@@ -101,9 +101,9 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, start time.Time) {
 		attrs = append(attrs, slog.String("trace_id", trace))
 	}
 	if l.failure != nil {
-		attrs = append(attrs, slog.Int("error", int(l.failure.Code)), slog.String("message", withoutPart(l.failure.Message)))
+		attrs = append(attrs, slog.Int("error", int(l.failure.Code)), slog.String("message", withoutToken(l.failure.Message)))
 		if cause := l.failure.Unwrap(); cause != nil {
-			attrs = append(attrs, slog.String("cause", withoutPart(cause.Error())))
+			attrs = append(attrs, slog.String("cause", withoutToken(cause.Error())))
 		}
 	}
 	if logger.Enabled(ctx, slog.LevelDebug) {
@@ -136,16 +136,8 @@ func (l *line) outcome() (slog.Level, string) {
 // redacted stands for what is not logged.
 const redacted = "REDACTED"
 
-// withoutToken returns text, or what stands for it if it looks like a token.
+// withoutToken returns text, or what stands for it if a piece of a token may be in it.
 func withoutToken(text string) string {
-	if models.HoldsToken(text) {
-		return redacted
-	}
-	return text
-}
-
-// withoutPart is withoutToken for a text that repeats pieces of what a client sent.
-func withoutPart(text string) string {
 	if models.HoldsTokenPart(text) {
 		return redacted
 	}

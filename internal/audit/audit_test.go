@@ -303,8 +303,39 @@ func TestSync(t *testing.T) {
 		if err := errors.Join(store.Create(t.Context(), 3, models.Plant{}), store.Close()); err != nil {
 			t.Errorf("after one that did not: %v", err)
 		}
-		if want := "lines since 2000-01-01T00:00:01Z may be lost: broken"; !strings.Contains(said.String(), want) { // a bubble begins in 2000
-			t.Errorf("it says %s, want %q", &said, want)
+		if want := "since=2000-01-01T00:00:01.000Z cause=broken"; strings.Count(said.String(), want) != 1 { // a bubble begins in 2000
+			t.Errorf("it says %s, want %q once", &said, want)
+		}
+	})
+}
+
+// Which lines are in doubt is said, too, if a write has failed before the sync.
+func TestSyncFailsAfterWrite(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		var said strings.Builder
+		log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(slog.NewTextHandler(&said, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := audit.NewStore(&fakeStore{}, log)
+		if err := store.Create(t.Context(), 1, models.Plant{}); err != nil {
+			t.Fatal(err)
+		}
+		d.fault = syscall.EIO
+		d.set(0, errors.New("broken"))
+		if err := store.Create(t.Context(), 2, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) {
+			t.Errorf("a write that fails: %v", err)
+		}
+		time.Sleep(3 * time.Second)
+		d.set(-1, nil)
+		time.Sleep(2 * time.Second)
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+		if strings.Count(said.String(), "lines of the audit log may be lost") != 1 {
+			t.Errorf("it says %s", &said)
 		}
 	})
 }

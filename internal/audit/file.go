@@ -42,19 +42,25 @@ func prepare(file *os.File) (Target, error) {
 	case mode != 0:
 		return nil, ErrForeign
 	case info.Size() == 0:
-		return regular{file}, nil
+		return newRegular(file), nil
 	}
 	if err := checkForm(file, info.Size()); err != nil {
 		return nil, err
 	}
-	return regular{file}, endLine(file, info.Size())
+	return newRegular(file), endLine(file, info.Size())
 }
 
 // A regular is a target that keeps what is written to it.
-type regular struct{ *os.File }
+type regular struct {
+	*os.File
+
+	nameless bool // it had no name when it was opened, as /dev/stdout leads to
+}
+
+func newRegular(file *os.File) regular { return regular{file, isRemoved(file)} }
 
 // Removed implements [Target].
-func (r regular) Removed() bool { return isRemoved(r.File) }
+func (r regular) Removed() bool { return !r.nameless && isRemoved(r.File) }
 
 // A device is a target that cannot be synced, such as a terminal.
 type device struct{ *os.File }

@@ -60,6 +60,7 @@ type Log struct {
 	torn   int       // how many bytes of them have been written to target
 	dirty  bool      // something was written since the last sync
 	synced time.Time // when all that had been written was on the disk
+	doubt  bool      // the last sync has failed
 
 	mu      sync.Mutex
 	next    *batch    // nil if there are no lines
@@ -268,7 +269,7 @@ func (l *Log) find() error {
 		l.judge(err)
 		return err
 	}
-	l.logger.Error("the file of the audit log was removed, and with it all lines that were in it: the audit log goes on in a new one")
+	l.logger.Error("the file of the audit log was removed, and with it all lines that were in it: the audit log goes on in the one that has its name now")
 	_ = l.target.Close()
 	l.target, l.torn = target, 0
 	if len(l.rest) == 0 { // else the next write says more
@@ -319,19 +320,19 @@ func failureOf(err error) error {
 }
 
 // sync brings what was written to the disk. When it fails the system may have given
-// up what it could not write, and say next time that all is well: so the error tells
-// which lines are in doubt.
+// up what it could not write, and say next time that all is well: so it is said which
+// lines are in doubt, whatever else goes wrong.
 func (l *Log) sync() {
 	if !l.dirty {
 		return
 	}
 	now, err := time.Now(), l.target.Sync()
-	l.dirty = err != nil
 	if err == nil {
 		l.synced = now
-	} else {
-		err = fmt.Errorf("its lines since %s may be lost: %w", l.synced.UTC().Format(time.RFC3339), err)
+	} else if !l.doubt {
+		l.logger.Error("lines of the audit log may be lost: its disk has failed", "since", l.synced.UTC(), "cause", err.Error())
 	}
+	l.dirty, l.doubt = err != nil, err != nil
 	if err != nil || len(l.rest) == 0 { // else the last write says more
 		l.judge(err)
 	}

@@ -4,6 +4,7 @@ package audit_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -72,5 +73,44 @@ func checkRemovedFile(t *testing.T, path string, idle time.Duration) {
 	}
 	if strings.Count(said.String(), "level=ERROR") != 1 || !strings.Contains(said.String(), "was removed") {
 		t.Errorf("it says %q", &said)
+	}
+}
+
+// A file that had no name when it was opened, such as that of a redirected stdout, is
+// not missed.
+func TestNamelessFile(t *testing.T) {
+	t.Parallel()
+	file, err := os.Create(filepath.Join(t.TempDir(), "audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	if err := os.Remove(file.Name()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var said strings.Builder
+		log, err := audit.Open(audit.File(fmt.Sprint("/dev/fd/", file.Fd())), slog.New(slog.NewTextHandler(&said, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := audit.NewStore(&fakeStore{}, log)
+		for id := range int64(3) {
+			if err := store.Create(t.Context(), id, models.Plant{}); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(2 * time.Second)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+		if said.Len() > 0 {
+			t.Errorf("it says %s", &said)
+		}
+	})
+	text := make([]byte, 1000)
+	n, err := file.ReadAt(text, 0)
+	if got := ids(notes(t, string(text[:n]))); !slices.Equal(got, []int64{0, 1, 2}) {
+		t.Errorf("in the file is noted %v: %v", got, err)
 	}
 }

@@ -127,7 +127,7 @@ func (i *Issuer) fetch(ctx context.Context) (keys []Key, left []error, err error
 }
 
 // errHidden stands for errors of net/http that may quote a header, a redirect or a proxy.
-var errHidden = errors.New("what it answers, what it redirects to or HTTPS_PROXY is malformed; curl --verbose shows it")
+var errHidden = errors.New("what it answers, what it redirects to or HTTPS_PROXY is malformed, or a proxy refuses; curl --verbose shows it")
 
 // shownFailure returns the error of a fetch if its text quotes nothing that may hold a
 // secret, such as the query of a URL (C4.25), and else one that says less.

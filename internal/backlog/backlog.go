@@ -96,7 +96,11 @@ func (b *Writer) awaitRoom(n int) {
 		if left <= 0 {
 			return
 		}
-		wake := time.AfterFunc(left, b.changed.Broadcast)
+		wake := time.AfterFunc(left, func() {
+			b.mu.Lock() // so that it does not come before Wait
+			defer b.mu.Unlock()
+			b.changed.Broadcast()
+		})
 		b.changed.Wait()
 		wake.Stop()
 	}
@@ -122,7 +126,7 @@ func (b *Writer) take(memory []byte) (portion []byte) {
 		b.changed.Wait()
 	}
 	portion, b.waiting, b.since = b.waiting, memory[:0], time.Now()
-	if n := b.dropped - b.told; n > 0 && b.lost != nil { // what waited came before them
+	if n := b.dropped - b.told; n > 0 && b.lost != nil { // most of what waited came before them
 		portion, b.told = append(portion, b.lost(n)...), b.dropped
 	}
 	b.changed.Broadcast() // there is room

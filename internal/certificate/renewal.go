@@ -22,7 +22,7 @@ const (
 )
 
 // advice is what to look at when a certificate is not renewed.
-const advice = "this server must reach the authority, and the authority this server, at port 443 of the domain; ACME_CACHE must be writable"
+const advice = "this server must reach the authority, and the authority this server, at port 443 of the domain; ACME_CACHE must be writable; after a long sleep of the machine, or a jump of its clock, start the server anew"
 
 // A holding is a certificate by ACME that is in use.
 type holding struct {
@@ -51,16 +51,18 @@ func (h *holding) news(now time.Time) bool {
 // keep notes the certificate that is in use for r, and logs if it is a new one.
 func (a *ACME) keep(r request, leaf *x509.Certificate) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch before := a.holdings[r]; {
+	before := a.holdings[r]
+	same := before != nil && before.leaf.Equal(leaf)
+	if !same {
+		a.holdings[r] = &holding{leaf: leaf, since: time.Now()}
+	}
+	a.mu.Unlock() // handshakes wait for it, and may not for the log
+	switch {
 	case before == nil:
 		a.logger.Info("the certificate by ACME is there", about(r, leaf)...)
-	case !before.leaf.Equal(leaf):
+	case !same:
 		a.logger.Info("the certificate by ACME was renewed", about(r, leaf)...)
-	default:
-		return
 	}
-	a.holdings[r] = &holding{leaf: leaf, since: time.Now()}
 }
 
 // about returns what there is to say of a certificate.
@@ -98,19 +100,28 @@ func (a *ACME) held() []request {
 
 // remind logs which certificates are late, if that is news.
 func (a *ACME) remind(now time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for r, h := range a.holdings {
-		switch {
-		case !h.news(now):
-			continue
-		case h.expired(now):
+	for r, h := range a.news(now) {
+		if h.expired(now) {
 			a.logger.Error("the certificate by ACME has expired, and clients refuse it: "+advice, about(r, h.leaf)...)
-		default:
+		} else {
 			a.logger.Error("the certificate by ACME is not renewed: "+advice, about(r, h.leaf)...)
 		}
-		h.told = now
 	}
+}
+
+// news returns the certificates of which it is to be said that they are late, which
+// counts as done.
+func (a *ACME) news(now time.Time) map[request]holding {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	news := make(map[request]holding)
+	for r, h := range a.holdings {
+		if h.news(now) {
+			h.told = now
+			news[r] = *h
+		}
+	}
+	return news
 }
 
 // Expires returns when the first of the certificates expires that are there, the zero

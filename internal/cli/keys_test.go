@@ -97,9 +97,9 @@ func TestServeWithPublicKeys(t *testing.T) {
 	})
 	checkFailure(t, run(t, environ, "token"), 1, "there is no secret to sign with: this server takes only tokens that are signed with a private key, "+
 		"by JWT_PUBLIC_KEYS and JWT_JWKS_URL: plantstore token --key FILE, or get one from the issuer")
-	checkFailure(t, run(t, nil, "token"), 1, "the server that runs on data/plants.db accepts no secret from beside it, so none was made: "+
+	checkFailure(t, run(t, nil, "token"), 1, "the server that runs on data/plants.db has no secret beside it, so none was made: "+
 		"if it takes only tokens that are signed with a private key, plantstore token --key FILE; "+
-		"else give JWT_SECRET or JWT_SECRET_FILE as to the server")
+		"else give JWT_SECRET or JWT_SECRET_FILE as to the server, or, if the file was removed while it runs, put it back")
 	if _, err := os.Stat("data/jwt-secret"); err == nil {
 		t.Error("a secret was made")
 	}

@@ -106,12 +106,15 @@ func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	return c, nil
 }
 
-// ignoredNames says which names in .env mean nothing to this program, and what is
-// perhaps meant. It is empty if there are none.
+// ignoredNames says which names in .env mean nothing to this program, but are nearly
+// those of options. Others are for other programs, or pieces of a secret (C4.25). It is
+// empty if there are none.
 func ignoredNames(c *config.Config) string {
 	var names []string
 	for _, name := range c.Unknown {
-		names = append(names, name+didYouMean(strings.ToUpper(name), config.Names()))
+		if hint := didYouMean(strings.ToUpper(name), config.Names()); hint != "" {
+			names = append(names, name+" ("+strings.TrimPrefix(hint, "; ")+")")
+		}
 	}
 	return strings.Join(names, ", ")
 }

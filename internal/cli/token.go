@@ -105,7 +105,8 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 }
 
 // secretOfServer refuses to have a secret made beside a database on which a server
-// runs. That one would have made it itself, had it not been told of other keys.
+// runs. That one would have made it itself, had it not been told of other keys; or the
+// file was lost since.
 func secretOfServer(ctx context.Context, c *config.Config) error {
 	if c.JWTSecret != nil || c.JWTSecretFile != "" || c.Storage.Path == "" {
 		return nil
@@ -117,9 +118,9 @@ func secretOfServer(ctx context.Context, c *config.Config) error {
 	if err != nil {
 		return nil //nolint:nilerr // no server runs
 	}
-	return errors.Join(fmt.Errorf("the server that runs on %s accepts no secret from beside it, so none was made: "+
+	return errors.Join(fmt.Errorf("the server that runs on %s has no secret beside it, so none was made: "+
 		"if it takes only tokens that are signed with a private key, plantstore token --key FILE; "+
-		"else give JWT_SECRET or JWT_SECRET_FILE as to the server", c.Storage.Path), client.Close())
+		"else give JWT_SECRET or JWT_SECRET_FILE as to the server, or, if the file was removed while it runs, put it back", c.Storage.Path), client.Close())
 }
 
 // privateKey returns the key of --key, named as the server knows it, and says so if
@@ -161,7 +162,9 @@ func readKey(cmd *cli.Command) (*auth.PrivateKey, error) {
 // the folder may be the wrong one.
 func tellOfSecret(p *Process, database, made string) error {
 	what := "a new secret was made in " + made
-	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(database); err == nil {
+		what += ", beside a database that was there: tokens that were signed with another one are refused"
+	} else if errors.Is(err, fs.ErrNotExist) {
 		what = fmt.Sprintf("there is no database %s yet: %s, for a server that is started on it", database, what)
 	}
 	_, err := fmt.Fprintln(p.Stderr, "plantstore:", what)

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"plantstore/internal/auth"
@@ -51,8 +50,7 @@ type Config struct {
 	AuditLog        string // a path, or AuditStdout; empty: none
 
 	// Unknown are the names in .env that are those of no option, in order: they are
-	// misspelt, or other programs read the file, too. One that does not look like
-	// those of options may be a piece of a secret, and is left out.
+	// misspelt, or for other programs, or pieces of a secret that was wrapped.
 	Unknown []string
 
 	values map[string]value // by Option.Env
@@ -99,8 +97,7 @@ func (s Sources) lookup(o Option) value {
 func (s Sources) unknown() []string {
 	names := Names()
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Dotenv)), func(name string) bool {
-		looksLikeOurs := strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" || slices.Contains(names, strings.ToUpper(name))
-		return slices.Contains(names, name) || !looksLikeOurs
+		return slices.Contains(names, name)
 	})
 }
 
