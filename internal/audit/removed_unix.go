@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// isRemoved reports whether an open file has no name any more. One that was renamed
-// has another.
-func isRemoved(file *os.File) bool {
+// hasNoLink reports whether no folder has the open file.
+func hasNoLink(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil {
 		return false
