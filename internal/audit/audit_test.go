@@ -26,14 +26,27 @@ import (
 // silent is a logger that says nothing.
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// open returns a store whose creates are noted on a disk, until the test ends.
-func open(t *testing.T, d *disk, fake *fakeStore) (*audit.Store, *audit.Log) {
+// heard returns a store whose creates are noted on what target opens, and what its log
+// says of that.
+func heard(t *testing.T, target func() (audit.Target, error), fake *fakeStore) (*audit.Store, *audit.Log, *strings.Builder) {
 	t.Helper()
-	log, err := audit.Open(func() (audit.Target, error) { return d, nil }, silent())
+	said := new(strings.Builder)
+	log, err := audit.Open(target, slog.New(slog.NewTextHandler(said, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := audit.NewStore(fake, log)
+	return audit.NewStore(fake, log), log, said
+}
+
+// on returns what opens a disk.
+func on(d *disk) func() (audit.Target, error) {
+	return func() (audit.Target, error) { return d, nil }
+}
+
+// open returns a store whose creates are noted on a disk, until the test ends.
+func open(t *testing.T, d *disk, fake *fakeStore) (*audit.Store, *audit.Log) {
+	t.Helper()
+	store, log, _ := heard(t, on(d), fake)
 	t.Cleanup(func() { _ = store.Close() })
 	return store, log
 }
@@ -169,12 +182,7 @@ func TestClosedWhileFull(t *testing.T) {
 	t.Parallel()
 	d, fake := newDisk(), &fakeStore{}
 	d.room, d.fault = 10, syscall.ENOSPC
-	var said strings.Builder
-	log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(slog.NewTextHandler(&said, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := audit.NewStore(fake, log)
+	store, _, said := heard(t, on(d), fake)
 	_ = store.Create(t.Context(), 4711, models.Plant{})
 	for range 2 {
 		if err := store.Close(); !errors.Is(err, storage.ErrNoSpace) || !fake.closed || !d.closed {
@@ -183,7 +191,7 @@ func TestClosedWhileFull(t *testing.T) {
 	}
 	for _, want := range []string{"level=ERROR", "cannot be written", "no space left", "4711"} {
 		if !strings.Contains(said.String(), want) {
-			t.Errorf("the log lacks %q: %s", want, &said)
+			t.Errorf("the log lacks %q: %s", want, said)
 		}
 	}
 	if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrNoSpace) {
@@ -277,12 +285,7 @@ func TestSync(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
-		var said strings.Builder
-		log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(slog.NewTextHandler(&said, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		store := audit.NewStore(&fakeStore{}, log)
+		store, _, said := heard(t, on(d), &fakeStore{})
 		if err := store.Create(t.Context(), 1, models.Plant{}); err != nil {
 			t.Fatal(err)
 		}
@@ -304,7 +307,7 @@ func TestSync(t *testing.T) {
 			t.Errorf("after one that did not: %v", err)
 		}
 		if want := "since=2000-01-01T00:00:01.000Z cause=broken"; strings.Count(said.String(), want) != 1 { // a bubble begins in 2000
-			t.Errorf("it says %s, want %q once", &said, want)
+			t.Errorf("it says %s, want %q once", said, want)
 		}
 	})
 }
@@ -314,12 +317,7 @@ func TestSyncFailsAfterWrite(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
-		var said strings.Builder
-		log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(slog.NewTextHandler(&said, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		store := audit.NewStore(&fakeStore{}, log)
+		store, _, said := heard(t, on(d), &fakeStore{})
 		if err := store.Create(t.Context(), 1, models.Plant{}); err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +333,7 @@ func TestSyncFailsAfterWrite(t *testing.T) {
 			t.Error(err)
 		}
 		if strings.Count(said.String(), "lines of the audit log may be lost") != 1 {
-			t.Errorf("it says %s", &said)
+			t.Errorf("it says %s", said)
 		}
 	})
 }

@@ -15,12 +15,17 @@ func isRemoved(file *os.File) bool {
 	if err != nil {
 		return false
 	}
-	var stat unix.Statx_t
-	failed := raw.Control(func(fd uintptr) {
-		err = unix.Statx(int(fd), "", unix.AT_EMPTY_PATH, unix.STATX_NLINK, &stat)
-	})
-	if failed != nil || err != nil || stat.Mask&unix.STATX_NLINK == 0 { // as where there is no such call
-		return hasNoLink(file)
+	removed := false
+	err = raw.Control(func(fd uintptr) { removed = hasNoLink(int(fd)) })
+	return err == nil && removed
+}
+
+// hasNoLink asks statx(2), or fstat(2) where that does not tell, as before Linux 4.11.
+func hasNoLink(fd int) bool {
+	var with unix.Statx_t
+	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_NLINK, &with); err == nil && with.Mask&unix.STATX_NLINK != 0 {
+		return with.Nlink == 0
 	}
-	return stat.Nlink == 0
+	var without unix.Stat_t
+	return unix.Fstat(fd, &without) == nil && without.Nlink == 0
 }

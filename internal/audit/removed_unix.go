@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && !linux
 
 package audit
 
@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// hasNoLink reports whether no folder has the open file.
-func hasNoLink(file *os.File) bool {
+// isRemoved reports whether an open file has no name any more. One that was renamed
+// has another.
+func isRemoved(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil {
 		return false

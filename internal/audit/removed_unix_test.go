@@ -5,7 +5,6 @@ package audit_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,12 +33,7 @@ func TestRemovedFile(t *testing.T) {
 
 func checkRemovedFile(t *testing.T, path string, idle time.Duration) {
 	t.Helper()
-	var said strings.Builder
-	log, err := audit.Open(audit.File(path), slog.New(slog.NewTextHandler(&said, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := audit.NewStore(&fakeStore{}, log)
+	store, log, said := heard(t, audit.File(path), &fakeStore{})
 	create := func(id int64) {
 		t.Helper()
 		if err := store.Create(t.Context(), id, models.Plant{}); err != nil {
@@ -72,7 +66,7 @@ func checkRemovedFile(t *testing.T, path string, idle time.Duration) {
 		t.Errorf("in the new file is noted %v", got)
 	}
 	if strings.Count(said.String(), "level=ERROR") != 1 || !strings.Contains(said.String(), "was removed") {
-		t.Errorf("it says %q", &said)
+		t.Errorf("it says %q", said)
 	}
 }
 
@@ -89,12 +83,7 @@ func TestNamelessFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		var said strings.Builder
-		log, err := audit.Open(audit.File(fmt.Sprint("/dev/fd/", file.Fd())), slog.New(slog.NewTextHandler(&said, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		store := audit.NewStore(&fakeStore{}, log)
+		store, _, said := heard(t, audit.File(fmt.Sprint("/dev/fd/", file.Fd())), &fakeStore{})
 		for id := range int64(3) {
 			if err := store.Create(t.Context(), id, models.Plant{}); err != nil {
 				t.Error(err)
@@ -105,7 +94,7 @@ func TestNamelessFile(t *testing.T) {
 			t.Error(err)
 		}
 		if said.Len() > 0 {
-			t.Errorf("it says %s", &said)
+			t.Errorf("it says %s", said)
 		}
 	})
 	text := make([]byte, 1000)

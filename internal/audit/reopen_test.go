@@ -3,7 +3,6 @@ package audit_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,12 +94,7 @@ func TestReopenAfterFailedClose(t *testing.T) {
 	t.Parallel()
 	old, next := newDisk(), newDisk()
 	old.close = errors.New("broken")
-	var said strings.Builder
-	log, err := audit.Open(inTurn(old, next), slog.New(slog.NewTextHandler(&said, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := audit.NewStore(&fakeStore{}, log)
+	store, log, said := heard(t, inTurn(old, next), &fakeStore{})
 	if err := log.Reopen(t.Context()); err != nil {
 		t.Errorf("Reopen: %v", err)
 	}
@@ -111,7 +105,7 @@ func TestReopenAfterFailedClose(t *testing.T) {
 		t.Errorf("in the new target is noted %v, in the old one %q", got, old)
 	}
 	if !strings.Contains(said.String(), "the old one could not be closed") || !strings.Contains(said.String(), "cause=broken") {
-		t.Errorf("it says %s", &said)
+		t.Errorf("it says %s", said)
 	}
 }
 
@@ -120,11 +114,7 @@ func TestReopenTorn(t *testing.T) {
 	t.Parallel()
 	first, second := newDisk(), newDisk()
 	first.room, first.fault = 10, syscall.ENOSPC
-	log, err := audit.Open(inTurn(first, second), silent())
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := audit.NewStore(&fakeStore{}, log)
+	store, log, _ := heard(t, inTurn(first, second), &fakeStore{})
 	_ = store.Create(t.Context(), 1, models.Plant{})
 	if err := log.Reopen(t.Context()); err != nil {
 		t.Error(err)
@@ -149,11 +139,7 @@ func TestReopenWritesBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // so that no second goes by
 		old, next := newDisk(), newDisk()
 		old.room, old.fault = 10, syscall.ENOSPC
-		log, err := audit.Open(inTurn(old, next), silent())
-		if err != nil {
-			t.Fatal(err)
-		}
-		store := audit.NewStore(&fakeStore{}, log)
+		store, log, _ := heard(t, inTurn(old, next), &fakeStore{})
 		_ = store.Create(t.Context(), 1, models.Plant{})
 		old.set(-1, nil)
 		if err := errors.Join(log.Reopen(t.Context()), store.Close()); err != nil {
