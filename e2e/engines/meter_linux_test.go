@@ -69,17 +69,23 @@ func (m *meter) write(ctx context.Context, client *clientv3.Client, key string) 
 	}
 }
 
-// outage returns how much of a time the cluster took no write. Where there is no
-// meter it is taken for none.
-func (m *meter) outage(from, to time.Duration) (sum time.Duration) {
+// An outage is a time in which a cluster took no write.
+type outage struct{ from, to time.Duration }
+
+// outages returns all of them. Where there is no meter there is none.
+func (m *meter) outages() (all []outage) {
 	if m == nil {
-		return 0
+		return nil
 	}
 	for i := 1; i < len(m.wrote); i++ {
-		before, after := m.wrote[i-1], m.wrote[i]
-		if after-before >= leastOutage {
-			sum += max(0, min(after, to)-max(before, from))
+		if o := (outage{m.wrote[i-1], m.wrote[i]}); o.to-o.from >= leastOutage {
+			all = append(all, o)
 		}
 	}
-	return sum
+	return all
+}
+
+// within returns how much of the outage is in a time.
+func (o outage) within(from, to time.Duration) time.Duration {
+	return max(0, min(o.to, to)-max(o.from, from))
 }

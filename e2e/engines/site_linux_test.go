@@ -198,10 +198,15 @@ func (s *site) gaps(m *meter) (whole, served time.Duration) {
 		}
 	}
 	slices.Sort(stops)
+	outages := m.outages()
 	for i := 1; i < len(stops); i++ {
 		from, to := stops[i-1], stops[i]
-		whole = max(whole, to-from)
-		served = max(served, to-from-m.outage(from, to))
+		gap := to - from
+		whole = max(whole, gap)
+		for _, o := range outages {
+			gap -= o.within(from, to)
+		}
+		served = max(served, gap)
 	}
 	return whole, served
 }
