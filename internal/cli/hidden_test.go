@@ -1,8 +1,6 @@
 package cli_test
 
 import (
-	"fmt"
-	"net"
 	"strings"
 	"testing"
 )
@@ -40,7 +38,9 @@ func TestTokensAreNotLogged(t *testing.T) {
 		"POST /plants HTTP/1.1\r\nTransfer-Encoding: $T", "POST /plants HTTP/1.1\r\nContent-Length: $T", "POST /plants HTTP/1.1\r\nOrigin: $T",
 		"POST /plants HTTP/1.1\r\nTraceparent: $T\r\nX-Request-Id: $T\r\nUser-Agent: $T", "POST /plants HTTP/1.1\r\nExpect: $T",
 	} {
-		send(t, strings.TrimPrefix(base, "http://"), strings.NewReplacer("$T", issued, "$E", escaped, "$P", secretPart).Replace(line)+"\r\nHost: x\r\nConnection: close\r\n\r\n")
+		if errorOf(t, base, strings.NewReplacer("$T", issued, "$E", escaped, "$P", secretPart).Replace(line)+"\r\nHost: x\r\nConnection: close\r\n\r\n") == 0 {
+			t.Errorf("%s: no Error", line)
+		}
 	}
 	logged := s.first + s.log() + readFile(t, "audit.jsonl")
 	if n := strings.Count(logged, "\n"); n < 30 {
@@ -50,24 +50,6 @@ func TestTokensAreNotLogged(t *testing.T) {
 	for i := range len(secretPart) - piece {
 		if at := strings.Index(logged, secretPart[i:i+piece]); at >= 0 {
 			t.Fatalf("a piece of the token is logged: …%s", logged[max(0, at-300):at+piece])
-		}
-	}
-}
-
-// send sends bytes to a server and waits until it has closed the connection.
-func send(t *testing.T, addr, text string) {
-	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := fmt.Fprint(conn, text); err != nil {
-		t.Fatal(err)
-	}
-	for buffer := make([]byte, 1024); ; {
-		if _, err := conn.Read(buffer); err != nil {
-			return
 		}
 	}
 }

@@ -111,8 +111,9 @@ func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 // empty if there are none.
 func ignoredNames(c *config.Config) string {
 	var names []string
+	options := config.Names()
 	for _, name := range c.Unknown {
-		if hint := didYouMean(strings.ToUpper(name), config.Names()); hint != "" {
+		if hint := didYouMean(strings.ToUpper(name), options); hint != "" {
 			names = append(names, name+" ("+strings.TrimPrefix(hint, "; ")+")")
 		}
 	}
