@@ -1,0 +1,87 @@
+// Package printable makes text safe to show on a terminal and in a log. Control
+// characters would move the cursor, clear lines or forge them, and bidirectional
+// controls would show text in another order than it has.
+//
+// What is escaped is written as \uXXXX, which a string in JSON may contain: output
+// in JSON keeps its meaning.
+package printable
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line returns text as one line: every character that a terminal acts on is escaped,
+// line ends and tabs too.
+func Line(text string) string {
+	if isPlain(text, "") {
+		return text
+	}
+	return string(appendEscaped(nil, text, ""))
+}
+
+// Append appends text to b, with every character escaped that a terminal acts on.
+// Line ends and tabs stay.
+func Append[T string | []byte](b []byte, text T) []byte {
+	if isPlain(text, layout) {
+		return append(b, text...)
+	}
+	return appendEscaped(b, text, layout)
+}
+
+// layout are the control characters that lay out a text.
+const layout = "\n\t"
+
+// isPlain reports whether text is printable ASCII, or kept.
+func isPlain[T string | []byte](text T, kept string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < ' ' || c > '~') && !contains(kept, c) {
+			return false
+		}
+	}
+	return true
+}
+
+func contains(kept string, c byte) bool {
+	for i := range len(kept) {
+		if kept[i] == c {
+			return true
+		}
+	}
+	return false
+}
+
+// appendEscaped appends text, with everything escaped that a terminal acts on and
+// that is not kept.
+func appendEscaped[T string | []byte](b []byte, text T, kept string) []byte {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if (c < ' ' || c == 0x7f) && !contains(kept, c) {
+				b = fmt.Appendf(b, `\u%04x`, c)
+			} else {
+				b = append(b, c)
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
+		switch {
+		case r == utf8.RuneError && size == 1:
+			b = fmt.Appendf(b, `\x%02x`, c) // C1 control characters on a terminal that is not UTF-8
+		case hidden(r):
+			b = fmt.Appendf(b, `\u%04x`, r) // all of them are below U+10000
+		default:
+			b = append(b, text[i:i+size]...)
+		}
+		i += size
+	}
+	return b
+}
+
+// hidden reports whether a terminal acts on r, which is not ASCII: a C1 control
+// character, a bidirectional control, or a separator of lines or paragraphs.
+func hidden(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+}

@@ -1,0 +1,22 @@
+package printable
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// IsTerminal reports whether w, or the writer that it passes on to, is a terminal.
+func IsTerminal(w io.Writer) bool {
+	file, ok := Underlying(w).(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Underlying returns the writer that w passes on to if w is a [Writer], else w.
+func Underlying(w io.Writer) io.Writer {
+	if wrapped, ok := w.(*Writer); ok {
+		return wrapped.Unwrap()
+	}
+	return w
+}
