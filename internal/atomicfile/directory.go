@@ -1,0 +1,103 @@
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+// MkdirAll creates dir and its parents where they are missing, with the mode perm. When it returns nil,
+// dir survives a power failure, and a file may be created in it. A directory that
+// exists has its entry synced again, since its creator may have died before doing so.
+func MkdirAll(dir string, perm fs.FileMode) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	return mkdirAll(abs, perm)
+}
+
+func mkdirAll(path string, perm fs.FileMode) error {
+	parent := filepath.Dir(path)
+	dir, err := OpenDir(path)
+	if err == nil {
+		return errors.Join(dir.Close(), syncForeign(parent))
+	}
+	if failure, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
+		return &fs.PathError{Op: "mkdir", Path: failure.Path, Err: failure.Err}
+	} else if !ok {
+		return err
+	}
+	if err := mkdirAll(parent, perm); err != nil {
+		return err
+	}
+	above, err := OpenDir(parent)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = above.Close() }() // it was opened for reading
+	// Another process may have created it meanwhile.
+	if err := above.Mkdir(filepath.Base(path), perm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return &fs.PathError{Op: "mkdir", Path: path, Err: errors.Unwrap(err)}
+	}
+	return errors.Join(SyncDir(path), syncRoot(above))
+}
+
+// syncForeign syncs a directory that the caller may not be permitted to open.
+func syncForeign(dir string) error {
+	if err := SyncDir(dir); !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// SyncDir makes the entries of dir durable: the names created, removed or changed
+// in it so far. It does nothing where directories cannot be synced: on Windows, and
+// on file systems that refuse the call as meaningless.
+func SyncDir(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncRoot(root), root.Close())
+}
+
+// syncRoot is SyncDir for an open directory.
+func syncRoot(dir *os.Root) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}
+
+// OpenDir opens the directory path, in which the caller is about to write. It keeps the
+// rules of [OpenFile].
+func OpenDir(path string) (*os.Root, error) {
+	path, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := dir.Stat(".")
+	if err == nil {
+		err = checkDir(path, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return dir, nil
+}

@@ -1,0 +1,205 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// maxLinks bounds the symbolic links of a path, as Linux does (path_resolution(7)).
+const maxLinks = 40
+
+// OpenFile is [os.OpenFile] for a file that is written to, with rules that keep
+// another user of the machine from choosing the file:
+//
+//   - As root, every directory on the way must belong to root and be writable to root
+//     alone, or be sticky, as /tmp is. Else its owner could swap a name at any time.
+//   - In a directory that everybody may write to, a symbolic link is followed only if
+//     it belongs to the caller or to the owner of the directory, and so is an existing
+//     file opened. Linux has these rules as fs.protected_symlinks and
+//     fs.protected_regular; here they hold where those are off, too.
+//   - The last name is opened without following a link that has appeared meanwhile.
+//
+// [Create], [Replace] and [MkdirAll] keep the same rules.
+func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	target, err := resolve(path)
+	if err != nil {
+		return nil, pathError("open", path, err)
+	}
+	if isDescriptor(target) {
+		return os.OpenFile(target, flag&^os.O_CREATE, 0) //nolint:gosec // the operator names the file
+	}
+	file, err := os.OpenFile(target, flag|syscall.O_NOFOLLOW, perm) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, pathError("open", path, err)
+	}
+	if err := checkFile(file, target); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// Check returns an error if [OpenFile] refuses path. There may be nothing at path.
+func Check(path string) error {
+	_, err := resolve(path)
+	return err
+}
+
+// resolve returns path without symbolic links, or why it must not be written to. The
+// last name may be missing.
+//
+// For root it goes from the root directory down, so that nobody else can change what
+// it has passed: in a directory that only root can change, names stay as they are.
+func resolve(path string) (string, error) {
+	if os.Geteuid() == 0 {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return "", err
+		}
+		path = abs
+	}
+	at, names := start(path), strings.Split(path, "/")
+	for links := 0; len(names) > 0; {
+		name := names[0]
+		names = names[1:]
+		if name == "" || name == "." || name == ".." {
+			at = filepath.Join(at, name) // at has no links, so that its parent is the name before
+			continue
+		}
+		dir, err := os.Stat(at)
+		if err == nil {
+			err = checkDir(at, dir)
+		}
+		if err != nil {
+			return "", err
+		}
+		next := filepath.Join(at, name)
+		info, err := os.Lstat(next)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && len(names) == 0:
+			return next, nil
+		case err != nil:
+			return "", err
+		case info.Mode().Type() != fs.ModeSymlink || isDescriptor(next):
+			at = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
+		}
+		if !trusted(dir, info) {
+			return "", fmt.Errorf("the symbolic link %s belongs to %s, in a directory that everybody may write to, and is not followed: "+
+				"remove it, or name another file", next, userName(ownerOf(info)))
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", err
+		}
+		if strings.HasPrefix(target, "/") {
+			at = "/"
+		}
+		names = append(strings.Split(target, "/"), names...)
+	}
+	return at, nil
+}
+
+// start returns the directory from which a path leads.
+func start(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return "/"
+	}
+	return "."
+}
+
+// isDescriptor reports whether a path without links is an entry of /proc/PID/fd, to
+// which /dev/stdout leads: it looks like a link, but the kernel opens it in its own way.
+func isDescriptor(path string) bool {
+	match, _ := filepath.Match("/proc/*/fd/*", path)
+	return match
+}
+
+// checkDir refuses for root a directory in which another user may change names.
+func checkDir(path string, info fs.FileInfo) error {
+	status, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || os.Geteuid() != 0 || !info.IsDir() {
+		return nil
+	}
+	// In the namespace of a user, the owner of / is who has made it.
+	if owner := ownerOf(info); owner != 0 && owner != topOwner() {
+		name := userName(owner)
+		return fmt.Errorf("root must not write to %s, which belongs to %s and where that user could redirect what is written: "+
+			"run this command as that user, with %s", path, name, runAs(owner))
+	}
+	mode := info.Mode()
+	shared := mode&0o002 != 0 || mode&0o020 != 0 && status.Gid != 0
+	if shared && mode&fs.ModeSticky == 0 {
+		return fmt.Errorf("root must not write to %s, where other users could redirect what is written: "+
+			"run this command as the user of the server, or let nobody else write there, with chmod go-w %s", path, path)
+	}
+	return nil
+}
+
+// checkFile refuses an open file of another user in a directory that everybody may
+// write to.
+func checkFile(file *os.File, path string) error {
+	dir, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if !trusted(dir, info) {
+		return fmt.Errorf("%s belongs to %s, in a directory that everybody may write to, and is not written to: "+
+			"remove it, or name another file", path, userName(ownerOf(info)))
+	}
+	return nil
+}
+
+// trusted reports whether an entry of a directory was not made by another user in
+// a place where everybody may.
+func trusted(dir, entry fs.FileInfo) bool {
+	owner := ownerOf(entry)
+	return dir.Mode()&0o002 == 0 || owner == os.Geteuid() || owner == ownerOf(dir)
+}
+
+// topOwner returns the user that / belongs to.
+func topOwner() int {
+	if info, err := os.Stat("/"); err == nil {
+		return ownerOf(info)
+	}
+	return 0
+}
+
+// ownerOf returns the user that a file belongs to, or -1.
+func ownerOf(info fs.FileInfo) int {
+	if status, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(status.Uid)
+	}
+	return -1
+}
+
+// userName returns how a person names a user.
+func userName(id int) string {
+	if account, err := user.LookupId(strconv.Itoa(id)); err == nil {
+		return "the user " + account.Username
+	}
+	return "the user " + strconv.Itoa(id)
+}
+
+// runAs returns the commands that run another one as a user.
+func runAs(id int) string {
+	if account, err := user.LookupId(strconv.Itoa(id)); err == nil {
+		return fmt.Sprintf("runuser -u %s -- plantstore … or sudo -u %[1]s plantstore …", account.Username)
+	}
+	return fmt.Sprintf("sudo -u '#%d' plantstore …", id)
+}
