@@ -1,0 +1,148 @@
+package journal
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A State is what the database has of a journal. The database stores it in the same
+// transaction as the records, so that both are of one moment.
+type State struct {
+	Salt Salt
+	// Applied is the number of a batch: the database has all records of this batch
+	// and of those before it.
+	Applied uint64
+	// Through and Next describe a checkpoint under way: of the batches after
+	// Applied, up to Through, the database has the records with an id below Next.
+	// Through is 0 if no checkpoint is under way.
+	Through uint64
+	Next    int64
+	// Clean is true if nothing was pending when the database was closed: the
+	// journal is not needed.
+	Clean bool
+}
+
+const (
+	stateSumAt = saltLen + 8 + 8 + 8 + 1
+	stateLen   = stateSumAt + 4
+)
+
+// MarshalBinary implements [encoding.BinaryMarshaler]. It never fails. The result ends with
+// a checksum: a number that was damaged could make batches pass for applied.
+func (s State) MarshalBinary() ([]byte, error) {
+	b := append(make([]byte, 0, stateLen), s.Salt[:]...)
+	b = binary.LittleEndian.AppendUint64(b, s.Applied)
+	b = binary.LittleEndian.AppendUint64(b, s.Through)
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.Next)) //nolint:gosec // the bits are meant
+	if s.Clean {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
+	return binary.LittleEndian.AppendUint32(b, checksum(s.Salt, b[saltLen:])), nil
+}
+
+// UnmarshalBinary implements [encoding.BinaryUnmarshaler].
+func (s *State) UnmarshalBinary(b []byte) error {
+	if len(b) != stateLen {
+		return fmt.Errorf("%d bytes are not the state of a journal", len(b))
+	}
+	copy(s.Salt[:], b)
+	if binary.LittleEndian.Uint32(b[stateSumAt:]) != checksum(s.Salt, b[saltLen:stateSumAt]) {
+		return errors.New("the checksum of the state of its journal is wrong")
+	}
+	b = b[saltLen:]
+	s.Applied = binary.LittleEndian.Uint64(b)
+	s.Through = binary.LittleEndian.Uint64(b[8:])
+	s.Next = int64(binary.LittleEndian.Uint64(b[16:])) //nolint:gosec // the bits are meant
+	s.Clean = b[24] == 1
+	return nil
+}
+
+// applied reports whether the database has the record of id in a batch.
+func (s State) applied(sequence uint64, id int64) bool {
+	return sequence <= s.Applied || sequence <= s.Through && id < s.Next
+}
+
+// A Frozen is a half whose records are to be applied.
+type Frozen struct {
+	half    *half
+	salt    Salt
+	last    uint64 // number of the last batch
+	entries []entry
+}
+
+// An entry is the place of a record in its half.
+type entry struct {
+	id int64
+	at int
+}
+
+// Freeze returns the half that is frozen, or else freezes the active one. It returns
+// nil if nothing is pending, and after [ErrUnknown], unless a half was frozen before:
+// the batch in question may lie in the active half, behind what a checkpoint would take.
+func (j *Journal) Freeze() *Frozen {
+	j.appending.Lock()
+	if j.failed == nil && j.halves[j.active].used > 0 {
+		j.turn()
+	}
+	h, frozen := &j.halves[1-j.active], j.frozen
+	j.appending.Unlock()
+	if !frozen {
+		return nil
+	}
+	f := &Frozen{half: h, salt: j.salt, last: h.last, entries: make([]entry, 0, h.records)}
+	h.all(func(id int64, at int) { f.entries = append(f.entries, entry{id, at}) })
+	slices.SortFunc(f.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+	return f
+}
+
+// Frozen reports whether a half is frozen.
+func (j *Journal) Frozen() bool {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.frozen
+}
+
+// Len returns the number of records.
+func (f *Frozen) Len() int { return len(f.entries) }
+
+// Record returns record i, in ascending order of id. Its value is valid until Release.
+func (f *Frozen) Record(i int) Record {
+	b := f.half.bytes[f.entries[i].at:]
+	r, _, _ := recordAt(b, 0, len(b)) // the index has complete records only
+	return r
+}
+
+// Start returns the number of records that a database in that state has already.
+func (f *Frozen) Start(state State) int {
+	if state.Through != f.last {
+		return 0
+	}
+	n, _ := slices.BinarySearchFunc(f.entries, state.Next, func(e entry, id int64) int { return cmp.Compare(e.id, id) })
+	return n
+}
+
+// State returns the state of a database that has the first n records. before is its
+// state at any time since the last Release.
+func (f *Frozen) State(before State, n int) State {
+	if n == len(f.entries) {
+		return State{Salt: f.salt, Applied: f.last}
+	}
+	return State{Salt: f.salt, Applied: before.Applied, Through: f.last, Next: f.entries[n].id}
+}
+
+// Release frees a half all of whose records the database has durably. It does nothing
+// if that half was released before. f must not be used again.
+func (j *Journal) Release(f *Frozen) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f.entries = nil
+	if j.frozen && f.half == &j.halves[1-j.active] && f.last == f.half.last {
+		f.half.reset()
+		j.frozen = false
+	}
+}

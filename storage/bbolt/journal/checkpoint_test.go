@@ -1,0 +1,165 @@
+package journal_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"plantstore/storage/bbolt/journal"
+)
+
+func TestStateBinary(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, s := range []journal.State{
+		{},
+		{Salt: journal.Salt{0: 1, 15: 2}},
+		{Applied: math.MaxUint64},
+		{Through: math.MaxUint64},
+		{Next: math.MinInt64},
+		{Clean: true},
+		{Salt: journal.Salt{3: 4}, Applied: 5, Through: 6, Next: -7, Clean: true},
+	} {
+		b, err := s.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := journal.State{Applied: 1, Through: 2, Next: 3, Clean: true}
+		if err := got.UnmarshalBinary(b); err != nil || got != s {
+			t.Errorf("%+v became %+v, %v", s, got, err)
+		}
+		seen[string(b)] = true
+		for n := range b {
+			if err := got.UnmarshalBinary(b[:n]); err == nil {
+				t.Errorf("%d of %d bytes were accepted", n, len(b))
+			}
+		}
+		if err := got.UnmarshalBinary(append(b, 0)); err == nil {
+			t.Error("a byte more was accepted")
+		}
+		for bit := range 8 * len(b) {
+			b[bit/8] ^= 1 << (bit % 8)
+			if err := got.UnmarshalBinary(b); err == nil {
+				t.Errorf("%+v was accepted with bit %d inverted, as %+v", s, bit, got)
+			}
+			b[bit/8] ^= 1 << (bit % 8)
+		}
+	}
+	if len(seen) != 7 {
+		t.Errorf("%d encodings of 7 states", len(seen))
+	}
+}
+
+func TestFreeze(t *testing.T) {
+	t.Parallel()
+	path, salt := create(t, testSize)
+	j := open(t, path, journal.State{Salt: salt})
+	if j.Freeze() != nil || j.Frozen() {
+		t.Fatal("an empty half was frozen")
+	}
+	all := map[int64]string{}
+	add(t, j, all, 5, 3, -1, math.MaxInt64)
+	add(t, j, all, 5, 2, math.MinInt64)
+	f := j.Freeze()
+	again := j.Freeze() // as after a checkpoint that failed
+	add(t, j, all, 5, 1)
+	for _, f := range []*journal.Frozen{f, again, j.Freeze()} {
+		var ids []int64
+		for i := range f.Len() {
+			r := f.Record(i)
+			ids = append(ids, r.ID)
+			if string(r.Value) != all[r.ID] {
+				t.Errorf("record %d has value %q", r.ID, r.Value)
+			}
+		}
+		if !slices.Equal(ids, []int64{math.MinInt64, -1, 2, 3, math.MaxInt64}) {
+			t.Errorf("frozen: %d", ids)
+		}
+	}
+	want(t, j, all)
+	j.Release(f)
+	want(t, j, map[int64]string{1: all[1]})
+	add(t, j, all, 5, 6)
+	j.Freeze()
+	add(t, j, all, 5, 7) // in the half that f was of
+	j.Release(again)
+	j.Release(f)
+	if got := j.IDs(math.MinInt64); !slices.Equal(got, []int64{1, 6, 7}) {
+		t.Errorf("released twice: %d", got)
+	}
+}
+
+// TestPartialCheckpoint opens a journal after each number of records that a
+// transaction can have applied, and finishes the checkpoint in steps, each after
+// another restart and with new records between.
+func TestPartialCheckpoint(t *testing.T) {
+	t.Parallel()
+	for _, behind := range []bool{false, true} { // whether batches follow in the other half
+		for n := range 13 {
+			random := rand.New(rand.NewPCG(1, uint64(n))) //nolint:gosec // repeatable
+			path, salt := create(t, testSize)
+			state := journal.State{Salt: salt}
+			j := open(t, path, state)
+			all := map[int64]string{}
+			ids := random.Perm(40)
+			next := func() int64 { id := int64(ids[0]) * 10; ids = ids[1:]; return id - 200 }
+			for range 4 {
+				add(t, j, all, random.IntN(6000), next(), next(), next())
+			}
+			f := j.Freeze()
+			for n := n; ; n = random.IntN(f.Len() + 1) {
+				if behind {
+					add(t, j, all, random.IntN(6000), next(), next())
+				}
+				for i := range n {
+					delete(all, f.Record(i).ID)
+				}
+				state = f.State(state, n)
+				if state.Clean || state.Salt != salt {
+					t.Fatalf("state %+v", state)
+				}
+				b, _ := state.MarshalBinary()
+				if err := state.UnmarshalBinary(b); err != nil {
+					t.Fatal(err)
+				}
+				done := n == f.Len()
+				j = reopen(t, j, path, state)
+				want(t, j, all)
+				if done {
+					break
+				}
+				add(t, j, all, 10, next())
+				want(t, j, all)
+				f = j.Freeze()
+				if len(ids) < 4 { // enough of it
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestRestartBetweenCheckpoints restarts and appends after each checkpoint: the half
+// that is used then may not be the one that holds the last batch applied.
+func TestRestartBetweenCheckpoints(t *testing.T) {
+	t.Parallel()
+	path, salt := create(t, testSize)
+	state := journal.State{Salt: salt}
+	j := open(t, path, state)
+	all := map[int64]string{}
+	for id := range int64(20) {
+		add(t, j, all, 3*journal.Block, 100+id)
+		add(t, j, all, 10, id)
+		f := j.Freeze()
+		for i := range f.Len() {
+			delete(all, f.Record(i).ID)
+		}
+		state = f.State(state, f.Len())
+		if id%2 == 0 {
+			j.Release(f)
+		}
+		j = reopen(t, j, path, state)
+		want(t, j, all)
+	}
+}

@@ -1,0 +1,168 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// onHeap moves the memory of j to the Go heap: the race detector does not look at
+// memory outside it.
+func onHeap(j *Journal) {
+	for i := range j.halves {
+		h := &j.halves[i]
+		b, slots := slices.Clone(h.bytes), slices.Clone(h.slots)
+		release(h.bytes)
+		release(h.slots)
+		h.bytes, h.slots = b, slots
+	}
+}
+
+// A traffic appends, reads and checkpoints at the same time.
+type traffic struct {
+	*testing.T
+
+	journal  *Journal
+	appended atomic.Int64 // ids below this are durable
+	stored   atomic.Int64 // ids below this are in the database
+	full     chan struct{}
+}
+
+const lastID = 1500
+
+func (c *traffic) append() {
+	defer close(c.full)
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+	for id := int64(0); id < lastID; {
+		records := batchOf(random, 200, id, id+1, id+2)
+		err := c.journal.Append(records)
+		if errors.Is(err, ErrFull) {
+			c.full <- struct{}{}
+			continue
+		}
+		if err != nil {
+			c.Error(err)
+			return
+		}
+		id += int64(len(records))
+		c.appended.Store(id)
+		if id%97 == 0 {
+			c.full <- struct{}{}
+		}
+	}
+}
+
+// checkpoint applies a half each time that there is no room, and now and then before.
+func (c *traffic) checkpoint() {
+	for range c.full {
+		if f := c.journal.Freeze(); f != nil {
+			c.stored.Store(f.Record(f.Len()-1).ID + 1)
+			c.journal.Release(f)
+		}
+	}
+}
+
+// read looks for records: one that is durable is pending, unless it is stored.
+func (c *traffic) read(random *rand.Rand) {
+	for {
+		appended := c.appended.Load()
+		if appended == lastID || c.Failed() {
+			return
+		}
+		id := random.Int64N(appended + 2)
+		value, found := c.journal.Get(id)
+		if !found && id < appended && id >= c.stored.Load() {
+			c.Errorf("%d is lost", id)
+		}
+		if prefix := fmt.Sprintf("%d:", id); found && string(value[:len(prefix)]) != prefix {
+			c.Errorf("%d has value %q", id, value)
+		}
+		ids := c.journal.IDs(math.MinInt64)
+		if stored := c.stored.Load(); !slices.IsSorted(ids) || len(ids) > 0 && (ids[0] > stored || ids[len(ids)-1] < appended-1 && stored < appended) {
+			c.Errorf("ids from %d to %d, though %d are stored, and %d were appended", ids[0], ids[len(ids)-1], stored, appended)
+		}
+		if s := c.journal.Stats(); s.Active > s.HalfSize || s.Bytes > 2*s.HalfSize || s.Records > lastID {
+			c.Errorf("%+v", s)
+		}
+		_ = c.journal.Frozen()
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	content, state := blank(40)
+	c := &traffic{T: t, journal: mustOpen(t, diskOf(content), state), full: make(chan struct{})}
+	onHeap(c.journal)
+	var wg sync.WaitGroup
+	wg.Go(c.append)
+	wg.Go(c.checkpoint)
+	for seed := range uint64(3) {
+		wg.Go(func() { c.read(rand.New(rand.NewPCG(seed, 0))) }) //nolint:gosec // repeatable
+	}
+	wg.Wait()
+	if n := c.appended.Load(); n != lastID || c.stored.Load() == 0 {
+		t.Errorf("%d ids appended, %d stored", n, c.stored.Load())
+	}
+}
+
+// TestConcurrentClose closes the journal while it is used.
+func TestConcurrentClose(t *testing.T) {
+	t.Parallel()
+	content, state := blank(40)
+	j := mustOpen(t, diskOf(content), state)
+	onHeap(j)
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+	var wg sync.WaitGroup
+	begun := make(chan struct{})
+	wg.Go(func() {
+		for id := int64(0); j.Append(batchOf(random, 20, id)) == nil; id++ {
+			if id == 3 {
+				close(begun)
+			}
+		}
+	})
+	wg.Go(func() {
+		for j.Stats().HalfSize > 0 {
+			_, _ = j.Get(1)
+			_ = j.IDs(2)
+		}
+	})
+	<-begun
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
+	if _, found := j.Get(1); found || len(j.IDs(math.MinInt64)) > 0 || j.Freeze() != nil || j.MaxBatch() != 0 {
+		t.Error("a closed journal has records")
+	}
+}
+
+// TestClosed checks that what a closed journal says of itself cannot be taken for a
+// checkpoint that is finished.
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	for _, frozen := range []bool{false, true} {
+		content, state := blank(40)
+		j := mustOpen(t, diskOf(content), state)
+		if err := j.Append([]Record{{ID: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if frozen {
+			j.Freeze()
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if f := j.Freeze(); f != nil {
+			t.Errorf("a closed journal has a frozen half: %+v", f.State(state, f.Len()))
+		}
+		if err := j.Append([]Record{{ID: 2}}); err == nil {
+			t.Error("append to a closed journal")
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A placed is a batch and where it is in the file.
+type placed struct {
+	at, size int
+	sequence uint64
+	records  []Record
+}
+
+// A history is a journal whose halves were both used before: pending batches in both,
+// after them remains of applied ones.
+type history struct {
+	content  []byte
+	previous []byte // of the generation before
+	state    State
+	batches  []placed
+}
+
+// fill appends batches until a half has no room for the next one.
+func fill(t testing.TB, j *Journal, random *rand.Rand, id *int64) (batches []placed) {
+	t.Helper()
+	for {
+		ids := make([]int64, 1+random.IntN(4))
+		for i := range ids {
+			*id++
+			ids[i] = *id * 7919 % 1000003
+		}
+		records := batchOf(random, []int{40, 700, 5000}[random.IntN(3)], ids...)
+		if h := j.halves[j.active]; !h.fits(Size(records), len(records)) {
+			return batches
+		}
+		if err := j.Append(records); err != nil {
+			t.Fatal(err)
+		}
+		h := j.halves[j.active]
+		batches = append(batches, placed{int(h.at) + h.used - Size(records), Size(records), h.last, records})
+	}
+}
+
+// newHistory returns a history with halves of that many blocks.
+func newHistory(t testing.TB, blocks int) history {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+	content, state := blank(blocks)
+	d := diskOf(content)
+	j := mustOpen(t, d, state)
+	id := int64(0)
+	for range 2 {
+		fill(t, j, random, &id)
+		f := j.Freeze()
+		state = f.State(state, f.Len())
+		j.Release(f)
+	}
+	h := history{previous: slices.Clone(d.durable), state: state}
+	h.batches = fill(t, j, random, &id)
+	j.Freeze()
+	last := fill(t, j, random, &id)
+	h.batches = append(h.batches, last[:len(last)-2]...)
+	h.content = d.durable
+	for i := last[len(last)-2].at; i < len(h.content); i++ { // as if the last two had not been
+		h.content[i] = h.previous[i]
+	}
+	return h
+}
+
+// all returns the records of the first n batches.
+func (h history) all(n int) map[int64]string {
+	all := map[int64]string{}
+	for _, b := range h.batches[:n] {
+		all = with(all, b.records)
+	}
+	return all
+}
+
+// check opens content: it has to be refused, or to have the records of all batches or
+// of at least the first n.
+func (h history) check(t *testing.T, content []byte, n int, what ...any) {
+	t.Helper()
+	j, err := open(diskOf(content), h.state)
+	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrStale) {
+		return
+	}
+	if err != nil {
+		t.Fatal(append(what, err)...)
+	}
+	defer func() { _ = j.Close() }()
+	got := contents(j)
+	for ; n <= len(h.batches); n++ {
+		if maps.Equal(got, h.all(n)) {
+			return
+		}
+	}
+	t.Fatal(append(what, "the records are not those of a prefix:", cmp.Diff(h.all(len(h.batches)), got))...)
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 24)
+	if diff := cmp.Diff(h.all(len(h.batches)), contents(mustOpen(t, diskOf(h.content), h.state))); diff != "" {
+		t.Fatal(diff)
+	}
+	if len(h.batches) < 15 {
+		t.Fatalf("%d batches", len(h.batches))
+	}
+}
+
+// TestEverySectorDamaged damages each sector of the file in turn.
+func TestEverySectorDamaged(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 24)
+	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // repeatable
+	damages := map[string]func(b []byte, at int){
+		"flipped":  func(b []byte, _ int) { b[random.IntN(len(b))] ^= 1 << random.IntN(8) },
+		"first":    func(b []byte, _ int) { b[random.IntN(batchHeadLen)] ^= 1 << random.IntN(8) },
+		"zero":     func(b []byte, _ int) { clear(b) },
+		"previous": func(b []byte, at int) { copy(b, h.previous[at:]) },
+		"random": func(b []byte, _ int) {
+			for i := range b {
+				b[i] = byte(random.Uint32() & 0xff)
+			}
+		},
+		"block before": func(b []byte, at int) { copy(b, h.content[at-Block:at-Block+sector]) },
+	}
+	last := h.batches[len(h.batches)-1]
+	for name, damage := range damages {
+		for at := Block; at < len(h.content); at += sector {
+			content := slices.Clone(h.content)
+			damage(content[at:at+sector], at)
+			n := len(h.batches)
+			if at >= last.at && at < last.at+last.size {
+				n--
+			}
+			h.check(t, content, n, name, at)
+		}
+	}
+}
+
+// TestEveryBatchDamaged damages the header and the last byte of each batch: all but the
+// last one have to be noticed.
+func TestEveryBatchDamaged(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 24)
+	for i, b := range h.batches {
+		end := batchHeadLen
+		for _, r := range b.records {
+			end += recordHeadLen + len(r.Value)
+		}
+		for _, at := range []int{0, 4, 8, 16, 20, 23, batchHeadLen, end - 1} {
+			content := slices.Clone(h.content)
+			content[b.at+at] ^= 0x40
+			j, err := open(diskOf(content), h.state)
+			if i < len(h.batches)-1 {
+				if !errors.Is(err, ErrCorrupt) {
+					t.Fatalf("byte %d of batch %d: %v", at, b.sequence, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(h.all(i), contents(j)); diff != "" {
+				t.Error(diff)
+			}
+			_ = j.Close()
+		}
+	}
+}
+
+// TestBatchesSwapped puts each batch where another one of its size is, and a copy of it
+// behind the last one.
+func TestBatchesSwapped(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 24)
+	for i, a := range h.batches {
+		for _, b := range h.batches[:i] {
+			if a.size == b.size {
+				content := slices.Clone(h.content)
+				copy(content[a.at:a.at+a.size], h.content[b.at:])
+				h.check(t, content, len(h.batches)-1, "copied", a.sequence, b.sequence)
+				copy(content[b.at:b.at+b.size], h.content[a.at:])
+				h.check(t, content, len(h.batches), "swapped", a.sequence, b.sequence)
+			}
+		}
+		content := slices.Clone(h.content)
+		last := h.batches[len(h.batches)-1]
+		if n := copy(content[last.at+last.size:], h.content[a.at:a.at+a.size]); n == a.size {
+			h.check(t, content, len(h.batches), "again", a.sequence)
+		}
+	}
+}
+
+// TestPartOfCheckpoint damages the last batch, of which the database has a part
+// already: it was durable, so that this cannot be a torn write.
+func TestPartOfCheckpoint(t *testing.T) {
+	t.Parallel()
+	content, state := blank(20)
+	d := diskOf(content)
+	j := mustOpen(t, d, state)
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+	for _, id := range []int64{3, 1, 2} {
+		if err := j.Append(batchOf(random, 10, id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state = j.Freeze().State(state, 1)
+	mustOpen(t, d.restarted(), state)
+	d.cache[Block+2*Block] ^= 1
+	if _, err := open(d.restarted(), state); !errors.Is(err, ErrStale) {
+		t.Error(err)
+	}
+}
+
+func TestHeaderDamaged(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 10)
+	for at := range fileHeadLen {
+		for bit := range 8 {
+			content := slices.Clone(h.content)
+			content[at] ^= 1 << bit
+			if _, err := open(diskOf(content), h.state); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("bit %d of byte %d: %v", bit, at, err)
+			}
+			if _, err := ReadSalt(diskOf(content)); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("bit %d of byte %d: %v", bit, at, err)
+			}
+		}
+	}
+}
+
+// sealed returns content with a header that was changed and has a right checksum.
+func sealed(content []byte, change func(b []byte)) []byte {
+	content = slices.Clone(content)
+	change(content)
+	binary.LittleEndian.PutUint32(content[fileSumAt:], checksum(Salt{}, content[:fileSumAt]))
+	return content
+}
+
+func TestHeaderRefused(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 10)
+	newer := sealed(h.content, func(b []byte) { b[versionAt]++ })
+	if _, err := open(diskOf(newer), h.state); err == nil || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("newer version: %v", err)
+	}
+	for _, half := range []uint64{0, 1, Block - 1, Block + 1, MaxSize, 1 << 40, 1 << 63, 1<<64 - Block} {
+		content := sealed(h.content, func(b []byte) { binary.LittleEndian.PutUint64(b[sizeAt:], half) })
+		if _, err := open(diskOf(content), h.state); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("half of %d bytes: %v", half, err)
+		}
+	}
+	foreign := sealed(h.content, func(b []byte) { b[saltAt]++ })
+	if _, err := open(diskOf(foreign), h.state); !errors.Is(err, ErrForeign) {
+		t.Errorf("another salt: %v", err)
+	}
+}
+
+// TestForeignBatches puts the halves of another journal behind the header.
+func TestForeignBatches(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 10)
+	content := sealed(h.content, func(b []byte) { b[saltAt]++ })
+	h.state.Salt[0]++
+	if _, err := open(diskOf(content), h.state); !errors.Is(err, ErrStale) {
+		t.Errorf("batches with another salt: %v", err)
+	}
+	j := mustOpen(t, diskOf(content), State{Salt: h.state.Salt})
+	if n := j.Stats().Records; n != 0 {
+		t.Errorf("%d records of another journal", n)
+	}
+}
+
+// TestCut cuts the file at each block and at odd places.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 10)
+	cuts := []int{0, 1, len(magic), fileHeadLen - 1, fileHeadLen, len(h.content) - 1}
+	for at := Block; at < len(h.content); at += Block {
+		cuts = append(cuts, at, at+1)
+	}
+	for _, at := range cuts {
+		d := diskOf(h.content[:at])
+		if _, err := open(d, h.state); !errors.Is(err, ErrCorrupt) || !d.closed {
+			t.Errorf("cut at %d: %v, closed %t", at, err, d.closed)
+		}
+	}
+	longer := mustOpen(t, diskOf(append(slices.Clone(h.content), 1, 2, 3)), h.state)
+	if diff := cmp.Diff(h.all(len(h.batches)), contents(longer)); diff != "" {
+		t.Error(diff)
+	}
+}

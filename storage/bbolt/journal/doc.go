@@ -1,0 +1,46 @@
+// Package journal implements the write-ahead log of the bbolt engine: records are
+// appended and synced here, and reach the database later, at a checkpoint. It also
+// holds an index of the records that are pending, that is, not in the database yet.
+//
+//	j, err := journal.Open(file, state)    // replays what the database lacks
+//	err = j.Append(records)                // durable when it returns nil
+//	value, found := j.Get(id)              // pending records only
+//
+//	frozen := j.Freeze()                   // a checkpoint: takes a half
+//	for i := range frozen.Len() {          // in ascending order of id
+//		put(frozen.Record(i))          // into the database
+//	}
+//	state = frozen.State(state, frozen.Len()) // in the same transaction
+//	j.Release(frozen)                      // after its commit
+//
+// # File format
+//
+// The file is a header block of 4 KiB and two halves of equal size, all of it
+// written once with zeros at creation, so that an append changes no metadata of the
+// file and one fdatasync needs one wait for the disk. All numbers are little-endian.
+//
+//	header: magic "plantstore journal\n" | version uint32 | half size uint64 | salt [16]byte | CRC-32C uint32
+//	half:   batch | batch | … | remains of earlier batches, or zeros
+//	batch:  header CRC uint32 | payload CRC uint32 | sequence number uint64 | length uint32 | count uint32 | payload
+//	record: id int64 | length uint32 | value
+//
+// One batch is one append. It begins at a multiple of 4 KiB, so that no write
+// touches a block with acknowledged bytes. Batches are numbered from 1 without gaps.
+// Both checksums begin with the salt, which is random and differs between files: neither
+// remains of another file nor values that look like a batch are taken for one. Whoever
+// chooses values must not learn the salt.
+//
+// Batches go to the active half. When it is full, or at a checkpoint, it is frozen
+// and the other half becomes active. A frozen half is free again when all of its
+// records are durable in the database, which stores a [State] with them.
+//
+// # Replay
+//
+// [Open] finds all valid batches with a number above the last one that the database
+// has applied. They are pending if no number is missing. A batch that a crash has torn
+// can only be the last one, and was never acknowledged. A missing number means
+// corruption, or a journal and a database from different moments, and Open fails. So it
+// does if the last batch is missing although the database has some of its records.
+//
+// Corruption of the last batch cannot be told from a torn write, and drops that batch.
+package journal

@@ -1,0 +1,61 @@
+package journal_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"plantstore/storage/bbolt/journal"
+)
+
+// Records are appended, and applied to a database at a checkpoint.
+func Example() {
+	if err := example(); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// fern true
+	// 1 oak
+	// 2 fern
+	// 1 []
+}
+
+func example() error {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	file, err := os.Create(filepath.Join(dir, "plants.db.journal"))
+	if err != nil {
+		return err
+	}
+	salt, err := journal.Format(file, journal.MinSize)
+	if err != nil {
+		return err
+	}
+	state := journal.State{Salt: salt}
+	j, err := journal.Open(file, state)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = j.Close() }()
+
+	err = j.Append([]journal.Record{{ID: 2, Value: []byte("fern")}, {ID: 1, Value: []byte("oak")}})
+	if err != nil {
+		return err
+	}
+	value, found := j.Get(2)
+	fmt.Printf("%s %t\n", value, found)
+
+	frozen := j.Freeze()
+	for i := range frozen.Len() {
+		r := frozen.Record(i) // put it into the database,
+		fmt.Printf("%d %s\n", r.ID, r.Value)
+	}
+	state = frozen.State(state, frozen.Len()) // and this in the same transaction
+	j.Release(frozen)
+	fmt.Println(state.Applied, j.IDs(math.MinInt64))
+	return nil
+}

@@ -1,0 +1,198 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+const (
+	magic   = "plantstore journal\n"
+	version = 1
+
+	// Block is the unit in bytes in which the file is laid out and written.
+	Block = 4096
+
+	saltLen      = 16
+	versionAt    = len(magic)
+	sizeAt       = versionAt + 4
+	saltAt       = sizeAt + 8
+	fileSumAt    = saltAt + saltLen
+	fileHeadLen  = fileSumAt + 4
+	payloadSumAt = 4 // of a batch; its header's own sum is at 0
+	sequenceAt   = 8
+	lengthAt     = 16
+	countAt      = 20
+	batchHeadLen = 24
+
+	recordHeadLen = 8 + 4 // id and length
+)
+
+// MinSize and MaxSize bound the size of a journal in bytes.
+const (
+	MinSize = 128 << 10
+	MaxSize = 128 << 20
+)
+
+// ErrCorrupt is returned for a file that is not a journal, or not intact.
+var ErrCorrupt = errors.New("the journal is corrupt")
+
+// A Salt identifies a journal.
+type Salt [saltLen]byte
+
+// String returns s in hexadecimal.
+func (s Salt) String() string { return hex.EncodeToString(s[:]) }
+
+// A Record is a value under its id.
+type Record struct {
+	ID    int64
+	Value []byte
+}
+
+// Size returns the size in bytes of a batch of records in the file.
+func Size(records []Record) int {
+	n := batchHeadLen
+	for _, r := range records {
+		n += recordHeadLen + len(r.Value)
+	}
+	return roundUp(n)
+}
+
+func roundUp(n int) int { return (n + Block - 1) &^ (Block - 1) }
+
+// checksum returns the CRC-32C (Castagnoli) of salt and data.
+func checksum(salt Salt, data []byte) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	return crc32.Update(crc32.Checksum(salt[:], table), table, data)
+}
+
+// A header is the first block of the file.
+type header struct {
+	half int // size of each half in bytes
+	salt Salt
+}
+
+// newHeader returns the header of a new journal of size bytes, rounded down to
+// whole blocks.
+func newHeader(size int64) (h header, err error) {
+	if size < MinSize || size > MaxSize {
+		return header{}, fmt.Errorf("a journal has from %d to %d bytes, not %d", MinSize, MaxSize, size)
+	}
+	h.half = halfSize(size)
+	_, _ = rand.Read(h.salt[:]) // never fails
+	return h, nil
+}
+
+// encode returns the header block.
+func (h header) encode() []byte {
+	b := make([]byte, 0, Block)
+	b = append(b, magic...)
+	b = binary.LittleEndian.AppendUint32(b, version)
+	b = binary.LittleEndian.AppendUint64(b, uint64(h.half)) //nolint:gosec // not negative
+	b = append(b, h.salt[:]...)
+	b = binary.LittleEndian.AppendUint32(b, checksum(Salt{}, b))
+	return b[:Block]
+}
+
+// decodeHeader returns the header in the first block of a file. Its layout is the same
+// in all versions, so that a damaged version number is not taken for a newer one.
+func decodeHeader(b []byte) (h header, err error) {
+	if !bytes.HasPrefix(b, []byte(magic)) {
+		return header{}, fmt.Errorf("%w: it does not begin as a journal does", ErrCorrupt)
+	}
+	if binary.LittleEndian.Uint32(b[fileSumAt:]) != checksum(Salt{}, b[:fileSumAt]) {
+		return header{}, fmt.Errorf("%w: its header is damaged", ErrCorrupt)
+	}
+	if v := binary.LittleEndian.Uint32(b[versionAt:]); v > version {
+		return header{}, fmt.Errorf("the journal has version %d, and this plantstore supports versions up to %d: upgrade plantstore", v, version)
+	}
+	half := binary.LittleEndian.Uint64(b[sizeAt:])
+	copy(h.salt[:], b[saltAt:])
+	if half%Block != 0 || half == 0 || half > MaxSize/2 {
+		return header{}, fmt.Errorf("%w: its header is damaged", ErrCorrupt)
+	}
+	h.half = int(half)
+	return h, nil
+}
+
+// FileSize returns the size in bytes of the file of a journal that [Format] makes with
+// at most size bytes.
+func FileSize(size int64) int64 {
+	return header{half: halfSize(size)}.size()
+}
+
+func halfSize(size int64) int { return (int(size) - Block) / 2 &^ (Block - 1) }
+
+// size returns the size of the file in bytes.
+func (h header) size() int64 { return Block + 2*int64(h.half) }
+
+// A batch is the header of a batch.
+type batch struct {
+	sequence uint64
+	length   int // of the payload in bytes
+	count    int // of records
+	sum      uint32
+}
+
+// end returns the offset in bytes of the block after a batch that begins at start.
+func (b batch) end(start int) int { return start + roundUp(batchHeadLen+b.length) }
+
+// encodeBatch writes a batch of records to b, which has the Size of them, and
+// returns the offset of each.
+func encodeBatch(b []byte, salt Salt, sequence uint64, records []Record, offsets []int) []int {
+	payload := b[batchHeadLen:batchHeadLen]
+	for _, r := range records {
+		offsets = append(offsets, batchHeadLen+len(payload))
+		payload = binary.LittleEndian.AppendUint64(payload, uint64(r.ID))         //nolint:gosec // the bits are meant
+		payload = binary.LittleEndian.AppendUint32(payload, uint32(len(r.Value))) //nolint:gosec // less than a half
+		payload = append(payload, r.Value...)
+	}
+	clear(b[batchHeadLen+len(payload):])
+	binary.LittleEndian.PutUint64(b[sequenceAt:], sequence)
+	binary.LittleEndian.PutUint32(b[lengthAt:], uint32(len(payload))) //nolint:gosec // less than a half
+	binary.LittleEndian.PutUint32(b[countAt:], uint32(len(records)))  //nolint:gosec // less than the length
+	binary.LittleEndian.PutUint32(b[payloadSumAt:], checksum(salt, payload))
+	binary.LittleEndian.PutUint32(b, checksum(salt, b[payloadSumAt:batchHeadLen]))
+	return offsets
+}
+
+// decodeBatch returns the batch whose header b is. It reports false if b is not a
+// header, or the payload would be longer than room.
+func decodeBatch(b []byte, salt Salt, room int) (h batch, ok bool) {
+	if binary.LittleEndian.Uint32(b) != checksum(salt, b[payloadSumAt:batchHeadLen]) {
+		return batch{}, false
+	}
+	h = batch{
+		sequence: binary.LittleEndian.Uint64(b[sequenceAt:]),
+		length:   int(binary.LittleEndian.Uint32(b[lengthAt:])),
+		count:    int(binary.LittleEndian.Uint32(b[countAt:])),
+		sum:      binary.LittleEndian.Uint32(b[payloadSumAt:]),
+	}
+	return h, h.length >= 0 && h.length <= room-batchHeadLen // negative: an int of 32 bits
+}
+
+// valid reports whether the batch at the beginning of region is intact.
+func (b batch) valid(region []byte, salt Salt) bool {
+	return checksum(salt, region[batchHeadLen:batchHeadLen+b.length]) == b.sum
+}
+
+// recordAt returns the record at the offset at of b and the offset of the next one.
+// It reports false if it reaches beyond end.
+func recordAt(b []byte, at, end int) (r Record, next int, ok bool) {
+	if end-at < recordHeadLen {
+		return Record{}, 0, false
+	}
+	r.ID = int64(binary.LittleEndian.Uint64(b[at:])) //nolint:gosec // the bits are meant
+	length := int(binary.LittleEndian.Uint32(b[at+8:]))
+	at += recordHeadLen
+	if length < 0 || length > end-at { // negative: an int of 32 bits
+		return Record{}, 0, false
+	}
+	next = at + length
+	r.Value = b[at:next:next]
+	return r, next, true
+}

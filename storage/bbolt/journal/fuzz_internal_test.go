@@ -1,0 +1,110 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+)
+
+// FuzzOpen patches a journal with pending batches in both halves and remains behind
+// them. Each patch is an offset of 3 bytes, a length, and as many bytes. If seal is
+// set, each block that begins with a batch gets the checksums that fit it: what replay
+// makes of numbers that are wrong then is an error, or records that can be read.
+func FuzzOpen(f *testing.F) {
+	h := newHistory(f, 12)
+	patch := func(at, n int, b byte) []byte {
+		head := []byte{byte(at & 0xff), byte(at >> 8 & 0xff), byte(at >> 16 & 0xff), byte(n & 0xff)}
+		return append(head, slices.Repeat([]byte{b}, n)...)
+	}
+	f.Add([]byte{}, false)
+	f.Add(patch(0, fileHeadLen, 0), false)
+	f.Add(patch(saltAt, 1, 9), true)
+	last := h.batches[len(h.batches)-1].at
+	for _, b := range []int{h.batches[0].at, h.batches[1].at, last} {
+		for _, at := range []int{0, payloadSumAt, sequenceAt, lengthAt, countAt, batchHeadLen, batchHeadLen + 8} {
+			for _, v := range []byte{0, 1, 255} {
+				f.Add(patch(b+at, 1, v), true)
+				f.Add(patch(b+at, 4, v), true)
+				f.Add(patch(b+at, 4, v), false)
+			}
+		}
+	}
+	f.Add(append(patch(h.batches[2].at, 200, 7), patch(last+sector, 200, 7)...), false)
+	f.Fuzz(func(t *testing.T, patches []byte, seal bool) {
+		content := slices.Clone(h.content)
+		for len(patches) >= 4 {
+			at := (int(patches[0]) | int(patches[1])<<8 | int(patches[2])<<16) % len(content)
+			n := min(int(patches[3]), len(patches)-4)
+			copy(content[at:], patches[4:4+n])
+			patches = patches[4+n:]
+		}
+		if !seal {
+			h.check(t, content, 0)
+			return
+		}
+		h.seal(content)
+		readAll(t, content, h.state)
+	})
+}
+
+// seal gives all batches, and the header of the file, the checksums that fit them.
+func (h history) seal(content []byte) {
+	for _, p := range h.batches {
+		b := content[p.at:]
+		length := int64(binary.LittleEndian.Uint32(b[lengthAt:]))
+		if end := batchHeadLen + length; end <= int64(len(b)) {
+			binary.LittleEndian.PutUint32(b[payloadSumAt:], checksum(h.state.Salt, b[batchHeadLen:end]))
+		}
+		binary.LittleEndian.PutUint32(b, checksum(h.state.Salt, b[payloadSumAt:batchHeadLen]))
+	}
+	binary.LittleEndian.PutUint32(content[fileSumAt:], checksum(Salt{}, content[:fileSumAt]))
+}
+
+// readAll uses a journal in all ways, if it can be opened. It has to be the same
+// after another Open.
+func readAll(t *testing.T, content []byte, state State) {
+	t.Helper()
+	d := diskOf(content)
+	j, err := open(d, state)
+	if err != nil {
+		return
+	}
+	defer func() { _ = j.Close() }()
+	all := contents(j)
+	if len(all) != j.Stats().Records {
+		t.Fatalf("%d ids, %d records", len(all), j.Stats().Records)
+	}
+	if err := j.Rewrite(); err != nil {
+		t.Fatal(err)
+	}
+	for id := int64(1 << 40); ; id++ { // one that is not pending
+		if _, found := j.Get(id); found {
+			continue
+		}
+		err := j.Append([]Record{{id, []byte("more")}})
+		if err == nil {
+			all[id] = "more"
+		} else if !errors.Is(err, ErrFull) {
+			t.Fatal(err)
+		}
+		break
+	}
+	again, err := open(d.restarted(), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = again.Close() }()
+	if !maps.Equal(all, contents(again)) {
+		t.Fatal("another content after the second Open")
+	}
+	if f := j.Freeze(); f != nil {
+		for i := range f.Len() {
+			if r := f.Record(i); string(r.Value) != all[r.ID] {
+				t.Fatalf("record %d has another value", r.ID)
+			}
+		}
+		j.Release(f)
+	}
+}

@@ -1,0 +1,114 @@
+package journal
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"math/bits"
+	"time"
+)
+
+// A half is one of the two regions that batches are written to. Its bytes are kept
+// in memory too, with an index of its records: a hash table with linear probing,
+// whose slots hold the offset of a record, or 0. Both are outside the Go heap, so
+// that the garbage collector neither scans them nor makes room in their proportion.
+type half struct {
+	at    int64 // offset of the half in the file
+	bytes []byte
+	slots []byte // uint32 each
+	seed  maphash.Seed
+
+	first   int // offset of the first batch that was pending at Open
+	used    int // bytes, of whole blocks
+	records int // in the index
+	since   time.Time
+	last    uint64 // number of the last batch
+}
+
+// slotLen is the size of a slot in bytes.
+const slotLen = 4
+
+// bytesPerSlot bounds the index: a record has more bytes than this, unless its value
+// is nearly empty, so that three quarters of the slots are hardly ever in use.
+const bytesPerSlot = 16
+
+func newHalf(at int64, size int) (half, error) {
+	b, err := allocate(size)
+	if err != nil {
+		return half{}, err
+	}
+	slots, err := allocate(slotLen << bits.Len(uint(size/bytesPerSlot-1)))
+	if err != nil {
+		release(b)
+		return half{}, err
+	}
+	return half{at: at, bytes: b, slots: slots, seed: maphash.MakeSeed()}, nil
+}
+
+// close releases the memory. The half has nothing then.
+func (h *half) close() {
+	release(h.bytes)
+	release(h.slots)
+	*h = half{}
+}
+
+// fits reports whether a batch of so many bytes and records has room.
+func (h *half) fits(size, records int) bool {
+	return size <= len(h.bytes)-h.used && h.records+records <= h.maxRecords()
+}
+
+// maxRecords returns how many records the index has room for: three quarters of its
+// slots, so that probing ends soon.
+func (h *half) maxRecords() int { return len(h.slots) / slotLen / 4 * 3 }
+
+// slotOf returns the first slot of id. Clients choose ids: without a secret seed, they
+// could choose many with one slot, and each look-up would probe them all.
+func (h *half) slotOf(id int64) int {
+	slots := uint64(len(h.slots) / slotLen)                  // a power of two
+	return int(maphash.Comparable(h.seed, id) & (slots - 1)) //nolint:gosec // less than the slots
+}
+
+func (h *half) slot(i int) int { return int(binary.LittleEndian.Uint32(h.slots[i*slotLen:])) }
+
+// find returns the record of id.
+func (h *half) find(id int64) (Record, bool) {
+	if h.records == 0 {
+		return Record{}, false
+	}
+	for i := h.slotOf(id); ; i = (i + 1) % (len(h.slots) / slotLen) {
+		at := h.slot(i)
+		if at == 0 {
+			return Record{}, false
+		}
+		if r, _, ok := recordAt(h.bytes, at, len(h.bytes)); ok && r.ID == id {
+			return r, true
+		}
+	}
+}
+
+// insert adds the record of id, which is at the offset at and not in the index.
+func (h *half) insert(id int64, at int) {
+	i := h.slotOf(id)
+	for h.slot(i) != 0 {
+		i = (i + 1) % (len(h.slots) / slotLen)
+	}
+	binary.LittleEndian.PutUint32(h.slots[i*slotLen:], uint32(at)) //nolint:gosec // within the half
+	h.records++
+}
+
+// all calls yield with each record, in no order.
+func (h *half) all(yield func(id int64, at int)) {
+	if h.records == 0 {
+		return
+	}
+	for i := range len(h.slots) / slotLen {
+		if at := h.slot(i); at != 0 {
+			yield(int64(binary.LittleEndian.Uint64(h.bytes[at:])), at) //nolint:gosec // the bits are meant
+		}
+	}
+}
+
+// reset makes the half empty.
+func (h *half) reset() {
+	clear(h.slots)
+	h.first, h.used, h.records, h.last, h.since = 0, 0, 0, 0, time.Time{}
+}

@@ -1,0 +1,232 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// forged returns a value that, as the first of a batch, looks like a batch at each
+// block boundary, but for the salt.
+func forged(blocks, length int, sequence uint64) []byte {
+	value := make([]byte, blocks*Block)
+	fake := make([]byte, Block)
+	encodeBatch(fake, Salt{}, sequence, []Record{{ID: 666, Value: []byte("forged")}}, nil)
+	binary.LittleEndian.PutUint32(fake[lengthAt:], uint32(length)) //nolint:gosec // small
+	binary.LittleEndian.PutUint32(fake, checksum(Salt{}, fake[payloadSumAt:batchHeadLen]))
+	for at := Block - batchHeadLen - recordHeadLen; at < len(value); at += Block {
+		copy(value[at:], fake)
+	}
+	return value
+}
+
+// TestForgedBatches stores values that look like batches, and makes their blocks ones
+// that replay examines: remains behind a shorter batch, and a batch that is torn.
+func TestForgedBatches(t *testing.T) {
+	t.Parallel()
+	for _, sequence := range []uint64{1, 2, 3, 4} {
+		for _, length := range []int{recordHeadLen + 6, 15 * Block} {
+			content, state := blank(20)
+			d := diskOf(content)
+			j := mustOpen(t, d, state)
+			value := forged(18, length, sequence)
+			if err := j.Append([]Record{{1, value}}); err != nil {
+				t.Fatal(err)
+			}
+			all := map[int64]string{1: string(value)}
+			if got := contents(mustOpen(t, d.restarted(), state)); !maps.Equal(got, all) {
+				t.Fatal("another value")
+			}
+			torn := d.restarted()
+			torn.cache[Block] ^= 1 // of the header
+			if n := len(contents(mustOpen(t, torn, state))); n != 0 {
+				t.Fatalf("%d records of a torn batch", n)
+			}
+			torn.cache[Block] ^= 1
+			torn.cache[Block+17*Block] ^= 1 // of the payload
+			if n := len(contents(mustOpen(t, torn, state))); n != 0 {
+				t.Fatalf("%d records of a torn batch", n)
+			}
+			f := j.Freeze()
+			state = f.State(state, 1)
+			j.Release(f)
+			for id := range int64(2) { // the second one is short, and where the value was
+				if err := j.Append([]Record{{id, []byte("short")}}); err != nil {
+					t.Fatal(err)
+				}
+				j.Freeze()
+				if id == 0 {
+					f := j.Freeze()
+					state = f.State(state, 1)
+					j.Release(f)
+				}
+			}
+			got := contents(mustOpen(t, d.restarted(), state))
+			if diff := cmp.Diff(map[int64]string{1: "short"}, got); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+	}
+}
+
+// A countingDisk counts the bytes that are read.
+type countingDisk struct {
+	*disk
+
+	read int
+}
+
+func (d *countingDisk) ReadAt(b []byte, at int64) (int, error) {
+	d.read += len(b)
+	return d.disk.ReadAt(b, at)
+}
+
+// TestReplayIsLinear opens journals full of forged batches, and of torn ones.
+func TestReplayIsLinear(t *testing.T) {
+	t.Parallel()
+	const blocks = 200
+	content, state := blank(blocks)
+	value := forged(blocks-1, 100*Block, 2)
+	d := diskOf(content)
+	j := mustOpen(t, d, state)
+	if err := j.Append([]Record{{1, value}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, damage := range map[string]func(b []byte){
+		"intact": func([]byte) {},
+		"header": func(b []byte) { b[Block]++ },
+		"value":  func(b []byte) { b[2*Block-1]++ },
+	} {
+		c := &countingDisk{disk: d.restarted()}
+		damage(c.cache)
+		j, err := open(c, state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = j.Close()
+		if c.read > 2*len(content) {
+			t.Errorf("%s: %d bytes of %d were read", name, c.read, len(content))
+		}
+	}
+}
+
+// TestChosenIDs appends ids that begin at one slot of a hash table with a constant that
+// everybody knows, and others a client may choose.
+func TestChosenIDs(t *testing.T) {
+	t.Parallel()
+	golden, inverse := uint64(0x9E3779B97F4A7C15), uint64(1)
+	for range 6 {
+		inverse *= 2 - golden*inverse
+	}
+	for name, id := range map[string]func(i int) int64{
+		"multiples of the inverse": func(i int) int64 { return int64(uint64(i) * inverse) }, //nolint:gosec // the bits are meant
+		"high bits":                func(i int) int64 { return int64(i) << 50 },
+		"ascending":                func(i int) int64 { return int64(i) },
+	} {
+		h, err := newHalf(0, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.close()
+		n := min(h.maxRecords(), 1<<13) // ids with 50 zeros are 2^14
+		probes := 0
+		for i := range n {
+			at := batchHeadLen + i*recordHeadLen
+			binary.LittleEndian.PutUint64(h.bytes[at:], uint64(id(i))) //nolint:gosec // the bits are meant
+			for slot := h.slotOf(id(i)); h.slot(slot) != 0; slot = (slot + 1) % (len(h.slots) / slotLen) {
+				probes++
+			}
+			h.insert(id(i), at)
+		}
+		if probes > 2*n {
+			t.Errorf("%s: %d probes for %d ids", name, probes, n)
+		}
+	}
+}
+
+// TestFullIndex fills the index to its bound, and looks for ids that are not there.
+func TestFullIndex(t *testing.T) {
+	t.Parallel()
+	content, state := blank(20)
+	d := diskOf(content)
+	j := mustOpen(t, d, state)
+	n := j.halves[0].maxRecords()
+	ids := rand.New(rand.NewPCG(1, 2)).Perm(2 * n) //nolint:gosec // repeatable
+	records := make([]Record, n)
+	for i := range records {
+		records[i].ID = int64(ids[i])
+	}
+	if err := j.Append(append(slices.Clone(records), Record{ID: -1})); err == nil {
+		t.Fatal("more records than the index has room for")
+	}
+	if err := j.Append(records); err != nil {
+		t.Fatal(err)
+	}
+	j = mustOpen(t, d.restarted(), state)
+	for i, id := range ids {
+		if _, found := j.Get(int64(id)); found != (i < n) {
+			t.Fatalf("id %d of %d: %t", i, n, found)
+		}
+	}
+}
+
+// TestImpossibleBatches opens journals with batches that no Append writes, with right
+// checksums.
+func TestImpossibleBatches(t *testing.T) {
+	t.Parallel()
+	content, state := blank(20)
+	write := func(block int, sequence uint64, change func(b []byte), records ...Record) func(b []byte) {
+		return func(content []byte) {
+			b := content[Block+block*Block:][:Size(records)]
+			encodeBatch(b, state.Salt, sequence, records, nil)
+			if change != nil {
+				change(b)
+				length := int(binary.LittleEndian.Uint32(b[lengthAt:]))
+				binary.LittleEndian.PutUint32(b[payloadSumAt:], checksum(state.Salt, b[batchHeadLen:][:length]))
+				binary.LittleEndian.PutUint32(b, checksum(state.Salt, b[payloadSumAt:batchHeadLen]))
+			}
+		}
+	}
+	fern := Record{1, []byte("fern")}
+	put := func(at int, v uint32) func(b []byte) {
+		return func(b []byte) { binary.LittleEndian.PutUint32(b[at:], v) }
+	}
+	for name, writes := range map[string][]func(b []byte){
+		"too many records":          {write(0, 1, put(countAt, 1<<32-1), fern)},
+		"too few records":           {write(0, 1, put(countAt, 0), fern)},
+		"a value that is too long":  {write(0, 1, put(batchHeadLen+8, 1<<32-1), fern)},
+		"a byte more":               {write(0, 1, put(lengthAt, recordHeadLen+5), fern)},
+		"an id twice":               {write(0, 1, nil, fern, fern)},
+		"an id in both halves":      {write(0, 1, nil, fern), write(20, 2, nil, fern)},
+		"a batch twice":             {write(0, 1, nil, fern), write(20, 1, nil, fern)},
+		"unused blocks":             {write(0, 1, nil, fern), write(2, 2, nil, Record{ID: 2})},
+		"unused blocks at first":    {write(0, 1, nil, fern), write(21, 2, nil, Record{ID: 2})},
+		"a batch before the first":  {write(1, 1, nil, fern), write(0, 2, nil, Record{ID: 2})},
+		"three turns of the halves": {write(0, 1, nil, fern), write(20, 2, nil, Record{ID: 2}), write(1, 3, nil, Record{ID: 3})},
+		"a gap":                     {write(0, 1, nil, fern), write(1, 3, nil, Record{ID: 2})},
+		"no first":                  {write(0, 2, nil, fern)},
+	} {
+		image := slices.Clone(content)
+		for _, w := range writes {
+			w(image)
+		}
+		if _, err := open(diskOf(image), state); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, length := range []uint32{19*Block + Block - batchHeadLen + 1, 1 << 31, 1<<32 - 1} { // as if torn
+		image := slices.Clone(content)
+		b := image[Block : 2*Block]
+		encodeBatch(b, state.Salt, 1, []Record{fern}, nil)
+		binary.LittleEndian.PutUint32(b[lengthAt:], length)
+		binary.LittleEndian.PutUint32(b, checksum(state.Salt, b[payloadSumAt:batchHeadLen]))
+		if n := len(contents(mustOpen(t, diskOf(image), state))); n != 0 {
+			t.Errorf("a payload of %d bytes: %d records", length, n)
+		}
+	}
+}

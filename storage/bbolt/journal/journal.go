@@ -1,0 +1,252 @@
+package journal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Errors of [Journal.Append].
+var (
+	// ErrFull: the active half has no room, and the other one is frozen. Nothing
+	// was written; there is room after [Journal.Release].
+	ErrFull = errors.New("the journal is full")
+	// ErrUnknown: the batch may be in the file or not. Every later append fails
+	// until the journal is opened again; what is pending can still be read.
+	ErrUnknown = errors.New("it is unknown whether the batch was written")
+)
+
+// A Journal is an open journal. Its methods may be called concurrently, but for
+// Rewrite, and but for one checkpoint at a time, from Freeze to Release.
+type Journal struct {
+	file file
+	salt Salt
+
+	appending sync.Mutex // held while a batch is written; taken before mu
+	offsets   []int      // of the records of a batch, reused
+	failed    error      // the first ErrUnknown: nothing is appended after it
+
+	mu       sync.RWMutex // guards what follows, and the index and counters of the halves
+	halves   [2]half
+	active   int    // the half that batches go to
+	frozen   bool   // whether the other half has records that are pending
+	sequence uint64 // number of the last batch
+	appended time.Time
+}
+
+// A file is what a journal needs of an [os.File].
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+	Sync() error
+	Stat() (fs.FileInfo, error)
+	Close() error
+}
+
+// A dataFile is a file whose Sync leaves out metadata.
+type dataFile struct{ *os.File }
+
+// Sync makes what was written durable.
+func (f dataFile) Sync() error { return syncData(f.File) }
+
+// Format makes the empty file a journal of at most size bytes without batches, and
+// returns its salt. It does not sync the file.
+func Format(file *os.File, size int64) (Salt, error) {
+	h, err := newHeader(size)
+	if err != nil {
+		return Salt{}, err
+	}
+	// Zeros are written, not reserved: the first write to a reserved block
+	// changes metadata, which the sync after it has to wait for as well.
+	if _, err := file.WriteAt(h.encode(), 0); err != nil {
+		return Salt{}, err
+	}
+	const chunk = 1 << 20
+	zeros := make([]byte, chunk)
+	for at, end := int64(Block), h.size(); at < end; at += chunk {
+		if _, err := file.WriteAt(zeros[:min(chunk, end-at)], at); err != nil {
+			return Salt{}, err
+		}
+	}
+	return h.salt, nil
+}
+
+// ReadSalt returns the salt of the journal in file. The error matches [ErrCorrupt] if
+// file is not a journal, or its header is corrupt.
+func ReadSalt(file io.ReaderAt) (Salt, error) {
+	h, err := readHeader(file)
+	return h.salt, err
+}
+
+func readHeader(file io.ReaderAt) (header, error) {
+	b := make([]byte, fileHeadLen)
+	if _, err := file.ReadAt(b, 0); errors.Is(err, io.EOF) {
+		return header{}, fmt.Errorf("%w: it is cut short", ErrCorrupt)
+	} else if err != nil {
+		return header{}, err
+	}
+	return decodeHeader(b)
+}
+
+// MaxBatch returns the [Size] in bytes up to which a batch fits into an empty half. Of
+// nearly empty values, less fits.
+func (j *Journal) MaxBatch() int {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return len(j.halves[0].bytes)
+}
+
+// Size returns the size of the file in bytes.
+func (j *Journal) Size() int64 { return Block + 2*int64(len(j.halves[0].bytes)) }
+
+// Append writes records as one batch and syncs it. When it returns nil they are
+// durable and pending. No id may be pending already, or twice among them.
+//
+// It returns [ErrFull] or [ErrUnknown]. After any other error the batch is not in the
+// journal, and never will be.
+func (j *Journal) Append(records []Record) error {
+	j.appending.Lock()
+	defer j.appending.Unlock()
+	if j.failed != nil {
+		return fmt.Errorf("an earlier append has failed: %s", j.failed.Error())
+	}
+	size := Size(records)
+	if h := &j.halves[0]; size > len(h.bytes) || len(records) > h.maxRecords() {
+		return fmt.Errorf("a batch of %d bytes and %d records is too large for half of the journal", size, len(records))
+	}
+	if !j.halves[j.active].fits(size, len(records)) && !j.turn() {
+		return ErrFull
+	}
+	h := &j.halves[j.active]
+	region := h.bytes[h.used : h.used+size]
+	j.offsets = encodeBatch(region, j.salt, j.sequence+1, records, j.offsets[:0])
+	at := h.at + int64(h.used)
+	if _, err := j.file.WriteAt(region, at); err != nil {
+		return j.revoke(at, err)
+	}
+	if err := j.file.Sync(); err != nil {
+		j.failed = fmt.Errorf("%w: %w", ErrUnknown, err)
+		return j.failed
+	}
+	j.add(h, records, size)
+	return nil
+}
+
+// add makes the records of a batch pending.
+func (j *Journal) add(h *half, records []Record, size int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i, r := range records {
+		h.insert(r.ID, h.used+j.offsets[i])
+	}
+	j.appended = time.Now()
+	if h.used == 0 {
+		h.since = j.appended
+	}
+	h.used += size
+	j.sequence++
+	h.last = j.sequence
+}
+
+// revoke makes sure that a batch whose write has failed is never taken for a valid
+// one: part of it may be in the file, and all of it in the cache.
+func (j *Journal) revoke(at int64, cause error) error {
+	_, err := j.file.WriteAt(make([]byte, Block), at)
+	if err = cmp.Or(err, j.file.Sync()); err != nil {
+		j.failed = fmt.Errorf("%w: %w", ErrUnknown, errors.Join(cause, err))
+		return j.failed
+	}
+	return cause
+}
+
+// turn makes the other half active, unless it is frozen. The caller holds appending.
+func (j *Journal) turn() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.frozen {
+		return false
+	}
+	j.active, j.frozen = 1-j.active, true
+	return true
+}
+
+// Get returns a copy of the pending value of id.
+func (j *Journal) Get(id int64) (value []byte, found bool) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	r, found := j.find(id)
+	return slices.Clone(r.Value), found
+}
+
+// find returns the pending record of id.
+func (j *Journal) find(id int64) (r Record, found bool) {
+	for i := range j.halves {
+		if r, found = j.halves[i].find(id); found {
+			break
+		}
+	}
+	return r, found
+}
+
+// IDs returns the pending ids that are at least from, in ascending order.
+func (j *Journal) IDs(from int64) []int64 {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	ids := make([]int64, 0, j.halves[0].records+j.halves[1].records)
+	for i := range j.halves {
+		j.halves[i].all(func(id int64, _ int) {
+			if id >= from {
+				ids = append(ids, id)
+			}
+		})
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Stats are the size of what is pending.
+type Stats struct {
+	Records int
+	// Bytes is how much of the file is in use, and Active how much of the half
+	// that batches go to; HalfSize is the size of each.
+	Bytes, Active, HalfSize int64
+	// Oldest is when the oldest pending batch was appended, or read by Open. It is
+	// zero if there is none. Appended is when Append last succeeded, or zero.
+	Oldest, Appended time.Time
+}
+
+// Stats returns the counts of this moment.
+func (j *Journal) Stats() Stats {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	s := Stats{HalfSize: int64(len(j.halves[0].bytes)), Active: int64(j.halves[j.active].used), Appended: j.appended}
+	for i := range j.halves {
+		h := &j.halves[i]
+		s.Records += h.records
+		s.Bytes += int64(h.used)
+		if !h.since.IsZero() && (s.Oldest.IsZero() || h.since.Before(s.Oldest)) {
+			s.Oldest = h.since
+		}
+	}
+	return s
+}
+
+// Close releases the file and the memory. What is pending stays in the file. No
+// [Frozen] may be in use.
+func (j *Journal) Close() error {
+	j.appending.Lock()
+	defer j.appending.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := range j.halves {
+		j.halves[i].close()
+	}
+	j.frozen = false
+	return j.file.Close()
+}

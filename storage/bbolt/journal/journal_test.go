@@ -1,0 +1,313 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/storage/bbolt/journal"
+)
+
+// create returns the path of a new journal and its salt.
+func create(t testing.TB, size int64) (path string, salt journal.Salt) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "journal")
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if salt, err = journal.Format(file, size); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path, salt
+}
+
+// open opens a journal until the test ends.
+func open(t testing.TB, path string, state journal.State) *journal.Journal {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(file, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+// reopen closes j and opens its file again.
+func reopen(t testing.TB, j *journal.Journal, path string, state journal.State) *journal.Journal {
+	t.Helper()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, path, state)
+}
+
+// pending returns all that j has.
+func pending(t testing.TB, j *journal.Journal) map[int64]string {
+	t.Helper()
+	all := map[int64]string{}
+	for _, id := range j.IDs(math.MinInt64) {
+		value, found := j.Get(id)
+		if !found {
+			t.Fatalf("IDs has %d, Get does not", id)
+		}
+		all[id] = string(value)
+	}
+	return all
+}
+
+// want fails the test unless exactly these records are pending.
+func want(t testing.TB, j *journal.Journal, records map[int64]string) {
+	t.Helper()
+	if diff := cmp.Diff(records, pending(t, j)); diff != "" {
+		t.Fatalf("pending (-want +got):\n%.2000s", diff)
+	}
+	if n := j.Stats().Records; n != len(records) {
+		t.Fatalf("Stats has %d records, not %d", n, len(records))
+	}
+}
+
+// add appends a batch with the given ids, whose values have size bytes, and adds them
+// to all.
+func add(t testing.TB, j *journal.Journal, all map[int64]string, size int, ids ...int64) {
+	t.Helper()
+	records := make([]journal.Record, len(ids))
+	for i, id := range ids {
+		value := bytes.Repeat([]byte{byte(id & 0xff)}, size)
+		copy(value, fmt.Sprintf("value of %d", id))
+		records[i] = journal.Record{ID: id, Value: value}
+		all[id] = string(value)
+	}
+	if err := j.Append(records); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	path, salt := create(t, testSize)
+	state := journal.State{Salt: salt}
+	j := open(t, path, state)
+	all := map[int64]string{}
+	want(t, j, all)
+	add(t, j, all, 20, 1)
+	add(t, j, all, 0, 0, -1, math.MaxInt64, math.MinInt64)
+	add(t, j, all, 3*journal.Block, 7, 5)
+	add(t, j, all, 0) // an empty batch
+	add(t, j, all, journal.Block-24-12, 9)
+	want(t, j, all)
+	if _, found := j.Get(2); found {
+		t.Error("Get found an id that was not appended")
+	}
+	ids := slices.Sorted(maps.Keys(all))
+	for i, id := range ids {
+		if got := j.IDs(id); !slices.Equal(got, ids[i:]) {
+			t.Errorf("IDs(%d) = %d, want %d", id, got, ids[i:])
+		}
+	}
+	for range 2 {
+		j = reopen(t, j, path, state)
+		want(t, j, all)
+	}
+	if err := j.Rewrite(); err != nil {
+		t.Fatal(err)
+	}
+	add(t, j, all, 9, 10)
+	j = reopen(t, j, path, state)
+	want(t, j, all)
+}
+
+func TestGetReturnsCopy(t *testing.T) {
+	t.Parallel()
+	path, salt := create(t, testSize)
+	j := open(t, path, journal.State{Salt: salt})
+	value := []byte("fern")
+	if err := j.Append([]journal.Record{{ID: 1, Value: value}}); err != nil {
+		t.Fatal(err)
+	}
+	value[0] = 'x'
+	got, _ := j.Get(1)
+	got[1] = 'x'
+	want(t, j, map[int64]string{1: "fern"})
+}
+
+func TestStats(t *testing.T) {
+	t.Parallel()
+	path, salt := create(t, testSize)
+	j := open(t, path, journal.State{Salt: salt})
+	if info, err := os.Stat(path); err != nil || info.Size() != j.Size() || j.Size() != journal.FileSize(testSize) {
+		t.Errorf("Size = %d, FileSize = %d, the file: %v, %v", j.Size(), journal.FileSize(testSize), info.Size(), err)
+	}
+	s := j.Stats()
+	if s.HalfSize != int64(j.MaxBatch()) || 2*s.HalfSize > testSize || 2*s.HalfSize < testSize-4*journal.Block {
+		t.Errorf("half of %d bytes", s.HalfSize)
+	}
+	if !s.Oldest.IsZero() || !s.Appended.IsZero() {
+		t.Errorf("times without a batch: %+v", s)
+	}
+	all := map[int64]string{}
+	add(t, j, all, 10, 1)
+	first := j.Stats()
+	add(t, j, all, journal.Block, 2)
+	s = j.Stats()
+	if s.Bytes != 3*journal.Block || s.Active != s.Bytes || s.Records != 2 {
+		t.Errorf("after two batches: %+v", s)
+	}
+	if !s.Oldest.Equal(first.Oldest) || s.Appended.Before(first.Appended) || s.Oldest.After(s.Appended) {
+		t.Errorf("times: first %+v, then %+v", first, s)
+	}
+	f := j.Freeze()
+	add(t, j, all, 10, 3)
+	s = j.Stats()
+	if s.Bytes != 4*journal.Block || s.Active != journal.Block || !s.Oldest.Equal(first.Oldest) {
+		t.Errorf("with a frozen half: %+v", s)
+	}
+	state := f.State(journal.State{}, 2)
+	j.Release(f)
+	s = j.Stats()
+	if s.Bytes != journal.Block || s.Records != 1 || !s.Oldest.Equal(s.Appended) {
+		t.Errorf("after Release: %+v", s)
+	}
+	j = reopen(t, j, path, state)
+	if s = j.Stats(); s.Bytes != journal.Block || s.Oldest.IsZero() || !s.Appended.IsZero() {
+		t.Errorf("after Open: %+v", s)
+	}
+}
+
+// TestFull fills both halves, and goes on after each Release.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	path, salt := create(t, testSize)
+	state := journal.State{Salt: salt}
+	j := open(t, path, state)
+	all := map[int64]string{}
+	size := j.MaxBatch()/journal.Block/4*journal.Block - 24 - 12
+	for id := range int64(8) {
+		if frozen := j.Frozen(); frozen != (id > 4) {
+			t.Errorf("frozen before batch %d: %t", id, frozen)
+		}
+		add(t, j, all, size, id)
+	}
+	for range 2 {
+		if err := j.Append([]journal.Record{{ID: 8, Value: make([]byte, size)}}); !errors.Is(err, journal.ErrFull) {
+			t.Fatalf("append to a full journal: %v", err)
+		}
+	}
+	want(t, j, all)
+	j = reopen(t, j, path, state)
+	want(t, j, all)
+	for id := int64(8); id < 40; id += 4 {
+		if err := j.Append([]journal.Record{{ID: id, Value: make([]byte, size)}}); !errors.Is(err, journal.ErrFull) {
+			t.Fatalf("append to a full journal: %v", err)
+		}
+		f := j.Freeze()
+		for i := range f.Len() {
+			delete(all, f.Record(i).ID)
+		}
+		state = f.State(state, f.Len())
+		j.Release(f)
+		want(t, j, all)
+		for i := range int64(4) {
+			add(t, j, all, size, id+i)
+		}
+		if id%8 == 0 {
+			j = reopen(t, j, path, state)
+			want(t, j, all)
+		}
+	}
+}
+
+// TestTooLarge appends batches that no half has room for.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	path, salt := create(t, testSize)
+	j := open(t, path, journal.State{Salt: salt})
+	all := map[int64]string{}
+	add(t, j, all, 1, -1)
+	err := j.Append([]journal.Record{{ID: 1, Value: make([]byte, j.MaxBatch()-24-12+1)}})
+	if err == nil || errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrUnknown) {
+		t.Errorf("a batch above MaxBatch: %v", err)
+	}
+	empty := make([]journal.Record, (j.MaxBatch()-24)/12)
+	for i := range empty {
+		empty[i].ID = int64(i)
+	}
+	if err = j.Append(empty); err == nil || errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrUnknown) {
+		t.Errorf("a batch of %d empty records: %v", len(empty), err)
+	}
+	if j.Frozen() {
+		t.Error("a batch that was refused has frozen a half")
+	}
+	want(t, j, all)
+	add(t, j, all, j.MaxBatch()-24-12, 1)
+	want(t, j, all)
+	j = reopen(t, j, path, journal.State{Salt: salt})
+	want(t, j, all)
+}
+
+// TestManyEmpty fills a half with the smallest records, up to the bound of its index.
+func TestManyEmpty(t *testing.T) {
+	t.Parallel()
+	path, salt := create(t, testSize)
+	j := open(t, path, journal.State{Salt: salt})
+	records := make([]journal.Record, 300) // fills a block nearly
+	n := 0
+	var err error
+	for err == nil {
+		for i := range records {
+			records[i].ID = int64(n + i)
+		}
+		if err = j.Append(records); err == nil {
+			n += len(records)
+		}
+	}
+	if !errors.Is(err, journal.ErrFull) || n < 40_000 {
+		t.Fatalf("after %d records: %v", n, err)
+	}
+	j = reopen(t, j, path, journal.State{Salt: salt})
+	if got := len(j.IDs(0)); got != n {
+		t.Fatalf("%d records, want %d", got, n)
+	}
+}
+
+func TestFormatSize(t *testing.T) {
+	t.Parallel()
+	file, err := os.Create(filepath.Join(t.TempDir(), "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	for _, size := range []int64{-1, 0, journal.MinSize - 1, journal.MaxSize + 1, math.MaxInt64} {
+		if _, err := journal.Format(file, size); err == nil {
+			t.Errorf("size %d was accepted", size)
+		}
+	}
+	salt, err := journal.Format(file, testSize+5000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := file.Stat(); err != nil || info.Size() > testSize+5000 || info.Size()%journal.Block != 0 {
+		t.Errorf("%d bytes, %v", info.Size(), err)
+	}
+	if got, err := journal.ReadSalt(file); got != salt || err != nil {
+		t.Errorf("salt %v, %v", got, err)
+	}
+}

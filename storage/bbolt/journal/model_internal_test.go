@@ -1,0 +1,145 @@
+package journal
+
+import (
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// A model is a journal, and what it has to have.
+type model struct {
+	disk    *disk
+	journal *Journal
+	state   State            // of the database, which survives everything
+	applied map[int64]string // what the database has
+	acked   map[int64]string // all records of batches that are durable
+
+	pending map[int64]string // what the journal has to have now
+	frozen  *Frozen
+	done    int // records of frozen that are applied
+	random  *rand.Rand
+}
+
+func (m *model) open(t *rapid.T, d *disk) {
+	_ = m.journal.Close()
+	j, err := open(d, m.state)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	m.disk, m.journal, m.frozen = d, j, nil
+	m.pending = maps.Clone(m.acked)
+	for id := range m.applied {
+		delete(m.pending, id)
+	}
+}
+
+// batch returns records with ids that were never used.
+func (m *model) batch(t *rapid.T) []Record {
+	var ids []int64
+	for _, id := range rapid.SliceOfNDistinct(rapid.Int64Range(-400, 400), 0, 6, rapid.ID).Draw(t, "ids") {
+		if _, used := m.acked[id]; !used {
+			ids = append(ids, id)
+		}
+	}
+	records := batchOf(m.random, rapid.SampledFrom([]int{0, 30, 4000, 12000}).Draw(t, "size"), ids...)
+	for Size(records) > m.journal.MaxBatch() {
+		records = records[1:]
+	}
+	return records
+}
+
+func (m *model) append(t *rapid.T) {
+	records := m.batch(t)
+	err := m.journal.Append(records)
+	if errors.Is(err, ErrFull) && m.journal.Frozen() {
+		return
+	}
+	if err != nil {
+		t.Fatalf("append: %v", err)
+	}
+	m.acked, m.pending = with(m.acked, records), with(m.pending, records)
+}
+
+func (m *model) apply(t *rapid.T) {
+	if m.frozen == nil {
+		m.frozen, m.done = m.journal.Freeze(), 0
+	}
+	if m.frozen == nil {
+		if len(m.pending) > 0 {
+			t.Fatal("nothing to freeze")
+		}
+		return
+	}
+	for n := rapid.IntRange(m.done, m.frozen.Len()).Draw(t, "n"); m.done < n; m.done++ {
+		r := m.frozen.Record(m.done)
+		if _, twice := m.applied[r.ID]; twice {
+			t.Fatalf("%d is applied twice", r.ID)
+		}
+		m.applied[r.ID] = string(r.Value)
+	}
+	m.state = m.frozen.State(m.state, m.done)
+	if m.done == m.frozen.Len() {
+		for i := range m.done {
+			delete(m.pending, m.frozen.Record(i).ID)
+		}
+		m.journal.Release(m.frozen)
+		m.frozen = nil
+	}
+}
+
+func (m *model) restart(t *rapid.T) { m.open(t, m.disk.restarted()) }
+
+// crash loses the power during an append.
+func (m *model) crash(t *rapid.T) {
+	records := m.batch(t)
+	m.disk.syncs = []bool{true}
+	// What Sync forgets is still in the cache, from where some of it reaches the disk.
+	err := m.journal.Append(records)
+	m.disk.syncs = nil
+	if !errors.Is(err, ErrUnknown) && !errors.Is(err, ErrFull) {
+		t.Fatalf("append: %v", err)
+	}
+	m.open(t, m.disk.lost(m.random))
+	if all := with(m.pending, records); len(records) > 0 && cmp.Equal(all, contents(m.journal)) {
+		m.acked, m.pending = with(m.acked, records), all
+	}
+	m.rewrite(t)
+}
+
+func (m *model) rewrite(t *rapid.T) {
+	if err := m.journal.Rewrite(); err != nil {
+		t.Fatalf("rewrite: %v", err)
+	}
+}
+
+// check compares the journal with the model.
+func (m *model) check(t *rapid.T) {
+	if diff := cmp.Diff(m.pending, contents(m.journal)); diff != "" {
+		t.Fatalf("pending (-want +got):\n%.2000s", diff)
+	}
+	if n := m.journal.Stats().Records; n != len(m.pending) {
+		t.Fatalf("Stats has %d records, not %d", n, len(m.pending))
+	}
+}
+
+// TestModel does all that can be done with a journal in any order, and loses the power
+// at any time.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		content, state := blank(rapid.SampledFrom([]int{10, 24, 80}).Draw(t, "blocks"))
+		m := &model{state: state, journal: &Journal{file: diskOf(nil)}, random: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))} //nolint:gosec // repeatable
+		m.applied, m.acked = map[int64]string{}, map[int64]string{}
+		m.open(t, diskOf(content))
+		defer func() { _ = m.journal.Close() }()
+		t.Repeat(map[string]func(*rapid.T){
+			"append": m.append, "append more": m.append, "append again": m.append,
+			"apply": m.apply, "restart": m.restart, "crash": m.crash, "rewrite": m.rewrite,
+			"": m.check,
+		})
+	})
+}

@@ -1,0 +1,183 @@
+package journal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+)
+
+// Errors of [Open], beside [ErrCorrupt].
+var (
+	// ErrForeign: the journal is not the one that the database was used with.
+	ErrForeign = errors.New("the journal belongs to another database")
+	// ErrStale: the journal and the database are from different moments: one of
+	// them is an older copy.
+	ErrStale = errors.New("the journal and the database are from different moments")
+)
+
+// Open opens the journal in file for a database in that state, and makes all records
+// pending that the database lacks. It changes nothing in the file. The Journal closes
+// file, also if Open fails.
+func Open(file *os.File, state State) (*Journal, error) {
+	return open(dataFile{file}, state)
+}
+
+func open(file file, state State) (*Journal, error) {
+	j := &Journal{file: file}
+	if err := j.replay(state); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+// A found is a batch in the file.
+type found struct {
+	batch
+
+	half, at int // which half, and the offset in bytes there
+}
+
+func (j *Journal) replay(state State) error {
+	h, err := readHeader(j.file)
+	if err != nil {
+		return err
+	}
+	if info, err := j.file.Stat(); err != nil {
+		return err
+	} else if info.Size() < h.size() {
+		return fmt.Errorf("%w: it is cut short, from %d bytes to %d", ErrCorrupt, h.size(), info.Size())
+	}
+	if h.salt != state.Salt {
+		return ErrForeign
+	}
+	j.salt = h.salt
+	for i := range j.halves {
+		if j.halves[i], err = newHalf(Block+int64(i)*int64(h.half), h.half); err != nil {
+			return err
+		}
+	}
+	batches, err := j.scan(state)
+	if err != nil {
+		return err
+	}
+	return j.load(batches, state)
+}
+
+// scan returns the valid batches that the database has not applied, in the order of
+// their numbers. It leaves the bytes of each in its half, and makes the half active that
+// does not have the last batch applied: [Open] needs that one to tell whether journal
+// and database are of one moment, so that the next append must not overwrite it.
+func (j *Journal) scan(state State) (batches []found, err error) {
+	last := uint64(0)
+	head := make([]byte, batchHeadLen)
+	for i := range j.halves {
+		h := &j.halves[i]
+		for at, next := 0, Block; at < len(h.bytes); at, next = next, next+Block {
+			if _, err := j.file.ReadAt(head, h.at+int64(at)); err != nil {
+				return nil, err
+			}
+			b, ok := decodeBatch(head, j.salt, len(h.bytes)-at)
+			if !ok {
+				continue
+			}
+			if b.sequence <= state.Applied {
+				if b.sequence > last {
+					last, j.active = b.sequence, 1-i
+				}
+				continue
+			}
+			region := h.bytes[at:b.end(at)]
+			if _, err := j.file.ReadAt(region, h.at+int64(at)); err != nil {
+				return nil, err
+			}
+			if b.valid(region, j.salt) {
+				batches = append(batches, found{b, i, at})
+				next = b.end(at)
+			}
+		}
+	}
+	slices.SortFunc(batches, func(a, b found) int { return cmp.Compare(a.sequence, b.sequence) })
+	for i, b := range batches {
+		if want := state.Applied + 1 + uint64(i); b.sequence != want {
+			return nil, fmt.Errorf("%w: batch %d is missing or damaged, and batch %d is there", ErrCorrupt, want, b.sequence)
+		}
+	}
+	if len(batches) > 0 {
+		last = batches[len(batches)-1].sequence
+	}
+	if known := max(state.Applied, state.Through); last < known {
+		return nil, fmt.Errorf("%w: the database has records of batch %d, the journal has none after batch %d", ErrStale, known, last)
+	}
+	return batches, nil
+}
+
+// load makes the records of batches pending that the database lacks. The batch with
+// the highest number is in the active half, unless a checkpoint of that half is under
+// way: it stays frozen, because a [State] describes one checkpoint of one half.
+func (j *Journal) load(batches []found, state State) error {
+	j.sequence = state.Applied
+	for i, b := range batches {
+		h := &j.halves[b.half]
+		if i == 0 {
+			j.active, h.first, h.used = b.half, b.at, b.at
+		}
+		if b.half != j.active && !j.turn() || b.at != h.used {
+			return fmt.Errorf("%w: batch %d does not follow the one before it", ErrCorrupt, b.sequence)
+		}
+		if err := j.index(b, state); err != nil {
+			return err
+		}
+		j.sequence = b.sequence
+		if b.sequence == state.Through && !j.turn() {
+			return fmt.Errorf("%w: the database has part of batch %d, but not all before it", ErrStale, b.sequence)
+		}
+	}
+	return nil
+}
+
+// index adds the records of a batch, whose bytes its half has, to the index.
+func (j *Journal) index(b found, state State) error {
+	h := &j.halves[b.half]
+	at, end := b.at+batchHeadLen, b.at+batchHeadLen+b.length
+	for range b.count {
+		r, next, ok := recordAt(h.bytes, at, end)
+		if !ok {
+			return fmt.Errorf("%w: batch %d has a record that is too long", ErrCorrupt, b.sequence)
+		}
+		if !state.applied(b.sequence, r.ID) {
+			if _, twice := j.find(r.ID); twice {
+				return fmt.Errorf("%w: batch %d has id %d, which is pending already", ErrCorrupt, b.sequence, r.ID)
+			}
+			if h.records == h.maxRecords() {
+				return fmt.Errorf("%w: batch %d has too many records", ErrCorrupt, b.sequence)
+			}
+			h.insert(r.ID, at)
+		}
+		at = next
+	}
+	if at != end {
+		return fmt.Errorf("%w: batch %d has more bytes than records", ErrCorrupt, b.sequence)
+	}
+	if h.last == 0 {
+		h.since = time.Now()
+	}
+	h.used, h.last = b.end(b.at), b.sequence
+	return nil
+}
+
+// Rewrite writes all that is pending again, as Open has read it, and syncs it. It must
+// be called before the first Append. After a sync that failed, the cache of the
+// operating system may have what the disk lacks; without Rewrite a power failure could
+// undo a batch that was already served.
+func (j *Journal) Rewrite() error {
+	for i := range j.halves {
+		h := &j.halves[i]
+		if _, err := j.file.WriteAt(h.bytes[h.first:h.used], h.at+int64(h.first)); err != nil {
+			return err
+		}
+	}
+	return j.file.Sync()
+}

@@ -1,0 +1,4 @@
+package journal_test
+
+// testSize is the size of the journals of these tests in bytes.
+const testSize = 1 << 20

@@ -1,0 +1,23 @@
+package journal
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncData makes what was written to file durable. The size of a journal never changes, so
+// that its metadata need no sync of their own.
+func syncData(file *os.File) error {
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	failed := raw.Control(func(fd uintptr) {
+		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+			err = unix.Fdatasync(int(fd))
+		}
+	})
+	return errors.Join(failed, err)
+}
