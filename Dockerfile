@@ -23,7 +23,7 @@ COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532
 ENV ADDR=:8080 ADMIN_ADDR=:8081 STORAGE_URL=bbolt:/data/plants.db
 VOLUME /data
-EXPOSE 8080 8081
+EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["/plantstore", "health"]
 ENTRYPOINT ["/plantstore"]
 CMD ["serve"]

@@ -80,6 +80,10 @@ cross: ## build for each platform
 		(set -x; CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -tags $(tags) -trimpath -o /dev/null .); \
 	done
 
+.PHONY: vuln
+vuln: ## check what is linked for known vulnerabilities, if their database can be reached
+	.ci/vuln v1.3.0
+
 .PHONY: tidy
 tidy: ## check that go.mod and go.sum of all modules are tidy
 	@for module in $(modules) e2e/etcd e2e/pebble; do (set -x; cd $$module; go mod tidy -diff); done

@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +18,7 @@ import (
 	"plantstore/models"
 )
 
-// lineOf returns the line of the access log about a request, as JSON.
+// lineOf returns the access log's line for a request, decoded from JSON.
 func lineOf(t *testing.T, level slog.Level, r *http.Request, handlers ...gin.HandlerFunc) map[string]any {
 	t.Helper()
 	var log bytes.Buffer
@@ -26,7 +27,7 @@ func lineOf(t *testing.T, level slog.Level, r *http.Request, handlers ...gin.Han
 	router := gin.New()
 	router.Use(middleware.RequestID(), middleware.AccessLog(logger))
 	router.NoRoute(handlers...)
-	for range 2 { // the second uses what the first has left
+	for range 2 { // the second reuses the pooled line of the first
 		log.Reset()
 		router.ServeHTTP(httptest.NewRecorder(), r)
 	}
@@ -76,7 +77,7 @@ func TestTraceparent(t *testing.T) {
 	}
 }
 
-// A line names the plant, how the request ended, and at level debug more.
+// A line includes the plant's id and the outcome, and more at level debug.
 func TestLine(t *testing.T) {
 	t.Parallel()
 	note := func(c *gin.Context) { middleware.NotePlant(c, -7, time.Second) }
@@ -113,8 +114,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// What others have noted of a request is gone with it.
-func TestLineIsForgotten(t *testing.T) {
+// A pooled line keeps no attribute of the previous request.
+func TestLineIsReset(t *testing.T) {
 	t.Parallel()
 	n := 0
 	line := lineOf(t, slog.LevelInfo, post(t, nil, nil), func(c *gin.Context) {
@@ -131,12 +132,30 @@ func TestLineIsForgotten(t *testing.T) {
 // A token is not logged wherever a client puts it (C4.25).
 func TestLineHidesTokens(t *testing.T) {
 	t.Parallel()
-	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl" //nolint:gosec // it opens nothing
+	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl" //nolint:gosec // a dummy
 	r := httptest.NewRequestWithContext(t.Context(), token, "/x/"+token+"/y?access_token="+token, nil)
 	r.Header = http.Header{"X-Request-Id": {token}, "User-Agent": {"x " + token}, "Traceparent": {token}, "Authorization": {"Bearer " + token}}
 	line := lineOf(t, slog.LevelDebug, r, pass)
 	text, err := json.Marshal(line)
 	if err != nil || strings.Contains(string(text), "c2lnbmF0dXJl") || line["path"] != "REDACTED" {
 		t.Errorf("the line is %s: %v", text, err)
+	}
+}
+
+// BenchmarkAccessLog measures the cost of a line: the difference between the two cases.
+func BenchmarkAccessLog(b *testing.B) {
+	for name, level := range map[string]slog.Level{"on": slog.LevelInfo, "off": slog.LevelError} {
+		b.Run(name, func(b *testing.B) {
+			gin.SetMode(gin.ReleaseMode)
+			router := gin.New()
+			logger := slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, &slog.HandlerOptions{Level: level}))
+			router.Use(middleware.RequestID(), middleware.AccessLog(logger))
+			router.NoRoute(func(c *gin.Context) { middleware.NotePlant(c, 7, time.Millisecond) })
+			r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/plants", nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				router.ServeHTTP(httptest.NewRecorder(), r)
+			}
+		})
 	}
 }

@@ -9,40 +9,39 @@ import (
 	"plantstore/models"
 )
 
-// challenge is the WWW-Authenticate value for a request without a credential
-// (RFC 6750, section 3); what was wrong with one that came is appended.
+// challenge is the value of WWW-Authenticate for a request without a credential. The
+// error code of an invalid one is appended (RFC 6750, section 3).
 const challenge = `Bearer realm="plants"`
 
-// Verify returns the subject of an access token that may be used now. Its error
-// is a [models.Error] of CodeUnauthorized or CodeForbidden.
+// Verify returns the subject of a valid access token. Its error is a [models.Error] of
+// CodeUnauthorized or CodeForbidden.
 type Verify func(token string) (subject string, err error)
 
-// Bearer lets a request pass only with one Authorization header that carries a
-// token which verify accepts (C4.20). Any other fails with a WWW-Authenticate
-// header as RFC 6750 has it.
+// Bearer requires exactly one Authorization header field with a token that verify
+// accepts (C4.20). Other requests fail with WWW-Authenticate as in RFC 6750.
 func Bearer(verify Verify) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		token, problem, err := credential(c.Request.Header["Authorization"])
+		token, code, err := credential(c.Request.Header["Authorization"])
 		if err == nil {
 			var subject string
 			if subject, err = verify(token); err == nil {
-				if models.HoldsToken(subject) { // less would do, but it may be a name
-					subject = redacted
+				if models.HoldsToken(subject) { // not HoldsTokenPart: a name may look like one
+					subject = models.Redacted
 				}
 				lineOf(c).subject = subject
 				c.Next()
 				return
 			}
-			problem = problemOf(err)
+			code = errorCode(err)
 		}
-		c.Header("WWW-Authenticate", challenge+problem)
+		c.Header("WWW-Authenticate", challenge+code)
 		Fail(c, err)
 	}
 }
 
-// credential returns the token in the values of Authorization, or what is wrong
-// with them: the problem as WWW-Authenticate names it, and the Error.
-func credential(values []string) (token, problem string, err error) {
+// credential returns the token in the values of Authorization, or an Error and its error
+// code for WWW-Authenticate.
+func credential(values []string) (token, code string, err error) {
 	if len(values) > 1 {
 		return "", `, error="invalid_request"`,
 			models.NewError(models.CodeUnauthorized, "send one Authorization header, not several")
@@ -58,8 +57,8 @@ func credential(values []string) (token, problem string, err error) {
 	return strings.TrimLeft(token, " "), "", nil
 }
 
-// problemOf names the refusal of a token as RFC 6750, section 3.1, does.
-func problemOf(err error) string {
+// errorCode returns the error code of a rejected token (RFC 6750, section 3.1).
+func errorCode(err error) string {
 	var failure *models.Error
 	if errors.As(err, &failure) && failure.Code == models.CodeForbidden {
 		return `, error="insufficient_scope"`

@@ -13,28 +13,28 @@ import (
 	"plantstore/models"
 )
 
-// smallBody is the size in bytes up to which a body counts as part of what its
-// connection costs.
+// smallBody is the size in bytes up to which a body is not counted: it is part of the
+// cost of its connection.
 const smallBody = 4 << 10
 
-// BodyMemory returns how many bytes of bodies BodyLimit lets requests hold at a
-// time, those of up to 4 KiB not counted.
+// BodyMemory returns the limit of [BodyLimit] for the bytes of all bodies at a time.
+// Bodies of up to 4 KiB are not counted.
 func BodyMemory(limit int64) int64 { return max(64<<20, 4*limit) }
 
-// errTooLarge is the error of reading a body beyond its limit.
+// errTooLarge is returned when a body exceeds its limit.
 var errTooLarge = errors.New("the body is larger than its limit")
 
-// errNoRoom is the error of reading a body when those in hand are BodyMemory.
-var errNoRoom = errors.New("as many large bodies are in hand as may be")
+// errOutOfMemory is returned when all bodies together exceed BodyMemory.
+var errOutOfMemory = errors.New("the memory for request bodies is exhausted")
 
-// BodyLimit refuses a body of more than limit bytes: at once if its length is
-// announced, else as soon as it proves too long (C2.15). In the same way it
-// refuses one for which there is no room beside the bodies of the requests that
-// are not answered yet, see [BodyMemory]. What goes wrong while a handler reads
-// the body reaches it as a [models.Error] of CodeBadRequest, CodeRequestTimeout,
-// CodeContentTooLarge or CodeUnavailable.
+// BodyLimit rejects a body of more than limit bytes: immediately by its Content-Length,
+// otherwise while it is read (C2.15). It also rejects a body if the bodies of all
+// requests together exceed [BodyMemory]. Only bytes that were read count, so that a
+// client can't exhaust the memory by announcing large bodies. Reading the body fails
+// with a [models.Error] of CodeBadRequest, CodeRequestTimeout, CodeContentTooLarge or
+// CodeUnavailable.
 func BodyLimit(limit int64) gin.HandlerFunc {
-	inHand, most := new(atomic.Int64), BodyMemory(limit)
+	used, most := new(atomic.Int64), BodyMemory(limit)
 	bodies := sync.Pool{New: func() any { return new(limitedBody) }}
 	return func(c *gin.Context) {
 		body := bodies.Get().(*limitedBody) //nolint:forcetypeassert // nothing else is put there
@@ -42,7 +42,7 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 			ReadCloser: c.Request.Body,
 			header:     c.Writer.Header(),
 			limit:      limit,
-			share:      share{of: inHand, most: most},
+			share:      share{used: used, most: most},
 		}
 		defer func() {
 			body.share.release()
@@ -51,11 +51,7 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 			bodies.Put(body)
 		}()
 		if c.Request.ContentLength > limit {
-			Fail(c, body.fault(errTooLarge))
-			return
-		}
-		if !body.share.cover(c.Request.ContentLength) {
-			Fail(c, body.fault(errNoRoom))
+			Fail(c, body.readError(errTooLarge))
 			return
 		}
 		c.Request.Body = body
@@ -63,43 +59,42 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 	}
 }
 
-// A share is what one request holds of the memory for bodies.
+// A share is one request's part of the memory for bodies.
 type share struct {
-	of   *atomic.Int64 // what all hold
-	most int64         // what all may hold
-	held int64
+	used *atomic.Int64 // bytes of all requests
+	most int64         // limit of used
+	held int64         // bytes of this request
 }
 
-// cover makes the share large enough for that many bytes, or reports that it
-// cannot.
-func (s *share) cover(size int64) bool {
+// grow increases the share to size bytes, and reports whether the limit allows it.
+func (s *share) grow(size int64) bool {
 	more := size - s.held
 	if size <= smallBody || more <= 0 {
 		return true
 	}
-	if s.of.Add(more) > s.most {
-		s.of.Add(-more)
+	if s.used.Add(more) > s.most {
+		s.used.Add(-more)
 		return false
 	}
 	s.held = size
 	return true
 }
 
-// release gives all of the share back.
+// release returns the whole share.
 func (s *share) release() {
 	if s.held > 0 {
-		s.of.Add(-s.held)
+		s.used.Add(-s.held)
 		s.held = 0
 	}
 }
 
-// A limitedBody is a request body whose faults have a name.
+// A limitedBody is a request body with a limit, whose errors are Errors.
 type limitedBody struct {
 	io.ReadCloser
-	header http.Header // of the answer
+	header http.Header // of the response
 	share  share
-	limit  int64 // of size
-	size   int64 // of what has been read
+	limit  int64 // maximum of size
+	size   int64 // bytes read
 }
 
 // Read implements [io.Reader].
@@ -107,26 +102,26 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.size += int64(n)
 	if b.size > b.limit {
-		return n, b.fault(errTooLarge)
+		return n, b.readError(errTooLarge)
 	}
-	if !b.share.cover(b.size) {
-		return n, b.fault(errNoRoom)
+	if !b.share.grow(b.size) {
+		return n, b.readError(errOutOfMemory)
 	}
 	if err != nil && err != io.EOF { //nolint:errorlint // EOF is never wrapped, by contract of io.Reader
-		err = b.fault(err)
+		err = b.readError(err)
 	}
 	return n, err
 }
 
-// fault turns an error of reading into an Error. What is left of the body makes
-// the connection useless for a next request, so the answer ends it.
-func (b *limitedBody) fault(err error) *models.Error {
+// readError returns the Error for an error of reading. The rest of the body makes the
+// connection unusable for another request, so the response closes it.
+func (b *limitedBody) readError(err error) *models.Error {
 	b.header.Set("Connection", "close")
 	switch {
 	case errors.Is(err, errTooLarge):
 		return models.Errorf(models.CodeContentTooLarge,
 			"the body is larger than the limit of %d bytes", b.limit)
-	case errors.Is(err, errNoRoom):
+	case errors.Is(err, errOutOfMemory):
 		return models.NewError(models.CodeUnavailable,
 			"the plant was not stored: the server is overloaded with large bodies; try again later").WithCause(err)
 	case errors.Is(err, os.ErrDeadlineExceeded):

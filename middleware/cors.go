@@ -9,20 +9,19 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// The header fields of CORS that a preflight asks with.
+// The header fields of a CORS preflight request.
 const (
 	requestMethodHeader  = "Access-Control-Request-Method"
 	requestHeadersHeader = "Access-Control-Request-Headers"
 )
 
-// Origins are the origins whose pages may use the service (C3.19), spelt as
-// browsers do. "*" stands for all origins; none at all means that CORS is off.
+// Origins are the origins whose pages may use the service (C3.19), in the form that
+// browsers send. "*" allows all origins; an empty list disables CORS.
 type Origins []string
 
-// Header returns the header fields that the answer to a request from origin
-// carries, whoever writes it: the one place where this is decided. Origin is
-// empty if the request names none or more than one. A credential is always sent
-// on purpose, never by the browser of itself, so Access-Control-Allow-Credentials
+// Header returns the CORS header fields of every response to a request from origin.
+// Origin is empty if the request has no Origin field or more than one. Pages set the
+// credential explicitly; browsers never add it, so Access-Control-Allow-Credentials
 // is not needed.
 func (o Origins) Header(origin string) http.Header {
 	if len(o) == 0 {
@@ -43,33 +42,33 @@ func (o Origins) Header(origin string) http.Header {
 	return header
 }
 
-// CORS lets pages of the allowed origins read every answer, and answers their
-// preflights without a credential. It allows any method and header: a page is to
-// see the Error that a wrong one gets (C1.3), which a refused preflight would
-// hide from it. To any other page it is as if there were no CORS.
+// CORS lets pages of the allowed origins read every response, and responds to their
+// preflights without a credential. It allows any method and header field: a rejected
+// preflight would hide from the page the Error of a wrong one (C1.3). For other
+// origins the responses carry no permission.
 func CORS(allowed Origins) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		asked := c.Request.Header
+		request := c.Request.Header
 		origin := ""
-		if origins := asked["Origin"]; len(origins) == 1 {
+		if origins := request["Origin"]; len(origins) == 1 {
 			origin = origins[0]
 		}
 		header := c.Writer.Header()
 		for name, values := range allowed.Header(origin) {
 			header[name] = append(header[name], values...)
 		}
-		method := asked.Get(requestMethodHeader)
+		method := request.Get(requestMethodHeader)
 		if c.Request.Method != http.MethodOptions || origin == "" || method == "" ||
 			header.Get("Access-Control-Allow-Origin") == "" {
 			c.Next()
 			return
 		}
-		names := strings.Join(asked[requestHeadersHeader], ", ")
+		names := strings.Join(request[requestHeadersHeader], ", ")
 		header.Set("Access-Control-Allow-Methods", method)
 		header.Set("Access-Control-Allow-Headers", cmp.Or(names, "Authorization, Content-Type, X-Request-Id"))
-		header.Set("Access-Control-Max-Age", "7200") // browsers keep it no longer
+		header.Set("Access-Control-Max-Age", "7200") // seconds; the maximum of browsers
 		header.Add("Vary", requestMethodHeader+", "+requestHeadersHeader)
-		header.Del("Allow") // the router has set it, for an error 405
+		header.Del("Allow") // set by the router for an error 405
 		c.AbortWithStatus(http.StatusNoContent)
 		c.Writer.WriteHeaderNow()
 	}

@@ -40,7 +40,7 @@ func TestOriginsHeader(t *testing.T) {
 	}
 }
 
-// allows is the header of an answer that pages of that origin may read.
+// allows returns the header of a response that pages of that origin may read.
 func allows(origin string) http.Header {
 	return http.Header{"Access-Control-Allow-Origin": {origin}, "Access-Control-Expose-Headers": {exposed}}
 }

@@ -10,8 +10,8 @@ import (
 	"plantstore/models"
 )
 
-// JSONOnly lets a request pass only if its body is application/json in UTF-8
-// and not compressed (C2.9).
+// JSONOnly requires a body of type application/json, in UTF-8 and without a content
+// coding (C2.9).
 func JSONOnly() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		header := c.Request.Header
@@ -29,8 +29,8 @@ func JSONOnly() gin.HandlerFunc {
 	}
 }
 
-// isJSON reports whether the values of Content-Type are one, and that one
-// application/json with no charset but utf-8.
+// isJSON reports whether Content-Type has exactly one value, application/json, without
+// a charset other than utf-8.
 func isJSON(values []string) bool {
 	if len(values) != 1 {
 		return false
@@ -46,9 +46,9 @@ func isJSON(values []string) bool {
 	return !given || strings.EqualFold(charset, "utf-8")
 }
 
-// withoutEmptyParameters takes out the empty parameters that RFC 9110, section
-// 5.6.6, allows and package mime does not. In a quoted string it may change what
-// is not looked at.
+// withoutEmptyParameters removes the empty parameters that RFC 9110, section 5.6.6,
+// allows and package mime rejects. It may alter quoted strings, but only those of
+// parameters that are ignored.
 func withoutEmptyParameters(value string) string {
 	parts := strings.Split(value, ";")
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool {
@@ -56,8 +56,7 @@ func withoutEmptyParameters(value string) string {
 	}), ";")
 }
 
-// isCoded reports whether the values of Content-Encoding name any coding but
-// identity.
+// isCoded reports whether Content-Encoding lists a coding other than identity.
 func isCoded(values []string) bool {
 	for coding := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		coding = strings.Trim(coding, " \t")

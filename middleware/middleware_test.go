@@ -17,7 +17,7 @@ import (
 	"plantstore/models"
 )
 
-// serve answers a request by the handlers, as the router would.
+// serve runs the handlers on a request, as the router would.
 func serve(t *testing.T, r *http.Request, handlers ...gin.HandlerFunc) *httptest.ResponseRecorder {
 	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
@@ -35,14 +35,14 @@ func post(t *testing.T, header http.Header, body io.Reader) *http.Request {
 	return r
 }
 
-// pass is a handler that is reached.
+// pass is a handler that shows that it was reached.
 func pass(c *gin.Context) { middleware.OK(c, models.Plant{Name: "reached"}) }
 
 func reached(w *httptest.ResponseRecorder) bool {
 	return w.Code == http.StatusOK && w.Body.String() == `{"name":"reached"}`
 }
 
-// checkError checks that an answer is that Error, with a message that holds a text.
+// checkError checks that a response is an Error with a code and a message that contains text.
 func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
 	t.Helper()
 	var got map[string]any

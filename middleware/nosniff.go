@@ -2,8 +2,8 @@ package middleware
 
 import "github.com/gin-gonic/gin"
 
-// NoSniff tells browsers to take every answer for what its Content-Type says
-// (C1.6).
+// NoSniff sets X-Content-Type-Options: nosniff on every response (C1.6), so that
+// browsers trust its Content-Type.
 func NoSniff() gin.HandlerFunc {
 	value := []string{"nosniff"}
 	return func(c *gin.Context) {

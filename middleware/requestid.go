@@ -10,8 +10,8 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// RequestID gives every answer an X-Request-Id: the client's own if it is sane,
-// else a new one (C1.6).
+// RequestID sets X-Request-Id on every response: the client's if it is valid, otherwise
+// a random one (C1.6).
 func RequestID() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		ids := c.Request.Header[requestIDHeader]
@@ -23,7 +23,7 @@ func RequestID() gin.HandlerFunc {
 	}
 }
 
-// AnswerID returns the id that RequestID gave the answer, or "".
-func AnswerID(c *gin.Context) string {
+// RequestIDOf returns the id that [RequestID] has set, or "".
+func RequestIDOf(c *gin.Context) string {
 	return c.Writer.Header().Get(requestIDHeader)
 }

@@ -2,9 +2,8 @@ package middleware
 
 import "strings"
 
-// The form of a traceparent (W3C Trace Context, section 3.2): a version, the id of
-// the trace, the id of the parent and flags, in lower-case hexadecimal with dashes
-// between them.
+// The format of traceparent (W3C Trace Context, section 3.2): version, trace id, parent
+// id and flags in lower-case hexadecimal, separated by dashes.
 const (
 	traceForm = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx"
 	traceFrom = len("xx-")
@@ -13,8 +12,8 @@ const (
 	noParent  = "0000000000000000"
 )
 
-// traceID returns the id of the trace in the values of traceparent, or "" if there
-// is not one value, and that valid. A version to come may have more fields.
+// traceID returns the trace id in the values of traceparent, or "" unless there is
+// exactly one valid value. Future versions may have more fields.
 func traceID(values []string) string {
 	if len(values) != 1 || len(values[0]) < len(traceForm) {
 		return ""

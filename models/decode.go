@@ -9,8 +9,8 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// A Decoder turns JSON into a [NewPlant] by the rules of C2.10 to C2.14. It may
-// be used by any number of goroutines at once.
+// A Decoder decodes a [NewPlant] from JSON and validates it (C2.10 to C2.14). It is
+// safe for concurrent use.
 type Decoder struct {
 	validate *validator.Validate
 }
@@ -24,29 +24,29 @@ func NewDecoder() *Decoder {
 	return &Decoder{validate: validate}
 }
 
-// Decode reads exactly one NewPlant from data into p. Data that is not JSON by
-// RFC 8259 and RFC 7493 is an [Error] of [CodeBadRequest]; JSON that is no
-// NewPlant is one of [CodeUnprocessable], which names all that is wrong with it.
+// Decode decodes exactly one NewPlant from data into p. It returns an [Error] of
+// [CodeBadRequest] for data that is not JSON (RFC 8259, RFC 7493), and one of
+// [CodeUnprocessable], which lists all violations, for JSON that is not a NewPlant.
 func (d *Decoder) Decode(data []byte, p *NewPlant) error {
 	if err := json.Unmarshal(data, p); err != nil {
 		return syntaxError(data, err)
 	}
-	err := d.validate.Struct(*p) // a copy, of which the validator makes no further ones
-	if err == nil && len(p.misfits) == 0 {
+	err := d.validate.Struct(*p) // by value: given a pointer, the validator copies more
+	if err == nil && len(p.violations) == 0 {
 		return nil
 	}
 	var missing validator.ValidationErrors
-	_ = errors.As(err, &missing) // it has no other errors about a struct
-	return invalidError(p.misfits, missing)
+	_ = errors.As(err, &missing) // Struct returns no other type for a struct
+	return validationError(p.violations, missing)
 }
 
-// UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It fails only where the
-// JSON itself is wrong: a member of the wrong type is noted, so that Decode can
-// name all of them at once, and an unknown one is skipped (C2.11).
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It fails only for malformed
+// JSON: a field of the wrong type is recorded as a violation, so that Decode can
+// report all of them at once, and unknown fields are skipped (C2.11).
 func (p *NewPlant) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*p = NewPlant{}
 	if kind := dec.PeekKind(); kind != jsontext.KindBeginObject {
-		p.misfit("body", "must be an object, not "+kindName(kind))
+		p.addViolation("body", "must be an object, not "+kindName(kind))
 		return dec.SkipValue()
 	}
 	if _, err := dec.ReadToken(); err != nil {
@@ -57,7 +57,7 @@ func (p *NewPlant) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		if err != nil {
 			return err
 		}
-		if err := p.readMember(dec, name.String()); err != nil {
+		if err := p.readField(dec, name.String()); err != nil {
 			return err
 		}
 	}
@@ -65,8 +65,8 @@ func (p *NewPlant) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// readMember reads the value of the member with that name.
-func (p *NewPlant) readMember(dec *jsontext.Decoder, name string) (err error) {
+// readField decodes the value of the named field.
+func (p *NewPlant) readField(dec *jsontext.Decoder, name string) (err error) {
 	switch name {
 	case "id":
 		p.ID, err = p.readInteger(dec, name)
@@ -80,40 +80,40 @@ func (p *NewPlant) readMember(dec *jsontext.Decoder, name string) (err error) {
 	return err
 }
 
-// readString reads the string that comes next. If it is something else there is a
-// note, and no member.
-func (p *NewPlant) readString(dec *jsontext.Decoder, member string) (m Member[string], err error) {
+// readString decodes a string. For a value of another type it records a violation
+// and returns an absent field.
+func (p *NewPlant) readString(dec *jsontext.Decoder, name string) (f Field[string], err error) {
 	if kind := dec.PeekKind(); kind != jsontext.KindString {
-		p.misfit(member, "must be a string, not "+kindName(kind))
-		return m, dec.SkipValue()
+		p.addViolation(name, "must be a string, not "+kindName(kind))
+		return f, dec.SkipValue()
 	}
 	token, err := dec.ReadToken()
 	if err != nil {
-		return m, err
+		return f, err
 	}
-	return Member[string]{token.String(), true}, nil
+	return Field[string]{token.String(), true}, nil
 }
 
-// readInteger reads the int64 that comes next. If it is something else there is a
-// note, and no member.
-func (p *NewPlant) readInteger(dec *jsontext.Decoder, member string) (m Member[int64], err error) {
+// readInteger decodes an int64. For a value of another type or range it records a
+// violation and returns an absent field.
+func (p *NewPlant) readInteger(dec *jsontext.Decoder, name string) (f Field[int64], err error) {
 	if kind := dec.PeekKind(); kind != jsontext.KindNumber {
-		p.misfit(member, "must be an integer, not "+kindName(kind))
-		return m, dec.SkipValue()
+		p.addViolation(name, "must be an integer, not "+kindName(kind))
+		return f, dec.SkipValue()
 	}
 	number, err := dec.ReadValue()
 	if err != nil {
-		return m, err
+		return f, err
 	}
 	value, err := parseInteger(number)
 	if err != nil {
-		p.misfit(member, err.Error())
-		return m, nil
+		p.addViolation(name, err.Error())
+		return f, nil
 	}
-	return Member[int64]{value, true}, nil
+	return Field[int64]{value, true}, nil
 }
 
-// misfit notes what is wrong with a member that is there.
-func (p *NewPlant) misfit(member, complaint string) {
-	p.misfits = append(p.misfits, violation{member, complaint})
+// addViolation records that a field that is present has the wrong type or range.
+func (p *NewPlant) addViolation(field, message string) {
+	p.violations = append(p.violations, violation{field, message})
 }

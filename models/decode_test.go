@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// newPlant is what a good body must come to.
+// newPlant returns the NewPlant that a valid body decodes to.
 func newPlant(id int64, name string, tag *string) NewPlant {
-	p := NewPlant{ID: Member[int64]{id, true}, Name: Member[string]{name, true}}
+	p := NewPlant{ID: Field[int64]{id, true}, Name: Field[string]{name, true}}
 	if tag != nil {
-		p.Tag = Member[string]{*tag, true}
+		p.Tag = Field[string]{*tag, true}
 	}
 	return p
 }
@@ -27,7 +27,7 @@ func TestDecodeAccepts(t *testing.T) {
 		body string
 		want NewPlant
 	}{
-		"all members":            {`{"id":1,"name":"fern","tag":"cycad"}`, newPlant(1, "fern", &cycad)},
+		"all fields":             {`{"id":1,"name":"fern","tag":"cycad"}`, newPlant(1, "fern", &cycad)},
 		"no tag":                 {`{"id":1,"name":"fern"}`, newPlant(1, "fern", nil)},
 		"zero values":            {`{"id":0,"name":"","tag":""}`, newPlant(0, "", &empty)},
 		"any order":              {`{"tag":"cycad","name":"fern","id":-1}`, newPlant(-1, "fern", &cycad)},
@@ -36,10 +36,10 @@ func TestDecodeAccepts(t *testing.T) {
 		"largest id":             {`{"id":9223372036854775807,"name":"x"}`, newPlant(9223372036854775807, "x", nil)},
 		"beyond float64":         {`{"id":9007199254740993,"name":"x"}`, newPlant(9007199254740993, "x", nil)},
 		"escapes":                {`{"id":1,"name":"\u0000\/\"\\\b\f\n\r\t\u00e9\ud83c\udf31"}`, newPlant(1, "\x00/\"\\\b\f\n\r\té🌱", nil)},
-		"escaped member name":    {`{"\u0069d":1,"n\u0061me":"x"}`, newPlant(1, "x", nil)},
+		"escaped field name":     {`{"\u0069d":1,"n\u0061me":"x"}`, newPlant(1, "x", nil)},
 		"not normalised":         {`{"id":1,"name":" e\u0301\u2028 "}`, newPlant(1, " e\u0301\u2028 ", nil)},
 		"noncharacter":           {"{\"id\":1,\"name\":\"\uffff\\uffff\"}", newPlant(1, "\uffff\uffff", nil)},
-		"unknown members":        {`{"id":1,"x":1e999,"name":"y","y":{"id":"a","z":[null,{}]},"":[]}`, newPlant(1, "y", nil)},
+		"unknown fields":         {`{"id":1,"x":1e999,"name":"y","y":{"id":"a","z":[null,{}]},"":[]}`, newPlant(1, "y", nil)},
 		"other case is unknown":  {`{"ID":"a","Id":2,"id":1,"name":"x","NAME":null,"Tag":7}`, newPlant(1, "x", nil)},
 		"nested to the bound":    {`{"id":1,"name":"x","y":` + nested(maxDepth-1) + `}`, newPlant(1, "x", nil)},
 		"replacement characters": {`{"id":1,"name":"\ufffd"}`, newPlant(1, "\ufffd", nil)},
@@ -96,7 +96,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"string":     {`"x"`, NewError(422, "body: must be an object, not a string")},
 		"number":     {`1e999`, NewError(422, "body: must be an object, not a number")},
 		"boolean":    {`false`, NewError(422, "body: must be an object, not a boolean")},
-		"no members": {`{}`, NewError(422, "id: is required; name: is required")},
+		"no fields":  {`{}`, NewError(422, "id: is required; name: is required")},
 		"other case": {`{"ID":1,"NAME":"x"}`, NewError(422, "id: is required; name: is required")},
 		"nulls": {
 			`{"tag":null,"name":null,"id":null}`,
@@ -138,9 +138,9 @@ func nested(depth int) string {
 	return strings.Repeat("[", depth) + strings.Repeat("]", depth)
 }
 
-// FuzzDecode holds the decoder against encoding/json, which accepts more: what
-// the decoder accepts, encoding/json reads the same way, and what the decoder
-// refuses, it refuses with an Error fit for a client.
+// FuzzDecode compares the decoder with encoding/json, which accepts more. Both must
+// decode an accepted body to the same values, and the error of a rejected one must
+// be presentable to a client.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":1,"name":"fern","tag":"cycad"}`, `{"id":1e2,"name":""}`, `{"id":"1","name":null}`,
@@ -154,27 +154,27 @@ func FuzzDecode(f *testing.F) {
 		var got NewPlant
 		err := decoder.Decode(body, &got)
 		if err != nil {
-			checkFit(t, err)
+			checkPresentable(t, err)
 			return
 		}
-		var members map[string]any
-		if err := json.Unmarshal(body, &members); err != nil {
-			t.Fatalf("accepted, but encoding/json says: %v", err)
+		var fields map[string]any
+		if err := json.Unmarshal(body, &fields); err != nil {
+			t.Fatalf("accepted, but encoding/json fails: %v", err)
 		}
-		if !got.Name.Present || members["name"] != got.Name.Value {
-			t.Errorf("name is %q, encoding/json has %q", got.Name.Value, members["name"])
+		if !got.Name.Present || fields["name"] != got.Name.Value {
+			t.Errorf("name is %q, encoding/json has %q", got.Name.Value, fields["name"])
 		}
-		if tag, present := members["tag"]; present != got.Tag.Present || present && tag != got.Tag.Value {
+		if tag, present := fields["tag"]; present != got.Tag.Present || present && tag != got.Tag.Value {
 			t.Errorf("tag is %v, encoding/json has %v", got.Tag, tag)
 		}
-		if id, isNumber := members["id"].(float64); !isNumber || !got.ID.Present || id != float64(got.ID.Value) {
-			t.Errorf("id is %v, encoding/json has %v", got.ID, members["id"])
+		if id, isNumber := fields["id"].(float64); !isNumber || !got.ID.Present || id != float64(got.ID.Value) {
+			t.Errorf("id is %v, encoding/json has %v", got.ID, fields["id"])
 		}
 	})
 }
 
-// checkFit checks that an error of Decode may be sent to a client.
-func checkFit(t *testing.T, err error) {
+// checkPresentable checks that an error of Decode may be sent to a client.
+func checkPresentable(t *testing.T, err error) {
 	t.Helper()
 	var failure *Error
 	if !errors.As(err, &failure) {
@@ -188,7 +188,7 @@ func checkFit(t *testing.T, err error) {
 	}
 	for _, word := range []string{"jsontext", "json:", "Go ", "models.", "NewPlant."} {
 		if strings.Contains(failure.Message, word) {
-			t.Errorf("message %q speaks of %q", failure.Message, word)
+			t.Errorf("message %q contains %q", failure.Message, word)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package models holds what goes over the wire: the plants, the rules that a
-// NewPlant keeps, and the Error with its codes. It imports no other package of
-// this module.
+// Package models defines the types on the wire: Plant, NewPlant with its validation,
+// and Error with its codes. It also detects tokens in text that may be logged. It
+// imports no other package of this module.
 package models

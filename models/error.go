@@ -2,9 +2,9 @@ package models
 
 import "fmt"
 
-// A Code says what kind of failure an [Error] reports. It is the status number
-// that RFC 9110, RFC 6585 or RFC 4918 gives that failure, carried in the body
-// because the contract answers every failure with HTTP status 400 (C1.3, C1.4).
+// A Code is the kind of failure that an [Error] reports. Its number is the status code
+// of that failure in RFC 9110, RFC 6585 or RFC 4918. The body carries it, because the
+// HTTP status of every failure is 400 (C1.3, C1.4).
 type Code int32
 
 // The codes of all failures. [Codes] lists them with their meaning.
@@ -28,20 +28,20 @@ const (
 	CodeInsufficientSpace  Code = 507
 )
 
-// ServerFault reports whether a code says that the server, its store or its disk
-// could not: then another client's request would have failed as well.
+// ServerFault reports whether the server, its store or its disk caused the failure, so
+// that any client's request would have failed.
 func (c Code) ServerFault() bool {
 	return c >= CodeInternal && c != CodeNotImplemented && c != CodeVersionUnsupported
 }
 
-// A CodeMeaning is one row of the list of codes.
+// A CodeMeaning is a code and its meaning.
 type CodeMeaning struct {
 	Code    Code
 	Meaning string
 }
 
-// Codes returns the list of codes in ascending order. The OpenAPI description,
-// the README and the tests are held against it.
+// Codes returns all codes in ascending order. Tests compare the OpenAPI description
+// and the README with it.
 func Codes() []CodeMeaning {
 	return []CodeMeaning{
 		{CodeBadRequest, "malformed JSON or malformed HTTP"},
@@ -64,17 +64,16 @@ func Codes() []CodeMeaning {
 	}
 }
 
-// An Error is the body of every answer that is not a success (C1.3): exactly
-// the members error and message. It is an error value as well, so that it can
-// travel up to the one place that writes it.
+// An Error is the body of every response that is not a success (C1.3): exactly the
+// fields error and message. It is an error value as well, so that handlers return it.
 type Error struct {
 	Code    Code   `json:"error"`
 	Message string `json:"message"`
 
-	cause error // for the log only, never sent
+	cause error // for the log only, never sent to a client
 }
 
-// NewError returns an Error with a message that a client can act on.
+// NewError returns an Error. The message should enable the client to act.
 func NewError(code Code, message string) *Error {
 	return &Error{Code: code, Message: message}
 }
@@ -84,8 +83,8 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// WithCause returns a copy of e that carries what went wrong inside. The cause
-// is for the log and for [errors.Is]; it is never sent to a client (C1.5).
+// WithCause returns a copy of e with an internal cause. The cause is for the log and
+// for [errors.Is]; it is never sent to a client (C1.5).
 func (e *Error) WithCause(cause error) *Error {
 	c := *e
 	c.cause = cause

@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// TestCodesIsComplete reads the constants out of the source, so that none can be
-// added without its meaning.
+// TestCodesIsComplete parses the constants from the source, so that a code can't be
+// added without a meaning.
 func TestCodesIsComplete(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "error.go", nil, 0)
@@ -84,8 +84,7 @@ func TestErrorCause(t *testing.T) {
 	}
 }
 
-// A fault of the server is what an operator is called for. Unknown methods and versions
-// are none.
+// A server fault is worth an operator's attention; an unknown method or version is not.
 func TestServerFault(t *testing.T) {
 	t.Parallel()
 	var faults []Code

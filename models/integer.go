@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// What is wrong with a number that is no id, in words for the client.
+// Violations of a number that is not a valid id, as messages for the client.
 var (
 	errNotInteger = errors.New("must be an integer, not a number with a fraction")
 	errNotInt64   = errors.New("must be from -9223372036854775808 to 9223372036854775807")
@@ -16,10 +16,10 @@ var (
 // maxInt64Digits is the number of digits of the longest int64.
 const maxInt64Digits = 19
 
-// parseInteger returns the value of a JSON number that is an integer in the
-// sense of JSON Schema 2020-12, so that 1.0, 1e2 and 100e-2 are integers
-// (C2.13). The number must be valid JSON. Time is linear in its length and the
-// exponent is never expanded. It returns errNotInteger or errNotInt64.
+// parseInteger returns the value of a JSON number that is an integer as JSON Schema
+// 2020-12 defines it: 1.0, 1e2 and 100e-2 are integers (C2.13). The number must be
+// valid JSON. Time is linear in its length, whatever its exponent is. It returns
+// errNotInteger or errNotInt64.
 func parseInteger(number []byte) (int64, error) {
 	if v, err := strconv.ParseInt(string(number), 10, 64); err == nil {
 		return v, nil
@@ -44,8 +44,8 @@ func parseInteger(number []byte) (int64, error) {
 	return withSign(magnitude, negative)
 }
 
-// significant splits an unsigned JSON number into its digits, without zeros at
-// either end, and the power of ten that they are to be multiplied with.
+// significant returns the digits of an unsigned JSON number without leading and
+// trailing zeros, and the power of ten to multiply them with.
 func significant(number []byte) (digits []byte, scale int64) {
 	mantissa := number
 	if i := bytes.IndexAny(number, "eE"); i >= 0 {
@@ -60,8 +60,8 @@ func significant(number []byte) (digits []byte, scale int64) {
 	return bytes.TrimLeft(kept, "0"), scale
 }
 
-// exponent returns the exponent of a JSON number. One too large for any body to
-// make up for with digits becomes a bound that is large enough to say so.
+// exponent returns the exponent of a JSON number, clamped to a bound that the digits
+// of no body can compensate.
 func exponent(text []byte) int64 {
 	const bound = math.MaxInt64 / 4
 	v, err := strconv.ParseInt(string(text), 10, 64)
@@ -75,7 +75,7 @@ func exponent(text []byte) int64 {
 	}
 }
 
-// withSign returns the int64 of that magnitude and sign, or errNotInt64.
+// withSign returns the int64 with a magnitude and a sign, or errNotInt64.
 func withSign(magnitude uint64, negative bool) (int64, error) {
 	switch {
 	case !negative && magnitude <= math.MaxInt64:

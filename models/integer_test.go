@@ -74,8 +74,8 @@ func TestParseInteger(t *testing.T) {
 	}
 }
 
-// FuzzParseInteger holds the bounded reader against math/big, which expands
-// exponents and is therefore only asked about small ones.
+// FuzzParseInteger compares parseInteger with math/big, for small exponents only, since
+// math/big expands them.
 func FuzzParseInteger(f *testing.F) {
 	for _, seed := range []struct {
 		whole, fraction string
@@ -115,7 +115,7 @@ func FuzzParseInteger(f *testing.F) {
 	})
 }
 
-// jsonNumber makes a number of the grammar of RFC 8259 from arbitrary parts.
+// jsonNumber returns a number of the grammar of RFC 8259 with the given parts.
 func jsonNumber(whole, fraction string, exponent int16, negative bool) string {
 	number := strings.TrimLeft(onlyDigits(whole), "0")
 	if number == "" {

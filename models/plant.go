@@ -2,12 +2,12 @@ package models
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// A Plant is a plant as clients get it back, and as the store keeps it.
+// A Plant is a plant as the store keeps it and as the response contains it.
 type Plant struct {
 	// Name is kept byte for byte as the client sent it (C2.14).
 	Name string `json:"name"`
-	// Tag says the type of the plant. Nil means that there is none, which is
-	// not the same as an empty one (C1.2).
+	// Tag is the type of the plant. Nil is no tag, which differs from an empty
+	// one (C1.2).
 	Tag *string `json:"tag,omitzero"`
 }
 
@@ -19,10 +19,9 @@ func (p Plant) Equal(q Plant) bool {
 	return p.Tag == nil || *p.Tag == *q.Tag
 }
 
-// AppendMembers appends the members of p as JSON, without braces: what
-// [json.Marshal] makes of them, in less time. It fails for strings that are not
-// UTF-8.
-func (p Plant) AppendMembers(b []byte) ([]byte, error) {
+// AppendFields appends the fields of p as JSON, without braces, byte for byte as
+// [json.Marshal] does but faster. It fails for strings that are not UTF-8.
+func (p Plant) AppendFields(b []byte) ([]byte, error) {
 	b, err := jsontext.AppendQuote(append(b, `"name":`...), p.Name)
 	if err == nil && p.Tag != nil {
 		b, err = jsontext.AppendQuote(append(b, `,"tag":`...), *p.Tag)
@@ -32,30 +31,29 @@ func (p Plant) AppendMembers(b []byte) ([]byte, error) {
 
 // AppendJSON appends p as JSON. It fails for strings that are not UTF-8.
 func (p Plant) AppendJSON(b []byte) ([]byte, error) {
-	b, err := p.AppendMembers(append(b, '{'))
+	b, err := p.AppendFields(append(b, '{'))
 	return append(b, '}'), err
 }
 
-// A NewPlant is the body of a create: a [Plant] and the id that the client
+// A NewPlant is the body of a create request: a [Plant] and the id that the client
 // chose for it. [Decoder] fills it.
 type NewPlant struct {
-	ID   Member[int64]  `json:"id"   validate:"required"`
-	Name Member[string] `json:"name" validate:"required"`
-	Tag  Member[string] `json:"tag"`
+	ID   Field[int64]  `json:"id"   validate:"required"`
+	Name Field[string] `json:"name" validate:"required"`
+	Tag  Field[string] `json:"tag"`
 
-	misfits []violation // members that are there, but not of their type
+	violations []violation // fields that are present, but invalid
 }
 
-// A Member is a member of an object that may be absent, so that an id of 0 and an
-// empty name are told from none at all (C2.12). It is no pointer: the value has its
-// place in the object, also where it is validated.
-type Member[T any] struct {
+// A Field is the value of a JSON field that may be absent. It distinguishes an absent
+// id or name from 0 or "" (C2.12). Unlike a pointer, it needs no allocation.
+type Field[T any] struct {
 	Value   T
 	Present bool
 }
 
-// Plant returns p without its id. It must not be called on a NewPlant that did
-// not come out of [Decoder] without an error. The tag stays that of p.
+// Plant returns p without its id. Call it only on a NewPlant that [Decoder] has
+// validated. The tag points into p.
 func (p *NewPlant) Plant() Plant {
 	plant := Plant{Name: p.Name.Value}
 	if p.Tag.Present {

@@ -29,8 +29,8 @@ func TestPlantOnTheWire(t *testing.T) {
 			if string(got) != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
-			if members, err := tt.plant.AppendMembers([]byte("{")); err != nil || string(members)+"}" != tt.want {
-				t.Errorf("AppendMembers: %s, %v", members, err)
+			if members, err := tt.plant.AppendFields([]byte("{")); err != nil || string(members)+"}" != tt.want {
+				t.Errorf("AppendFields: %s, %v", members, err)
 			}
 			var back Plant
 			if err := json.Unmarshal(got, &back); err != nil || !back.Equal(tt.plant) {
@@ -40,12 +40,12 @@ func TestPlantOnTheWire(t *testing.T) {
 	}
 }
 
-func TestAppendMembersRefusesInvalidUTF8(t *testing.T) {
+func TestAppendFieldsRejectsInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	bad := "a\xffb"
 	for _, plant := range []Plant{{Name: bad}, {Tag: &bad}} {
-		if members, err := plant.AppendMembers(nil); err == nil {
-			t.Errorf("AppendMembers: %q, want an error", members)
+		if fields, err := plant.AppendFields(nil); err == nil {
+			t.Errorf("AppendFields: %q, want an error", fields)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package routes
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 
@@ -10,25 +10,27 @@ import (
 )
 
 const (
-	// usualBody is the size in bytes up to which buffers are kept for later use.
+	// firstBuffer is the initial size of a buffer in bytes.
+	firstBuffer = 1 << 10
+	// usualBody is the maximum size in bytes of pooled buffers.
 	usualBody = 64 << 10
-	// largeDecodes bounds the larger bodies that are decoded at a time. One of
-	// many short members takes up to 20 times its size meanwhile.
+	// largeDecodes limits how many larger bodies are decoded concurrently. A body of
+	// many short fields takes up to 20 times its size while it is decoded.
 	largeDecodes = 2
 )
 
-// newPlantBinding is the [binding.Binding] of a [models.NewPlant]. Those that
-// come with Gin let through what the contract refuses, and word their own errors.
+// newPlantBinding is the [binding.Binding] of a [models.NewPlant]. Gin's own bindings
+// accept bodies that the contract rejects, and have other error messages.
 type newPlantBinding struct {
 	decoder *models.Decoder
-	buffers *sync.Pool    // of *bytes.Buffer
-	large   chan struct{} // holds one for each larger body that is being decoded
+	buffers *sync.Pool    // of *[]byte, each empty
+	large   chan struct{} // semaphore of largeDecodes
 }
 
 func newBinding() newPlantBinding {
 	return newPlantBinding{
 		decoder: models.NewDecoder(),
-		buffers: &sync.Pool{New: func() any { return new(bytes.Buffer) }},
+		buffers: &sync.Pool{New: func() any { return new(make([]byte, 0, firstBuffer)) }},
 		large:   make(chan struct{}, largeDecodes),
 	}
 }
@@ -36,33 +38,54 @@ func newBinding() newPlantBinding {
 // Name implements [binding.Binding].
 func (newPlantBinding) Name() string { return "NewPlant" }
 
-// Bind implements [binding.Binding]: it reads the whole body, then decodes and
-// validates it into target, a *models.NewPlant.
+// Bind implements [binding.Binding]. It reads the whole body, then decodes and validates
+// it into target, which must be a *models.NewPlant.
 func (b newPlantBinding) Bind(req *http.Request, target any) error {
 	plant, ok := target.(*models.NewPlant)
 	if !ok {
 		return fmt.Errorf("binding a NewPlant to a %T", target)
 	}
-	buffer := b.buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // nothing else is put there
+	buffer := b.buffers.Get().(*[]byte) //nolint:forcetypeassert // nothing else is put there
 	defer b.release(buffer)
-	if req.ContentLength > 0 { // BodyLimit has room for it
-		buffer.Grow(int(req.ContentLength) + bytes.MinRead) // to see the end, too
-	}
-	if _, err := buffer.ReadFrom(req.Body); err != nil {
+	if err := readBody(buffer, req.Body, req.ContentLength); err != nil {
 		return err
 	}
-	if buffer.Len() > usualBody {
+	if len(*buffer) > usualBody {
 		b.large <- struct{}{}
 		defer func() { <-b.large }()
 	}
-	return b.decoder.Decode(buffer.Bytes(), plant)
+	return b.decoder.Decode(*buffer, plant)
 }
 
-// release keeps the buffer for a next request, unless a rare large body made it
-// too large to be kept.
-func (b newPlantBinding) release(buffer *bytes.Buffer) {
-	if buffer.Cap() <= usualBody {
-		buffer.Reset()
+// readBody reads a body into an empty buffer. The buffer doubles as bytes arrive, so that
+// it never exceeds twice the bytes that were read. The Content-Length only caps it.
+func readBody(buffer *[]byte, body io.Reader, contentLength int64) error {
+	for {
+		have := len(*buffer)
+		if have == cap(*buffer) {
+			more := have
+			if left := contentLength + 1 - int64(have); left > 0 { // one more byte to read EOF
+				more = int(min(int64(more), left))
+			}
+			*buffer = append(make([]byte, 0, have+more), *buffer...)
+		}
+		n, err := body.Read((*buffer)[have:cap(*buffer)])
+		*buffer = (*buffer)[:have+n]
+		switch err { // EOF is never wrapped, by contract of io.Reader
+		case nil:
+		case io.EOF:
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// release returns the buffer to the pool, unless a large body has grown it beyond
+// usualBody.
+func (b newPlantBinding) release(buffer *[]byte) {
+	if cap(*buffer) <= usualBody {
+		*buffer = (*buffer)[:0]
 		b.buffers.Put(buffer)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"plantstore/internal/apidocs"
 )
 
-// documents returns what can be read of the service, by path.
+// documents returns the handlers of the API documentation by path.
 func documents(d *apidocs.Description, page *apidocs.Page) map[string]http.Handler {
 	all := map[string]http.Handler{
 		"/openapi.yaml": d.YAML,
@@ -20,10 +20,10 @@ func documents(d *apidocs.Description, page *apidocs.Page) map[string]http.Handl
 	return all
 }
 
-// leadToDocs leads a browser that asks for the root to the page, if there is one.
-// The root is no route, so that for anybody else it is as any path (C3.17). The
-// way is relative: a proxy may have taken a prefix away.
-func leadToDocs(page *apidocs.Page) gin.HandlerFunc {
+// redirectToDocs redirects browsers from the root to the documentation page, unless it is
+// disabled. The root is not a route: for other clients it is an unknown path (C3.17). The
+// location is relative, since a proxy may have removed a prefix.
+func redirectToDocs(page *apidocs.Page) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		r := c.Request
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead

@@ -14,8 +14,8 @@ import (
 
 const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
-// ask sends a request without a body and a credential.
-func ask(t *testing.T, h http.Handler, method, target string, header http.Header) *httptest.ResponseRecorder {
+// get sends a request without a body and a credential.
+func get(t *testing.T, h http.Handler, method, target string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody)
 	if header != nil {
@@ -29,7 +29,7 @@ func ask(t *testing.T, h http.Handler, method, target string, header http.Header
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(t))
-	page := ask(t, h, http.MethodGet, "/docs", nil)
+	page := get(t, h, http.MethodGet, "/docs", nil)
 	if page.Code != http.StatusOK || !strings.HasPrefix(page.Header().Get("Content-Type"), "text/html") {
 		t.Fatalf("%d %v", page.Code, page.Header())
 	}
@@ -38,13 +38,13 @@ func TestDocs(t *testing.T) {
 		t.Fatal("the page names no script")
 	}
 	for _, path := range []string{"/docs", "/" + script[1]} {
-		if w := ask(t, h, http.MethodGet, path, nil); w.Code != http.StatusOK || w.Body.Len() == 0 {
+		if w := get(t, h, http.MethodGet, path, nil); w.Code != http.StatusOK || w.Body.Len() == 0 {
 			t.Errorf("GET %s: %d, %d bytes", path, w.Code, w.Body.Len())
 		}
-		if w := ask(t, h, http.MethodHead, path, nil); w.Code != http.StatusOK || w.Body.Len() > 0 {
+		if w := get(t, h, http.MethodHead, path, nil); w.Code != http.StatusOK || w.Body.Len() > 0 {
 			t.Errorf("HEAD %s: %d, %d bytes", path, w.Code, w.Body.Len())
 		}
-		w := ask(t, h, http.MethodPost, path, nil)
+		w := get(t, h, http.MethodPost, path, nil)
 		checkError(t, w, models.CodeMethodNotAllowed, "Allow")
 		allow := strings.Split(w.Header().Get("Allow"), ", ")
 		slices.Sort(allow)
@@ -53,17 +53,17 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/docs/", "/docs/scalar.js", "/Docs", "/docs/index.html"} {
-		checkError(t, ask(t, h, http.MethodGet, path, nil), models.CodeNotFound, "")
+		checkError(t, get(t, h, http.MethodGet, path, nil), models.CodeNotFound, "")
 	}
 }
 
-// The root leads browsers to the page, and is like any path for all others.
+// The root redirects browsers to the page, and is an unknown path for other clients.
 func TestRoot(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(t))
 	browser := http.Header{"Accept": {browserAccept}}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		w := ask(t, h, method, "/", browser)
+		w := get(t, h, method, "/", browser)
 		if w.Code != http.StatusFound || w.Header().Get("Location") != "docs" || w.Header().Get("Vary") != "Accept" || w.Body.Len() > 0 {
 			t.Errorf("%s: %d %v", method, w.Code, w.Header())
 		}
@@ -79,7 +79,7 @@ func TestRoot(t *testing.T) {
 		"another path":      {"GET", "/nowhere", browserAccept},
 		"two slashes":       {"GET", "//", browserAccept},
 	} {
-		w := ask(t, h, tt.method, tt.target, http.Header{"Accept": {tt.accept}})
+		w := get(t, h, tt.method, tt.target, http.Header{"Accept": {tt.accept}})
 		checkError(t, w, models.CodeNotFound, "POST /plants")
 		if w.Header().Get("Location") != "" {
 			t.Errorf("%s: leads to %q", name, w.Header().Get("Location"))
@@ -91,9 +91,9 @@ func TestDocsOff(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(t), func(o *routes.Options) { o.Page = nil })
 	for _, path := range []string{"/", "/docs", "/docs/"} {
-		checkError(t, ask(t, h, http.MethodGet, path, http.Header{"Accept": {browserAccept}}), models.CodeNotFound, "POST /plants")
+		checkError(t, get(t, h, http.MethodGet, path, http.Header{"Accept": {browserAccept}}), models.CodeNotFound, "POST /plants")
 	}
-	if w := ask(t, h, http.MethodGet, "/openapi.yaml", nil); w.Code != http.StatusOK {
+	if w := get(t, h, http.MethodGet, "/openapi.yaml", nil); w.Code != http.StatusOK {
 		t.Errorf("/openapi.yaml: %d", w.Code)
 	}
 }

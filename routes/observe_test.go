@@ -9,14 +9,12 @@ import (
 
 	"plantstore/models"
 	"plantstore/routes"
-	"plantstore/storage"
 )
 
 // panicking is a store whose creates panic.
-type panicking struct{ storage.Store }
+type panicking struct{ routes.Store }
 
-// Each answer is told once, by the number of its Error, a panic that was recovered
-// from too.
+// Each response is observed once with its error code, including those to panics.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	type observed struct {

@@ -12,57 +12,57 @@ import (
 	"plantstore/storage"
 )
 
-// plants answers the operation on plants.
+// plants handles the operation on plants.
 type plants struct {
-	store    storage.Store
-	authored bool // it is told who creates a plant
-	binding  newPlantBinding
-	sent     *sync.Pool // of *models.NewPlant
+	store   Store
+	audited bool // pass the actor to the store
+	binding newPlantBinding
+	bodies  *sync.Pool // of *models.NewPlant
 }
 
 func newPlants(options Options) plants {
 	return plants{
-		store:    options.Store,
-		authored: options.Authored,
-		binding:  newBinding(),
-		sent:     &sync.Pool{New: func() any { return new(models.NewPlant) }},
+		store:   options.Store,
+		audited: options.Audited,
+		binding: newBinding(),
+		bodies:  &sync.Pool{New: func() any { return new(models.NewPlant) }},
 	}
 }
 
-// create answers POST /plants (operationId createPlant): decode and validate,
-// store, answer.
+// create handles POST /plants (operationId createPlant): it decodes, validates and
+// stores a plant, and responds with it.
 func (p plants) create(c *gin.Context) {
-	sent := p.sent.Get().(*models.NewPlant) //nolint:forcetypeassert // nothing else is put there
+	body := p.bodies.Get().(*models.NewPlant) //nolint:forcetypeassert // nothing else is put there
 	defer func() {
-		*sent = models.NewPlant{} // it may be large
-		p.sent.Put(sent)
+		*body = models.NewPlant{} // free its strings
+		p.bodies.Put(body)
 	}()
-	if err := c.ShouldBindWith(sent, p.binding); err != nil {
+	if err := c.ShouldBindWith(body, p.binding); err != nil {
 		middleware.Fail(c, err)
 		return
 	}
-	plant, ctx, start := sent.Plant(), c.Request.Context(), time.Now()
-	if p.authored {
-		ctx = storage.WithAuthor(ctx, author(c))
+	plant, ctx, start := body.Plant(), c.Request.Context(), time.Now()
+	if p.audited {
+		ctx = storage.WithActor(ctx, actor(c))
 	}
-	err := p.store.Create(ctx, sent.ID.Value, plant)
-	middleware.NotePlant(c, sent.ID.Value, time.Since(start))
+	err := p.store.Create(ctx, body.ID.Value, plant)
+	middleware.NotePlant(c, body.ID.Value, time.Since(start))
 	if err != nil {
-		middleware.Fail(c, storeError(sent.ID.Value, err))
+		middleware.Fail(c, storeError(body.ID.Value, err))
 		return
 	}
 	middleware.OK(c, plant)
 }
 
-// author returns who creates a plant.
-func author(c *gin.Context) storage.Author {
-	return storage.Author{
-		Subject: middleware.Subject(c), RequestID: middleware.AnswerID(c), Remote: c.Request.RemoteAddr,
+// actor returns the client of a request, for the audit log.
+func actor(c *gin.Context) storage.Actor {
+	return storage.Actor{
+		Subject: middleware.Subject(c), RequestID: middleware.RequestIDOf(c), Remote: c.Request.RemoteAddr,
 	}
 }
 
-// storeError turns a refusal of the store into what the client can do about it
-// (C1.5, C5.27, C5.28).
+// storeError returns the Error for an error of the store. Its message names the client's
+// next step (C1.5, C5.27, C5.28).
 func storeError(id int64, err error) *models.Error {
 	var exists *storage.ExistsError
 	switch {

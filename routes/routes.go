@@ -1,8 +1,8 @@
-// Package routes holds the route table and the handler of the one operation. A
-// request's way is route table, handler, store: three hops.
+// Package routes holds the route table and the handler of POST /plants.
 package routes
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 
@@ -11,23 +11,27 @@ import (
 	"plantstore/internal/apidocs"
 	"plantstore/middleware"
 	"plantstore/models"
-	"plantstore/storage"
 )
 
-// Options are what the routes need from outside.
+// Options are the dependencies and settings of the routes.
 type Options struct {
-	Store        storage.Store
-	Authored     bool // whether the store is told who creates a plant
+	Store        Store
+	Audited      bool // pass the actor of each create to the store
 	Verify       middleware.Verify
 	Description  *apidocs.Description
-	Page         *apidocs.Page // nil: there is none
+	Page         *apidocs.Page // nil: no documentation page
 	Logger       *slog.Logger
 	MaxBodyBytes int64
-	Origins      middleware.Origins // whose pages may use the service
-	Observe      middleware.Observe // is told of each answer; nil: nobody is
+	Origins      middleware.Origins // allowed by CORS
+	Observe      middleware.Observe // called for each response, unless nil
 }
 
-// New returns the handler of the whole HTTP interface.
+// A Store creates plants, as Create of [storage.Store] does.
+type Store interface {
+	Create(ctx context.Context, id int64, plant models.Plant) error
+}
+
+// New returns the handler of all routes.
 func New(options Options) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
@@ -38,11 +42,11 @@ func New(options Options) http.Handler {
 		middleware.RequestID(),
 		middleware.NoSniff(),
 		middleware.AccessLog(options.Logger),
-		middleware.Measure(options.Observe), // after it: it reads what the line is made of
+		middleware.Metrics(options.Observe), // after AccessLog, whose line it reads
 		middleware.Recovery(),
 		middleware.CORS(options.Origins),
 	)
-	router.NoRoute(leadToDocs(options.Page), failWith(models.NewError(models.CodeNotFound,
+	router.NoRoute(redirectToDocs(options.Page), failWith(models.NewError(models.CodeNotFound,
 		"there is nothing at this path; create a plant with POST /plants")))
 	router.NoMethod(failWith(models.NewError(models.CodeMethodNotAllowed,
 		"this path does not take this method; see the header Allow")))
@@ -61,7 +65,7 @@ func New(options Options) http.Handler {
 	return router
 }
 
-// failWith returns a handler that answers with that Error.
+// failWith returns a handler that responds with failure.
 func failWith(failure *models.Error) gin.HandlerFunc {
 	return func(c *gin.Context) { middleware.Fail(c, failure) }
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"log/slog"
 	"math"
 	"net/http"
@@ -24,8 +23,8 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// newHandler returns the whole interface over a store, with "good" for a token.
-func newHandler(t *testing.T, store storage.Store, change ...func(*routes.Options)) http.Handler {
+// newHandler returns the handler over a store; "good" is a valid token.
+func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options)) http.Handler {
 	t.Helper()
 	description, err := apidocs.New("http://127.0.0.1:8080")
 	if err != nil {
@@ -36,8 +35,8 @@ func newHandler(t *testing.T, store storage.Store, change ...func(*routes.Option
 		t.Fatal(err)
 	}
 	options := routes.Options{
-		Store:    store,
-		Authored: true,
+		Store:   store,
+		Audited: true,
 		Verify: func(token string) (string, error) {
 			if token != "good" {
 				return "", models.NewError(models.CodeUnauthorized, "bad token")
@@ -55,11 +54,11 @@ func newHandler(t *testing.T, store storage.Store, change ...func(*routes.Option
 	return routes.New(options)
 }
 
-// newStore returns a real store that lasts as long as the test.
-func newStore(t *testing.T) storage.Store {
+// newStore returns a real store that is closed after the test.
+func newStore(t *testing.T) *storage.Store {
 	t.Helper()
-	engines := storage.Engines{"bbolt": bbolt.Opener(slog.New(slog.DiscardHandler))}
-	store, err := engines.Open(t.Context(), filepath.Join(t.TempDir(), "plants.db"))
+	engines := storage.Engines{"bbolt": bbolt.Open}
+	store, err := engines.Open(t.Context(), filepath.Join(t.TempDir(), "plants.db"), storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +80,7 @@ func do(t *testing.T, h http.Handler, method, target, body string) *httptest.Res
 	return w
 }
 
-// checkError checks that an answer is that Error, with a message that holds a text.
+// checkError checks that a response is an Error with a code and a message that contains text.
 func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
 	t.Helper()
 	var got models.Error
@@ -167,7 +166,7 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// TestOrderOfChecks takes one fault after the other away, in the order of C2.8.
+// TestOrderOfChecks corrects one fault after the other, in the order of C2.8.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(t))
@@ -248,48 +247,30 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// A brokenStore refuses every create with the same error, and knows no plant.
+// A brokenStore fails every create with the same error.
 type brokenStore struct{ err error }
 
 func (s brokenStore) Create(context.Context, int64, models.Plant) error { return s.err }
 
-func (s brokenStore) CreateAll(context.Context, []storage.Record) []error { return nil }
-
-func (s brokenStore) Get(context.Context, int64) (models.Plant, error) { return models.Plant{}, s.err }
-
-func (s brokenStore) List(context.Context, int64) iter.Seq2[storage.Record, error] {
-	return func(yield func(storage.Record, error) bool) { yield(storage.Record{}, s.err) }
-}
-
-func (s brokenStore) Ready() error { return s.err }
-
-func (s brokenStore) Stopped() <-chan struct{} { return nil }
-
-func (s brokenStore) Check(context.Context, func(storage.Record) error) (storage.Report, error) {
-	return storage.Report{}, s.err
-}
-
-func (s brokenStore) Close() error { return nil }
-
-// An authorStore keeps on whose behalf plants are created.
-type authorStore struct {
+// An actorStore records the actors of creates.
+type actorStore struct {
 	brokenStore
 
-	authors []storage.Author
+	actors []storage.Actor
 }
 
-func (s *authorStore) Create(ctx context.Context, _ int64, _ models.Plant) error {
-	s.authors = append(s.authors, *storage.AuthorOf(ctx))
+func (s *actorStore) Create(ctx context.Context, _ int64, _ models.Plant) error {
+	s.actors = append(s.actors, *storage.ActorOf(ctx))
 	return s.err
 }
 
-func TestAuthor(t *testing.T) {
+func TestActor(t *testing.T) {
 	t.Parallel()
-	store := new(authorStore)
+	store := new(actorStore)
 	w := do(t, newHandler(t, store), http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
-	want := []storage.Author{{Subject: "tester", RequestID: w.Header().Get("X-Request-Id"), Remote: "192.0.2.1:1234"}}
-	if !slices.Equal(store.authors, want) || want[0].RequestID == "" {
-		t.Errorf("the store learns of %+v, want %+v", store.authors, want)
+	want := []storage.Actor{{Subject: "tester", RequestID: w.Header().Get("X-Request-Id"), Remote: "192.0.2.1:1234"}}
+	if !slices.Equal(store.actors, want) || want[0].RequestID == "" {
+		t.Errorf("the store gets %+v, want %+v", store.actors, want)
 	}
 }
 
@@ -313,12 +294,12 @@ func TestStoreRefuses(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// As engines do, with what must not reach a client.
+			// Like the engines' errors, with a detail that must not reach a client.
 			inner := errors.Join(errors.New("write /data/plants.db: input/output error"), tt.err)
 			w := do(t, newHandler(t, brokenStore{inner}), http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
 			checkError(t, w, tt.code, tt.text)
 			if strings.Contains(w.Body.String(), "/data") || strings.Contains(w.Body.String(), "output") {
-				t.Errorf("the client learns of %s", w.Body)
+				t.Errorf("the response discloses details: %s", w.Body)
 			}
 		})
 	}

@@ -15,6 +15,8 @@ import (
 
 // A flakyDisk fails commits in all ways there are, and says the truth about it.
 type flakyDisk struct {
+	storage.Engine // nil: the test does not read
+
 	t      *testing.T
 	random *rand.Rand
 	plants map[int64]models.Plant
@@ -27,7 +29,11 @@ func newRandom(seed int) *rand.Rand {
 
 var errFlaky = errors.New("nothing was written")
 
-func (d *flakyDisk) commit(batch []storage.Item) error {
+// Close implements [storage.Engine].
+func (d *flakyDisk) Close() error { return nil }
+
+// Commit implements [storage.Engine].
+func (d *flakyDisk) Commit(batch []storage.Item) error {
 	fate := d.random.IntN(10)
 	for i, item := range batch {
 		if i > 0 && batch[i-1].ID >= item.ID {
@@ -54,7 +60,7 @@ func TestEveryOutcomeIsTrue(t *testing.T) {
 	t.Parallel()
 	const clients, creates, ids = 32, 300, 1500
 	d := &flakyDisk{t: t, random: newRandom(0), plants: map[int64]models.Plant{}}
-	g := storage.NewGroupCommit(d.commit, storage.Limits{QueuePlants: clients / 2, BatchPlants: 5})
+	s := storage.New(d, storage.Features{Limits: storage.Limits{QueuePlants: clients / 2, BatchPlants: 5}})
 
 	type outcome struct {
 		id    int64
@@ -73,14 +79,14 @@ func TestEveryOutcomeIsTrue(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				o := outcome{id: random.Int64N(ids), plant: models.Plant{Name: fmt.Sprint(c, i)}}
-				o.err = g.Create(ctx, o.id, o.plant)
+				o.err = s.Create(ctx, o.id, o.plant)
 				outcomes[c][i] = o
 				cancel()
 			}
 		})
 	}
 	wg.Wait()
-	g.Close()
+	_ = s.Close()
 
 	seen := map[string]int{}
 	for _, o := range outcomes {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,32 +14,61 @@ import (
 	"plantstore/storage"
 )
 
-// An engine hands each batch to the test and waits for what to do with it.
-type engine struct {
-	group   *storage.GroupCommit
-	batches chan []storage.Item
-	replies chan func(batch []storage.Item) error
+// A testEngine passes each batch to the test and waits for what to do with it.
+type testEngine struct {
+	storage.Engine // nil: no test reads
+
+	store    *storage.Store
+	stop     func(cause error) // of the store
+	batches  chan []storage.Item
+	replies  chan func(batch []storage.Item) error
+	lasting  time.Duration // of run after its context has ended
+	ended    bool          // run
+	closed   bool
+	released chan struct{} // if it is not nil, Close closes it
+	late     bool          // run, which had not ended when the engine was closed
 }
 
-// run runs a test in a bubble, with a group commit whose engine the test plays.
-func run(t *testing.T, limits storage.Limits, test func(t *testing.T, e *engine)) {
+// Commit implements [storage.Engine].
+func (e *testEngine) Commit(batch []storage.Item) error {
+	e.batches <- slices.Clone(batch)
+	return (<-e.replies)(batch)
+}
+
+// Close implements [storage.Engine].
+func (e *testEngine) Close() error {
+	e.closed, e.late = true, !e.ended
+	if e.released != nil {
+		close(e.released)
+	}
+	return nil
+}
+
+// run is Run of [storage.Features].
+func (e *testEngine) run(ctx context.Context, stop func(cause error)) {
+	e.stop = stop
+	<-ctx.Done()
+	time.Sleep(e.lasting)
+	e.ended = true
+}
+
+// run runs a test in a bubble, with a store whose engine the test plays.
+func run(t *testing.T, limits storage.Limits, test func(t *testing.T, e *testEngine)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		e := &engine{batches: make(chan []storage.Item), replies: make(chan func([]storage.Item) error)}
-		e.group = storage.NewGroupCommit(func(batch []storage.Item) error {
-			e.batches <- slices.Clone(batch)
-			return (<-e.replies)(batch)
-		}, limits)
+		e := &testEngine{batches: make(chan []storage.Item), replies: make(chan func([]storage.Item) error)}
+		e.store = storage.New(e, storage.Features{Limits: limits, Run: e.run})
+		synctest.Wait()
 		test(t, e)
-		e.group.Close()
+		_ = e.store.Close()
 	})
 }
 
 // create starts a create and waits until it is queued. Its outcome comes
 // through the channel.
-func (e *engine) create(ctx context.Context, id int64, name string) <-chan error {
+func (e *testEngine) create(ctx context.Context, id int64, name string) <-chan error {
 	outcome := make(chan error, 1)
-	go func() { outcome <- e.group.Create(ctx, id, models.Plant{Name: name}) }()
+	go func() { outcome <- e.store.Create(ctx, id, models.Plant{Name: name}) }()
 	synctest.Wait()
 	return outcome
 }
@@ -52,7 +82,7 @@ func fail(err error) func([]storage.Item) error {
 }
 
 // commit checks which ids the next batch has, and replies to it.
-func (e *engine) commit(t *testing.T, reply func([]storage.Item) error, wantIDs ...int64) {
+func (e *testEngine) commit(t *testing.T, reply func([]storage.Item) error, wantIDs ...int64) {
 	t.Helper()
 	synctest.Wait()
 	select {
@@ -72,7 +102,7 @@ func (e *engine) commit(t *testing.T, reply func([]storage.Item) error, wantIDs 
 }
 
 // next lets the next batch succeed, whichever it is, and returns it.
-func (e *engine) next(t *testing.T) []storage.Item {
+func (e *testEngine) next(t *testing.T) []storage.Item {
 	t.Helper()
 	synctest.Wait()
 	select {

@@ -13,13 +13,13 @@ import (
 // What waits, what failed and what was stored is told as it is at each moment.
 func TestStats(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{QueuePlants: 7}, func(t *testing.T, e *engine) {
-		if n := e.group.Stats(); n.QueuedCreates != 0 || n.QueueLimit != 7 || !n.FailedAt.IsZero() {
+	run(t, storage.Limits{QueuePlants: 7}, func(t *testing.T, e *testEngine) {
+		if n := e.store.Stats(); n.QueuedCreates != 0 || n.QueueLimit != 7 {
 			t.Errorf("at first: %+v", n)
 		}
 		first := e.create(t.Context(), 1, "a")
 		second, third := e.create(t.Context(), 2, "bb"), e.create(t.Context(), 2, "bb")
-		if n := e.group.Stats(); n.QueuedCreates != 2 || n.QueuedBytes != 4 {
+		if n := e.store.Stats(); n.QueuedCreates != 2 || n.QueuedBytes != 4 {
 			t.Errorf("with two in the queue: %+v", n)
 		}
 		time.Sleep(3 * time.Second) // so long the first commit takes
@@ -27,8 +27,8 @@ func TestStats(t *testing.T) {
 		e.commit(t, fail(errHum), 1)
 		want(t, "first", first, errHum)
 		synctest.Wait()
-		n := e.group.Stats()
-		if n.FailedCommits != 1 || !n.FailedAt.Equal(time.Now()) || n.Created != 0 || n.QueuedCreates != 0 || n.QueuedBytes != 0 {
+		n := e.store.Stats()
+		if n.FailedCommits != 1 || n.Created != 0 || n.QueuedCreates != 0 || n.QueuedBytes != 0 {
 			t.Errorf("after a failed commit: %+v", n)
 		}
 		if n.CommitTime.Count != 1 || n.CommitTime.Sum != int64(3*time.Second) {
@@ -40,8 +40,8 @@ func TestStats(t *testing.T) {
 		fourth := e.create(t.Context(), 3, "c")
 		e.commit(t, func(b []storage.Item) error { b[0].Existing = new(models.Plant); return nil }, 3)
 		wantExists(t, "fourth", fourth, false)
-		n = e.group.Stats()
-		if n.FailedCommits != 1 || !n.FailedAt.IsZero() || n.Created != 1 || n.CommitPlants.Count != 3 || n.CommitPlants.Sum != 3 {
+		n = e.store.Stats()
+		if n.FailedCommits != 1 || n.Created != 1 || n.CommitPlants.Count != 3 || n.CommitPlants.Sum != 3 {
 			t.Errorf("after one plant, and an id that is taken: %+v", n)
 		}
 	})

@@ -22,10 +22,17 @@ import (
 	"plantstore/storage"
 )
 
+// A Store is what a [storage.Store] has for its operators.
+type Store interface {
+	Ready() error
+	Stopped() <-chan struct{}
+	Stats() storage.Stats
+}
+
 // Options are what the admin listener tells of, all of it needed.
 type Options struct {
 	Version  string
-	Store    storage.Store
+	Store    Store
 	Requests *meter.Requests
 	Server   func() server.Stats
 	Tokens   func() auth.CacheStats
@@ -39,6 +46,9 @@ type Options struct {
 	Logger   *slog.Logger
 	// Pprof is whether there are the profiles of the Go runtime at /debug/pprof/.
 	Pprof bool
+	// LongestProfile is how long a profile may be taken. The listener must let a
+	// response take longer.
+	LongestProfile time.Duration
 }
 
 // admin is the handler.
@@ -56,7 +66,7 @@ func New(options Options) http.Handler {
 	a := &admin{Options: options}
 	a.paths = map[string]http.HandlerFunc{"/livez": a.live, "/readyz": a.readiness, "/metrics": a.metrics}
 	if options.Pprof {
-		addProfiles(a.paths)
+		addProfiles(a.paths, options.LongestProfile)
 	}
 	return a
 }
@@ -68,10 +78,13 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Request-Id", requestID(r))
 	handler, known := a.paths[r.URL.Path]
+	refused := guard(r)
 	switch {
+	case refused != nil:
+		fail(w, refused)
 	case !known:
 		fail(w, models.NewError(models.CodeNotFound,
-			"there is nothing at this path; there are /livez, /readyz, /metrics and, with PPROF=on, /debug/pprof/"))
+			"there is nothing at this path; there are /livez, /readyz, /metrics and, with PPROF=on or public, /debug/pprof/"))
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
 		fail(w, models.NewError(models.CodeMethodNotAllowed, "this path does not take this method; see the header Allow"))

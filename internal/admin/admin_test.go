@@ -22,8 +22,6 @@ import (
 
 // A store is one whose state the tests say.
 type store struct {
-	storage.Store
-
 	err     error
 	stopped chan struct{}
 	stats   storage.Stats
@@ -36,13 +34,12 @@ func (s *store) Stats() storage.Stats     { return s.stats }
 // newStore returns a store that is well.
 func newStore() *store {
 	return &store{stopped: make(chan struct{}), stats: storage.Stats{
-		Group: storage.ReadOnly().Stats(),
-		File:  &storage.FileStats{Plants: 7, Size: 4096, Free: 1 << 40},
+		File: &storage.FileStats{Plants: 7, Size: 4096, Free: 1 << 40},
 	}}
 }
 
 // newHandler returns the handler under test, about that store.
-func newHandler(t *testing.T, s storage.Store, change ...func(*admin.Options)) http.Handler {
+func newHandler(t *testing.T, s admin.Store, change ...func(*admin.Options)) http.Handler {
 	t.Helper()
 	options := admin.Options{
 		Version: "v1.2.3", Store: s, Requests: meter.NewRequests(), Stopping: t.Context(), Logger: slog.New(slog.DiscardHandler),
@@ -123,10 +120,9 @@ func TestReady(t *testing.T) {
 	}{
 		"well":               {func(*store) {}, ""},
 		"not available":      {func(s *store) { s.err = storage.ErrUnavailable }, "not available"},
-		"a commit hangs":     {func(s *store) { s.err = fmt.Errorf("%w: %w", storage.ErrUnavailable, storage.ErrStuck) }, "does not end"},
+		"a commit hangs":     {func(s *store) { s.err = fmt.Errorf("%w: %w", storage.ErrUnavailable, storage.ErrCommitHangs) }, "does not end"},
 		"stopped":            {func(s *store) { close(s.stopped) }, "stopped itself"},
-		"a failed commit":    {func(s *store) { s.stats.Group.FailedAt = time.Now() }, "commit has failed"},
-		"long ago":           {func(s *store) { s.stats.Group.FailedAt = time.Now().Add(-time.Minute) }, ""},
+		"a failed commit":    {func(s *store) { s.err = fmt.Errorf("%w: %w", storage.ErrUnavailable, storage.ErrFailing) }, "commit has failed"},
 		"little space":       {func(s *store) { s.stats.File.Free = 64<<20 - 1 }, "67108863 bytes left"},
 		"just enough space":  {func(s *store) { s.stats.File.Free = 64 << 20 }, ""},
 		"unknown space":      {func(s *store) { s.stats.File.Free = -1 }, ""},
@@ -187,13 +183,18 @@ func TestReadyTellsAll(t *testing.T) {
 
 func TestProfiles(t *testing.T) {
 	t.Parallel()
-	h := newHandler(t, newStore(), func(o *admin.Options) { o.Pprof = true })
+	h := newHandler(t, newStore(), func(o *admin.Options) { o.Pprof, o.LongestProfile = true, time.Minute })
 	for _, target := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1", "/debug/pprof/symbol"} {
 		if w := ask(t, h, http.MethodGet, target); w.Code != http.StatusOK || w.Body.Len() == 0 {
 			t.Errorf("%s: %d, %d bytes", target, w.Code, w.Body.Len())
 		}
 	}
-	wantError(t, ask(t, h, http.MethodGet, "/debug/pprof/heap?seconds=x"), models.CodeBadRequest, "the profile was refused: ")
+	for _, profile := range []string{"heap", "profile", "trace", "goroutine", "allocs", "block", "mutex", "threadcreate"} {
+		for _, seconds := range []string{"x", "-1", "61", "100000", "1e9", "NaN", "Inf", "1&seconds=100000", ""} {
+			wantError(t, ask(t, h, http.MethodGet, "/debug/pprof/"+profile+"?seconds="+seconds), models.CodeBadRequest,
+				"the profile was refused: seconds: must be a number from 0 to 60")
+		}
+	}
 	for _, path := range []string{"/debug/pprof", "/debug/pprof/cmdline", "/debug/pprof/nosuch"} {
 		wantError(t, ask(t, h, http.MethodGet, path), models.CodeNotFound, "")
 	}

@@ -40,7 +40,7 @@ type sample struct {
 
 // metrics answers with all metrics, those of the Go runtime and the process too.
 func (a *admin) metrics(w http.ResponseWriter, _ *http.Request) {
-	now := &sample{admin: a, ready: len(a.problems()) == 0, store: a.stats(), server: a.Server(), tokens: a.Tokens()}
+	now := &sample{admin: a, ready: len(a.problems()) == 0, store: a.Store.Stats(), server: a.Server(), tokens: a.Tokens()}
 	var text bytes.Buffer
 	for _, m := range table() {
 		s := &series{text: new(bytes.Buffer), name: prefix + m.name}

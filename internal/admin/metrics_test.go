@@ -51,10 +51,13 @@ func TestManualTable(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := newStore()
-	s.stats.Group.QueuedCreates, s.stats.Group.QueuedBytes, s.stats.Group.QueueLimit = 11, 12, 13
-	s.stats.Group.Created, s.stats.Group.FailedCommits = 14, 15
-	s.stats.Group.CommitPlants = meter.Distribution{Bounds: []int64{1, 2}, Counts: []uint64{3, 4}, Count: 5, Sum: 6}
+	s.stats.QueuedCreates, s.stats.QueuedBytes, s.stats.QueueLimit = 11, 12, 13
+	s.stats.Created, s.stats.FailedCommits = 14, 15
+	s.stats.CommitPlants = meter.Distribution{Bounds: []int64{1, 2}, Counts: []uint64{3, 4}, Count: 5, Sum: 6}
 	s.stats.File.Scrub = storage.ScrubStats{Records: 21, Damaged: 22, LastDamaged: 23, LastPass: time.UnixMilli(1_700_000_000_250)}
+	s.stats.File.Journal = &storage.JournalStats{
+		Plants: 51, Bytes: 52, Oldest: time.UnixMilli(1_700_000_001_500), Checkpoints: 53, CheckpointTime: 5400 * time.Millisecond,
+	}
 	close(s.stopped)
 	requests, refused := meter.NewRequests(), new(meter.Errors)
 	requests.Observe(http.MethodPost, 0, 3*time.Millisecond)
@@ -93,6 +96,8 @@ func TestMetrics(t *testing.T) {
 		`plantstore_store_stopped 1`, `plantstore_store_plants 7`, `plantstore_store_size_bytes 4096`,
 		`plantstore_scrub_records_total 21`, `plantstore_scrub_damaged_total 22`, `plantstore_scrub_last_pass_damaged 23`,
 		`plantstore_scrub_last_pass_timestamp_seconds 1.70000000025e+09`,
+		`plantstore_journal_plants 51`, `plantstore_journal_bytes 52`, `plantstore_journal_oldest_timestamp_seconds 1.7000000015e+09`,
+		`plantstore_journal_checkpoints_total 53`, `plantstore_journal_checkpoint_seconds_total 5.4`,
 		`# TYPE plantstore_commit_plants histogram`,
 	} {
 		if !strings.Contains(text, "\n"+line+"\n") {
@@ -115,6 +120,7 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
 	s := newStore()
 	s.stats.File.Scrub.LastPass = time.Now()
+	s.stats.File.Journal = &storage.JournalStats{Oldest: time.Now()}
 	text := ask(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
 	table, typed, seen := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(admin.MarkdownTable(), -1) {

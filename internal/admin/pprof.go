@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/pprof" // it registers its paths where nobody serves them
 	runtimepprof "runtime/pprof"
+	"strconv"
+	"time"
 
 	"plantstore/models"
 )
@@ -13,13 +15,29 @@ const profilesPath = "/debug/pprof/"
 
 // addProfiles adds the profiles of the Go runtime to paths. The command line is
 // left out, for a storage URL in it may hold a password (C4.25).
-func addProfiles(paths map[string]http.HandlerFunc) {
+func addProfiles(paths map[string]http.HandlerFunc, longest time.Duration) {
 	paths[profilesPath] = pprof.Index
-	paths[profilesPath+"profile"] = inWords(pprof.Profile)
-	paths[profilesPath+"trace"] = inWords(pprof.Trace)
+	paths[profilesPath+"profile"] = within(longest, pprof.Profile)
+	paths[profilesPath+"trace"] = within(longest, pprof.Trace)
 	paths[profilesPath+"symbol"] = pprof.Symbol
 	for _, profile := range runtimepprof.Profiles() {
-		paths[profilesPath+profile.Name()] = inWords(pprof.Handler(profile.Name()).ServeHTTP)
+		paths[profilesPath+profile.Name()] = within(longest, pprof.Handler(profile.Name()).ServeHTTP)
+	}
+}
+
+// within refuses a profile that is to take longer. A trace writes all the time, so
+// that no time-out of a connection that rests would end it.
+func within(longest time.Duration, handler http.HandlerFunc) http.HandlerFunc {
+	handler = inWords(handler)
+	return func(w http.ResponseWriter, r *http.Request) {
+		for _, text := range r.URL.Query()["seconds"] {
+			seconds, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(seconds >= 0 && seconds <= longest.Seconds()) { // NaN is neither
+				fail(w, models.Errorf(models.CodeBadRequest, "the profile was refused: seconds: must be a number from 0 to %.0f", longest.Seconds()))
+				return
+			}
+		}
+		handler(w, r)
 	}
 }
 

@@ -3,19 +3,13 @@ package admin
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"plantstore/storage"
 )
 
-const (
-	// leastFree is how many bytes the file system must have left: the file of
-	// plants grows by 16 MiB at a time.
-	leastFree = 64 << 20
-	// failureTime is how long a commit that failed counts. After it the next
-	// create shows whether the store is better.
-	failureTime = 10 * time.Second
-)
+// leastFree is how many bytes the file system must have left: the file of plants
+// grows by 16 MiB at a time.
+const leastFree = 64 << 20
 
 // A problem is a reason why plants cannot be created, or could not be soon.
 type problem struct {
@@ -32,16 +26,14 @@ func (a *admin) problems() (problems []problem) {
 	switch err := a.Store.Ready(); {
 	case stopped(a.Store):
 		add("the store has stopped itself after a fault, and the server ends: the log says which")
-	case errors.Is(err, storage.ErrStuck):
+	case errors.Is(err, storage.ErrCommitHangs):
 		add("a commit does not end: the disk of the plants, or the database, hangs")
+	case errors.Is(err, storage.ErrFailing):
+		add("the last commit has failed: the log says why")
 	case err != nil:
 		add("the store is not available: the log says why")
 	}
-	stats := a.stats()
-	if at := stats.Group.FailedAt; !at.IsZero() && time.Since(at) < failureTime {
-		add("the last commit has failed: the log says why")
-	}
-	return append(problems, diskProblems(stats.File)...)
+	return append(problems, diskProblems(a.Store.Stats().File)...)
 }
 
 // diskProblems returns what is wrong with the file system of the plants.
@@ -62,19 +54,11 @@ func diskProblems(file *storage.FileStats) (problems []problem) {
 }
 
 // stopped reports whether the store has stopped itself.
-func stopped(store storage.Store) bool {
+func stopped(store Store) bool {
 	select {
 	case <-store.Stopped():
 		return true
 	default:
 		return false
 	}
-}
-
-// stats returns what the store has counted.
-func (a *admin) stats() storage.Stats {
-	if observable, ok := a.Store.(storage.Observable); ok {
-		return observable.Stats()
-	}
-	return storage.Stats{}
 }

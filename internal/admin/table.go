@@ -76,37 +76,71 @@ func storeMetrics() []metric {
 	return []metric{
 		{
 			"queue_creates", "gauge", "creates that wait for a commit",
-			func(s *series, now *sample) { s.value(float64(now.store.Group.QueuedCreates)) },
+			func(s *series, now *sample) { s.value(float64(now.store.QueuedCreates)) },
 		},
 		{
 			"queue_creates_limit", "gauge", "most that may wait",
-			func(s *series, now *sample) { s.value(float64(now.store.Group.QueueLimit)) },
+			func(s *series, now *sample) { s.value(float64(now.store.QueueLimit)) },
 		},
 		{
 			"queue_bytes", "gauge", "bytes of the names and tags that wait for a commit",
-			func(s *series, now *sample) { s.value(float64(now.store.Group.QueuedBytes)) },
+			func(s *series, now *sample) { s.value(float64(now.store.QueuedBytes)) },
 		},
 		{
 			"plants_created_total", "counter", "plants that this process has stored, imported ones too",
-			func(s *series, now *sample) { s.count(now.store.Group.Created) },
+			func(s *series, now *sample) { s.count(now.store.Created) },
 		},
 		{
 			"commit_plants", "histogram", "plants in a commit",
-			func(s *series, now *sample) { s.distribution(now.store.Group.CommitPlants, 1) },
+			func(s *series, now *sample) { s.distribution(now.store.CommitPlants, 1) },
 		},
 		{
 			"commit_duration_seconds", "histogram", "time that a commit took, with all attempts",
-			func(s *series, now *sample) { s.distribution(now.store.Group.CommitTime, second) },
+			func(s *series, now *sample) { s.distribution(now.store.CommitTime, second) },
 		},
 		{
 			"commit_failures_total", "counter", "commits that stored nothing, or of which that is not known",
-			func(s *series, now *sample) { s.count(now.store.Group.FailedCommits) },
+			func(s *series, now *sample) { s.count(now.store.FailedCommits) },
 		},
 		{
 			"store_stopped", "gauge", "1 if the store has stopped itself after a fault, else 0; the process ends then",
 			func(s *series, now *sample) { s.flag(stopped(now.Store)) },
 		},
 	}
+}
+
+// journalMetrics are about the journal of a store that is a file of this machine.
+func journalMetrics() []metric {
+	all := []metric{
+		{
+			"journal_plants", "gauge", "plants that are in the journal and not in the database file yet (bbolt)",
+			func(s *series, now *sample) { s.value(float64(now.store.File.Journal.Plants)) },
+		},
+		{
+			"journal_bytes", "gauge", "bytes of the journal that they use (bbolt)",
+			func(s *series, now *sample) { s.value(float64(now.store.File.Journal.Bytes)) },
+		},
+		{
+			"journal_oldest_timestamp_seconds", "gauge", "when the oldest of them was stored, in Unix time; missing if there is none (bbolt)",
+			func(s *series, now *sample) { s.moment(now.store.File.Journal.Oldest) },
+		},
+		{
+			"journal_checkpoints_total", "counter", "checkpoints, which move plants from the journal to the database file (bbolt)",
+			func(s *series, now *sample) { s.count(now.store.File.Journal.Checkpoints) },
+		},
+		{
+			"journal_checkpoint_seconds_total", "counter", "time that checkpoints have taken, pauses included (bbolt)",
+			func(s *series, now *sample) { s.value(now.store.File.Journal.CheckpointTime.Seconds()) },
+		},
+	}
+	for i, m := range all {
+		all[i].write = func(s *series, now *sample) {
+			if now.store.File.Journal != nil {
+				m.write(s, now)
+			}
+		}
+	}
+	return all
 }
 
 // fileMetrics are about a store that is a file of this machine.
@@ -139,6 +173,7 @@ func fileMetrics() []metric {
 			func(s *series, now *sample) { s.moment(now.store.File.Scrub.LastPass) },
 		},
 	}
+	all = append(all, journalMetrics()...)
 	for i, m := range all {
 		all[i].write = func(s *series, now *sample) {
 			if now.store.File != nil {

@@ -1,6 +1,6 @@
-// Package apidocs holds the OpenAPI description of the service: openapi.yaml,
-// written by hand and the source of truth for what goes over the wire, and what
-// is made from it to be served.
+// Package apidocs serves the OpenAPI description of the service as YAML, JSON and an
+// interactive page. Its source is openapi.yaml, which is written by hand and defines the
+// wire format.
 package apidocs
 
 import (
@@ -22,15 +22,14 @@ import (
 //go:embed openapi.yaml
 var source []byte
 
-// A Description is the OpenAPI description of a server, in both its notations.
+// A Description is the OpenAPI description of a server, as YAML and as JSON.
 type Description struct {
 	YAML *Document
 	JSON *Document
 }
 
-// New returns the description of the server that is reached at baseURL, an
-// absolute URL; a slash at its end is dropped, since the paths of the
-// description start with one. It fails if baseURL is not UTF-8.
+// New returns the description of the server at the absolute URL baseURL. A trailing slash
+// is dropped, since paths begin with one. It fails if baseURL is not UTF-8.
 func New(baseURL string) (*Description, error) {
 	if !utf8.ValidString(baseURL) {
 		return nil, errors.New("the base URL is not UTF-8")
@@ -56,7 +55,7 @@ func New(baseURL string) (*Description, error) {
 	}, nil
 }
 
-// setServer replaces the URL of the one server that the source has.
+// setServer replaces the URL of the only server in the source.
 func setServer(root *yaml.Node, baseURL string) error {
 	servers := member(root.Content[0], "servers")
 	if servers == nil || len(servers.Content) != 1 {
@@ -80,13 +79,13 @@ func member(mapping *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// serverURL returns baseURL as a server's URL, to which a path is appended and
-// in which braces would name a variable.
+// serverURL returns baseURL without a trailing slash, since paths are appended, and with
+// braces escaped, since they denote variables.
 func serverURL(baseURL string) string {
 	return strings.NewReplacer("{", "%7B", "}", "%7D").Replace(strings.TrimRight(baseURL, "/"))
 }
 
-// encodeYAML writes the document with its comments, in the order of its source.
+// encodeYAML encodes the document in its original order, with comments.
 func encodeYAML(root *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
@@ -100,8 +99,7 @@ func encodeYAML(root *yaml.Node) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// A Document is something about the service, such as the description in one
-// notation, ready to be served.
+// A Document is a static HTTP resource with an ETag, such as the description as JSON.
 type Document struct {
 	mediaType    string
 	cacheControl string
@@ -122,24 +120,22 @@ func newDocument(mediaType string, body []byte) *Document {
 // Bytes returns a copy of the document.
 func (d *Document) Bytes() []byte { return bytes.Clone(d.body) }
 
-// ServeHTTP answers GET and HEAD with the document, or with 304 if the client
-// has it already by its If-None-Match (RFC 9110, 13.1.2). It never fails: other
-// preconditions and ranges, whose refusal would not be an Error (C1.3), are
-// ignored. The caller sees to it that no other method comes here.
+// ServeHTTP responds to GET and HEAD with the document, or with 304 if If-None-Match
+// matches (RFC 9110, section 13.1.2). It ignores other preconditions and ranges, since
+// their failure would not be an Error (C1.3). The caller must not pass other methods.
 func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", d.mediaType)
 	header.Set("Cache-Control", d.cacheControl)
 	header.Set("ETag", d.etag)
-	header.Set("Content-Length", strconv.Itoa(len(d.body))) // ServeContent leaves it out if there is a Content-Encoding
+	header.Set("Content-Length", strconv.Itoa(len(d.body))) // ServeContent omits it if there is a Content-Encoding
 	conditional := &http.Request{Method: r.Method, Header: http.Header{
 		"If-None-Match": {strings.Join(r.Header.Values("If-None-Match"), ", ")},
 	}}
 	http.ServeContent(withoutRanges{w}, conditional, "", time.Time{}, bytes.NewReader(d.body))
 }
 
-// withoutRanges takes back the offer to answer with ranges that
-// [http.ServeContent] makes.
+// withoutRanges removes the Accept-Ranges that [http.ServeContent] sets.
 type withoutRanges struct{ http.ResponseWriter }
 
 func (w withoutRanges) WriteHeader(status int) {

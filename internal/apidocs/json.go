@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// encodeJSON writes a YAML document as JSON, in the order of its source and
-// with its numbers digit by digit: no integer goes through a float.
+// encodeJSON encodes a YAML document as JSON in its original order. Numbers are copied
+// literally, so that integers keep their precision.
 func encodeJSON(root *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	if err := writeJSON(jsontext.NewEncoder(&b, jsontext.WithIndent("  ")), root); err != nil {
@@ -45,8 +45,8 @@ func writeNodes(enc *jsontext.Encoder, begin jsontext.Token, nodes []*yaml.Node,
 	return enc.WriteToken(end)
 }
 
-// writeScalar writes a string as such and everything else as it is spelt. The
-// encoder refuses a spelling that JSON does not know, such as 0x10 or Yes.
+// writeScalar writes a string quoted and any other scalar literally. The encoder rejects
+// literals that are not valid JSON, such as 0x10 or Yes.
 func writeScalar(enc *jsontext.Encoder, node *yaml.Node) error {
 	if node.ShortTag() == "!!str" {
 		return enc.WriteToken(jsontext.String(node.Value))

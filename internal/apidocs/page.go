@@ -19,20 +19,18 @@ var (
 	scalarLicence string
 )
 
-// A Page is the interactive reference: the description as a page from which
-// requests can be sent. It asks nothing of any other server.
+// A Page is the interactive API reference. It loads nothing from other servers.
 type Page struct {
 	html   *Document
 	policy string
-	// Script is what draws the page. It is served at ScriptPath.
+	// Script renders the page. It is served at ScriptPath.
 	Script *Script
-	// ScriptPath is the path of Script, which changes with its contents. The
-	// page, at /docs, refers to it relatively, and so stands a prefix that a
-	// proxy takes away.
+	// ScriptPath is the path of Script, which depends on its contents. The page
+	// at /docs refers to it relatively, so that a proxy may remove a prefix.
 	ScriptPath string
 }
 
-// NewPage returns the page.
+// NewPage returns the page of the embedded description.
 func NewPage() (*Page, error) {
 	script := newScript()
 	p := &Page{
@@ -56,13 +54,13 @@ func NewPage() (*Page, error) {
 	return p, nil
 }
 
-// hashSource names an inline script in a Content-Security-Policy.
+// hashSource returns the hash of an inline script for a Content-Security-Policy.
 func hashSource(script string) string {
 	sum := sha256.Sum256([]byte(script))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// ServeHTTP answers GET and HEAD with the page, as [Document.ServeHTTP] does.
+// ServeHTTP responds to GET and HEAD with the page, as [Document.ServeHTTP] does.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", p.policy)
 	w.Header().Set("Referrer-Policy", "no-referrer")

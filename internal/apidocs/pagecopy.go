@@ -9,11 +9,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A pageCopy is the description as the page needs it. Scripts read every number
-// as a float64, so what would lose digits there is made text or left out.
+// A pageCopy is the description for the page. Scripts parse numbers as float64, so
+// numbers that would lose digits are converted to strings or removed.
 type pageCopy struct {
 	title, summary string
-	json           []byte // can stand in a script element
+	json           []byte // safe in a script element
 }
 
 func describePage(openAPI []byte) (pageCopy, error) {
@@ -26,7 +26,7 @@ func describePage(openAPI []byte) (pageCopy, error) {
 		d.title, d.summary = text(info, "title"), text(info, "summary")
 		drop(info, "contact") // a name without a link would look like a button
 	}
-	if err := keepText(&root, false); err != nil {
+	if err := preserveIntegers(&root, false); err != nil {
 		return pageCopy{}, err
 	}
 	var b bytes.Buffer
@@ -37,7 +37,7 @@ func describePage(openAPI []byte) (pageCopy, error) {
 	return d, nil
 }
 
-// text returns the text under key in a mapping, or nothing.
+// text returns the scalar under key in a mapping, or "".
 func text(mapping *yaml.Node, key string) string {
 	if value := member(mapping, key); value != nil {
 		return value.Value
@@ -45,7 +45,7 @@ func text(mapping *yaml.Node, key string) string {
 	return ""
 }
 
-// drop takes key out of a mapping.
+// drop removes key from a mapping.
 func drop(mapping *yaml.Node, key string) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
@@ -55,16 +55,16 @@ func drop(mapping *yaml.Node, key string) {
 	}
 }
 
-// keepText makes the examples of a request text, which the page shows and sends
-// as it is, and so great integers elsewhere. Limits that are great integers are
-// left out: the format int64 says the same.
-func keepText(node *yaml.Node, ofRequest bool) error {
-	if isGreatInteger(node) {
+// preserveIntegers converts request examples, which the page shows and sends literally,
+// and large integers elsewhere to strings. It removes minimum and maximum if they are
+// large integers: the format int64 implies them.
+func preserveIntegers(node *yaml.Node, ofRequest bool) error {
+	if isLargeInteger(node) {
 		node.SetString(node.Value)
 	}
 	if node.Kind != yaml.MappingNode {
 		for _, child := range node.Content {
-			if err := keepText(child, ofRequest); err != nil {
+			if err := preserveIntegers(child, ofRequest); err != nil {
 				return err
 			}
 		}
@@ -73,7 +73,7 @@ func keepText(node *yaml.Node, ofRequest bool) error {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i].Value, node.Content[i+1]
 		switch {
-		case (key == "minimum" || key == "maximum") && isGreatInteger(value):
+		case (key == "minimum" || key == "maximum") && isLargeInteger(value):
 			node.Content = slices.Delete(node.Content, i, i+2)
 			i -= 2
 			continue
@@ -84,15 +84,15 @@ func keepText(node *yaml.Node, ofRequest bool) error {
 			}
 			value.SetString(string(bytes.TrimSpace(b.Bytes())))
 		}
-		if err := keepText(value, ofRequest || key == "requestBody"); err != nil {
+		if err := preserveIntegers(value, ofRequest || key == "requestBody"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// isGreatInteger reports whether a node is an integer that a float64 may not hold.
-func isGreatInteger(node *yaml.Node) bool {
+// isLargeInteger reports whether a node is an integer that a float64 may not represent exactly.
+func isLargeInteger(node *yaml.Node) bool {
 	const most = 1<<53 - 1
 	if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!int" {
 		return false

@@ -11,14 +11,12 @@ import (
 	"sync"
 )
 
-// scalarScript is the script that draws the page, as make update-docs-ui has
-// fetched and compressed it.
+// scalarScript is the gzipped script of the page, fetched by make update-docs-ui.
 //
 //go:embed scalar/standalone.js.gz
 var scalarScript []byte
 
-// A Script is a script that is kept compressed, and served so to all who can
-// take it.
+// A Script is a gzipped script, which is served compressed to clients that accept gzip.
 type Script struct {
 	version    string // changes with the contents
 	compressed *Document
@@ -28,7 +26,7 @@ type Script struct {
 func newScript() *Script {
 	s := &Script{
 		compressed: newScriptDocument(scalarScript),
-		plain:      sync.OnceValue(func() *Document { return newScriptDocument(unzipped(scalarScript)) }),
+		plain:      sync.OnceValue(func() *Document { return newScriptDocument(decompress(scalarScript)) }),
 	}
 	s.version = strings.Trim(s.compressed.etag, `"`)[:12]
 	return s
@@ -36,11 +34,11 @@ func newScript() *Script {
 
 func newScriptDocument(body []byte) *Document {
 	d := newDocument("text/javascript; charset=utf-8", body)
-	d.cacheControl = "public, max-age=31536000, immutable" // another script has another path
+	d.cacheControl = "public, max-age=31536000, immutable" // the path depends on the contents
 	return d
 }
 
-// ServeHTTP answers GET and HEAD with the script, as [Document.ServeHTTP] does.
+// ServeHTTP responds to GET and HEAD with the script, as [Document.ServeHTTP] does.
 func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if !Accepts(r.Header.Values("Accept-Encoding"), "gzip") {
@@ -51,8 +49,8 @@ func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.compressed.ServeHTTP(w, r)
 }
 
-// unzipped returns what was compressed, which is known to be whole by a test.
-func unzipped(compressed []byte) []byte {
+// decompress returns the decompressed data. A test ensures that the script is valid.
+func decompress(compressed []byte) []byte {
 	reader, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		return nil
@@ -61,8 +59,8 @@ func unzipped(compressed []byte) []byte {
 	return plain
 }
 
-// Accepts reports whether the values of an Accept or Accept-Encoding header name
-// wanted, with a weight that is not 0 (RFC 9110, section 12.4.2).
+// Accepts reports whether the values of an Accept or Accept-Encoding header list
+// wanted with a weight other than 0 (RFC 9110, section 12.4.2).
 func Accepts(values []string, wanted string) bool {
 	for item := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		name, parameters, _ := strings.Cut(item, ";")
@@ -72,7 +70,7 @@ func Accepts(values []string, wanted string) bool {
 		weight := 1.0
 		for parameter := range strings.SplitSeq(parameters, ";") {
 			if q, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(parameter)), "q="); ok {
-				weight, _ = strconv.ParseFloat(q, 64) // 0 if it makes no sense
+				weight, _ = strconv.ParseFloat(q, 64) // malformed: 0
 			}
 		}
 		return weight > 0

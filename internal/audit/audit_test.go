@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -23,19 +22,19 @@ import (
 	"plantstore/storage"
 )
 
-// silent is a logger that says nothing.
+// silent is a logger that discards all records.
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // heard returns a store whose creates are noted on what target opens, and what its log
 // says of that.
-func heard(t *testing.T, target func() (audit.Target, error), fake *fakeStore) (*audit.Store, *audit.Log, *strings.Builder) {
+func heard(t *testing.T, target func() (audit.Target, error), fake *fakeEngine) (*storage.Store, *audit.Log, *strings.Builder) {
 	t.Helper()
 	said := new(strings.Builder)
 	log, err := audit.Open(target, slog.New(slog.NewTextHandler(said, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return audit.NewStore(fake, log), log, said
+	return newStore(fake, log), log, said
 }
 
 // on returns what opens a disk.
@@ -44,7 +43,7 @@ func on(d *disk) func() (audit.Target, error) {
 }
 
 // open returns a store whose creates are noted on a disk, until the test ends.
-func open(t *testing.T, d *disk, fake *fakeStore) (*audit.Store, *audit.Log) {
+func open(t *testing.T, d *disk, fake *fakeEngine) (*storage.Store, *audit.Log) {
 	t.Helper()
 	store, log, _ := heard(t, on(d), fake)
 	t.Cleanup(func() { _ = store.Close() })
@@ -78,22 +77,22 @@ func notes(t *testing.T, text string) []note {
 	return all
 }
 
-func byAuthor(t *testing.T, author storage.Author) context.Context {
+func byActor(t *testing.T, actor storage.Actor) context.Context {
 	t.Helper()
-	return storage.WithAuthor(t.Context(), author)
+	return storage.WithActor(t.Context(), actor)
 }
 
 // What is created is noted before Create returns, and what is refused is not.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
-	fake := &fakeStore{outcomes: map[int64]error{
+	fake := &fakeEngine{outcomes: map[int64]error{
 		2: &storage.ExistsError{}, 3: fmt.Errorf("%w: the disk", storage.ErrUnknown), 5: storage.ErrNoSpace,
 	}}
 	store, _ := open(t, d, fake)
 	before := time.Now().Truncate(time.Microsecond)
 	subject, request, remote := "alice \"<\n\u2028\x00", "req-1", "192.0.2.1:7"
-	ctx := byAuthor(t, storage.Author{Subject: subject, RequestID: request, Remote: remote})
+	ctx := byActor(t, storage.Actor{Subject: subject, RequestID: request, Remote: remote})
 	for id := range int64(4) {
 		if err := store.Create(ctx, id, models.Plant{}); !errors.Is(err, fake.outcomes[id]) {
 			t.Errorf("Create %d: %v", id, err)
@@ -136,7 +135,7 @@ func TestFullDisk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				d, fake := newDisk(), &fakeStore{}
+				d, fake := newDisk(), &fakeEngine{}
 				d.fault = fault.is
 				store, _ := open(t, d, fake)
 				d.set(10, nil) // a part of a line
@@ -180,7 +179,7 @@ func ids(notes []note) (all []int64) {
 // What is still to be noted at the end goes where somebody may see it.
 func TestClosedWhileFull(t *testing.T) {
 	t.Parallel()
-	d, fake := newDisk(), &fakeStore{}
+	d, fake := newDisk(), &fakeEngine{}
 	d.room, d.fault = 10, syscall.ENOSPC
 	store, _, said := heard(t, on(d), fake)
 	_ = store.Create(t.Context(), 4711, models.Plant{})
@@ -199,7 +198,7 @@ func TestClosedWhileFull(t *testing.T) {
 	}
 }
 
-// What is said about the log is said while nothing is locked that creates need.
+// The log is written without a lock that creates need.
 func TestSaidUnlocked(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
@@ -209,15 +208,15 @@ func TestSaidUnlocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := audit.NewStore(&fakeStore{}, log)
+	store := newStore(&fakeEngine{}, log)
 	asking.ask = store.Ready
 	if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) {
 		t.Errorf("Create: %v", err)
 	}
 	if err := <-asking.answered; !errors.Is(err, storage.ErrNoSpace) {
-		t.Errorf("while it is said that nothing can be written Ready returns: %v", err)
+		t.Errorf("while the failure is being logged Ready returns: %v", err)
 	}
-	_ = store.Close() // it says that the disk is full
+	_ = store.Close() // it logs that the disk is full
 }
 
 // An askingHandler asks something, in another goroutine, while it handles its first
@@ -253,7 +252,7 @@ func (h *askingHandler) Handle(context.Context, slog.Record) error {
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d, fake := newDisk(), &fakeStore{}
+		d, fake := newDisk(), &fakeEngine{}
 		d.held = make(chan struct{})
 		store, log := open(t, d, fake)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -268,7 +267,7 @@ func TestStuck(t *testing.T) {
 			t.Error("it was opened again")
 		}
 		if err := store.Close(); err == nil {
-			t.Error("Close says that all was written")
+			t.Error("Close returns nil")
 		}
 		close(d.held)
 		synctest.Wait()
@@ -285,7 +284,7 @@ func TestSync(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
-		store, _, said := heard(t, on(d), &fakeStore{})
+		store, _, said := heard(t, on(d), &fakeEngine{})
 		if err := store.Create(t.Context(), 1, models.Plant{}); err != nil {
 			t.Fatal(err)
 		}
@@ -307,17 +306,17 @@ func TestSync(t *testing.T) {
 			t.Errorf("after one that did not: %v", err)
 		}
 		if want := "since=2000-01-01T00:00:01.000Z cause=broken"; strings.Count(said.String(), want) != 1 { // a bubble begins in 2000
-			t.Errorf("it says %s, want %q once", said, want)
+			t.Errorf("the log is %s, want %q once", said, want)
 		}
 	})
 }
 
-// Which lines are in doubt is said, too, if a write has failed before the sync.
+// Lines that may be lost are logged, too, if a write has failed before the sync.
 func TestSyncFailsAfterWrite(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
-		store, _, said := heard(t, on(d), &fakeStore{})
+		store, _, said := heard(t, on(d), &fakeEngine{})
 		if err := store.Create(t.Context(), 1, models.Plant{}); err != nil {
 			t.Fatal(err)
 		}
@@ -332,36 +331,8 @@ func TestSyncFailsAfterWrite(t *testing.T) {
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
-		if strings.Count(said.String(), "lines of the audit log may be lost") != 1 {
-			t.Errorf("it says %s", said)
+		if strings.Count(said.String(), "audit log sync failed: lines may be lost") != 1 {
+			t.Errorf("the log is %s", said)
 		}
 	})
-}
-
-// A store that can copy itself still can, and one that cannot says so.
-func TestSnapshot(t *testing.T) {
-	t.Parallel()
-	store, _ := open(t, newDisk(), &fakeStore{})
-	if err := store.Snapshot(t.Context(), io.Discard); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("Snapshot: %v", err)
-	}
-	log, err := audit.Open(audit.Stream(io.Discard), silent())
-	if err != nil {
-		t.Fatal(err)
-	}
-	able := audit.NewStore(&snapshotter{}, log)
-	defer func() { _ = able.Close() }()
-	var text strings.Builder
-	if err := able.Snapshot(t.Context(), &text); err != nil || text.String() != "copy" {
-		t.Errorf("Snapshot writes %q: %v", &text, err)
-	}
-}
-
-// A snapshotter is a store that can copy itself.
-type snapshotter struct{ fakeStore }
-
-// Snapshot implements [storage.Snapshotter].
-func (*snapshotter) Snapshot(_ context.Context, w io.Writer) error {
-	_, err := io.WriteString(w, "copy")
-	return err
 }

@@ -7,15 +7,18 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"plantstore/internal/atomicfile"
 )
 
-// File returns what opens the file at path for a [Log]: to append to it, and made
-// for its owner alone if it is not there. A last line that a crash has cut short
-// gets its end first. A file that begins as no audit log does is refused with
-// [ErrForeign], and so is a pipe. A device, such as a terminal, is taken as it is.
+// File returns a function that opens the file at path for a [Log], to append to it. A
+// new file has mode 0600. A line that a crash has truncated gets a line end. Pipes, and
+// files that don't begin like an audit log, are refused with [ErrForeign]; devices such
+// as terminals are accepted. Links and directories follow the rules of
+// [atomicfile.OpenFile].
 func File(path string) func() (Target, error) {
 	return func() (Target, error) {
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600) //nolint:gosec // the operator names the file
+		file, err := atomicfile.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -27,10 +30,10 @@ func File(path string) func() (Target, error) {
 	}
 }
 
-// ErrForeign is the error of a file that is no audit log.
-var ErrForeign = errors.New("it is no audit log, and nothing was written to it: name another file")
+// ErrForeign is returned for a file that is not an audit log.
+var ErrForeign = errors.New("not an audit log, left unchanged: name another file")
 
-// prepare returns the target that an open file is.
+// prepare returns the target for an open file.
 func prepare(file *os.File) (Target, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -44,17 +47,17 @@ func prepare(file *os.File) (Target, error) {
 	case info.Size() == 0:
 		return newRegular(file), nil
 	}
-	if err := checkForm(file, info.Size()); err != nil {
+	if err := checkFormat(file, info.Size()); err != nil {
 		return nil, err
 	}
 	return newRegular(file), endLine(file, info.Size())
 }
 
-// A regular is a target that keeps what is written to it.
+// A regular is a regular file.
 type regular struct {
 	*os.File
 
-	nameless bool // it had no name when it was opened, as /dev/stdout leads to
+	nameless bool // it had no name when it was opened, as through /dev/stdout
 }
 
 func newRegular(file *os.File) regular { return regular{file, isRemoved(file)} }
@@ -62,7 +65,7 @@ func newRegular(file *os.File) regular { return regular{file, isRemoved(file)} }
 // Removed implements [Target].
 func (r regular) Removed() bool { return !r.nameless && isRemoved(r.File) }
 
-// A device is a target that cannot be synced, such as a terminal.
+// A device is a character device, such as a terminal. It cannot be synced.
 type device struct{ *os.File }
 
 // Sync implements [Target].
@@ -71,8 +74,8 @@ func (device) Sync() error { return nil }
 // Removed implements [Target].
 func (device) Removed() bool { return false }
 
-// checkForm refuses a file of that size that begins as no audit log does.
-func checkForm(file *os.File, size int64) error {
+// checkFormat returns [ErrForeign] unless the file begins like an audit log.
+func checkFormat(file *os.File, size int64) error {
 	begin := make([]byte, min(size, int64(len(lineStart))))
 	if _, err := file.ReadAt(begin, 0); err != nil {
 		return err
@@ -83,7 +86,7 @@ func checkForm(file *os.File, size int64) error {
 	return nil
 }
 
-// endLine ends the last line of a file of that size.
+// endLine appends a line end if the last line has none.
 func endLine(file *os.File, size int64) error {
 	last := make([]byte, 1)
 	_, err := file.ReadAt(last, size-1)
@@ -93,12 +96,12 @@ func endLine(file *os.File, size int64) error {
 	return err
 }
 
-// Stream returns what opens w for a [Log], which does not close it.
+// Stream returns a function that opens w for a [Log], which does not close it.
 func Stream(w io.Writer) func() (Target, error) {
 	return func() (Target, error) { return stream{w}, nil }
 }
 
-// A stream is a target that is no file of ours.
+// A stream is a writer that belongs to the caller.
 type stream struct{ io.Writer }
 
 // Sync implements [Target].

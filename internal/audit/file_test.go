@@ -23,7 +23,7 @@ func TestFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		store := audit.NewStore(&fakeStore{}, log)
+		store := newStore(&fakeEngine{}, log)
 		if err := errors.Join(store.Create(t.Context(), id, models.Plant{}), store.Close()); err != nil {
 			t.Error(err)
 		}

@@ -17,68 +17,67 @@ import (
 )
 
 const (
-	// maxWaiting is how many bytes of lines may wait for one that is being
-	// written. Then nothing more is created.
-	maxWaiting = 4 << 20
-	// interval is how often lines are brought to the disk, and tried again after a
-	// failure.
+	// maxPending is how many bytes of lines may wait for the write in progress.
+	// Beyond it creates stop.
+	maxPending = 4 << 20
+	// interval is the time between two syncs, and before a failed write is retried.
 	interval = time.Second
-	// patience is how long a write may take before nothing more is created, and
-	// how long Close and Reopen wait.
+	// patience is how long a write may take before creates stop, and how long Close
+	// and Reopen wait.
 	patience = 5 * time.Second
 )
 
-// errStuck is about a target that takes nothing.
-var errStuck = errors.New("what is written to it is not taken")
+// errStalled is returned while a write to the target does not return.
+var errStalled = errors.New("a write has stalled")
 
-// A Target is what a [Log] is written to.
+// A Target is the file or stream of a [Log].
 type Target interface {
 	io.WriteCloser
 
-	// Sync brings what was written to the disk.
+	// Sync flushes all writes to the disk.
 	Sync() error
 
-	// Removed reports whether nobody can find any more what is written to it.
+	// Removed reports whether the file has no name any more.
 	Removed() bool
 }
 
-// A Log writes lines, each once, in their order, and whole as long as its target
-// is not replaced in the middle of one. Lines that come while others are being
-// written are the next write. It may be used by any number of goroutines.
+// A Log appends lines to a target, in order, each exactly once. Lines are committed in
+// groups: each write takes all lines appended during the previous one. It is safe for
+// concurrent use.
 type Log struct {
 	open   func() (Target, error)
 	logger *slog.Logger
 
-	wake    chan struct{} // holds one: there are lines
+	wake    chan struct{} // buffers one: next is not nil
 	reopens chan chan error
 	closing chan struct{}
-	ended   chan struct{} // closed when nothing is written any more
+	done    chan struct{} // closed when run returns
 
-	// What belongs to the goroutine that writes.
-	target Target
-	rest   []byte    // lines that could not be written, from the start of one
-	torn   int       // how many bytes of them have been written to target
-	dirty  bool      // something was written since the last sync
-	synced time.Time // when all that had been written was on the disk
-	doubt  bool      // the last sync has failed
+	// Only for the goroutine of run.
+	target     Target
+	unwritten  []byte // lines to retry, from the beginning of a line
+	partial    int    // how many bytes of unwritten are in target already
+	dirty      bool   // written to since the last sync
+	synced     time.Time
+	syncFailed bool // the last sync
 
 	mu      sync.Mutex
-	next    *batch    // nil if there are no lines
-	memory  []byte    // for the next batch
-	begun   time.Time // when the write that is under way began; zero if there is none
-	failure error     // why nothing can be written; nil while it can
+	next    *batch    // nil without lines
+	spare   []byte    // memory for the next batch
+	started time.Time // the write in progress; zero without one
+	failure error     // of the last write or sync
 	closed  bool
 }
 
-// A batch is what is written at a time.
+// A batch is the lines of one write.
 type batch struct {
 	lines []byte
-	done  chan struct{} // closed when err is known
+	done  chan struct{} // closed when err is set
 	err   error
 }
 
-// Open returns a Log of what open opens, which it calls again at each Reopen. It
-// tells logger when lines cannot be written, and when they can again.
+// Open opens a target and returns a Log that appends to it. Reopen calls open again.
+// The logger reports when writes begin to fail, and when they succeed again.
 func Open(open func() (Target, error), logger *slog.Logger) (*Log, error) {
 	target, err := open()
 	if err != nil {
@@ -87,34 +86,34 @@ func Open(open func() (Target, error), logger *slog.Logger) (*Log, error) {
 	l := &Log{
 		open: open, logger: logger, target: target, synced: time.Now(),
 		wake: make(chan struct{}, 1), reopens: make(chan chan error),
-		closing: make(chan struct{}), ended: make(chan struct{}),
+		closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	go l.run()
 	return l, nil
 }
 
-// Reopen goes on in a new target, which open returns, after every line that was
-// appended before is in the old one. If it cannot be opened the old one stays.
+// Reopen writes all lines appended so far, and replaces the target by a newly opened
+// one. On error the old one stays in use.
 func (l *Log) Reopen(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errStuck)
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errStalled)
 	defer cancel()
-	answer := make(chan error, 1)
+	result := make(chan error, 1)
 	select {
-	case l.reopens <- answer:
-	case <-l.ended:
+	case l.reopens <- result:
+	case <-l.done:
 		return nil
 	case <-ctx.Done():
 	}
 	select {
-	case err := <-answer:
+	case err := <-result:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("the audit log was not opened again: %w", context.Cause(ctx))
+		return fmt.Errorf("reopen the audit log: %w", context.Cause(ctx))
 	}
 }
 
-// Close writes what is left. What cannot be written it leaves to the logger.
-// Closing again does nothing.
+// Close writes the remaining lines and closes the target. Lines that cannot be written
+// are logged. A second call only returns the same error.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	first := !l.closed
@@ -123,35 +122,20 @@ func (l *Log) Close() error {
 	if first {
 		close(l.closing)
 	}
-	enough := time.NewTimer(patience)
-	defer enough.Stop()
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
 	select {
-	case <-l.ended:
-	case <-enough.C:
-		return fmt.Errorf("the audit log is not complete: %w", errStuck)
+	case <-l.done:
+	case <-timeout.C:
+		return fmt.Errorf("close the audit log: %w", errStalled)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failure
 }
 
-// ready returns nil while lines can be written, else why not.
-func (l *Log) ready() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.failure != nil:
-		return l.failure
-	case l.next != nil && len(l.next.lines) > maxWaiting:
-		return fmt.Errorf("%w: %d bytes wait to be written to the audit log", storage.ErrOverloaded, len(l.next.lines))
-	case !l.begun.IsZero() && time.Since(l.begun) > patience:
-		return fmt.Errorf("%w: %w: %w", storage.ErrUnavailable, storage.ErrAuditLog, errStuck)
-	}
-	return nil
-}
-
-// append appends the lines that add adds, and returns nil when they are written.
-// Else it returns ErrUnrecorded; they may yet be.
+// append appends the lines that add adds, and waits until they are written. After
+// [storage.ErrUnrecorded] they may still be written later.
 func (l *Log) append(ctx context.Context, add func(lines []byte, now time.Time) []byte) error {
 	b, err := l.enqueue(add)
 	if b == nil {
@@ -159,39 +143,39 @@ func (l *Log) append(ctx context.Context, add func(lines []byte, now time.Time) 
 	}
 	select {
 	case l.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // run is woken already
 	}
-	runtime.Gosched() // when all who are ready to run have done so, the lines are written as a rule
+	runtime.Gosched() // run usually writes the lines meanwhile, so that the wait below costs nothing
 	select {
 	case <-b.done:
 		return b.err
 	case <-ctx.Done():
 	}
 	select {
-	case <-b.done: // at the same time
+	case <-b.done: // both were ready
 		return b.err
 	default:
 		return fmt.Errorf("%w: %w", storage.ErrUnrecorded, context.Cause(ctx))
 	}
 }
 
-// enqueue adds lines to the next batch, which it returns.
+// enqueue adds lines to the next batch and returns it, or nil if add adds none.
 func (l *Log) enqueue(add func(lines []byte, now time.Time) []byte) (*batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return nil, fmt.Errorf("%w: it is closed", storage.ErrUnrecorded)
+		return nil, fmt.Errorf("%w: the audit log is closed", storage.ErrUnrecorded)
 	}
 	b := l.next
 	if b == nil {
-		b = &batch{lines: l.memory[:0], done: make(chan struct{})}
-		l.memory = nil
+		b = &batch{lines: l.spare[:0], done: make(chan struct{})}
+		l.spare = nil
 	}
 	before := len(b.lines)
 	b.lines = add(b.lines, time.Now().UTC())
-	if len(b.lines) == before && l.next == nil { // there was nothing to note
-		l.memory = b.lines
-		return nil, nil //nolint:nilnil // so that nobody waits
+	if len(b.lines) == before && l.next == nil {
+		l.spare = b.lines
+		return nil, nil //nolint:nilnil // documented
 	}
 	l.next = b
 	return b, nil
@@ -199,116 +183,116 @@ func (l *Log) enqueue(add func(lines []byte, now time.Time) []byte) (*batch, err
 
 // run writes until Close is called.
 func (l *Log) run() {
-	defer close(l.ended)
+	defer close(l.done)
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-l.wake:
-			runtime.Gosched() // others whose plants were in the same commit come first
+			runtime.Gosched() // lets the other creates of the same commit join the batch
 			l.write()
 		case <-ticker.C:
-			l.write() // again, if it has failed
+			l.write() // retries unwritten lines
 			l.sync()
-		case answer := <-l.reopens:
-			answer <- l.replace()
+		case result := <-l.reopens:
+			result <- l.replace()
 		case <-l.closing:
 			l.write()
-			l.end()
+			l.closeTarget()
 			return
 		}
 	}
 }
 
-// write writes what could not be written before, and the next batch.
+// write writes the unwritten lines and the next batch.
 func (l *Log) write() {
-	b := l.take()
-	err := l.find()
+	b := l.nextBatch()
+	err := l.replaceRemoved()
 	if b == nil {
 		return
 	}
-	lines, written := b.lines, l.torn
-	if len(l.rest) > 0 {
-		lines = slices.Concat(l.rest, b.lines)
+	lines, written := b.lines, l.partial
+	if len(l.unwritten) > 0 {
+		lines = slices.Concat(l.unwritten, b.lines)
 	}
 	if err == nil {
 		var n int
-		n, err = l.target.Write(lines[l.torn:])
+		n, err = l.target.Write(lines[l.partial:])
 		written += n
 	}
 	l.dirty = l.dirty || written > 0
-	whole := bytes.LastIndexByte(lines[:written], '\n') + 1
-	l.rest, l.torn = bytes.Clone(lines[whole:]), written-whole
-	l.settle(b, err)
+	complete := bytes.LastIndexByte(lines[:written], '\n') + 1
+	l.unwritten, l.partial = bytes.Clone(lines[complete:]), written-complete
+	l.finish(b, err)
 }
 
-// take returns the batch that is to be written now, nil if there are no lines.
-func (l *Log) take() *batch {
+// nextBatch returns the batch to write, or nil if there are no lines.
+func (l *Log) nextBatch() *batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.next
-	if b == nil && len(l.rest) > 0 {
+	if b == nil && len(l.unwritten) > 0 {
 		b = &batch{done: make(chan struct{})}
 	}
 	if b != nil {
-		l.next, l.begun = nil, time.Now()
+		l.next, l.started = nil, time.Now()
 	}
 	return b
 }
 
-// find goes on in a new target if the file that is open was removed. If there can
-// be none it returns why, and tries again the next time.
-func (l *Log) find() error {
+// replaceRemoved opens a new target if the file was removed. The next write retries
+// after an error.
+func (l *Log) replaceRemoved() error {
 	if !l.target.Removed() {
 		return nil
 	}
-	l.dirty = false // nobody can find what is in it, on the disk or not
+	l.dirty = false // a removed file needs no sync
 	target, err := l.open()
 	if err != nil {
-		err = fmt.Errorf("its file was removed, and a new one cannot be opened: %w", err)
-		l.judge(err)
+		err = fmt.Errorf("the file was removed, and a new one cannot be opened: %w", err)
+		l.setFailure(err)
 		return err
 	}
-	l.logger.Error("the file of the audit log was removed, and with it all lines that were in it: the audit log goes on in the one that has its name now")
+	l.logger.Error("audit log removed with all its lines: continuing in a new file")
 	_ = l.target.Close()
-	l.target, l.torn = target, 0
-	if len(l.rest) == 0 { // else the next write says more
-		l.judge(nil)
+	l.target, l.partial = target, 0
+	if len(l.unwritten) == 0 { // else the next write decides
+		l.setFailure(nil)
 	}
 	return nil
 }
 
-// settle tells those who wait for the batch what became of it.
-func (l *Log) settle(b *batch, err error) {
+// finish ends the write of a batch and wakes the creates that wait for it.
+func (l *Log) finish(b *batch, err error) {
 	if err != nil {
 		b.err = fmt.Errorf("%w: %w", storage.ErrUnrecorded, err)
 	}
-	l.judge(err)
+	l.setFailure(err)
 	l.mu.Lock()
-	l.begun = time.Time{}
-	if cap(b.lines) <= maxWaiting {
-		l.memory = b.lines
+	l.started = time.Time{}
+	if cap(b.lines) <= maxPending {
+		l.spare = b.lines
 	}
 	l.mu.Unlock()
 	close(b.done)
 }
 
-// judge takes note of how the last write or sync went, and says so if that has
-// changed: after it has unlocked l.mu, for which creates wait.
-func (l *Log) judge(err error) {
+// setFailure sets or clears the failure by the error of the last write or sync, and
+// logs a change, without l.mu, for which creates wait.
+func (l *Log) setFailure(err error) {
 	l.mu.Lock()
 	failed := l.failure != nil
 	l.failure = failureOf(err)
 	l.mu.Unlock()
 	switch {
 	case err != nil && !failed:
-		l.logger.Error("the audit log cannot be written: no plant is created until it can", "cause", err.Error())
+		l.logger.Error("audit log cannot be written: creates stopped", "cause", err.Error())
 	case err == nil && failed:
-		l.logger.Warn("the audit log is written again")
+		l.logger.Warn("audit log written again: creates resumed")
 	}
 }
 
-// failureOf returns what creates get after a write or sync with that outcome.
+// failureOf returns the error of creates after a write or sync that returned err.
 func failureOf(err error) error {
 	switch {
 	case err == nil:
@@ -319,9 +303,9 @@ func failureOf(err error) error {
 	return fmt.Errorf("%w: %w: %s", storage.ErrUnavailable, storage.ErrAuditLog, err.Error())
 }
 
-// sync brings what was written to the disk. When it fails the system may have given
-// up what it could not write, and say next time that all is well: so it is said which
-// lines are in doubt, whatever else goes wrong.
+// sync syncs the target. After a failed sync the kernel may drop the dirty pages, and
+// the next sync succeed without them: so the first failure logs since when lines may
+// be lost.
 func (l *Log) sync() {
 	if !l.dirty {
 		return
@@ -329,40 +313,39 @@ func (l *Log) sync() {
 	now, err := time.Now(), l.target.Sync()
 	if err == nil {
 		l.synced = now
-	} else if !l.doubt {
-		l.logger.Error("lines of the audit log may be lost: its disk has failed", "since", l.synced.UTC(), "cause", err.Error())
+	} else if !l.syncFailed {
+		l.logger.Error("audit log sync failed: lines may be lost", "since", l.synced.UTC(), "cause", err.Error())
 	}
-	l.dirty, l.doubt = err != nil, err != nil
-	if err != nil || len(l.rest) == 0 { // else the last write says more
-		l.judge(err)
+	l.dirty, l.syncFailed = err != nil, err != nil
+	if err != nil || len(l.unwritten) == 0 { // else the last write decided
+		l.setFailure(err)
 	}
 }
 
-// replace goes on in a new target. A line of which the old one has a part only is
-// written anew.
+// replace continues in a newly opened target. A line that is partially in the old one
+// is rewritten.
 func (l *Log) replace() error {
 	l.write()
 	target, err := l.open()
 	if err != nil {
-		return fmt.Errorf("the audit log goes on in the file that is open: %w", err)
+		return fmt.Errorf("reopen failed, keeping the previous audit log: %w", err)
 	}
 	l.sync()
 	if err := l.target.Close(); err != nil {
-		l.logger.Error("the audit log goes on in a new file, but the old one could not be closed: see that it has its last lines",
-			"cause", err.Error())
+		l.logger.Error("previous audit log not closed: its last lines may be lost", "cause", err.Error())
 	}
-	l.target, l.torn = target, 0
+	l.target, l.partial = target, 0
 	l.write()
 	return nil
 }
 
-// end closes the target.
-func (l *Log) end() {
+// closeTarget syncs and closes the target, and logs lines that were not written.
+func (l *Log) closeTarget() {
 	l.sync()
-	if len(l.rest) > 0 {
-		l.logger.Error("lines of the audit log were not written", "lines", string(l.rest))
+	if len(l.unwritten) > 0 {
+		l.logger.Error("audit log lines not written", "lines", string(l.unwritten))
 	}
 	if err := l.target.Close(); err != nil {
-		l.judge(err)
+		l.setFailure(err)
 	}
 }

@@ -2,14 +2,13 @@ package audit_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
 
-	"plantstore/models"
+	"plantstore/internal/audit"
 	"plantstore/storage"
 )
 
@@ -96,9 +95,9 @@ func (d *disk) remove() {
 	d.gone = true
 }
 
-// A fakeStore answers creates with outcomes by id, nil if there is none.
-type fakeStore struct {
-	storage.Store
+// A fakeEngine commits with outcomes by id, nil if there is none.
+type fakeEngine struct {
+	storage.Engine // nil: no test reads
 
 	outcomes map[int64]error
 	mu       sync.Mutex
@@ -106,27 +105,24 @@ type fakeStore struct {
 	closed   bool
 }
 
-// Create implements [storage.Store].
-func (f *fakeStore) Create(_ context.Context, id int64, _ models.Plant) error {
+// Commit implements [storage.Engine].
+func (f *fakeEngine) Commit(batch []storage.Item) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.outcomes[id] == nil {
-		f.stored = append(f.stored, id)
+	for i, item := range batch {
+		if batch[i].Err = f.outcomes[item.ID]; batch[i].Err == nil {
+			f.stored = append(f.stored, item.ID)
+		}
 	}
-	return f.outcomes[id]
+	return nil
 }
 
-// CreateAll implements [storage.Store].
-func (f *fakeStore) CreateAll(ctx context.Context, records []storage.Record) []error {
-	var outcomes []error
-	for _, r := range records {
-		outcomes = append(outcomes, f.Create(ctx, r.ID, r.Plant))
-	}
-	return outcomes
+// Close implements [storage.Engine].
+func (f *fakeEngine) Close() error { f.closed = true; return nil }
+
+// newStore returns a store whose creates are recorded in log.
+func newStore(fake *fakeEngine, log *audit.Log) *storage.Store {
+	s := storage.New(fake, storage.Features{})
+	s.RecordWith(log)
+	return s
 }
-
-// Ready implements [storage.Store].
-func (f *fakeStore) Ready() error { return nil }
-
-// Close implements [storage.Store].
-func (f *fakeStore) Close() error { f.closed = true; return nil }

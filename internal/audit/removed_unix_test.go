@@ -33,7 +33,7 @@ func TestRemovedFile(t *testing.T) {
 
 func checkRemovedFile(t *testing.T, path string, idle time.Duration) {
 	t.Helper()
-	store, log, said := heard(t, audit.File(path), &fakeStore{})
+	store, log, said := heard(t, audit.File(path), &fakeEngine{})
 	create := func(id int64) {
 		t.Helper()
 		if err := store.Create(t.Context(), id, models.Plant{}); err != nil {
@@ -65,8 +65,8 @@ func checkRemovedFile(t *testing.T, path string, idle time.Duration) {
 	if got := ids(notes(t, read(t, path))); !slices.Equal(got, []int64{3}) {
 		t.Errorf("in the new file is noted %v", got)
 	}
-	if strings.Count(said.String(), "level=ERROR") != 1 || !strings.Contains(said.String(), "was removed") {
-		t.Errorf("it says %q", said)
+	if strings.Count(said.String(), "level=ERROR") != 1 || !strings.Contains(said.String(), "audit log removed") {
+		t.Errorf("the log is %q", said)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestNamelessFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		store, _, said := heard(t, audit.File(fmt.Sprint("/dev/fd/", file.Fd())), &fakeStore{})
+		store, _, said := heard(t, audit.File(fmt.Sprint("/dev/fd/", file.Fd())), &fakeEngine{})
 		for id := range int64(3) {
 			if err := store.Create(t.Context(), id, models.Plant{}); err != nil {
 				t.Error(err)
@@ -94,7 +94,7 @@ func TestNamelessFile(t *testing.T) {
 			t.Error(err)
 		}
 		if said.Len() > 0 {
-			t.Errorf("it says %s", said)
+			t.Errorf("the log is %s", said)
 		}
 	})
 	text := make([]byte, 1000)

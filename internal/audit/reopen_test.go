@@ -41,7 +41,7 @@ func TestReopen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := audit.NewStore(&fakeStore{}, log)
+	store := newStore(&fakeEngine{}, log)
 	var all sync.WaitGroup
 	for w := range writers {
 		all.Go(func() {
@@ -94,7 +94,7 @@ func TestReopenAfterFailedClose(t *testing.T) {
 	t.Parallel()
 	old, next := newDisk(), newDisk()
 	old.close = errors.New("broken")
-	store, log, said := heard(t, inTurn(old, next), &fakeStore{})
+	store, log, said := heard(t, inTurn(old, next), &fakeEngine{})
 	if err := log.Reopen(t.Context()); err != nil {
 		t.Errorf("Reopen: %v", err)
 	}
@@ -104,8 +104,8 @@ func TestReopenAfterFailedClose(t *testing.T) {
 	if got := ids(notes(t, next.String())); !slices.Equal(got, []int64{1}) || old.String() != "" {
 		t.Errorf("in the new target is noted %v, in the old one %q", got, old)
 	}
-	if !strings.Contains(said.String(), "the old one could not be closed") || !strings.Contains(said.String(), "cause=broken") {
-		t.Errorf("it says %s", said)
+	if !strings.Contains(said.String(), "previous audit log not closed") || !strings.Contains(said.String(), "cause=broken") {
+		t.Errorf("the log is %s", said)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestReopenTorn(t *testing.T) {
 	t.Parallel()
 	first, second := newDisk(), newDisk()
 	first.room, first.fault = 10, syscall.ENOSPC
-	store, log, _ := heard(t, inTurn(first, second), &fakeStore{})
+	store, log, _ := heard(t, inTurn(first, second), &fakeEngine{})
 	_ = store.Create(t.Context(), 1, models.Plant{})
 	if err := log.Reopen(t.Context()); err != nil {
 		t.Error(err)
@@ -139,7 +139,7 @@ func TestReopenWritesBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // so that no second goes by
 		old, next := newDisk(), newDisk()
 		old.room, old.fault = 10, syscall.ENOSPC
-		store, log, _ := heard(t, inTurn(old, next), &fakeStore{})
+		store, log, _ := heard(t, inTurn(old, next), &fakeEngine{})
 		_ = store.Create(t.Context(), 1, models.Plant{})
 		old.set(-1, nil)
 		if err := errors.Join(log.Reopen(t.Context()), store.Close()); err != nil {
@@ -178,7 +178,7 @@ func checkRemovedTarget(t *testing.T, when string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := audit.NewStore(&fakeStore{}, log)
+	store := newStore(&fakeEngine{}, log)
 	var want []int64
 	if when == "in the middle of one" {
 		first.set(10, nil)

@@ -17,51 +17,51 @@ import (
 	"plantstore/models"
 )
 
-// cachedTokens bounds the cache of verified tokens, at about 200 bytes a token.
+// cachedTokens is the size of the cache of verified tokens, of about 200 bytes each.
 const cachedTokens = 32_768
 
-// usualToken is the size in bytes that most tokens do not exceed.
+// usualToken is the size in bytes that most tokens don't exceed.
 const usualToken = 1 << 10
 
-// Options say which tokens a [Verifier] accepts.
+// Options configure which tokens a [Verifier] accepts.
 type Options struct {
-	// Keys are those that tokens may be signed with.
+	// Keys are the keys that tokens may be signed with.
 	Keys []Key
-	// Issuer is what iss must be; empty means that any or none will do.
+	// Issuer is the required value of iss; empty: no requirement.
 	Issuer string
-	// Audience is what aud must be or contain; empty means that any or none will do.
+	// Audience is the required value or element of aud; empty: no requirement.
 	Audience string
-	// Scope is what scope (RFC 8693, section 4.2) must contain; empty means
-	// that any or none will do.
+	// Scope is the required element of scope (RFC 8693, section 4.2); empty: no
+	// requirement.
 	Scope string
-	// RequireExp refuses tokens without exp.
+	// RequireExp rejects tokens without exp.
 	RequireExp bool
-	// Leeway is how far the clocks of issuer and server may differ.
+	// Leeway is the maximum clock difference between issuer and server.
 	Leeway time.Duration
 }
 
-// A Verifier verifies tokens. It may be used by any number of goroutines.
+// A Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
 	scope     string
 	parser    *jwt.Parser
 	validator *jwt.Validator
-	issuer    *Issuer // nil if there is none
+	issuer    *Issuer // may be nil
 
-	hits, misses atomic.Uint64 // of the caches of trusted
+	hits, misses atomic.Uint64 // of the token cache
 	trusted      atomic.Pointer[trusted]
-	mu           sync.Mutex // of what trusted is made from
+	mu           sync.Mutex // guards the following
 	own          []Key      // set by SetKeys
 	issued       []Key      // fetched from the issuer
 }
 
-// A trusted holds keys, and the tokens that were verified with them. Other keys come
-// with an empty cache: no token outlives the key that it was signed with.
+// A trusted holds the current keys and the tokens verified with them. New keys start
+// with an empty cache, so that no token outlives the key that it was signed with.
 type trusted struct {
 	keys     []Key
 	verified *cache
 }
 
-// NewVerifier returns a Verifier of the tokens that options describe.
+// NewVerifier returns a Verifier with the given options.
 func NewVerifier(options Options) *Verifier {
 	rules := []jwt.ParserOption{jwt.WithLeeway(options.Leeway)}
 	if options.Issuer != "" {
@@ -78,7 +78,7 @@ func NewVerifier(options Options) *Verifier {
 		parser: jwt.NewParser(
 			jwt.WithValidMethods(algorithms()),
 			jwt.WithStrictDecoding(),
-			jwt.WithoutClaimsValidation(), // the validator does it, at each use
+			jwt.WithoutClaimsValidation(), // the validator checks them, at each use
 		),
 		validator: jwt.NewValidator(rules...),
 	}
@@ -86,31 +86,30 @@ func NewVerifier(options Options) *Verifier {
 	return v
 }
 
-// SetKeys replaces the keys that tokens may be signed with, but for those of an
-// [Issuer]. Tokens of others are refused from now on.
-func (v *Verifier) SetKeys(keys []Key) { v.change(&v.own, keys) }
+// SetKeys replaces the keys that tokens may be signed with, except those of an [Issuer].
+// Tokens signed with removed keys are rejected from then on.
+func (v *Verifier) SetKeys(keys []Key) { v.replace(&v.own, keys) }
 
 // setIssued replaces the keys of the issuer.
-func (v *Verifier) setIssued(keys []Key) { v.change(&v.issued, keys) }
+func (v *Verifier) setIssued(keys []Key) { v.replace(&v.issued, keys) }
 
-func (v *Verifier) change(place *[]Key, keys []Key) {
+func (v *Verifier) replace(current *[]Key, keys []Key) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.trusted.Load() != nil && sameKeys(*place, keys) {
-		return // what was verified still is
+	if v.trusted.Load() != nil && sameKeys(*current, keys) {
+		return // keep the cache
 	}
-	*place = keys
+	*current = keys
 	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: newCache(cachedTokens)})
 }
 
-// Verify returns the claims of a token that may be used now. It fails with a
-// [models.Error] of CodeUnauthorized or, if only the scope is missing, of
-// CodeForbidden.
+// Verify returns the claims of a valid token. It fails with a [models.Error] of
+// CodeUnauthorized or, if only the scope is missing, of CodeForbidden.
 //
-// A token whose signature was found good is remembered by its SHA-256, so that
-// no other token can take its place; its times are checked at each use.
+// Tokens with a valid signature are cached by their SHA-256. Their times are checked at
+// each use.
 func (v *Verifier) Verify(token string) (*Claims, error) {
-	var usual [usualToken]byte // longer ones get memory of their own
+	var usual [usualToken]byte // on the stack, for most tokens
 	digest := sha256.Sum256(append(usual[:0], token...))
 	trusted := v.trusted.Load()
 	claims := trusted.verified.get(digest)
@@ -120,11 +119,11 @@ func (v *Verifier) Verify(token string) (*Claims, error) {
 		v.misses.Add(1)
 		var err error
 		if claims, err = v.authenticate(trusted, digest, token); err != nil {
-			return nil, models.NewError(models.CodeUnauthorized, explain(err)).WithCause(err)
+			return nil, models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
 		}
 	}
 	if err := v.validator.Validate(claims); err != nil {
-		return nil, models.NewError(models.CodeUnauthorized, explain(err)).WithCause(err)
+		return nil, models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
 	}
 	if v.scope != "" && !slices.Contains(strings.Fields(claims.scope), v.scope) {
 		return nil, models.Errorf(models.CodeForbidden, "the access token lacks the scope %s", v.scope)
@@ -132,11 +131,11 @@ func (v *Verifier) Verify(token string) (*Claims, error) {
 	return claims, nil
 }
 
-// authenticate returns the claims of a token that none of the trusted keys has been
-// asked about before. If it names a key that is not known, the issuer may have a new one.
+// authenticate verifies a token that is not in the cache and adds it. If the kid of the
+// token is unknown, it first refreshes the keys of the issuer.
 func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (*Claims, error) {
 	claims, err := v.parse(trusted.keys, token)
-	if errors.Is(err, errUnknownKey) && v.issuer != nil && v.issuer.renew() {
+	if errors.Is(err, errUnknownKey) && v.issuer != nil && v.issuer.refresh() {
 		trusted = v.trusted.Load()
 		claims, err = v.parse(trusted.keys, token)
 	}
@@ -147,43 +146,42 @@ func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (
 	return claims, nil
 }
 
-// CacheStats returns how often tokens were remembered so far.
+// CacheStats returns the hits and misses of the token cache.
 func (v *Verifier) CacheStats() CacheStats {
 	return CacheStats{Hits: v.hits.Load(), Misses: v.misses.Load()}
 }
 
-// parse checks the form of the token and its signature (C4.21, C4.23).
+// parse checks the format of a token and its signature (C4.21, C4.23).
 func (v *Verifier) parse(keys []Key, token string) (*Claims, error) {
 	if err := checkForm(token); err != nil {
 		return nil, err
 	}
-	claims, stranger := new(Claims), false
+	claims, unknownKid := new(Claims), false
 	choose := func(token *jwt.Token) (any, error) {
 		kid, _ := token.Header["kid"].(string)
-		stranger = kid != "" && !slices.ContainsFunc(keys, func(k Key) bool { return k.id == kid })
+		unknownKid = kid != "" && !slices.ContainsFunc(keys, func(k Key) bool { return k.id == kid })
 		return choose(keys, kid, token.Method.Alg())
 	}
 	if _, err := v.parser.ParseWithClaims(token, claims, choose); err != nil {
-		if stranger {
+		if unknownKid {
 			err = fmt.Errorf("%w: %w", errUnknownKey, err)
 		}
 		return nil, err
 	}
-	if !claims.read { // null is JSON as well
+	if !claims.read { // the payload is null
 		return nil, errClaims
 	}
 	return claims, nil
 }
 
-// Errors of tokens that no key fits.
+// Errors of tokens for which there is no key.
 var (
-	errNoKeyFits  = errors.New("no key fits")
+	errNoKey      = errors.New("no key matches the algorithm and kid of the token")
 	errUnknownKey = errors.New("no key has this kid")
 )
 
-// choose returns the keys that a token may be signed with: those that are bound to its
-// algorithm, and have its kid or none. What else its header says of keys is ignored
-// (C4.21).
+// choose returns the keys that a token may be signed with: the keys that are bound to
+// its algorithm and have its kid or none. Keys in the header itself are ignored (C4.21).
 func choose(keys []Key, kid, algorithm string) (any, error) {
 	var set jwt.VerificationKeySet
 	for _, key := range keys {
@@ -192,17 +190,17 @@ func choose(keys []Key, kid, algorithm string) (any, error) {
 		}
 	}
 	if set.Keys == nil {
-		return nil, errNoKeyFits
+		return nil, errNoKey
 	}
 	return set, nil
 }
 
-// explain says in words for a client why the token was refused (C1.5).
-func explain(err error) string {
-	var misfit *claimError
+// clientMessage returns the message to the client for a rejected token (C1.5).
+func clientMessage(err error) string {
+	var wrong *claimError
 	switch {
-	case errors.As(err, &misfit):
-		return fmt.Sprintf("the access token is not valid: %s must be %s", misfit.claim, misfit.want)
+	case errors.As(err, &wrong):
+		return fmt.Sprintf("the access token is not valid: %s must be %s", wrong.claim, wrong.want)
 	case errors.Is(err, jwt.ErrTokenExpired):
 		return "the access token has expired; get a new one"
 	case errors.Is(err, jwt.ErrTokenNotValidYet):

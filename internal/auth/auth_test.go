@@ -46,7 +46,7 @@ func at(claim string, seconds int64) string {
 	return fmt.Sprintf(`{%q:%d}`, claim, time.Now().Unix()+seconds)
 }
 
-// The rows are about tokens of each kind of key. In headers, HS256 stands for its
+// The rows are tested with each kind of key. HS256 in a header stands for its
 // algorithm.
 func TestVerifyAccepts(t *testing.T) {
 	t.Parallel()
@@ -91,7 +91,7 @@ func TestVerifyRefuses(t *testing.T) {
 		for name, test := range attacks(kind) {
 			t.Run(kind.alg+" "+name, func(t *testing.T) {
 				t.Parallel()
-				for range 2 { // a refused token must not come out of the cache either
+				for range 2 { // a rejected token must not be cached
 					_, err := verifier.Verify(test.token)
 					checkRefusal(t, err, models.CodeUnauthorized, test.message)
 				}
@@ -166,8 +166,7 @@ func TestVerifySubject(t *testing.T) {
 	}
 }
 
-// TestCachedTokenExpires shows that a token in the cache is still held against
-// the clock.
+// TestCachedTokenExpires checks that a cached token expires.
 func TestCachedTokenExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -258,8 +257,7 @@ func TestIssue(t *testing.T) {
 	}
 }
 
-// Of tokens that come again, those that are remembered are told from those that
-// have to be verified.
+// CacheStats counts tokens in the cache and tokens that have to be verified.
 func TestCacheStats(t *testing.T) {
 	t.Parallel()
 	v := testVerifier(nil)

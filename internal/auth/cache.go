@@ -8,17 +8,17 @@ import (
 // A digest is the SHA-256 of a token.
 type digest = [sha256.Size]byte
 
-// A cache remembers the claims of verified tokens, at most limit of them and
-// the most recently used ones for sure up to half of that: when the younger of
-// two generations is full, it takes the place of the older.
+// A cache holds the claims of verified tokens, at most limit of them. It keeps at least
+// the limit/2 most recently used tokens: when the younger of two generations is full, it
+// replaces the older.
 type cache struct {
 	mu             sync.Mutex
 	younger, older map[digest]*Claims
 	limit          int
 }
 
-// CacheStats are how many tokens were remembered when they came, and how many had
-// to be verified.
+// CacheStats counts tokens that were in the cache, and tokens that were not and had to be
+// verified. Misses include rejected tokens.
 type CacheStats struct {
 	Hits, Misses uint64
 }
@@ -27,7 +27,7 @@ func newCache(limit int) *cache {
 	return &cache{younger: make(map[digest]*Claims), limit: limit}
 }
 
-// get returns the claims of the token with that digest, or nil.
+// get returns the claims of the token with digest d, or nil.
 func (c *cache) get(d digest) *Claims {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,7 +41,7 @@ func (c *cache) get(d digest) *Claims {
 	return claims
 }
 
-// put remembers the claims of the token with that digest.
+// put adds the claims of the token with digest d.
 func (c *cache) put(d digest, claims *Claims) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

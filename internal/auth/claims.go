@@ -13,11 +13,11 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Claims are the claims of a token that the service looks at. They implement
-// [jwt.Claims]; unlike those of the library they tell an exp of 0 from none,
-// match names case-sensitively and refuse duplicates (C4.22, C4.23).
+// Claims are the claims of a token that the service uses. They implement [jwt.Claims].
+// Unlike the library's types they distinguish an exp of 0 from an absent one, match
+// names case-sensitively and reject duplicates (C4.22, C4.23).
 type Claims struct {
-	// Subject is sub, or empty if there is none or it is no string.
+	// Subject is sub, or empty if it is absent or not a string.
 	Subject string
 
 	scope     string
@@ -34,29 +34,29 @@ func (c *Claims) GetExpirationTime() (*jwt.NumericDate, error) { return c.expire
 // GetNotBefore returns nbf, or nil.
 func (c *Claims) GetNotBefore() (*jwt.NumericDate, error) { return c.notBefore, nil }
 
-// GetIssuedAt returns nil: the service makes nothing of iat.
+// GetIssuedAt returns nil: the service ignores iat.
 func (c *Claims) GetIssuedAt() (*jwt.NumericDate, error) {
-	return nil, nil //nolint:nilnil // as jwt.Claims has it
+	return nil, nil //nolint:nilnil // required by jwt.Claims
 }
 
-// GetIssuer returns iss, or "" if there is none or it is no string.
+// GetIssuer returns iss, or "" if it is absent or not a string.
 func (c *Claims) GetIssuer() (string, error) { return c.issuer, nil }
 
-// GetSubject returns sub, or "" if there is none or it is no string.
+// GetSubject returns sub, or "" if it is absent or not a string.
 func (c *Claims) GetSubject() (string, error) { return c.Subject, nil }
 
 // GetAudience returns the strings of aud.
 func (c *Claims) GetAudience() (jwt.ClaimStrings, error) { return c.audience, nil }
 
-// A claimError is about a claim of the wrong JSON type.
+// A claimError reports a claim of the wrong JSON type.
 type claimError struct{ claim, want string }
 
 func (e *claimError) Error() string { return e.claim + " is not " + e.want }
 
-// errClaims is about a payload that is no JSON object without duplicates.
-var errClaims = fmt.Errorf("%w: the payload is no JSON object", jwt.ErrTokenMalformed)
+// errClaims is returned for a payload that is not a JSON object without duplicates.
+var errClaims = fmt.Errorf("%w: the payload is not a JSON object", jwt.ErrTokenMalformed)
 
-// UnmarshalJSON reads the payload of a token, strictly.
+// UnmarshalJSON decodes the payload of a token strictly.
 func (c *Claims) UnmarshalJSON(payload []byte) error {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(payload, &members); err != nil || members == nil {
@@ -77,7 +77,7 @@ func (c *Claims) UnmarshalJSON(payload []byte) error {
 	return err
 }
 
-// stringOf returns the string that a JSON value is, or "" if it is none.
+// stringOf returns the value of a JSON string, or "" for other JSON values.
 func stringOf(value jsontext.Value) string {
 	var s string
 	if value.Kind() != jsontext.KindString || json.Unmarshal(value, &s) != nil {
@@ -98,14 +98,13 @@ func stringsOf(value jsontext.Value) []string {
 	return all
 }
 
-// dateOf returns the NumericDate (RFC 7519, section 2) of that name, or nil if
-// there is none. It must be a JSON number (C4.22); one beyond the years 1 to
-// 9999 is taken for the nearest of them.
+// dateOf returns a claim that is a NumericDate (RFC 7519, section 2), or nil if it is
+// absent. It must be a JSON number (C4.22), and is clamped to the years 1 to 9999.
 func dateOf(members map[string]jsontext.Value, claim string) (*jwt.NumericDate, error) {
 	const first, last = -62135596800, 253402300799
 	value, present := members[claim]
 	if !present {
-		return nil, nil //nolint:nilnil // as in jwt.Claims
+		return nil, nil //nolint:nilnil // required by jwt.Claims
 	}
 	if value.Kind() != jsontext.KindNumber {
 		return nil, &claimError{claim, "a number"}
@@ -115,9 +114,9 @@ func dateOf(members map[string]jsontext.Value, claim string) (*jwt.NumericDate, 
 	return &jwt.NumericDate{Time: time.Unix(int64(whole), int64(fraction*1e9))}, nil
 }
 
-// checkForm holds a token against what the library lets pass: three segments of
-// unpadded base64url, and a header that is one JSON object without duplicates
-// and without crit, since no extension is understood here (RFC 7515, 4.1.11).
+// checkForm checks what the library does not: a token has three segments of unpadded
+// base64url, and its header is a JSON object without duplicates and without crit, since
+// no extension is supported (RFC 7515, section 4.1.11).
 func checkForm(token string) error {
 	segments := strings.Split(token, ".")
 	if len(segments) != 3 || strings.ContainsFunc(token, notBase64URL) {
@@ -137,8 +136,8 @@ func checkForm(token string) error {
 	return nil
 }
 
-// notBase64URL reports whether r has no place in a compact serialisation
-// (RFC 7515, section 7.1). The decoder of the standard library skips line ends.
+// notBase64URL reports whether r is invalid in a compact serialisation (RFC 7515,
+// section 7.1). The decoder of the standard library would skip line ends.
 func notBase64URL(r rune) bool {
 	switch {
 	case 'A' <= r && r <= 'Z', 'a' <= r && r <= 'z', '0' <= r && r <= '9':

@@ -6,18 +6,17 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// A Grant says what a token that [Issue] makes shall hold. Empty members are
-// left out.
+// A Grant holds the claims of a token for [Issue]. Empty fields are omitted.
 type Grant struct {
 	Subject  string
 	Issuer   string
 	Audience string
 	Scope    string
-	// TTL is how long the token is good from now on; 0 means for ever.
+	// TTL is the lifetime; 0: no expiry.
 	TTL time.Duration
 }
 
-// Issue returns a token for that grant.
+// Issue returns a signed token with the claims of grant.
 func Issue(signer Signer, grant Grant, now time.Time) (string, error) {
 	claims := jwt.MapClaims{"iat": now.Unix()}
 	for name, value := range map[string]string{

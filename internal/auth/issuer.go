@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,42 +12,45 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"plantstore/internal/wait"
 )
 
 // The times of an [Issuer].
 const (
-	// issuerTimeout bounds a fetch, up to the last byte of the answer.
+	// issuerTimeout limits a fetch, including the response body.
 	issuerTimeout = 5 * time.Second
-	// issuerInterval is how often the set is fetched: a key that the issuer
-	// has taken back is trusted no longer than that, if it can be reached.
+	// issuerInterval is the time between fetches. A key that the issuer has
+	// revoked stays trusted for at most that long if the issuer is reachable.
 	issuerInterval = 5 * time.Minute
-	// issuerPause lies between two fetches that unknown keys give rise to.
+	// issuerPause is the minimum time between fetches caused by unknown keys.
 	issuerPause = 30 * time.Second
 )
 
-// An Issuer is where the public keys of those who sign tokens are published, as a
-// JWK Set behind a URL. It hands what it fetches to a [Verifier].
+// An Issuer fetches the public keys of a token issuer, a JWK Set at a URL, for a
+// [Verifier].
 type Issuer struct {
 	url     string
-	shown   string // url as everybody may see it
+	shown   string // url without secrets, for logs and errors
 	client  *http.Client
 	publish func([]Key)
 	logger  *slog.Logger
 
-	begun atomic.Uint64 // fetches, which are numbered from 1
+	fetches atomic.Uint64 // number of the latest, from 1
 
 	mu        sync.Mutex
-	published uint64        // the number of the fetch whose keys are in force
+	published uint64        // number of the fetch whose keys are in use
 	fetching  chan struct{} // closed when the fetch in progress for unknown keys ends
-	quiet     time.Time     // until when unknown keys give rise to no fetch
-	told      []string      // why keys are left out
+	nextFetch time.Time     // earliest fetch for unknown keys
+	ignored   []string      // reasons for ignored keys, as last logged
 }
 
-// NewIssuer returns the issuer at a URL that [CheckJWKSURL] has passed. Its keys become
-// those of the verifier, beside what [Verifier.SetKeys] sets, whenever they are fetched.
+// NewIssuer returns the issuer at a URL, which must pass [CheckJWKSURL]. Each fetch
+// replaces its keys in the verifier; they add to the keys of [Verifier.SetKeys].
 func NewIssuer(address string, verifier *Verifier, logger *slog.Logger) *Issuer {
 	i := &Issuer{url: address, shown: shownURL(address), publish: verifier.setIssued, logger: logger}
 	i.client = &http.Client{Timeout: issuerTimeout, CheckRedirect: checkRedirect}
@@ -54,7 +58,7 @@ func NewIssuer(address string, verifier *Verifier, logger *slog.Logger) *Issuer 
 	return i
 }
 
-// shownURL returns a URL without what may hold a secret, its user and its query (C4.25).
+// shownURL returns a URL without user, query and fragment, which may hold secrets (C4.25).
 func shownURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -64,8 +68,9 @@ func shownURL(address string) string {
 	return u.String()
 }
 
-// CheckJWKSURL refuses a URL by which others could slip in keys of their own: it
-// must be https, or http to this machine, without a password that would be printed.
+// CheckJWKSURL rejects a URL unless it is https, or http to a loopback address, so that
+// nobody on the network can inject keys. It also rejects a password, which would be
+// printed.
 func CheckJWKSURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || !trustworthy(u) {
@@ -81,57 +86,68 @@ func trustworthy(u *url.URL) bool {
 		u.Scheme == "http" && (u.Hostname() == "localhost" || address != nil && address.IsLoopback())
 }
 
-// errRedirect is about a set that is somewhere else, where it cannot be trusted.
-var errRedirect = errors.New("it redirects too often, or to plain http")
+// errRedirect is returned for a redirect to an origin that is not trusted.
+var errRedirect = errors.New("it redirects too often, or to another scheme, host or port than that of JWT_JWKS_URL: name the final URL there")
 
+// checkRedirect follows redirects only within the origin of the configured URL: not from
+// https to http, not to services on this machine, and not to hosts that the operator has
+// not configured.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	const most = 3
-	if len(via) > most || !trustworthy(r.URL) {
+	if len(via) > most || origin(r.URL) != origin(via[0].URL) {
 		return errRedirect
 	}
-	r.Header.Del("Referer") // the URL of before, and its query
+	r.Header.Del("Referer") // its query may hold a secret
 	return nil
 }
 
-// Fetch fetches the set now. If that fails, the keys stay as they were. If it returns
-// nil, those in force are not older than its call: it may overlap with other fetches.
+// origin returns the scheme, host and port of a URL in a comparable form (RFC 6454,
+// section 4).
+func origin(u *url.URL) string {
+	defaultPort := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), defaultPort))
+}
+
+// Fetch fetches the set and publishes its keys. If that fails, the previous keys stay in
+// use. Fetches may overlap: after Fetch returns nil, the keys in use are those of this
+// fetch or of a later one.
 func (i *Issuer) Fetch(ctx context.Context) error {
-	number := i.begun.Add(1)
-	keys, left, err := i.fetch(ctx)
+	number := i.fetches.Add(1)
+	keys, ignored, err := i.fetch(ctx)
 	if err != nil {
 		return fmt.Errorf("the keys of %s: %w", i.shown, err)
 	}
-	i.put(number, keys, left)
+	i.put(number, keys, ignored)
 	return nil
 }
 
-func (i *Issuer) fetch(ctx context.Context) (keys []Key, left []error, err error) {
+func (i *Issuer) fetch(ctx context.Context) (keys []Key, ignored []error, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url, http.NoBody)
 	if err != nil {
-		return nil, nil, shownFailure(err)
+		return nil, nil, shownError(err)
 	}
 	request.Header.Set("Accept", "application/jwk-set+json, application/json")
-	answer, err := i.client.Do(request)
+	response, err := i.client.Do(request)
 	if err != nil {
-		return nil, nil, shownFailure(err)
+		return nil, nil, shownError(err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, nil, fmt.Errorf("the status is %d, want 200", answer.StatusCode)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, nil, fmt.Errorf("the status is %d, want 200", response.StatusCode)
 	}
-	text, err := readAtMost(answer.Body)
+	text, err := readAtMost(response.Body)
 	if err != nil {
-		return nil, nil, shownFailure(err)
+		return nil, nil, shownError(err)
 	}
 	return parseJWKSet(text)
 }
 
-// errHidden stands for errors of net/http that may quote a header, a redirect or a proxy.
-var errHidden = errors.New("what it answers, what it redirects to or HTTPS_PROXY is malformed, or a proxy refuses; curl --verbose shows it")
+// errHidden replaces errors of net/http that may quote a header, a redirect or a proxy.
+var errHidden = errors.New("the response, its redirect or HTTPS_PROXY is malformed, or a proxy refuses; for details run curl --verbose")
 
-// shownFailure returns the error of a fetch if its text quotes nothing that may hold a
-// secret, such as the query of a URL (C4.25), and else one that says less.
-func shownFailure(err error) error {
+// shownError returns the error of a fetch, or errHidden if its text may quote a secret,
+// such as the query of a URL (C4.25).
+func shownError(err error) error {
 	for failure := new(url.Error); errors.As(err, &failure); {
 		err = failure.Err // without the URL
 	}
@@ -144,12 +160,12 @@ func shownFailure(err error) error {
 	return errHidden
 }
 
-// put publishes what a fetch has brought, unless one that began later has ended before it:
-// a key that was taken back in between must not come into force again. It logs
-// which keys are left out, if they are others than at the last time.
-func (i *Issuer) put(number uint64, keys []Key, left []error) {
+// put publishes the keys of a fetch, unless a later fetch has already published: a key
+// that was revoked in between must not be trusted again. It logs the ignored keys if they
+// have changed.
+func (i *Issuer) put(number uint64, keys []Key, ignored []error) {
 	var reasons []string
-	for _, reason := range left {
+	for _, reason := range ignored {
 		reasons = append(reasons, reason.Error())
 	}
 	i.mu.Lock()
@@ -159,41 +175,31 @@ func (i *Issuer) put(number uint64, keys []Key, left []error) {
 	}
 	i.published = number
 	i.publish(keys)
-	same := slices.Equal(reasons, i.told)
-	i.told = reasons
+	same := slices.Equal(reasons, i.ignored)
+	i.ignored = reasons
 	i.mu.Unlock()
 	if !same && reasons != nil {
-		i.logger.Warn("keys of the issuer are left out", "url", i.shown, "causes", reasons)
+		i.logger.Warn("issuer keys ignored", "url", i.shown, "causes", reasons)
 	}
 }
 
 // Watch fetches the set every five minutes, until ctx is done.
 func (i *Issuer) Watch(ctx context.Context) {
 	defer i.client.CloseIdleConnections()
-	ticker := time.NewTicker(issuerInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			i.fetchOrLog(ctx)
-		}
-	}
+	wait.Every(ctx, issuerInterval, func() { i.fetchOrLog(ctx) })
 }
 
 func (i *Issuer) fetchOrLog(ctx context.Context) {
 	if err := i.Fetch(ctx); err != nil && ctx.Err() == nil {
-		i.logger.Error("the issuer's keys could not be fetched: those of before go on; see that JWT_JWKS_URL can be reached",
+		i.logger.Error("issuer keys not fetched, keeping the previous keys; check that JWT_JWKS_URL is reachable",
 			"cause", err.Error())
 	}
 }
 
-// renew fetches the set for a token of a key that is not in it. Whoever calls it
-// while that goes on waits for the same fetch, and for [issuerPause] after its start
-// there is no other: tokens with made-up keys cost the issuer nothing. It reports whether there
-// was a fetch.
-func (i *Issuer) renew() bool {
+// refresh fetches the set for a token with an unknown key, and reports whether it did.
+// Concurrent calls share one fetch, and fetches begin at least [issuerPause] apart, so that
+// tokens with made-up keys don't load the issuer.
+func (i *Issuer) refresh() bool {
 	i.mu.Lock()
 	if fetching := i.fetching; fetching != nil {
 		i.mu.Unlock()
@@ -201,15 +207,15 @@ func (i *Issuer) renew() bool {
 		return true
 	}
 	now := time.Now()
-	if now.Before(i.quiet) {
+	if now.Before(i.nextFetch) {
 		i.mu.Unlock()
 		return false
 	}
 	fetching := make(chan struct{})
-	i.fetching, i.quiet = fetching, now.Add(issuerPause)
+	i.fetching, i.nextFetch = fetching, now.Add(issuerPause)
 	i.mu.Unlock()
 
-	i.fetchOrLog(context.Background()) // the client bounds it; it is for all who wait, not for one request
+	i.fetchOrLog(context.Background()) // limited by the client's timeout; shared by all waiting requests
 	i.mu.Lock()
 	i.fetching = nil
 	i.mu.Unlock()

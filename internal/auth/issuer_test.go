@@ -20,52 +20,52 @@ import (
 	"plantstore/models"
 )
 
-// A site is an issuer's: it publishes a JWK Set, and counts how often it is asked.
+// A site is an issuer's server. It publishes a JWK Set and counts requests.
 type site struct {
-	asked  atomic.Int64
-	mu     sync.Mutex
-	answer http.HandlerFunc
+	requests atomic.Int64
+	mu       sync.Mutex
+	answer   http.HandlerFunc
 }
 
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.asked.Add(1)
+	s.requests.Add(1)
 	s.mu.Lock()
 	answer := s.answer
 	s.mu.Unlock()
 	answer(w, r)
 }
 
-// RoundTrip lets a site be asked without a network.
+// RoundTrip implements [http.RoundTripper] without a network.
 func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	return w.Result(), r.Context().Err()
 }
 
-func (s *site) does(answer http.HandlerFunc) {
+func (s *site) handle(answer http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = answer
 }
 
-// publishes has the site answer with the keys of these kinds.
+// publishes makes the site respond with the keys of kinds.
 func (s *site) publishes(t *testing.T, kinds ...kind) {
 	t.Helper()
 	var keys []any
 	for _, kind := range kinds {
 		keys = append(keys, jwkOf(t, kind.key.material, jwk{"kid": kind.key.id}))
 	}
-	s.says(http.StatusOK, setOf(t, keys...))
+	s.responds(http.StatusOK, setOf(t, keys...))
 }
 
-func (s *site) says(status int, body string) {
-	s.does(func(w http.ResponseWriter, _ *http.Request) {
+func (s *site) responds(status int, body string) {
+	s.handle(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	})
 }
 
-// startIssuer returns a site behind a real listener, which publishes the keys, and an
+// startIssuer returns a site with a real listener, which publishes the keys, and an
 // issuer that has fetched them.
 func startIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier) {
 	t.Helper()
@@ -85,27 +85,27 @@ func startIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier) {
 // named makes a token with the kid of its key.
 func (k kind) named() string { return k.headed(`{"alg":"HS256","kid":"` + k.key.id + `"}`) }
 
-// A token of a key that has been published since is accepted at once, and one of a key that
-// was taken back is not any more.
+// A token of a newly published key is accepted immediately, and one of a revoked key is
+// rejected.
 func TestIssuerRotatesKeys(t *testing.T) {
 	t.Parallel()
 	old, fresh, local := ecKind(t, "old"), ecKind(t, "fresh"), ecKind(t, "")
 	site, _, verifier := startIssuer(t, old)
-	verifier.SetKeys([]Key{local.key, Secret(testSecret).Key()}) // which any kid could be of
+	verifier.SetKeys([]Key{local.key, Secret(testSecret).Key()}) // has no kid, so matches any
 	checkVerifies(t, verifier, map[string]bool{old.named(): true, local.token(`{}`): true})
 	site.publishes(t, fresh)
 	checkVerifies(t, verifier, map[string]bool{old.named(): true})
-	if n := site.asked.Load(); n != 1 {
-		t.Errorf("asked %d times before there is a reason to", n)
+	if n := site.requests.Load(); n != 1 {
+		t.Errorf("%d requests before a new key was used, want 1", n)
 	}
 	checkVerifies(t, verifier, map[string]bool{fresh.named(): true})
 	checkVerifies(t, verifier, map[string]bool{old.named(): false, local.token(`{}`): true, token(`{}`): true})
-	if n := site.asked.Load(); n != 2 {
-		t.Errorf("asked %d times, want once for the new key", n)
+	if n := site.requests.Load(); n != 2 {
+		t.Errorf("%d requests, want one more for the new key", n)
 	}
 }
 
-// However many tokens name keys that nobody knows, the issuer is asked once.
+// Many tokens with unknown keys cause one request to the issuer.
 func TestUnknownKeysDoNotHammerIssuer(t *testing.T) {
 	t.Parallel()
 	known, stranger := ecKind(t, "known"), ecKind(t, "stranger")
@@ -118,25 +118,25 @@ func TestUnknownKeysDoNotHammerIssuer(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := site.asked.Load(); n != 2 {
-		t.Errorf("asked %d times, want at the start and once", n)
+	if n := site.requests.Load(); n != 2 {
+		t.Errorf("%d requests, want at the start and once", n)
 	}
 	checkVerifies(t, verifier, map[string]bool{
 		known.named(): true, stranger.token(`{}`): false, known.headed(`{"alg":"none","kid":"x"}`): false, "a.b.c": false,
 	})
-	if n := site.asked.Load(); n != 2 {
-		t.Errorf("asked %d times", n)
+	if n := site.requests.Load(); n != 2 {
+		t.Errorf("%d requests", n)
 	}
 }
 
-// All who need a new key wait for one fetch, and nobody else does.
+// Requests that need a new key share one fetch, and other requests don't wait.
 func TestTokensOfNewKeyWaitTogether(t *testing.T) {
 	t.Parallel()
 	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
 	site, _, verifier := startIssuer(t, known)
 	set := setOf(t, jwkOf(t, fresh.key.material, jwk{"kid": "fresh"}), jwkOf(t, known.key.material, jwk{"kid": "known"}))
 	reached, released := make(chan struct{}), make(chan struct{})
-	site.does(func(w http.ResponseWriter, _ *http.Request) {
+	site.handle(func(w http.ResponseWriter, _ *http.Request) {
 		close(reached)
 		<-released
 		_, _ = io.WriteString(w, set)
@@ -153,12 +153,12 @@ func TestTokensOfNewKeyWaitTogether(t *testing.T) {
 	checkVerifies(t, verifier, map[string]bool{known.named(): true})
 	close(released)
 	wg.Wait()
-	if n := site.asked.Load(); n != 2 {
-		t.Errorf("asked %d times, want once for all", n)
+	if n := site.requests.Load(); n != 2 {
+		t.Errorf("%d requests, want once for all", n)
 	}
 }
 
-// Whatever the issuer does, the keys of before stay, and the error says what it was.
+// If a fetch fails, the previous keys stay in use and the error describes the cause.
 func TestIssuerFails(t *testing.T) {
 	t.Parallel()
 	good := ecKind(t, "good")
@@ -185,10 +185,10 @@ func TestIssuerFails(t *testing.T) {
 		"down":       {status(500, set), "500"},
 		"not there":  {status(404, set), "404"},
 		"no content": {status(204, ""), "204"},
-		"garbage":    {status(200, "<html>login</html>"), "no JWK Set"},
-		"nothing":    {status(200, ""), "no JWK Set"},
+		"garbage":    {status(200, "<html>login</html>"), "not a JWK Set"},
+		"nothing":    {status(200, ""), "not a JWK Set"},
 		"empty":      {status(200, `{"keys":[]}`), "empty"},
-		"cut":        {status(200, set[:len(set)-3]), "no JWK Set"},
+		"cut":        {status(200, set[:len(set)-3]), "not a JWK Set"},
 		"symmetric":  {status(200, setOf(t, jwk{"kty": "oct", "k": "AAAA"})), "oct"},
 		"private":    {status(200, setOf(t, jwkOf(t, good.key.material, jwk{"d": "AAAA"}))), "private key"},
 		"for others": {status(200, setOf(t, jwkOf(t, good.key.material, jwk{"use": "enc"}))), "no key of the set can be used"},
@@ -203,7 +203,7 @@ func TestIssuerFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			site, issuer, verifier := startIssuer(t, good)
-			site.does(test.answer)
+			site.handle(test.answer)
 			if test.want == "deadline" {
 				issuer.client.Timeout = 50 * time.Millisecond
 			}
@@ -229,7 +229,7 @@ func TestIssuerIsGone(t *testing.T) {
 	checkRefusal(t, err, models.CodeUnauthorized, badSignature)
 }
 
-// The certificate of the issuer counts.
+// The certificate of the issuer is verified.
 func TestIssuerBehindTLS(t *testing.T) {
 	t.Parallel()
 	kind, site := ecKind(t, "x"), new(site)
@@ -249,7 +249,7 @@ func TestIssuerBehindTLS(t *testing.T) {
 	checkVerifies(t, verifier, map[string]bool{kind.named(): true})
 }
 
-// quietIssuer returns an issuer without a network, whose log is kept.
+// quietIssuer returns an issuer without a network, and its log.
 func quietIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier, *bytes.Buffer) {
 	t.Helper()
 	s, log, verifier := new(site), new(bytes.Buffer), NewVerifier(Options{})
@@ -262,8 +262,8 @@ func quietIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier, *bytes
 	return s, issuer, verifier, log
 }
 
-// The set is fetched every five minutes. When that fails, the keys stay and the log says so.
-func TestIssuerIsWatched(t *testing.T) {
+// The set is fetched every five minutes. A failure is logged and keeps the keys.
+func TestIssuerFetchesPeriodically(t *testing.T) {
 	t.Parallel()
 	old, fresh := ecKind(t, "old"), ecKind(t, "fresh")
 	synctest.Test(t, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestIssuerIsWatched(t *testing.T) {
 		watch.Go(func() { issuer.Watch(ctx) })
 		checkVerifies(t, verifier, map[string]bool{old.named(): true})
 
-		site.says(http.StatusBadGateway, "")
+		site.responds(http.StatusBadGateway, "")
 		time.Sleep(issuerInterval + time.Second)
 		synctest.Wait()
 		checkVerifies(t, verifier, map[string]bool{old.named(): true})
@@ -284,15 +284,15 @@ func TestIssuerIsWatched(t *testing.T) {
 		time.Sleep(issuerInterval)
 		synctest.Wait()
 		checkVerifies(t, verifier, map[string]bool{old.headed(`{"alg":"HS256"}`): false, fresh.headed(`{"alg":"HS256"}`): true})
-		if n := site.asked.Load(); n != 3 {
-			t.Errorf("asked %d times, want at the start and twice", n)
+		if n := site.requests.Load(); n != 3 {
+			t.Errorf("%d requests, want at the start and twice", n)
 		}
 		cancel()
 		watch.Wait()
 	})
 }
 
-// Unknown keys give rise to one fetch in half a minute.
+// Unknown keys cause at most one fetch in 30 s.
 func TestUnknownKeysAreRateLimited(t *testing.T) {
 	t.Parallel()
 	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
@@ -302,19 +302,19 @@ func TestUnknownKeysAreRateLimited(t *testing.T) {
 		site.publishes(t, fresh)
 		time.Sleep(issuerPause - time.Second)
 		checkVerifies(t, verifier, map[string]bool{fresh.named(): false})
-		if n := site.asked.Load(); n != 2 {
-			t.Errorf("asked %d times, want 2", n)
+		if n := site.requests.Load(); n != 2 {
+			t.Errorf("%d requests, want 2", n)
 		}
 		time.Sleep(time.Second)
 		checkVerifies(t, verifier, map[string]bool{fresh.named(): true})
-		if n := site.asked.Load(); n != 3 {
-			t.Errorf("asked %d times, want 3", n)
+		if n := site.requests.Load(); n != 3 {
+			t.Errorf("%d requests, want 3", n)
 		}
 	})
 }
 
-// A fetch that ends late does not bring a key back that was taken back meanwhile, nor does it
-// hold up those that come after it.
+// A slow fetch neither restores a key that was revoked meanwhile nor blocks later
+// fetches.
 func TestSlowFetchIsOvertaken(t *testing.T) {
 	t.Parallel()
 	old, fresh, stranger := ecKind(t, "old"), ecKind(t, "fresh"), ecKind(t, "stranger")
@@ -322,7 +322,7 @@ func TestSlowFetchIsOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		site, issuer, verifier, log := quietIssuer(t, old)
 		before := setOf(t, jwkOf(t, old.key.material, nil), jwkOf(t, old.key.material, jwk{"use": "enc"}))
-		site.does(func(w http.ResponseWriter, _ *http.Request) {
+		site.handle(func(w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(delay)
 			_, _ = io.WriteString(w, before)
 		})
@@ -342,18 +342,18 @@ func TestSlowFetchIsOvertaken(t *testing.T) {
 		}
 		checkVerifies(t, verifier, want)
 		if log.Len() > 0 {
-			t.Errorf("what is not in force is in the log: %s", log)
+			t.Errorf("the log has keys that are not in use: %s", log)
 		}
 	})
 }
 
-// A site that does not answer holds a request up for five seconds.
-func TestSilentIssuerHoldsNobodyUp(t *testing.T) {
+// A site that does not respond delays tokens with unknown keys by at most five seconds.
+func TestUnresponsiveIssuer(t *testing.T) {
 	t.Parallel()
 	known, stranger := ecKind(t, "known"), ecKind(t, "stranger")
 	synctest.Test(t, func(t *testing.T) {
 		site, _, verifier, _ := quietIssuer(t, known)
-		site.does(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		site.handle(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		started := time.Now()
 		var wg sync.WaitGroup
 		for range 10 {

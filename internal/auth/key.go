@@ -15,49 +15,40 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// ErrUnfitKey is the error of a key that is too weak for signatures, or of a kind
-// that no token is signed with.
+// ErrUnfitKey is returned for a key that is too weak or of an unsupported type.
 var ErrUnfitKey = errors.New("the key does not fit")
 
-// ErrAlgorithm is the error, together with [ErrUnfitKey], of a key that is to be used by
-// an algorithm which is none for keys of its kind.
+// ErrAlgorithm is returned, together with [ErrUnfitKey], for an algorithm that the type
+// of a key does not support.
 var ErrAlgorithm = errors.New("keys of its kind have other algorithms than")
 
-// errCurve is about an EC key for which there is no algorithm.
+// errCurve is returned for an EC key on an unsupported curve.
 var errCurve = fmt.Errorf("%w: an EC key must be on the curve P-256, P-384 or P-521", ErrUnfitKey)
 
-// The bounds of the modulus of an RSA key, in bits: RFC 7518, section 3.3, and what
-// can be verified in well below a millisecond.
-const (
-	minRSA = 2048
-	maxRSA = 8192
-)
-
-// algorithms returns all that there may be keys for.
+// algorithms returns all supported algorithms.
 func algorithms() []string {
 	return []string{"HS256", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
 
-// A Key verifies signatures, by the algorithms that it is bound to and by no other
-// (C4.21). Printed it reads REDACTED, since it may be a secret (C4.25).
+// A Key verifies signatures, only by the algorithms that it is bound to (C4.21). It prints
+// as REDACTED, since it may be a secret (C4.25).
 type Key struct {
-	// id is the kid of the tokens that are signed with it; empty means that
-	// any or none will do.
+	// id is the kid of tokens signed with the key; empty: any or none.
 	id         string
 	algorithms []string
-	material   any // as jwt.SigningMethod.Verify takes it
+	material   any // for jwt.SigningMethod.Verify
 }
 
 // Format implements [fmt.Formatter], for every verb.
 func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
 
-// Key returns the key of the tokens that are signed with the secret, by HS256.
+// Key returns the key that verifies tokens signed with the secret, by HS256.
 func (s Secret) Key() Key {
 	return Key{algorithms: []string{jwt.SigningMethodHS256.Alg()}, material: []byte(s)}
 }
 
-// newPublicKey returns the key of the tokens with that kid. An alg binds it to one
-// of the algorithms that its kind allows. It fails with [ErrUnfitKey].
+// newPublicKey returns the key of tokens with the given kid. A non-empty alg binds it to
+// one of the algorithms of its type. It fails with [ErrUnfitKey].
 func newPublicKey(kid, alg string, public any) (Key, error) {
 	algorithms, err := algorithmsOf(public)
 	if err != nil {
@@ -72,8 +63,8 @@ func newPublicKey(kid, alg string, public any) (Key, error) {
 	return Key{id: kid, algorithms: algorithms, material: public}, nil
 }
 
-// algorithmsOf returns the algorithms that a public key can verify, the usual one
-// first (RFC 7518, section 3.1; RFC 8037), after it has checked its strength.
+// algorithmsOf checks the strength of a public key, and returns the algorithms of its
+// type, the most common one first (RFC 7518, section 3.1; RFC 8037).
 func algorithmsOf(public any) ([]string, error) {
 	switch key := public.(type) {
 	case *rsa.PublicKey:
@@ -81,24 +72,14 @@ func algorithmsOf(public any) ([]string, error) {
 	case *ecdsa.PublicKey:
 		return algorithmsOfCurve(key)
 	case ed25519.PublicKey:
-		return []string{"EdDSA"}, nil
+		return []string{"EdDSA"}, checkEd25519(key)
 	default:
 		return nil, fmt.Errorf("%w: tokens are signed with RSA, EC or Ed25519 keys", ErrUnfitKey)
 	}
 }
 
-func checkRSA(key *rsa.PublicKey) error {
-	if bits := key.N.BitLen(); bits < minRSA || bits > maxRSA {
-		return fmt.Errorf("%w: an RSA key must have %d to %d bits, and has %d", ErrUnfitKey, minRSA, maxRSA, bits)
-	}
-	if key.E < 3 || key.E%2 == 0 {
-		return fmt.Errorf("%w: an RSA key cannot have the exponent %d", ErrUnfitKey, key.E)
-	}
-	return nil
-}
-
-// algorithmsOfCurve binds a key to the one algorithm of its curve, which the JWT
-// library does not do.
+// algorithmsOfCurve returns the only algorithm of the key's curve. The JWT library does
+// not check it.
 func algorithmsOfCurve(key *ecdsa.PublicKey) ([]string, error) {
 	algorithm, known := map[elliptic.Curve]string{
 		elliptic.P256(): "ES256", elliptic.P384(): "ES384", elliptic.P521(): "ES512",
@@ -106,14 +87,14 @@ func algorithmsOfCurve(key *ecdsa.PublicKey) ([]string, error) {
 	if !known {
 		return nil, errCurve
 	}
-	if _, err := key.ECDH(); err != nil { // a JWK can name any two numbers
-		return nil, fmt.Errorf("%w: it is no point on its curve", ErrUnfitKey)
+	if _, err := key.ECDH(); err != nil { // a JWK may have arbitrary coordinates
+		return nil, fmt.Errorf("%w: it is not a point on its curve", ErrUnfitKey)
 	}
 	return []string{algorithm}, nil
 }
 
-// unreadable is the error of a key that the standard library cannot read. Of curves that
-// it does not know, such as secp256k1, it says no more than that.
+// unreadable returns the error for a key that the standard library can't parse. For
+// unsupported curves, such as secp256k1, that is errCurve.
 func unreadable(err error) error {
 	if text := err.Error(); strings.Contains(text, "unsupported elliptic curve") || strings.Contains(text, "unknown elliptic curve") {
 		return errCurve
@@ -121,12 +102,12 @@ func unreadable(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnfitKey, err)
 }
 
-// verifies reports whether the key may verify a token with that kid and alg.
+// verifies reports whether the key may verify a token with the given kid and alg.
 func (k Key) verifies(kid, alg string) bool {
 	return (k.id == "" || kid == "" || k.id == kid) && slices.Contains(k.algorithms, alg)
 }
 
-// sameKeys reports whether nothing has changed.
+// sameKeys reports whether a and b are equal.
 func sameKeys(a, b []Key) bool {
 	return slices.EqualFunc(a, b, func(a, b Key) bool { return reflect.DeepEqual(a, b) })
 }

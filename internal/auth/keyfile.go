@@ -7,63 +7,53 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
+
+	"plantstore/internal/secretfile"
 )
 
 // Errors of files with keys.
 var (
-	// errPrivate is about a key that nobody but who signs tokens should have.
+	// errPrivate is returned for a private key where a public one is required.
 	errPrivate = errors.New("it holds a private key, and the server needs the public one only: " +
 		"openssl pkey -in FILE -pubout")
-	errTooLong = fmt.Errorf("it has more than %d bytes", maxKeyFile)
-	errNoKey   = errors.New("it holds neither a PEM block PUBLIC KEY nor a JWK Set")
+	errTooLong = fmt.Errorf("it has more than %d bytes", maxKeyFile) // the response of an issuer
+	errNoPEM   = errors.New("it holds neither a PEM block PUBLIC KEY nor a JWK Set")
 )
 
-// maxKeyFile bounds a file of keys, in bytes, and the answer of an issuer.
+// maxKeyFile is the maximum size in bytes of a key file and of an issuer's response.
 const maxKeyFile = 1 << 20
 
-// maxKeys bounds the keys of one file or issuer: a token without a kid is tried
-// with each of them.
+// maxKeys is the maximum number of keys of a file or issuer. A token without a kid is
+// tried with each of them.
 const maxKeys = 64
 
 // ReadPublicKeys returns the keys in a file: PEM blocks PUBLIC KEY (SubjectPublicKeyInfo)
-// or RSA PUBLIC KEY (PKCS #1), or a JWK Set (RFC 7517). In PEM, it refuses
-// each key that does not fit, with [ErrUnfitKey]. In a JWK Set such keys are left out, as
-// section 5 has it, and left returns why, an error a key. A private or symmetric key is
-// refused in both.
-func ReadPublicKeys(path string) (keys []Key, left []error, err error) {
-	contents, err := readBounded(path)
+// or RSA PUBLIC KEY (PKCS #1), or a JWK Set (RFC 7517). In PEM, an unfit key is an error
+// ([ErrUnfitKey]). In a JWK Set unfit keys are ignored (RFC 7517, section 5), for the
+// reasons in ignored. In both, a private or symmetric key is an error, as is a file that
+// other users can change ([secretfile.ErrUntrusted]).
+func ReadPublicKeys(path string) (keys []Key, ignored []error, err error) {
+	contents, err := secretfile.ReadShared(path, maxKeyFile)
 	if err != nil {
 		return nil, nil, err
 	}
+	contents = bytes.TrimPrefix(contents, byteOrderMark())
 	if bytes.HasPrefix(bytes.TrimSpace(contents), []byte("{")) {
-		keys, left, err = parseJWKSet(contents)
+		keys, ignored, err = parseJWKSet(contents)
 	} else {
 		keys, err = parsePublicPEM(contents)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return keys, left, nil
+	return keys, ignored, nil
 }
 
-// readBounded returns the contents of a file of keys, without the byte order mark that some
-// editors put before a text.
-func readBounded(path string) ([]byte, error) {
-	file, err := os.Open(path) //nolint:gosec // the operator names the file
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }() // it is only read
-	contents, err := readAtMost(file)
-	if errors.Is(err, errTooLong) {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	return bytes.TrimPrefix(contents, []byte("\ufeff")), err
-}
+// byteOrderMark returns the prefix that some editors add to UTF-8 files.
+func byteOrderMark() []byte { return []byte("\ufeff") }
 
-// readAtMost reads all, if that is not too much.
+// readAtMost reads up to maxKeyFile bytes, and fails with errTooLong if there are more.
 func readAtMost(r io.Reader) ([]byte, error) {
 	contents, err := io.ReadAll(io.LimitReader(r, maxKeyFile+1))
 	if err == nil && len(contents) > maxKeyFile {
@@ -81,7 +71,7 @@ func checkCount(n int) error {
 
 func parsePublicPEM(contents []byte) ([]Key, error) {
 	var keys []Key
-	begun := bytes.Count(contents, []byte("-----BEGIN "))
+	begins := bytes.Count(contents, []byte("-----BEGIN "))
 	for {
 		var block *pem.Block
 		if block, contents = pem.Decode(contents); block == nil {
@@ -98,10 +88,10 @@ func parsePublicPEM(contents []byte) ([]Key, error) {
 		keys = append(keys, key)
 	}
 	switch {
-	case len(keys) < begun: // pem.Decode passes over what it cannot read
-		return nil, fmt.Errorf("it holds a PEM block that is damaged, indented or commented out: %d begin, %d can be read", begun, len(keys))
+	case len(keys) < begins: // pem.Decode passes over what it cannot read
+		return nil, fmt.Errorf("it holds a PEM block that is damaged, indented or commented out: %d begin, %d can be read", begins, len(keys))
 	case keys == nil:
-		return nil, errNoKey
+		return nil, errNoPEM
 	}
 	return keys, checkCount(len(keys))
 }
@@ -114,7 +104,7 @@ func parsePublicBlock(block *pem.Block) (public any, err error) {
 		public, err = x509.ParsePKCS1PublicKey(block.Bytes)
 	case block.Type == "CERTIFICATE":
 		return nil, errors.New("it holds a certificate; take the key out of it: openssl x509 -in FILE -noout -pubkey")
-	case strings.HasSuffix(block.Type, "PRIVATE KEY"), block.Type == "EC PARAMETERS": // which come before one
+	case strings.HasSuffix(block.Type, "PRIVATE KEY"), block.Type == "EC PARAMETERS": // they precede an EC PRIVATE KEY
 		return nil, errPrivate
 	default:
 		return nil, fmt.Errorf("it holds a PEM block %q, and no PUBLIC KEY", block.Type)

@@ -23,11 +23,11 @@ import (
 	"testing"
 )
 
-// A jwk is a JSON Web Key, written by hand: no library of the code under test has a part in it.
+// A jwk is a JSON Web Key, built without the libraries of the code under test.
 type jwk map[string]any
 
 // jwkOf returns the JWK of a public key (RFC 7518, section 6; RFC 8037, section 2), with
-// further members.
+// more fields.
 func jwkOf(t *testing.T, public crypto.PublicKey, more jwk) jwk {
 	t.Helper()
 	var key jwk
@@ -77,8 +77,8 @@ func block(t *testing.T, kind string, der []byte, err error) string {
 func TestReadPublicKeys(t *testing.T) {
 	t.Parallel()
 	private := privateKeys(t)
-	rsaKey := private[0].(*rsa.PrivateKey)      //nolint:forcetypeassert // so says the comment there
-	ecPrivate := private[2].(*ecdsa.PrivateKey) //nolint:forcetypeassert // so says the comment there
+	rsaKey := private[0].(*rsa.PrivateKey)      //nolint:forcetypeassert // see privateKeys
+	ecPrivate := private[2].(*ecdsa.PrivateKey) //nolint:forcetypeassert // see privateKeys
 	exchange, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -138,8 +138,7 @@ func TestReadPublicKeys(t *testing.T) {
 	}
 }
 
-// checkReads checks how many keys a file with these contents has, 0 if it is refused with
-// that message.
+// checkReads checks the number of keys in a file, or, if want is 0, the error's message.
 func checkReads(t *testing.T, contents string, want int, message string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keys")
@@ -155,11 +154,11 @@ func checkReads(t *testing.T, contents string, want int, message string) {
 	}
 }
 
-// No key of a file is passed over: one that cannot be read spoils it, wherever it stands. A
-// byte order mark before the first spoils nothing.
+// An unreadable key anywhere in a file is an error; no key is skipped silently. A leading
+// byte order mark is allowed.
 func TestReadPublicKeysMissesNone(t *testing.T) {
 	t.Parallel()
-	public := privateKeys(t)[0].Public().(*rsa.PublicKey) //nolint:forcetypeassert // so says the comment there
+	public := privateKeys(t)[0].Public().(*rsa.PublicKey) //nolint:forcetypeassert // see privateKeys
 	der, err := x509.MarshalPKIXPublicKey(public)
 	good := block(t, "PUBLIC KEY", der, err)
 	other := block(t, "RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(public), nil)
@@ -186,8 +185,8 @@ func TestReadPublicKeysMissesNone(t *testing.T) {
 	}
 }
 
-// Keys of a JWK Set that cannot be used are left out, as RFC 7517, section 5, has it; those that
-// nobody should have published spoil it.
+// Unusable keys of a JWK Set are ignored (RFC 7517, section 5); private and symmetric keys
+// are an error.
 func TestParseJWKSet(t *testing.T) {
 	t.Parallel()
 	private := privateKeys(t)

@@ -22,11 +22,11 @@ import (
 type kind struct {
 	alg    string
 	key    Key
-	signer any    // as jwt.SigningMethod.Sign takes it
-	public []byte // what anybody may know: PEM
+	signer any    // for jwt.SigningMethod.Sign
+	public []byte // the public key in PEM
 }
 
-// kinds returns one of each.
+// kinds returns a kind for each algorithm.
 func kinds(t *testing.T) []kind {
 	t.Helper()
 	private := privateKeys(t)
@@ -37,7 +37,7 @@ func kinds(t *testing.T) []kind {
 			t.Fatal(err)
 		}
 		for _, alg := range algorithms {
-			// Bound to nothing but what its kind allows.
+			// Bound to all algorithms of its type.
 			public, err := newPublicKey("", "", key.Public())
 			if err != nil {
 				t.Fatal(err)
@@ -111,16 +111,17 @@ func (k kind) token(payload string) string { return k.sign(`{"alg":"HS256","typ"
 
 func (k kind) headed(header string) string { return k.sign(header, `{}`) }
 
-// An attack is a token, and a piece of what must be said of it.
+// An attack is a token, and a part of the expected message.
 type attack struct{ token, message string }
 
-// What is said of attacks.
+// The expected messages.
 const (
 	badForm      = "well-formed"
 	badSignature = "not signed with a key"
 )
 
-// attacks returns tokens that a verifier of that kind alone must refuse (C4.21 to C4.23).
+// attacks returns tokens that a verifier with only a key of kind k must reject (C4.21 to
+// C4.23).
 func attacks(k kind) map[string]attack {
 	all := map[string]attack{
 		"header twice alg":        {k.headed(`{"alg":"none","alg":"HS256"}`), badForm},
@@ -164,7 +165,7 @@ func attacks(k kind) map[string]attack {
 	return all
 }
 
-// addForgeries adds tokens made from a good one without the key.
+// addForgeries adds tokens forged from a valid one without the key.
 func addForgeries(k kind, all map[string]attack) {
 	good := k.token(`{"sub":"x"}`)
 	parts, other := strings.Split(good, "."), strings.Split(k.token(`{"sub":"y"}`), ".")
@@ -198,8 +199,8 @@ func addForgeries(k kind, all map[string]attack) {
 	}
 }
 
-// addConfusions adds tokens that are signed by another algorithm than they say, by another key,
-// or by the public one as if it were a secret.
+// addConfusions adds tokens signed by an algorithm other than that of the header, with
+// another key, or with the public key as an HMAC secret.
 func addConfusions(k kind, all map[string]attack) {
 	for _, alg := range append(algorithms(), "HS384", "HS512") {
 		if alg != k.alg {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// secp256k1 is the curve of ES256K (RFC 8812), which the standard library does not know.
+// secp256k1 is the curve of ES256K (RFC 8812), which the standard library does not support.
 func secp256k1(t *testing.T) pkix.AlgorithmIdentifier {
 	t.Helper()
 	curve := marshal(t, asn1.ObjectIdentifier{1, 3, 132, 0, 10})
@@ -49,8 +49,7 @@ func marshal(t *testing.T, value any) []byte {
 	return der
 }
 
-// A JWK of a curve for which there is no algorithm is told which ones there are, as
-// one in PEM is.
+// The error for a JWK on an unsupported curve lists the supported curves, as for PEM.
 func TestJWKOfUnknownCurve(t *testing.T) {
 	t.Parallel()
 	for _, curve := range []string{"secp256k1", "P-224", ""} {

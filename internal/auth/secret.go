@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -8,26 +9,34 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
+	"path/filepath"
 	"strings"
 
-	"plantstore/internal/durable"
+	"plantstore/internal/atomicfile"
+	"plantstore/internal/secretfile"
 )
 
-// ErrWeakSecret is the error of a secret that is too short.
-var ErrWeakSecret = errors.New("the secret is too weak")
+// Errors of texts that are rejected as secrets.
+var (
+	// ErrWeakSecret is returned for a secret that is too short.
+	ErrWeakSecret = errors.New("the secret is too weak")
+	// ErrKeyAsSecret is returned for a key in place of a secret. Public keys are
+	// published, and anyone who has the secret can sign tokens.
+	ErrKeyAsSecret = errors.New("it is a key or a certificate, not a secret: whoever knows it could sign tokens; " +
+		"name files with public keys in JWT_PUBLIC_KEYS, or make a secret with: openssl rand -hex 32")
+)
 
-// minSecret is the least number of bytes of an HS256 key (RFC 7518, section
-// 3.2; C4.24).
+// minSecret is the minimum length in bytes of an HS256 key (RFC 7518, section 3.2;
+// C4.24).
 const minSecret = 32
 
-// secretPerm keeps a secret from everybody but its owner.
+// secretPerm is the mode of a generated secret file.
 const secretPerm fs.FileMode = 0o600
 
-// Redacted stands for a secret wherever one would be printed (C4.25).
+// Redacted replaces secrets in printed text (C4.25).
 const Redacted = "REDACTED"
 
-// A Secret is an HS256 key. Printed, logged or encoded it reads REDACTED (C4.25).
+// A Secret is an HS256 key. It prints, logs and encodes as REDACTED (C4.25).
 type Secret []byte
 
 // Format implements [fmt.Formatter], for every verb.
@@ -39,9 +48,12 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(Redacted) }
 // MarshalText implements [encoding.TextMarshaler].
 func (Secret) MarshalText() ([]byte, error) { return []byte(Redacted), nil }
 
-// ParseSecret returns the secret that text is, byte for byte. It refuses one of
-// less than 32 bytes.
+// ParseSecret returns text as a secret, byte for byte. It fails with [ErrWeakSecret] for
+// less than 32 bytes, and with [ErrKeyAsSecret] for a key in any common encoding.
 func ParseSecret(text string) (Secret, error) {
+	if isKey(text) {
+		return nil, ErrKeyAsSecret
+	}
 	if len(text) < minSecret {
 		return nil, fmt.Errorf("%w: it has %d bytes, HS256 needs at least %d; "+
 			"make one with: openssl rand -hex 32", ErrWeakSecret, len(text), minSecret)
@@ -49,13 +61,17 @@ func ParseSecret(text string) (Secret, error) {
 	return Secret(text), nil
 }
 
-// ReadSecrets returns the secrets in a file, one a line: the first signs tokens, and
-// tokens by any of them are accepted. Empty lines are skipped, and so is a byte order mark
-// at the beginning of the file, in UTF-8.
-func ReadSecrets(path string) ([]Secret, error) {
-	text, err := readBounded(path)
+// ReadSecrets returns the secrets in a file, one on each line. The first signs tokens; all
+// of them verify tokens. Empty lines and a leading UTF-8 byte order mark are skipped. It
+// fails as [ParseSecret] and [secretfile.Read] do; the latter calls report.
+func ReadSecrets(path string, report secretfile.Report) ([]Secret, error) {
+	text, err := secretfile.Read(path, maxKeyFile, report)
 	if err != nil {
 		return nil, err
+	}
+	text = bytes.TrimPrefix(text, byteOrderMark())
+	if isKey(string(text)) { // a key may have several lines
+		return nil, fmt.Errorf("%s: %w", path, ErrKeyAsSecret)
 	}
 	var secrets []Secret
 	for i, line := range strings.Split(string(text), "\n") {
@@ -77,22 +93,27 @@ func ReadSecrets(path string) ([]Secret, error) {
 	return secrets, nil
 }
 
-// EnsureSecrets returns the secrets in a file, which it makes first if it is not
-// there, and says so: 32 random bytes in hexadecimal, readable by the owner only. Of
-// several processes that do so at once, all get the same secret.
-func EnsureSecrets(path string) (secrets []Secret, made bool, err error) {
-	secrets, err = ReadSecrets(path)
+// EnsureSecrets returns the secrets in a file, and whether it has created the file. A new
+// file has 32 random bytes in hexadecimal and is readable only by its owner. Concurrent
+// processes get the same secret. It fails with [secretfile.ErrUntrusted] in a directory
+// in which other users could replace the file.
+func EnsureSecrets(path string, report secretfile.Report) (secrets []Secret, made bool, err error) {
+	if err := secretfile.CheckDirectory(filepath.Dir(path)); err != nil {
+		return nil, false, err
+	}
+	secrets, err = ReadSecrets(path, report)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return secrets, false, err
 	}
-	err = durable.Create(path, secretPerm, func(tmp string) error {
-		return os.WriteFile(tmp, []byte(newSecret()+"\n"), secretPerm)
+	err = atomicfile.Create(path, secretPerm, func(file *atomicfile.File) error {
+		_, err := file.WriteString(newSecret() + "\n")
+		return err
 	})
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, false, err
 	}
 	made = err == nil
-	secrets, err = ReadSecrets(path)
+	secrets, err = ReadSecrets(path, report)
 	return secrets, made, err
 }
 

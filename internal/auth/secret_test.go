@@ -62,7 +62,7 @@ func TestReadSecrets(t *testing.T) {
 		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		secrets, err := ReadSecrets(path)
+		secrets, err := ReadSecrets(path, nil)
 		var got []string
 		for _, secret := range secrets {
 			got = append(got, string(secret))
@@ -76,7 +76,7 @@ func TestReadSecrets(t *testing.T) {
 	}
 }
 
-// TestEnsureSecretRacing shows that all who make the secret at once get the same.
+// TestEnsureSecretRacing checks that concurrent callers get the same secret.
 func TestEnsureSecretRacing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret")
@@ -85,7 +85,7 @@ func TestEnsureSecretRacing(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range secrets {
 		wg.Go(func() {
-			all, made, err := EnsureSecrets(path)
+			all, made, err := EnsureSecrets(path, nil)
 			if err != nil || len(all) != 1 {
 				t.Errorf("%d secrets, %v", len(all), err)
 				return
@@ -128,7 +128,7 @@ func TestEnsureSecretKeepsWeak(t *testing.T) {
 	if err := os.WriteFile(path, []byte("weak"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := EnsureSecrets(path); err == nil || !strings.Contains(err.Error(), "too weak") {
+	if _, _, err := EnsureSecrets(path, nil); err == nil || !strings.Contains(err.Error(), "too weak") {
 		t.Errorf("got %v", err)
 	}
 	if contents, err := os.ReadFile(path); err != nil || string(contents) != "weak" {
@@ -136,7 +136,7 @@ func TestEnsureSecretKeepsWeak(t *testing.T) {
 	}
 }
 
-// TestSecretIsRedacted prints a secret in every way there is.
+// TestSecretIsRedacted prints a secret in all ways.
 func TestSecretIsRedacted(t *testing.T) {
 	t.Parallel()
 	secret := Secret(testSecret)

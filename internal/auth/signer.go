@@ -11,11 +11,13 @@ import (
 	"slices"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"plantstore/internal/secretfile"
 )
 
 // A Signer signs tokens: a [Secret] or a [PrivateKey].
 type Signer interface {
-	// signing returns how, by which key, and the kid of the token, empty for none.
+	// signing returns the method, the key, and the kid of the token (may be empty).
 	signing() (method jwt.SigningMethod, key any, kid string)
 }
 
@@ -23,7 +25,7 @@ func (s Secret) signing() (method jwt.SigningMethod, key any, kid string) {
 	return jwt.SigningMethodHS256, []byte(s), ""
 }
 
-// A PrivateKey signs tokens by one algorithm. Printed it reads REDACTED (C4.25).
+// A PrivateKey signs tokens by one algorithm. It prints as REDACTED (C4.25).
 type PrivateKey struct {
 	kid    string
 	method jwt.SigningMethod
@@ -37,16 +39,16 @@ func (k *PrivateKey) signing() (method jwt.SigningMethod, key any, kid string) {
 	return k.method, k.key, k.kid
 }
 
-// Alg returns the algorithm that the key signs by, such as RS256.
+// Alg returns the algorithm of the key, such as RS256.
 func (k *PrivateKey) Alg() string { return k.method.Alg() }
 
-// Kid returns the kid of the tokens that the key signs, empty for none.
+// Kid returns the kid of tokens signed with the key; empty: none.
 func (k *PrivateKey) Kid() string { return k.kid }
 
-// Sign returns the signature of a text.
+// Sign returns the signature of text.
 func (k *PrivateKey) Sign(text string) ([]byte, error) { return k.method.Sign(text, k.key) }
 
-// PublicPEM returns the public half, as anybody may know it.
+// PublicPEM returns the public key in PEM.
 func (k *PrivateKey) PublicPEM() ([]byte, error) {
 	der, err := x509.MarshalPKIXPublicKey(k.key.Public())
 	if err != nil {
@@ -55,10 +57,10 @@ func (k *PrivateKey) PublicPEM() ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
 }
 
-// Name sets the kid of the tokens that the key signs; empty means that they have none.
+// Name sets the kid of tokens signed with the key; empty: none.
 func (k *PrivateKey) Name(kid string) { k.kid = kid }
 
-// Among finds the public half among keys, and returns its kid.
+// Among searches keys for the public key, and returns its kid.
 func (k *PrivateKey) Among(keys []Key) (kid string, found bool) {
 	i := slices.IndexFunc(keys, func(key Key) bool {
 		return reflect.DeepEqual(key.material, k.key.Public()) && slices.Contains(key.algorithms, k.Alg())
@@ -70,12 +72,12 @@ func (k *PrivateKey) Among(keys []Key) (kid string, found bool) {
 }
 
 // ReadPrivateKey returns the private key in a PEM file: PRIVATE KEY (PKCS #8),
-// RSA PRIVATE KEY (PKCS #1) or EC PRIVATE KEY (SEC 1), not encrypted. It signs by
-// algorithm, or, if that is empty, by the usual one for a key of its kind: RS256, ES256,
-// ES384 or ES512 by its curve, or EdDSA. It fails with [ErrUnfitKey] on a key that no
-// server accepts.
-func ReadPrivateKey(path, algorithm string) (*PrivateKey, error) {
-	contents, err := readBounded(path)
+// RSA PRIVATE KEY (PKCS #1) or EC PRIVATE KEY (SEC 1), not encrypted. An empty algorithm
+// selects the default of the key's type: RS256, ES256, ES384 or ES512 by its curve, or
+// EdDSA. It fails with [ErrUnfitKey] for a key that servers reject, and as
+// [secretfile.Read] does, which calls report.
+func ReadPrivateKey(path, algorithm string, report secretfile.Report) (*PrivateKey, error) {
+	contents, err := secretfile.Read(path, maxKeyFile, report)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +90,7 @@ func ReadPrivateKey(path, algorithm string) (*PrivateKey, error) {
 
 func parsePrivatePEM(contents []byte, algorithm string) (*PrivateKey, error) {
 	block, rest := pem.Decode(contents)
-	if block != nil && block.Type == "EC PARAMETERS" { // openssl ecparam writes them before the key
+	if block != nil && block.Type == "EC PARAMETERS" { // written by openssl ecparam before the key
 		block, _ = pem.Decode(rest)
 	}
 	if block == nil {

@@ -24,7 +24,7 @@ func writeKey(t *testing.T, contents string) string {
 	return path
 }
 
-// What a private key signs, its public half verifies, in each form of both.
+// The public key verifies signatures of the private key, in each format of both.
 func TestPrivateKeySigns(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds(t)[1:] {
@@ -40,7 +40,7 @@ func TestPrivateKeySigns(t *testing.T) {
 		for form, encoded := range forms {
 			der, err := encoded()
 			path := writeKey(t, block(t, form, der, err))
-			key, err := ReadPrivateKey(path, kind.alg)
+			key, err := ReadPrivateKey(path, kind.alg, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,19 +65,19 @@ func TestPrivateKeySigns(t *testing.T) {
 	}
 }
 
-// The algorithm is that which the key is usually used with, or the one asked for, if
-// the key is of its kind.
+// The algorithm is the default of the key's type, or the requested one if the type
+// supports it.
 func TestAlgorithmOfPrivateKey(t *testing.T) {
 	t.Parallel()
 	usual := []string{"RS256", "EdDSA", "ES256", "ES384", "ES512"} // of privateKeys
 	for i, private := range privateKeys(t) {
 		der, err := x509.MarshalPKCS8PrivateKey(private)
 		path := writeKey(t, block(t, "PRIVATE KEY", der, err))
-		if key, err := ReadPrivateKey(path, ""); err != nil || key.Alg() != usual[i] {
+		if key, err := ReadPrivateKey(path, "", nil); err != nil || key.Alg() != usual[i] {
 			t.Errorf("want %s: %v", usual[i], err)
 		}
 		for _, alg := range []string{"HS256", "none", "RS255", "ES256K"} {
-			if _, err := ReadPrivateKey(path, alg); !errors.Is(err, ErrUnfitKey) || !errors.Is(err, ErrAlgorithm) {
+			if _, err := ReadPrivateKey(path, alg, nil); !errors.Is(err, ErrUnfitKey) || !errors.Is(err, ErrAlgorithm) {
 				t.Errorf("%s by a key for %s: %v", alg, usual[i], err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestPrivateKeyAmong(t *testing.T) {
 	all := kinds(t)[1:]
 	for _, kind := range all {
 		der, err := x509.MarshalPKCS8PrivateKey(kind.signer)
-		key, err := ReadPrivateKey(writeKey(t, block(t, "PRIVATE KEY", der, err)), kind.alg)
+		key, err := ReadPrivateKey(writeKey(t, block(t, "PRIVATE KEY", der, err)), kind.alg, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,13 +138,13 @@ func TestReadPrivateKeyRefuses(t *testing.T) {
 		"for exchange":    {block(t, "PRIVATE KEY", other, otherErr), "does not fit"},
 		"parameters only": {block(t, "EC PARAMETERS", []byte("x"), nil), "no PEM block"},
 	} {
-		_, err := ReadPrivateKey(writeKey(t, test.contents), "")
+		_, err := ReadPrivateKey(writeKey(t, test.contents), "", nil)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "key.pem: ") {
 			t.Errorf("%s: %v, want the file and %q", name, err, test.want)
 		}
 	}
 	parameters := block(t, "EC PARAMETERS", []byte("x"), nil) + block(t, "PRIVATE KEY", good, nil)
-	if _, err := ReadPrivateKey(writeKey(t, parameters), ""); err != nil {
+	if _, err := ReadPrivateKey(writeKey(t, parameters), "", nil); err != nil {
 		t.Errorf("after parameters: %v", err)
 	}
 }

@@ -15,56 +15,55 @@ import (
 
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
+
+	"plantstore/internal/wait"
 )
 
-// How long it takes until a certificate that was not to be had is asked for again: it
-// doubles from minRetry with each failure. Let's Encrypt allows five failed validations
-// an hour.
+// The time between attempts to get a certificate. It doubles from minRetry with each
+// failure. Let's Encrypt allows five failed validations an hour.
 const (
 	minRetry = 2 * time.Minute
 	maxRetry = time.Hour
 )
 
-// An ACME gets certificates from an authority by ACME (RFC 8555), which convinces
-// itself by a challenge in the handshake of TLS (RFC 8737), and renews them in
-// time. Whoever makes one accepts the authority's terms of service.
+// An ACME obtains and renews certificates by ACME (RFC 8555), with the challenge
+// tls-alpn-01 (RFC 8737). Using it accepts the authority's terms of service.
 type ACME struct {
 	domains []string
 	logger  *slog.Logger
 	manager autocert.Manager
 
 	mu       sync.Mutex
-	attempts map[request]*attempt // the last ones
-	holdings map[request]*holding // the certificates that have come of them
+	attempts map[request]*attempt // the latest
+	held     map[request]*held    // certificates in use
 }
 
-// A request is for the certificate of a domain with a kind of key.
+// A request identifies a certificate by domain and key type.
 type request struct {
 	domain string
-	rsa    bool // else ECDSA
+	rsa    bool // false: ECDSA
 }
 
-// An attempt to get a certificate is shared by all who want it: it may take minutes,
-// and does not end before.
+// An attempt to get a certificate is shared by all handshakes that need it. It may take
+// minutes and is not canceled.
 type attempt struct {
-	done chan struct{} // closed at the end; what follows is set by then
-	wait time.Duration // how long err stands
+	done chan struct{} // closed at the end, when the fields below are set
+	wait time.Duration // time until the next attempt after a failure
 
 	certificate *tls.Certificate
 	err         error
-	again       time.Time // until then err stands
+	again       time.Time // earliest next attempt
 }
 
-// NewACME returns an ACME for these domains, in lower case. It keeps keys and
-// certificates in the folder cache. The authority is that with its directory at a URL;
-// empty means Let's Encrypt. It writes to the address email, if there is one, about
-// problems. What comes of it is told to logger.
+// NewACME returns an ACME for domains, which must be in lower case. It keeps keys and
+// certificates in the directory cache. The URL directory selects the authority; empty:
+// Let's Encrypt. The authority may send mail about problems to email, unless it is empty.
 func NewACME(domains []string, cache, directory, email string, logger *slog.Logger) *ACME {
 	return &ACME{
-		domains: domains, logger: logger, attempts: make(map[request]*attempt), holdings: make(map[request]*holding),
+		domains: domains, logger: logger, attempts: make(map[request]*attempt), held: make(map[request]*held),
 		manager: autocert.Manager{
 			Prompt:     autocert.AcceptTOS,
-			Cache:      autocert.DirCache(cache),
+			Cache:      dirCache(cache),
 			HostPolicy: autocert.HostWhitelist(domains...),
 			Client:     &acme.Client{DirectoryURL: directory},
 			Email:      email,
@@ -72,7 +71,7 @@ func NewACME(domains []string, cache, directory, email string, logger *slog.Logg
 	}
 }
 
-// TLS returns what a server speaks TLS with. A client that names no host gets the
+// TLS returns the TLS configuration of a server. A client without SNI gets the
 // certificate of the first domain.
 func (a *ACME) TLS() *tls.Config {
 	return &tls.Config{
@@ -82,8 +81,8 @@ func (a *ACME) TLS() *tls.Config {
 	}
 }
 
-// certificate returns the certificate that a client asks for, or that of a challenge,
-// which is at hand.
+// certificate returns the certificate for a handshake with a client, or with the
+// authority for a challenge.
 func (a *ACME) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) {
 		return a.manager.GetCertificate(hello)
@@ -92,16 +91,15 @@ func (a *ACME) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	if !slices.Contains(a.domains, domain) {
 		return nil, fmt.Errorf("there is no certificate for %q, which is none of the domains of ACME", domain)
 	}
-	attempt := a.attempt(request{domain: domain, rsa: !takesECDSA(hello)})
+	attempt := a.attempt(request{domain: domain, rsa: !supportsECDSA(hello)})
 	if err := attempt.await(hello.Context()); err != nil {
 		return nil, fmt.Errorf("there is no certificate for %s by ACME yet: %w", domain, err)
 	}
 	return attempt.certificate, nil
 }
 
-// takesECDSA reports whether a client takes a certificate with a key on the curve
-// P-256.
-func takesECDSA(hello *tls.ClientHelloInfo) bool {
+// supportsECDSA reports whether a client supports certificates with a P-256 key.
+func supportsECDSA(hello *tls.ClientHelloInfo) bool {
 	anyName := *hello
 	anyName.ServerName = ""
 	return anyName.SupportsCertificate(&tls.Certificate{
@@ -109,13 +107,13 @@ func takesECDSA(hello *tls.ClientHelloInfo) bool {
 	}) == nil
 }
 
-// attempt returns the attempt at r that is under way, or has failed not long ago, and
-// else begins one.
+// attempt returns the attempt at r that is in progress or has failed recently, or begins
+// a new one.
 func (a *ACME) attempt(r request) *attempt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last := a.attempts[r]
-	if last != nil && last.stands() {
+	if last != nil && last.isCurrent() {
 		return last
 	}
 	next := &attempt{done: make(chan struct{}), wait: minRetry}
@@ -134,7 +132,7 @@ func (a *ACME) attempt(r request) *attempt {
 	return next
 }
 
-// hello returns what a client says that wants what r is for.
+// hello returns a ClientHello that requests the certificate of r.
 func (r request) hello() *tls.ClientHelloInfo {
 	hello := &tls.ClientHelloInfo{ServerName: r.domain}
 	if !r.rsa {
@@ -143,8 +141,8 @@ func (r request) hello() *tls.ClientHelloInfo {
 	return hello
 }
 
-// stands reports whether there is no reason yet for another attempt.
-func (t *attempt) stands() bool {
+// isCurrent reports whether the attempt is in progress, or failed and not due for another.
+func (t *attempt) isCurrent() bool {
 	select {
 	case <-t.done:
 		return t.err != nil && time.Now().Before(t.again)
@@ -153,7 +151,7 @@ func (t *attempt) stands() bool {
 	}
 }
 
-// await waits until the attempt has ended or ctx is done. It returns nil if there is a
+// await waits until the attempt ends or ctx is done. It returns nil if there is a
 // certificate.
 func (t *attempt) await(ctx context.Context) error {
 	select {
@@ -164,13 +162,12 @@ func (t *attempt) await(ctx context.Context) error {
 	}
 }
 
-// Reload does nothing: certificates are renewed in time.
+// Reload does nothing: certificates are renewed automatically.
 func (a *ACME) Reload(context.Context) error { return nil }
 
-// Watch gets the certificates that are not there yet, before a client asks for
-// them, and logs what comes of it. It tries again, less and less often, until ctx is
-// done. The server must accept connections meanwhile. Of those that are there it logs
-// when they are renewed, and when they should have been.
+// Watch gets missing certificates before a client needs them, and logs failures, renewals
+// and overdue renewals until ctx is done. It retries with increasing delay. The server
+// must accept connections meanwhile, for the challenges.
 func (a *ACME) Watch(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, domain := range a.domains {
@@ -180,8 +177,8 @@ func (a *ACME) Watch(ctx context.Context) {
 	all.Wait()
 }
 
-// get gets the certificate for a domain, of the kind that every client of today takes,
-// unless ctx is done before.
+// get gets the ECDSA certificate of a domain, which all current clients support, until ctx
+// is done.
 func (a *ACME) get(ctx context.Context, domain string) {
 	for {
 		attempt := a.attempt(request{domain: domain})
@@ -189,12 +186,10 @@ func (a *ACME) get(ctx context.Context, domain string) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		a.logger.Error("there is no certificate by ACME yet: this server must reach the authority, and the authority this server, at port 443 of the domain",
-			"domain", domain, "cause", err.Error(), "again", attempt.again)
-		select {
-		case <-ctx.Done():
+		a.logger.Error("no ACME certificate yet", "domain", domain, "cause", err.Error(), "again", attempt.again,
+			"advice", reachability)
+		if !wait.Sleep(ctx, time.Until(attempt.again)) {
 			return
-		case <-time.After(time.Until(attempt.again)):
 		}
 	}
 }

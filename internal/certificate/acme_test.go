@@ -40,8 +40,8 @@ func shake(ctx context.Context, server, client *tls.Config) error {
 	return err
 }
 
-// An authority that accepts connections and never answers costs one goroutine, and
-// not one for each client that has given up.
+// An authority that never responds blocks one goroutine, not one for each client that
+// has given up.
 //
 //nolint:paralleltest // it counts goroutines
 func TestACMEHangs(t *testing.T) {
@@ -142,8 +142,7 @@ func cached(t *testing.T, domains []string, valid []validity,
 	})
 }
 
-// What fails is tried again less and less often, so that the authority does not lose
-// its patience.
+// Failed attempts are repeated with increasing delay, within the authority's rate limits.
 func TestACMERetries(t *testing.T) {
 	t.Parallel()
 	unreachable(t, func(t *testing.T, _ *certificate.ACME, calls *calls, log *log) {
@@ -157,7 +156,7 @@ func TestACMERetries(t *testing.T) {
 			t.Errorf("when the authority was called (-want +got):\n%s", diff)
 		}
 		said := log.take()
-		if n := strings.Count(said, "there is no certificate by ACME yet"); n != len(want) {
+		if n := strings.Count(said, "no ACME certificate yet"); n != len(want) {
 			t.Errorf("%d failures are logged, want %d", n, len(want))
 		}
 		for _, part := range []string{"this server must reach the authority", "port 443", "no route"} {

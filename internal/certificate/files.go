@@ -1,5 +1,5 @@
-// Package certificate gets the certificates with which the server speaks TLS: from
-// files that others replace, or from an authority by ACME.
+// Package certificate provides the server's TLS certificates: from files, which it
+// reloads when they change, or from an authority by ACME.
 package certificate
 
 import (
@@ -14,29 +14,35 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"plantstore/internal/secretfile"
+	"plantstore/internal/wait"
 )
 
-// minVersion is the least version of TLS: what came before 1.2 is no longer to be
-// spoken (RFC 8996).
+// minVersion is the minimum version of TLS: older ones are deprecated (RFC 8996).
 const minVersion = tls.VersionTLS12
 
-// Interval is how often it is looked whether files have changed.
+// Interval is the time between checks for changes.
 const Interval = 5 * time.Second
 
-// Files are a certificate and its key in two files, which may be replaced while
-// the server runs.
+// maxKey is the maximum size of a private key file in bytes.
+const maxKey = 1 << 20
+
+// Files is a certificate and its key in two files, which may be replaced while the
+// server runs.
 type Files struct {
 	cert, key string
+	report    secretfile.Report
 	logger    *slog.Logger
 	current   atomic.Pointer[tls.Certificate]
 
 	mu       sync.Mutex     // guards the following
-	seen     [2]os.FileInfo // when they were last read; nil if they were not there
-	failure  string         // why they could not be used then; empty if they could
-	validity validity       // of current, when it was last looked at
+	seen     [2]os.FileInfo // of the last read; nil: the file did not exist
+	failure  string         // error of the last read; empty: success
+	validity validity       // of current, at the last check
 }
 
-// A validity is whether clients take a certificate at a time.
+// A validity is the state of a certificate at a time.
 type validity int
 
 const (
@@ -45,18 +51,19 @@ const (
 	expired
 )
 
-// Load reads a certificate, with those between it and its authority, from the file
-// cert, and its private key from the file key. Both are PEM. The error names the
-// file that is at fault. What comes of it later is told to logger.
-func Load(cert, key string, logger *slog.Logger) (*Files, error) {
-	f := &Files{cert: cert, key: key, logger: logger}
+// Load reads a certificate chain from the file cert and its private key from the file key,
+// both in PEM. The error names the faulty file. A key that other users can change is an
+// error, and one that they can read is passed to report (package secretfile). Reloads are
+// logged to logger.
+func Load(cert, key string, report secretfile.Report, logger *slog.Logger) (*Files, error) {
+	f := &Files{cert: cert, key: key, report: report, logger: logger}
 	if err := f.read(); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// TLS returns what a server speaks TLS with.
+// TLS returns the TLS configuration of a server.
 func (f *Files) TLS() *tls.Config {
 	return &tls.Config{
 		MinVersion:     minVersion,
@@ -67,59 +74,50 @@ func (f *Files) TLS() *tls.Config {
 // Expires returns when the certificate in use expires.
 func (f *Files) Expires() time.Time { return f.current.Load().Leaf.NotAfter }
 
-// Reload reads the files again, and logs which certificate is in use now. If they
-// cannot be used, the certificate stays as it was.
+// Reload reloads the files and logs the certificate. If that fails, the previous
+// certificate stays in use.
 func (f *Files) Reload(context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.read(); err != nil {
 		return err
 	}
-	f.tell()
+	f.logReload()
 	return nil
 }
 
-// Watch reads the files again whenever they change, until ctx is done: when they
-// are written to, replaced, or a symbolic link on the way to them is. What cannot
-// be used it logs, and the certificate stays as it was.
+// Watch reloads the files whenever they change, until ctx is done: when they are written
+// to or replaced, or a symbolic link in their paths is. It logs failures, after which the
+// previous certificate stays in use.
 func (f *Files) Watch(ctx context.Context) {
-	ticker := time.NewTicker(Interval)
-	defer ticker.Stop()
-	for {
-		f.check()
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
+	f.check()
+	wait.Every(ctx, Interval, f.check)
 }
 
-// check reads the files if they have changed, or could not be used: then whoever may
-// read them can have changed without a sign of it. It warns of what clients will not
-// take.
+// check reloads the files if they have changed or the last read failed, since a change of
+// permissions is not visible in their times. It warns of a certificate that is not valid.
 func (f *Files) check() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if before := f.failure; before != "" || f.changed() {
 		switch err := f.read(); {
 		case err == nil:
-			f.tell()
+			f.logReload()
 		case f.failure != before:
-			f.logger.Error("the new certificate cannot be used; the one before stays in use", "cause", f.failure)
+			f.logger.Error("certificate reload failed, keeping the previous certificate", "cause", f.failure)
 		}
 	}
 	f.warn()
 }
 
-// tell logs which certificate is in use after the files were read anew.
-func (f *Files) tell() {
+// logReload logs the certificate in use after a reload.
+func (f *Files) logReload() {
 	leaf := f.current.Load().Leaf
-	f.logger.Info("the certificate was loaded anew", "file", f.cert, "serial", leaf.SerialNumber.Text(16), "expires", leaf.NotAfter)
+	f.logger.Info("certificate reloaded", "file", f.cert, "serial", leaf.SerialNumber.Text(16), "expires", leaf.NotAfter)
 }
 
-// warn logs once that the certificate is not valid yet, and once that it has
-// expired. The caller holds f.mu, as those of the following do.
+// warn logs once that the certificate is not valid yet, and once that it has expired. The
+// caller holds f.mu, also in the methods below.
 func (f *Files) warn() {
 	leaf := f.current.Load().Leaf
 	before := f.validity
@@ -127,7 +125,7 @@ func (f *Files) warn() {
 	if f.validity == valid || f.validity == before {
 		return
 	}
-	f.logger.Warn("the certificate is not valid now: clients will refuse it; replace it, or look at the clock",
+	f.logger.Warn("certificate not valid now, clients reject it; replace it or check the clock",
 		"file", f.cert, "from", leaf.NotBefore, "expires", leaf.NotAfter)
 }
 
@@ -141,8 +139,8 @@ func validityOf(leaf *x509.Certificate, now time.Time) validity {
 	return valid
 }
 
-// look returns what there is to see of the files without reading them.
-func (f *Files) look() (infos [2]os.FileInfo) {
+// stat returns the identities of the files; nil: the file does not exist.
+func (f *Files) stat() (infos [2]os.FileInfo) {
 	for i, path := range []string{f.cert, f.key} {
 		if info, err := os.Stat(path); err == nil {
 			infos[i] = info
@@ -151,9 +149,9 @@ func (f *Files) look() (infos [2]os.FileInfo) {
 	return infos
 }
 
-// changed reports whether the files are others than those that were last read.
+// changed reports whether the files have changed since the last read.
 func (f *Files) changed() bool {
-	for i, now := range f.look() {
+	for i, now := range f.stat() {
 		before := f.seen[i]
 		switch {
 		case now == nil || before == nil:
@@ -167,10 +165,10 @@ func (f *Files) changed() bool {
 	return false
 }
 
-// read reads the files, and uses what is in them if it can. What changes while it
-// does is seen as a change later.
+// read reads the files and uses the certificate if it is valid. The files are stated
+// before they are read, so that changes meanwhile are detected by the next check.
 func (f *Files) read() error {
-	f.seen = f.look()
+	f.seen = f.stat()
 	pair, err := f.pair()
 	if err != nil {
 		f.failure = err.Error()
@@ -181,36 +179,36 @@ func (f *Files) read() error {
 	return nil
 }
 
-// pair returns what is in the files.
+// pair reads the certificate and key from the files.
 func (f *Files) pair() (tls.Certificate, error) {
 	cert, err := os.ReadFile(f.cert)
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("TLS_CERT_FILE: %w", err)
 	}
-	key, err := os.ReadFile(f.key)
+	key, err := secretfile.Read(f.key, maxKey, f.report)
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("TLS_KEY_FILE: %w", err)
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return tls.Certificate{}, f.explain(err, cert)
+		return tls.Certificate{}, f.pairError(err, cert)
 	}
 	return pair, nil
 }
 
-// explain says which of the files is to blame.
-func (f *Files) explain(err error, cert []byte) error {
-	switch what := strings.TrimPrefix(err.Error(), "tls: "); {
-	case strings.Contains(what, "does not match"):
+// pairError returns an error that names the faulty file.
+func (f *Files) pairError(err error, cert []byte) error {
+	switch cause := strings.TrimPrefix(err.Error(), "tls: "); {
+	case strings.Contains(cause, "does not match"):
 		return fmt.Errorf("TLS_CERT_FILE %s and TLS_KEY_FILE %s do not belong together: the key is not that of the first certificate", f.cert, f.key)
 	case !hasCertificate(cert):
-		return fmt.Errorf("TLS_CERT_FILE %s holds no certificate as PEM: %s", f.cert, what)
+		return fmt.Errorf("TLS_CERT_FILE %s holds no certificate as PEM: %s", f.cert, cause)
 	default:
-		return fmt.Errorf("TLS_KEY_FILE %s holds no private key as PEM, without a password: %s", f.key, what)
+		return fmt.Errorf("TLS_KEY_FILE %s holds no private key as PEM, without a password: %s", f.key, cause)
 	}
 }
 
-// hasCertificate reports whether the first certificate in a PEM text can be read.
+// hasCertificate reports whether the first certificate in a PEM text can be parsed.
 func hasCertificate(text []byte) bool {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		if block.Type == "CERTIFICATE" {

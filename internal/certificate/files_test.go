@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A log keeps what is logged.
+// A log collects log output.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -61,7 +61,7 @@ func watched(t *testing.T, test func(t *testing.T, dir string, files *certificat
 		// The clock of a bubble stands in the year 2000.
 		l := new(log)
 		cert, key := authority.Issue(dir, time.Now().Add(time.Hour))
-		files, err := certificate.Load(cert, key, slog.New(slog.NewTextHandler(l, nil)))
+		files, err := certificate.Load(cert, key, nil, slog.New(slog.NewTextHandler(l, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,8 +88,8 @@ func TestWatch(t *testing.T) {
 		authority.Issue(dir, time.Now().Add(time.Hour))
 		pass()
 		second := shown(t, files)
-		if said := log.take(); second == first || !strings.Contains(said, "loaded anew") {
-			t.Errorf("the new certificate is not shown; the log says %q", said)
+		if said := log.take(); second == first || !strings.Contains(said, "certificate reloaded") {
+			t.Errorf("the new certificate is not shown; the log is %q", said)
 		}
 
 		// A key that does not belong to it, and no key at all.
@@ -136,7 +136,7 @@ func TestWatchAfterFailure(t *testing.T) {
 			t.Error("the same is said twice")
 		}
 		overwrite(t, key, whole)
-		if pass(); shown(t, files) == first || strings.Count(log.take(), "loaded anew") != 1 {
+		if pass(); shown(t, files) == first || strings.Count(log.take(), "certificate reloaded") != 1 {
 			t.Error("the files are not read again, or nothing is said of it")
 		}
 		if pass(); log.take() != "" {
@@ -221,7 +221,7 @@ func TestWatchSeesEachDifference(t *testing.T) {
 					change(t, filepath.Join(dir, file), d)
 					pass()
 					if said := log.take(); strings.Count(said, want) != 1 {
-						t.Errorf("the log says %q, want %q", said, want)
+						t.Errorf("the log is %q, want %q", said, want)
 					}
 				})
 			})
@@ -229,8 +229,7 @@ func TestWatchSeesEachDifference(t *testing.T) {
 	}
 }
 
-// Reload does not wait until a change is seen, and what it has read is no change any
-// more.
+// Reload reloads immediately, and Watch does not reload the same files again.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -241,8 +240,8 @@ func TestReload(t *testing.T) {
 			t.Errorf("the new certificate is not shown: %v", err)
 		}
 		second := shown(t, files)
-		if said := log.take(); !strings.Contains(said, "the certificate was loaded anew") {
-			t.Errorf("the log says %q", said)
+		if said := log.take(); !strings.Contains(said, "certificate reloaded") {
+			t.Errorf("the log is %q", said)
 		}
 		if err := os.WriteFile(filepath.Join(dir, "key.pem"), []byte("none"), 0o600); err != nil {
 			t.Fatal(err)
@@ -251,19 +250,19 @@ func TestReload(t *testing.T) {
 			t.Errorf("a broken key: %v", err)
 		}
 		if pass(); log.take() != "" {
-			t.Error("what Reload has told is told again")
+			t.Error("a reload is logged twice")
 		}
 	})
 }
 
-// That a certificate is not valid yet, and that it has expired, is said once each,
-// also if it comes to that while it is used.
+// A certificate that is not valid yet or has expired is logged once, also if it expires
+// while it is in use.
 func TestValidity(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
 	watched(t, func(t *testing.T, dir string, _ *certificate.Files, log *log, pass func()) {
 		if said := log.take(); said != "" {
-			t.Errorf("it is valid, and the log says %q", said)
+			t.Errorf("it is valid, and the log is %q", said)
 		}
 		authority.Issue(dir, time.Now().Add(certtest.Validity+time.Hour))
 		if pass(); strings.Count(log.take(), "not valid now") != 1 {
@@ -299,12 +298,12 @@ func TestLoadWrongFiles(t *testing.T) {
 		"the other way round":   {key, cert, "TLS_CERT_FILE " + key + " holds no certificate"},
 		"twice the certificate": {cert, cert, "TLS_KEY_FILE " + cert + " holds no private key"},
 		"malformed":             {malformed, key, "TLS_CERT_FILE " + malformed + " holds no certificate"},
-		"a folder":              {dir, key, "TLS_CERT_FILE: read " + dir},
+		"a directory":           {dir, key, "TLS_CERT_FILE: read " + dir},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := certificate.Load(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := certificate.Load(test.cert, test.key, nil, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q in it", err, test.want)
 			}
 		})

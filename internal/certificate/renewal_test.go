@@ -77,7 +77,7 @@ func issue(t *testing.T, cache, name string, v validity) {
 // than it takes until it is looked again.
 func errorsIn(t *testing.T, text string) (found []string) {
 	t.Helper()
-	line := regexp.MustCompile(`time=(\S+) level=ERROR msg="the certificate by ACME (is not renewed|has expired).* port 443 .* expires=(\S+)`)
+	line := regexp.MustCompile(`time=(\S+) level=ERROR msg="ACME certificate (not renewed|expired).* port 443.* expires=(\S+)`)
 	for _, m := range line.FindAllStringSubmatch(text, -1) {
 		at, err := time.Parse(time.RFC3339, m[1])
 		if err != nil {
@@ -96,8 +96,8 @@ func errorsIn(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// A certificate that cannot be renewed is told of when that is late, each day, and
-// when it has expired, and stays in use.
+// An overdue renewal is logged once, each day, and at expiry; the certificate stays in
+// use.
 func TestACMERenewalFails(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -105,12 +105,12 @@ func TestACMERenewalFails(t *testing.T) {
 		until time.Duration // how long after the expiry it is looked
 		want  []string
 	}{
-		"3 days":                  {validity{3 * day, 3 * day}, 25 * hour, []string{"-18h0m0s is not renewed", "0s has expired", "24h0m0s has expired"}},
-		"8 days":                  {validity{8 * day, 4 * day}, hour, []string{"-48h0m0s is not renewed", "-24h0m0s is not renewed", "0s has expired"}},
-		"a year":                  {validity{365 * day, 23 * day}, -515 * hour, []string{"-540h0m0s is not renewed", "-516h0m0s is not renewed"}},
+		"3 days":                  {validity{3 * day, 3 * day}, 25 * hour, []string{"-18h0m0s not renewed", "0s expired", "24h0m0s expired"}},
+		"8 days":                  {validity{8 * day, 4 * day}, hour, []string{"-48h0m0s not renewed", "-24h0m0s not renewed", "0s expired"}},
+		"a year":                  {validity{365 * day, 23 * day}, -515 * hour, []string{"-540h0m0s not renewed", "-516h0m0s not renewed"}},
 		"in time for all we know": {validity{90 * day, 23 * day}, -541 * hour, nil},
-		"minutes":                 {validity{10 * time.Minute, 10 * time.Minute}, hour, []string{"-2m30s is not renewed", "0s has expired"}},
-		"late at the start":       {validity{9 * day, day}, hour, []string{"-23h50m0s is not renewed", "0s has expired"}},
+		"minutes":                 {validity{10 * time.Minute, 10 * time.Minute}, hour, []string{"-2m30s not renewed", "0s expired"}},
+		"late at the start":       {validity{9 * day, day}, hour, []string{"-23h50m0s not renewed", "0s expired"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestACMERenewalFails(t *testing.T) {
 				time.Sleep(test.left + test.until)
 				synctest.Wait()
 				if diff := cmp.Diff(test.want, errorsIn(t, log.take())); diff != "" {
-					t.Errorf("what is told, and when (-want +got):\n%s", diff)
+					t.Errorf("messages and times (-want +got):\n%s", diff)
 				}
 				if got := source.Expires(); !got.Equal(expires) {
 					t.Errorf("it expires %v, want %v", got, expires)
@@ -133,25 +133,25 @@ func TestACMERenewalFails(t *testing.T) {
 	}
 }
 
-// A renewal is told, and whoever has complained before is silent.
+// A renewal is logged and ends the reminders.
 func TestACMERenewal(t *testing.T) {
 	t.Parallel()
 	v := validity{3 * day, 3 * day}
 	cached(t, []string{domain}, []validity{v}, func(t *testing.T, source *certificate.ACME, _ *calls, log *log, cache string) {
-		if said := log.take(); strings.Count(said, "the certificate by ACME is there") != 1 {
-			t.Errorf("the log says %q", said)
+		if said := log.take(); strings.Count(said, "ACME certificate obtained") != 1 {
+			t.Errorf("the log is %q", said)
 		}
 		time.Sleep(2*day + 8*hour)
 		synctest.Wait()
 		if got := errorsIn(t, log.take()); len(got) != 1 {
-			t.Errorf("it was told: %q", got)
+			t.Errorf("messages: %q", got)
 		}
 		issue(t, cache, domain, v)
 		expires := time.Now().Add(v.left)
 		time.Sleep(hour + certificate.Interval) // by then a renewal has been tried again
 		synctest.Wait()
-		if said := log.take(); strings.Count(said, "level=INFO") != 1 || !strings.Contains(said, "the certificate by ACME was renewed") || len(errorsIn(t, said)) > 0 {
-			t.Errorf("the log says %q", said)
+		if said := log.take(); strings.Count(said, "level=INFO") != 1 || !strings.Contains(said, "ACME certificate renewed") || len(errorsIn(t, said)) > 0 {
+			t.Errorf("the log is %q", said)
 		}
 		if got := source.Expires(); !got.Equal(expires) {
 			t.Errorf("it expires %v, want %v", got, expires)
@@ -159,7 +159,7 @@ func TestACMERenewal(t *testing.T) {
 		time.Sleep(2 * day)
 		synctest.Wait()
 		if said := log.take(); said != "" {
-			t.Errorf("the log says %q", said)
+			t.Errorf("the log is %q", said)
 		}
 	})
 }
@@ -176,8 +176,8 @@ func TestACMERenewalOfRSA(t *testing.T) {
 		if err := shake(t.Context(), source.TLS(), rsaAlone()); err != nil {
 			t.Fatal(err)
 		}
-		if said := log.take(); strings.Count(said, "the certificate by ACME is there") != 1 || !strings.Contains(said, "key=RSA") {
-			t.Errorf("the log says %q", said)
+		if said := log.take(); strings.Count(said, "ACME certificate obtained") != 1 || !strings.Contains(said, "key=RSA") {
+			t.Errorf("the log is %q", said)
 		}
 		if got := source.Expires(); !got.Equal(expires) {
 			t.Errorf("it expires %v, want %v", got, expires)
@@ -185,13 +185,13 @@ func TestACMERenewalOfRSA(t *testing.T) {
 		time.Sleep(3 * hour)
 		synctest.Wait()
 		said := log.take()
-		if diff := cmp.Diff([]string{"-45m0s is not renewed", "0s has expired"}, errorsIn(t, said)); diff != "" || strings.Contains(said, "key=ECDSA") {
-			t.Errorf("what is told, and when (-want +got):\n%s\n%s", diff, said)
+		if diff := cmp.Diff([]string{"-45m0s not renewed", "0s expired"}, errorsIn(t, said)); diff != "" || strings.Contains(said, "key=ECDSA") {
+			t.Errorf("messages and times (-want +got):\n%s\n%s", diff, said)
 		}
 	})
 }
 
-// Of several certificates the first to expire counts, and none is no time.
+// Expires returns the earliest expiry, or the zero time without a certificate.
 func TestACMEExpires(t *testing.T) {
 	t.Parallel()
 	domains := []string{"a.example.com", "b.example.com", "c.example.com"}
@@ -219,16 +219,16 @@ func TestACMEExpires(t *testing.T) {
 	}
 }
 
-// A certificate that is found expired at the start is not used: another is asked for
-// at once, and the log says why there is none.
+// An expired certificate in the cache is not used at the start: a new one is requested
+// immediately, and the failure is logged.
 func TestACMEExpiredAtStart(t *testing.T) {
 	t.Parallel()
 	cached(t, []string{domain}, []validity{{3 * day, -hour}}, func(t *testing.T, _ *certificate.ACME, calls *calls, log *log, _ string) {
 		if got := calls.take(); len(got) != 1 || got[0] != 0 {
 			t.Errorf("the authority is called after %v, want at once", got)
 		}
-		if said := log.take(); !strings.Contains(said, "there is no certificate by ACME yet") || !strings.Contains(said, "no route") {
-			t.Errorf("the log says %q", said)
+		if said := log.take(); !strings.Contains(said, "no ACME certificate yet") || !strings.Contains(said, "no route") {
+			t.Errorf("the log is %q", said)
 		}
 	})
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/config"
-	"plantstore/internal/durable"
-	"plantstore/storage"
+	"plantstore/internal/app"
+	"plantstore/internal/atomicfile"
 	"plantstore/storage/bbolt"
 )
 
@@ -26,7 +23,7 @@ func newBackup(p *Process) *cli.Command {
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy is damaged, and was not kept.\n" +
 			"Example:\n" +
 			"  plantstore backup \"plants-$(date +%F).db\"",
-		Flags:        append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags("STORAGE_URL")...),
+		Flags:        append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
 		ArgValidator: oneArgument,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return backup(ctx, p, cmd)
@@ -43,64 +40,51 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(inAFile(c), notAStore(file, c)); err != nil {
+	if err := errors.Join(inAFile(c), checkDestination(file, c)); err != nil {
 		return err
 	}
-	return withStore(ctx, c, forReading, func(ctx context.Context, store storage.Store) error {
-		snapshotter, ok := store.(storage.Snapshotter)
-		if !ok {
-			return fmt.Errorf("this engine makes no copies: use its own tools")
+	b := backupRun{p: p, cmd: cmd, file: file}
+	err = withStore(ctx, c, app.ForReading, b.run)
+	if errors.Is(err, bbolt.ErrPending) { // opened for writing, it has all plants in the database
+		err = withStore(ctx, c, app.ForWriting, b.run)
+	}
+	return err
+}
+
+// A backupRun copies a store to a file and reports it.
+type backupRun struct {
+	p    *Process
+	cmd  *cli.Command
+	file string
+}
+
+func (b backupRun) run(ctx context.Context, store app.Plants) error {
+	plants, size, err := writeBackup(ctx, b.file, store)
+	if err != nil {
+		return damaged(b.p, fmt.Errorf("backup to %s: %w", b.file, adviseDestination(err)),
+			"the database is damaged, and the copy was not kept: stop the server and "+mend)
+	}
+	return report(b.p.Stdout, b.cmd, struct {
+		File   string `json:"file"`
+		Plants int64  `json:"plants"`
+		Bytes  int64  `json:"bytes"`
+	}{b.file, plants, size}, "%s in %s, checked, %d bytes", counted(plants, "plant is", "plants are"), b.file, size)
+}
+
+// writeBackup writes a copy of the store to the file path, if it is intact, and returns
+// how many plants are in it, and its size in bytes.
+func writeBackup(ctx context.Context, path string, store app.Plants) (plants, size int64, err error) {
+	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) error {
+		if err := store.Snapshot(ctx, file); err != nil {
+			return err
 		}
-		plants, err := writeBackup(ctx, file, snapshotter)
-		if err != nil {
-			return damaged(p, fmt.Errorf("backup to %s: %w", file, advisedFile(err)),
-				"the database is damaged, and the copy was not kept: stop the server and "+mend)
-		}
-		info, err := os.Stat(file)
+		info, err := file.Stat()
 		if err != nil {
 			return err
 		}
-		return report(p.Stdout, cmd, struct {
-			File   string `json:"file"`
-			Plants int64  `json:"plants"`
-			Bytes  int64  `json:"bytes"`
-		}{file, plants, info.Size()}, "%s in %s, checked, %d bytes", counted(plants, "plant is", "plants are"), file, info.Size())
-	})
-}
-
-// writeBackup writes a copy of the store to file, if it is whole, and returns how
-// many plants are in it.
-func writeBackup(ctx context.Context, file string, store storage.Snapshotter) (plants int64, err error) {
-	err = durable.Replace(file, filePerm, func(tmp string) error {
-		err := writeFile(tmp, func(w io.Writer) error { return store.Snapshot(ctx, w) })
-		if err == nil {
-			plants, err = bbolt.Check(ctx, tmp)
-		}
+		size = info.Size()
+		plants, err = bbolt.Check(ctx, file)
 		return err
 	})
-	return plants, err
-}
-
-// mend is what can be done about a damaged database.
-const mend = "restore a backup, or save what is whole with plantstore plants export --skip-damaged"
-
-// inAFile refuses what only works on a store that is in a file.
-func inAFile(c *config.Config) error {
-	if c.Storage.Path == "" {
-		return misuse("the plants are not in a file, but in %s: use its own tools for copies", c.Storage.Scheme)
-	}
-	return nil
-}
-
-// damaged returns err, or, if it is about damage, prints the findings and returns
-// one of exit code 3 that says what that means.
-func damaged(p *Process, err error, format string, args ...any) error {
-	var damage *bbolt.DamageError
-	if !errors.As(err, &damage) {
-		return err
-	}
-	if err := writeFindings(p.Stderr, damage.Report); err != nil {
-		return err
-	}
-	return findings(format, args...)
+	return plants, size, err
 }

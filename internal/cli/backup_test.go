@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
@@ -63,12 +64,14 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 	output(t, nil, "backup", "--quiet", "copy.db")
 	output(t, nil, "backup", "--quiet", "other.db")
 	output(t, nil, "backup", "--quiet", "open.db")
+	output(t, nil, "backup", "--quiet", "kept.db")
+	writeFile(t, "kept.db.journal", "of a killed server, for example")
 	writeFile(t, "more.jsonl", `{"id":5,"name":"later"}`+"\n")
 	output(t, nil, "plants", "import", "--quiet", "--storage-url", "other.db", "more.jsonl")
 	if err := os.Symlink("other.db", "link.db"); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	reader, err := bbolt.OpenReadOnly("open.db")
+	reader, err := bbolt.OpenFile("open.db", storage.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +81,8 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 			for file, want := range map[string]string{ //nolint:gosec // names of files
 				"other.db":        "other.db is the database of a store, as other.db.mark beside it shows: name another file",
 				"link.db":         "link.db is the database of a store, as other.db.mark beside it shows: name another file",
+				"kept.db":         "kept.db is the database of a store, as kept.db.journal beside it shows: name another file",
+				"kept.db.journal": "kept.db.journal is the journal of a store: name another file",
 				"open.db":         "open.db is locked by another process: name another file",
 				"other.db.mark":   "other.db.mark is the mark of a store: name another file",
 				"data/jwt-secret": "data/jwt-secret is the secret of the tokens: name another file",

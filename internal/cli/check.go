@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/storage"
 )
 
@@ -22,8 +20,7 @@ func newCheck(p *Process) *cli.Command {
 			"Exit codes: 0 all is whole, 1 it is damaged or cannot be read, 2 misused.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print the findings as JSON", HideDefault: true},
-			&cli.BoolFlag{Name: "fix-nothing", Usage: "change nothing, which is so in any case", HideDefault: true},
-		}, optionFlags("STORAGE_URL")...),
+		}, optionFlags(storageOptions()...)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return check(ctx, p, cmd)
 		},
@@ -35,10 +32,10 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := openEngine(ctx, c, forReading)
+	store, err := app.OpenStore(ctx, c, app.ForSalvage)
 	if errors.Is(err, storage.ErrLocked) {
 		const other = ", or check a copy of it, as plantstore backup does"
-		return whoHasIt(ctx, c.Storage.Path, fmt.Errorf("%w%s", err, other), other)
+		return app.ServerRuns(ctx, c.Storage.Path, fmt.Errorf("%w%s", err, other), other)
 	}
 	if err != nil {
 		return err
@@ -56,38 +53,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 		return err
 	}
 	if !report.Whole() {
-		return fmt.Errorf("%s is damaged: "+mend, dataPlace(c))
+		return fmt.Errorf("%s is damaged: "+mend, app.DataPlace(c))
 	}
 	return nil
-}
-
-// writeFindings prints a report for people.
-func writeFindings(w io.Writer, report storage.Report) error {
-	for _, note := range report.Notes {
-		if _, err := fmt.Fprintln(w, "note:", note); err != nil {
-			return err
-		}
-	}
-	for _, damage := range report.Damage {
-		if _, err := fmt.Fprintln(w, damage); err != nil {
-			return err
-		}
-	}
-	if report.More > 0 {
-		if _, err := fmt.Fprintf(w, "and %s\n", counted(report.More, "more finding", "more findings")); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(w, "%s whole, %s\n", counted(report.Plants, "plant is", "plants are"),
-		counted(int64(len(report.Damage))+report.More, "finding", "findings"))
-	return err
-}
-
-// writeFindingsJSON prints a report for programs.
-func writeFindingsJSON(w io.Writer, report storage.Report) error {
-	if err := json.MarshalWrite(w, report, jsontext.WithIndent("  ")); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w)
-	return err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plantstore/models"
+	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
@@ -15,7 +16,7 @@ import (
 func plantsDB(t *testing.T) string {
 	t.Helper()
 	const path = "data/plants.db"
-	store, err := bbolt.Open(path)
+	store, err := bbolt.OpenFile(path, storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func plantsDB(t *testing.T) string {
 func TestCheck(t *testing.T) {
 	t.Chdir(t.TempDir())
 	path := plantsDB(t)
-	if got := output(t, nil, "check", "--fix-nothing"); got != "1 plant is whole, 0 findings\n" {
+	if got := output(t, nil, "check"); got != "1 plant is whole, 0 findings\n" {
 		t.Errorf("check prints %q", got)
 	}
 	var report struct {

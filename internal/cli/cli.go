@@ -1,56 +1,35 @@
-// Package cli is the command line of the program: one file a command. It is the
-// only package that knows all others, and puts them together.
+// Package cli is the command line of the program, one file a command: a command parses
+// its arguments, calls, and prints. The server itself is put together by internal/app.
 package cli
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/backlog"
+	"plantstore/internal/config"
 	"plantstore/storage"
 )
 
-// The exit codes.
-const (
-	exitOK       = 0
-	exitFailure  = 1 // the program could not do what it was asked for
-	exitMisuse   = 2 // it was asked for something that does not exist
-	exitFindings = 3 // what it was asked to read, copy, compact or import is damaged, or has bad lines
-)
-
-// A Process is what the program gets from its surroundings. Files are looked
-// for in the working folder.
-type Process struct {
-	Args    []string // as in [os.Args]
-	Environ []string // as from [os.Environ]
-	Stdin   io.Reader
-	Stdout  io.Writer
-	Stderr  io.Writer
-	Version Version
-}
-
 // Main runs the program and returns its exit code: 0 done, 1 failed, or check found
 // damage, 2 misused, 3 stopped by damage or bad lines.
+//
+// The command ends within a second of SIGTERM or SIGINT, whatever it waits for. Only
+// a server that has started may take longer, as SHUTDOWN_TIMEOUT says.
 func Main(ctx context.Context, p Process) int {
-	err := newRoot(&p).Run(ctx, p.Args)
+	p.Stdout, p.Stderr = printableOutput(p)
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	p.shutdown = newShutdown()
+	err := p.shutdown.bound(ctx, func() error { return newRoot(&p).Run(ctx, p.Args) })
 	if err == nil {
 		return exitOK
 	}
-	var last strings.Builder
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(&last, "plantstore:", strings.TrimSuffix(line, "\n"))
-	}
-	log := backlog.New(p.Stderr, nil) // nobody may be reading
-	_, _ = log.Write([]byte(last.String()))
-	_ = log.Close()
+	printError(ctx, p.Stderr, err)
 	// The library's own kind is for help on what does not exist.
 	switch {
-	case errors.As(err, new(*misuseError)), errors.As(err, new(cli.ExitCoder)), errors.Is(err, storage.ErrURL):
+	case errors.As(err, new(*misuseError)), errors.As(err, new(*config.InvalidError)), errors.As(err, new(cli.ExitCoder)), errors.Is(err, storage.ErrURL):
 		return exitMisuse
 	case errors.As(err, new(*findingsError)):
 		return exitFindings

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/storage/bbolt"
 )
 
@@ -16,7 +17,7 @@ func newCompact(p *Process) *cli.Command {
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the database is damaged, and was left as it is.\n" +
 			"Example:\n" +
 			"  plantstore compact --json",
-		Flags: append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags("STORAGE_URL")...),
+		Flags: append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return compact(ctx, p, cmd)
 		},
@@ -31,11 +32,9 @@ func compact(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err := inAFile(c); err != nil {
 		return err
 	}
-	ctx, stop := untilSignal(ctx)
-	defer stop()
 	before, after, err := bbolt.Compact(ctx, c.Storage.Path)
 	if err != nil {
-		return damaged(p, whoHasIt(ctx, c.Storage.Path, advised(ended(ctx, err)), ""), "%s is damaged, and was left as it is: "+mend, c.Storage.Path)
+		return damaged(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is damaged, and was left as it is: "+mend, c.Storage.Path)
 	}
 	return report(p.Stdout, cmd, struct {
 		Database string `json:"database"`

@@ -20,8 +20,11 @@ func newConfig(p *Process) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if names := ignoredNames(c); names != "" {
+			if names := c.Misspelled(); names != "" {
 				fmt.Fprintln(p.Stderr, "plantstore: .env has names of no option:", names)
+			}
+			for _, exposure := range c.Exposed {
+				reportOnStderr(p)(exposure)
 			}
 			_, err = fmt.Fprintln(p.Stdout, strings.Join(c.Lines(), "\n"))
 			return err

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/conformance"
+	"plantstore/internal/secretfile"
 )
 
 func newConformance(p *Process) *cli.Command {
@@ -19,14 +22,16 @@ func newConformance(p *Process) *cli.Command {
 		Name:  "conformance",
 		Usage: "check any plant store server against the contract",
 		Description: "Sends hundreds of requests, right and wrong, and prints what each rule came to.\n" +
-			"  plantstore conformance --url http://127.0.0.1:8080 --token \"$(plantstore token)\"\n" +
+			"  TOKEN=$(plantstore token) plantstore conformance --url http://127.0.0.1:8080\n" +
+			"The token comes from the environment (TOKEN) or from a file: other users can read flags.\n" +
 			"The plants that it creates stay in the store. It exits with 1 if the server deviates.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "url", Usage: "base `URL` of the server"},
 			&cli.StringFlag{Name: "unix-socket", Usage: "`PATH` of a socket to connect to, in place of the host of the URL"},
 			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the authorities for https (PEM), in place of the system's"},
 			&cli.BoolFlag{Name: "http2", Usage: "speak HTTP/2, over https, rather than HTTP/1.1", HideDefault: true},
-			&cli.StringFlag{Name: "token", Usage: "access `token` that the server accepts"},
+			&cli.StringFlag{Name: flagToken, Usage: "access `token` that the server accepts, which shows in the list of processes", Sources: cli.NewValueSourceChain(envName(envToken))},
+			&cli.StringFlag{Name: flagTokenFile, Usage: "`FILE` with the token, instead of TOKEN"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for the cases that need odd tokens"},
 			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with a private key whose tokens the server accepts, PEM, instead of --secret-file"},
 			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key, as of the command token"},
@@ -52,14 +57,18 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if cmd.String("url") == "" || cmd.String("token") == "" {
-		return misuseOf(cmd, "--url and --token are needed")
+	token, err := tokenFor(p, cmd)
+	if err != nil {
+		return err
+	}
+	if cmd.String("url") == "" || token == "" {
+		return misuseOf(cmd, "--url is needed, and a token: TOKEN in the environment, or --token-file")
 	}
 	options := conformance.Options{
 		URL:            cmd.String("url"),
 		Socket:         cmd.String("unix-socket"),
 		HTTP2:          cmd.Bool("http2"),
-		Token:          cmd.String("token"),
+		Token:          token,
 		Origin:         cmd.String("origin"),
 		FreshStore:     cmd.Bool("fresh"),
 		RequireExp:     cmd.Bool("require-exp"),
@@ -72,13 +81,16 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err := options.Validate(); err != nil {
 		return misuseOf(cmd, "%v", err)
 	}
-	if err := addSigner(cmd, &options); err != nil {
+	if err := addSigner(p, cmd, &options); err != nil {
 		return err
 	}
 	if options.TLS, err = trusting(cmd.String("ca-file")); err != nil {
 		return err
 	}
 	report, err := conformance.Run(ctx, options)
+	if ctx.Err() != nil { // the cases that were cut off would count as failed
+		return ctx.Err()
+	}
 	if err != nil {
 		return err
 	}
@@ -91,20 +103,51 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 	return nil
 }
 
+// The ways to give conformance a token.
+const (
+	flagToken     = "token"
+	flagTokenFile = "token-file"
+	envToken      = "TOKEN"
+)
+
+// maxToken bounds the file of a token, in bytes.
+const maxToken = 1 << 20
+
+// tokenFor returns the token for the server, from a flag, a file or the environment. It
+// is empty if there is none.
+func tokenFor(p *Process, cmd *cli.Command) (string, error) {
+	text, file := cmd.String(flagToken), cmd.String(flagTokenFile)
+	switch {
+	case text != "" && file != "":
+		return "", misuseOf(cmd, "--token and --token-file are both given; give one of them")
+	case file != "":
+		contents, err := secretfile.Read(file, maxToken, reportOnStderr(p))
+		if err != nil {
+			return "", fmt.Errorf("--%s: %w", flagTokenFile, app.AdviseRead(err, "make it with: (umask 077; plantstore token >FILE)"))
+		}
+		if text = strings.TrimSpace(string(contents)); text == "" {
+			return "", fmt.Errorf("--%s: %s is empty", flagTokenFile, file)
+		}
+	case text == "":
+		text = p.environ()[envToken]
+	}
+	return text, nil
+}
+
 // addSigner adds to the options what signs odd tokens, if that is given.
-func addSigner(cmd *cli.Command, options *conformance.Options) error {
+func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error {
 	secretFile, keyFile := cmd.String("secret-file"), cmd.String(flagKey)
 	switch {
 	case secretFile != "" && keyFile != "":
 		return misuseOf(cmd, "--secret-file and --key are both given; give one of them")
 	case secretFile != "":
-		secrets, err := auth.ReadSecrets(secretFile)
+		secrets, err := auth.ReadSecrets(secretFile, reportOnStderr(p))
 		if err != nil {
-			return fmt.Errorf("--secret-file: %w", adviseMissing(err, "name the file with the secret of the server, jwt-secret beside its database if it has made one"))
+			return fmt.Errorf("--secret-file: %w", app.AdviseRead(err, "name the file with the secret of the server, jwt-secret beside its database if it has made one"))
 		}
 		options.Secret = secrets[0]
 	case keyFile != "":
-		key, err := readKey(cmd)
+		key, err := readKey(p, cmd)
 		if err != nil {
 			return err
 		}

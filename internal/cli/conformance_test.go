@@ -55,3 +55,25 @@ func TestConformanceWithWeakSecret(t *testing.T) {
 	checkFailure(t, run(t, nil, "conformance", "--url", "http://a", "--token", "t", "--secret-file", "weak"), 1,
 		"--secret-file: weak: line 1: the secret is too weak: it has 7 bytes, *")
 }
+
+// The token comes from the environment or from a file as well: there it does not show
+// in the list of processes.
+func TestConformanceToken(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "key", secret)
+	base := startServer(t, "plantstore", nil, "--jwt-secret-file", "key").ready(t).BaseURL
+	issued := token(t, nil, "--jwt-secret-file", "key")
+	writeFile(t, "token", issued+"\n")
+	writeFile(t, "empty", "\n")
+	output(t, []string{"TOKEN=" + issued}, "conformance", "--url", base)
+	output(t, []string{"TOKEN=wrong"}, "conformance", "--url", base, "--token-file", "token")
+	output(t, []string{"TOKEN=wrong"}, "conformance", "--url", base, "--token", issued)
+	const see = "see: plantstore conformance --help"
+	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "token", "--token", "x"), 2,
+		"--token and --token-file are both given; give one of them", see)
+	checkFailure(t, run(t, nil, "conformance", "--url", base), 2,
+		"--url is needed, and a token: TOKEN in the environment, or --token-file", see)
+	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "empty"), 1, "--token-file: empty is empty")
+	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "none"), 1,
+		"--token-file: open none: no such file or directory; make it with: (umask 077; plantstore token >FILE)")
+}

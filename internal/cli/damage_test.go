@@ -45,7 +45,7 @@ func TestSkipDamaged(t *testing.T) {
 	lines := strings.SplitAfter(someLines, "\n")
 	rest := strings.Join(lines[1:], "")
 	onBoth(t, func(t *testing.T) {
-		for _, args := range []string{"list", "get -9223372036854775808", "count", "export"} {
+		for _, args := range []string{"list", "get -9223372036854775808", "export"} {
 			checkFailure(t, run(t, nil, append([]string{"plants"}, strings.Fields(args)...)...), 3, damage+": "+mend)
 		}
 		checkFailure(t, run(t, nil, "plants", "export", "out.jsonl"), 3, "export to out.jsonl: "+damage+": "+mend)

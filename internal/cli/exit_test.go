@@ -73,7 +73,7 @@ func exitCodes() map[string]int {
 		"plants export --skip-damaged --storage-url":     2,
 		"plants list --storage-url bad.db":               3,
 		"plants get --storage-url bad.db 0":              0,
-		"plants count --storage-url bad.db":              3,
+		"plants count --storage-url bad.db":              0,
 		"backup --storage-url bad.db copy.db":            3,
 		"restore bad.db":                                 3,
 		"compact --storage-url bad.db":                   3,
@@ -122,7 +122,7 @@ func TestUnknownEngine(t *testing.T) {
 		"plants list", "plants get 1", "plants count", "plants export", "plants import good.jsonl",
 	} {
 		t.Run(command+" with an unknown engine", func(t *testing.T) {
-			for _, url := range []string{"sqlite:x", "mysql://me:hunter2@h/p"} {
+			for _, url := range []string{"sqlite://x", "mysql://me:hunter2@h/p"} {
 				scheme, _, _ := strings.Cut(url, ":")
 				checkFailure(t, run(t, []string{"STORAGE_URL=" + url}, strings.Fields(command)...), 2,
 					`storage URL has the unknown scheme "`+scheme+`"; known: bbolt, etcd, postgres, postgresql (for a file with such a name write bbolt:PATH)`)
@@ -138,7 +138,7 @@ func TestUnknownEngine(t *testing.T) {
 // server and by the command for a token.
 func TestNoFolderOfRemoteEngine(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, url := range []string{"postgres:///plants?host=run", "postgres:run/plants", "etcd:run/plants", "etcd://127.0.0.1:1"} {
+	for _, url := range []string{"postgres:///plants?host=run", "postgres://run/plants", "etcd://run/plants", "etcd://127.0.0.1:1"} {
 		checkFailure(t, run(t, []string{"STORAGE_URL=" + url}, "token"), 1,
 			"JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: with this storage there is no folder to keep a secret in")
 	}

@@ -6,26 +6,18 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
+	"plantstore/internal/atomicfile"
 	"plantstore/internal/config"
-	"plantstore/internal/durable"
 	"plantstore/internal/transfer"
 	"plantstore/storage"
-	"plantstore/storage/bbolt"
 )
 
-const (
-	// standardStream is the name of a file that means stdin or stdout.
-	standardStream = "-"
-	// filePerm is the mode of the files that commands make: who may read the
-	// database may read them.
-	filePerm = 0o600
-
-	flagSkipDamaged = "skip-damaged"
-)
+// flagSkipDamaged is the flag of the export from a corrupt database.
+const flagSkipDamaged = "skip-damaged"
 
 func newExport(p *Process) *cli.Command {
 	return &cli.Command{
@@ -44,8 +36,8 @@ func newExport(p *Process) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`format` of the file: jsonl or csv (default: by its name)"},
 			&cli.BoolFlag{Name: flagSkipDamaged, Usage: "leave out what is damaged, name it, and end with exit code 3", HideDefault: true},
-			jsonFlag(), quietFlag(),
-		}, optionFlags("STORAGE_URL")...),
+			safeFlag(), jsonFlag(), quietFlag(),
+		}, optionFlags(storageOptions()...)...),
 		ArgValidator: atMostOneArgument,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return runExport(ctx, p, cmd)
@@ -59,17 +51,24 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	if format, err = safeFormat(cmd, format); err != nil {
+		return err
+	}
 	c, err := loadConfig(p, cmd)
 	if err != nil {
 		return err
 	}
 	toStdout := file == "" || file == standardStream || file == "/dev/stdout" // that leads to a file, where stdout does
 	if !toStdout {
-		if err := notAStore(file, c); err != nil {
+		if err := checkDestination(file, c); err != nil {
 			return err
 		}
 	}
-	return withStore(ctx, c, forReading, func(ctx context.Context, store storage.Store) error {
+	access := app.ForReading
+	if cmd.Bool(flagSkipDamaged) {
+		access = app.ForSalvage
+	}
+	return withStore(ctx, c, access, func(ctx context.Context, store app.Plants) error {
 		bar := newProgress(p, cmd, -1)
 		defer bar.close()
 		e := &exporter{format: format, bar: bar, read: listed(store)}
@@ -83,7 +82,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command) error {
 			return e.damage(p, "what was written")
 		}
 		if err := e.writeFile(ctx, file); err != nil {
-			return fmt.Errorf("export to %s: %w", file, advisedFile(err))
+			return fmt.Errorf("export to %s: %w", file, adviseDestination(err))
 		}
 		bar.close()
 		err := report(p.Stdout, cmd, struct {
@@ -104,7 +103,7 @@ type exporter struct {
 }
 
 // listed returns what reads the plants of a store up to the first that is damaged.
-func listed(store storage.Store) func(context.Context, func(storage.Record) error) error {
+func listed(store app.Plants) func(context.Context, func(storage.Record) error) error {
 	return func(ctx context.Context, each func(storage.Record) error) error {
 		for record, err := range store.List(ctx, math.MinInt64) {
 			if err == nil {
@@ -119,12 +118,13 @@ func listed(store storage.Store) func(context.Context, func(storage.Record) erro
 }
 
 // whole returns what reads the plants that are whole, and notes what is not.
-func (e *exporter) whole(store storage.Store, c *config.Config) func(context.Context, func(storage.Record) error) error {
+func (e *exporter) whole(store app.Plants, c *config.Config) func(context.Context, func(storage.Record) error) error {
 	return func(ctx context.Context, each func(storage.Record) error) (err error) {
-		e.found, err = store.Check(ctx, each)
-		if errors.Is(err, errors.ErrUnsupported) {
-			return stopFirst(c.Storage.Path, "")
+		local, ok := store.(*storage.Store)
+		if !ok { // what a server writes to cannot be checked
+			return app.StopServer(c.Storage.Path, "")
 		}
+		e.found, err = local.Check(ctx, each)
 		return err
 	}
 }
@@ -142,9 +142,7 @@ func (e *exporter) damage(p *Process, written string) error {
 
 // writeFile writes all plants to a file.
 func (e *exporter) writeFile(ctx context.Context, file string) error {
-	return durable.Replace(file, filePerm, func(tmp string) error {
-		return writeFile(tmp, func(w io.Writer) error { return e.write(ctx, w) })
-	})
+	return atomicfile.Replace(file, filePerm, func(file *atomicfile.File) error { return e.write(ctx, file) })
 }
 
 // write writes all plants to w.
@@ -160,61 +158,4 @@ func (e *exporter) write(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	return out.Flush()
-}
-
-// fileFormat returns the format that --format names, or that of the file.
-func fileFormat(cmd *cli.Command, file string) (transfer.Format, error) {
-	if !cmd.IsSet("format") {
-		return transfer.FormatOf(file), nil
-	}
-	format, err := transfer.ParseFormat(cmd.String("format"))
-	if err != nil {
-		return format, misuse("--format: %v", err)
-	}
-	return format, nil
-}
-
-// writeFile writes to the existing file path.
-func writeFile(path string, write func(io.Writer) error) error {
-	file, err := os.OpenFile(path, os.O_WRONLY, 0) //nolint:gosec // the operator names the file
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(file), file.Close())
-}
-
-// notAStore refuses to write to the file that this or any other store is in, and to
-// one that belongs to it.
-func notAStore(file string, c *config.Config) error {
-	if err := notTheDatabase(file, c); err != nil {
-		return err
-	}
-	if same(file, c.JWTSecretFile) || same(file, secretBeside(c.Storage.Path)) {
-		return misuse("%s is the secret of the tokens: name another file", file)
-	}
-	if same(file, c.AuditLog) {
-		return misuse("%s is the audit log: name another file", file)
-	}
-	if err := bbolt.MayReplace(file); err != nil {
-		return misuse("%v", err)
-	}
-	return nil
-}
-
-// notTheDatabase refuses the file that the store is in.
-func notTheDatabase(file string, c *config.Config) error {
-	if same(file, c.Storage.Path) {
-		return misuse("%s is the database itself: name another file", file)
-	}
-	return nil
-}
-
-// same reports whether there is a file that has both names.
-func same(file, other string) bool {
-	a, err := os.Stat(file)
-	if err != nil {
-		return false
-	}
-	b, err := os.Stat(other)
-	return err == nil && os.SameFile(a, b)
 }

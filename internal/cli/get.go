@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/transfer"
 	"plantstore/storage"
 )
@@ -19,7 +20,7 @@ func newGet(p *Process) *cli.Command {
 		ArgsUsage: "ID",
 		Description: "Example:\n" +
 			"  plantstore plants get -9223372036854775808",
-		Flags:        append([]cli.Flag{formatFlag()}, optionFlags("STORAGE_URL")...),
+		Flags:        append([]cli.Flag{formatFlag(), safeFlag()}, optionFlags(storageOptions()...)...),
 		ArgValidator: oneID,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return get(ctx, p, cmd)
@@ -43,7 +44,7 @@ func get(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return printPlants(ctx, p, cmd, func(ctx context.Context, store storage.Store, out transfer.Writer) error {
+	return printPlants(ctx, p, cmd, func(ctx context.Context, store app.Plants, out transfer.Writer) error {
 		plant, err := store.Get(ctx, id)
 		if errors.Is(err, storage.ErrNotFound) {
 			return fmt.Errorf("no plant has the id %d", id)

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/config"
 	"plantstore/models"
 )
 
@@ -41,7 +42,7 @@ func newHealth(p *Process) *cli.Command {
 			}
 			ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 			defer cancel()
-			return checkHealth(ctx, reachable("http", c.AdminAddr))
+			return checkHealth(ctx, config.LocalURL("http", c.AdminAddr))
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plantstore/internal/control"
+	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestHungServerIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
-	store, err := bbolt.Open(path)
+	store, err := bbolt.OpenFile(path, storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

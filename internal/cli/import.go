@@ -11,8 +11,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
+	"plantstore/internal/printable"
 	"plantstore/internal/transfer"
 	"plantstore/storage"
 )
@@ -37,7 +39,7 @@ func newImport(p *Process) *cli.Command {
 			},
 			&cli.BoolFlag{Name: "dry-run", Usage: "store nothing, only say what would come of it", HideDefault: true},
 			jsonFlag(), quietFlag(),
-		}, optionFlags("STORAGE_URL", "MAX_BODY_BYTES")...),
+		}, optionFlags(append(storageOptions(), "MAX_BODY_BYTES")...)...),
 		ArgValidator: someArguments,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return runImport(ctx, p, cmd)
@@ -76,7 +78,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if cmd.Bool("dry-run") {
 		return i.dryRun(ctx, c)
 	}
-	return withStore(ctx, c, forWriting, func(ctx context.Context, store storage.Store) error {
+	return withStore(ctx, c, app.ForWriting, func(ctx context.Context, store app.Plants) error {
 		i.options.Create = store.CreateAll
 		_, i.remote = store.(*control.Client)
 		return i.importAll(ctx)
@@ -85,18 +87,14 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
 
 // dryRun only reads the store, if there is one.
 func (i *importer) dryRun(ctx context.Context, c *config.Config) error {
-	err := withStore(ctx, c, forReading, func(ctx context.Context, store storage.Store) error {
-		i.options.Create = func(ctx context.Context, records []storage.Record) []error {
-			return control.DryRun(ctx, store, records)
-		}
+	err := withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
+		i.options.Create = store.DryRun
 		return i.importAll(ctx)
 	})
 	if i.options.Create != nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	i.options.Create = func(_ context.Context, records []storage.Record) []error { return make([]error, len(records)) }
-	ctx, stop := untilSignal(ctx)
-	defer stop()
 	return i.importAll(ctx)
 }
 
@@ -209,7 +207,7 @@ func (i *importer) open(name string) (in io.ReadCloser, size int64, err error) {
 // reportLine reports a bad line: on stdout for programs, else on stderr.
 func (i *importer) reportLine(file string, bad *transfer.LineError) error {
 	if !i.cmd.Bool("json") {
-		fmt.Fprintf(i.p.Stderr, "%s:%d: %s\n", file, bad.Line, bad.Reason)
+		fmt.Fprintf(i.p.Stderr, "%s:%d: %s\n", printable.Line(file), bad.Line, printable.Line(bad.Reason))
 		return nil
 	}
 	return report(i.p.Stdout, i.cmd, struct {
@@ -221,13 +219,5 @@ func (i *importer) reportLine(file string, bad *transfer.LineError) error {
 
 // unopened is the error of a file that cannot be imported at all.
 func unopened(name string, err error) error {
-	return fmt.Errorf("import %s: %w", name, adviseMissing(reason(err), "name a file of plants, JSON Lines or CSV, or - for stdin"))
-}
-
-// reason returns why a file cannot be used, without its name.
-func reason(err error) error {
-	if failure := new(fs.PathError); errors.As(err, &failure) {
-		return failure.Err
-	}
-	return err
+	return fmt.Errorf("import %s: %w", name, app.AdviseRead(reason(err), "name a file of plants, JSON Lines or CSV, or - for stdin"))
 }

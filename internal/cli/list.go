@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/transfer"
-	"plantstore/storage"
 )
 
 func newList(p *Process) *cli.Command {
@@ -21,8 +21,8 @@ func newList(p *Process) *cli.Command {
 			&cli.Int64Flag{Name: "after", Usage: "begin with the first plant whose id is greater than `ID`", HideDefault: true},
 			&cli.Int64Flag{Name: "limit", Usage: "end after `N` plants", HideDefault: true},
 			&cli.StringFlag{Name: "tag", Usage: "only plants with this `tag`"},
-			formatFlag(),
-		}, optionFlags("STORAGE_URL")...),
+			formatFlag(), safeFlag(),
+		}, optionFlags(storageOptions()...)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return list(ctx, p, cmd)
 		},
@@ -64,7 +64,7 @@ func parseQuery(cmd *cli.Command) (query, error) {
 }
 
 // write writes the plants of the query.
-func (q query) write(ctx context.Context, store storage.Store, out transfer.Writer) error {
+func (q query) write(ctx context.Context, store app.Plants, out transfer.Writer) error {
 	if q.limit == 0 {
 		return nil
 	}

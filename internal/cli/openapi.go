@@ -20,7 +20,7 @@ func newOpenAPI(p *Process) *cli.Command {
 			if err != nil {
 				return err
 			}
-			description, err := apidocs.New(baseURL(c, c.Addr))
+			description, err := apidocs.New(c.ServiceURL(c.Addr))
 			if err != nil {
 				return err
 			}

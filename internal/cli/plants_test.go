@@ -19,7 +19,7 @@ import (
 // stored makes data/plants.db in the working folder with these plants.
 func stored(t *testing.T, records ...storage.Record) {
 	t.Helper()
-	store, err := bbolt.Open("data/plants.db")
+	store, err := bbolt.OpenFile("data/plants.db", storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestReadingChangesNothing(t *testing.T) {
 func TestLockedByACommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t)
-	store, err := bbolt.Open("data/plants.db")
+	store, err := bbolt.OpenFile("data/plants.db", storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

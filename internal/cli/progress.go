@@ -6,6 +6,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/printable"
 )
 
 // progressStep is how many plants go by between two looks at the progress.
@@ -20,11 +22,11 @@ type progress struct {
 // newProgress returns the progress of a command that has size bytes to do, or an
 // unknown number of plants if size is negative.
 func newProgress(p *Process, cmd *cli.Command, size int64) *progress {
-	if cmd.Bool("quiet") || !isTerminal(p.Stderr) {
+	if cmd.Bool("quiet") || !printable.IsTerminal(p.Stderr) {
 		return nil
 	}
 	options := []progressbar.Option{
-		progressbar.OptionSetWriter(p.Stderr),
+		progressbar.OptionSetWriter(printable.Underlying(p.Stderr)), // it moves the cursor
 		progressbar.OptionThrottle(100 * time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetElapsedTime(true),

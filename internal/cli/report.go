@@ -6,12 +6,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
-)
 
-// jsonFlag is that of the commands whose result a program may want to read.
-func jsonFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "print the result as JSON", HideDefault: true}
-}
+	"plantstore/internal/printable"
+)
 
 // report prints the result of a command: value as JSON if --json is given, else
 // a line for people, unless they want --quiet.
@@ -26,7 +23,7 @@ func report(w io.Writer, cmd *cli.Command, value any, format string, args ...any
 	if cmd.Bool("quiet") {
 		return nil
 	}
-	return writeLine(w, format, args...)
+	return writeLine(w, "%s", printable.Line(fmt.Sprintf(format, args...)))
 }
 
 // counted returns a number and what it is of, or is, in one of two forms.
@@ -37,12 +34,8 @@ func counted(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// A findingsError says that damage or bad lines kept a command from what it was
-// asked for. Of check they are what it was asked for.
-type findingsError struct{ message string }
-
-func (e *findingsError) Error() string { return e.message }
-
-func findings(format string, args ...any) error {
-	return &findingsError{fmt.Sprintf(format, args...)}
+// writeLine prints one line.
+func writeLine(w io.Writer, format string, args ...any) error {
+	_, err := fmt.Fprintf(w, format+"\n", args...)
+	return err
 }

@@ -2,14 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/control"
-	"plantstore/storage"
+	"plantstore/internal/app"
 	"plantstore/storage/bbolt"
 )
 
@@ -23,7 +21,7 @@ func newRestore(p *Process) *cli.Command {
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the backup is damaged, and nothing was replaced.\n" +
 			"Example:\n" +
 			"  plantstore restore plants-2026-01-31.db",
-		Flags:        append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags("STORAGE_URL")...),
+		Flags:        append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
 		ArgValidator: oneArgument,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return restore(ctx, p, cmd)
@@ -37,17 +35,18 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(inAFile(c), notTheDatabase(file, c)); err != nil {
+	if err := inAFile(c); err != nil {
 		return err
 	}
-	if _, err := os.Stat(file); err != nil {
-		return fmt.Errorf("restore %s: %w", file, adviseMissing(reason(err), "name a file that plantstore backup has written"))
+	if app.SameFile(file, c.Storage.Path) {
+		return misuse("%s is the database itself: name another file", file)
 	}
-	ctx, stop := untilSignal(ctx)
-	defer stop()
+	if _, err := os.Stat(file); err != nil {
+		return fmt.Errorf("restore %s: %w", file, app.AdviseRead(reason(err), "name a file that plantstore backup has written"))
+	}
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {
-		return damaged(p, whoHasIt(ctx, c.Storage.Path, advised(ended(ctx, err)), ""), "%s is damaged: nothing was replaced; take an older backup", file)
+		return damaged(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is damaged: nothing was replaced; take an older backup", file)
 	}
 	was := "there was none before"
 	if kept != "" {
@@ -58,22 +57,4 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 		Plants   int64  `json:"plants"`
 		Kept     string `json:"kept,omitzero"`
 	}{c.Storage.Path, plants, kept}, "%s in %s; %s", counted(plants, "plant is", "plants are"), c.Storage.Path, was)
-}
-
-// whoHasIt says that it is a server that has the database open, if it is. What can be
-// done other than to stop that is put at the end, such as ", or name another file".
-func whoHasIt(ctx context.Context, database string, err error, other string) error {
-	if !errors.Is(err, storage.ErrLocked) {
-		return err
-	}
-	client, dialErr := control.Dial(ctx, database)
-	if dialErr != nil {
-		return err
-	}
-	return errors.Join(stopFirst(database, other), client.Close())
-}
-
-// stopFirst is about what does not work while a server runs.
-func stopFirst(database, other string) error {
-	return fmt.Errorf("a server runs on %s: stop it first%s", database, other)
 }

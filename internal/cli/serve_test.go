@@ -159,22 +159,19 @@ func TestServeInText(t *testing.T) {
 // The server names the exact command that gets a token which it accepts,
 // whatever it was started with.
 func TestTokenCommand(t *testing.T) {
-	const hash = "2f7010c0db6b9e57e59d2f776bccc5318a91a258578d82aa21fb913fea8b2002"
 	tests := map[string]struct {
 		name    string
 		environ []string
 		args    []string
 		want    string
 	}{
-		"from PATH":             {"plantstore", nil, nil, "plantstore token"},
-		"by path":               {"./bin/plantstore", nil, nil, "./bin/plantstore token"},
-		"odd path":              {"/my plants/it's", nil, nil, `'/my plants/it'\''s' token`},
-		"go run":                {"/tmp/go-build1283388174/b001/exe/plantstore", nil, nil, "go run . token"},
-		"go run from its cache": {"/cache/2f/" + hash + "-d/plantstore", nil, nil, "go run . token"},
+		"from PATH": {"plantstore", nil, nil, "plantstore token"},
+		"by path":   {"./bin/plantstore", nil, nil, "./bin/plantstore token"},
+		"odd path":  {"/my plants/it's", nil, nil, `'/my plants/it'\''s' token`},
 		"flags": {
 			"plantstore", nil,
-			[]string{"--storage-url", "my plants.db", "--jwt-issuer=i", "--jwt-audience", "$a", "--jwt-scope=s", "--log-level=debug"},
-			"plantstore token --storage-url 'my plants.db' --jwt-issuer i --jwt-audience '$a' --jwt-scope s",
+			[]string{"--storage-url", "bbolt:my plants.db", "--jwt-issuer=i", "--jwt-audience", "$a", "--jwt-scope=s", "--log-level=debug"},
+			"plantstore token --storage-url 'bbolt:my plants.db' --jwt-issuer i --jwt-audience '$a' --jwt-scope s",
 		},
 		"flag equal to the default": {
 			"plantstore",
@@ -185,12 +182,14 @@ func TestTokenCommand(t *testing.T) {
 		"empty flag":         {"plantstore", []string{"JWT_ISSUER=i"}, []string{"--jwt-issuer="}, "plantstore token --jwt-issuer ''"},
 		"environment":        {"plantstore", []string{"JWT_ISSUER=i", "JWT_LEEWAY=1s"}, nil, "plantstore token --jwt-issuer i"},
 		"secret file":        {"plantstore", []string{"JWT_SECRET_FILE=key"}, nil, "plantstore token --jwt-secret-file key"},
+		"storage in a file":  {"plantstore", []string{"STORAGE_URL_FILE=url"}, nil, "plantstore token --storage-url-file url"},
 		"secret is not told": {"plantstore", []string{"JWT_SECRET=" + secret}, nil, `JWT_SECRET="${JWT_SECRET:?}" plantstore token`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeFile(t, "key", secret)
+			writeFile(t, "url", "bbolt:in a file.db\n")
 			writeFile(t, ".env", "JWT_AUDIENCE=dotenv\nIDLE_TIMEOUT=3s\n") // which token reads by itself
 			s := startServer(t, test.name, test.environ, test.args...)
 			if got := s.ready(t).TokenCommand; got != test.want {
@@ -250,8 +249,8 @@ func TestWrongDatabases(t *testing.T) {
 	}{
 		"locked":           {"locked.db", 1, "a server runs on locked.db: stop it first, or name another database with --storage-url or STORAGE_URL"},
 		"not a database":   {"file", 1, "database file *"},
-		"a folder":         {".", 1, "database . is a folder: *"},
-		"unknown engine":   {"nosuch:x", 2, `storage URL has the unknown scheme "nosuch"; known: bbolt, etcd, postgres, postgresql *`},
+		"a folder":         {".", 1, "database . is a directory: *"},
+		"unknown engine":   {"nosuch://x", 2, `storage URL has the unknown scheme "nosuch"; known: bbolt, etcd, postgres, postgresql *`},
 		"an engine's host": {"bbolt://host/x.db", 2, "storage URL names a host: *"},
 	}
 	for name, test := range tests { //nolint:paralleltest // t.Chdir

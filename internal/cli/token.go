@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
@@ -26,7 +27,7 @@ const (
 // those with which token must be called.
 func tokenOptions() []string {
 	return []string{
-		"STORAGE_URL", "JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE", "JWT_SCOPE",
+		"STORAGE_URL", "STORAGE_URL_FILE", "JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE", "JWT_SCOPE",
 	}
 }
 
@@ -85,14 +86,14 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 	if cmd.IsSet(flagAlg) || cmd.IsSet(flagKid) {
 		return nil, misuseOf(cmd, "--alg and --kid are about the key of --key, which is not given")
 	}
-	if !hasSecret(c) {
+	if !c.HasSecret() {
 		return nil, errors.New("there is no secret to sign with: this server takes only tokens that are signed with a private key, by JWT_PUBLIC_KEYS " +
 			"and JWT_JWKS_URL: plantstore token --key FILE, or get one from the issuer")
 	}
 	if err := secretOfServer(ctx, c); err != nil {
 		return nil, err
 	}
-	secrets, made, err := loadSecrets(c, ensureSecrets)
+	secrets, made, err := app.EnsureSecrets(c, reportOnStderr(p))
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func secretOfServer(ctx context.Context, c *config.Config) error {
 	if c.JWTSecret != nil || c.JWTSecretFile != "" || c.Storage.Path == "" {
 		return nil
 	}
-	if _, err := os.Stat(secretBeside(c.Storage.Path)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(app.SecretPath(c.Storage.Path)); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	client, err := control.Dial(ctx, c.Storage.Path)
@@ -126,11 +127,11 @@ func secretOfServer(ctx context.Context, c *config.Config) error {
 // privateKey returns the key of --key, named as the server knows it, and says so if
 // the server does not.
 func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKey, error) {
-	key, err := readKey(cmd)
+	key, err := readKey(p, cmd)
 	if err != nil {
 		return nil, err
 	}
-	public, _, err := readPublicKeys(c)
+	public, _, err := app.ReadPublicKeys(c)
 	if err != nil {
 		return nil, err
 	}
@@ -147,13 +148,13 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 }
 
 // readKey reads the key of --key, which signs by --alg if that is given.
-func readKey(cmd *cli.Command) (*auth.PrivateKey, error) {
-	key, err := auth.ReadPrivateKey(cmd.String(flagKey), cmd.String(flagAlg))
+func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
+	key, err := auth.ReadPrivateKey(cmd.String(flagKey), cmd.String(flagAlg), reportOnStderr(p))
 	switch {
 	case errors.Is(err, auth.ErrAlgorithm):
 		return nil, misuseOf(cmd, "--%s: %v", flagAlg, err)
 	case err != nil:
-		return nil, fmt.Errorf("--%s: %w", flagKey, adviseMissing(err, "name the file with the private key, or make one with: openssl genpkey -algorithm ed25519"))
+		return nil, fmt.Errorf("--%s: %w", flagKey, app.AdviseRead(err, "name the file with the private key, or make one with: openssl genpkey -algorithm ed25519"))
 	}
 	return key, nil
 }

@@ -141,7 +141,7 @@ func TestSecretIsMadeOnce(t *testing.T) {
 	if info.Mode() != 0o600 {
 		t.Errorf("the mode of the secret is %v, want that only its owner can read it", info.Mode())
 	}
-	made, err := auth.ReadSecrets(path)
+	made, err := auth.ReadSecrets(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestWrongSecrets(t *testing.T) {
 		"weak file": {[]string{"JWT_SECRET_FILE=weak"}, "JWT_SECRET_FILE: weak: line 1: " + weak, ""},
 		"no file":   {[]string{"JWT_SECRET_FILE=none"}, "JWT_SECRET_FILE: open none: no such file or directory; name the file with the secret, or make one with: openssl rand -hex 32", ""},
 		"folder":    {[]string{"JWT_SECRET_FILE=."}, "JWT_SECRET_FILE: read .: *", ""},
-		"no folder": {[]string{"STORAGE_URL=weak/plants.db"}, "the folder of the database: mkdir *", "create database weak/plants.db: *"},
+		"no folder": {[]string{"STORAGE_URL=weak/plants.db"}, "the directory of the database: mkdir *", "create database weak/plants.db: *"},
 		"nowhere": {
 			[]string{"STORAGE_URL=etcd://me:hunter2@127.0.0.1:1,127.0.0.1:2/a?timeout=1s"},
 			"JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: *",

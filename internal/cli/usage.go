@@ -2,26 +2,14 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/auth"
+	"plantstore/internal/config"
 )
-
-// A misuseError is about a command line or a configuration that makes no sense.
-type misuseError struct{ message string }
-
-func (e *misuseError) Error() string { return e.message }
-
-func misuse(format string, args ...any) error {
-	return &misuseError{fmt.Sprintf(format, args...)}
-}
-
-// misuseOf is a misuse of that command: it points to the help.
-func misuseOf(cmd *cli.Command, format string, args ...any) error {
-	return misuse("%s\nsee: %s --help", fmt.Sprintf(format, args...), cmd.FullName())
-}
 
 // checkArguments refuses what follows the flags of a command that takes nothing,
 // such as a mistyped command.
@@ -33,7 +21,15 @@ func checkArguments(_ context.Context, cmd *cli.Command) error {
 	case len(cmd.Commands) > 0:
 		return unknownCommand(cmd, name)
 	}
-	return misuseOf(cmd, "%s takes no arguments, but got %q", cmd.FullName(), name)
+	return misuseOf(cmd, "%s takes no arguments, but got %q", cmd.FullName(), shownArgument(name))
+}
+
+// shownArgument hides an argument that may be a URL with a password (C4.25).
+func shownArgument(text string) string {
+	if strings.ContainsAny(text, "@=") || strings.Contains(text, "://") {
+		return auth.Redacted
+	}
+	return text
 }
 
 // unknownCommand is what a command gets for one below it that does not exist.
@@ -42,7 +38,7 @@ func unknownCommand(cmd *cli.Command, name string) error {
 	for _, c := range cmd.Commands {
 		names = append(names, c.Name)
 	}
-	return misuseOf(cmd, "there is no command %q%s", name, didYouMean(name, names))
+	return misuseOf(cmd, "there is no command %q%s", shownArgument(name), config.Suggest(name, names))
 }
 
 // usageError puts into our words what the library says about a wrong flag.
@@ -86,45 +82,5 @@ func unknownFlag(cmd *cli.Command, name string) error {
 	for _, flag := range cmd.Flags {
 		names = append(names, "--"+flag.Names()[0])
 	}
-	return misuseOf(cmd, "there is no flag --%s%s", name, didYouMean("--"+name, names))
-}
-
-// didYouMean is a hint at the name that is nearest to a mistyped one, if any is
-// near enough.
-func didYouMean(name string, names []string) string {
-	nearest, least := "", (len(name)+1)/3+1
-	for _, n := range names {
-		if strings.HasPrefix(n, name+"-") { // the beginning of it
-			return fmt.Sprintf("; did you mean %s?", n)
-		}
-		if d := distance(name, n); d < least {
-			nearest, least = n, d
-		}
-	}
-	if nearest == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %s?", nearest)
-}
-
-// distance is that of Levenshtein: how many bytes must be put in, taken out or
-// changed to make a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
+	return misuseOf(cmd, "there is no flag --%s%s", name, config.Suggest("--"+name, names))
 }

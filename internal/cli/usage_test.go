@@ -61,6 +61,7 @@ func TestMisuse(t *testing.T) {
 		"serve help":                             {`plantstore serve takes no arguments, but got "help"`, seeServe},
 		"config --jwt-require-exp no":            {`plantstore config takes no arguments, but got "no"`, seeConfig},
 		"config --jwt-require-exp=maybe --addr=": {badAddr, badBool},
+		"version postgres://u:tell@h/db":         {`plantstore version takes no arguments, but got "REDACTED"`, "see: plantstore version --help"},
 		"version x":                              {`plantstore version takes no arguments, but got "x"`, "see: plantstore version --help"},
 		"token --ttl tomorrow":                   {`--ttl: "tomorrow": must be a duration, such as 90s or 24h`, seeToken},
 		"token --ttl -1s":                        {`--ttl: -1s: must not be negative`},
@@ -70,8 +71,8 @@ func TestMisuse(t *testing.T) {
 		"completion fihs":                        {`there is no command "fihs"`, "see: plantstore completion --help"},
 		"completion bash --x":                    {`there is no flag --x`, seeBash},
 		"completion bash extra":                  {`plantstore completion bash takes no arguments, but got "extra"`, seeBash},
-		"conformance":                            {`--url and --token are needed`, "see: plantstore conformance --help"},
-		"conformance --url http://a":             {`--url and --token are needed`, "see: plantstore conformance --help"},
+		"conformance":                            {`--url is needed, and a token: TOKEN in the environment, or --token-file`, "see: plantstore conformance --help"},
+		"conformance --url http://a":             {`--url is needed, and a token: TOKEN in the environment, or --token-file`, "see: plantstore conformance --help"},
 		"conformance --format x":                 {`--format: "x": must be text, json or junit`},
 		"conformance --fresh=x":                  {`--fresh: "x": must be true or false`, "see: plantstore conformance --help"},
 		"conformance --max-body-bytes 1M": {
@@ -151,4 +152,14 @@ func TestDotenvThatIsAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkFailure(t, run(t, nil, "config"), 1, filepath.Join(dir, ".env")+": is a directory; it may be the configuration that is meant: *")
+}
+
+// A line end in what was typed does not make a line of ours.
+func TestForgedLine(t *testing.T) {
+	t.Parallel()
+	checkFailure(t, run(t, nil, "plants", "get", "--storage-url", "no\nplantstore: \x1b[2Kforged\u009b.db", "1"), 2,
+		`STORAGE_URL (--storage-url): *`)
+	checkFailure(t, run(t, nil, "plants", "import", "no\nplantstore: \x1b[2Kforged\u009b.csv"), 1,
+		`import no\u000aplantstore: \u001b[2Kforged\u009b.csv: *`)
+	checkFailure(t, run(t, nil, "--x\nplantstore: forged"), 2, `there is no flag --x\u000aplantstore: forged`, "see: plantstore --help")
 }

@@ -4,34 +4,9 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/urfave/cli/v3"
 )
-
-// A Version says which program this is.
-type Version struct {
-	Release  string // such as v1.0.0, or "devel"
-	Revision string // of the source, or empty
-}
-
-// ReadVersion returns the version that the Go toolchain stamped on the binary.
-func ReadVersion() Version {
-	v := Version{Release: "devel"}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if info.Main.Version != "" && info.Main.Version != "(devel)" {
-		v.Release = info.Main.Version
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			v.Revision = setting.Value
-		}
-	}
-	return v
-}
 
 func newVersion(p *Process) *cli.Command {
 	return &cli.Command{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 )
 
 // adminOptions are about the listener for the operator's machines.
@@ -16,10 +17,13 @@ func adminOptions() []Option {
 		},
 		{
 			Env: "PPROF", Flag: "pprof", Default: "off",
-			Help: "`on` or off: whether the profiles of the Go runtime are at /debug/pprof/ there",
-			set: func(c *Config, v string) (err error) {
-				c.Pprof, err = parseSwitch(v)
-				return err
+			Help: "`on` or off: Go profiles at /debug/pprof/ there; public: also if others reach ADMIN_ADDR",
+			set: func(c *Config, v string) error {
+				c.Pprof, c.PprofPublic = v != "off", v == "public"
+				if v != "on" && v != "off" && v != "public" {
+					return errors.New("must be on, off or public")
+				}
+				return nil
 			},
 		},
 	}
@@ -44,13 +48,27 @@ func (c *Config) CheckServe() error {
 	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS())
 }
 
-// checkPprof returns an error if there are to be profiles, and no listener for them.
+// checkPprof returns an error if there are to be profiles, and no listener for them, or
+// one that others may reach: whoever can take profiles can slow the server down.
 func (c *Config) checkPprof() error {
-	if !c.Pprof || c.AdminAddr != "" {
+	host, _, err := net.SplitHostPort(c.AdminAddr)
+	switch {
+	case !c.Pprof:
 		return nil
+	case c.AdminAddr == "":
+		return fmt.Errorf("PPROF (--pprof): %q: ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; "+
+			"give it an address, such as 127.0.0.1:8081, or set PPROF to off", c.values["PPROF"].text)
+	case err == nil && !c.PprofPublic && !isLoopback(host):
+		return fmt.Errorf(`PPROF (--pprof): "on": others may reach ADMIN_ADDR (--admin-addr), %s, and could take profiles; `+
+			"give it a loopback address, such as 127.0.0.1:8081, or set PPROF to public if they may", c.AdminAddr)
 	}
-	return errors.New(`PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; ` +
-		"give it an address, such as 127.0.0.1:8081, or set PPROF to off")
+	return nil
+}
+
+// isLoopback reports whether only this machine reaches a host.
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
 }
 
 // checkPorts returns an error if ADDR, or PORT, and ADMIN_ADDR want the same port of

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plantstore/internal/auth"
+	"plantstore/internal/secretfile"
 	"plantstore/storage"
 )
 
@@ -19,14 +20,16 @@ type Config struct {
 	SocketMode      fs.FileMode // of the socket, if Addr is that of one
 	AdminAddr       string      // empty: there is no admin listener
 	Pprof           bool        // the admin listener has profiles
+	PprofPublic     bool        // also if others may reach it
 	BaseURL         string      // empty: from the address that is listened on
 	TLSCertFile     string
 	TLSKeyFile      string
 	ACMEDomains     []string // none: certificates do not come by ACME
 	ACMEDirectory   string   // empty: that of Let's Encrypt
 	ACMEEmail       string
-	ACMECache       string // empty: beside the data
-	StorageURL      string
+	ACMECache       string           // empty: beside the data
+	StorageURL      string           // may hold a password
+	StorageURLFile  string           // empty, or the file with StorageURL, for ReadStorageURL
 	Storage         storage.Location // StorageURL, taken apart
 	JWTSecret       auth.Secret      // nil if none is given
 	JWTSecretFile   string
@@ -40,6 +43,7 @@ type Config struct {
 	CORSOrigins     []string // "*" alone stands for all; empty: CORS is off
 	Docs            bool     // there is a page at /docs
 	MaxBodyBytes    int64
+	JournalBytes    int64 // 0: no journal
 	MaxConnections  int
 	HeaderTimeout   time.Duration
 	RequestTimeout  time.Duration
@@ -52,6 +56,10 @@ type Config struct {
 	// Unknown are the names in .env that are those of no option, in order: they are
 	// misspelt, or for other programs, or pieces of a secret that was wrapped.
 	Unknown []string
+
+	// Exposed are the files of the configuration that hold a secret and that other users
+	// can read, as far as whoever read them has put them here.
+	Exposed []secretfile.Exposure
 
 	values map[string]value // by Option.Env
 }
@@ -109,13 +117,12 @@ func Load(sources Sources) (*Config, error) {
 	for _, option := range Options() {
 		v := sources.lookup(option)
 		c.values[option.Env] = v
-		if err := option.apply(c, v.text); err != nil {
+		if err := option.apply(c, v); err != nil {
 			problems = append(problems, err)
 		}
 	}
-	if !c.settleSecret() {
-		problems = append(problems, errors.New("JWT_SECRET and JWT_SECRET_FILE are both given; give one of them"))
-	}
+	problems = append(problems, c.settleSecret(), c.settleStorage())
+	problems = slices.DeleteFunc(problems, func(err error) bool { return err == nil })
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
@@ -123,22 +130,51 @@ func Load(sources Sources) (*Config, error) {
 	return c, nil
 }
 
-// settleSecret drops the weaker of JWT_SECRET and JWT_SECRET_FILE, which name the
-// same thing. It reports false if neither is.
-func (c *Config) settleSecret() bool {
-	const text, file = "JWT_SECRET", "JWT_SECRET_FILE"
+// settleSecret drops the weaker of JWT_SECRET and JWT_SECRET_FILE. It returns an error
+// if neither is.
+func (c *Config) settleSecret() error {
+	dropped, err := c.weaker("JWT_SECRET", "JWT_SECRET_FILE")
+	switch dropped {
+	case "JWT_SECRET":
+		c.JWTSecret = nil
+	case "JWT_SECRET_FILE":
+		c.JWTSecretFile = ""
+	}
+	return err
+}
+
+// settleStorage does the same for STORAGE_URL and STORAGE_URL_FILE. With the latter
+// there is no place until [Config.ReadStorageURL] has read it.
+func (c *Config) settleStorage() error {
+	dropped, err := c.weaker("STORAGE_URL", "STORAGE_URL_FILE")
+	switch dropped {
+	case "STORAGE_URL":
+		c.StorageURL, c.Storage = "", storage.Location{}
+	case "STORAGE_URL_FILE":
+		c.StorageURLFile = ""
+	}
+	if err != nil {
+		err = fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to nothing", err)
+	}
+	return err
+}
+
+// weaker drops the value of one of two options that name the same thing, text and file,
+// and returns its name. It returns an error if both come from the same source.
+func (c *Config) weaker(text, file string) (dropped string, err error) {
 	if c.values[text].text == "" || c.values[file].text == "" {
-		return true
+		return "", nil
 	}
 	switch t, f := c.values[text].strength, c.values[file].strength; {
 	case t > f:
-		c.JWTSecretFile, c.values[file] = "", value{}
+		dropped = file
 	case f > t:
-		c.JWTSecret, c.values[text] = nil, value{}
+		dropped = text
 	default:
-		return false
+		return "", fmt.Errorf("%s and %s are both given; give one of them", text, file)
 	}
-	return true
+	c.values[dropped] = value{}
+	return dropped, nil
 }
 
 // applyPort makes PORT=n mean ADDR=:n where nothing as strong says otherwise.
@@ -151,13 +187,16 @@ func (c *Config) applyPort() {
 
 // apply checks the value of an option and puts it in its place. The error names
 // the option; a secret is not repeated.
-func (o Option) apply(c *Config, text string) error {
-	if text == "" && o.Default == "" {
+func (o Option) apply(c *Config, v value) error {
+	if v.text == "" && o.Default == "" {
 		return nil
 	}
-	err := o.set(c, text)
+	err := o.set(c, v.text)
 	if err == nil && !o.Secret {
-		err = checkText(text)
+		err = checkText(v.text)
+	}
+	if err == nil && v.strength == fromFlag {
+		err = o.checkFlag(v.text)
 	}
 	if err == nil {
 		return nil
@@ -169,18 +208,7 @@ func (o Option) apply(c *Config, text string) error {
 	if o.Secret {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return fmt.Errorf("%s: %q: %w", name, o.shown(text), err)
-}
-
-// shown returns a value as it may be seen by everybody (C4.25).
-func (o Option) shown(text string) string {
-	switch {
-	case o.Secret && text != "":
-		return auth.Redacted
-	case o.Env == "STORAGE_URL", o.Env == "JWT_JWKS_URL":
-		return withoutPassword(text)
-	}
-	return text
+	return fmt.Errorf("%s: %q: %w", name, o.shown(v.text), err)
 }
 
 // Given returns the value of the option with that name in the environment, and
@@ -203,4 +231,10 @@ func (c *Config) Lines() []string {
 		lines = append(lines, option.Env+"="+quote(text))
 	}
 	return lines
+}
+
+// HasSecret reports whether a secret signs tokens: one that is configured, or, where
+// there are no public keys, one that is generated.
+func (c *Config) HasSecret() bool {
+	return c.JWTSecret != nil || c.JWTSecretFile != "" || c.JWTPublicKeys == nil && c.JWTJWKSURL == ""
 }

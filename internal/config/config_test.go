@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -41,6 +42,12 @@ func placeSamples() []sample {
 			[3]string{"bbolt:a.db", "b.db", "bbolt:///c.db"},
 			[3]any{"bbolt:a.db a.db", "b.db b.db", "bbolt:///c.db /c.db"},
 		},
+		text("STORAGE_URL_FILE", func(c *config.Config) any { return c.StorageURLFile }),
+		{
+			"JOURNAL_BYTES", func(c *config.Config) any { return c.JournalBytes }, int64(32 << 20),
+			[3]string{"0", "134217728", "131072"},
+			[3]any{int64(0), int64(128 << 20), int64(128 << 10)},
+		},
 		{
 			"CORS_ORIGINS", func(c *config.Config) any { return strings.Join(c.CORSOrigins, "|") }, "",
 			[3]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
@@ -58,7 +65,11 @@ func tokenSamples() []sample {
 			[3]string{":1", "off", "localhost:0"},
 			[3]any{":1", "", "localhost:0"},
 		},
-		onOff("PPROF", false, func(c *config.Config) any { return c.Pprof }),
+		{
+			"PPROF", func(c *config.Config) any { return fmt.Sprint(c.Pprof, c.PprofPublic) }, "false false",
+			[3]string{"on", "off", "public"},
+			[3]any{"true false", "false false", "true true"},
+		},
 		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
 		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
 		{
@@ -280,40 +291,6 @@ func TestPort(t *testing.T) {
 	}
 }
 
-// Of the two ways to give the secret the stronger source wins; from the same one
-// there is only one.
-func TestSecretOrFile(t *testing.T) {
-	t.Parallel()
-	const long = "a secret of more than thirty-two bytes"
-	text, file := map[string]string{"JWT_SECRET": long}, map[string]string{"JWT_SECRET_FILE": "f"}
-	both := map[string]string{"JWT_SECRET": long, "JWT_SECRET_FILE": "f"}
-	for name, test := range map[string]struct {
-		sources            config.Sources
-		wantText, wantFile string
-		wrong              bool
-	}{
-		"flag over environment": {config.Sources{Flags: file, Environ: text}, "", "f", false},
-		"environment over .env": {config.Sources{Environ: text, Dotenv: file}, long, "", false},
-		"the other way":         {config.Sources{Environ: file, Dotenv: text}, "", "f", false},
-		"both":                  {config.Sources{Environ: both}, "", "", true},
-		"both in .env":          {config.Sources{Dotenv: both}, "", "", true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, err := config.Load(test.sources)
-			if test.wrong {
-				if err == nil {
-					t.Error("accepted")
-				}
-				return
-			}
-			if err != nil || string(c.JWTSecret) != test.wantText || c.JWTSecretFile != test.wantFile {
-				t.Errorf("secret %q, file %q, %v", []byte(c.JWTSecret), c.JWTSecretFile, err)
-			}
-		})
-	}
-}
-
 // All that is wrong is reported at once, a line each, by its names.
 func TestAllWrongValuesAreReported(t *testing.T) {
 	t.Parallel()
@@ -329,8 +306,8 @@ func TestAllWrongValuesAreReported(t *testing.T) {
 		t.Fatalf("Load = %v, %v, want an error alone", c, err)
 	}
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != len(want)+1 {
-		t.Errorf("%d lines, want one for each of %v and one for the two secrets:\n%v", len(lines), want, err)
+	if len(lines) != len(want)+2 {
+		t.Errorf("%d lines, want one for each of %v, one for the two secrets and one for the two storage URLs:\n%v", len(lines), want, err)
 	}
 	for _, o := range config.Options() {
 		if texts := wrongValues()[o.Env]; texts == nil {
@@ -344,8 +321,8 @@ func TestAllWrongValuesAreReported(t *testing.T) {
 			t.Errorf("no line starts with %q:\n%v", start, err)
 		}
 	}
-	if last := lines[len(lines)-1]; !strings.Contains(last, "JWT_SECRET and JWT_SECRET_FILE are both given") {
-		t.Errorf("the last line is %q", last)
+	if last := lines[len(lines)-2]; !strings.Contains(last, "JWT_SECRET and JWT_SECRET_FILE are both given") {
+		t.Errorf("the line before the last is %q", last)
 	}
 }
 

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/joho/godotenv"
 
-	"plantstore/internal/auth"
+	"plantstore/internal/secretfile"
 	"plantstore/storage"
 )
 
@@ -21,17 +20,36 @@ var ErrDotenv = errors.New("is not NAME=value, or has a quotation mark that is n
 // byteOrderMark begins texts of some editors. It is no part of them.
 const byteOrderMark = "\uFEFF"
 
+// maxDotenv bounds a .env file, in bytes.
+const maxDotenv = 1 << 20
+
 // ReadDotenv returns the values in a .env file, none if there is no such file.
 // If its contents are wrong, which it does not repeat, the error names the line and
-// matches [ErrDotenv].
-func ReadDotenv(path string) (map[string]string, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // .env, or that of a test
+// matches [ErrDotenv]. A file that other users can change is refused with
+// [secretfile.ErrUntrusted]; one that they can read is passed to report if it holds a
+// secret.
+func ReadDotenv(path string, report secretfile.Report) (map[string]string, error) {
+	text, exposure, err := secretfile.ReadConfig(path, maxDotenv)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	values, err := parseDotenv(text)
+	if err == nil && exposure.Mode != 0 && report != nil && holdsSecret(values) {
+		report(exposure)
+	}
+	return values, err
+}
+
+// holdsSecret reports whether the values of a .env file have a secret among them.
+func holdsSecret(values map[string]string) bool {
+	loc, err := storage.ParseURL(values["STORAGE_URL"])
+	return values["JWT_SECRET"] != "" || values["STORAGE_URL"] != "" && (err != nil || loc.HasPassword())
+}
+
+func parseDotenv(text []byte) (map[string]string, error) {
 	lines := strings.SplitAfter(strings.TrimPrefix(string(text), byteOrderMark), "\n")
 	values, ok := parseLines(lines)
 	if ok {
@@ -84,24 +102,4 @@ func quote(text string) string {
 		return "'" + text + "'"
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "`", "\\`").Replace(text) + `"`
-}
-
-// withoutPassword returns the URL of a storage or of an issuer with REDACTED for the password in it, and
-// for the whole query, which may hold one. A file has neither.
-func withoutPassword(rawURL string) string {
-	loc, err := storage.ParseURL(rawURL)
-	if err != nil || loc.Scheme == "bbolt" && loc.Path != "" {
-		return rawURL
-	}
-	scheme, rest, _ := strings.Cut(rawURL, ":")
-	place, _, hasQuery := strings.Cut(rest, "?")
-	if at := strings.LastIndex(place, "@"); at >= 0 {
-		if user, _, hasPassword := strings.Cut(place[:at], ":"); hasPassword {
-			place = user + ":" + auth.Redacted + place[at:]
-		}
-	}
-	if hasQuery {
-		place += "?" + auth.Redacted
-	}
-	return scheme + ":" + place
 }

@@ -26,7 +26,7 @@ func FuzzDotenv(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		values, err := config.ReadDotenv(path)
+		values, err := config.ReadDotenv(path, nil)
 		if err != nil {
 			if !errors.Is(err, config.ErrDotenv) {
 				t.Errorf("%q: %v", text, err)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"plantstore/internal/auth"
-	"plantstore/storage"
 )
 
 // An Option is one row of the table.
@@ -56,31 +55,40 @@ func placeOptions() []Option {
 	return []Option{
 		{
 			Env: "ADDR", Flag: "addr", Default: "127.0.0.1:8080",
-			Help: "`HOST:PORT` to listen on (no host: all of them, port 0: a free one), or unix:PATH",
+			Help: "`HOST:PORT` to listen on (empty host: all interfaces; port 0: any free port), or unix:PATH",
 			set:  func(c *Config, v string) error { c.Addr = v; return checkAddr(v) },
 		},
 		{
 			Env:  "PORT",
-			Help: "`PORT` to listen on at all addresses, if ADDR is not given",
+			Help: "`PORT` to listen on, on all interfaces, if ADDR is not set",
 			set:  func(_ *Config, v string) error { return checkPort(v) },
 		},
 		{
 			Env: "BASE_URL", Flag: "base-url",
-			Help: "`URL` at which clients reach the service, for the description (default: from ADDR)",
+			Help: "`URL` of the service for clients, as shown in the description (default: from ADDR)",
 			set:  func(c *Config, v string) error { c.BaseURL = v; return checkBaseURL(v) },
 		},
 		{
 			Env: "STORAGE_URL", Flag: "storage-url", Default: "bbolt:data/plants.db",
-			Help: "where the plants are: `bbolt:PATH` or just PATH, etcd://HOST,HOST/PREFIX, postgres://HOST/DB",
+			Help: "location of the plants: `bbolt:PATH` or just PATH, etcd://HOST,HOST/PREFIX, postgres://HOST/DB",
+			set:  func(c *Config, v string) error { return c.setStorage(v) },
+		},
+		{
+			Env: "STORAGE_URL_FILE", Flag: "storage-url-file",
+			Help: "`FILE` with the storage URL, instead of STORAGE_URL; for a URL with a password",
+			set:  func(c *Config, v string) error { c.StorageURLFile = v; return nil },
+		},
+		{
+			Env: "JOURNAL_BYTES", Flag: "journal-bytes", Default: "33554432",
+			Help: "size of the journal in `bytes`, 131072 to 134217728; 0: no journal (bbolt only)",
 			set: func(c *Config, v string) (err error) {
-				c.StorageURL = v
-				c.Storage, err = storage.ParseURL(v)
+				c.JournalBytes, err = parseJournalBytes(v)
 				return err
 			},
 		},
 		{
 			Env: "CORS_ORIGINS", Flag: "cors-origins",
-			Help: "`origins` whose pages may use the service, with commas between them, or * for all; empty: none",
+			Help: "comma-separated `origins` whose pages may use the service, or * for all; empty: none",
 			set: func(c *Config, v string) (err error) {
 				c.CORSOrigins, err = parseOrigins(v)
 				return err
@@ -88,7 +96,7 @@ func placeOptions() []Option {
 		},
 		{
 			Env: "DOCS", Flag: "docs", Default: "on",
-			Help: "`on` or off: whether there is a page at /docs to read about the service and to try it",
+			Help: "`on` or off: serve the page at /docs, which describes the service and tries requests",
 			set: func(c *Config, v string) (err error) {
 				c.Docs, err = parseSwitch(v)
 				return err
@@ -102,7 +110,7 @@ func tokenOptions() []Option {
 	return []Option{
 		{
 			Env: "JWT_SECRET", Secret: true,
-			Help: "`secret` of 32 bytes or more that signs tokens (default: made once, kept beside the database)",
+			Help: "`secret` that signs tokens, at least 32 bytes (default: generated on first start, stored next to the database)",
 			set: func(c *Config, v string) (err error) {
 				c.JWTSecret = auth.Secret(v)
 				if v != auth.Redacted { // what config prints loads back
@@ -113,12 +121,12 @@ func tokenOptions() []Option {
 		},
 		{
 			Env: "JWT_SECRET_FILE", Flag: "jwt-secret-file",
-			Help: "`FILE` with the secret, instead of JWT_SECRET; further lines: older ones, still accepted",
+			Help: "`FILE` with the secret, instead of JWT_SECRET; further lines: older secrets, still accepted",
 			set:  func(c *Config, v string) error { c.JWTSecretFile = v; return nil },
 		},
 		{
 			Env: "JWT_PUBLIC_KEYS", Flag: "jwt-public-keys",
-			Help: "`FILES` with public keys for tokens, PEM or JWK Sets, with commas between them",
+			Help: "comma-separated `FILES` with public keys that verify tokens, PEM or JWK Sets",
 			set: func(c *Config, v string) (err error) {
 				c.JWTPublicKeys, err = parseFiles(v)
 				return err
@@ -126,27 +134,27 @@ func tokenOptions() []Option {
 		},
 		{
 			Env: "JWT_JWKS_URL", Flag: "jwt-jwks-url",
-			Help: "`URL` of the JWK Set of the tokens' issuer; https, or http to this machine",
+			Help: "`URL` of the JWK Set of the token issuer; https, or http on loopback",
 			set:  func(c *Config, v string) error { c.JWTJWKSURL = v; return auth.CheckJWKSURL(v) },
 		},
 		{
 			Env: "JWT_ISSUER", Flag: "jwt-issuer",
-			Help: "`issuer` (iss) that tokens must have; empty: any or none",
+			Help: "`issuer` (iss) that tokens must have; empty: not checked",
 			set:  func(c *Config, v string) error { c.JWTIssuer = v; return nil },
 		},
 		{
 			Env: "JWT_AUDIENCE", Flag: "jwt-audience",
-			Help: "`audience` (aud) that tokens must be meant for; empty: any or none",
+			Help: "`audience` (aud) that tokens must have; empty: not checked",
 			set:  func(c *Config, v string) error { c.JWTAudience = v; return nil },
 		},
 		{
 			Env: "JWT_SCOPE", Flag: "jwt-scope",
-			Help: "`scope` that tokens must have, else error 403; empty: any or none",
+			Help: "`scope` that tokens must have, else error 403; empty: not checked",
 			set:  func(c *Config, v string) error { c.JWTScope = v; return checkScope(v) },
 		},
 		{
 			Env: "JWT_REQUIRE_EXP", Flag: "jwt-require-exp", Default: "false", Bool: true,
-			Help: "refuse tokens that never expire (without exp)",
+			Help: "refuse tokens without an expiry (exp)",
 			set: func(c *Config, v string) (err error) {
 				c.JWTRequireExp, err = parseBool(v)
 				return err
@@ -163,7 +171,7 @@ func limitOptions() []Option {
 	return []Option{
 		{
 			Env: "MAX_BODY_BYTES", Flag: "max-body-bytes", Default: "1048576",
-			Help: "largest request body in `bytes`, at most 64 MiB; a longer one is error 413",
+			Help: "maximum size of a request body in `bytes`, at most 64 MiB; larger: error 413",
 			set: func(c *Config, v string) (err error) {
 				c.MaxBodyBytes, err = parseSize(v)
 				return err
@@ -171,23 +179,23 @@ func limitOptions() []Option {
 		},
 		{
 			Env: "MAX_CONNECTIONS", Flag: "max-connections", Default: "10000",
-			Help: "most `connections` at a time, from 1 to 1000000; a further one is error 503",
+			Help: "maximum number of open `connections`, 1 to 1000000; beyond: error 503",
 			set: func(c *Config, v string) (err error) {
 				c.MaxConnections, err = parseConnections(v)
 				return err
 			},
 		},
 		duration("HEADER_TIMEOUT", "header-timeout", "5s", time.Millisecond, time.Hour,
-			"`time` in which the header of a request must arrive",
+			"`time` limit for receiving the header of a request",
 			func(c *Config) *time.Duration { return &c.HeaderTimeout }),
 		duration("REQUEST_TIMEOUT", "request-timeout", "30s", time.Millisecond, time.Hour,
-			"`time` in which a whole request must arrive and be answered",
+			"`time` limit for receiving a request and sending the response",
 			func(c *Config) *time.Duration { return &c.RequestTimeout }),
 		duration("IDLE_TIMEOUT", "idle-timeout", "2m", time.Millisecond, time.Hour,
 			"`time` after which an idle connection is closed",
 			func(c *Config) *time.Duration { return &c.IdleTimeout }),
 		duration("SHUTDOWN_TIMEOUT", "shutdown-timeout", "10s", time.Millisecond, time.Hour,
-			"`time` that requests in flight get to end after SIGTERM or SIGINT",
+			"`time` limit for requests in flight after SIGTERM or SIGINT",
 			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 	}
 }
@@ -197,7 +205,7 @@ func logOptions() []Option {
 	return []Option{
 		{
 			Env: "LOG_LEVEL", Flag: "log-level", Default: "info",
-			Help: "least `level` that is logged: debug, info, warn or error",
+			Help: "minimum `level` that is logged: debug, info, warn or error",
 			set: func(c *Config, v string) (err error) {
 				c.LogLevel, err = parseLevel(v)
 				return err
@@ -210,7 +218,7 @@ func logOptions() []Option {
 		},
 		{
 			Env: "AUDIT_LOG", Flag: "audit-log",
-			Help: "`FILE` that gets a line for each plant that is created, and by whom, or stdout; empty: none",
+			Help: "`FILE` that records each created plant and its creator, or stdout; empty: none",
 			set:  setAuditLog,
 		},
 	}
@@ -374,3 +382,18 @@ func parseLevel(v string) (slog.Level, error) {
 	}
 	return level, nil
 }
+
+// parseJournalBytes parses the size of a journal.
+func parseJournalBytes(v string) (int64, error) {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n != 0 && (n < minJournalBytes || n > maxJournalBytes) {
+		return 0, fmt.Errorf("must be 0, or a number of bytes from %d to %d", minJournalBytes, maxJournalBytes)
+	}
+	return n, nil
+}
+
+// The bounds of JOURNAL_BYTES, which are those of the journal's package.
+const (
+	minJournalBytes = 128 << 10
+	maxJournalBytes = 128 << 20
+)

@@ -15,9 +15,10 @@ func wrongValues() map[string][]string {
 		"ADDR": {
 			"8080", "localhost", "localhost:http", ":65536", ":-1", ":+1", ":", "a:b:1", "http://a:1", "::1:80", ":1\n", "unix:", "unix:a\nb", "UNIX:/a",
 		},
-		"PORT":        {"http", "65536", "-1", ":80", "8080 ", "+1"},
-		"BASE_URL":    {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
-		"STORAGE_URL": {"bbolt:", "a\x00b", "a\nb", "caf\xe9.db", `C:\data\`, `"a.db"`},
+		"PORT":             {"http", "65536", "-1", ":80", "8080 ", "+1"},
+		"BASE_URL":         {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
+		"STORAGE_URL":      {"bbolt:", "a\x00b", "a\nb", "caf\xe9.db", `C:\data\`, `"a.db"`, "a b.db", "host=h", "//h/a.db", "user:p@h"},
+		"STORAGE_URL_FILE": {"a\nb"},
 		"CORS_ORIGINS": {
 			"https://a/", "https://a/b", "a", "https://", "https://A", "https://a:443", "http://a:80", "http://a:", "*,https://a",
 			"https://a,", ",", "https://a;https://b", "https://a https://b", "null", "https://u@a", "https://a?q", "https://a#f",
@@ -31,7 +32,7 @@ func wrongValues() map[string][]string {
 			"-a.b", "a-.b", "a.-b", "a.b-", "a_b.test", "1.2.3.4", "a.1", "::1", "a.test,1.2.3.4",
 			strings.Repeat("a", 64) + ".test", strings.Repeat("a.", 125) + "test",
 		},
-		"ACME_DIRECTORY":  {"http://a", "a", "https://", "https:a"},
+		"ACME_DIRECTORY":  {"http://a", "a", "https://", "https:a", "https://u:p@a"},
 		"ACME_EMAIL":      {"a\rb"},
 		"ACME_CACHE":      {"a\nb"},
 		"DOCS":            {"true", "OFF", "no", "0", "on "},

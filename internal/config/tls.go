@@ -30,7 +30,7 @@ func tlsOptions() []Option {
 	return []Option{
 		{
 			Env: "SOCKET_MODE", Flag: "socket-mode", Default: fmt.Sprintf("%#o", usualSocketMode),
-			Help: "octal `mode` of the socket of ADDR=unix:PATH: who may connect",
+			Help: "octal `mode` of the socket of ADDR=unix:PATH",
 			set: func(c *Config, v string) (err error) {
 				c.SocketMode, err = parseMode(v)
 				return err
@@ -38,7 +38,7 @@ func tlsOptions() []Option {
 		},
 		{
 			Env: "TLS_CERT_FILE", Flag: "tls-cert-file",
-			Help: "`FILE` with the certificate for TLS, and its chain (PEM); read anew when it changes",
+			Help: "`FILE` with the TLS certificate and its chain (PEM); reloaded when it changes",
 			set:  func(c *Config, v string) error { c.TLSCertFile = v; return nil },
 		},
 		{
@@ -48,7 +48,7 @@ func tlsOptions() []Option {
 		},
 		{
 			Env: "ACME_DOMAINS", Flag: "acme-domains",
-			Help: "`domains`, with commas between them, to get certificates for by ACME; accepts the terms",
+			Help: "comma-separated `domains` to obtain certificates for by ACME; accepts its terms",
 			set: func(c *Config, v string) (err error) {
 				c.ACMEDomains, err = parseDomains(v)
 				return err
@@ -56,17 +56,17 @@ func tlsOptions() []Option {
 		},
 		{
 			Env: "ACME_DIRECTORY", Flag: "acme-directory",
-			Help: "`URL` of the directory of the ACME authority (default: Let's Encrypt)",
+			Help: "`URL` of the ACME directory (default: Let's Encrypt)",
 			set:  func(c *Config, v string) error { c.ACMEDirectory = v; return checkDirectory(v) },
 		},
 		{
 			Env: "ACME_EMAIL", Flag: "acme-email",
-			Help: "`address` to which the ACME authority may write about problems",
+			Help: "email `address` for notices of the ACME authority",
 			set:  func(c *Config, v string) error { c.ACMEEmail = v; return checkEmail(v) },
 		},
 		{
 			Env: "ACME_CACHE", Flag: "acme-cache",
-			Help: "`FOLDER` that keeps what came by ACME, keys included (default: acme beside the database)",
+			Help: "`DIRECTORY` for ACME certificates and keys (default: acme, next to the database)",
 			set:  func(c *Config, v string) error { c.ACMECache = v; return nil },
 		},
 	}
@@ -150,8 +150,8 @@ func checkEmail(v string) error {
 }
 
 func checkDirectory(v string) error {
-	if u, err := url.Parse(v); err != nil || u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("must be an https URL")
+	if u, err := url.Parse(v); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return fmt.Errorf("must be an https URL, without a password")
 	}
 	return nil
 }

@@ -36,8 +36,8 @@ const (
 	NeedEndless                  // that tokens without exp are accepted
 )
 
-// A Talk is what is said over one connection. Its requests are sent one after
-// the other, each when the one before has been answered.
+// A Talk is the requests and expected responses of one connection. Each request is sent
+// after the response to the previous one.
 type Talk struct {
 	Send []Request
 	// Want are the answers that must come, in order.
@@ -73,10 +73,10 @@ const (
 	ThenDrop                  // close the connection without listening
 )
 
-// After is what must become of a connection after its last answer.
+// After is the required state of a connection after its last response.
 type After uint8
 
-// What becomes of a connection.
+// The states of a connection.
 const (
 	AfterEither After = iota // the contract leaves it open
 	AfterKept                // a further request over it is answered
@@ -102,8 +102,7 @@ type Request struct {
 	Token *Token
 }
 
-// An Answer is what must come back. All answers are held against the general
-// shape of C1 as well.
+// An Answer is an expected response. All responses must conform to C1 as well.
 type Answer struct {
 	// Codes are the values that error may have; 200 stands for a Plant.
 	Codes []int
@@ -131,10 +130,10 @@ type Answer struct {
 	Known bool
 }
 
-// A Kind is a kind of answer.
+// A Kind is a kind of response.
 type Kind uint8
 
-// The kinds of answers.
+// The kinds of responses.
 const (
 	KindJSON      Kind = iota // a Plant or an Error
 	KindHead                  // an Error without its body, as HEAD gets it
@@ -222,7 +221,7 @@ func fern() Answer { return plant("fern") }
 //go:noinline
 func fails(codes ...int) Answer { return Answer{Codes: codes} }
 
-// invalid is the answer to JSON that is no NewPlant because of these members.
+// invalid is the answer to JSON that is not a NewPlant because of these fields.
 func invalid(members ...string) Answer {
 	a := fails(422).naming(members...)
 	for _, m := range []string{"id", "name", "tag"} {

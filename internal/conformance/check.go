@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// check holds an answer against what is wanted, and returns every fault.
+// check compares a response with the expected one, and returns all deviations.
 func (h heard) check(a Answer, v values, fresh bool) error {
 	faults := []error{h.checkHeader(a, v)}
 	if a.NoContinue && h.continued {

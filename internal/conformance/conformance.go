@@ -1,10 +1,9 @@
-// Package conformance holds the contract of a plant store as a table of cases,
-// and the runner that holds any server, in any language, against it.
+// Package conformance defines the contract of a plant store as a table of cases, and
+// checks servers in any language against it.
 //
-// A case says what is sent, byte for byte, and what must come back. The table
-// is written once and used three times: by go test against the server of this
-// module, by the command conformance against a server behind a URL, and as the
-// source of the published document.
+// A case defines the request, byte for byte, and the expected response. The table has
+// three uses: go test checks the server of this module, the command conformance checks a
+// server at a URL, and the published document is generated from it.
 package conformance
 
 import (
@@ -23,9 +22,8 @@ import (
 	"time"
 )
 
-// Options say which server is checked, and what is known of it. URL and Token
-// are needed; what else is left out is either taken as the contract's default
-// or makes the cases that need it be reported as not run.
+// Options describe the server under test. URL and Token are required. Other empty fields
+// have the contract's default, or the cases that need them are reported as not run.
 type Options struct {
 	// URL is the base URL, such as http://127.0.0.1:8080: scheme http or
 	// https, a host, and perhaps a path, below which /plants is expected.
@@ -75,8 +73,8 @@ type Key interface {
 	PublicPEM() ([]byte, error) // as anybody may know it
 }
 
-// workers is how many cases run at once: enough to keep a run short, few
-// enough not to be taken for an overload.
+// workers is the number of concurrent cases: enough for a short run, without overloading
+// the server.
 const workers = 8
 
 // Run runs every case of [Cases] against the server and returns the outcomes in
@@ -110,7 +108,7 @@ type runner struct {
 	values  values // what all cases have in common
 }
 
-// Validate returns what is wrong with the options, if anything is.
+// Validate returns an error if the options are invalid.
 func (o *Options) Validate() error {
 	_, err := o.validate()
 	return err
@@ -228,7 +226,7 @@ func (r *runner) probeSigner(ctx context.Context) error {
 	return nil
 }
 
-// speaksTLS reports whether the server speaks TLS though its URL says that it does not.
+// speaksTLS reports whether the server uses TLS although its URL begins with http.
 func (r *runner) speaksTLS(ctx context.Context) bool {
 	if r.values.scheme != "http" {
 		return false
@@ -265,7 +263,7 @@ func (r *runner) all(ctx context.Context, cases []Case) []Result {
 	return results
 }
 
-// one runs one case and says what became of it.
+// one runs one case and returns its outcome.
 func (r *runner) one(ctx context.Context, c Case, v values) Result {
 	result := Result{Rule: c.Rule, Name: c.Name, Outcome: Passed}
 	if missing := r.missing(c.Needs); missing != "" {
@@ -290,7 +288,7 @@ func (r *runner) one(ctx context.Context, c Case, v values) Result {
 	return result
 }
 
-// missing returns what a case needs and the options do not give, or nothing.
+// missing returns the requirements of a case that the options lack, or "".
 func (r *runner) missing(n Need) string {
 	var reasons []string
 	for _, need := range []struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// shortLength is how much of a text a report shows.
+// shortLength is the maximum length of a text in a report.
 const shortLength = 160
 
 // short escapes what does not print and cuts out the middle of a long text.
@@ -34,7 +34,7 @@ func anyOf(codes []int) string {
 	return strings.Join(texts, " or ")
 }
 
-// sent shows what a case sends, with ids but without credentials.
+// sent describes the requests of a case, with ids but without credentials.
 func (c Case) sent(v values) []string {
 	var lines []string
 	for _, t := range c.Talks {
@@ -53,7 +53,7 @@ func (c Case) sent(v values) []string {
 	return lines
 }
 
-// wanted shows what a case wants.
+// wanted describes the expected responses of a case.
 func (c Case) wanted(v values) []string {
 	var lines []string
 	for _, t := range c.Talks {
@@ -222,7 +222,7 @@ func (t Talk) outcome() string {
 	return ""
 }
 
-// String shows an answer as it came.
+// String returns the response as received.
 func (h heard) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s", h.status, short(string(h.body), shortLength))

@@ -53,10 +53,25 @@ func refusalCases() []Case {
 		{"NUL in a header's value", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nX-Y: a\x00b\r\n\r\n"},
 		{"a control character in a header's value", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nX-Y: a\x01b\r\n\r\n"},
 		{"the first header line begins with a space", "POST {{path}}/plants HTTP/1.1\r\n Host: {{host}}\r\n\r\n"},
+		{"the first header line begins with a tab", "POST {{path}}/plants HTTP/1.1\r\n\tHost: {{host}}\r\n\r\n"},
+		{"a header line that begins with a space", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nX-Y: a\r\n b\r\n\r\n"},
+		{"a header line that begins with a tab", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nX-Y: a\r\n\tb\r\n\r\n"},
+		{"a header line of one space", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: 0\r\n \r\n\r\n"},
+		{"a folded Transfer-Encoding", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n"},
+		{"a folded Content-Length", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nContent-Length:\r\n\t2\r\n\r\n{}"},
 		{"bytes of a TLS greeting", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"},
 		{"bytes that are nothing", "\x00\xff\xfe\x01\x80\r\n\r\n"},
 	} {
 		cases = append(cases, one(rule, v.name, raw(v.text), fails(400)).closed())
+	}
+	for _, v := range []variant{
+		{"after 100-continue", "Expect: 100-continue, x"},
+		{"before 100-continue", "Expect: x,100-continue"},
+		{"in a line of its own", "Expect: 100-continue\r\nExpect: x"},
+		{"with 100-continue and a parameter", "Expect: 100-continue;a=b"},
+	} {
+		text := "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\n" + v.text + "\r\nContent-Length: 2\r\n\r\n{}"
+		cases = append(cases, one(rule, "unknown expectation "+v.name, raw(text), fails(417)))
 	}
 	return cases
 }

@@ -6,10 +6,13 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"plantstore/internal/printable"
 )
 
 // An Outcome is what became of one case.
@@ -93,7 +96,7 @@ func (r Report) writeNotRun(out *printer) {
 		out.printf("\n")
 	}
 	for _, reason := range sortedKeys(reasons) {
-		out.printf("not run  %4d  %s\n", reasons[reason], reason)
+		out.printf("not run  %4d  %s\n", reasons[reason], printable.Line(reason))
 	}
 }
 
@@ -124,13 +127,16 @@ func (p *printer) printf(format string, args ...any) {
 }
 
 func (p *printer) failure(r Result) {
-	p.printf("\nFAIL  %s  %s\n  %s\n", r.Rule, r.Name, r.Reason)
+	p.printf("\nFAIL  %s  %s\n", r.Rule, r.Name)
+	for reason := range strings.SplitSeq(r.Reason, "\n") { // indented, as what a server has sent may be in it
+		p.printf("  %s\n", printable.Line(reason))
+	}
 	for _, part := range []struct {
 		what  string
 		lines []string
 	}{{"sent", r.Sent}, {"got", r.Got}, {"wanted", r.Wanted}} {
 		for _, line := range part.lines {
-			p.printf("  %-7s %s\n", part.what, line)
+			p.printf("  %-7s %s\n", part.what, printable.Line(line))
 		}
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/routes"
+	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
@@ -40,7 +41,7 @@ const testSecret = "0123456789abcdef0123456789abcdef"
 // so long that they never matter, for the slow ones short.
 const (
 	patient = time.Minute
-	hasty   = time.Second
+	hasty   = 4 * time.Second
 )
 
 // startServer runs the server of this module as the command serve does, on an
@@ -76,7 +77,7 @@ type setup struct {
 // start runs it, on an empty store, and returns the options to check it with.
 func (s setup) start(t *testing.T) Options {
 	t.Helper()
-	store, err := bbolt.Open(filepath.Join(t.TempDir(), "plants.db"))
+	store, err := bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +230,7 @@ func keyPair(t *testing.T, alg, kid string) (*auth.PrivateKey, auth.Key) {
 	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	private, err := auth.ReadPrivateKey(path, alg)
+	private, err := auth.ReadPrivateKey(path, alg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

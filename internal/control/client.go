@@ -24,20 +24,15 @@ import (
 // server has not accepted yet beyond some number.
 const maxConns = 32
 
-// A Client is the store of a running server, by its socket.
+// A Client reaches the store of a running server through its socket.
 type Client struct {
 	http *http.Client
 }
 
-var (
-	_ storage.Store       = (*Client)(nil)
-	_ storage.Snapshotter = (*Client)(nil)
-)
-
 // Dial reaches the server that has the database file open. It fails if there is
-// none, or none that answers. A socket is ignored if it belongs neither to the
-// owner of the file, nor to the caller, nor to root: whoever can write to the
-// folder could pass for the server.
+// none, or none that answers. A socket is ignored if the process that listens there
+// runs neither as the owner of the file, nor as the caller, nor as root: whoever can
+// write to the directory could pass for the server.
 func Dial(ctx context.Context, database string) (*Client, error) {
 	path := SocketPath(database)
 	c := &Client{http: &http.Client{Transport: &http.Transport{
@@ -61,13 +56,8 @@ func Dial(ctx context.Context, database string) (*Client, error) {
 	return c, answer.Body.Close()
 }
 
-// Create is [storage.Store.Create].
-func (c *Client) Create(ctx context.Context, id int64, plant models.Plant) error {
-	return c.CreateAll(ctx, []storage.Record{{ID: id, Plant: plant}})[0]
-}
-
-// CreateAll is [storage.Store.CreateAll]. If the server goes away it is not
-// known what became of the plants.
+// CreateAll is CreateAll of [storage.Store]. If the server goes away, the outcomes are
+// unknown.
 func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {
 	return c.createAll(ctx, pathPlants, records)
 }
@@ -145,32 +135,18 @@ func same(n int, err error) []error {
 	return errs
 }
 
-// DryRun returns what CreateAll of the records would, one by one, and stores
-// nothing. Ids that come twice in records it does not notice.
-func DryRun(ctx context.Context, store storage.Store, records []storage.Record) []error {
-	if c, ok := store.(*Client); ok {
-		return c.createAll(ctx, pathPlants+"?"+paramDryRun, records)
-	}
-	outcomes := make([]error, len(records))
-	for i, record := range records {
-		stored, err := store.Get(ctx, record.ID)
-		switch {
-		case err == nil:
-			outcomes[i] = &storage.ExistsError{Identical: stored.Equal(record.Plant)}
-		case !errors.Is(err, storage.ErrNotFound):
-			outcomes[i] = err
-		}
-	}
-	return outcomes
+// DryRun is DryRun of [storage.Store].
+func (c *Client) DryRun(ctx context.Context, records []storage.Record) []error {
+	return c.createAll(ctx, pathPlants+"?"+paramDryRun, records)
 }
 
-// Get is [storage.Store.Get].
+// Get is Get of [storage.Store].
 func (c *Client) Get(ctx context.Context, id int64) (plant models.Plant, err error) {
 	err = c.call(ctx, http.MethodGet, pathPlants+"/"+strconv.FormatInt(id, 10), nil, &plant)
 	return plant, err
 }
 
-// List is [storage.Store.List].
+// List is List of [storage.Store].
 func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		path := pathPlants + "?" + url.Values{paramFrom: {strconv.FormatInt(from, 10)}}.Encode()
@@ -202,7 +178,13 @@ func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 // errBreak ends a stream that the caller has had enough of.
 var errBreak = errors.New("the caller wants no more")
 
-// Snapshot is [storage.Snapshotter.Snapshot].
+// Count is Count of [storage.Store].
+func (c *Client) Count(ctx context.Context) (plants int64, err error) {
+	err = c.call(ctx, http.MethodGet, pathCount, nil, &plants)
+	return plants, err
+}
+
+// Snapshot is Snapshot of [storage.Store].
 func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	return c.stream(ctx, pathSnapshot, func(body io.Reader) error {
 		_, err := io.Copy(w, body)
@@ -213,21 +195,7 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	})
 }
 
-// Check is [storage.Store.Check]. It is not supported: an engine cannot check
-// what is being written to. A snapshot can be checked.
-func (c *Client) Check(context.Context, func(storage.Record) error) (storage.Report, error) {
-	return storage.Report{}, fmt.Errorf("check a running store: %w", errors.ErrUnsupported)
-}
-
-// Ready is [storage.Store.Ready].
-func (c *Client) Ready() error {
-	return c.call(context.Background(), http.MethodGet, pathReady, nil, new(struct{}))
-}
-
-// Stopped is [storage.Store.Stopped]: a server that stops is not noticed.
-func (c *Client) Stopped() <-chan struct{} { return nil }
-
-// Close is [storage.Store.Close]: the store of the server stays open.
+// Close closes the connections. The store of the server stays open.
 func (c *Client) Close() error {
 	c.http.CloseIdleConnections()
 	return nil

@@ -19,16 +19,17 @@ import (
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
+	"plantstore/storage/storagetest"
 )
 
 // A faultyStore yields some plants and then an error, and so does its snapshot.
 type faultyStore struct {
-	storage.Store
+	control.Store
 
 	err error
 }
 
-func (s faultyStore) Ready() error { return s.err }
+func (s faultyStore) Count(context.Context) (int64, error) { return 0, s.err }
 
 func (s faultyStore) List(context.Context, int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
@@ -50,7 +51,7 @@ func (s faultySnapshotter) Snapshot(_ context.Context, w io.Writer) error {
 }
 
 // serveFaulty serves a store that is no real one.
-func serveFaulty(t *testing.T, store storage.Store) *control.Client {
+func serveFaulty(t *testing.T, store control.Store) *control.Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plants.db")
 	server := serve(t, path, store)
@@ -86,8 +87,8 @@ func TestStreamThatBreaksOff(t *testing.T) {
 	if !errors.Is(err, storage.ErrCorrupt) || err.Error() != broken.Error() {
 		t.Errorf("Snapshot: %v, want: %v", err, broken)
 	}
-	if err := client.Ready(); !errors.Is(err, storage.ErrCorrupt) {
-		t.Errorf("Ready: %v, want: %v", err, storage.ErrCorrupt)
+	if _, err := client.Count(t.Context()); !errors.Is(err, storage.ErrCorrupt) || err.Error() != broken.Error() {
+		t.Errorf("Count: %v, want: %v", err, broken)
 	}
 }
 
@@ -137,12 +138,10 @@ func TestServerHasGone(t *testing.T) {
 
 // An unrecordedStore has stored all, and has not noted it when it is given up.
 type unrecordedStore struct {
-	storage.Store
+	control.Store
 
 	asked chan struct{}
 }
-
-func (unrecordedStore) Ready() error { return nil }
 
 func (s unrecordedStore) CreateAll(ctx context.Context, records []storage.Record) []error {
 	close(s.asked)
@@ -197,9 +196,7 @@ func TestServerEndsBeforeStalledClient(t *testing.T) {
 }
 
 // An endlessStore lists until its context ends.
-type endlessStore struct{ storage.Store }
-
-func (endlessStore) Ready() error { return nil }
+type endlessStore struct{ control.Store }
 
 func (endlessStore) List(ctx context.Context, _ int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
@@ -212,14 +209,18 @@ func (endlessStore) List(ctx context.Context, _ int64) iter.Seq2[storage.Record,
 	}
 }
 
+// A nothing is an engine that only closes.
+type nothing struct{ storage.Engine }
+
+func (nothing) Close() error { return nil }
+
 func TestNotSupported(t *testing.T) {
 	t.Parallel()
-	client := serveFaulty(t, faultyStore{})
+	store := storage.New(nothing{}, storage.Features{})
+	defer func() { _ = store.Close() }()
+	client := serveFaulty(t, store)
 	if err := client.Snapshot(t.Context(), io.Discard); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("Snapshot: %v, want: %v", err, errors.ErrUnsupported)
-	}
-	if _, err := client.Check(t.Context(), nil); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("Check: %v, want: %v", err, errors.ErrUnsupported)
 	}
 }
 
@@ -238,8 +239,7 @@ func TestSnapshot(t *testing.T) {
 		}
 	}
 	var direct, remote bytes.Buffer
-	snapshotter := s.store.(storage.Snapshotter) //nolint:forcetypeassert // bbolt is one
-	if err := errors.Join(snapshotter.Snapshot(t.Context(), &direct), s.Snapshot(t.Context(), &remote)); err != nil {
+	if err := errors.Join(s.store.Snapshot(t.Context(), &direct), s.Snapshot(t.Context(), &remote)); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(direct.Bytes(), remote.Bytes()) {
@@ -249,7 +249,7 @@ func TestSnapshot(t *testing.T) {
 	if err := os.WriteFile(path, remote.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	copied, err := bbolt.OpenReadOnly(path)
+	copied, err := bbolt.OpenFile(path, storage.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,8 +269,8 @@ func TestDryRun(t *testing.T) {
 	if err := s.Create(t.Context(), 1, models.Plant{Name: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	for name, store := range map[string]storage.Store{"direct": s.store, "remote": s.Client} {
-		outcomes := control.DryRun(t.Context(), store, []storage.Record{
+	for name, store := range map[string]storagetest.Store{"direct": s.store, "remote": s} {
+		outcomes := store.DryRun(t.Context(), []storage.Record{
 			{ID: 1, Plant: models.Plant{Name: "a"}}, {ID: 1, Plant: models.Plant{Name: "b"}}, {ID: 2, Plant: models.Plant{Name: "c"}},
 		})
 		var identical, different *storage.ExistsError

@@ -19,7 +19,7 @@ func TestLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1000
 	path := filepath.Join(t.TempDir(), "plants.db")
-	store, err := bbolt.Open(path)
+	store, err := bbolt.OpenFile(path, storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := control.Start(listener, &control.Counted{Store: store}, limit, slog.New(slog.DiscardHandler))
+	server := control.Start(listener, store, limit, slog.New(slog.DiscardHandler))
 	defer func() { _ = server.Close() }()
 	client, err := control.Dial(t.Context(), path)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestLimit(t *testing.T) {
 		records = append(records, storage.Record{ID: int64(id), Plant: models.Plant{Name: strings.Repeat("x", length)}})
 	}
 	for name, outcomes := range map[string][]error{
-		"dry run": control.DryRun(t.Context(), client, records),
+		"dry run": client.DryRun(t.Context(), records),
 		"create":  client.CreateAll(t.Context(), records),
 	} {
 		if len(outcomes) != len(records) {

@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"plantstore/internal/control"
+	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 	"plantstore/storage/storagetest"
@@ -23,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestSuite(t *testing.T) {
 	storagetest.Run(t, func(t testing.TB) storagetest.Open {
 		path := filepath.Join(t.TempDir(), "plants.db")
-		return func() (storage.Store, error) { return openRemote(t, path) }
+		return func() (storagetest.Store, error) { return openRemote(t, path) }
 	})
 }
 
@@ -32,13 +34,13 @@ type remote struct {
 	*control.Client
 
 	server *control.Server
-	store  storage.Store
+	store  *storage.Store
 }
 
 // openRemote opens the database, serves it and reaches it.
 func openRemote(t testing.TB, path string) (*remote, error) {
 	t.Helper()
-	store, err := bbolt.Open(path)
+	store, err := bbolt.OpenFile(path, storage.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +56,22 @@ func openRemote(t testing.TB, path string) (*remote, error) {
 const maxBytes = 64 << 20
 
 // serve serves store at the socket of the database path.
-func serve(t testing.TB, path string, store storage.Store) *control.Server {
+func serve(t testing.TB, path string, store control.Store) *control.Server {
 	t.Helper()
 	listener, err := control.Listen(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return control.Start(listener, &control.Counted{Store: store}, maxBytes, slog.New(slog.DiscardHandler))
+	return control.Start(listener, store, maxBytes, slog.New(slog.DiscardHandler))
 }
+
+// Create implements [storagetest.Store].
+func (r *remote) Create(ctx context.Context, id int64, plant models.Plant) error {
+	return r.CreateAll(ctx, []storage.Record{{ID: id, Plant: plant}})[0]
+}
+
+// Ready implements [storagetest.Store].
+func (r *remote) Ready() error { return r.store.Ready() }
 
 func (r *remote) Close() error {
 	return errors.Join(r.Client.Close(), r.server.Close(), r.store.Close())

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -29,9 +31,19 @@ const (
 	bufferSize = 64 << 10
 )
 
+// A Store is what a server offers: a [storage.Store], whose methods it has.
+type Store interface {
+	CreateAll(ctx context.Context, records []storage.Record) []error
+	DryRun(ctx context.Context, records []storage.Record) []error
+	Get(ctx context.Context, id int64) (models.Plant, error)
+	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
+	Count(ctx context.Context) (int64, error)
+	Snapshot(ctx context.Context, w io.Writer) error
+}
+
 // A Server offers a store on a socket.
 type Server struct {
-	store  *Counted
+	store  Store
 	limit  int64 // of a plant in JSON, in bytes
 	http   *http.Server
 	cancel context.CancelFunc // of what is under way
@@ -40,7 +52,7 @@ type Server struct {
 
 // Start serves store on listener until Close is called. It accepts plants that
 // have at most limit bytes as JSON, as bodies of POST /plants have.
-func Start(listener net.Listener, store *Counted, limit int64, logger *slog.Logger) *Server {
+func Start(listener net.Listener, store Store, limit int64, logger *slog.Logger) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{store: store, limit: limit, cancel: cancel, served: make(chan struct{})}
 	s.http = &http.Server{
@@ -75,17 +87,17 @@ func (s *Server) Close() error {
 // handler returns the whole interface.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathReady, s.ready)
+	mux.HandleFunc("GET "+pathReady, s.alive)
 	mux.HandleFunc("GET "+pathPlants, s.list)
 	mux.HandleFunc("GET "+pathPlants+"/{id}", s.get)
 	mux.HandleFunc("POST "+pathPlants, s.create)
+	mux.HandleFunc("GET "+pathCount, s.count)
 	mux.HandleFunc("GET "+pathSnapshot, s.snapshot)
 	return mux
 }
 
-func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
-	answer(w, struct{}{}, s.store.Ready())
-}
+// alive tells a client that a server answers at the socket.
+func (*Server) alive(w http.ResponseWriter, _ *http.Request) { answer(w, struct{}{}, nil) }
 
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
@@ -97,7 +109,12 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	answer(w, plant, err)
 }
 
-// create is [storage.Store.CreateAll], or [DryRun].
+func (s *Server) count(w http.ResponseWriter, r *http.Request) {
+	plants, err := s.store.Count(r.Context())
+	answer(w, plants, err)
+}
+
+// create is CreateAll or DryRun of the store.
 func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	batch, err := s.readBatch(w, r)
 	if err != nil {
@@ -106,7 +123,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	}
 	run := s.store.CreateAll
 	if r.URL.Query().Has(paramDryRun) {
-		run = func(ctx context.Context, records []storage.Record) []error { return DryRun(ctx, s.store, records) }
+		run = s.store.DryRun
 	}
 	for i, err := range run(r.Context(), batch.records) {
 		batch.failures[batch.places[i]] = failureOf(whenEnding(r.Context(), err))
@@ -172,16 +189,13 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	stream(r.Context(), w, func(ctx context.Context, w io.Writer) error {
-		encoder, pacer, sent := jsontext.NewEncoder(w), newPacer(s.store), 0
+		encoder := jsontext.NewEncoder(w)
 		for record, err := range s.store.List(ctx, from) {
 			if err != nil {
 				return err
 			}
 			if err := json.MarshalEncode(encoder, record); err != nil {
 				return err
-			}
-			if sent++; sent%paceRecords == 0 {
-				pacer.pause(ctx)
 			}
 		}
 		return nil
@@ -190,13 +204,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 
 // snapshot sends a copy of the store.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
-	snapshotter, ok := s.store.Store.(storage.Snapshotter)
-	if !ok {
-		answer(w, nil, fmt.Errorf("this engine copies no store: %w", errors.ErrUnsupported))
-		return
-	}
 	stream(r.Context(), w, func(ctx context.Context, out io.Writer) error {
-		return snapshotter.Snapshot(ctx, &stallWriter{out, http.NewResponseController(w)})
+		return s.store.Snapshot(ctx, &stallWriter{out, http.NewResponseController(w)})
 	})
 }
 

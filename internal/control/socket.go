@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
+	"plantstore/internal/atomicfile"
 	"plantstore/internal/unixsocket"
 )
 
@@ -39,6 +39,9 @@ func SocketPath(database string) string {
 // sure none that runs.
 func Listen(ctx context.Context, database string) (*unixsocket.Listener, error) {
 	path := SocketPath(database)
+	if err := atomicfile.Check(path); err != nil {
+		return nil, err
+	}
 	if err := removeStale(ctx, database, path); err != nil {
 		return nil, err
 	}
@@ -58,13 +61,22 @@ func removeStale(ctx context.Context, database, path string) error {
 		_ = conn.Close()
 		return fmt.Errorf("somebody else listens on %s", path)
 	}
-	return os.Remove(path)
+	dir, err := atomicfile.OpenDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Remove(filepath.Base(path)), dir.Close())
 }
 
-// dial connects to the socket of the database, at path.
+// dial connects to the socket of the database, at path. Nothing is sent to a process of
+// a user who is not trusted.
 func dial(ctx context.Context, database, path string) (net.Conn, error) {
-	if err := checkOwner(database, path); err != nil {
+	conn, err := unixsocket.Dial(ctx, path)
+	if err != nil {
 		return nil, err
 	}
-	return unixsocket.Dial(ctx, path)
+	if err := checkPeer(conn, database, path); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }

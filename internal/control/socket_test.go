@@ -12,13 +12,14 @@ import (
 
 	"plantstore/internal/control"
 	"plantstore/models"
+	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
 // newDatabase makes a database at path, with one plant, and serves it.
 func newDatabase(t *testing.T, path string) *control.Server {
 	t.Helper()
-	store, err := bbolt.Open(path)
+	store, err := bbolt.OpenFile(path, storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestFileInTheWay(t *testing.T) {
 	if err := os.WriteFile(control.SocketPath(path), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "is no socket") {
+	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "is not a socket") {
 		t.Errorf("Listen: %v", err)
 	}
 	if text, err := os.ReadFile(control.SocketPath(path)); string(text) != "mine" {

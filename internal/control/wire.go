@@ -15,6 +15,7 @@ import (
 const (
 	pathReady    = "/v2/ready"
 	pathPlants   = "/v2/plants"
+	pathCount    = "/v2/count"
 	pathSnapshot = "/v2/snapshot"
 
 	paramFrom   = "from"    // of a list: the first id

@@ -26,34 +26,6 @@ const maxReadOn = 4 << 20
 // errNotNow is the error of reading beyond the request that is being handled.
 var errNotNow = errors.New("the request has been read to its end")
 
-// A listener accepts connections that a [conn] watches over.
-type listener struct {
-	net.Listener
-
-	server   *Server
-	stopping context.Context // done when the server stops
-}
-
-// Accept implements [net.Listener]. Connections for which there is no place are
-// answered behind the back of net/http.
-func (l *listener) Accept() (net.Conn, error) {
-	for {
-		nc, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		c := &conn{Conn: nc, server: l.server, stopping: l.stopping, timed: true}
-		l.server.counted.accepted.Add(1)
-		if l.server.places.take(c) {
-			c.watch()
-			c.uncut = context.AfterFunc(l.server.cut, c.exchange.term.cut)
-			return c, nil
-		}
-		l.server.counted.turnedAway.Add(1)
-		l.server.lingering.Go(c.turnAway)
-	}
-}
-
 // A conn is a connection on which net/http speaks to a client. While the handler
 // has no request in hand, what net/http writes is a refusal of its own making,
 // which conn replaces by an Error (C1.3), and when net/http closes without a
@@ -73,6 +45,8 @@ type conn struct {
 	in       intake
 	used     bool      // the client has sent something
 	hurried  bool      // it had not when the server stopped
+	resting  bool      // nothing has come since the last request
+	parking  bool      // it is to be parked when net/http closes it
 	timed    bool      // HeaderTimeout has begun for the current header
 	handling bool      // the handler has the request in hand, or has answered it
 	from     requester // of the request that is handled
@@ -103,6 +77,7 @@ func (c *conn) idle() {
 	c.handling, c.answered, c.timed, c.readErr = false, false, false, nil
 	// A rest of a body must not be taken for a request.
 	c.cut = c.cut || !c.in.end()
+	c.resting = !c.cut && !c.in.waiting()
 }
 
 // stopReading makes net/http see the end of the input, so that it does not wait
@@ -121,20 +96,25 @@ func (c *conn) timedOut() bool {
 }
 
 // Read implements [io.Reader]. Nothing of a header of too many lines is for
-// net/http, which would spend memory on each, nor what follows: bufio swallows an
-// error where a line may be continued, and reads again.
+// net/http, which would spend memory on each, nor what follows one that is refused:
+// bufio swallows an error where a line may be continued, and reads again.
 func (c *conn) Read(p []byte) (int, error) {
 	c.mu.Lock()
-	refused := c.readErr != nil && errors.Is(c.readErr, errManyLines)
+	refused := c.readErr
 	c.mu.Unlock()
-	if refused {
-		return 0, errManyLines
+	if malformed(refused) {
+		return 0, refused
 	}
 	n, err := c.read(p)
 	if errors.Is(err, errManyLines) {
 		n = 0
 	}
 	return n, err
+}
+
+// malformed reports whether err is that of a header which is refused as it is.
+func malformed(err error) bool {
+	return err != nil && (errors.Is(err, errManyLines) || errors.Is(err, errNotHTTP) || errors.Is(err, errFolded))
 }
 
 // read is [conn.Read], but of a header of too many lines it tells how much it has
@@ -152,7 +132,12 @@ func (c *conn) read(p []byte) (int, error) {
 		c.in.kept = append(c.in.kept, p[:n]...) // for lastCall
 		return 0, net.ErrClosed
 	}
+	if c.restedEnough(err) {
+		c.parking = true
+		return 0, io.EOF
+	}
 	if n > 0 {
+		c.resting = false
 		if !c.used {
 			c.used = true
 			c.forget()
@@ -185,12 +170,15 @@ func (c *conn) beforeRead(p []byte) (n int, err error) {
 	case c.hurried && !c.used:
 		// net/http may just have given it HeaderTimeout.
 		c.deadline = time.Now().Add(stopGrace)
-	case c.in.head().begun && !c.handling && !c.timed:
+	case c.in.head().begun && !c.in.head().done && !c.handling && !c.timed:
 		// net/http lets the first four bytes of a next request take IdleTimeout.
 		c.timed = true
 		c.deadline = time.Now().Add(c.server.config.HeaderTimeout)
 	}
 	c.reading = true
+	if c.resting {
+		return 0, c.rest()
+	}
 	return 0, c.applyDeadline()
 }
 
@@ -292,6 +280,8 @@ func (c *conn) brokenOff() *models.Error {
 		return cutShort()
 	case errors.Is(c.readErr, errManyLines):
 		return c.server.config.refusal(models.CodeHeaderTooLarge)
+	case errors.Is(c.readErr, errFolded):
+		return folded()
 	case errors.Is(c.readErr, errNotHTTP):
 		return c.server.config.refusal(models.CodeBadRequest)
 	}
@@ -326,6 +316,10 @@ func (c *conn) Close() error {
 		return nil
 	}
 	c.closing = true
+	if c.parking {
+		c.park()
+		return nil
+	}
 	c.forget()
 	word, from := c.lastWord(), c.from
 	if !c.handling {

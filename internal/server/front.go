@@ -142,7 +142,7 @@ func (f *front) failed(c *conn, begun bool, err error) {
 		return
 	}
 	f.server.config.Logger.LogAttrs(context.Background(), slog.LevelInfo, "TLS handshake failed",
-		slog.String("remote", c.RemoteAddr().String()), slog.String("cause", err.Error()))
+		slog.String("remote", c.RemoteAddr().String()), slog.String("cause", models.WithoutToken(err.Error())))
 }
 
 // handOver gives c, on which TLS is spoken by now, to those who speak protocol.

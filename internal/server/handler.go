@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 )
 
 // drainable is how many bytes of a body that the handler has not read are read
@@ -18,6 +19,11 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		// Of other versions, net/http lets through the preface of HTTP/2. The
 		// request stays net/http's own, so that conn answers it.
 		w.WriteHeader(http.StatusHTTPVersionNotSupported)
+		return
+	}
+	if unmet(r.Header["Expect"]) {
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusExpectationFailed) // as net/http does if no member is 100-continue
 		return
 	}
 	c := r.Context().Value(connKey{}).(*conn) //nolint:forcetypeassert // withConn puts nothing else there
@@ -44,6 +50,20 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.config.Handler.ServeHTTP(a, inner)
 	panicking = false
 	a.finish(c)
+}
+
+// unmet reports whether Expect, which is a list (RFC 9110, 10.1.1), has a member that
+// the server does not meet.
+func unmet(expect []string) bool {
+	for _, line := range expect {
+		for member := range strings.SplitSeq(line, ",") {
+			member = strings.Trim(member, " \t")
+			if member != "" && !strings.EqualFold(member, "100-continue") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // An exchange is what the handler of a request is given. It belongs to the

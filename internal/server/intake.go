@@ -14,6 +14,11 @@ import (
 // lack the end of line for which net/http would wait.
 var errNotHTTP = errors.New("a control character in a header")
 
+// errFolded is the error of reading a header with a line that begins with a space
+// or a tab and so goes on with the line before (RFC 9112, 5.2). Others may read it
+// as a field of its own, or as the end of the header.
+var errFolded = errors.New("a folded line in a header")
+
 // errManyLines is the error of reading a header of more than maxHeaderLines. What
 // was read has been looked through all the same, for [conn.refused].
 var errManyLines = errors.New("too many lines in a header")
@@ -186,6 +191,8 @@ func (h *head) scan(data []byte) (int, error) {
 			}
 		}
 		switch b := data[i]; {
+		case (b == ' ' || b == '\t') && h.size == 0 && h.lines > 0:
+			return 0, errFolded
 		case b == '\n' && !h.begun:
 			h.size = 0
 		case b == '\n' && (h.size == 0 || h.size == 1 && h.start[0] == '\r'):

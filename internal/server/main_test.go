@@ -90,7 +90,7 @@ func startOn(t testing.TB, ln net.Listener, change ...func(*site, *Config)) *sit
 		c(s, &config)
 	}
 	s.Server = New(config)
-	s.linger = s.limits
+	s.linger, s.parkAfter = s.limits, time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() {

@@ -56,6 +56,12 @@ func cutShort() *models.Error {
 		"the request ends before its header does; send it whole, with an empty line after the header")
 }
 
+// folded returns the Error for a header with a folded line.
+func folded() *models.Error {
+	return models.NewError(models.CodeBadRequest,
+		"a header line begins with a space or a tab: lines are not continued (RFC 9112, 5.2); send each header field in one line")
+}
+
 // say writes e as the last answer on the connection, and logs it.
 func (c *conn) say(e *models.Error, to requester) error {
 	to.id = cmp.Or(to.id, rand.Text())

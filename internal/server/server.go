@@ -81,6 +81,8 @@ type Server struct {
 	twos   chan struct{} // holds a token for each of its connections
 	linger lingerLimits
 
+	parkAfter time.Duration // of a connection that is idle
+
 	places    places
 	counted   counted
 	lingering sync.WaitGroup
@@ -92,7 +94,7 @@ type Server struct {
 func New(config Config) *Server {
 	config.MaxHeaderBytes = cmp.Or(config.MaxHeaderBytes, defaultMaxHeaderBytes)
 	config.MaxConnections = cmp.Or(config.MaxConnections, defaultMaxConnections)
-	s := &Server{config: config, linger: defaultLinger(), places: newPlaces(config.MaxConnections)}
+	s := &Server{config: config, linger: defaultLinger(), parkAfter: defaultParkAfter, places: newPlaces(config.MaxConnections)}
 	s.cut, s.cutOff = context.WithCancel(context.Background())
 	s.http = &http.Server{
 		Handler:                      http.HandlerFunc(s.handle),

@@ -9,6 +9,7 @@ import (
 // counted is what a server counts of what its handler does not see.
 type counted struct {
 	accepted, turnedAway atomic.Uint64
+	parked               atomic.Int64 // connections at this moment
 	refused              meter.Errors
 }
 

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/net/http/httpguts"
@@ -76,6 +77,11 @@ type two struct {
 	filter answerFilter
 	leave  func()
 	origin atomic.Pointer[string] // of the last request that had one
+
+	mu       sync.Mutex // guards the following
+	clock    blockClock
+	deadline time.Time // of reading, by net/http
+	applied  time.Time // the deadline that the connection itself has
 }
 
 func newTwo(c *conn) *two {

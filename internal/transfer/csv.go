@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -24,55 +25,80 @@ const (
 	columnTag  = "tag"
 )
 
-// A csvWriter writes CSV, with the names of the columns first.
+// A csvWriter writes CSV with a header row.
 type csvWriter struct {
-	out   *csv.Writer
-	begun bool
+	out       *csv.Writer
+	cell      func(text string) string // escapes a name or tag
+	hasHeader bool                     // the header row was written
 }
 
-func newCSVWriter(w io.Writer) *csvWriter {
-	return &csvWriter{out: csv.NewWriter(w)}
+func newCSVWriter(w io.Writer, cell func(text string) string) *csvWriter {
+	return &csvWriter{out: csv.NewWriter(w), cell: cell}
 }
 
 // Write implements [Writer].
 func (w *csvWriter) Write(record storage.Record) error {
-	if err := w.begin(); err != nil {
+	if err := w.writeHeader(); err != nil {
 		return err
 	}
-	name, tag := cell(record.Plant.Name), ""
+	name, tag := w.cell(record.Plant.Name), ""
 	switch t := record.Plant.Tag; {
 	case t == nil:
 	case *t == "":
 		tag = `""`
 	default:
-		tag = cell(*t)
+		tag = w.cell(*t)
 	}
 	return w.out.Write([]string{strconv.FormatInt(record.ID, 10), name, tag})
 }
 
 // Flush implements [Writer].
 func (w *csvWriter) Flush() error {
-	err := w.begin()
+	err := w.writeHeader()
 	w.out.Flush()
 	return errors.Join(err, w.out.Error())
 }
 
-func (w *csvWriter) begin() error {
-	if w.begun {
+func (w *csvWriter) writeHeader() error {
+	if w.hasHeader {
 		return nil
 	}
-	w.begun = true
+	w.hasHeader = true
 	return w.out.Write([]string{columnID, columnName, columnTag})
 }
 
-// cell returns what stands for text in a cell: a JSON string if it would not
-// come back as it is, or would need more than one line.
+// cell returns the cell for text: a JSON string if text would not survive a round trip
+// or contains control characters, otherwise text itself.
 func cell(text string) string {
 	if strings.HasPrefix(text, `"`) || strings.ContainsFunc(text, unicode.IsControl) {
-		quoted, _ := jsontext.AppendQuote(nil, text) // what is stored is UTF-8
-		return string(quoted)
+		return jsonCell(text)
 	}
 	return text
+}
+
+// safeCell is cell for spreadsheets. It also returns a JSON string for text that a
+// spreadsheet may interpret as a formula, and escapes semicolons, which some of them use
+// as separators.
+func safeCell(text string) string {
+	first, _ := utf8.DecodeRuneInString(text)
+	if strings.ContainsRune("=+-@", halfWidth(first)) || strings.Contains(text, ";") {
+		return strings.ReplaceAll(jsonCell(text), ";", `\u003b`)
+	}
+	return cell(text)
+}
+
+// halfWidth returns the ASCII character whose full-width form is r, or r.
+func halfWidth(r rune) rune {
+	const fullWidth = '\uff01' - '!'
+	if '\uff01' <= r && r <= '\uff5e' {
+		return r - fullWidth
+	}
+	return r
+}
+
+func jsonCell(text string) string {
+	quoted, _ := jsontext.AppendQuote(nil, text) // stored strings are UTF-8
+	return string(quoted)
 }
 
 // A csvReader reads CSV.
@@ -82,14 +108,14 @@ type csvReader struct {
 	maxBytes int // of a row as JSON
 	decoder  *models.Decoder
 	columns  []string
-	last     int    // line of the last row
+	last     int    // line number of the last row
 	text     []byte // the row as JSON
 }
 
 func newCSVReader(r io.Reader, maxBytes int) *csvReader {
 	source := &boundReader{r: r}
 	in := csv.NewReader(bufio.NewReaderSize(source, bufferSize))
-	in.FieldsPerRecord = -1 // what is missing is absent
+	in.FieldsPerRecord = -1 // missing cells are absent fields
 	in.ReuseRecord = true
 	return &csvReader{in: in, source: source, maxBytes: maxBytes, decoder: models.NewDecoder()}
 }
@@ -115,7 +141,7 @@ func (r *csvReader) Read() (storage.Record, int, error) {
 	return record, line, err
 }
 
-// row returns the next row and the number of its first line.
+// row returns the next row and its first line number.
 func (r *csvReader) row() (row []string, line int, err error) {
 	most := rowFactor*r.maxBytes + bufferSize
 	r.source.left = most
@@ -133,7 +159,7 @@ func (r *csvReader) row() (row []string, line int, err error) {
 	return row, r.last, nil
 }
 
-// readColumns reads the first row.
+// readColumns reads the header row.
 func (r *csvReader) readColumns() error {
 	row, _, err := r.row()
 	if errors.Is(err, io.EOF) {
@@ -143,7 +169,7 @@ func (r *csvReader) readColumns() error {
 		return err
 	}
 	r.columns = slices.Clone(row)
-	r.columns[0] = strings.TrimPrefix(r.columns[0], "\ufeff") // as spreadsheets write it
+	r.columns[0] = strings.TrimPrefix(r.columns[0], "\ufeff") // written by spreadsheets
 	for _, column := range []string{columnID, columnName, columnTag} {
 		count := 0
 		for _, c := range r.columns {
@@ -158,8 +184,8 @@ func (r *csvReader) readColumns() error {
 	return nil
 }
 
-// toJSON makes r.text the row as a NewPlant in JSON. Other columns are ignored,
-// as other members are.
+// toJSON sets r.text to the row as a NewPlant in JSON. It ignores other columns, as
+// [models.Decoder] ignores unknown fields.
 func (r *csvReader) toJSON(row []string) (err error) {
 	r.text = append(r.text[:0], '{')
 	for i, text := range row {
@@ -183,7 +209,7 @@ func (r *csvReader) toJSON(row []string) (err error) {
 	return nil
 }
 
-// appendCell appends the JSON value that a cell stands for.
+// appendCell appends the value of a cell as JSON.
 func appendCell(b []byte, column, text string) ([]byte, error) {
 	value := jsontext.Value(text)
 	if column == columnID && value.Kind() == jsontext.KindNumber && value.IsValid() {
@@ -191,7 +217,7 @@ func appendCell(b []byte, column, text string) ([]byte, error) {
 	}
 	if strings.HasPrefix(text, `"`) {
 		if !value.IsValid() {
-			return nil, errors.New("begins with a quotation mark, but is no JSON string")
+			return nil, errors.New("begins with a quotation mark, but is not a JSON string")
 		}
 		return append(b, text...), nil
 	}
@@ -202,15 +228,15 @@ func appendCell(b []byte, column, text string) ([]byte, error) {
 	return quoted, nil
 }
 
-// rowFactor is how many times as long as its plant in JSON a row may be, with its
-// quotation marks doubled and columns that are ignored.
+// rowFactor is the maximum length of a row as a multiple of its plant in JSON. Doubled
+// quotation marks and ignored columns make it longer.
 const rowFactor = 4
 
-// errTooLong ends the reading of a file in which a quotation mark is probably
-// left open: package csv would read all of it.
+// errTooLong is returned for a row without an end, probably because of an unclosed
+// quotation mark: package csv would read the rest of the file into memory.
 var errTooLong = errors.New("is longer than")
 
-// A boundReader fails when more than left bytes are read.
+// A boundReader returns errTooLong after left bytes.
 type boundReader struct {
 	r    io.Reader
 	left int

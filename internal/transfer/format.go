@@ -1,5 +1,4 @@
-// Package transfer writes plants to files and brings them back: as JSON Lines or
-// as CSV, without losing a byte.
+// Package transfer exports plants to JSON Lines or CSV and imports them, without loss.
 package transfer
 
 import (
@@ -11,19 +10,23 @@ import (
 	"plantstore/storage"
 )
 
-// A Format is the form of a file of plants.
+// A Format is the format of a file of plants.
 type Format int
 
 const (
 	// JSONLines has a NewPlant on each line: {"id":…,"name":…,"tag":…}.
 	JSONLines Format = iota
 	// CSV is RFC 4180 with the columns id, name and tag. A cell that begins
-	// with a quotation mark is a JSON string; any other one stands for itself,
-	// and an empty one in the column tag for no tag.
+	// with a quotation mark is a JSON string, any other cell is literal text,
+	// and an empty tag is no tag.
 	CSV
+	// SafeCSV is CSV in which spreadsheets find no formulas: a name or tag that
+	// begins with =, +, -, @, a tab or a line end, or contains a semicolon, is a
+	// JSON string. It is read like CSV.
+	SafeCSV
 )
 
-// ParseFormat returns the format with that name: jsonl or csv.
+// ParseFormat returns the format with the given name: jsonl or csv.
 func ParseFormat(name string) (Format, error) {
 	switch name {
 	case "jsonl":
@@ -34,7 +37,8 @@ func ParseFormat(name string) (Format, error) {
 	return 0, fmt.Errorf("%q: must be jsonl or csv", name)
 }
 
-// FormatOf returns the format of a file with that name: CSV if it ends so.
+// FormatOf returns the format for a file name: CSV for the extension .csv, otherwise
+// JSON Lines.
 func FormatOf(name string) Format {
 	if strings.EqualFold(filepath.Ext(name), ".csv") {
 		return CSV
@@ -44,32 +48,36 @@ func FormatOf(name string) Format {
 
 // A Writer writes plants in a format.
 type Writer interface {
-	// Write writes one plant, perhaps only to memory.
+	// Write writes a plant to the buffer.
 	Write(record storage.Record) error
-	// Flush writes what is in memory.
+	// Flush writes the buffer.
 	Flush() error
 }
 
 // NewWriter returns a Writer to w.
 func NewWriter(w io.Writer, format Format) Writer {
-	if format == CSV {
-		return newCSVWriter(w)
+	switch format {
+	case CSV:
+		return newCSVWriter(w, cell)
+	case SafeCSV:
+		return newCSVWriter(w, safeCell)
+	default:
+		return newJSONWriter(w)
 	}
-	return newJSONWriter(w)
 }
 
-// A Reader reads plants. Each is held against the rules of POST /plants.
+// A Reader reads plants and validates them by the rules of POST /plants.
 type Reader interface {
-	// Read returns the next plant and the number of its line, which is 1 for
-	// the first. The error is io.EOF at the end, a *LineError if the line is no
-	// plant, after which reading goes on, or another one, which is final.
+	// Read returns the next plant and its line number, counted from 1. It returns
+	// io.EOF at the end, a *LineError for an invalid line, after which Read may
+	// be called again, or another error, which is final.
 	Read() (record storage.Record, line int, err error)
 }
 
-// NewReader returns a Reader from r of plants that have at most maxBytes as the
-// body of POST /plants: that is their line of JSON, or what one of CSV is in JSON.
+// NewReader returns a Reader from r. A plant may have at most maxBytes as the body of
+// POST /plants: its JSON line, or its CSV row converted to JSON.
 func NewReader(r io.Reader, format Format, maxBytes int64) Reader {
-	if format == CSV {
+	if format != JSONLines {
 		return newCSVReader(r, int(maxBytes))
 	}
 	return newJSONReader(r, int(maxBytes))
@@ -80,11 +88,10 @@ func tooLong(line, maxBytes int) *LineError {
 	return &LineError{line, fmt.Sprintf("is longer than %d bytes, the limit of MAX_BODY_BYTES", maxBytes)}
 }
 
-// A LineError says what is wrong with one line.
+// A LineError reports an invalid line.
 type LineError struct {
 	Line   int
 	Reason string
 }
 
-// Error returns the line and the reason.
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }

@@ -12,8 +12,8 @@ import (
 	"plantstore/storage"
 )
 
-// FuzzRead reads arbitrary files in both formats. It comes to an end, and the plants
-// that it reads come through a file in either format unchanged.
+// FuzzRead reads arbitrary files in both formats. Reading must end, and the plants must
+// survive a round trip in either format.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"b\",\"tag\":\"\"}", "id,name,tag\n1,a,\n2,\"\"\"b\\u0000\"\"\",\"\"\"\"\"\"\n",
@@ -44,7 +44,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// readAll returns the plants in a file, without its bad lines.
+// readAll returns the plants in a file, without bad lines.
 func readAll(t *testing.T, text []byte, format transfer.Format) (records []storage.Record) {
 	t.Helper()
 	in := transfer.NewReader(bytes.NewReader(text), format, int64(len(text)+1000))
@@ -56,7 +56,7 @@ func readAll(t *testing.T, text []byte, format transfer.Format) (records []stora
 			continue
 		case errors.Is(err, io.EOF):
 			return records
-		case err != nil: // the rest cannot be told apart
+		case err != nil: // the rest has no row boundaries
 			return records
 		}
 		records = append(records, record)

@@ -11,47 +11,45 @@ import (
 )
 
 const (
-	// batchLines and batchBytes bound what is stored at once.
+	// batchLines and batchBytes limit a batch, which is stored at once.
 	batchLines = 16_384
 	batchBytes = 4 << 20
-	// batchesAhead is how many batches are read before they are needed.
-	batchesAhead = 2
+	// batchesBuffered is the number of batches that are read in advance.
+	batchesBuffered = 2
 )
 
-// Options say how plants are imported.
+// Options configure an import.
 type Options struct {
-	// SkipConflicts leaves out a plant whose id is taken by a different one.
-	// Else its line is a bad one.
+	// SkipConflicts skips a plant whose id is taken by a different one.
+	// Otherwise its line is bad.
 	SkipConflicts bool
-	// Create stores records as [storage.Store.CreateAll] does, or only says
-	// what would become of them.
+	// Create stores records as [storage.Store.CreateAll] does, or simulates it
+	// for a dry run.
 	Create func(ctx context.Context, records []storage.Record) []error
-	// Bad is called for each bad line, in their order. An error ends the import.
+	// Bad is called for each bad line, in order. An error ends the import.
 	Bad func(*LineError) error
-	// Done is called after each batch with what was done so far.
+	// Done is called after each batch with the totals so far.
 	Done func(Summary)
 }
 
-// A ReadError is about what was to be imported, and not about the store.
+// A ReadError is an error of the input, as opposed to the store.
 type ReadError struct{ Err error }
 
-// Error returns the words of what it wraps.
 func (e *ReadError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what it wraps.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// A Summary counts what became of the lines.
+// A Summary counts lines by their outcome.
 type Summary struct {
 	Created   int64 `json:"created"`
-	Identical int64 `json:"identical"` // were there already
-	Skipped   int64 `json:"skipped"`   // ids were taken by other plants
-	Bad       int64 `json:"bad"`       // lines
-	Conflicts int64 `json:"-"`         // those of the bad lines whose ids are taken by other plants
-	Damaged   int64 `json:"-"`         // and by damaged records
+	Identical int64 `json:"identical"` // already stored
+	Skipped   int64 `json:"skipped"`   // with SkipConflicts: the id is taken by a different plant
+	Bad       int64 `json:"bad"`       // invalid, conflicting or blocked by a corrupt record
+	Conflicts int64 `json:"-"`         // bad because the id is taken by a different plant
+	Damaged   int64 `json:"-"`         // bad because the id is taken by a corrupt record
 }
 
-// Add adds what became of other lines.
+// Add adds the counts of o.
 func (s *Summary) Add(o Summary) {
 	s.Created += o.Created
 	s.Identical += o.Identical
@@ -61,22 +59,22 @@ func (s *Summary) Add(o Summary) {
 	s.Damaged += o.Damaged
 }
 
-// A batch is what is stored at once, and what was bad between it.
+// A batch is a group of records to store at once, and the bad lines among them.
 type batch struct {
 	records []storage.Record
-	lines   []int // of the records
+	lines   []int // line numbers of the records
 	bad     []*LineError
-	err     error // that ended the reading
+	err     error // final error of the reader
 }
 
-// Import stores the plants that in reads, in batches of which each is stored
-// whole or not at all. It ends when in does, when the store fails or when ctx
-// does; the summary then says what was stored for sure. What has ended the reading
-// is a *ReadError. It does not wait for a Read that blocks.
+// Import stores the plants from in, in batches that are stored atomically. It ends at
+// the end of in, when the store fails, or when ctx is done. The summary counts the lines
+// whose outcome is certain. An error of in is a *ReadError. Import does not wait for a
+// Read that blocks.
 func Import(ctx context.Context, in Reader, options Options) (sum Summary, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	batches := make(chan *batch, batchesAhead)
+	batches := make(chan *batch, batchesBuffered)
 	go readBatches(ctx, in, batches)
 	for {
 		select {
@@ -99,7 +97,7 @@ func Import(ctx context.Context, in Reader, options Options) (sum Summary, err e
 	}
 }
 
-// readBatches sends what in reads, until it ends or ctx does.
+// readBatches reads in and sends batches until in ends or ctx is done.
 func readBatches(ctx context.Context, in Reader, batches chan<- *batch) {
 	for ended := false; !ended; {
 		b := readBatch(in)
@@ -112,7 +110,7 @@ func readBatches(ctx context.Context, in Reader, batches chan<- *batch) {
 	}
 }
 
-// readBatch reads up to the bounds of a batch.
+// readBatch reads the next batch.
 func readBatch(in Reader) *batch {
 	b := &batch{records: make([]storage.Record, 0, batchLines), lines: make([]int, 0, batchLines)}
 	for size := 0; len(b.records)+len(b.bad) < batchLines && size < batchBytes; {
@@ -136,8 +134,8 @@ func readBatch(in Reader) *batch {
 	return b
 }
 
-// store stores the plants of the batch, counts what became of them, and reports
-// the bad lines.
+// store stores the records of the batch, counts the outcomes, and reports the bad
+// lines.
 func (b *batch) store(ctx context.Context, options Options, sum *Summary) error {
 	var failed error
 	if len(b.records) > 0 {
@@ -157,8 +155,7 @@ func (b *batch) store(ctx context.Context, options Options, sum *Summary) error 
 	return failed
 }
 
-// count counts the outcome of a record. It returns an error of which others will
-// have the same.
+// count counts the outcome of a record. It returns an error if the import must end.
 func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error {
 	var exists *storage.ExistsError
 	isConflict := errors.As(err, &exists)

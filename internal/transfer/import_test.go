@@ -15,8 +15,7 @@ import (
 	"plantstore/storage"
 )
 
-// An import reports every bad line in its place, counts the others, and asks for
-// each batch once.
+// An import reports bad lines in order and counts all outcomes.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	const lines = 40_000
@@ -28,7 +27,7 @@ func TestImport(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
 	}
-	outcome := func(id int64) error { // three in a hundred are there
+	outcome := func(id int64) error { // three in a hundred are taken
 		switch id % 100 {
 		case 1:
 			return &storage.ExistsError{Identical: true}
@@ -79,7 +78,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// An import ends at the first fault of the store, and says what was stored.
+// An import ends at the first error of the store and returns the counts so far.
 func TestImportMeetsFault(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
@@ -106,7 +105,7 @@ func TestImportMeetsFault(t *testing.T) {
 	}
 }
 
-// What is stored when a signal comes stays, whether more is to be read or not.
+// An interrupted import keeps the stored plants, whether or not the reader blocks.
 func TestImportInterrupted(t *testing.T) {
 	t.Parallel()
 	const line = "{\"id\":1,\"name\":\"a\"}\n"
@@ -127,7 +126,7 @@ func TestImportInterrupted(t *testing.T) {
 	}
 }
 
-// repeat reads as itself, without end.
+// repeat is an infinite reader of its text.
 type repeat string
 
 func (r repeat) Read(p []byte) (int, error) {
@@ -138,7 +137,7 @@ func (r repeat) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// An error of the report, or of the reader, is that of the import.
+// Errors of Bad and of the reader are returned by Import.
 func TestImportMeetsOtherFaults(t *testing.T) {
 	t.Parallel()
 	errFull := errors.New("nobody reads the report")

@@ -13,7 +13,7 @@ import (
 	"plantstore/storage"
 )
 
-// bufferSize is that of what is written and read at once.
+// bufferSize is the size in bytes of the read and write buffers.
 const bufferSize = 256 << 10
 
 // A jsonWriter writes JSON Lines.
@@ -38,10 +38,10 @@ func (w *jsonWriter) Write(record storage.Record) (err error) {
 // Flush implements [Writer].
 func (w *jsonWriter) Flush() error { return w.out.Flush() }
 
-// appendJSON appends a record as JSON in the one form that exports have.
+// appendJSON appends a record as JSON in the canonical form of exports.
 func appendJSON(b []byte, record storage.Record) ([]byte, error) {
 	b = strconv.AppendInt(append(b, `{"id":`...), record.ID, 10)
-	b, err := record.Plant.AppendMembers(append(b, ','))
+	b, err := record.Plant.AppendFields(append(b, ','))
 	if err != nil {
 		return nil, fmt.Errorf("the plant with the id %d: %w", record.ID, err)
 	}
@@ -53,7 +53,7 @@ type jsonReader struct {
 	in       *bufio.Reader
 	maxBytes int // of a line
 	decoder  *models.Decoder
-	long     []byte // a line that does not fit in's buffer
+	long     []byte // buffer for lines longer than that of in
 	line     int
 }
 
@@ -78,7 +78,7 @@ func (r *jsonReader) Read() (storage.Record, int, error) {
 	}
 }
 
-// next returns the next line, which is valid until the one after that is read.
+// next returns the next line, which is valid until the following call.
 func (r *jsonReader) next() ([]byte, error) {
 	r.line++
 	text, err := r.in.ReadSlice('\n')
@@ -86,14 +86,14 @@ func (r *jsonReader) next() ([]byte, error) {
 		text, err = r.nextLong(text)
 	}
 	text = bytes.TrimSuffix(text, []byte("\n"))
-	if errors.Is(err, io.EOF) && len(text) > 0 { // the last line needs no end
+	if errors.Is(err, io.EOF) && len(text) > 0 { // the last line may lack a line end
 		return text, nil
 	}
 	return text, err
 }
 
-// nextLong goes on with a line of which start is the beginning. Of one that is
-// too long only as much is returned as shows it.
+// nextLong reads the rest of a line that begins with start. It truncates a line that
+// exceeds maxBytes, but not to maxBytes or less.
 func (r *jsonReader) nextLong(start []byte) (line []byte, err error) {
 	r.long = append(r.long[:0], start...)
 	for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
@@ -106,13 +106,12 @@ func (r *jsonReader) nextLong(start []byte) (line []byte, err error) {
 	return r.long, err
 }
 
-// decode returns the plant that text is, a NewPlant in JSON, by the rules of
-// POST /plants.
+// decode decodes and validates a NewPlant by the rules of POST /plants.
 func decode(decoder *models.Decoder, text []byte, line int) (storage.Record, error) {
-	var sent models.NewPlant
-	err := decoder.Decode(text, &sent)
+	var body models.NewPlant
+	err := decoder.Decode(text, &body)
 	if err == nil {
-		return storage.Record{ID: sent.ID.Value, Plant: sent.Plant()}, nil
+		return storage.Record{ID: body.ID.Value, Plant: body.Plant()}, nil
 	}
 	var failure *models.Error
 	if !errors.As(err, &failure) {

@@ -7,7 +7,7 @@ import (
 	"plantstore/internal/transfer"
 )
 
-// The sample plants are a hundred different ones, in the form of an export.
+// The sample file has a hundred different plants in the canonical form of exports.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/samples/plants.jsonl")

@@ -19,12 +19,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// maxBytes bounds the lines of the tests, unless they are about that.
+// maxBytes is the line limit of all tests but those of the limit.
 const maxBytes = 8 << 20
 
-// formats returns all formats by their names.
+// formats returns all formats by name.
 func formats() map[string]transfer.Format {
-	return map[string]transfer.Format{"jsonl": transfer.JSONLines, "csv": transfer.CSV}
+	return map[string]transfer.Format{"jsonl": transfer.JSONLines, "csv": transfer.CSV, "safe CSV": transfer.SafeCSV}
 }
 
 // write returns records in a format.
@@ -43,7 +43,7 @@ func write(t testing.TB, format transfer.Format, records []storage.Record) strin
 	return text.String()
 }
 
-// read returns the plants of a text, and what is wrong with its other lines.
+// read returns the plants of a text and the errors of its other lines.
 func read(t testing.TB, format transfer.Format, text string) (records []storage.Record, bad []string) {
 	t.Helper()
 	in := transfer.NewReader(strings.NewReader(text), format, maxBytes)
@@ -63,11 +63,11 @@ func read(t testing.TB, format transfer.Format, text string) (records []storage.
 	}
 }
 
-// oddStrings would be lost on the way in one format or another.
+// oddStrings returns strings that are hard to represent in one format or another.
 func oddStrings() []string {
 	return []string{
 		"", " ", "\t", "\r", "\n", "\r\n", "a\r\nb", "a\rb", "\x00", "\x7f", "\u0085", "\u2028", "\ufeff", "\ufffd", "\ufeffid",
-		`"`, `""`, `"a"`, `a"b`, `"a`, `\`, `\n`, `\.`, `\N`, `'`, `,`, `;`, `a,b`, `null`, `=1+1`, `-5`, `# a`, "🌵👩‍🌾", "e\u0301",
+		`"`, `""`, `"a"`, `a"b`, `"a`, `\`, `\n`, `\.`, `\N`, `'`, `,`, `;`, `a,b`, `null`, `=1+1`, `-5`, `+1`, `@a`, "\t=1", "\r=1", "a;=1", "＝1", `# a`, "🌵👩‍🌾", "e\u0301",
 		"\u00e9", "\U0010ffff", "<&>", strings.Repeat("x", 1<<20), strings.Repeat("\x01", 1<<18), strings.Repeat("\n", 300_000),
 	}
 }
@@ -76,8 +76,8 @@ func edgeIDs() []int64 {
 	return []int64{math.MinInt64, math.MinInt64 + 1, -1<<53 - 1, -1, 0, 1, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64}
 }
 
-// TestRoundTrip writes, reads and writes again every odd string and every edge
-// of int64: nothing changes, and the texts are equal byte for byte.
+// TestRoundTrip writes, reads and rewrites odd strings and edge ids. The plants and the
+// files must be equal.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	var records []storage.Record
@@ -123,7 +123,6 @@ func TestRoundTripOfAnything(t *testing.T) {
 	})
 }
 
-// The texts are what people and their programs expect.
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	tag, empty, lines := "climber", "", "two\r\nlines"
@@ -151,12 +150,21 @@ func TestWrite(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
+	for text, want := range map[string]string{
+		"=1+1": `"""=1+1"""`, "+1": `"""+1"""`, "-1": `"""-1"""`, "@SUM(A1)": `"""@SUM(A1)"""`, "\t=1": `"""\t=1"""`, "\r=1": `"""\r=1"""`,
+		"＝1": `"""＝1"""`, "a;=1": `"""a\u003b=1"""`, "a=1": "a=1", "": "", "ａ": "ａ",
+	} {
+		records := []storage.Record{{ID: -5, Plant: models.Plant{Name: text}}}
+		if diff := cmp.Diff("id,name,tag\n-5,"+want+",\n", write(t, transfer.SafeCSV, records)); diff != "" {
+			t.Errorf("%q for spreadsheets (-want +got):\n%s", text, diff)
+		}
+	}
 	if got := write(t, transfer.CSV, nil); got != "id,name,tag\n" {
 		t.Errorf("no plants as CSV: %q", got)
 	}
 }
 
-// Lines keep the rules of POST /plants, or are reported with their numbers.
+// Lines that violate the rules of POST /plants are reported with their numbers.
 func TestReadJSONLines(t *testing.T) {
 	t.Parallel()
 	text := strings.Join([]string{
@@ -211,7 +219,7 @@ func TestReadCSV(t *testing.T) {
 		"empty strings":  {"id,name,tag\n1,,\"\"\"\"\"\"\n", []storage.Record{{ID: 1, Plant: models.Plant{Tag: &empty}}}, nil},
 		"long row":       {"id,name\n1,a,b\n", nil, []string{"line 2: has 3 cells, but there are 2 columns"}},
 		"no ids":         {"id,name\n,a\nx,a\n1.5,a\n\"1,\"\"tag\"\":\"\"x\"\"\",a\n", nil, []string{"line 2: id: is required", "line 3: id: must be an integer, not a string", "line 4: id: must be an integer, not a number with a fraction", "line 5: id: must be an integer, not a string"}},
-		"half a string":  {"id,name\n1,\"\"\"a\"\n2,\"\"\"a\"\",\"\"tag\"\":\"\"b\"\"\"\n", nil, []string{"line 2: name: begins with a quotation mark, but is no JSON string", "line 3: name: begins with a quotation mark, but is no JSON string"}},
+		"half a string":  {"id,name\n1,\"\"\"a\"\n2,\"\"\"a\"\",\"\"tag\"\":\"\"b\"\"\"\n", nil, []string{"line 2: name: begins with a quotation mark, but is not a JSON string", "line 3: name: begins with a quotation mark, but is not a JSON string"}},
 		"not UTF-8":      {"id,name\n1,\xff\n", nil, []string{"line 2: name: is not UTF-8"}},
 		"not CSV":        {"id,name\n1,a\"b\n2,a\n", []storage.Record{{ID: 2, Plant: models.Plant{Name: "a"}}}, []string{`line 2: is not CSV: bare " in non-quoted-field in column 4`}},
 		"quote at end":   {"id,name\n1,\"a\n", nil, []string{`line 2: is not CSV: extraneous or missing " in quoted-field in column 6`}},
@@ -231,7 +239,7 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
-// A line without an end is not read into memory.
+// An endless line is not read into memory.
 func TestEndlessLine(t *testing.T) {
 	t.Parallel()
 	endless := func(start string) io.Reader {
@@ -251,7 +259,7 @@ func TestEndlessLine(t *testing.T) {
 	}
 }
 
-// A line may be as long as a body of POST /plants, and no longer.
+// A line may be as long as a body of POST /plants, but not longer.
 func TestLongestLine(t *testing.T) {
 	t.Parallel()
 	for _, most := range []int{30, 100, 300_000, 1 << 20} { // within a buffer, and beyond it

@@ -4,6 +4,6 @@ package unixsocket
 
 import "syscall"
 
-// refused is the error of connecting to a socket on which nobody listens. macOS and
-// the BSDs give it as well for one whose queue is full.
+// refused is the error of connecting to a socket without a listener. macOS and the BSDs
+// also return it if the listener's queue is full.
 const refused = syscall.ECONNREFUSED

@@ -2,6 +2,6 @@ package unixsocket
 
 import "golang.org/x/sys/windows"
 
-// refused is the error of connecting to a socket on which nobody listens. That of
-// package syscall is a number of its own, which Windows never gives.
+// refused is the error of connecting to a socket without a listener. Windows never returns
+// the ECONNREFUSED of package syscall.
 const refused = windows.WSAECONNREFUSED

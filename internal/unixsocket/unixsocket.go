@@ -1,5 +1,4 @@
-// Package unixsocket makes Unix sockets and connects to them, wherever in the file
-// system they are.
+// Package unixsocket creates Unix sockets and connects to them, at paths of any length.
 package unixsocket
 
 import (
@@ -10,10 +9,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
+
+	"plantstore/internal/atomicfile"
 )
 
-// maxAddress is how long the address of a Unix socket may be, in bytes, on the
-// system that allows the least, which is macOS.
+// maxAddress is the maximum length of a socket address in bytes on macOS, which has the
+// lowest limit.
 const maxAddress = 103
 
 // A Listener listens on a Unix socket.
@@ -21,12 +23,15 @@ type Listener struct {
 	net.Listener
 
 	path string
-	info fs.FileInfo // of the socket that was made
+	dir  *os.Root    // of the socket
+	info fs.FileInfo // of the socket that was created
+
+	close func() error
 }
 
-// Listen makes a socket at path with that mode, which says who may connect. What is
-// there must be nothing, or a socket on which nobody listens any more: that is
-// replaced. One of which that is not certain stays, and is an error.
+// Listen creates a socket at path with the given permissions. It replaces a socket that
+// has no listener; it fails for any other file, or if the socket may have a listener. The
+// directory must pass the checks of [atomicfile.OpenDir].
 func Listen(ctx context.Context, path string, mode fs.FileMode) (*Listener, error) {
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err
@@ -34,40 +39,53 @@ func Listen(ctx context.Context, path string, mode fs.FileMode) (*Listener, erro
 	return Bind(ctx, path, mode)
 }
 
-// Bind is [Listen] where there is nothing at path.
-func Bind(ctx context.Context, path string, mode fs.FileMode) (*Listener, error) {
+// Bind is [Listen] for a path that does not exist.
+func Bind(ctx context.Context, path string, mode fs.FileMode) (l *Listener, err error) {
+	dir, err := atomicfile.OpenDir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = dir.Close() // opened for reading
+		}
+	}()
 	address, done, err := shorten(path)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	config := net.ListenConfig{Control: keepPrivate}
-	listener, err := config.Listen(ctx, "unix", address)
+	listener, err := listen(ctx, address, mode)
 	if err != nil {
-		return nil, plain(path, err)
+		return nil, withPath(path, err)
 	}
 	if unix, ok := listener.(*net.UnixListener); ok {
-		unix.SetUnlinkOnClose(false) // Close knows the path better
+		unix.SetUnlinkOnClose(false) // Close removes it only if it was not replaced
 	}
-	l := &Listener{Listener: listener, path: path}
-	if l.info, err = os.Lstat(path); err == nil {
-		err = os.Chmod(path, mode)
-	}
+	info, err := dir.Lstat(filepath.Base(path))
 	if err != nil {
-		return nil, errors.Join(err, l.Close())
+		return nil, errors.Join(err, listener.Close())
 	}
-	return l, nil
+	bound := &Listener{Listener: listener, path: path, dir: dir, info: info}
+	bound.close = sync.OnceValue(bound.remove)
+	return bound, nil
 }
 
-// Close stops listening and removes the socket, if it is still there and has not
-// been replaced.
-func (l *Listener) Close() error {
-	there, err := os.Lstat(l.path) // while the system cannot give its number to another file
+// Close stops listening and removes the socket, unless it was removed or replaced. It is
+// safe for concurrent use, as the HTTP/1 and HTTP/2 servers share a listener: all calls
+// return the error of the first.
+func (l *Listener) Close() error { return l.close() }
+
+// remove implements Close. It must be called only once.
+func (l *Listener) remove() error {
+	defer func() { _ = l.dir.Close() }() // opened for reading
+	name := filepath.Base(l.path)
+	there, err := l.dir.Lstat(name) // before Close, so that the inode can't be reused
 	own := err == nil && os.SameFile(there, l.info)
-	if err := l.Listener.Close(); err != nil || !own { // closed before, it may be another server's by now
+	if err := l.Listener.Close(); err != nil || !own { // if already closed, the socket may be another server's
 		return err
 	}
-	if err := os.Remove(l.path); !errors.Is(err, fs.ErrNotExist) {
+	if err := l.dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -76,8 +94,13 @@ func (l *Listener) Close() error {
 // Addr returns the address of the socket, which is its path.
 func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
-// removeStale removes a socket on which nobody listens any more.
+// removeStale removes a socket without a listener.
 func removeStale(ctx context.Context, path string) error {
+	dir, err := atomicfile.OpenDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }() // opened for reading
 	if err := Check(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -90,19 +113,19 @@ func removeStale(ctx context.Context, path string) error {
 		_ = conn.Close()
 		return fmt.Errorf("somebody else listens on %s", path)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil // it has just been removed
-	case !errors.Is(err, refused): // a full queue, or a socket of another user
+		return nil // removed concurrently
+	case !errors.Is(err, refused): // the queue is full, or the socket belongs to another user
 		return fmt.Errorf("somebody may listen there already: %w; remove the socket if nobody does", err)
 	}
-	return os.Remove(path)
+	return dir.Remove(filepath.Base(path))
 }
 
-// Check returns nil if there is a socket at path, an error that wraps
-// [fs.ErrNotExist] if there is nothing, and any other if there is something else.
+// Check returns nil if path is a socket, an error that wraps [fs.ErrNotExist] if it does
+// not exist, and another error for any other file.
 func Check(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("%s is in the way: it is no socket", path)
+		return fmt.Errorf("%s is in the way: it is not a socket", path)
 	}
 	return err
 }
@@ -116,13 +139,13 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	defer done()
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", address)
 	if err != nil {
-		return nil, plain(path, err)
+		return nil, withPath(path, err)
 	}
 	return conn, nil
 }
 
-// shorten returns an address for the socket at path that is short enough: the
-// path itself, or one through a link to its folder, until done is called.
+// shorten returns an address for the socket at path that is short enough: the path
+// itself, or a path through a temporary link to its directory, valid until done is called.
 func shorten(path string) (address string, done func(), err error) {
 	if len(path) <= maxAddress {
 		return path, func() {}, nil
@@ -135,7 +158,7 @@ func shorten(path string) (address string, done func(), err error) {
 	if err != nil {
 		return "", nil, tooLong(path, err)
 	}
-	done = func() { _ = os.RemoveAll(tmp) } // nothing is lost with what stays behind
+	done = func() { _ = os.RemoveAll(tmp) } // best effort: an empty directory may remain
 	link := filepath.Join(tmp, "d")
 	if err := os.Symlink(dir, link); err != nil {
 		done()
@@ -149,15 +172,14 @@ func shorten(path string) (address string, done func(), err error) {
 	return address, done, nil
 }
 
-// tooLong says that there can be no socket at path.
+// tooLong returns the error for a path that exceeds the maximum length of an address.
 func tooLong(path string, cause error) error {
 	return fmt.Errorf("the address %s has %d bytes, a socket's has %d at most (%w): choose a shorter path",
 		path, len(path), maxAddress, cause)
 }
 
-// plain takes the address that was used out of an error of package net: the
-// path says more.
-func plain(path string, err error) error {
+// withPath replaces the address in an error of package net with the path.
+func withPath(path string, err error) error {
 	if failure := new(net.OpError); errors.As(err, &failure) {
 		err = failure.Err
 	}

@@ -3,6 +3,9 @@ package unixsocket_test
 import (
 	"errors"
 	"net"
+	"os"
+	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -51,4 +54,37 @@ func datagrams(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
+}
+
+// What is created while a socket is bound is not open to others than it would be.
+func TestModesMeanwhile(t *testing.T) { //nolint:paralleltest // it changes the umask of the process
+	before := syscall.Umask(0o022)
+	t.Cleanup(func() { syscall.Umask(before) })
+	dir := t.TempDir()
+	bound := make(chan struct{})
+	go func() {
+		defer close(bound)
+		for range 200 {
+			listener, err := unixsocket.Bind(t.Context(), filepath.Join(dir, "s"), 0o600)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = listener.Close()
+		}
+	}()
+	for n := 0; ; n++ {
+		select {
+		case <-bound:
+			return
+		default:
+		}
+		path := filepath.Join(dir, strconv.Itoa(n))
+		if err := os.Mkdir(path, 0o777); err != nil { //nolint:gosec // so it is seen what the umask leaves
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o022 != 0 {
+			t.Fatalf("mode %v, %v", info.Mode(), err)
+		}
+	}
 }

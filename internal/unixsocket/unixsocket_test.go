@@ -1,10 +1,13 @@
 package unixsocket_test
 
 import (
+	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"plantstore/internal/unixsocket"
@@ -45,8 +48,8 @@ func TestListen(t *testing.T) {
 		"nothing":       {func(*testing.T, string) {}, ""},
 		"a stale one":   {leave, ""},
 		"a listener":    {listen, "somebody else listens"},
-		"a plain file":  {write, "it is no socket"},
-		"a broken link": {link, "it is no socket"},
+		"a plain file":  {write, "it is not a socket"},
+		"a broken link": {link, "it is not a socket"},
 	})
 }
 
@@ -83,5 +86,29 @@ func link(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Symlink("nowhere", path); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The servers of HTTP/1 and HTTP/2 close the socket that they share at once.
+func TestCloseAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "socket")
+	for range 200 {
+		listener, err := unixsocket.Bind(t.Context(), path, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var closing sync.WaitGroup
+		for range 4 {
+			closing.Go(func() {
+				if err := listener.Close(); err != nil {
+					t.Error(err)
+				}
+				if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("after Close: %v", err)
+				}
+			})
+		}
+		closing.Wait()
 	}
 }

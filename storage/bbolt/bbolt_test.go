@@ -1,21 +1,39 @@
 package bbolt_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
+	"plantstore/storage/bbolt/journal"
 	"plantstore/storage/storagetest"
 )
 
+// journalSizes are those that each test of the suite is run with: none, one whose
+// halves become full all the time, and a large one.
+var journalSizes = []int64{0, journal.MinSize, 4 << 20} //nolint:gochecknoglobals // never changed
+
 // fresh is the storagetest.Fresh of this engine.
-func fresh(t testing.TB) storagetest.Open {
-	path := filepath.Join(t.TempDir(), "plants.db")
-	return func() (storage.Store, error) { return bbolt.Open(path) }
+func fresh(journalBytes int64) storagetest.Fresh {
+	return func(t testing.TB) storagetest.Open {
+		path := filepath.Join(t.TempDir(), "plants.db")
+		return func() (storagetest.Store, error) {
+			return bbolt.OpenFile(path, storage.Options{JournalBytes: journalBytes})
+		}
+	}
 }
 
 //nolint:paralleltest // the suite looks for goroutines that are left over
-func TestStore(t *testing.T) { storagetest.Run(t, fresh) }
+func TestStore(t *testing.T) {
+	for _, size := range journalSizes {
+		t.Run(fmt.Sprint("journal=", size), func(t *testing.T) { storagetest.Run(t, fresh(size)) })
+	}
+}
 
-func BenchmarkStore(b *testing.B) { storagetest.Benchmark(b, fresh) }
+func BenchmarkStore(b *testing.B) {
+	for _, size := range journalSizes {
+		b.Run(fmt.Sprint("journal=", size), func(b *testing.B) { storagetest.Benchmark(b, fresh(size)) })
+	}
+}

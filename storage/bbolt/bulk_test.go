@@ -98,7 +98,7 @@ func importFile(b *testing.B, path string, plants int64) {
 		b.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	s, err := Open(newPath(b))
+	s, err := openStore(storage.Options{}, newPath(b))
 	if err != nil {
 		b.Fatal(err)
 	}

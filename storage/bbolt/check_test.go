@@ -22,7 +22,7 @@ import (
 // check returns what a check of the file path reports.
 func check(t *testing.T, path string) storage.Report {
 	t.Helper()
-	s, err := OpenReadOnly(path)
+	s, err := openStore(storage.Options{ReadOnly: true}, path)
 	if err != nil {
 		t.Fatalf("OpenReadOnly: %v", err)
 	}
@@ -175,7 +175,7 @@ func TestCheckShowsWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := OpenReadOnly(damagedFile(t, original, test.damage))
+			s, err := openStore(storage.Options{ReadOnly: true}, damagedFile(t, original, test.damage))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +232,7 @@ func TestCheckFindsDamageWithinBucket(t *testing.T) {
 			file := slices.Clone(root[:os.Getpagesize()])
 			test.damage(file[pageHeader+elementLen:]) // of plants, after meta
 			report := storage.Report{}
-			w := &walk{ctx: t.Context(), meta: meta{pageSize: int64(os.Getpagesize())}, report: &report}
+			w := &traversal{ctx: t.Context(), meta: meta{pageSize: int64(os.Getpagesize())}, report: &report}
 			w.leaf(m.root, file, nil, nil, &keyRange{each: w.topLevel})
 			if !strings.Contains(strings.Join(report.Damage, "\n"), test.want) {
 				t.Errorf("damage %q, want %q", report.Damage, test.want)
@@ -269,7 +269,7 @@ func TestCheckDuringCreates(t *testing.T) {
 
 func TestCheckEndsWithContext(t *testing.T) {
 	t.Parallel()
-	s, err := OpenReadOnly(newBigFile(t))
+	s, err := openStore(storage.Options{ReadOnly: true}, newBigFile(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestOpenDamagedRoot(t *testing.T) {
 		}
 		if flags == leafFlag {
 			mustOpen(t, path)
-		} else if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "is damaged") {
+		} else if _, err := openStore(storage.Options{}, path); err == nil || !strings.Contains(err.Error(), "is damaged") {
 			t.Errorf("Open: %v", err)
 		}
 	}
@@ -357,7 +357,7 @@ func TestWalkSeesHiddenRecords(t *testing.T) {
 	for name, hidden := range map[string]bool{"a": false, "b": true} {
 		file := slices.Concat(make([]byte, 2*pageSize), page(2, branchFlag, name), page(3, branchFlag, "a"), page(4, 0))
 		report := storage.Report{}
-		w := &walk{
+		w := &traversal{
 			ctx: t.Context(), file: bytes.NewReader(file), report: &report, used: make([]bool, 5),
 			meta: meta{pageSize: int64(pageSize), pages: 5},
 		}

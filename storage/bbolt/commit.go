@@ -2,116 +2,107 @@ package bbolt
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/models"
 	"plantstore/storage"
+	"plantstore/storage/bbolt/journal"
 )
 
-// appendFill is how full the file's pages are left by a batch that goes, for the
-// greater part, after all that is stored: little will be inserted before its end.
-const appendFill = 0.9
+const (
+	// appendFill is how full pages are left by records most of which go after all
+	// that are stored: few will be inserted before their end.
+	appendFill = 0.9
+	// keptMemory bounds the memory for records, in bytes, that is kept for the next
+	// batch: a usual one needs less.
+	keptMemory = 1 << 20
+	// journalBatch bounds a batch in the journal, in bytes. A larger one is cheaper
+	// in the tree alone than in both.
+	journalBatch = 512 << 10
+)
 
-// keptMemory bounds the memory for records, in bytes, that is kept for the next
-// batch: a usual one needs less.
-const keptMemory = 1 << 20
-
-// commit is the [storage.CommitFunc]: one transaction for the whole batch.
-func (s *Store) commit(batch []storage.Item) error {
+// Commit implements [storage.Engine]. It appends the batch to the journal, or writes
+// it to the tree if it is large or the store has no journal. A batch without items is
+// written, too.
+func (e *Engine) Commit(batch []storage.Item) (err error) {
 	// A page that cannot be read is a panic, which stops the store, and not the
 	// end of the process.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	if _, err := s.intact(); err != nil {
-		s.group.Stop(err)
-		return s.group.Ready()
+	defer func() {
+		if p := recover(); p != nil {
+			err = e.panicked(p)
+		}
+	}()
+	e.committing.Lock()
+	defer e.committing.Unlock()
+	if cause := e.failed.Load(); cause != nil {
+		return e.fatal(*cause, nil)
 	}
-	tx, err := s.db.Begin(true)
-	if err != nil {
-		return s.failed(err)
+	records, err := e.encodeNew(batch)
+	if err != nil || len(records) == 0 && len(batch) > 0 {
+		return err
 	}
-	defer s.release(tx)
-	plants := tx.Bucket([]byte(plantsBucket))
-	added, err := s.insert(plants, batch)
-	if err != nil {
-		return s.failed(err)
+	if err := e.write(records); err != nil {
+		return err
 	}
-	if added == 0 {
-		return nil
+	e.plants.Add(int64(len(records)))
+	// Only now is it known whether the files are still those that the next start
+	// opens.
+	if err := e.verifyFiles(); err != nil {
+		return e.fatal(err, fmt.Errorf("%w: %w", storage.ErrUnknown, err))
 	}
-	if err := s.number(plants, added); err != nil {
-		return s.failed(err)
-	}
-	s.writeAhead(tx.Size()) // no page is allocated before Commit
-	s.db.AllocSize = growStep(s.size.Load())
-	txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
-	if err := tx.Commit(); err != nil {
-		return s.judge(txid, err)
-	}
-	s.mark.set(txid)
-	s.plants.Add(int64(added))
-	// Whether the file was still the one that a next start opens is only known
-	// now.
-	size, err := s.intact()
-	if err != nil {
-		s.group.Stop(err)
-		return fmt.Errorf("%w: %w", storage.ErrUnknown, err)
-	}
-	s.size.Store(size)
 	return nil
 }
 
-// release ends a transaction that was not committed, and does nothing after one
-// that was. After a panic it sets bbolt's locks free, so that the file can be
-// closed. If even that panics, the locks stay, and closing would wait for them
-// for ever.
-func (s *Store) release(tx *bolt.Tx) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.abandoned.Store(true)
-			panic(p)
-		}
-	}()
-	_ = tx.Rollback() // it fails if there is nothing to end
-}
-
-// insert puts those items of the batch into the bucket whose ids are free, says
-// in the others why not, and returns how many it has put.
-func (s *Store) insert(plants *bolt.Bucket, batch []storage.Item) (added int, err error) {
-	stored := plants.Cursor()
-	last, _ := stored.Last()
-	if bytes.Compare(last, keyOf(batch[len(batch)/2].ID)) < 0 {
-		plants.FillPercent = appendFill
-	}
-	memory := s.memory[:0] // bbolt needs the values until the commit; the next batch may have it
+// encodeNew returns the records of those items whose ids are free, and sets Existing
+// or Err in the others. The records are valid until the next call.
+func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err error) {
+	// The journal is read before the tree: a checkpoint moves records from one to
+	// the other.
 	for i := range batch {
-		item := &batch[i]
-		memory = appendKey(memory, item.ID)
-		key := memory[len(memory)-keyLen:]
-		if bytes.Compare(key, last) <= 0 { // else it is free: the batch is sorted
-			if found, value := stored.Seek(key); bytes.Equal(found, key) {
-				item.Existing, item.Err = existing(key, value)
+		batch[i].Existing, batch[i].Err = e.pending(batch[i].ID)
+	}
+	records, memory := e.records[:0], e.memory[:0]
+	err = e.viewTx(func(tx *bolt.Tx) error {
+		stored := tx.Bucket([]byte(plantsBucket)).Cursor()
+		last, _ := stored.Last()
+		for i := range batch {
+			item := &batch[i]
+			if item.Existing != nil || item.Err != nil {
 				continue
 			}
+			start := len(memory)
+			memory = appendKey(memory, item.ID)
+			key := memory[start:]
+			if bytes.Compare(key, last) <= 0 { // else the id is free
+				if found, value := stored.Seek(key); bytes.Equal(found, key) {
+					item.Existing, item.Err = existing(key, value)
+					continue
+				}
+			}
+			extended, err := appendRecord(memory, key, item.Plant)
+			if err != nil {
+				item.Err = fmt.Errorf("encode the plant: %w", err)
+				continue
+			}
+			memory = extended
+			records = append(records, journal.Record{ID: item.ID, Value: memory[start+keyLen:]})
 		}
-		start := len(memory)
-		extended, err := appendRecord(memory, key, item.Plant)
-		if err != nil {
-			item.Err = fmt.Errorf("encode the plant: %w", err)
-			continue
-		}
-		memory = extended
-		if err := plants.Put(key, memory[start:]); err != nil {
-			return 0, err
-		}
-		added++
-	}
+		return nil
+	})
 	if cap(memory) <= keptMemory {
-		s.memory = memory
+		e.memory, e.records = memory, records
 	}
-	return added, nil
+	if err != nil {
+		return nil, e.fatal(err, nil)
+	}
+	return records, nil
 }
 
 // existing returns the plant that value stores under key, for an [storage.Item].
@@ -121,4 +112,166 @@ func existing(key, value []byte) (*models.Plant, error) {
 		return nil, err
 	}
 	return &plant, nil
+}
+
+// write makes records durable, in the journal or in the tree.
+func (e *Engine) write(records []journal.Record) error {
+	if e.journal == nil || journal.Size(records) > min(journalBatch, e.journal.MaxBatch()) {
+		return e.update(records, nil)
+	}
+	if e.clean.Load() { // by a snapshot
+		if err := e.unsetClean(); err != nil {
+			return err
+		}
+	}
+	if e.noSpace.Load() { // of a checkpoint
+		if err := e.makeRoom(); err != nil {
+			return err
+		}
+	}
+	err := e.journal.Append(records)
+	for errors.Is(err, journal.ErrFull) {
+		if err := e.makeRoom(); err != nil {
+			return err
+		}
+		err = e.journal.Append(records)
+	}
+	switch {
+	case errors.Is(err, journal.ErrUnknown):
+		return e.fatal(err, fmt.Errorf("%w: %w", storage.ErrUnknown, err))
+	case err != nil && NoSpace(err):
+		return fmt.Errorf("%w: %w", storage.ErrNoSpace, err)
+	case err != nil:
+		return fmt.Errorf("append to the journal: %w", err)
+	}
+	e.wakeCheckpoints()
+	return nil
+}
+
+// update writes records, sorted by id, to the tree in one transaction, with the state
+// of the journal unless that is nil. An error that matches [storage.ErrNoSpace] has
+// changed nothing; after any other the database must not be written to.
+func (e *Engine) update(records []journal.Record, state *journal.State) error {
+	e.updating.Lock()
+	defer e.updating.Unlock()
+	if cause := e.failed.Load(); cause != nil { // a commit and a checkpoint may race
+		return e.fatal(*cause, nil)
+	}
+	defer e.failOnPanic()
+	tx, err := e.begin(true)
+	if err != nil {
+		return e.fatal(err, nil)
+	}
+	defer e.release(tx)
+	if err := errors.Join(e.put(tx, records), putState(tx, state)); err != nil {
+		return e.fatal(err, nil)
+	}
+	e.db.AllocSize = growStep(e.size.Load())
+	txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+	if err := tx.Commit(); err != nil {
+		return e.classify(txid, err)
+	}
+	e.watermark.set(txid)
+	if state != nil {
+		e.state = *state
+		e.clean.Store(state.Clean)
+	}
+	if there, err := statOpen(e.file); err == nil { // else verifyFiles finds out
+		e.size.Store(there.size)
+	}
+	return nil
+}
+
+// put adds records to the bucket of plants.
+func (e *Engine) put(tx *bolt.Tx, records []journal.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	plants := tx.Bucket([]byte(plantsBucket))
+	stored := countTree(plants)
+	last, _ := plants.Cursor().Last()
+	if bytes.Compare(last, keyOf(records[len(records)/2].ID)) < 0 {
+		plants.FillPercent = appendFill
+	}
+	for _, r := range records {
+		if err := plants.Put(keyOf(r.ID), r.Value); err != nil {
+			return err
+		}
+	}
+	// bbolt keeps the number in the page of the bucket, which each commit writes.
+	return plants.SetSequence(uint64(stored) + uint64(len(records))) //nolint:gosec // both count plants
+}
+
+// begin begins a transaction. bbolt panics if it cannot read its meta pages, and keeps
+// locks then, so that everything that follows would wait for them for ever.
+func (e *Engine) begin(writable bool) (*bolt.Tx, error) {
+	if e.abandoned.Load() {
+		return nil, bolterrors.ErrDatabaseNotOpen
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			e.abandoned.Store(true)
+			panic(p)
+		}
+	}()
+	return e.db.Begin(writable)
+}
+
+// viewTx calls read with a transaction for reading.
+func (e *Engine) viewTx(read func(*bolt.Tx) error) error {
+	tx, err := e.begin(false)
+	if err != nil {
+		return err
+	}
+	defer e.release(tx)
+	return read(tx)
+}
+
+// panicked returns the error for a panic, after which the database must not be written
+// to any more.
+func (e *Engine) panicked(p any) error {
+	e.logger.Error("the database cannot be read or written", "database", e.file.Name(),
+		"cause", fmt.Sprint(p), "stack", string(debug.Stack()))
+	cause := e.reason(p)
+	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
+}
+
+// reason returns the probable cause of a panic: usually the mapped file was cut short.
+func (e *Engine) reason(p any) error {
+	return cmp.Or(e.verifyFiles(), fmt.Errorf("the database cannot be read or written: %v", p))
+}
+
+// guarded returns what do returns, or the error for its panic.
+func (e *Engine) guarded(do func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = e.panicked(p)
+		}
+	}()
+	return do()
+}
+
+// failOnPanic lets nothing more be written to the database after a panic, which it
+// passes on. It must be deferred.
+func (e *Engine) failOnPanic() {
+	if p := recover(); p != nil {
+		cause := e.reason(p)
+		e.failed.CompareAndSwap(nil, &cause)
+		panic(p)
+	}
+}
+
+// release ends a transaction that was not committed, and does nothing after one
+// that was. After a panic it releases bbolt's locks, so that the file can be
+// closed. If even that panics, the locks stay, and closing would wait for them
+// for ever.
+func (e *Engine) release(tx *bolt.Tx) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.abandoned.Store(true)
+			panic(p)
+		}
+	}()
+	_ = tx.Rollback() // it fails if there is nothing to end
 }

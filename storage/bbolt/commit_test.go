@@ -16,7 +16,7 @@ import (
 )
 
 // lastTxid returns the number of the last transaction in the file.
-func lastTxid(t *testing.T, s *Store) uint64 {
+func lastTxid(t *testing.T, s *testStore) uint64 {
 	t.Helper()
 	m, found := newestMeta(s.file)
 	if !found {
@@ -39,7 +39,7 @@ func TestBatchIsOneTransaction(t *testing.T) {
 	s := mustOpen(t, newFile(t, 3))
 	before := lastTxid(t, s)
 	batch := batchOf(-1, 0, 1, 2, 3)
-	if err := s.commit(batch); err != nil {
+	if err := s.Commit(batch); err != nil {
 		t.Fatalf("commit: %v", err)
 	}
 	for _, item := range batch {
@@ -59,13 +59,32 @@ func TestNothingNewWritesNothing(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 3))
 	before := lastTxid(t, s)
-	if err := s.commit(batchOf(0, 1, 2)); err != nil {
+	if err := s.Commit(batchOf(0, 1, 2)); err != nil {
 		t.Fatalf("commit: %v", err)
 	}
 	if after := lastTxid(t, s); after != before {
 		t.Errorf("the batch took %d transactions, want none", after-before)
 	}
-	if err := s.commit(batchOf(3)); err != nil {
+	if err := s.Commit(batchOf(3)); err != nil {
+		t.Errorf("the next commit: %v", err)
+	}
+}
+
+// A trial writes and syncs as a commit does, and changes nothing.
+func TestTrialWrites(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, newFile(t, 3))
+	before := lastTxid(t, s)
+	if err := s.Commit(nil); err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+	if after := lastTxid(t, s); after != before+1 {
+		t.Errorf("the trial took %d transactions, want 1", after-before)
+	}
+	if n := s.plants.Load(); n != 3 {
+		t.Errorf("%d plants after it, want 3", n)
+	}
+	if err := s.Commit(batchOf(3)); err != nil {
 		t.Errorf("the next commit: %v", err)
 	}
 }
@@ -76,7 +95,7 @@ func TestOneBadItem(t *testing.T) {
 	s := mustOpen(t, newPath(t))
 	batch := batchOf(1, 2, 3)
 	batch[1].Plant.Name = "\xff"
-	if err := s.commit(batch); err != nil {
+	if err := s.Commit(batch); err != nil {
 		t.Fatalf("commit: %v", err)
 	}
 	for _, item := range batch {
@@ -97,7 +116,7 @@ func TestPagesAreFilled(t *testing.T) {
 		for id := range int64(500) {
 			ids = append(ids, start+id)
 		}
-		if err := s.commit(batchOf(ids...)); err != nil {
+		if err := s.Commit(batchOf(ids...)); err != nil {
 			t.Fatalf("commit: %v", err)
 		}
 	}
@@ -116,7 +135,7 @@ func TestPagesAreFilled(t *testing.T) {
 // errNoSpace is what a write says when the file system is full.
 var errNoSpace error = &os.PathError{Op: "write", Path: "plants.db", Err: syscall.ENOSPC}
 
-func TestJudge(t *testing.T) {
+func TestClassify(t *testing.T) {
 	t.Parallel()
 	errDisk := errors.New("input/output error")
 	for name, test := range map[string]struct {
@@ -126,7 +145,7 @@ func TestJudge(t *testing.T) {
 		want    error
 		stopped bool
 	}{
-		"in no meta page":                    {1, false, errDisk, errDisk, false},
+		"in no meta page":                    {1, false, errDisk, errDisk, true},
 		"in a meta page":                     {0, false, errDisk, storage.ErrUnknown, true},
 		"a meta page is not whole":           {1, true, errDisk, storage.ErrUnknown, true},
 		"no space, in no meta page":          {1, false, errNoSpace, storage.ErrNoSpace, false},
@@ -142,12 +161,12 @@ func TestJudge(t *testing.T) {
 			if test.damage {
 				overwrite(t, path, int64(txid%2)*s.pageSize+metaStart+metaPages, []byte{0xff})
 			}
-			err := s.judge(txid, test.cause)
-			if !errors.Is(err, test.want) || errors.Is(err, storage.ErrUnknown) != test.stopped {
-				t.Errorf("judge: %v, want: %v", err, test.want)
+			err := s.classify(txid, test.cause)
+			if !errors.Is(err, test.want) || errors.Is(err, storage.ErrUnknown) != errors.Is(test.want, storage.ErrUnknown) {
+				t.Errorf("classify: %v, want: %v", err, test.want)
 			}
-			if err := s.Ready(); (err != nil) != test.stopped {
-				t.Errorf("Ready: %v, want stopped: %v", err, test.stopped)
+			if _, fatal := errors.AsType[*storage.FatalError](err); fatal != test.stopped {
+				t.Errorf("classify: %#v, want it to stop the store: %t", err, test.stopped)
 			}
 		})
 	}

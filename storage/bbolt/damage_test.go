@@ -22,7 +22,7 @@ func TestReadDamagedPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := damagedFile(t, original, damage)
-			s, err := OpenReadOnly(path)
+			s, err := openStore(storage.Options{ReadOnly: true}, path)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -74,27 +74,37 @@ func withoutPath(path string, err error) error {
 	return err
 }
 
-// openFile is what bbolt opens its file with. It makes no file, and refuses one
-// that bbolt could not map into memory without harm: reading beyond the end of
-// a mapped file kills the process.
-func openFile(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	info, err := os.Stat(name)
+// An openFunc opens a file as [os.OpenFile] does.
+type openFunc func(name string, flag int, perm fs.FileMode) (*os.File, error)
+
+// openExisting is an openFunc that creates nothing.
+func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	info, err := os.Stat(name) //nolint:gosec // the operator names the database
 	switch {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, refusal("is a folder: name a file in it")
+		return nil, refusal("is a directory: name a file in it")
 	case !info.Mode().IsRegular(): // opening a pipe would wait for its other end
 		return nil, refusal("is not a regular file: name another one")
 	}
-	file, err := os.OpenFile(name, flag&^os.O_CREATE, perm) //nolint:gosec // the operator names the database
-	if err != nil {
-		return nil, err
+	return os.OpenFile(name, flag&^os.O_CREATE, perm) //nolint:gosec // the operator names the database
+}
+
+// inspected returns what bbolt opens its file with. It refuses a file that bbolt could
+// not map into memory without harm: reading beyond the end of a mapped file kills the
+// process.
+func inspected(open openFunc) openFunc {
+	return func(name string, flag int, perm fs.FileMode) (*os.File, error) {
+		file, err := open(name, flag, perm)
+		if err != nil {
+			return nil, err
+		}
+		if err := inspect(file); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		return file, nil
 	}
-	if err := inspect(file); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
 }
 
 // inspect finds out whether file is a bbolt file, and all of it there. Another

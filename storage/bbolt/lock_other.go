@@ -17,7 +17,7 @@ func lock(path string) (unlock func() error, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	s, err := OpenReadOnly(path)
+	s, err := openReadOnly(path, openExisting)
 	if err == nil {
 		err = s.Close()
 	}

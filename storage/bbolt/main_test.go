@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"plantstore/models"
+	"plantstore/storage"
 )
 
 // childEnv makes the test process a child that serves the store at that path.
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 
 // child opens a store, says how that went, and keeps it until its input ends.
 func child(path string) {
-	s, err := Open(path)
+	s, err := openStore(storage.Options{}, path)
 	if err != nil {
 		fmt.Fprintln(os.Stdout, err)
 		return
@@ -67,10 +68,28 @@ func startChild(t *testing.T, path string) (out io.Reader, hold io.Closer) {
 // newPath returns a path in a new folder.
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "plants.db") }
 
+// A testStore is a store, and what only its engine has.
+type testStore struct {
+	*storage.Store
+	testEngine
+}
+
+// A testEngine hides those methods of the engine that the store has, too.
+type testEngine struct{ *Engine }
+
+// openStore opens the store at path.
+func openStore(options storage.Options, path string) (*testStore, error) {
+	e, err := openEngine(path, options)
+	if err != nil {
+		return nil, err
+	}
+	return &testStore{e.store(), testEngine{e}}, nil
+}
+
 // mustOpen opens the store at path and closes it when the test ends.
-func mustOpen(t testing.TB, path string) *Store {
+func mustOpen(t testing.TB, path string) *testStore {
 	t.Helper()
-	s, err := Open(path)
+	s, err := openStore(storage.Options{}, path)
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"plantstore/internal/durable"
+	"plantstore/internal/atomicfile"
 	"plantstore/storage"
 )
 
@@ -25,6 +25,7 @@ const (
 	// newest that it reads.
 	schemaVersion = 1
 	filePerm      = 0o600
+	dirPerm       = 0o750
 	lockTimeout   = time.Second
 
 	// firstTxid is the number of the transaction that makes a store without
@@ -42,69 +43,74 @@ const (
 	idLen        = 16 // bytes
 )
 
-// Opener returns the [storage.Opener] of this engine. The store tells logger what
-// its scrub finds, and if its mark is torn.
-func Opener(logger *slog.Logger) storage.Opener {
-	return func(ctx context.Context, loc storage.Location) (storage.Store, error) {
-		return openURL(ctx, loc, logger)
-	}
-}
-
-func openURL(ctx context.Context, loc storage.Location, logger *slog.Logger) (storage.Store, error) {
+// Open is the [storage.Opener] of this engine. The logger gets the findings of the
+// scrub, and whether the mark is torn.
+func Open(ctx context.Context, loc storage.Location, options storage.Options) (*storage.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if loc.Path == "" {
 		return nil, fmt.Errorf("%w names a host: write %s:PATH, or %[2]s:///PATH for one from the root", storage.ErrURL, loc.Scheme)
 	}
-	open := OpenReadOnly
-	if !loc.ReadOnly {
-		open = func(path string) (*Store, error) { //nolint:contextcheck // the store outlives the context of its opening
-			return openWritable(path, logger)
-		}
-	}
-	s, err := open(loc.Path)
-	if err != nil {
-		return nil, err // not a nil *Store in an interface
-	}
-	return s, nil
+	return OpenFile(loc.Path, options) //nolint:contextcheck // the store outlives the context of its opening
 }
 
-// Open opens the store in the file path. It makes the file, and the folders
-// above it, if they do not exist. Whatever file is there but is no plant store's,
-// or is damaged, or locked by another process for more than a second, is refused
-// and stays as it is, and so is one that has vanished from beside its mark; the
-// error says what it is and what can be done.
-func Open(path string) (*Store, error) { return openWritable(path, slog.New(slog.DiscardHandler)) }
+// OpenFile opens the store in the file path. Unless it is opened for reading, it makes
+// the file, and the folders above it, if they do not exist. Whatever file is there but
+// is no plant store's, or is damaged, or locked by another process for more than a
+// second, is refused and stays as it is, and so is one that has vanished from beside
+// its mark; the error says what it is and what can be done.
+func OpenFile(path string, options storage.Options) (*storage.Store, error) {
+	s, err := openEngine(path, options)
+	if err != nil {
+		return nil, err
+	}
+	return s.store(), nil
+}
 
-func openWritable(path string, logger *slog.Logger) (*Store, error) {
+func openEngine(path string, options storage.Options) (*Engine, error) {
+	if options.ReadOnly {
+		e, err := openReadOnly(path, openExisting)
+		if err != nil {
+			return nil, err
+		}
+		if err := e.openJournal(path, os.O_RDONLY); err != nil && options.Damaged {
+			e.journalErr = explain(path, err)
+		} else if err != nil {
+			return nil, errors.Join(explain(path, err), e.db.Close())
+		}
+		return e, nil
+	}
+	return openWritable(path, options)
+}
+
+func openWritable(path string, options storage.Options) (*Engine, error) {
 	if err := ensure(path); err != nil {
 		return nil, explainCreate(path, err)
 	}
 	// bbolt may write to a file when it opens it, even to one that is not
 	// ours. A look without the right to write comes first.
-	s, err := OpenReadOnly(path)
+	s, err := openReadOnly(path, openExisting)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.db.Close(); err != nil {
 		return nil, explain(path, err)
 	}
-	if s, err = open(path, false); err != nil {
+	if s, err = open(path, false, openExisting); err != nil {
 		return nil, explain(path, err)
 	}
-	s.logger = logger
-	if err := s.start(path); err != nil {
+	s.logger = options.Log()
+	if err := s.start(options.JournalBytes); err != nil {
 		return nil, errors.Join(explain(path, err), s.db.Close())
 	}
-	s.run()
 	return s, nil
 }
 
-// OpenReadOnly opens the store in the file path to be looked at. It refuses what
-// Open refuses, and makes and changes nothing. A create is refused.
-func OpenReadOnly(path string) (*Store, error) {
-	s, err := open(path, true)
+// openReadOnly opens the database in the file path for reading, which openFile opens.
+// It refuses what openWritable refuses, and makes and changes nothing.
+func openReadOnly(path string, openFile openFunc) (*Engine, error) {
+	s, err := open(path, true, openFile)
 	if err != nil {
 		return nil, explain(path, err)
 	}
@@ -115,7 +121,10 @@ func OpenReadOnly(path string) (*Store, error) {
 // was: what has vanished is not replaced.
 func ensure(path string) error {
 	dir := filepath.Dir(path)
-	if err := durable.MkdirAll(dir); err != nil {
+	if err := atomicfile.MkdirAll(dir, dirPerm); err != nil {
+		return err
+	}
+	if err := atomicfile.Check(path); err != nil {
 		return err
 	}
 	if err := refuseNetwork(dir); err != nil {
@@ -127,18 +136,18 @@ func ensure(path string) error {
 		if orphan != nil {
 			return orphan
 		}
-		err := durable.Create(path, filePerm, initialise)
+		err := atomicfile.Create(path, filePerm, initialise)
 		if !errors.Is(err, fs.ErrExist) { // else another process was quicker
 			return err
 		}
 	}
 	// Whoever made the file may have died before this.
-	return durable.SyncDir(dir)
+	return atomicfile.SyncDir(dir)
 }
 
-// initialise makes the empty file tmp a store without plants.
-func initialise(tmp string) error {
-	db, err := bolt.Open(tmp, filePerm, &bolt.Options{Timeout: lockTimeout})
+// initialise makes an empty file a store without plants.
+func initialise(file *atomicfile.File) error {
+	db, err := bolt.Open(file.Name(), filePerm, &bolt.Options{Timeout: lockTimeout, OpenFile: file.OpenFile})
 	if err != nil {
 		return err
 	}
@@ -158,8 +167,8 @@ func initialise(tmp string) error {
 }
 
 // open opens an existing file, and returns it if it is a store of ours.
-func open(path string, readOnly bool) (s *Store, err error) {
-	s = &Store{group: storage.ReadOnly(), logger: slog.New(slog.DiscardHandler)}
+func open(path string, readOnly bool, openFile openFunc) (s *Engine, err error) {
+	s = &Engine{logger: slog.New(slog.DiscardHandler), halfFull: make(chan struct{}, 1)}
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        readOnly,
@@ -167,7 +176,7 @@ func open(path string, readOnly bool) (s *Store, err error) {
 		NoStatistics:    true,
 		InitialMmapSize: mappedSize(path, readOnly),
 		OpenFile: func(name string, flag int, perm fs.FileMode) (_ *os.File, err error) {
-			s.file, err = openFile(name, flag, perm)
+			s.file, err = inspected(openFile)(name, flag, perm)
 			return s.file, err
 		},
 	}
@@ -210,7 +219,7 @@ func mappedSize(path string, readOnly bool) int {
 func growStep(size int64) int { return int(min(max(size, 64<<10), 16<<20)) }
 
 // verify finds out whether a bbolt file is a store that this package can read.
-func (s *Store) verify(tx *bolt.Tx) error {
+func (e *Engine) verify(tx *bolt.Tx) error {
 	meta := tx.Bucket([]byte(metaBucket))
 	if meta == nil || tx.Bucket([]byte(plantsBucket)) == nil {
 		return refusal("is a bbolt database, but not of a plant store: name another file")
@@ -220,13 +229,13 @@ func (s *Store) verify(tx *bolt.Tx) error {
 	switch {
 	case err != nil || version < 1:
 		return broken("is damaged (its schema version is %q): restore a backup", schema)
-	case version > schemaVersion:
+	case version > journalSchema:
 		return refusal("has schema version %d, and this plantstore knows none above %d: upgrade plantstore",
-			version, schemaVersion)
+			version, journalSchema)
 	}
-	s.id = string(meta.Get([]byte(idKey)))
-	if id, err := hex.DecodeString(s.id); err != nil || len(id) != idLen {
-		return broken("is damaged (its id is %q): restore a backup", s.id)
+	e.id = string(meta.Get([]byte(idKey)))
+	if id, err := hex.DecodeString(e.id); err != nil || len(id) != idLen {
+		return broken("is damaged (its id is %q): restore a backup", e.id)
 	}
-	return nil
+	return e.readState(meta, version)
 }

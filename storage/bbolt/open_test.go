@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,7 +31,7 @@ func TestOpenMakesFoldersAndFile(t *testing.T) {
 	if err != nil || runtime.GOOS != "windows" && info.Mode() != filePerm {
 		t.Errorf("Stat = %v, %v, want a file of mode %v", info, err, fs.FileMode(filePerm))
 	}
-	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 2 || entries[1].Name() != "100%.db"+markSuffix {
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 2 || entries[1].Name() != "100%.db"+watermarkSuffix {
 		t.Errorf("the folder holds %v, want the file and its mark alone", entries)
 	}
 }
@@ -55,7 +54,7 @@ func TestOpenRefuses(t *testing.T) {
 		"bbolt without a list of free pages": { // bbolt would write one
 			foreign(&bolt.Options{NoFreelistSync: true}), "is a bbolt database, but not of a plant store",
 		},
-		"newer schema":                      {schema("2"), "has schema version 2, and this plantstore knows none above 1: upgrade plantstore"},
+		"newer schema":                      {schema("3"), "has schema version 3, and this plantstore knows none above 2: upgrade plantstore"},
 		"bad schema":                        {schema("one"), `schema version is "one"`},
 		"no schema":                         {schema(""), `schema version is ""`},
 		"no plants":                         {edited(func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(plantsBucket)) }), "not of a plant store"},
@@ -68,7 +67,7 @@ func TestOpenRefuses(t *testing.T) {
 			path := test.path(t)
 			before := snapshot(t, path)
 			for range 2 { // what the first leaves behind must not change the second
-				s, err := Open(path)
+				s, err := openStore(storage.Options{}, path)
 				if err == nil {
 					_ = s.Close()
 				}
@@ -171,21 +170,21 @@ func TestOpenFreelistDamaged(t *testing.T) {
 		freelist := int64(before[page*os.Getpagesize()+metaStart+32])
 		overwrite(t, path, freelist*int64(os.Getpagesize()), garbage(16))
 	}
-	_, err := Open(path)
+	_, err := openStore(storage.Options{}, path)
 	wantLine(t, path, err, "is damaged (")
 }
 
 func TestOpenFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	_, err := Open(dir)
-	wantLine(t, dir, err, "is a folder")
+	_, err := openStore(storage.Options{}, dir)
+	wantLine(t, dir, err, "is a directory")
 }
 
 func TestOpenUnderFile(t *testing.T) {
 	t.Parallel()
 	file := newFile(t, 0)
-	_, err := Open(filepath.Join(file, "plants.db"))
+	_, err := openStore(storage.Options{}, filepath.Join(file, "plants.db"))
 	if err == nil || !strings.Contains(err.Error(), "mkdir "+file) {
 		t.Errorf("Open: %v, want an error that names %s", err, file)
 	}
@@ -196,7 +195,7 @@ func TestOpenLocked(t *testing.T) {
 	path := newFile(t, 1)
 	out, hold := startChild(t, path)
 	wantRead(t, out, "open\n")
-	_, err := Open(path)
+	_, err := openStore(storage.Options{}, path)
 	wantLine(t, path, err, "is locked by another process")
 	if err := hold.Close(); err != nil {
 		t.Fatal(err)
@@ -267,9 +266,9 @@ func TestOpenIgnoresWhatACrashLeft(t *testing.T) {
 func TestOpener(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
-	engines := storage.Engines{"bbolt": Opener(slog.New(slog.DiscardHandler))}
+	engines := storage.Engines{"bbolt": Open}
 	for _, url := range []string{path, "bbolt:" + path} {
-		s, err := engines.Open(t.Context(), url)
+		s, err := engines.Open(t.Context(), url, storage.Options{})
 		if err != nil {
 			t.Fatalf("Open(%q): %v", url, err)
 		}
@@ -277,15 +276,15 @@ func TestOpener(t *testing.T) {
 			t.Errorf("Close: %v", err)
 		}
 	}
-	if _, err := engines.Open(t.Context(), "bbolt://data/plants.db"); err == nil || !strings.Contains(err.Error(), "write bbolt:PATH") {
+	if _, err := engines.Open(t.Context(), "bbolt://data/plants.db", storage.Options{}); err == nil || !strings.Contains(err.Error(), "write bbolt:PATH") {
 		t.Errorf("Open with a host: %v", err)
 	}
-	if s, err := engines.Open(t.Context(), filepath.Dir(path)); err == nil || s != nil {
+	if s, err := engines.Open(t.Context(), filepath.Dir(path), storage.Options{}); err == nil || s != nil {
 		t.Errorf("Open of a folder = %v, %v", s, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := engines.Open(ctx, path); !errors.Is(err, context.Canceled) {
+	if _, err := engines.Open(ctx, path, storage.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Open: %v, want: %v", err, context.Canceled)
 	}
 }

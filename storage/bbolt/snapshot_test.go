@@ -17,7 +17,7 @@ import (
 )
 
 // createLarge creates plants of a MiB, as one bulk.
-func createLarge(t *testing.T, s *Store, from, to int64) {
+func createLarge(t *testing.T, s *testStore, from, to int64) {
 	t.Helper()
 	var records []storage.Record
 	for id := from; id < to; id++ {
@@ -60,7 +60,7 @@ func TestSnapshotDoesNotBlockCreate(t *testing.T) {
 			if err := os.WriteFile(backup, slices.Concat(first, rest), filePerm); err != nil {
 				t.Fatal(err)
 			}
-			if plants, err := Check(t.Context(), backup); err != nil || plants != before {
+			if plants, err := checkFile(t, backup); err != nil || plants != before {
 				t.Errorf("the copy has %d plants, %v, want %d", plants, err, before)
 			}
 		})
@@ -86,7 +86,7 @@ func TestSnapshotEnds(t *testing.T) {
 // backUp writes a snapshot of the closed store at path to a file.
 func backUp(t *testing.T, path string) (backup string) {
 	t.Helper()
-	s, err := OpenReadOnly(path)
+	s, err := openStore(storage.Options{ReadOnly: true}, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package bbolt
 
 import (
+	"context"
 	"math"
 	"path/filepath"
 	"sync/atomic"
@@ -11,35 +12,72 @@ import (
 	"plantstore/storage"
 )
 
-var _ storage.Observable = (*Store)(nil)
-
-// Stats is [storage.Observable].
-func (s *Store) Stats() storage.Stats {
-	file := &storage.FileStats{Plants: s.plants.Load(), Size: s.size.Load(), Scrub: s.scrubbed.read()}
-	file.Free, file.ReadOnly = diskOf(filepath.Dir(s.file.Name()))
-	return storage.Stats{Group: s.group.Stats(), File: file}
+// stats returns the statistics of the file.
+func (e *Engine) stats() storage.FileStats {
+	file := storage.FileStats{Plants: e.plants.Load(), Size: e.size.Load(), Scrub: e.scrubbed.read()}
+	if e.journal != nil {
+		file.Journal = e.journalStats()
+	}
+	file.Free, file.ReadOnly = diskOf(filepath.Dir(e.file.Name()))
+	return file
 }
 
-// number writes how many plants there will be after a commit that adds some. bbolt
-// keeps the number in the page of the bucket that each commit writes anyway.
-func (s *Store) number(plants *bolt.Bucket, added int) error {
-	return plants.SetSequence(uint64(s.plants.Load()) + uint64(added)) //nolint:gosec // both count plants
+// count is Count of [storage.Features].
+func (e *Engine) count(ctx context.Context) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if !e.writable() {
+		return e.countPlants()
+	}
+	err := e.view(func(*bolt.Bucket) error { return nil }) // whether it is open
+	return e.plants.Load(), err
 }
 
-// countPlants returns how many plants are stored. In a store that no commit has
-// written the number to yet it counts them.
-func (s *Store) countPlants() (n int64, err error) {
-	err = s.view(func(plants *bolt.Bucket) error {
-		if n = int64(min(plants.Sequence(), math.MaxInt64)); n > 0 {
-			return nil
-		}
-		c := plants.Cursor()
-		for key, _ := c.First(); key != nil; key, _ = c.Next() {
-			n++
-		}
+// journalStats returns the statistics of the journal.
+func (e *Engine) journalStats() *storage.JournalStats {
+	pending := e.journal.Stats()
+	return &storage.JournalStats{
+		Plants: int64(pending.Records), Bytes: pending.Bytes, Oldest: pending.Oldest,
+		Checkpoints: e.checkpoints.count.Load(), CheckpointTime: time.Duration(e.checkpoints.took.Load()),
+	}
+}
+
+// A checkpointMeter counts checkpoints.
+type checkpointMeter struct {
+	count atomic.Uint64
+	took  atomic.Int64 // nanoseconds, pauses included
+}
+
+// done counts a checkpoint that has taken so long.
+func (m *checkpointMeter) done(took time.Duration) {
+	m.count.Add(1)
+	m.took.Add(int64(took))
+}
+
+// countPlants returns the number of plants in the tree and in the journal. If an
+// earlier version has stored no number in the bucket, it counts them.
+func (e *Engine) countPlants() (n int64, err error) {
+	if e.journal != nil {
+		defer func() { n += int64(e.journal.Stats().Records) }()
+	}
+	err = e.view(func(plants *bolt.Bucket) error {
+		n = countTree(plants)
 		return nil
 	})
 	return n, err
+}
+
+// countTree returns the number of plants in the bucket.
+func countTree(plants *bolt.Bucket) (n int64) {
+	if n = int64(min(plants.Sequence(), math.MaxInt64)); n > 0 {
+		return n
+	}
+	c := plants.Cursor()
+	for key, _ := c.First(); key != nil; key, _ = c.Next() {
+		n++
+	}
+	return n
 }
 
 // A scrubMeter counts what the scrub finds.

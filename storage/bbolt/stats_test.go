@@ -8,6 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/models"
+	"plantstore/storage"
 )
 
 // A store that no commit has written its number of plants to is counted, and has
@@ -36,7 +37,7 @@ func TestCheckCompares(t *testing.T) {
 	path := newFile(t, 10)
 	for number, want := range map[uint64]string{10: "", 11: "it should have 11 plants, and has 10", 0: ""} {
 		setNumber(t, path, number)
-		s, err := OpenReadOnly(path)
+		s, err := openStore(storage.Options{ReadOnly: true}, path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,62 +15,66 @@ import (
 	"plantstore/storage"
 )
 
-// insert is the [storage.InsertFunc]: one transaction, in it one for each plant,
-// which puts it if its key was never created and else gets what is there.
-func (s *Store) insert(ctx context.Context, request storage.Request, batch []storage.Item) error {
-	ops, items := s.operations(request, batch)
+// insert is a [storage.InsertFunc]. It commits one transaction with a nested transaction
+// for each plant, which puts the plant if its key does not exist, or else gets the
+// existing record.
+func (e *Engine) insert(ctx context.Context, token storage.CommitToken, batch []storage.Item) error {
+	if len(batch) == 0 { // a test of the right and ability to write
+		return e.tryToWrite(ctx)
+	}
+	ops, items := e.operations(token, batch)
 	if len(ops) == 0 {
 		return nil
 	}
 	var sent atomic.Bool
 	ctx = context.WithValue(clientv3.WithRequireLeader(ctx), sentKey{}, &sent)
-	answer, err := s.client.Txn(ctx).Then(ops...).Commit()
+	response, err := e.client.Txn(ctx).Then(ops...).Commit()
 	if errors.Is(err, rpctypes.ErrNoSpace) {
-		return s.afterNoSpace(ctx, request, items, err)
+		return e.afterNoSpace(ctx, token, items, err)
 	}
 	if err != nil {
-		return judge(err, sent.Load())
+		return classify(err, sent.Load())
 	}
-	if len(answer.Responses) != len(ops) {
-		return fmt.Errorf("%w: etcd has answered %d of %d creates", storage.ErrUnknown, len(answer.Responses), len(ops))
+	if len(response.Responses) != len(ops) {
+		return fmt.Errorf("%w: etcd returned %d of %d outcomes", storage.ErrUnknown, len(response.Responses), len(ops))
 	}
 	for i, item := range items {
-		s.settle(item, request, answer.Responses[i].GetResponseTxn())
+		e.setOutcome(item, token, response.Responses[i].GetResponseTxn())
 	}
 	return nil
 }
 
-// afterNoSpace finds out what became of a transaction that found the quota used up:
-// a member says so of the one that has used it up, too, which it has applied.
-func (s *Store) afterNoSpace(ctx context.Context, request storage.Request, items []*storage.Item, cause error) error {
+// afterNoSpace reads the outcome of a transaction that failed with NoSpace. etcd returns
+// NoSpace also for the transaction that exhausted the quota, although it was applied.
+func (e *Engine) afterNoSpace(ctx context.Context, token storage.CommitToken, items []*storage.Item, cause error) error {
 	var gets []clientv3.Op
 	for _, item := range items {
-		gets = append(gets, clientv3.OpGet(s.keys.of(item.ID)))
+		gets = append(gets, clientv3.OpGet(e.keys.of(item.ID)))
 	}
-	answer, err := s.client.Txn(ctx).Then(gets...).Commit()
-	if err != nil || len(answer.Responses) != len(gets) {
+	response, err := e.client.Txn(ctx).Then(gets...).Commit()
+	if err != nil || len(response.Responses) != len(gets) {
 		return fmt.Errorf("%w: %w", storage.ErrUnknown, cause)
 	}
 	for i, item := range items {
-		kvs := answer.Responses[i].GetResponseRange().Kvs
+		kvs := response.Responses[i].GetResponseRange().Kvs
 		if len(kvs) == 0 {
 			item.Existing, item.Err = nil, fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
 			continue
 		}
-		s.compare(item, request, kvs[0].Value)
+		e.compare(item, token, kvs[0].Value)
 	}
 	return nil
 }
 
-// operations returns what creates the plants of a batch, and the items that it is
-// for. One that no server takes is refused at once.
-func (s *Store) operations(request storage.Request, batch []storage.Item) (ops []clientv3.Op, items []*storage.Item) {
+// operations returns the operations that create the plants of a batch, and their items.
+// A plant that exceeds maxValue gets an error instead.
+func (e *Engine) operations(token storage.CommitToken, batch []storage.Item) (ops []clientv3.Op, items []*storage.Item) {
 	for i := range batch {
 		item := &batch[i]
-		key := s.keys.of(item.ID)
-		value := record{request, item.Plant}.encode(key)
+		key := e.keys.of(item.ID)
+		value := record{token, item.Plant}.encode(key)
 		if len(value) > maxValue {
-			item.Existing, item.Err = nil, fmt.Errorf("a plant of %d bytes is larger than etcd takes: at most %d", len(value), maxValue)
+			item.Existing, item.Err = nil, fmt.Errorf("a plant of %d bytes exceeds the limit of etcd, %d", len(value), maxValue)
 			continue
 		}
 		items = append(items, item)
@@ -83,42 +87,40 @@ func (s *Store) operations(request storage.Request, batch []storage.Item) (ops [
 	return ops, items
 }
 
-// settle notes what became of one create.
-func (s *Store) settle(item *storage.Item, request storage.Request, answer *etcdserverpb.TxnResponse) {
+// setOutcome sets the outcome of one create.
+func (e *Engine) setOutcome(item *storage.Item, token storage.CommitToken, response *etcdserverpb.TxnResponse) {
 	item.Existing, item.Err = nil, nil
-	if answer.Succeeded {
+	if response.Succeeded {
 		return
 	}
-	kvs := answer.Responses[0].GetResponseRange().Kvs
-	if len(kvs) == 0 { // the same transaction has seen it
-		item.Err = fmt.Errorf("%w: id %d: taken by nothing", storage.ErrCorrupt, item.ID)
+	kvs := response.Responses[0].GetResponseRange().Kvs
+	if len(kvs) == 0 { // impossible: the comparison found the key
+		item.Err = fmt.Errorf("%w: id %d: the key exists but has no value", storage.ErrCorrupt, item.ID)
 		return
 	}
-	s.compare(item, request, kvs[0].Value)
+	e.compare(item, token, kvs[0].Value)
 }
 
-// compare notes whether the value that is there is that of this create.
-func (s *Store) compare(item *storage.Item, request storage.Request, value []byte) {
-	item.Existing, item.Err = nil, nil
-	there, err := decode(s.keys.of(item.ID), value)
-	switch {
-	case err != nil:
-		item.Err = err
-	case there.request != request: // else an earlier attempt of ours has put it there
-		item.Existing = &there.plant
+// compare sets the outcome of a create whose key has the given value.
+func (e *Engine) compare(item *storage.Item, token storage.CommitToken, value []byte) {
+	stored, err := decode(e.keys.of(item.ID), value)
+	if err != nil {
+		item.Existing, item.Err = nil, err
+		return
 	}
+	item.Resolve(token, stored.token, &stored.plant)
 }
 
-// judge says what the failure of a transaction means, but for want of space. What
-// never left this machine, and what a member has refused before it proposed it to
-// the others or when it was applied, has stored nothing.
-func judge(err error, sent bool) error {
-	var told rpctypes.EtcdError
-	refused := errors.As(err, &told)
+// classify wraps the error of a transaction, other than NoSpace, in a storage error.
+// Nothing was stored if the request was not sent, or if etcd rejected it before proposing
+// or when applying it.
+func classify(err error, sent bool) error {
+	var rejection rpctypes.EtcdError
+	rejected := errors.As(err, &rejection)
 	switch {
-	case refused && passing(told):
+	case rejected && transient(rejection):
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	case refused && final(told.Code()):
+	case rejected && permanent(rejection.Code()):
 		return fmt.Errorf("etcd: %w", err)
 	case !sent:
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
@@ -126,22 +128,22 @@ func judge(err error, sent bool) error {
 	return fmt.Errorf("%w: %w", storage.ErrUnknown, err)
 }
 
-// passing reports whether a refusal goes away when it is tried again.
-func passing(told rpctypes.EtcdError) bool {
+// transient reports whether a rejected transaction may succeed if it is retried.
+func transient(rejection rpctypes.EtcdError) bool {
 	for _, err := range []error{
 		rpctypes.ErrNoLeader, rpctypes.ErrTooManyRequests, rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,
 		rpctypes.ErrUserEmpty,
 	} {
-		if errors.Is(told, err) {
+		if errors.Is(rejection, err) {
 			return true
 		}
 	}
 	return false
 }
 
-// final reports whether a code is that of a refusal of what was asked for. Those
-// with the code Unavailable are about time-outs, and leave it open.
-func final(code codes.Code) bool {
+// permanent reports whether a code means that a retry would fail as well. Unavailable is
+// not permanent: it is the code of timeouts, whose outcome is unknown.
+func permanent(code codes.Code) bool {
 	switch code {
 	case codes.InvalidArgument, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated, codes.ResourceExhausted:
 		return true
@@ -150,26 +152,24 @@ func final(code codes.Code) bool {
 	}
 }
 
-// silent reports whether a read failed for want of an answer, so that another
-// member may give one.
-func silent(err error) bool {
-	var told rpctypes.EtcdError
-	return !errors.As(err, &told) || told.Code() == codes.Unavailable || passing(told)
+// retriable reports whether a failed read may succeed on another member.
+func retriable(err error) bool {
+	var rejection rpctypes.EtcdError
+	return !errors.As(err, &rejection) || rejection.Code() == codes.Unavailable || transient(rejection)
 }
 
-// A sentKey is the key of the *[atomic.Bool] in a context that tells whether its
-// request was sent.
+// A sentKey is the context key of an *[atomic.Bool] that is true once the request was
+// sent.
 type sentKey struct{}
 
-// A witness notes in that Bool when the first byte of a request may leave this
-// machine.
-type witness struct{}
+// A sentHandler sets the Bool of sentKey before the first byte of a request is sent.
+type sentHandler struct{}
 
 // TagRPC implements [stats.Handler].
-func (witness) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+func (sentHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
 
 // HandleRPC implements [stats.Handler].
-func (witness) HandleRPC(ctx context.Context, event stats.RPCStats) {
+func (sentHandler) HandleRPC(ctx context.Context, event stats.RPCStats) {
 	if _, ok := event.(*stats.OutHeader); !ok {
 		return
 	}
@@ -179,7 +179,7 @@ func (witness) HandleRPC(ctx context.Context, event stats.RPCStats) {
 }
 
 // TagConn implements [stats.Handler].
-func (witness) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (sentHandler) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
 
 // HandleConn implements [stats.Handler].
-func (witness) HandleConn(context.Context, stats.ConnStats) {}
+func (sentHandler) HandleConn(context.Context, stats.ConnStats) {}

@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // Only what is known not to be stored is said not to be (C5.28).
-func TestJudge(t *testing.T) {
+func TestClassify(t *testing.T) {
 	t.Parallel()
 	lost := status.Error(codes.Unavailable, "error reading from server: EOF")
 	for name, test := range map[string]struct {
@@ -44,7 +44,7 @@ func TestJudge(t *testing.T) {
 		"never connected":   {err: lost, unsent: true, want: storage.ErrUnavailable},
 		"deadline, unsent":  {err: context.DeadlineExceeded, unsent: true, want: storage.ErrUnavailable},
 	} {
-		err := judge(test.err, !test.unsent)
+		err := classify(test.err, !test.unsent)
 		for _, known := range []error{storage.ErrUnavailable, storage.ErrNoSpace, storage.ErrUnknown} {
 			if errors.Is(err, known) != (known == test.want) { //nolint:errorlint // the very value is meant
 				t.Errorf("%s: %v, want: %v", name, err, test.want)
@@ -56,12 +56,12 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What an id is taken by decides: our own request, another's, or nothing that can
+// What an id is taken by decides: our own token, another's, or nothing that can
 // be read.
-func TestSettle(t *testing.T) {
+func TestSetOutcome(t *testing.T) {
 	t.Parallel()
-	s := &Store{keys: keys{"/"}}
-	ours, others := storage.NewRequest(), storage.NewRequest()
+	e := &Engine{keys: keys{"/"}}
+	ours, others := storage.NewCommitToken(), storage.NewCommitToken()
 	plant := models.Plant{Name: "Monstera"}
 	taken := func(value string) *etcdserverpb.TxnResponse {
 		got := &etcdserverpb.RangeResponse{}
@@ -72,7 +72,7 @@ func TestSettle(t *testing.T) {
 			{Response: &etcdserverpb.ResponseOp_ResponseRange{ResponseRange: got}},
 		}}
 	}
-	key := s.keys.of(1)
+	key := e.keys.of(1)
 	for name, test := range map[string]struct {
 		answer   *etcdserverpb.TxnResponse
 		existing bool
@@ -86,7 +86,7 @@ func TestSettle(t *testing.T) {
 		"nothing":         {taken(""), false, storage.ErrCorrupt},
 	} {
 		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}, Existing: &plant, Err: errors.New("of an earlier attempt")}
-		s.settle(&item, ours, test.answer)
+		e.setOutcome(&item, ours, test.answer)
 		if (item.Existing != nil) != test.existing || !errors.Is(item.Err, test.err) {
 			t.Errorf("%s: existing %v, error %v", name, item.Existing, item.Err)
 		}
@@ -96,17 +96,17 @@ func TestSettle(t *testing.T) {
 // A plant that no server takes does not keep others from being stored.
 func TestOperationsLeaveOutWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
-	s := &Store{keys: keys{"/"}}
+	e := &Engine{keys: keys{"/"}}
 	batch := make([]storage.Item, 3)
 	batch[1].Plant.Name = strings.Repeat("x", maxValue)
-	ops, items := s.operations(storage.NewRequest(), batch)
+	ops, items := e.operations(storage.NewCommitToken(), batch)
 	if len(ops) != 2 || len(items) != 2 || items[0] != &batch[0] || items[1] != &batch[2] {
 		t.Errorf("%d operations for %d items, want 2 for the first and the third", len(ops), len(items))
 	}
 	if err := batch[1].Err; err == nil || errors.Is(err, storage.ErrUnknown) || batch[0].Err != nil {
 		t.Errorf("the outcomes are %v, %v", batch[0].Err, err)
 	}
-	if err := s.insert(t.Context(), storage.NewRequest(), batch[1:2]); err != nil {
+	if err := e.insert(t.Context(), storage.NewCommitToken(), batch[1:2]); err != nil {
 		t.Errorf("insert of it alone: %v", err)
 	}
 }

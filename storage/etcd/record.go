@@ -14,46 +14,52 @@ import (
 	"plantstore/storage"
 )
 
-// A value is the version, the CRC-32C of the key and of all that follows it,
-// big-endian, the request, whether there is a tag, the length of the name as a
-// varint, the name and the tag. Names and tags are there as they are: in JSON a
-// plant of 1 MiB could be too large for one request.
+// The layout of a value:
+//
+//	1 byte    version
+//	4 bytes   CRC-32C of the key and of the rest of the value, big-endian
+//	16 bytes  commit token
+//	1 byte    1 if there is a tag, otherwise 0
+//	varint    length of the name
+//	          name, tag
+//
+// Strings are stored raw: as JSON, a plant of 1 MiB could exceed the limit of a request.
 const (
 	recordVersion = 1
 	checkedFrom   = 1 + crc32.Size
-	tagAt         = checkedFrom + len(storage.Request{})
+	tagAt         = checkedFrom + len(storage.CommitToken{})
 	headerLen     = tagAt + 1
 	keyDigits     = 16
 	signBit       = 1 << 63
 )
 
-// keys are those of the plants below a prefix.
+// keys maps ids to keys below a prefix.
 type keys struct{ prefix string }
 
 // of returns the key of id: the prefix and the id in hexadecimal with its sign
 // bit flipped, so that the order of the keys is the order of the ids (C5.29).
 func (k keys) of(id int64) string {
-	return fmt.Sprintf("%s%0*x", k.prefix, keyDigits, uint64(id)^signBit) //nolint:gosec // the bits are meant
+	return fmt.Sprintf("%s%0*x", k.prefix, keyDigits, uint64(id)^signBit) //nolint:gosec // reinterprets the bits
 }
 
 // first returns the first key below the prefix.
 func (k keys) first() string { return k.prefix }
 
-// end returns the first key that is no plant's any more.
+// end returns the key after the last possible key of a plant.
 func (k keys) end() string { return k.prefix + strings.Repeat("f", keyDigits) + "\x00" }
 
 // idOf returns the id of a key.
 func (k keys) idOf(key string) (int64, error) {
 	digits, ok := strings.CutPrefix(key, k.prefix)
 	bits, err := strconv.ParseUint(digits, 16, 64)
-	id := int64(bits ^ signBit) //nolint:gosec // the bits are meant
+	id := int64(bits ^ signBit) //nolint:gosec // reinterprets the bits
 	if !ok || err != nil || k.of(id) != key {
 		return 0, fmt.Errorf("%w: key %q: not that of a plant", storage.ErrCorrupt, key)
 	}
 	return id, nil
 }
 
-// record returns the plant that kv is.
+// record decodes the plant of kv.
 func (k keys) record(kv *mvccpb.KeyValue) (storage.Record, error) {
 	key := string(kv.Key)
 	id, err := k.idOf(key)
@@ -64,17 +70,17 @@ func (k keys) record(kv *mvccpb.KeyValue) (storage.Record, error) {
 	return storage.Record{ID: id, Plant: r.plant}, err
 }
 
-// A record is what is stored under a key.
+// A record is the value of a key.
 type record struct {
-	request storage.Request
-	plant   models.Plant
+	token storage.CommitToken
+	plant models.Plant
 }
 
-// encode returns the value that stores r under key.
+// encode returns the value of r under key.
 func (r record) encode(key string) string {
 	value := make([]byte, checkedFrom, headerLen+binary.MaxVarintLen64+len(r.plant.Name))
 	value[0] = recordVersion
-	value = append(value, r.request[:]...)
+	value = append(value, r.token[:]...)
 	tag := ""
 	if r.plant.Tag == nil {
 		value = append(value, 0)
@@ -89,7 +95,7 @@ func (r record) encode(key string) string {
 	return string(value)
 }
 
-// decode returns what value stores under key, or an error that matches
+// decode returns the record in value, which is stored under key. It fails with
 // [storage.ErrCorrupt].
 func decode(key string, value []byte) (record, error) {
 	r, err := parse(key, value)
@@ -106,7 +112,7 @@ func parse(key string, value []byte) (r record, err error) {
 	if binary.BigEndian.Uint32(value[1:]) != checksum(key, value[checkedFrom:]) {
 		return r, errors.New("wrong checksum")
 	}
-	copy(r.request[:], value[checkedFrom:])
+	copy(r.token[:], value[checkedFrom:])
 	length, n := binary.Uvarint(value[headerLen:])
 	text := value[headerLen+max(n, 0):]
 	if n <= 0 || length > uint64(len(text)) {
@@ -117,13 +123,13 @@ func parse(key string, value []byte) (r record, err error) {
 	case value[tagAt] == 1:
 		r.plant.Tag = &tag
 	case value[tagAt] != 0 || tag != "":
-		return r, errors.New("wrong mark of the tag")
+		return r, errors.New("invalid tag flag")
 	}
 	return r, nil
 }
 
-// checksum returns the CRC-32C (Castagnoli) of key followed by payload. With the
-// key in it, a record that turns up under another id is found out.
+// checksum returns the CRC-32C (Castagnoli) of key followed by payload. It includes the
+// key to detect a record under a wrong id.
 func checksum(key string, payload []byte) uint32 {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	return crc32.Update(crc32.Checksum([]byte(key), table), table, payload)

@@ -48,8 +48,8 @@ func TestRecordKeepsPlant(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text := rapid.StringN(-1, 300, -1)
 		want := record{
-			request: storage.Request(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(r, "request")),
-			plant:   models.Plant{Name: text.Draw(r, "name"), Tag: rapid.Ptr(text, true).Draw(r, "tag")},
+			token: storage.CommitToken(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(r, "token")),
+			plant: models.Plant{Name: text.Draw(r, "name"), Tag: rapid.Ptr(text, true).Draw(r, "tag")},
 		}
 		got, err := decode("key", []byte(want.encode("key")))
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(record{})); diff != "" || err != nil {
@@ -62,7 +62,7 @@ func TestRecordKeepsPlant(t *testing.T) {
 func TestRecordLayout(t *testing.T) {
 	t.Parallel()
 	tag := "climber"
-	r := record{storage.Request([]byte("0123456789abcdef")), models.Plant{Name: "Monstera", Tag: &tag}}
+	r := record{storage.CommitToken([]byte("0123456789abcdef")), models.Plant{Name: "Monstera", Tag: &tag}}
 	if got, want := r.encode("/plants/8000000000000001"), "\x01\x56\x92\xb0\x670123456789abcdef\x01\x08Monsteraclimber"; got != want {
 		t.Errorf("encode = %q, want %q", got, want)
 	}
@@ -73,7 +73,7 @@ func TestDamage(t *testing.T) {
 	t.Parallel()
 	k, tag := keys{"/plants/"}, "climber"
 	key := k.of(7)
-	value := []byte(record{storage.NewRequest(), models.Plant{Name: "Monstera", Tag: &tag}}.encode(key))
+	value := []byte(record{storage.NewCommitToken(), models.Plant{Name: "Monstera", Tag: &tag}}.encode(key))
 	damaged := func(what string, key string, value []byte) {
 		_, err := k.record(&mvccpb.KeyValue{Key: []byte(key), Value: value})
 		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), key) {

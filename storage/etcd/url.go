@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"plantstore/internal/secretfile"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 	defaultTimeout = 5 * time.Second
 )
 
-// A target is what a storage URL says:
+// A target is a parsed storage URL:
 //
 //	etcd://user:password@host:port,host:port/prefix?ca=FILE&cert=FILE&key=FILE&tls=true&timeout=5s
 type target struct {
@@ -32,8 +34,7 @@ type target struct {
 	timeout   time.Duration
 }
 
-// parseURL takes a storage URL apart. Its errors do not repeat what may be a
-// password.
+// parseURL parses a storage URL. Its errors never quote a password.
 func parseURL(rawURL string) (t target, err error) {
 	_, rest, _ := strings.Cut(rawURL, "://")
 	authority, tail := rest, ""
@@ -44,10 +45,10 @@ func parseURL(rawURL string) (t target, err error) {
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
 		userinfo, hosts = authority[:i+1], authority[i+1:]
 	}
-	// Package url knows one host only.
+	// Package url supports only one host.
 	u, err := url.Parse("etcd://" + userinfo + "x" + tail)
 	if err != nil {
-		return t, errors.New("etcd URL: is none; write etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX, with % and two digits for what is special")
+		return t, errors.New("etcd URL: malformed; write etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX, with % and two digits for special characters")
 	}
 	if t.endpoints, err = endpoints(hosts); err != nil {
 		return t, err
@@ -63,7 +64,7 @@ func parseURL(rawURL string) (t target, err error) {
 	return t, t.options(u.RawQuery)
 }
 
-// endpoints returns the addresses in a list of them.
+// endpoints parses a list of addresses separated by commas.
 func endpoints(hosts string) ([]string, error) {
 	list := strings.Split(hosts, ",")
 	for i, address := range list {
@@ -72,18 +73,18 @@ func endpoints(hosts string) ([]string, error) {
 			host, port = strings.Trim(address, "[]"), defaultPort
 		}
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil || host == "" || strings.ContainsAny(host, " []") {
-			return nil, fmt.Errorf("etcd URL: %q is no HOST:PORT; several are separated by commas", address)
+			return nil, fmt.Errorf("etcd URL: %q is not HOST:PORT; separate several with commas", address)
 		}
 		list[i] = net.JoinHostPort(host, port)
 	}
 	return list, nil
 }
 
-// options reads the query of a URL.
+// options parses the query of a URL.
 func (t *target) options(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return errors.New("etcd URL: what follows the ? is no NAME=VALUE&NAME=VALUE")
+		return errors.New("etcd URL: the query after ? is not NAME=VALUE&NAME=VALUE")
 	}
 	known := []string{"ca", "cert", "key", "timeout", "tls"}
 	for name, value := range values {
@@ -107,12 +108,12 @@ func (t *target) options(query string) error {
 	return err
 }
 
-// tlsConfig returns how to speak TLS, or nil if nothing asks for it. Of the files
-// each may be empty: the system's authorities are trusted, or no certificate is
-// shown. The certificate is read anew for each connection, since it expires.
+// tlsConfig returns the TLS configuration, or nil without TLS. An empty ca trusts the
+// system's authorities; an empty cert sends no client certificate. The client certificate
+// is reloaded for each connection, since it expires.
 func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 	if !on && ca == "" && cert == "" && key == "" {
-		return nil, nil //nolint:nilnil // no TLS is no error
+		return nil, nil //nolint:nilnil // nil: no TLS
 	}
 	if (cert == "") != (key == "") {
 		return nil, errors.New("etcd URL: cert and key go together")
@@ -131,13 +132,13 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 		return c, nil
 	}
 	load := func() (*tls.Certificate, error) {
-		pair, err := tls.LoadX509KeyPair(cert, key)
+		pair, err := loadPair(cert, key)
 		if err != nil {
 			return nil, fmt.Errorf("etcd URL: cert and key: %w", err)
 		}
-		// A member that refuses it may be gone before it has said why.
+		// A member that rejects it may close the connection without a reason.
 		if end := pair.Leaf.NotAfter; time.Now().After(end) {
-			return nil, fmt.Errorf("etcd URL: cert: %s is an expired certificate, valid until %s; put a new one there",
+			return nil, fmt.Errorf("etcd URL: cert: %s is an expired certificate, valid until %s; replace it",
 				cert, end.UTC().Format(time.RFC3339))
 		}
 		return &pair, nil
@@ -145,4 +146,21 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return load() }
 	_, err := load()
 	return c, err
+}
+
+// maxKey is the maximum size of a private key file in bytes.
+const maxKey = 1 << 20
+
+// loadPair reads a certificate and its private key. It fails if other users can change the
+// key.
+func loadPair(cert, key string) (pair tls.Certificate, err error) {
+	certificate, err := os.ReadFile(cert) //nolint:gosec // the operator names the file
+	if err != nil {
+		return pair, err
+	}
+	private, err := secretfile.Read(key, maxKey, nil)
+	if err != nil {
+		return pair, err
+	}
+	return tls.X509KeyPair(certificate, private)
 }

@@ -38,12 +38,12 @@ func TestParseURL(t *testing.T) {
 func TestParseURLRefuses(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
-		"etcd:a/b":                        `"" is no HOST:PORT`,
-		"etcd://":                         `"" is no HOST:PORT`,
-		"etcd://me:hunter2@/a":            `"" is no HOST:PORT`,
-		"etcd://h1,,h2":                   `"" is no HOST:PORT`,
-		"etcd://h:x":                      `"h:x" is no HOST:PORT`,
-		"etcd://h:99999":                  `"h:99999" is no HOST:PORT`,
+		"etcd:a/b":                        `"" is not HOST:PORT`,
+		"etcd://":                         `"" is not HOST:PORT`,
+		"etcd://me:hunter2@/a":            `"" is not HOST:PORT`,
+		"etcd://h1,,h2":                   `"" is not HOST:PORT`,
+		"etcd://h:x":                      `"h:x" is not HOST:PORT`,
+		"etcd://h:99999":                  `"h:99999" is not HOST:PORT`,
 		"etcd://me:hunter2%zz@h":          "write etcd://USER:PASSWORD@",
 		"etcd://hunter2@h":                "a user and a password go together",
 		"etcd://:hunter2@h":               "a user and a password go together",
@@ -56,7 +56,7 @@ func TestParseURLRefuses(t *testing.T) {
 		"etcd://h?ca=url.go":              "holds no certificate",
 		"etcd://h?cert=url.go":            "cert and key go together",
 		"etcd://h?cert=url.go&key=url.go": "cert and key: tls: failed to find any PEM data",
-		"etcd://h?%zz":                    "is no NAME=VALUE",
+		"etcd://h?%zz":                    "is not NAME=VALUE",
 	} {
 		_, err := parseURL(url)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {

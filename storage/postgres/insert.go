@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -12,17 +13,20 @@ import (
 	"plantstore/storage"
 )
 
-// insert is the [storage.InsertFunc]: one statement, which is a transaction by
-// itself, and only if ids were taken a second one that looks by what.
-func (s *Store) insert(ctx context.Context, request storage.Request, batch []storage.Item) error {
-	conn, err := s.pool.Acquire(ctx)
+// insert is a [storage.InsertFunc]. It executes one statement, which is a transaction, and,
+// if ids are taken, a second one that reads their plants.
+func (e *Engine) insert(ctx context.Context, token storage.CommitToken, batch []storage.Item) error {
+	if len(batch) == 0 {
+		return e.tryToWrite(ctx, token)
+	}
+	conn, err := e.pool.Acquire(ctx)
 	if err != nil { // nothing was sent
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
 	defer conn.Release()
-	stored, err := put(ctx, conn, request, batch)
+	stored, err := put(ctx, conn, token, batch)
 	if err != nil {
-		return s.judge(err)
+		return e.classify(err)
 	}
 	if len(stored) == len(batch) {
 		for i := range batch {
@@ -30,19 +34,40 @@ func (s *Store) insert(ctx context.Context, request storage.Request, batch []sto
 		}
 		return nil
 	}
-	there, err := lookUp(ctx, conn, batch, stored)
-	if err != nil { // some may be stored; the next attempt finds them by the request
+	taken, err := selectTakenIDs(ctx, conn, batch, stored)
+	if err != nil { // some plants may be stored; a retry detects them by the token
 		return fmt.Errorf("%w: %w", storage.ErrUnknown, err)
 	}
 	for i := range batch {
-		settle(&batch[i], request, stored, there)
+		setOutcome(&batch[i], token, stored, taken)
 	}
 	return nil
 }
 
-// put inserts the plants whose ids are free and returns those ids.
-func put(ctx context.Context, conn *pgxpool.Conn, request storage.Request, batch []storage.Item) (map[int64]bool, error) {
-	rows, err := conn.Query(ctx, insertSQL(len(batch)), insertArguments(request, batch)...)
+// tryToWrite commits a transaction that inserts a plant and rolls it back to a savepoint.
+// It needs the same rights and resources as a create.
+func (e *Engine) tryToWrite(ctx context.Context, token storage.CommitToken) error {
+	id := int64(binary.LittleEndian.Uint64(token[:])) //nolint:gosec // any id will do
+	batch := []storage.Item{{Record: storage.Record{ID: id}}}
+	err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
+		savepoint, err := tx.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := savepoint.Exec(ctx, insertSQL(len(batch)), insertArguments(token, batch)...); err != nil {
+			return err
+		}
+		return savepoint.Rollback(ctx)
+	})
+	if err != nil {
+		return e.classify(err)
+	}
+	return nil
+}
+
+// put inserts the plants with free ids and returns these ids.
+func put(ctx context.Context, conn *pgxpool.Conn, token storage.CommitToken, batch []storage.Item) (map[int64]bool, error) {
+	rows, err := conn.Query(ctx, insertSQL(len(batch)), insertArguments(token, batch)...)
 	if err != nil {
 		return nil, err
 	}
@@ -57,96 +82,95 @@ func put(ctx context.Context, conn *pgxpool.Conn, request storage.Request, batch
 	return stored, nil
 }
 
-// lookUp returns what is stored under the ids of the batch that are not in stored.
-func lookUp(ctx context.Context, conn *pgxpool.Conn, batch []storage.Item, stored map[int64]bool) (map[int64]row, error) {
-	var taken []int64
+// selectTakenIDs returns the rows of the batch's ids that are not in stored.
+func selectTakenIDs(ctx context.Context, conn *pgxpool.Conn, batch []storage.Item, stored map[int64]bool) (map[int64]row, error) {
+	var ids []int64
 	for _, item := range batch {
 		if !stored[item.ID] {
-			taken = append(taken, item.ID)
+			ids = append(ids, item.ID)
 		}
 	}
-	rows, err := conn.Query(ctx, selectTaken, taken)
+	rows, err := conn.Query(ctx, selectTaken, ids)
 	if err != nil {
 		return nil, err
 	}
 	list, err := pgx.CollectRows(rows, scan)
-	there := make(map[int64]row, len(list))
+	taken := make(map[int64]row, len(list))
 	for _, r := range list {
-		there[r.ID] = r
+		taken[r.ID] = r
 	}
-	return there, err
+	return taken, err
 }
 
-// settle notes what became of one create.
-func settle(item *storage.Item, request storage.Request, stored map[int64]bool, there map[int64]row) {
+// setOutcome sets the outcome of one create.
+func setOutcome(item *storage.Item, token storage.CommitToken, stored map[int64]bool, taken map[int64]row) {
 	item.Existing, item.Err = nil, nil
 	if stored[item.ID] {
 		return
 	}
-	r, found := there[item.ID]
-	switch {
-	case !found: // somebody has deleted it since
-		item.Err = fmt.Errorf("%w: id %d was taken and is gone", storage.ErrUnavailable, item.ID)
-	case r.request != request: // else an earlier attempt of ours has put it there
-		item.Existing = &r.Plant
+	if r, found := taken[item.ID]; found {
+		item.Resolve(token, r.token, &r.Plant)
+		return
 	}
+	// Another program deleted it in between.
+	item.Err = fmt.Errorf("%w: id %d was taken and is gone", storage.ErrUnavailable, item.ID)
 }
 
-// judge says what the failure of an insert means. A statement that the server ends
-// with an ERROR of these classes was rolled back. After anything else, above all
-// a connection that is lost, it may be stored, or be about to be.
-func (s *Store) judge(err error) error {
-	told := new(pgconn.PgError)
+// classify wraps the error of an insert in a storage error. A statement that failed with
+// an ERROR of a transient or permanent code was rolled back. After any other error, such
+// as a lost connection, the outcome is unknown.
+func (e *Engine) classify(err error) error {
+	rejection := new(pgconn.PgError)
 	switch {
-	case !errors.As(err, &told):
+	case !errors.As(err, &rejection):
 		if !errors.Is(err, context.DeadlineExceeded) {
-			s.pool.Reset() // the other connections are not better
+			e.pool.Reset() // assume that the other connections are broken, too
 		}
 		if pgconn.SafeToRetry(err) { // nothing was sent
 			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 		}
-	case !isError(told):
-		s.pool.Reset()
-	case told.Code == "53100":
+	case !isError(rejection):
+		e.pool.Reset()
+	case rejection.Code == "53100":
 		return fmt.Errorf("%w: %w", storage.ErrNoSpace, err)
-	case passing(told):
-		if told.Code == readOnlySession { // this server is a primary no more
-			s.pool.Reset()
+	case transient(rejection):
+		if rejection.Code == readOnlySession { // this server is no longer the primary
+			e.pool.Reset()
 		}
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	case final(told):
+	case permanent(rejection):
 		return fmt.Errorf("PostgreSQL: %w", err)
 	}
 	return fmt.Errorf("%w: %w", storage.ErrUnknown, err)
 }
 
-// readOnlySession is the code of a server that takes no writes: a standby.
+// readOnlySession is the error code of writes to a standby.
 const readOnlySession = "25006"
 
-// isError reports whether what the server told was about the statement, and not
-// the end of the session or of the server.
-func isError(told *pgconn.PgError) bool {
-	return told.SeverityUnlocalized == "ERROR" || told.SeverityUnlocalized == "" && told.Severity == "ERROR"
+// isError reports whether an error of the server concerns only the statement, not the
+// session or the server.
+func isError(rejection *pgconn.PgError) bool {
+	return rejection.SeverityUnlocalized == "ERROR" || rejection.SeverityUnlocalized == "" && rejection.Severity == "ERROR"
 }
 
-// passing reports whether a statement was rolled back that may succeed when it is
-// tried again: after a conflict, a deadlock, or on another server. A completion
-// that the server does not know, 40003, is none of these.
-func passing(told *pgconn.PgError) bool {
-	switch told.Code {
+// transient reports whether a statement was rolled back and may succeed if it is retried:
+// after a conflict or a deadlock, or on another server. 40003, statement completion
+// unknown, is not transient.
+func transient(rejection *pgconn.PgError) bool {
+	switch rejection.Code {
 	case "40001", "40P01", "40000", "53200", "55P03", readOnlySession:
 		return true
 	}
 	return false
 }
 
-// final reports whether a statement was rolled back that will never succeed: for
-// its syntax or its data, for want of a right or a table, or for a limit.
-func final(told *pgconn.PgError) bool {
-	if !isError(told) || len(told.Code) != 5 {
+// permanent reports whether a statement was rolled back and would fail again, because of
+// its syntax or data, a missing right or table, or a limit.
+func permanent(rejection *pgconn.PgError) bool {
+	if !isError(rejection) || len(rejection.Code) != 5 {
 		return false
 	}
-	switch told.Code[:2] {
+	switch rejection.Code[:2] {
 	case "0A", "22", "23", "28", "3D", "3F", "42", "53", "54":
 		return true
 	}

@@ -28,9 +28,9 @@ func told(severity, code string) error {
 }
 
 // Only what is known not to be stored is said not to be (C5.28).
-func TestJudge(t *testing.T) {
+func TestClassify(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	e := newEngine(t)
 	for name, test := range map[string]struct {
 		err  error
 		want error // nil: none of the store's own
@@ -54,7 +54,7 @@ func TestJudge(t *testing.T) {
 		"connection lost":          {io.ErrUnexpectedEOF, storage.ErrUnknown},
 		"never sent":               {unsent{}, storage.ErrUnavailable},
 	} {
-		err := s.judge(test.err)
+		err := e.classify(test.err)
 		for _, known := range []error{storage.ErrUnavailable, storage.ErrNoSpace, storage.ErrUnknown} {
 			if errors.Is(err, known) != (known == test.want) { //nolint:errorlint // the very value is meant
 				t.Errorf("%s: %v, want: %v", name, err, test.want)
@@ -66,8 +66,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// newStore returns a store that connects to nothing.
-func newStore(t *testing.T) *Store {
+// newEngine returns an engine that connects to nothing.
+func newEngine(t *testing.T) *Engine {
 	t.Helper()
 	config, err := parseURL(storage.Location{URL: "postgres://127.0.0.1:1/plants"})
 	if err != nil {
@@ -78,13 +78,13 @@ func newStore(t *testing.T) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	return &Store{pool: pool}
+	return &Engine{pool: pool}
 }
 
-// What an id is taken by decides: our own request, another's, or nothing any more.
-func TestSettle(t *testing.T) {
+// What an id is taken by decides: our own token, another's, or nothing any more.
+func TestSetOutcome(t *testing.T) {
 	t.Parallel()
-	ours, others := storage.NewRequest(), storage.NewRequest()
+	ours, others := storage.NewCommitToken(), storage.NewCommitToken()
 	plant := models.Plant{Name: "Monstera"}
 	for name, test := range map[string]struct {
 		stored   map[int64]bool
@@ -93,12 +93,12 @@ func TestSettle(t *testing.T) {
 		err      error
 	}{
 		"put":       {stored: map[int64]bool{1: true}},
-		"ours":      {there: map[int64]row{1: {request: ours}}},
-		"another's": {there: map[int64]row{1: {request: others}}, existing: true},
+		"ours":      {there: map[int64]row{1: {token: ours}}},
+		"another's": {there: map[int64]row{1: {token: others}}, existing: true},
 		"gone":      {err: storage.ErrUnavailable},
 	} {
 		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}, Existing: &plant, Err: io.EOF}
-		settle(&item, ours, test.stored, test.there)
+		setOutcome(&item, ours, test.stored, test.there)
 		if (item.Existing != nil) != test.existing || !errors.Is(item.Err, test.err) {
 			t.Errorf("%s: existing %v, error %v", name, item.Existing, item.Err)
 		}

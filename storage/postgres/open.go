@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -13,21 +14,20 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"plantstore/internal/secretfile"
 	"plantstore/storage"
 )
 
 const (
-	// connectTimeout bounds the way to one host, unless the URL says otherwise.
+	// connectTimeout is the default timeout of a connection to one host.
 	connectTimeout = 2 * time.Second
-	// connections are as many as the writers need, and some to read, unless the
-	// URL says otherwise.
+	// connections is the default size of the pool: for the writers and some readers.
 	connections = 8
 )
 
-// Open is the [storage.Opener] of this engine. It makes the table if there is none.
-// The URL is one as libpq takes it, with those options of pgx that begin with
-// pool_.
-func Open(ctx context.Context, loc storage.Location) (storage.Store, error) {
+// Open is the [storage.Opener] of this engine. It creates the table if it does not exist.
+// The URL is a connection URI of libpq, with the additional pool_ options of pgx.
+func Open(ctx context.Context, loc storage.Location, options storage.Options) (*storage.Store, error) {
 	config, err := parseURL(loc)
 	if err != nil {
 		return nil, storage.BadURL(err)
@@ -36,33 +36,34 @@ func Open(ctx context.Context, loc storage.Location) (storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{pool: pool, group: storage.ReadOnly()}
+	e := &Engine{pool: pool, retry: storage.Retry{Timeout: timeout, Attempt: firstAttempt}}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if err := s.settleSchema(ctx, loc.ReadOnly); err != nil {
+	if err := e.ensureTable(ctx, options.ReadOnly); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("PostgreSQL at %s: %w", place(config), explain(err))
+		return nil, fmt.Errorf("PostgreSQL at %s: %w", address(config), advise(err))
 	}
-	if !loc.ReadOnly {
-		commit := storage.Remote{Insert: s.insert, Timeout: timeout, Patience: patience}.Commit
-		s.group = storage.NewGroupCommit(commit, storage.Limits{BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers})
-		s.pulse = storage.NewPulse(s.wantWritable) //nolint:contextcheck // it outlives the context of the opening
-	}
-	return s, nil
+	return storage.New(e, storage.Features{ //nolint:contextcheck // the store outlives the context of its opening
+		Limits:   storage.Limits{BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers},
+		ReadOnly: options.ReadOnly,
+		Probe:    e.probe,
+	}), nil
 }
 
-// parseURL takes a storage URL apart. Its errors do not repeat what may be a
-// password.
+// parseURL parses a storage URL. Its errors never quote a password.
 func parseURL(loc storage.Location) (*pgxpool.Config, error) {
 	_, rest, _ := strings.Cut(loc.URL, ":")
 	if !strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "///") {
 		return nil, errors.New("postgres URL: names no host; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
-			"and for a socket postgres://localhost/DATABASE?host=/FOLDER")
+			"and for a socket postgres://localhost/DATABASE?host=/DIRECTORY")
+	}
+	if err := checkKey(rest); err != nil {
+		return nil, err
 	}
 	config, err := pgxpool.ParseConfig("postgres:" + rest)
 	if err != nil {
 		return nil, fmt.Errorf("postgres URL: cannot be read%s; write postgres://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE, "+
-			"with %% and two digits for what is special", reason(err))
+			"with %% and two digits for special characters", reason(err))
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
 		config.ConnConfig.ConnectTimeout = connectTimeout
@@ -71,10 +72,10 @@ func parseURL(loc storage.Location) (*pgxpool.Config, error) {
 		config.MaxConns = connections
 	}
 	if !strings.Contains(rest, "default_query_exec_mode=") {
-		// One round trip, and no state on the server: a pooler may stand between.
+		// One round trip and no state on the server, for connection poolers.
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
-	// What a look would find out, the next statement finds out as well.
+	// A ping is redundant: the next statement detects a broken connection as well.
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		nameTypes(conn.TypeMap())
@@ -83,8 +84,25 @@ func parseURL(loc storage.Location) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// nameTypes says which types of PostgreSQL the parameters of the statements have.
-// QueryExecModeExec must know, and pgx is built without its list of all types.
+// maxKey is the maximum size of a private key file in bytes.
+const maxKey = 1 << 20
+
+// checkKey rejects a private key file, sslkey in the URL, that other users can change, as
+// libpq does. The driver reads the file itself.
+func checkKey(rest string) error {
+	_, query, _ := strings.Cut(rest, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil || values.Get("sslkey") == "" {
+		return nil //nolint:nilerr // the driver reports a malformed URL
+	}
+	if _, err := secretfile.Read(values.Get("sslkey"), maxKey, nil); err != nil {
+		return fmt.Errorf("postgres URL: sslkey: %w", err)
+	}
+	return nil
+}
+
+// nameTypes registers the PostgreSQL types of the statements' parameters.
+// QueryExecModeExec requires them, and pgx is built without its list of all types.
 func nameTypes(types *pgtype.Map) {
 	types.RegisterDefaultPgType(int64(0), "int8")
 	types.RegisterDefaultPgType([]int64(nil), "_int8")
@@ -92,7 +110,7 @@ func nameTypes(types *pgtype.Map) {
 	types.RegisterDefaultPgType(pgtype.UUID{}, "uuid")
 }
 
-// reason returns what an error of parsing is about, if that cannot be a secret.
+// reason returns the option that caused a parse error, if it can't be a secret.
 func reason(err error) string {
 	for _, option := range []string{"sslmode", "connect_timeout", "pool_", "target_session_attrs", "port", "default_query_exec_mode"} {
 		if strings.Contains(strings.TrimPrefix(err.Error(), "cannot parse `"), ": invalid "+option) ||
@@ -103,13 +121,13 @@ func reason(err error) string {
 	return ""
 }
 
-// place names the first host and the database.
-func place(config *pgxpool.Config) string {
+// address returns the first host and the database.
+func address(config *pgxpool.Config) string {
 	return fmt.Sprintf("%s:%d/%s", config.ConnConfig.Host, config.ConnConfig.Port, config.ConnConfig.Database)
 }
 
-// requireDurable refuses a connection on which a commit says nothing about the
-// disk (C5.26). Other servers than PostgreSQL have no such settings.
+// requireDurable rejects a server whose commits are not durable (C5.26). Servers other
+// than PostgreSQL lack these settings.
 func requireDurable(ctx context.Context, conn *pgx.Conn) error {
 	var fsync, synchronous string
 	if err := conn.QueryRow(ctx, selectSettings).Scan(&fsync, &synchronous); err != nil {
@@ -117,19 +135,19 @@ func requireDurable(ctx context.Context, conn *pgx.Conn) error {
 	}
 	for name, value := range map[string]string{"fsync": fsync, "synchronous_commit": synchronous} {
 		if value == "off" {
-			return fmt.Errorf("%s is off, so that a power cut can take back what was stored: switch it on", name)
+			return fmt.Errorf("%s is off, so that a power failure can lose stored plants: switch it on", name)
 		}
 	}
 	return nil
 }
 
-// settleSchema makes the table if there is none and it may, and makes sure that
-// there is one with the columns that this program knows.
-func (s *Store) settleSchema(ctx context.Context, readOnly bool) error {
-	found, err := s.columns(ctx)
+// ensureTable creates the table if it does not exist, unless readOnly is set, and verifies
+// its columns.
+func (e *Engine) ensureTable(ctx context.Context, readOnly bool) error {
+	found, err := e.columns(ctx)
 	if err == nil && found == "" && !readOnly {
-		if err = s.create(ctx); err == nil {
-			found, err = s.columns(ctx)
+		if err = e.create(ctx); err == nil {
+			found, err = e.columns(ctx)
 		}
 	}
 	switch {
@@ -143,9 +161,9 @@ func (s *Store) settleSchema(ctx context.Context, readOnly bool) error {
 	return nil
 }
 
-// columns returns those of the table that is there.
-func (s *Store) columns(ctx context.Context) (string, error) {
-	rows, err := s.pool.Query(ctx, selectColumns)
+// columns returns the columns of the existing table; empty: there is no table.
+func (e *Engine) columns(ctx context.Context) (string, error) {
+	rows, err := e.pool.Query(ctx, selectColumns)
 	if err != nil {
 		return "", err
 	}
@@ -157,34 +175,34 @@ func (s *Store) columns(ctx context.Context) (string, error) {
 	return strings.Join(list, ", "), err
 }
 
-// create makes the table, while no other process does. Where there are no such
-// locks, making it twice does no harm either.
-func (s *Store) create(ctx context.Context) error {
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+// create creates the table under an advisory lock. On servers without such locks it
+// creates the table without one, which is harmless if it is done twice.
+func (e *Engine) create(ctx context.Context) error {
+	err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockSchema); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, createTable)
 		return err
 	})
-	if told := new(pgconn.PgError); errors.As(err, &told) && (told.Code == "0A000" || told.Code == "42883") {
-		_, err = s.pool.Exec(ctx, createTable)
+	if failure := new(pgconn.PgError); errors.As(err, &failure) && (failure.Code == "0A000" || failure.Code == "42883") {
+		_, err = e.pool.Exec(ctx, createTable)
 	}
 	return err
 }
 
-// explain says what can be done about an error of opening, in one line.
-func explain(err error) error {
-	told := new(pgconn.PgError)
+// advise adds the remedy to an error of opening, in one line.
+func advise(err error) error {
+	failure := new(pgconn.PgError)
 	switch {
-	case errors.As(err, &told) && told.Code == "42501":
-		return fmt.Errorf("the user lacks a right; it needs SELECT and INSERT on the table plants, and CREATE in the schema to make it: %w", told)
-	case errors.As(err, &told) && strings.HasPrefix(told.Code, "28"):
-		return fmt.Errorf("the user or the password is wrong: %w", told)
+	case errors.As(err, &failure) && failure.Code == "42501":
+		return fmt.Errorf("the user lacks a right; it needs SELECT and INSERT on the table plants, and CREATE in the schema to make it: %w", failure)
+	case errors.As(err, &failure) && strings.HasPrefix(failure.Code, "28"):
+		return fmt.Errorf("the user or the password is wrong: %w", failure)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("no answer within %v: %w", timeout, err)
+		return fmt.Errorf("no response within %v: %w", timeout, err)
 	}
-	// Of an attempt to connect, pgx makes a line for each address and each way.
+	// pgx writes a line for each address and TLS mode that it has tried.
 	var lines []string
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {

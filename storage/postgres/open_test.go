@@ -46,8 +46,11 @@ func TestParseURLRefuses(t *testing.T) {
 		"postgres://me:hunter2@h/p?pool_max_conns=no": "cannot be read (pool)",
 		"postgres://me:hunter2@h/p?connect_timeout=x": "cannot be read (connect_timeout)",
 		"postgres://h/p?sslmode=hunter2":              "cannot be read",
+		"postgres://h/p?password=hunter2&sslmode=x":   "cannot be read",
+		"postgres://h/p?sslpassword=hunter2&sslkey=/": "sslkey",
+		"postgres://me:hunter2@h,/p?port=0":           "cannot be read",
 	} {
-		_, err := parseURL(location(t, url))
+		_, err := parseURL(storage.Location{Scheme: "postgres", URL: url})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v, want: %s", url, err, want)
 		}
@@ -56,7 +59,7 @@ func TestParseURLRefuses(t *testing.T) {
 
 func TestOpenTellsNoPassword(t *testing.T) {
 	t.Parallel()
-	_, err := Open(t.Context(), location(t, "postgres://me:hunter2@127.0.0.1:1/plants"))
+	_, err := Open(t.Context(), location(t, "postgres://me:hunter2@127.0.0.1:1/plants"), storage.Options{})
 	if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") ||
 		!strings.Contains(err.Error(), "PostgreSQL at 127.0.0.1:1/plants: ") {
 		t.Errorf("Open = %v, want one line with the place and without the password", err)

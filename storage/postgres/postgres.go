@@ -1,16 +1,13 @@
-// Package postgres is the engine for several machines over PostgreSQL, and over
-// what speaks its protocol and shards: any number of processes share one table.
-// What is in it, and how a create gets there, is described in
-// docs/adr/0010-engines-over-a-network.md.
+// Package postgres is the engine for PostgreSQL and compatible distributed databases. Any
+// number of processes share one table. docs/adr/0010-engines-over-a-network.md describes
+// the table and the protocol of a create.
 package postgres
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,54 +19,40 @@ import (
 	"plantstore/storage"
 )
 
-// The bounds of a batch. A statement has three parameters for each plant and one
-// more, and the protocol allows 65,535.
+// The limits of a batch. A statement has three parameters for each plant and one more;
+// the protocol allows 65,535.
 const (
 	batchPlants = 1000
 	batchBytes  = 8 << 20
 	writers     = 2
 )
 
-// pageRecords bounds the memory of a page of [storage.Store.List].
+// pageRecords limits the memory of a page of List.
 const pageRecords = 256
 
 const (
-	// timeout bounds a commit or a read, with all its attempts.
+	// timeout limits a commit or a read, including retries.
 	timeout = 5 * time.Second
-	// patience is how long the first attempt of a commit may take. A server
-	// that has been cut off does not refuse, but keeps silent.
-	patience = time.Second
-	// pause is that between two attempts to read.
-	pause = 50 * time.Millisecond
+	// firstAttempt limits the first attempt of a statement, since a partitioned
+	// server does not respond.
+	firstAttempt = time.Second
 )
 
-// A Store is a [storage.Store] in a table.
-type Store struct {
+// An Engine is a [storage.Engine] in a table.
+type Engine struct {
 	pool   *pgxpool.Pool
-	group  *storage.GroupCommit
-	pulse  *storage.Pulse // nil if it is open for reading only
-	once   sync.Once      // closes
+	retry  storage.Retry
 	closed atomic.Bool
 }
 
-var (
-	_ storage.Store      = (*Store)(nil)
-	_ storage.Observable = (*Store)(nil)
-)
+var _ storage.Engine = (*Engine)(nil)
 
-// Create is [storage.Store.Create].
-func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
-	return s.group.Create(ctx, id, plant)
-}
+// Commit implements [storage.Engine].
+func (e *Engine) Commit(batch []storage.Item) error { return e.retry.Commit(batch, e.insert) }
 
-// CreateAll is [storage.Store.CreateAll].
-func (s *Store) CreateAll(ctx context.Context, records []storage.Record) []error {
-	return s.group.CreateAll(ctx, records)
-}
-
-// Get is [storage.Store.Get].
-func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
-	page, err := s.read(ctx, selectOne, id)
+// Get implements [storage.Engine].
+func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
+	page, err := e.read(ctx, selectOne, id)
 	switch {
 	case err != nil:
 		return models.Plant{}, err
@@ -79,12 +62,12 @@ func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
 	return page[0].Plant, nil
 }
 
-// List is [storage.Store.List]. Each page is a statement of its own, so that a slow
-// caller keeps no transaction open.
-func (s *Store) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
+// List implements [storage.Engine]. Each page is a separate statement, so that a slow
+// caller does not keep a transaction open.
+func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		for next := from; ; {
-			page, err := s.read(ctx, selectFrom, next)
+			page, err := e.read(ctx, selectFrom, next)
 			if err != nil {
 				yield(storage.Record{}, err)
 				return
@@ -106,11 +89,11 @@ func (s *Store) List(ctx context.Context, from int64) iter.Seq2[storage.Record, 
 	}
 }
 
-// Check is [storage.Store.Check]: it reads every row. What is below the rows, the
-// server checks by itself.
-func (s *Store) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
+// Check implements [storage.Engine]. It reads every row; the integrity of the pages is up
+// to the server.
+func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
 	report := storage.Report{Damage: []string{}}
-	for record, err := range s.List(ctx, math.MinInt64) {
+	for record, err := range e.List(ctx, math.MinInt64) {
 		if err == nil {
 			err = report.Count(record, each)
 		}
@@ -121,32 +104,21 @@ func (s *Store) Check(ctx context.Context, each func(storage.Record) error) (sto
 	return report, nil
 }
 
-// read returns what a statement with an id selects, and tries again while no
-// server answers, which does no harm.
-func (s *Store) read(ctx context.Context, sql string, id int64) ([]storage.Record, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	inTime, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	for patience := patience; ; patience = min(2*patience, timeout) {
-		page, err := s.tryRead(inTime, patience, sql, id)
-		if err == nil {
-			return page, nil
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if told := new(pgconn.PgError); errors.As(err, &told) && final(told) || s.closed.Load() || !storage.Sleep(inTime, pause) {
-			return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-		}
-	}
+// read returns the plants that a statement with an id selects, and retries while no server
+// responds.
+func (e *Engine) read(ctx context.Context, sql string, id int64) (page []storage.Record, err error) {
+	err = e.retry.Read(ctx, func(ctx context.Context) error {
+		page, err = e.query(ctx, sql, id)
+		return err
+	}, func(err error) bool {
+		rejection := new(pgconn.PgError)
+		return !(errors.As(err, &rejection) && permanent(rejection)) && !e.closed.Load()
+	})
+	return page, err
 }
 
-func (s *Store) tryRead(ctx context.Context, patience time.Duration, sql string, id int64) ([]storage.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	rows, err := s.pool.Query(ctx, sql, id)
+func (e *Engine) query(ctx context.Context, sql string, id int64) ([]storage.Record, error) {
+	rows, err := e.pool.Query(ctx, sql, id)
 	if err != nil {
 		return nil, err
 	}
@@ -156,44 +128,21 @@ func (s *Store) tryRead(ctx context.Context, patience time.Duration, sql string,
 	})
 }
 
-// Ready is [storage.Store.Ready].
-func (s *Store) Ready() error {
-	if err := s.group.Ready(); err != nil {
-		return err
-	}
-	return s.pulse.Err()
-}
-
-// wantWritable fails if the server does not answer, or is a standby.
-func (s *Store) wantWritable(ctx context.Context) error {
+// probe returns an error if the server does not respond or is a standby.
+func (e *Engine) probe(ctx context.Context) error {
 	var readOnly string
-	if err := s.pool.QueryRow(ctx, selectReadOnly).Scan(&readOnly); err != nil {
+	if err := e.pool.QueryRow(ctx, selectReadOnly).Scan(&readOnly); err != nil {
 		return err
 	}
 	if readOnly == "on" {
-		return errors.New("the server takes no writes: it is a standby, or default_transaction_read_only is on")
+		return errors.New("the server rejects writes: it is a standby, or default_transaction_read_only is on")
 	}
 	return nil
 }
 
-// Stats is [storage.Observable].
-func (s *Store) Stats() storage.Stats { return storage.Stats{Group: s.group.Stats()} }
-
-// Stopped is [storage.Store.Stopped]. This engine never stops itself: what it
-// cannot reach it can reach again.
-func (s *Store) Stopped() <-chan struct{} {
-	return s.group.Stopped()
-}
-
-// Close is [storage.Store.Close].
-func (s *Store) Close() error {
-	s.once.Do(func() {
-		if s.pulse != nil {
-			s.pulse.Close()
-		}
-		s.group.Close()
-		s.closed.Store(true)
-		s.pool.Close()
-	})
+// Close implements [storage.Engine].
+func (e *Engine) Close() error {
+	e.closed.Store(true)
+	e.pool.Close()
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 	"plantstore/storage"
 )
 
-// The statements. They stay within what PostgreSQL, CockroachDB, YugabyteDB and
-// Citus document as supported; a test holds them against what they refuse. Names
-// and tags are bytes, since a text cannot hold U+0000, which a plant can (C2.14).
+// The statements use only features that PostgreSQL, CockroachDB, YugabyteDB and Citus
+// document as supported; a test checks them. Names and tags are bytea, since text can't
+// contain U+0000 (C2.14).
 const (
 	createTable = `CREATE TABLE IF NOT EXISTS plants (
 	id bigint PRIMARY KEY,
@@ -30,19 +30,19 @@ const (
 WHERE table_schema = current_schema() AND table_name = 'plants' ORDER BY column_name`
 	selectSettings = `SELECT coalesce(current_setting('fsync', true), ''), coalesce(current_setting('synchronous_commit', true), '')`
 	selectReadOnly = `SELECT coalesce(current_setting('transaction_read_only', true), '')`
-	// lockSchema keeps others from making the table at the same time. The number
-	// is that of this program.
+	// lockSchema prevents concurrent creation of the table. The number is an
+	// arbitrary id of this program.
 	lockSchema = `SELECT pg_advisory_xact_lock(7810485398571)`
 )
 
 // selectFrom selects a page.
-var selectFrom = fmt.Sprintf(`SELECT id, name, tag, request FROM plants WHERE id >= $1 ORDER BY id LIMIT %d`, pageRecords) //nolint:gochecknoglobals // a constant that fmt makes
+var selectFrom = fmt.Sprintf(`SELECT id, name, tag, request FROM plants WHERE id >= $1 ORDER BY id LIMIT %d`, pageRecords) //nolint:gochecknoglobals // constant
 
-// columns are those of the table, as selectColumns tells them.
+// columns are the columns of the table, in the form of [Engine.columns].
 const columns = "id bigint, name bytea, request uuid, tag bytea"
 
-// insertSQL returns the statement that inserts n plants. Its parameters are the
-// request, and then the id, the name and the tag of each.
+// insertSQL returns the statement that inserts n plants. Its parameters are the commit
+// token, and the id, name and tag of each plant.
 func insertSQL(n int) string {
 	var b strings.Builder
 	b.WriteString(insertHead)
@@ -57,9 +57,9 @@ func insertSQL(n int) string {
 }
 
 // insertArguments returns the arguments of insertSQL.
-func insertArguments(request storage.Request, batch []storage.Item) []any {
+func insertArguments(token storage.CommitToken, batch []storage.Item) []any {
 	arguments := make([]any, 0, 1+3*len(batch))
-	arguments = append(arguments, uuid(request))
+	arguments = append(arguments, uuid(token))
 	for _, item := range batch {
 		var tag any // NULL
 		if item.Plant.Tag != nil {
@@ -70,21 +70,21 @@ func insertArguments(request storage.Request, batch []storage.Item) []any {
 	return arguments
 }
 
-// A row is one of the table.
+// A row is a row of the table.
 type row struct {
 	storage.Record
 
-	request storage.Request
+	token storage.CommitToken
 }
 
 // scan reads a row.
 func scan(from pgx.CollectableRow) (r row, err error) {
 	var name, tag []byte
-	var request pgtype.UUID
-	if err := from.Scan(&r.ID, &name, &tag, &request); err != nil {
+	var token pgtype.UUID
+	if err := from.Scan(&r.ID, &name, &tag, &token); err != nil {
 		return r, err
 	}
-	r.Plant.Name, r.request = string(name), request.Bytes
+	r.Plant.Name, r.token = string(name), token.Bytes
 	if tag != nil {
 		text := string(tag)
 		r.Plant.Tag = &text
@@ -92,5 +92,5 @@ func scan(from pgx.CollectableRow) (r row, err error) {
 	return r, nil
 }
 
-// uuid returns a request as PostgreSQL knows it.
-func uuid(request storage.Request) pgtype.UUID { return pgtype.UUID{Bytes: request, Valid: true} }
+// uuid returns a token as a statement parameter.
+func uuid(token storage.CommitToken) pgtype.UUID { return pgtype.UUID{Bytes: token, Valid: true} }

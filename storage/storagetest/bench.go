@@ -11,7 +11,7 @@ import (
 	"plantstore/models"
 )
 
-// benchPlant is of the size of a typical one.
+// benchPlant is a plant of typical size.
 func benchPlant() models.Plant {
 	tag := "succulent"
 	return models.Plant{Name: strings.Repeat("Echeveria ", 4), Tag: &tag}
@@ -25,7 +25,7 @@ func Benchmark(b *testing.B, fresh Fresh) {
 			benchCreate(b, fresh(b), clients, func(n int64) int64 { return n })
 		})
 		b.Run(fmt.Sprintf("Create/scattered/clients=%d", clients), func(b *testing.B) {
-			// An odd factor takes each number to another one.
+			// An odd factor permutes the numbers.
 			benchCreate(b, fresh(b), clients, func(n int64) int64 { return n * 0x5851f42d4c957f2d })
 		})
 	}
@@ -51,7 +51,7 @@ func benchCreate(b *testing.B, open Open, clients int, id func(n int64) int64) {
 	wg.Wait()
 }
 
-// benchRecords is how many plants there are to read.
+// benchRecords is the number of plants to read.
 const benchRecords = 5000
 
 func benchGet(b *testing.B, open Open) {

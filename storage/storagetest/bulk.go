@@ -17,7 +17,7 @@ import (
 )
 
 // mustCreateAll creates all the records in one call.
-func mustCreateAll(t testing.TB, s storage.Store, records []storage.Record) {
+func mustCreateAll(t testing.TB, s Store, records []storage.Record) {
 	t.Helper()
 	outcomes := s.CreateAll(t.Context(), records)
 	if len(outcomes) != len(records) {
@@ -128,7 +128,7 @@ func testCreateAllRacing(t *testing.T, open Open) {
 	}
 }
 
-// testCreateAllContextEnds ends contexts at many moments: every outcome is true.
+// testCreateAllContextEnds ends contexts at many moments; every outcome must be correct.
 func testCreateAllContextEnds(t *testing.T, open Open) {
 	const bulks, size = 50, 100
 	s := mustOpen(t, open)

@@ -68,7 +68,7 @@ func testCreateOnlyOnce(t *testing.T, open Open) {
 	}
 }
 
-// racers is how many creates race for each id.
+// racers is the number of concurrent creates of each id.
 const racers = 64
 
 func testCreateRacing(t *testing.T, open Open) {
@@ -96,9 +96,9 @@ func testCreateRacing(t *testing.T, open Open) {
 	}
 }
 
-// checkRace checks that one racer for id won, and that the others were told by
-// what.
-func checkRace(t *testing.T, s storage.Store, id int64, outcomes []error, plant func(racer int) models.Plant) {
+// checkRace checks that one create of id succeeded, and that the others returned the
+// right ExistsError.
+func checkRace(t *testing.T, s Store, id int64, outcomes []error, plant func(racer int) models.Plant) {
 	t.Helper()
 	winner := -1
 	for racer, err := range outcomes {
@@ -133,7 +133,7 @@ func testCreateContextEnded(t *testing.T, open Open) {
 }
 
 // testCreateContextEndsUnderWay ends contexts at all moments of a create, and
-// checks that every answer is true.
+// checks that every outcome is correct.
 func testCreateContextEndsUnderWay(t *testing.T, open Open) {
 	const creates = 400
 	s := mustOpen(t, open)
@@ -156,7 +156,7 @@ func testCreateContextEndsUnderWay(t *testing.T, open Open) {
 
 // checkTrue checks that the outcome of the only create of id was the truth
 // (C5.28).
-func checkTrue(t *testing.T, s storage.Store, id int64, plant models.Plant, outcome error) {
+func checkTrue(t *testing.T, s Store, id int64, plant models.Plant, outcome error) {
 	t.Helper()
 	switch {
 	case outcome == nil:
@@ -172,7 +172,7 @@ func checkTrue(t *testing.T, s storage.Store, id int64, plant models.Plant, outc
 	}
 }
 
-// testInvalidUTF8 allows an engine to refuse such strings, not to change them.
+// testInvalidUTF8 allows an engine to reject such strings, but not to change them.
 func testInvalidUTF8(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	bad := "a\xffb\xed\xa0\x80"

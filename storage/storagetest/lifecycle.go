@@ -47,7 +47,7 @@ func testClosed(t *testing.T, open Open) {
 }
 
 // testCloseWhileWriting closes the store under writers, several times at once,
-// and checks that every answer was true.
+// and checks that every outcome was correct.
 func testCloseWhileWriting(t *testing.T, open Open) {
 	const writers = 32
 	s := mustOpen(t, open)
@@ -82,7 +82,7 @@ func testCloseWhileWriting(t *testing.T, open Open) {
 }
 
 // mustCloseAnywhere is mustClose for goroutines that are not the test's.
-func mustCloseAnywhere(t testing.TB, s storage.Store) {
+func mustCloseAnywhere(t testing.TB, s Store) {
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 	"plantstore/storage"
 )
 
-// testRandomOperations holds the store against a map.
+// testRandomOperations compares the store with a map.
 func testRandomOperations(t *testing.T, fresh Fresh) {
 	ids := rapid.OneOf(
 		rapid.Int64Range(-4, 4),
@@ -34,7 +34,7 @@ func testRandomOperations(t *testing.T, fresh Fresh) {
 	})
 }
 
-// drawPlant draws a plant out of few, so that equal ones meet, or any.
+// drawPlant draws an arbitrary plant, or one of a few, so that equal plants occur.
 func drawPlant(r *rapid.T) models.Plant {
 	texts := rapid.OneOf(rapid.SampledFrom([]string{"", "a"}), rapid.String())
 	return models.Plant{
@@ -43,11 +43,11 @@ func drawPlant(r *rapid.T) models.Plant {
 	}
 }
 
-// A machine does the same to a store and to the map that it should equal.
+// A machine applies the same operations to a store and a map, and compares them.
 type machine struct {
 	t     *testing.T
 	open  Open
-	store storage.Store
+	store Store
 	model map[int64]models.Plant
 }
 

@@ -154,3 +154,45 @@ func testListDoesNotBlockCreate(t *testing.T, open Open) {
 		t.Errorf("List yielded %d of the 10 plants that were there before", seen)
 	}
 }
+
+// testCount counts plants that were created in all ways, and after a restart.
+func testCount(t *testing.T, open Open) {
+	s := mustOpen(t, open)
+	for step, want := range []int64{0, 1, 301, 301} {
+		switch step {
+		case 1:
+			mustCreate(t, s, storage.Record{ID: 1 << 40})
+		case 2:
+			mustCreateAll(t, s, many(300))
+			wantExists(t, "Create", s.Create(t.Context(), 1<<40, models.Plant{}), true)
+		case 3:
+			mustClose(t, s)
+			s = mustOpen(t, open)
+		}
+		if got, err := s.Count(t.Context()); err != nil || got != want {
+			t.Errorf("Count = %d, %v, want %d", got, err, want)
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, err := s.Count(ended)
+	wantError(t, "Count", err, context.Canceled)
+	mustClose(t, s)
+	_, err = s.Count(t.Context())
+	wantError(t, "Count", err, storage.ErrUnavailable)
+}
+
+// testDryRun checks that a dry run returns what a create would, and stores nothing.
+func testDryRun(t *testing.T, open Open) {
+	s := mustOpen(t, open)
+	a, b := models.Plant{Name: "a"}, models.Plant{Name: "b"}
+	mustCreate(t, s, storage.Record{ID: 1, Plant: a})
+	outcomes := s.DryRun(t.Context(), []storage.Record{{ID: 2, Plant: a}, {ID: 1, Plant: a}, {ID: 1, Plant: b}})
+	if len(outcomes) != 3 || outcomes[0] != nil {
+		t.Fatalf("DryRun = %v", outcomes)
+	}
+	wantExists(t, "of the same plant", outcomes[1], true)
+	wantExists(t, "of another plant", outcomes[2], false)
+	_, err := s.Get(t.Context(), 2)
+	wantError(t, "Get", err, storage.ErrNotFound)
+}

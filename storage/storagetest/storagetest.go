@@ -1,9 +1,11 @@
-// Package storagetest holds the one suite that every engine passes: what
-// [storage.Store] promises, tried out. It is for tests only.
+// Package storagetest is the test suite for engines. It tests the guarantees of
+// [storage.Store].
 package storagetest
 
 import (
+	"context"
 	"errors"
+	"iter"
 	"sync"
 	"testing"
 
@@ -14,16 +16,27 @@ import (
 	"plantstore/storage"
 )
 
-// An Open opens the store at one place, which keeps its plants from one Close
-// to the next Open.
-type Open func() (storage.Store, error)
+// A Store is the store under test: a [storage.Store], or a client of one.
+type Store interface {
+	Create(ctx context.Context, id int64, plant models.Plant) error
+	CreateAll(ctx context.Context, records []storage.Record) []error
+	DryRun(ctx context.Context, records []storage.Record) []error
+	Get(ctx context.Context, id int64) (models.Plant, error)
+	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
+	Count(ctx context.Context) (int64, error)
+	Ready() error
+	Close() error
+}
 
-// A Fresh makes a new, empty place for a store, which lasts as long as the test.
+// An Open opens a store at a fixed location, which keeps its plants between Close and the
+// next Open.
+type Open func() (Store, error)
+
+// A Fresh creates a new, empty location, which is removed after the test.
 type Fresh func(t testing.TB) Open
 
-// Run runs the suite. The test that calls it must not be a parallel one, since
-// a leak of goroutines shows only while nothing else runs; within the suite
-// the other tests are parallel.
+// Run runs the suite. The caller must not be a parallel test, since the check for leaked
+// goroutines requires that no other test runs. The tests of the suite are parallel.
 func Run(t *testing.T, fresh Fresh) {
 	t.Run("LeaksNothing", func(t *testing.T) { testLeaksNothing(t, fresh) })
 	for name, test := range map[string]func(*testing.T, Open){
@@ -38,6 +51,8 @@ func Run(t *testing.T, fresh Fresh) {
 		"CreateAllRacing":           testCreateAllRacing,
 		"CreateAllContextEnds":      testCreateAllContextEnds,
 		"InvalidUTF8":               testInvalidUTF8,
+		"DryRun":                    testDryRun,
+		"Count":                     testCount,
 		"GetNotFound":               testGetNotFound,
 		"GetContextEnded":           testGetContextEnded,
 		"ListOrder":                 testListOrder,
@@ -62,7 +77,7 @@ func Run(t *testing.T, fresh Fresh) {
 }
 
 // mustOpen opens the store and closes it when the test ends.
-func mustOpen(t testing.TB, open Open) storage.Store {
+func mustOpen(t testing.TB, open Open) Store {
 	t.Helper()
 	s, err := open()
 	if err != nil {
@@ -77,7 +92,7 @@ func mustOpen(t testing.TB, open Open) storage.Store {
 }
 
 // mustClose closes the store, so that it can be opened again.
-func mustClose(t testing.TB, s storage.Store) {
+func mustClose(t testing.TB, s Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Fatalf("Close: %v", err)
@@ -85,7 +100,7 @@ func mustClose(t testing.TB, s storage.Store) {
 }
 
 // mustCreate creates all the records at once.
-func mustCreate(t testing.TB, s storage.Store, records ...storage.Record) {
+func mustCreate(t testing.TB, s Store, records ...storage.Record) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for _, r := range records {
@@ -102,7 +117,7 @@ func mustCreate(t testing.TB, s storage.Store, records ...storage.Record) {
 }
 
 // mustGet checks that want is stored under id.
-func mustGet(t testing.TB, s storage.Store, id int64, want models.Plant) {
+func mustGet(t testing.TB, s Store, id int64, want models.Plant) {
 	t.Helper()
 	got, err := s.Get(t.Context(), id)
 	if err != nil {
@@ -113,8 +128,8 @@ func mustGet(t testing.TB, s storage.Store, id int64, want models.Plant) {
 	}
 }
 
-// mustList returns all that List yields from id from on.
-func mustList(t testing.TB, s storage.Store, from int64) []storage.Record {
+// mustList returns all records of List from id from on.
+func mustList(t testing.TB, s Store, from int64) []storage.Record {
 	t.Helper()
 	var records []storage.Record
 	for r, err := range s.List(t.Context(), from) {
@@ -134,7 +149,7 @@ func wantError(t testing.TB, what string, err, want error) {
 	}
 }
 
-// wantExists checks that err is an ExistsError of that kind.
+// wantExists checks that err is an ExistsError with the given Identical.
 func wantExists(t testing.TB, what string, err error, identical bool) {
 	t.Helper()
 	exists, ok := errors.AsType[*storage.ExistsError](err)

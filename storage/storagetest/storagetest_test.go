@@ -1,7 +1,6 @@
 package storagetest_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -9,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -21,8 +21,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestMemory runs the suite on the simplest engine there can be: it shows that
-// the suite asks for nothing that only a real one has, and that the group commit
-// keeps what the Store promises.
+// the suite requires nothing that only a real one has, and that the Store keeps its
+// promises.
 //
 //nolint:paralleltest // the suite looks for goroutines that are left over
 func TestMemory(t *testing.T) { storagetest.Run(t, fresh) }
@@ -31,8 +31,8 @@ func BenchmarkMemory(b *testing.B) { storagetest.Benchmark(b, fresh) }
 
 func fresh(testing.TB) storagetest.Open {
 	disk := &disk{plants: map[int64]models.Plant{}}
-	return func() (storage.Store, error) {
-		return &memory{GroupCommit: storage.NewGroupCommit(disk.commit, storage.Limits{}), disk: disk}, nil
+	return func() (storagetest.Store, error) {
+		return storage.New(&memory{disk: disk}, storage.Features{}), nil
 	}
 }
 
@@ -42,7 +42,7 @@ type disk struct {
 	plants map[int64]models.Plant
 }
 
-func (d *disk) commit(batch []storage.Item) error {
+func (d *disk) commit(batch []storage.Item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i, item := range batch {
@@ -56,16 +56,20 @@ func (d *disk) commit(batch []storage.Item) error {
 		}
 		d.plants[item.ID] = item.Plant
 	}
-	return nil
 }
 
 type memory struct {
-	*storage.GroupCommit
-	disk *disk
+	disk   *disk
+	closed atomic.Bool
+}
+
+func (m *memory) Commit(batch []storage.Item) error {
+	m.disk.commit(batch)
+	return nil
 }
 
 func (m *memory) Close() error {
-	m.GroupCommit.Close()
+	m.closed.Store(true)
 	return nil
 }
 
@@ -85,8 +89,13 @@ func (m *memory) Check(ctx context.Context, each func(storage.Record) error) (st
 	return report, nil
 }
 
-// readable says whether a read may go on.
-func (m *memory) readable(ctx context.Context) error { return cmp.Or(ctx.Err(), m.Ready()) }
+// readable returns nil while a read may go on.
+func (m *memory) readable(ctx context.Context) error {
+	if m.closed.Load() {
+		return storage.ErrUnavailable
+	}
+	return ctx.Err()
+}
 
 func (m *memory) Get(ctx context.Context, id int64) (models.Plant, error) {
 	if err := m.readable(ctx); err != nil {
@@ -103,6 +112,10 @@ func (m *memory) Get(ctx context.Context, id int64) (models.Plant, error) {
 
 func (m *memory) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
+		if err := m.readable(ctx); err != nil {
+			yield(storage.Record{}, err)
+			return
+		}
 		m.disk.mu.RLock()
 		plants := maps.Clone(m.disk.plants)
 		m.disk.mu.RUnlock()

@@ -1,0 +1,50 @@
+package admin
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"plantstore/models"
+)
+
+// guard refuses what a page in a browser on this machine could send, or have sent:
+// such a page may learn nothing from the listener, and have it do nothing. It returns
+// nil for all other requests.
+func guard(r *http.Request) *models.Error {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: open the address itself")
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Host != r.Host {
+			return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: send no Origin")
+		}
+	}
+	if overLoopback(r) && r.Host != "" && !isLoopback(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
+		return models.NewError(models.CodeForbidden, "over a loopback address, Host must be localhost or a loopback address, with any port")
+	}
+	return nil
+}
+
+// overLoopback reports whether a request has come to a loopback address. A name of
+// another site may lead there, too (DNS rebinding).
+func overLoopback(r *http.Request) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && isLoopback(local.String())
+}
+
+// isLoopback reports whether a host, perhaps with a port, is localhost or a loopback
+// address.
+func isLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsLoopback()
+}

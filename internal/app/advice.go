@@ -1,0 +1,45 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"plantstore/storage/bbolt"
+)
+
+// Advise adds to an error of a file, or of its directory, how to fix it. missing is the
+// remedy if it does not exist, place how another one is named, such as " with --storage-url".
+func Advise(err error, missing, place string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return AdviseRead(err, missing)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; run this as the user whose folder it is, or name another place%s", err, place)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w; make it writable, or name another place%s", err, place)
+	case bbolt.NoSpace(err):
+		return fmt.Errorf("%w; make room on that disk, and try again", err)
+	}
+	return err
+}
+
+// AdviseDatabase adds to an error of the database how to fix it.
+func AdviseDatabase(err error) error {
+	return Advise(err, "name the database with --storage-url, or run plantstore serve first", " with --storage-url")
+}
+
+// AdviseRead adds to an error of a file that is only read how to fix it. missing is the
+// remedy if it does not exist.
+func AdviseRead(err error, missing string) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w; %s", err, missing)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; run this as the user whose file it is, or give this one the right to it", err)
+	}
+	return err
+}

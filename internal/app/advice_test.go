@@ -1,0 +1,32 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Whoever cannot have the database is told what to do, and the cause is kept.
+func TestAdviseDatabase(t *testing.T) {
+	t.Parallel()
+	other := errors.New("other")
+	for cause, want := range map[error]string{
+		fs.ErrNotExist: "; name the database with --storage-url, or run plantstore serve first",
+		syscall.EACCES: "; run this as the user whose folder it is, or name another place with --storage-url",
+		syscall.EROFS:  "; make it writable, or name another place with --storage-url",
+		syscall.ENOSPC: "; make room on that disk, and try again",
+		other:          "",
+	} {
+		err := fmt.Errorf("database x: %w", cause)
+		advice, found := strings.CutPrefix(AdviseDatabase(err).Error(), err.Error())
+		if !found || advice != want || !errors.Is(AdviseDatabase(err), cause) {
+			t.Errorf("%v: %v, want %q added", err, AdviseDatabase(err), want)
+		}
+	}
+	if err := AdviseDatabase(nil); err != nil {
+		t.Error(err)
+	}
+}

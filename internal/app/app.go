@@ -1,0 +1,270 @@
+// Package app is the composition root: it builds a server of the other packages, which
+// [Open] prepares, [App.Run] serves and [App.Close] releases, and opens the store for the
+// commands of internal/cli.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"plantstore/internal/apidocs"
+	"plantstore/internal/audit"
+	"plantstore/internal/config"
+	"plantstore/internal/control"
+	"plantstore/internal/logging"
+	"plantstore/internal/meter"
+	"plantstore/internal/server"
+	"plantstore/middleware"
+	"plantstore/routes"
+	"plantstore/storage"
+)
+
+// Options are what a server needs beyond its configuration.
+type Options struct {
+	Version      string            // the release, for the metrics
+	Environ      map[string]string // GOGC, GOMEMLIMIT and GOMAXPROCS are left as they are set
+	Stdout       io.Writer         // the audit log of AUDIT_LOG=stdout
+	Stderr       io.Writer         // the log
+	TokenCommand string            // the command that gets a token, for the banner
+	Inputs       []string          // files that the caller reads: none of them can be the audit log
+}
+
+// An App is a server that is prepared, or runs.
+type App struct {
+	config  *config.Config
+	options Options
+	closers []func() error
+	notices []func(*slog.Logger)
+
+	signals      signals
+	buffer       *logging.Buffer
+	logger       *slog.Logger
+	level        *slog.LevelVar
+	text         bool // the log is for people
+	certificates certificates
+	listeners    listeners
+	connections  int
+	store        *storage.Store
+	reopenAudit  func(context.Context) error
+	keys         *keyring
+	requests     *meter.Requests
+	server       *server.Server
+}
+
+// Open prepares a server: it opens the listeners, so that clients can connect, the
+// certificates, the store and the keys. Nothing is served before [App.Run]. Errors of the
+// configuration are of type [config.InvalidError]. The caller must close the App.
+func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) {
+	if err := checkAuditLog(c, o.Inputs); err != nil {
+		return nil, err
+	}
+	a := &App{config: c, options: o, level: new(slog.LevelVar), requests: meter.NewRequests()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	a.signals = catchSignals()
+	a.onClose(func() error { a.signals.release(); return nil })
+	a.level.Set(c.LogLevel)
+	a.text = logsText(o.Stderr, c)
+	a.logger, a.buffer = logging.New(o.Stderr, a.text, a.level)
+	a.onClose(func() error { _ = a.buffer.Close(); return nil }) // best effort
+	if a.certificates, err = newCertificates(c, a.logger); err != nil {
+		return nil, err
+	}
+	if a.listeners, err = listenAll(ctx, c, a.logger); err != nil {
+		return nil, err
+	}
+	a.onClose(func() error { a.listeners.close(); return nil })
+	if a.connections, err = connectionsFor(c, maxOpenFiles(), a.logger); err != nil {
+		return nil, err
+	}
+	if err := a.openStore(ctx); err != nil {
+		return nil, err
+	}
+	if a.keys, err = openKeyring(ctx, c, a.store, a.logger); err != nil { // it may generate a secret, next to a database for sure
+		return nil, err
+	}
+	if err := a.newServer(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// onClose has release called by [App.Close], the last first.
+func (a *App) onClose(release func() error) { a.closers = append(a.closers, release) }
+
+// openStore opens the store, and has its creates recorded as AUDIT_LOG says.
+func (a *App) openStore(ctx context.Context) (err error) {
+	const missing, place = "name another place with --storage-url", " with --storage-url"
+	c := a.config
+	a.store, err = Engines().Open(ctx, c.StorageURL, storage.Options{Logger: a.logger, JournalBytes: c.JournalBytes})
+	if err != nil {
+		return ServerRuns(ctx, c.Storage.Path, Advise(err, missing, place), ", or name another database with --storage-url or STORAGE_URL")
+	}
+	a.onClose(a.store.Close)
+	if c.AuditLog == "" {
+		a.reopenAudit = func(context.Context) error { return nil }
+		return nil
+	}
+	open := audit.File(c.AuditLog)
+	if c.AuditLog == config.AuditStdout {
+		open = audit.Stream(a.options.Stdout)
+	}
+	log, err := audit.Open(open, a.logger)
+	if err != nil {
+		return fmt.Errorf("AUDIT_LOG (--audit-log): %w", AdviseRead(err, "make its folder first"))
+	}
+	a.store.RecordWith(log)
+	a.reopenAudit = log.Reopen
+	return nil
+}
+
+// newServer builds the server for clients.
+func (a *App) newServer() error {
+	c := a.config
+	description, err := apidocs.New(a.BaseURL())
+	if err != nil {
+		return err
+	}
+	page, err := newPage(c)
+	if err != nil {
+		return err
+	}
+	origins := middleware.Origins(c.CORSOrigins)
+	a.server = server.New(server.Config{
+		Handler: routes.New(routes.Options{
+			Store: a.store, Audited: c.AuditLog != "", Verify: a.keys.verify, Description: description, Page: page,
+			Observe: a.requests.Observe, Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
+		}),
+		TLS:             a.certificates.TLS(),
+		CORSHeader:      corsHeader(origins),
+		Logger:          a.logger,
+		MaxConnections:  a.connections,
+		HeaderTimeout:   c.HeaderTimeout,
+		RequestTimeout:  c.RequestTimeout,
+		IdleTimeout:     c.IdleTimeout,
+		ShutdownTimeout: c.ShutdownTimeout,
+	})
+	return nil
+}
+
+// BaseURL returns the URL under which clients reach the server.
+func (a *App) BaseURL() string { return a.config.ServiceURL(a.listeners.address()) }
+
+// Store returns the store, to be filled before [App.Run].
+func (a *App) Store() *storage.Store { return a.store }
+
+// Notice has log called when the server is ready, after the banner.
+func (a *App) Notice(log func(*slog.Logger)) { a.notices = append(a.notices, log) }
+
+// Run serves until ctx is done, or the store has stopped itself after a fault, and then
+// drains requests for SHUTDOWN_TIMEOUT at most. It is called once.
+func (a *App) Run(ctx context.Context) (err error) {
+	ctx, stop := context.WithCancel(ctx) // a terminal that is closed ends it, too
+	defer stop()
+	a.signals.toggleDebugOn(ctx, a.logger, a.level)
+	a.signals.reloadOn(ctx, a.logger,
+		a.keys.reload, a.keys.reloadIssuer, a.certificates.Reload, a.reopenAudit, onTerminalGone(a.options.Stderr, stop))
+	closeControl, controlErr := startControl(ctx, a.config, a.store, a.logger)
+	defer func() { err = errors.Join(err, closeControl()) }()
+	tuneRuntime(a.options.Environ, a.connections, a.config)
+	a.announce(controlErr)
+
+	ctx, cancel := untilStopped(ctx, a.store)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { a.logger.Info("stopping: what is in flight is still answered") })()
+	go a.keys.watch(ctx)
+	go a.certificates.Watch(ctx)
+	notifySystemd(ctx, a.store, a.logger)
+	stopAdmin := a.startAdmin(ctx)
+	err = a.server.Serve(ctx, a.listeners.clients...)
+	stopAdmin()
+	return errors.Join(err, faultOf(a.store))
+}
+
+// announce writes the banner, and then what an operator should know.
+func (a *App) announce(controlErr error) {
+	banner(a.buffer, a.config, a.text, a.BaseURL(), a.options.TokenCommand, a.listeners)
+	a.keys.warn()
+	warnOfConfig(a.config, a.listeners.address(), a.logger)
+	for _, notice := range a.notices {
+		notice(a.logger)
+	}
+	if controlErr != nil {
+		a.logger.Warn("there is no control socket: the commands for plants need this server stopped", "cause", controlErr.Error())
+	}
+}
+
+// Close releases what [Open] has opened, the store before the listeners and the log. It
+// is called after [App.Run] has returned, or without it.
+func (a *App) Close() error {
+	var errs []error
+	for _, release := range slices.Backward(a.closers) {
+		errs = append(errs, release())
+	}
+	a.closers = nil
+	return errors.Join(errs...)
+}
+
+// startControl offers the store to the commands of this program, if it is in a file,
+// which they cannot open at the same time. closeIt is called before the store is closed.
+func startControl(ctx context.Context, c *config.Config, store *storage.Store, logger *slog.Logger) (closeIt func() error, err error) {
+	nothing := func() error { return nil }
+	if c.Storage.Path == "" {
+		return nothing, nil
+	}
+	listener, err := control.Listen(ctx, c.Storage.Path)
+	if err != nil {
+		return nothing, err
+	}
+	//nolint:contextcheck // it ends when it is closed, before the store
+	return control.Start(listener, store, c.MaxBodyBytes, logger).Close, nil
+}
+
+// untilStopped returns a context that is done, too, when the store stops itself after a
+// fault: the process then drains requests and exits, so that its supervisor restarts it.
+func untilStopped(ctx context.Context, store *storage.Store) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-store.Stopped():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// faultOf returns why the store has stopped itself, if it has.
+func faultOf(store *storage.Store) error {
+	select {
+	case <-store.Stopped():
+		return fmt.Errorf("the server ends: %w; start it again, and run plantstore check if it does not start", store.Ready())
+	default:
+		return nil
+	}
+}
+
+// newPage returns the page about the service, nil if DOCS is off.
+func newPage(c *config.Config) (*apidocs.Page, error) {
+	if !c.Docs {
+		return nil, nil //nolint:nilnil // so says the comment
+	}
+	return apidocs.NewPage()
+}
+
+// corsHeader returns the CORS header fields of the server's own error responses, nil if
+// CORS is off.
+func corsHeader(origins middleware.Origins) func(origin string) http.Header {
+	if len(origins) == 0 {
+		return nil
+	}
+	return origins.Header
+}

@@ -1,0 +1,182 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"plantstore/internal/app"
+	"plantstore/internal/auth"
+	"plantstore/internal/config"
+	"plantstore/storage"
+)
+
+// secret is a valid one.
+const secret = "a secret of the tests, long enough for HS256"
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// load returns the configuration of a server on free ports, with a database in dir.
+func load(t *testing.T, dir string, flags map[string]string) *config.Config {
+	t.Helper()
+	all := map[string]string{
+		"ADDR": "127.0.0.1:0", "ADMIN_ADDR": "127.0.0.1:0", "JWT_SECRET": secret, "LOG_FORMAT": "json",
+		"STORAGE_URL": "bbolt:" + filepath.Join(dir, "plants.db"),
+	}
+	maps.Copy(all, flags)
+	c, err := config.Load(config.Sources{Flags: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A syncBuffer is a buffer that the server writes to while a test reads it.
+type syncBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// create sends a plant to the server at base and returns the response.
+func create(t *testing.T, base, body string) (status int, response string) {
+	t.Helper()
+	key, err := auth.ParseSecret(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := auth.Issue(key, auth.Grant{Subject: "test", TTL: time.Hour}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/plants", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// A server is opened, creates a plant over HTTP and is closed; the next one on the same
+// database has the plant.
+func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settings of the runtime are of the process
+	c := load(t, t.TempDir(), nil)
+	const plant = `{"id":1,"name":"Fern"}`
+	for _, want := range []int{http.StatusOK, http.StatusBadRequest} {
+		var log syncBuffer
+		a, err := app.Open(t.Context(), c, app.Options{Stderr: &log, TokenCommand: "the token command"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Notice(func(logger *slog.Logger) { logger.Info("a notice") })
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- a.Run(ctx) }()
+		if got, body := create(t, a.BaseURL(), plant); got != want { // it is connected as soon as it is open
+			t.Errorf("the response is %d %s, want %d", got, body, want)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+		banner, notice := strings.Index(log.String(), `"token_command":"the token command"`), strings.Index(log.String(), "a notice")
+		if banner < 0 || notice < banner {
+			t.Errorf("the log lacks the banner, or the notice after it:\n%s", log.String())
+		}
+	}
+}
+
+// A server that was opened and never run has its store and its ports released.
+func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals are of the process
+	dir := t.TempDir()
+	c := load(t, dir, nil)
+	a, err := app.Open(t.Context(), c, app.Options{Stderr: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := storage.Record{ID: 1}
+	record.Plant.Name = "Fern"
+	for _, err := range a.Store().CreateAll(t.Context(), []storage.Record{record}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	addr := strings.TrimPrefix(a.BaseURL(), "http://")
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	store, err := app.OpenPlants(t.Context(), c, app.ForReading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := store.Count(t.Context()); n != 1 || err != nil {
+		t.Errorf("there are %d plants, %v, want 1", n, err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	again, err := app.Open(t.Context(), load(t, dir, map[string]string{"ADDR": addr}), app.Options{Stderr: io.Discard})
+	if err != nil {
+		t.Fatalf("its port is not released: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What fails in Open leaves nothing open: the same database opens afterwards.
+func TestOpenFails(t *testing.T) { //nolint:paralleltest // the signals are of the process
+	dir := t.TempDir()
+	for name, flags := range map[string]map[string]string{
+		"address":   {"ADDR": "192.0.2.1:0"}, // for documentation only (RFC 5737)
+		"keys":      {"JWT_PUBLIC_KEYS": filepath.Join(dir, "none.pem")},
+		"audit log": {"AUDIT_LOG": filepath.Join(dir, "none", "audit.jsonl")},
+	} {
+		if a, err := app.Open(t.Context(), load(t, dir, flags), app.Options{Stderr: io.Discard}); err == nil {
+			t.Errorf("%s: it opens", name)
+			_ = a.Close()
+		}
+	}
+	a, err := app.Open(t.Context(), load(t, dir, nil), app.Options{Stderr: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,52 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"plantstore/internal/config"
+	"plantstore/internal/printable"
+)
+
+// logsText reports whether the log is text for people rather than JSON for programs.
+func logsText(stderr io.Writer, c *config.Config) bool {
+	return c.LogFormat == "text" || c.LogFormat == "" && printable.IsTerminal(stderr)
+}
+
+// banner writes the addresses and files of the server: in a few lines for people, or as
+// one record for programs. It does so at every log level, since programs wait for it.
+func banner(w io.Writer, c *config.Config, text bool, base, token string, l listeners) {
+	described, docs, metrics, adminURL := base+"/openapi.yaml", "", "", l.adminURL()
+	if c.Docs {
+		docs = base + "/docs"
+	}
+	if adminURL != "" {
+		metrics = adminURL + "/metrics"
+	}
+	if !text {
+		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "base_url", base, "description_url", described,
+			"docs_url", docs, "admin_url", adminURL, "data", DataPlace(c), "audit_log", c.AuditLog, "token_command", token, "addr", strings.Join(l.addresses(), ", "))
+		return
+	}
+	audited := ""
+	if c.AuditLog != "" {
+		audited = "  audit log    " + c.AuditLog + "\n"
+	}
+	fmt.Fprintf(w, "The plant store is ready.\n"+
+		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n%s  get a token  %s\n",
+		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "(ADMIN_ADDR is off)"), DataPlace(c), audited, token)
+	if _, socket := config.UnixPath(l.address()); socket || len(l.clients) > 1 {
+		fmt.Fprintf(w, "  listens on   %s\n", strings.Join(l.addresses(), ", "))
+	}
+}
+
+// DataPlace returns where the plants are, without a password that a URL may hold.
+func DataPlace(c *config.Config) string {
+	if c.Storage.Path != "" {
+		return c.Storage.Path
+	}
+	return c.Storage.Scheme
+}

@@ -1,0 +1,100 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+
+	"plantstore/internal/config"
+	"plantstore/internal/control"
+	"plantstore/storage/bbolt"
+)
+
+const (
+	// secretName is the file of the generated secret, next to the database.
+	secretName = "jwt-secret"
+	// acmeName is the directory next to the database with what came by ACME.
+	acmeName = "acme"
+)
+
+// A File is one that the program reads or writes, and what it is.
+type File struct{ Path, What string }
+
+// Companions lists what lies next to a database.
+func Companions(database string) []File {
+	return []File{
+		{bbolt.WatermarkPath(database), "the watermark of the database"},
+		{bbolt.JournalPath(database), "the journal of the database"},
+		{control.SocketPath(database), "the control socket of the database"},
+		{SecretPath(database), "the secret of the tokens"},
+		{acmePath(database), "the directory of the certificates"},
+	}
+}
+
+// SecretPath returns the file of the secret that is generated for a database.
+func SecretPath(database string) string { return filepath.Join(filepath.Dir(database), secretName) }
+
+// acmePath returns the default of ACME_CACHE.
+func acmePath(database string) string { return filepath.Join(filepath.Dir(database), acmeName) }
+
+// UsedAs returns what a file is for a server with this configuration, such as "the audit
+// log", empty if it is none of its files.
+func UsedAs(c *config.Config, file string) string {
+	if what := neededAs(c, file); what != "" {
+		return what
+	}
+	if c.AuditLog != config.AuditStdout && SameFile(file, c.AuditLog) {
+		return "the audit log"
+	}
+	return ""
+}
+
+// neededAs is [UsedAs] without the audit log.
+func neededAs(c *config.Config, file string) string {
+	files := []File{{c.JWTSecretFile, "the secret of the tokens"}, {c.StorageURLFile, "the file of the storage URL"}}
+	for _, key := range c.JWTPublicKeys {
+		files = append(files, File{key, "a public key of the tokens"})
+	}
+	files = append(files, File{c.TLSCertFile, "the certificate for TLS"}, File{c.TLSKeyFile, "the private key for TLS"}, File{c.ACMECache, "the directory of the certificates"})
+	if database := c.Storage.Path; database != "" {
+		files = append(append(files, File{database, "the database itself"}), Companions(database)...)
+	}
+	for _, f := range files {
+		if SameFile(file, f.Path) {
+			return f.What
+		}
+	}
+	return ""
+}
+
+// SameFile reports whether two paths name the same file, which need not exist. An empty
+// path names none.
+func SameFile(path, other string) bool {
+	if path == "" || other == "" {
+		return false
+	}
+	if filepath.Clean(path) == filepath.Clean(other) {
+		return true
+	}
+	a, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(other)
+	return err == nil && os.SameFile(a, b)
+}
+
+// checkAuditLog refuses as audit log a file of the server itself, or one of inputs, which
+// are read: lines in it would be taken for secrets, or lost.
+func checkAuditLog(c *config.Config, inputs []string) error {
+	if c.AuditLog == "" || c.AuditLog == config.AuditStdout {
+		return nil
+	}
+	needed := neededAs(c, c.AuditLog) != ""
+	for _, file := range inputs {
+		needed = needed || SameFile(c.AuditLog, file)
+	}
+	if needed {
+		return config.Invalid("AUDIT_LOG (--audit-log): %s is a file that the server needs for itself: name another one", c.AuditLog)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package app_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plantstore/internal/app"
+	"plantstore/internal/config"
+)
+
+// Each file next to the database is in the table of docs/operations.md and refused as
+// destination and as audit log.
+func TestCompanions(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := load(t, "data", nil)
+	for _, file := range append(app.Companions(c.Storage.Path), app.File{Path: c.Storage.Path, What: "the database itself"}) {
+		if row := "\n| `" + filepath.Base(file.Path) + "` |"; !strings.Contains(string(text), row) {
+			t.Errorf("docs/operations.md has no row %q", strings.TrimSpace(row))
+		}
+		if got := app.UsedAs(c, file.Path); got != file.What {
+			t.Errorf("%s is %q, want %q", file.Path, got, file.What)
+		}
+		a, err := app.Open(t.Context(), load(t, "data", map[string]string{"AUDIT_LOG": file.Path}), app.Options{Stderr: io.Discard})
+		if !errors.As(err, new(*config.InvalidError)) {
+			t.Errorf("audit log %s: %v, want that it is invalid", file.Path, err)
+		}
+		if a != nil {
+			_ = a.Close()
+		}
+	}
+	for _, other := range []string{"data/other.db", "data/plants.jsonl", "", config.AuditStdout} {
+		if got := app.UsedAs(c, other); got != "" {
+			t.Errorf("%s is %q, want nothing", other, got)
+		}
+	}
+}

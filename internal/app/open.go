@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"plantstore/internal/config"
+	"plantstore/internal/control"
+	"plantstore/storage"
+)
+
+// An Access is what a command does with the store.
+type Access int
+
+// The kinds of access.
+const (
+	ForReading Access = iota // creates and changes nothing
+	ForSalvage               // likewise, of files that may be corrupt
+	ForWriting
+)
+
+// Plants is the store that a command uses: a [storage.Store], or a [control.Client] of
+// the one that a server has open.
+type Plants interface {
+	control.Store
+	io.Closer
+}
+
+// OpenPlants opens the store for a command, or connects to the server that has it open.
+func OpenPlants(ctx context.Context, c *config.Config, a Access) (Plants, error) {
+	if c.Storage.Path == "" { // no file: the engine serves several processes
+		return openLocal(ctx, c, a)
+	}
+	// A server that responds has the file open for sure. Trying the file first
+	// would come to the same, after waiting for its lock.
+	client, dialErr := control.Dial(ctx, c.Storage.Path)
+	if dialErr == nil {
+		return client, nil
+	}
+	store, err := openLocal(ctx, c, a)
+	if !errors.Is(err, storage.ErrLocked) {
+		return store, err
+	}
+	if !errors.Is(dialErr, context.DeadlineExceeded) { // a server may have just started
+		client, dialErr = control.Dial(ctx, c.Storage.Path)
+	}
+	if dialErr != nil {
+		return nil, fmt.Errorf("database %s is %w, and no server answers for it (%w): wait until that process has ended",
+			c.Storage.Path, storage.ErrLocked, dialErr)
+	}
+	return client, nil
+}
+
+// openLocal is [OpenStore] for [OpenPlants]: without a store it returns nil.
+func openLocal(ctx context.Context, c *config.Config, a Access) (Plants, error) {
+	store, err := OpenStore(ctx, c, a)
+	if err != nil {
+		return nil, err
+	}
+	return store, nil
+}
+
+// OpenStore opens the store in this process. The error matches [storage.ErrLocked] if
+// another one has it open.
+func OpenStore(ctx context.Context, c *config.Config, a Access) (*storage.Store, error) {
+	store, err := Engines().Open(ctx, c.StorageURL, storage.Options{ReadOnly: a != ForWriting, Damaged: a == ForSalvage})
+	return store, AdviseDatabase(err)
+}
+
+// ServerRuns returns err, or, if it is [storage.ErrLocked] because of a server, the
+// advice to stop that. other is an alternative, such as ", or name another file".
+func ServerRuns(ctx context.Context, database string, err error, other string) error {
+	if !errors.Is(err, storage.ErrLocked) {
+		return err
+	}
+	client, dialErr := control.Dial(ctx, database)
+	if dialErr != nil {
+		return err
+	}
+	return errors.Join(StopServer(database, other), client.Close())
+}
+
+// StopServer returns the error of a command that does not work while a server runs.
+func StopServer(database, other string) error {
+	return fmt.Errorf("a server runs on %s: stop it first%s", database, other)
+}

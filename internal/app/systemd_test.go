@@ -1,0 +1,110 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plantstore/storage"
+)
+
+// A patient is a store that says how it is.
+type patient struct {
+	state atomic.Pointer[error]
+}
+
+func (p *patient) Ready() error { return *p.state.Load() }
+
+// The watchdog is fed while the store can do its work, and not while it hangs.
+func TestWatchdog(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const interval = time.Second
+		var alive atomic.Int64
+		var well error
+		away, stuck := storage.ErrUnavailable, fmt.Errorf("%w: %w", storage.ErrUnavailable, storage.ErrCommitHangs)
+		store := new(patient)
+		store.state.Store(&well)
+		ctx, cancel := context.WithCancel(t.Context())
+		go watchdog(ctx, interval, store, func() { alive.Add(1) })
+		synctest.Wait()
+		for _, phase := range []struct {
+			state *error
+			want  int64
+		}{{&well, 10}, {&stuck, 0}, {&away, 10}, {&stuck, 0}, {&well, 10}} {
+			store.state.Store(phase.state)
+			alive.Store(0)
+			time.Sleep(10*interval + interval/2)
+			if got := alive.Load(); got != phase.want {
+				t.Errorf("%v: %d signs of life in 10 intervals, want %d", *phase.state, got, phase.want)
+			}
+			time.Sleep(interval / 2) // to the same place between two ticks
+			synctest.Wait()
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+// systemd hears of the server twice in each interval of its watchdog, as sd_watchdog_enabled(3)
+// recommends: once would be too late as often as not. Without a watchdog it hears of
+// the beginning and the end.
+func TestSupervisorIsTold(t *testing.T) {
+	t.Parallel()
+	const alive = "WATCHDOG=1"
+	for interval, signs := range map[time.Duration][]string{0: nil, 30 * time.Second: {alive, alive, alive, alive}} {
+		synctest.Test(t, func(t *testing.T) {
+			heard := make(chan string, 100)
+			s := &supervisor{notify: func(state string) error {
+				heard <- state
+				return nil
+			}}
+			var well error
+			store := new(patient)
+			store.state.Store(&well)
+			ctx, cancel := context.WithCancel(t.Context())
+			s.follow(ctx, interval, store)
+			time.Sleep(59 * time.Second)
+			cancel()
+			synctest.Wait()
+			close(heard)
+			var got []string
+			for state := range heard {
+				got = append(got, state)
+			}
+			if want := slices.Concat([]string{"READY=1"}, signs, []string{"STOPPING=1"}); !slices.Equal(got, want) {
+				t.Errorf("interval %v: it hears %q, want %q", interval, got, want)
+			}
+		})
+	}
+}
+
+// That systemd cannot be told anything is said once, and again when it is so for
+// another reason or after it could be told.
+func TestSupervisorIsGone(t *testing.T) {
+	t.Parallel()
+	gone, refused := errors.New("it is gone"), errors.New("it refuses")
+	var log bytes.Buffer
+	var now error
+	s := &supervisor{logger: slog.New(slog.NewTextHandler(&log, nil)), notify: func(string) error { return now }}
+	for i, phase := range []struct {
+		err  error
+		want int // lines in the log so far
+	}{{nil, 0}, {gone, 1}, {refused, 2}, {nil, 2}, {refused, 3}} {
+		now = phase.err
+		for range 3 {
+			s.tell("WATCHDOG=1")
+		}
+		if got := strings.Count(log.String(), "level=WARN"); got != phase.want {
+			t.Errorf("phase %d: %d warnings, want %d:\n%s", i, got, phase.want, log.String())
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package auth
+
+import (
+	"crypto/ed25519"
+	"crypto/rsa"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// The limits of an RSA modulus in bits. The minimum is that of RFC 7518, section 3.3; the
+// maximum keeps verification well below a millisecond.
+const (
+	minRSA = 2048
+	maxRSA = 8192
+)
+
+// smallFactor limits the trial division of a modulus, which takes a few milliseconds.
+// NIST SP 800-89, 5.3.3, requires 752.
+const smallFactor = 1 << 16
+
+// maxPrimeTest is the maximum length in bits of moduli that are tested for primality. A
+// longer one would take half a second.
+const maxPrimeTest = 4096
+
+// fermatSteps limits the search for two close factors. The factors of a random key take
+// some 2^900 steps.
+const fermatSteps = 100
+
+// checkRSA rejects a key that is too short, too long or easily factored (NIST SP 800-89,
+// 5.3.3).
+func checkRSA(key *rsa.PublicKey) error {
+	if bits := key.N.BitLen(); bits < minRSA || bits > maxRSA {
+		return fmt.Errorf("%w: an RSA key must have %d to %d bits, and has %d", ErrUnfitKey, minRSA, maxRSA, bits)
+	}
+	if key.E < 3 || key.E%2 == 0 || key.E > math.MaxInt32 { // the limit of crypto/rsa
+		return fmt.Errorf("%w: an RSA key cannot have the exponent %d", ErrUnfitKey, key.E)
+	}
+	if factor := factorOf(key.N); factor != "" {
+		return fmt.Errorf("%w: the modulus of the RSA key %s, so that anybody can sign with it; make another key", ErrUnfitKey, factor)
+	}
+	return nil
+}
+
+// factorOf describes why a modulus is easily factored; empty: it is not.
+func factorOf(n *big.Int) string {
+	if n.Bit(0) == 0 {
+		return "is even"
+	}
+	if factor := smallestFactor(n); factor > 0 {
+		return fmt.Sprintf("has the factor %d", factor)
+	}
+	switch {
+	case n.BitLen() <= maxPrimeTest && n.ProbablyPrime(0):
+		return "is a prime"
+	case closeFactors(n):
+		return "is the product of two numbers that are close to each other"
+	}
+	return ""
+}
+
+// smallestFactor returns the least odd prime below [smallFactor] that divides n, or 0.
+// It divides by products of primes that fit in 64 bits.
+func smallestFactor(n *big.Int) uint64 {
+	divisor, rest := new(big.Int), new(big.Int)
+	primes := oddPrimes(smallFactor)
+	for len(primes) > 0 {
+		product, count := uint64(1), 0
+		for count < len(primes) && product <= math.MaxUint64/primes[count] {
+			product *= primes[count]
+			count++
+		}
+		r := rest.Rem(n, divisor.SetUint64(product)).Uint64()
+		if i := slices.IndexFunc(primes[:count], func(p uint64) bool { return r%p == 0 }); i >= 0 {
+			return primes[i]
+		}
+		primes = primes[count:]
+	}
+	return 0
+}
+
+// oddPrimes returns the odd primes below a limit, by the sieve of Eratosthenes.
+func oddPrimes(below int) (primes []uint64) {
+	composite := make([]bool, below)
+	for i := 3; i < below; i += 2 {
+		if composite[i] {
+			continue
+		}
+		primes = append(primes, uint64(i))
+		for j := i * i; j < below; j += 2 * i {
+			composite[j] = true
+		}
+	}
+	return primes
+}
+
+// closeFactors reports whether n has two factors near its square root. By Fermat's
+// method, a*a - n is then the square of half their difference.
+func closeFactors(n *big.Int) bool {
+	a, one := new(big.Int).Sqrt(n), big.NewInt(1)
+	if new(big.Int).Mul(a, a).Cmp(n) < 0 {
+		a.Add(a, one)
+	}
+	square, root := new(big.Int), new(big.Int)
+	for range fermatSteps {
+		square.Sub(square.Mul(a, a), n)
+		root.Sqrt(square)
+		if root.Mul(root, root).Cmp(square) == 0 {
+			return true
+		}
+		a.Add(a, one)
+	}
+	return false
+}
+
+// checkEd25519 rejects a key that is not the canonical encoding of a point on the curve,
+// or that has small order: anyone can forge a signature for such a key, which is valid for
+// many messages (RFC 8032, 5.1.3; Chalkias, Garillot, Nikolaenko: Taming the Many EdDSAs).
+func checkEd25519(key ed25519.PublicKey) error {
+	if len(key) != ed25519.PublicKeySize {
+		return fmt.Errorf("%w: an Ed25519 key has %d bytes, not %d", ErrUnfitKey, ed25519.PublicKeySize, len(key))
+	}
+	bytes := slices.Clone(key)
+	bytes[31] &= 0x7f // the sign of x
+	slices.Reverse(bytes)
+	y := new(big.Int).SetBytes(bytes)
+	p := fieldOfEd25519()
+	reduced := new(big.Int).Mod(y, p)
+	switch {
+	case hasSmallOrder(reduced, p):
+		return fmt.Errorf("%w: the Ed25519 key is a point of small order, so that anybody can sign with it; make another key", ErrUnfitKey)
+	case y.Cmp(p) >= 0, !onEd25519(reduced, p):
+		return fmt.Errorf("%w: it is not a point on the curve of Ed25519", ErrUnfitKey)
+	}
+	return nil
+}
+
+// fieldOfEd25519 returns the prime 2^255 - 19.
+func fieldOfEd25519() *big.Int {
+	p := new(big.Int).Lsh(big.NewInt(1), 255)
+	return p.Sub(p, big.NewInt(19))
+}
+
+// hasSmallOrder reports whether y belongs to a point whose order divides eight: y is 1
+// (order 1), -1 (2), 0 (4), or one of two values that differ in sign (8).
+func hasSmallOrder(y, p *big.Int) bool {
+	eighth, _ := new(big.Int).SetString("7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7", 16)
+	one := big.NewInt(1)
+	small := []*big.Int{new(big.Int), one, new(big.Int).Sub(p, one), eighth, new(big.Int).Sub(p, eighth)}
+	return slices.ContainsFunc(small, func(s *big.Int) bool { return s.Cmp(y) == 0 })
+}
+
+// onEd25519 reports whether the curve has a point with this y: x*x = (y*y - 1) /
+// (d*y*y + 1) must be a square.
+func onEd25519(y, p *big.Int) bool {
+	d := new(big.Int).ModInverse(big.NewInt(121666), p)
+	d.Mul(d, big.NewInt(-121665))
+	square := new(big.Int).Mul(y, y)
+	above := new(big.Int).Sub(square, big.NewInt(1))
+	below := new(big.Int).Mul(d, square)
+	below.Add(below, big.NewInt(1))
+	product := above.Mul(above, below)
+	return big.Jacobi(product.Mod(product, p), p) >= 0
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v3"
+)
+
+// oneArgument refuses any number of arguments but one.
+func oneArgument(_ context.Context, cmd *cli.Command) error {
+	if cmd.NArg() != 1 {
+		return misuseOf(cmd, "%s takes one argument, %s, after its flags, but got %d", cmd.FullName(), cmd.ArgsUsage, cmd.NArg())
+	}
+	return noneEmpty(cmd)
+}
+
+// atMostOneArgument refuses more than one argument.
+func atMostOneArgument(_ context.Context, cmd *cli.Command) error {
+	if cmd.NArg() > 1 {
+		return misuseOf(cmd, "%s takes at most one argument, %s, after its flags, but got %d", cmd.FullName(), cmd.ArgsUsage, cmd.NArg())
+	}
+	return noneEmpty(cmd)
+}
+
+// someArguments refuses no arguments at all.
+func someArguments(_ context.Context, cmd *cli.Command) error {
+	if cmd.NArg() == 0 {
+		return misuseOf(cmd, "%s needs %s", cmd.FullName(), cmd.ArgsUsage)
+	}
+	return noneEmpty(cmd)
+}
+
+// noneEmpty refuses an empty argument, which a shell makes of a variable that is
+// not set.
+func noneEmpty(cmd *cli.Command) error {
+	if slices.Contains(cmd.Args().Slice(), "") {
+		return misuseOf(cmd, "%s needs %s, but got an empty one", cmd.FullName(), cmd.ArgsUsage)
+	}
+	return nil
+}

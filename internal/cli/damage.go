@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"plantstore/internal/printable"
+	"plantstore/storage"
+	"plantstore/storage/bbolt"
+)
+
+// mend is what can be done about a damaged database.
+const mend = "restore a backup, or save what is whole with plantstore plants export --skip-damaged"
+
+// damaged returns err, or, if it is about damage, prints the findings and returns
+// one of exit code 3 that says what that means.
+func damaged(p *Process, err error, format string, args ...any) error {
+	var damage *bbolt.DamageError
+	if !errors.As(err, &damage) {
+		return err
+	}
+	if err := writeFindings(p.Stderr, damage.Report); err != nil {
+		return err
+	}
+	return findings(format, args...)
+}
+
+// writeFindings prints a report for people.
+func writeFindings(w io.Writer, report storage.Report) error {
+	for _, note := range report.Notes {
+		if _, err := fmt.Fprintln(w, "note:", printable.Line(note)); err != nil {
+			return err
+		}
+	}
+	for _, damage := range report.Damage {
+		if _, err := fmt.Fprintln(w, printable.Line(damage)); err != nil {
+			return err
+		}
+	}
+	if report.More > 0 {
+		if _, err := fmt.Fprintf(w, "and %s\n", counted(report.More, "more finding", "more findings")); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s whole, %s\n", counted(report.Plants, "plant is", "plants are"),
+		counted(int64(len(report.Damage))+report.More, "finding", "findings"))
+	return err
+}
+
+// writeFindingsJSON prints a report for programs.
+func writeFindingsJSON(w io.Writer, report storage.Report) error {
+	if err := json.MarshalWrite(w, report, jsontext.WithIndent("  ")); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package cli
-
-import "math"
-
-// maxOpenFiles returns how many files the process may have open.
-func maxOpenFiles() int { return math.MaxInt32 }

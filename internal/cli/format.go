@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/printable"
+	"plantstore/internal/transfer"
+)
+
+// fileFormat returns the format that --format names, or that of the file.
+func fileFormat(cmd *cli.Command, file string) (transfer.Format, error) {
+	if !cmd.IsSet("format") {
+		return transfer.FormatOf(file), nil
+	}
+	format, err := transfer.ParseFormat(cmd.String("format"))
+	if err != nil {
+		return format, misuse("--format: %v", err)
+	}
+	return format, nil
+}
+
+// safeFormat returns format, for spreadsheets if the flag says so. It refuses the flag
+// with another format than CSV.
+func safeFormat(cmd *cli.Command, format transfer.Format) (transfer.Format, error) {
+	switch {
+	case !cmd.Bool(flagSafe):
+		return format, nil
+	case format != transfer.CSV:
+		return format, misuse("--%s: is for CSV: add --format csv, or leave it out", flagSafe)
+	}
+	return transfer.SafeCSV, nil
+}
+
+// plantWriter returns what writes plants to w in the format that the flags name.
+func plantWriter(w io.Writer, cmd *cli.Command) (transfer.Writer, error) {
+	name := cmd.String("format")
+	if cmd.Bool(flagSafe) && name != "csv" {
+		_, err := safeFormat(cmd, transfer.JSONLines)
+		return nil, err
+	}
+	if name == "table" || name == "" && printable.IsTerminal(w) {
+		return newTable(w), nil
+	}
+	if name == "" {
+		name = "jsonl"
+	}
+	format, err := transfer.ParseFormat(name)
+	if err != nil {
+		return nil, misuse("--format: %q: must be table, jsonl or csv", name)
+	}
+	if format, err = safeFormat(cmd, format); err != nil {
+		return nil, err
+	}
+	return transfer.NewWriter(w, format), nil
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/app"
+	"plantstore/internal/config"
+	"plantstore/internal/secretfile"
+)
+
+// loadConfig reads the configuration for a command, and reports on stderr the files with
+// secrets that other users can read, unless it is to be quiet.
+func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
+	report := reportOnStderr(p)
+	if cmd.Bool("quiet") {
+		report = nil
+	}
+	return loadConfigAnd(p, cmd, report)
+}
+
+// reportOnStderr returns what reports a file with a secret that other users can read.
+func reportOnStderr(p *Process) secretfile.Report {
+	return secretfile.Once(func(e secretfile.Exposure) {
+		fmt.Fprintln(p.Stderr, "plantstore: warning:", e)
+	})
+}
+
+// loadConfigAnd is loadConfig with another report.
+func loadConfigAnd(p *Process, cmd *cli.Command, report secretfile.Report) (*config.Config, error) {
+	dotenv, err := readDotenv(report)
+	if err != nil {
+		return nil, err
+	}
+	flags, err := givenFlags(cmd)
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Load(config.Sources{Flags: flags, Environ: p.environ(), Dotenv: dotenv})
+	if err != nil {
+		return nil, misuseBy(err)
+	}
+	if c.StorageURLFile != "" {
+		if !slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "storage-url" }) {
+			return c, nil // it has nothing to do with the store
+		}
+		if err := readStorageURL(c, report); err != nil {
+			return nil, err
+		}
+	}
+	return c, app.Engines().Know(c.Storage)
+}
+
+// readStorageURL reads the file of STORAGE_URL_FILE.
+func readStorageURL(c *config.Config, report secretfile.Report) error {
+	err := c.ReadStorageURL(report)
+	if errors.Is(err, config.ErrStorageURL) {
+		return misuse("STORAGE_URL_FILE: %v", err)
+	}
+	if err != nil {
+		return fmt.Errorf("STORAGE_URL_FILE: %w", app.AdviseRead(err, "name the file with the storage URL"))
+	}
+	return nil
+}
+
+// readDotenv returns the values in .env, if there is one.
+func readDotenv(report secretfile.Report) (map[string]string, error) {
+	dotenv, err := config.ReadDotenv(".env", report)
+	switch {
+	case errors.Is(err, config.ErrDotenv):
+		return nil, misuse(".env: %v", err)
+	case errors.Is(err, secretfile.ErrUntrusted):
+		return nil, fmt.Errorf("%s: %w; or go to another directory", absolute("."), err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w; it may be the configuration that is meant: make it a file that this user can read, or go to another folder",
+			absolute(".env"), reason(err))
+	}
+	return dotenv, nil
+}
+
+// loadServerConfig reads the configuration for a command that runs a server by it, or
+// shows it. It reports nothing, but leaves that to the command.
+func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
+	var exposed []secretfile.Exposure
+	c, err := loadConfigAnd(p, cmd, func(e secretfile.Exposure) { exposed = append(exposed, e) })
+	if err != nil {
+		return nil, err
+	}
+	c.Exposed = exposed
+	if err := c.CheckServe(); err != nil {
+		return nil, misuseBy(err)
+	}
+	return c, nil
+}
+
+// absolute returns the path in full, if the folder it is relative to can be told.
+func absolute(path string) string {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return full
+}
+
+// givenFlags returns the values of the flags that were given, by the names of
+// the options in the environment. It refuses a flag as value of another one: the
+// value was left out, or a shell variable empty.
+func givenFlags(cmd *cli.Command) (map[string]string, error) {
+	given := make(map[string]string)
+	for _, o := range config.Options() {
+		if o.Flag == "" || !cmd.IsSet(o.Flag) {
+			continue
+		}
+		text := fmt.Sprint(cmd.Value(o.Flag))
+		if strings.HasPrefix(text, "--") {
+			return nil, misuseOf(cmd, "--%s needs a value, and got %q", o.Flag, text)
+		}
+		given[o.Env] = text
+	}
+	return given, nil
+}

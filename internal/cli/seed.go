@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/app"
+	"plantstore/internal/config"
+	"plantstore/internal/transfer"
+)
+
+// The flags of serve for workshops and tests of clients. They are not options of the
+// configuration, since the other commands have no use for them.
+const (
+	flagEphemeral = "ephemeral"
+	flagSeed      = "seed"
+)
+
+func seedFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: flagEphemeral, Usage: "keep the plants, and the secret, in a new temporary folder that is gone at exit", HideDefault: true},
+		&cli.StringFlag{Name: flagSeed, Usage: "import this `FILE`, JSON Lines or CSV, before serving; ids that are taken are skipped"},
+	}
+}
+
+// seed imports the file of --seed, if that is given, before the server runs.
+func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, server *app.App) error {
+	file := cmd.String(flagSeed)
+	if file == "" {
+		return nil
+	}
+	i := &importer{p: p, cmd: cmd, limit: c.MaxBodyBytes, options: transfer.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
+	if err := i.importFile(ctx, file); err != nil {
+		return fmt.Errorf("--%s: %w", flagSeed, err)
+	}
+	if i.sum.Bad > 0 {
+		return findings("--%s: %s has %s: %s", flagSeed, file, counted(i.sum.Bad, "bad line", "bad lines"), i.remedy("mend the file and start again"))
+	}
+	server.Notice(func(logger *slog.Logger) {
+		logger.Info("seeded", "file", file, "created", i.sum.Created, "identical", i.sum.Identical, "skipped", i.sum.Skipped)
+	})
+	return nil
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// A command that knows no context ends some time after a signal, and what must not
+// outlive it is removed.
+func TestBoundedShutdown(t *testing.T) {
+	t.Parallel()
+	release, waits := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-waits
+		cancel()
+	}()
+	removed := 0
+	s := newShutdown()
+	err := s.bound(ctx, func() error {
+		s.onExit(func() error { removed++; return nil })
+		close(waits)
+		<-release
+		return nil
+	})
+	if !errors.Is(err, errInterrupted) || removed != 1 {
+		t.Errorf("%v, removed %d times", err, removed)
+	}
+	close(release)
+}
+
+// A command that bounds its shutdown itself is waited for.
+func TestShutdownBySelf(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := newShutdown()
+	want := errors.New("done")
+	err := s.bound(ctx, func() error {
+		s.bySelf()
+		cancel()
+		return want
+	})
+	if !errors.Is(err, want) {
+		t.Error(err)
+	}
+}

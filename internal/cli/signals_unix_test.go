@@ -1,0 +1,139 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// sendHangUp sends SIGHUP to the server in this process.
+func sendHangUp(t *testing.T) {
+	t.Helper()
+	caught := make(chan os.Signal, 1) // so that the signal does not end this process
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hangUp sends SIGHUP, as an operator does, and waits until the server is done with it,
+// which shows in whether it accepts these tokens.
+func hangUp(t *testing.T, base string, tokens map[string]bool) {
+	t.Helper()
+	sendHangUp(t)
+	for token, want := range tokens {
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+			status, _ := post(t, base, token, fmt.Sprintf(`{"id":%d,"name":"x"}`, lastID.Add(1)))
+			if (status == http.StatusOK) == want {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("after SIGHUP a token is not accepted: %t", want)
+			}
+		}
+	}
+}
+
+// Secrets, public keys and the set of the issuer are rotated by SIGHUP. Tokens of a key that is
+// gone are refused, though they were accepted before.
+func TestKeysAreReloaded(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var set atomic.Pointer[string]
+	publish := func(text string) { set.Store(&text) }
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, *set.Load())
+	}))
+	t.Cleanup(issuer.Close)
+	publish(ed25519Set(t, "issued", "1"))
+	writeKeyPair(t, "a")
+	writeFile(t, "secrets", secret+"\n")
+	s := startServer(t, "plantstore", []string{
+		"JWT_SECRET_FILE=secrets", "JWT_PUBLIC_KEYS=a.pub", "JWT_JWKS_URL=" + issuer.URL, "JWT_LEEWAY=1s",
+	})
+	base := s.ready(t).BaseURL
+	sign := func(file string) string { return token(t, []string{"JWT_JWKS_URL=" + issuer.URL}, "--key", file) }
+	oldSecret := token(t, []string{"JWT_SECRET_FILE=secrets"})
+	oldKey, oldIssued := sign("a.pem"), sign("issued.pem")
+	checkCreates(t, base, map[string]bool{oldSecret: true, oldKey: true, oldIssued: true})
+
+	writeFile(t, "secrets", "new "+secret+"\n"+secret+"\n")
+	newSecret := token(t, []string{"JWT_SECRET_FILE=secrets"})
+	writeKeyPair(t, "a")
+	publish(ed25519Set(t, "issued", "2"))
+	newKey, newIssued := sign("a.pem"), sign("issued.pem")
+	checkCreates(t, base, map[string]bool{newSecret: false, newKey: false, newIssued: false})
+	hangUp(t, base, map[string]bool{
+		oldSecret: true, newSecret: true, oldKey: false, newKey: true, oldIssued: false, newIssued: true,
+	})
+
+	// What is wrong changes nothing, and the rest is changed all the same.
+	publish("garbage")
+	writeFile(t, "secrets", "new "+secret+"\n")
+	hangUp(t, base, map[string]bool{oldSecret: false, newSecret: true, newKey: true, newIssued: true})
+	publish(ed25519Set(t, "issued", "3"))
+	writeFile(t, "secrets", "weak\n")
+	lastIssued := sign("issued.pem")
+	hangUp(t, base, map[string]bool{newSecret: true, newKey: true, newIssued: false, lastIssued: true})
+
+	log := s.log()
+	for _, want := range []string{
+		`"level":"INFO","msg":"reloaded"`,
+		`"cause":"JWT_JWKS_URL: the keys of ` + issuer.URL + `: it is not a JWK Set`,
+		`"cause":"JWT_SECRET_FILE: secrets: line 1: the secret is too weak`,
+	} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %s:\n%s", want, log)
+		}
+	}
+}
+
+// The secret beside the database is gone: SIGHUP makes no new one, and a server that
+// is started without it says what that means.
+func TestLostSecret(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := startServer(t, "plantstore", []string{"AUDIT_LOG=audit.jsonl"})
+	base, issued := s.ready(t).BaseURL, token(t, nil)
+	for _, err := range []error{os.Remove("data/jwt-secret"), os.Rename("audit.jsonl", "before.jsonl")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sendHangUp(t)
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat("audit.jsonl"); err == nil { // the last thing that is reloaded
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the audit log was not opened again")
+		}
+	}
+	if status, body := post(t, base, issued, `{"id":1,"name":"Aloe"}`); status != http.StatusOK {
+		t.Errorf("a token of before is refused: %s", body)
+	}
+	if _, err := os.Stat("data/jwt-secret"); err == nil {
+		t.Error("a new secret was made")
+	}
+	if log := s.log(); !strings.Contains(log, `"msg":"not reloaded: what was in force stays so`) || !strings.Contains(log, "put it back") {
+		t.Errorf("its log:\n%s", log)
+	}
+
+	text := "LOG_FORMAT=text"
+	again := startServer(t, "plantstore", []string{text})
+	if log := again.first + again.log(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "a new secret was made") {
+		t.Errorf("after a restart its log:\n%s", log)
+	}
+	if log := startServer(t, "plantstore", []string{text, "STORAGE_URL=new/plants.db"}).log(); strings.Contains(log, "WARN") {
+		t.Errorf("on a new database its log:\n%s", log)
+	}
+}

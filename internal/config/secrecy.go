@@ -1,0 +1,109 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"plantstore/internal/auth"
+	"plantstore/internal/secretfile"
+	"plantstore/storage"
+)
+
+// maxStorageURL bounds the file of STORAGE_URL_FILE, in bytes.
+const maxStorageURL = 64 << 10
+
+// shown returns a value as everybody may see it (C4.25). What cannot be read with
+// certainty is hidden.
+func (o Option) shown(text string) string {
+	switch {
+	case text == "":
+		return ""
+	case o.Secret:
+		return auth.Redacted
+	}
+	switch o.Env {
+	case "STORAGE_URL":
+		return shownStorage(text)
+	case "JWT_JWKS_URL":
+		return shownIssuer(text)
+	case "ADDR", "ADMIN_ADDR", "BASE_URL", "ACME_DIRECTORY": // which have no user
+		if strings.Contains(text, "@") {
+			return storage.ShownURL(text)
+		}
+	}
+	return text
+}
+
+func shownStorage(text string) string {
+	loc, err := storage.ParseURL(text)
+	if err != nil {
+		return auth.Redacted
+	}
+	return loc.String()
+}
+
+// shownIssuer hides the query, which may hold a secret.
+func shownIssuer(text string) string {
+	if auth.CheckJWKSURL(text) != nil {
+		return auth.Redacted
+	}
+	place, _, hasQuery := strings.Cut(text, "?")
+	if hasQuery {
+		place += "?" + auth.Redacted
+	}
+	return place
+}
+
+// checkFlag refuses a secret in a flag, which every user of the machine can read in the
+// list of processes (C4.25).
+func (o Option) checkFlag(text string) error {
+	secret := false
+	switch o.Env {
+	case "STORAGE_URL":
+		loc, err := storage.ParseURL(text)
+		secret = err != nil || loc.HasPassword()
+	case "JWT_JWKS_URL":
+		u, err := url.Parse(text)
+		secret = err != nil || storage.HasSecretOption(u.RawQuery)
+	}
+	if !secret {
+		return nil
+	}
+	remedy := "set " + o.Env + " in the environment"
+	if o.Env == "STORAGE_URL" {
+		remedy += ", or name a file with the URL by STORAGE_URL_FILE or --storage-url-file"
+	}
+	return fmt.Errorf("it has a password in it, which other users can read in the list of processes: %s", remedy)
+}
+
+// ReadStorageURL reads the file of STORAGE_URL_FILE, if one is given, and puts the URL in
+// it in its place. A file that cannot be read fails as [secretfile.Read] does, which
+// calls report; what is in it, with [ErrStorageURL].
+func (c *Config) ReadStorageURL(report secretfile.Report) error {
+	if c.StorageURLFile == "" {
+		return nil
+	}
+	contents, err := secretfile.Read(c.StorageURLFile, maxStorageURL, report)
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSuffix(strings.TrimPrefix(string(contents), byteOrderMark), "\n")
+	text = strings.TrimSuffix(text, "\r")
+	if err := c.setStorage(text); err != nil {
+		return fmt.Errorf("%s: %w: %w", c.StorageURLFile, ErrStorageURL, err)
+	}
+	return nil
+}
+
+// ErrStorageURL is about a file that holds no storage URL.
+var ErrStorageURL = errors.New("it must hold one line with a storage URL")
+
+func (c *Config) setStorage(text string) (err error) {
+	c.StorageURL = text
+	if c.Storage, err = storage.ParseURL(text); err != nil {
+		return err
+	}
+	return checkText(text)
+}

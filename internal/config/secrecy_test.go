@@ -1,0 +1,173 @@
+package config_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plantstore/internal/config"
+	"plantstore/internal/secretfile"
+)
+
+// Of the two ways to give the secret the stronger source wins; from the same one
+// there is only one.
+func TestSecretOrFile(t *testing.T) {
+	t.Parallel()
+	const long = "a secret of more than thirty-two bytes"
+	text, file := map[string]string{"JWT_SECRET": long}, map[string]string{"JWT_SECRET_FILE": "f"}
+	both := map[string]string{"JWT_SECRET": long, "JWT_SECRET_FILE": "f"}
+	for name, test := range map[string]struct {
+		sources            config.Sources
+		wantText, wantFile string
+		wrong              bool
+	}{
+		"flag over environment": {config.Sources{Flags: file, Environ: text}, "", "f", false},
+		"environment over .env": {config.Sources{Environ: text, Dotenv: file}, long, "", false},
+		"the other way":         {config.Sources{Environ: file, Dotenv: text}, "", "f", false},
+		"both":                  {config.Sources{Environ: both}, "", "", true},
+		"both in .env":          {config.Sources{Dotenv: both}, "", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := config.Load(test.sources)
+			if test.wrong {
+				if err == nil {
+					t.Error("accepted")
+				}
+				return
+			}
+			if err != nil || string(c.JWTSecret) != test.wantText || c.JWTSecretFile != test.wantFile {
+				t.Errorf("secret %q, file %q, %v", []byte(c.JWTSecret), c.JWTSecretFile, err)
+			}
+		})
+	}
+}
+
+// So it is with the storage URL, which has a default; with a file there is no place
+// until it is read.
+func TestStorageURLOrFile(t *testing.T) {
+	t.Parallel()
+	text, file := map[string]string{"STORAGE_URL": "a.db"}, map[string]string{"STORAGE_URL_FILE": "f"}
+	both := map[string]string{"STORAGE_URL": "a.db", "STORAGE_URL_FILE": "f"}
+	for name, test := range map[string]struct {
+		sources            config.Sources
+		wantPath, wantFile string
+		wrong              bool
+	}{
+		"flag over environment": {config.Sources{Flags: file, Environ: text}, "", "f", false},
+		"environment over .env": {config.Sources{Environ: text, Dotenv: file}, "a.db", "", false},
+		"over the default":      {config.Sources{Dotenv: file}, "", "f", false},
+		"both":                  {config.Sources{Environ: both}, "", "", true},
+		"both flags":            {config.Sources{Flags: both}, "", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := config.Load(test.sources)
+			if test.wrong {
+				if err == nil || !strings.Contains(err.Error(), "STORAGE_URL and STORAGE_URL_FILE are both given") {
+					t.Errorf("Load: %v", err)
+				}
+				return
+			}
+			if err != nil || c.Storage.Path != test.wantPath || c.StorageURLFile != test.wantFile {
+				t.Errorf("path %q, file %q, %v", c.Storage.Path, c.StorageURLFile, err)
+			}
+		})
+	}
+}
+
+// A flag with a secret in it is refused with the way out, and the same value is fine in
+// the environment.
+func TestSecretsInFlags(t *testing.T) {
+	t.Parallel()
+	for text, env := range map[string]string{ //nolint:gosec // nobody's
+		"postgres://u:tell@h/db":             "STORAGE_URL",
+		"POSTGRES://u:t%65ll@h/db":           "STORAGE_URL",
+		"postgres://h/db?password=tell":      "STORAGE_URL",
+		"postgres://h/db?p%61ssword=tell":    "STORAGE_URL",
+		"postgres://h/db?x=y&SslPassword=te": "STORAGE_URL",
+		"etcd://root:tell@a:1,b:2/plants":    "STORAGE_URL",
+		"https://a/jwks?access_token=tell":   "JWT_JWKS_URL",
+		"https://a/jwks?apikey=tell":         "JWT_JWKS_URL",
+	} {
+		given := map[string]string{env: text}
+		_, err := config.Load(config.Sources{Flags: given})
+		if err == nil || !strings.Contains(err.Error(), "set "+env+" in the environment") || strings.Contains(err.Error(), "tell") {
+			t.Errorf("%s as a flag: %v", text, err)
+		}
+		if _, err := config.Load(config.Sources{Environ: given}); err != nil {
+			t.Errorf("%s in the environment: %v", text, err)
+		}
+	}
+	for text, env := range map[string]string{
+		"postgres://u@h/db?sslmode=disable&passfile=/f": "STORAGE_URL", "etcd://a/p?key=/f&cert=/f": "STORAGE_URL", "bbolt:u:p@h": "STORAGE_URL",
+		"https://a/jwks?p=policy": "JWT_JWKS_URL",
+	} {
+		if _, err := config.Load(config.Sources{Flags: map[string]string{env: text}}); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestReadStorageURL(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "url")
+	for contents, want := range map[string]string{ //nolint:gosec // nobody's
+		"postgres://u:tell@h/db\n":         "postgres://u:tell@h/db",
+		"\ufeffpostgres://u:tell@h/db\r\n": "postgres://u:tell@h/db",
+		"a.db":                             "a.db",
+		"":                                 "",
+		"\n":                               "",
+		" postgres://u:tell@h/db\n":        "",
+		"postgres://u:tell@h/db\n\n":       "",
+		"a.db\npostgres://u:tell@h/db\n":   "",
+		"host=h password=tell\n":           "",
+		"STORAGE_URL=a.db\n":               "",
+	} {
+		if err := os.WriteFile(path, []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := load(t, config.Sources{Environ: map[string]string{"STORAGE_URL_FILE": path}})
+		err := c.ReadStorageURL(nil)
+		switch {
+		case want != "" && (err != nil || c.StorageURL != want || c.Storage.URL != want):
+			t.Errorf("%q: %v, %s", contents, err, c.StorageURL)
+		case want == "" && (!errors.Is(err, config.ErrStorageURL) || strings.Contains(err.Error(), "tell") || !strings.Contains(err.Error(), path)):
+			t.Errorf("%q: %v, want ErrStorageURL", contents, err)
+		}
+		if lines := strings.Join(c.Lines(), "\n"); strings.Contains(lines, "tell") || !strings.Contains(lines, "\nSTORAGE_URL_FILE=") {
+			t.Errorf("%q is printed as\n%s", contents, lines)
+		}
+	}
+	c := load(t, config.Sources{Environ: map[string]string{"STORAGE_URL_FILE": filepath.Join(dir, "none")}})
+	if err := c.ReadStorageURL(nil); !errors.Is(err, fs.ErrNotExist) || c.Storage.Path != "" {
+		t.Errorf("without the file: %v, %v", err, c.Storage)
+	}
+}
+
+// A .env file that others can read is reported if it holds a secret, and only then.
+func TestExposedDotenv(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), ".env")
+	for contents, want := range map[string]int{
+		"JWT_SECRET=0123456789abcdef\n": 1, "STORAGE_URL=etcd://u:p@h\n": 1, "STORAGE_URL='host=h password=p'\n": 1,
+		"STORAGE_URL=a.db\nADDR=:1\n": 0, "": 0,
+	} {
+		for mode, exposes := range map[fs.FileMode]int{0o600: 0, 0o644: 1, 0o640: 1} {
+			if err := errors.Join(os.WriteFile(path, []byte(contents), mode), os.Chmod(path, mode)); err != nil {
+				t.Fatal(err)
+			}
+			got := 0
+			if _, err := config.ReadDotenv(path, func(secretfile.Exposure) { got++ }); err != nil || checked() && got != want*exposes {
+				t.Errorf("%q, mode %v: %v, reported %d times, want %d", contents, mode, err, got, want*exposes)
+			}
+		}
+	}
+}
+
+// checked reports whether this system has modes of files that can be checked.
+func checked() bool { return os.PathSeparator == '/' }

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Misspelled lists the names in .env that are nearly those of options, each with a
+// suggestion. Other unknown names belong to other programs, or are pieces of a secret
+// (C4.25). It is empty if there are none.
+func (c *Config) Misspelled() string {
+	var names []string
+	options := Names()
+	for _, name := range c.Unknown {
+		if hint := Suggest(strings.ToUpper(name), options); hint != "" {
+			names = append(names, name+" ("+strings.TrimPrefix(hint, "; ")+")")
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Suggest returns a hint at the name that is nearest to a misspelled one, empty if none
+// is near enough.
+func Suggest(name string, names []string) string {
+	nearest, least := "", (len(name)+1)/3+1
+	for _, n := range names {
+		if strings.HasPrefix(n, name+"-") { // a prefix of it
+			return fmt.Sprintf("; did you mean %s?", n)
+		}
+		if d := distance(name, n); d < least {
+			nearest, least = n, d
+		}
+	}
+	if nearest == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", nearest)
+}
+
+// distance returns the Levenshtein distance of a and b in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

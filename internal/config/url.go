@@ -1,0 +1,43 @@
+package config
+
+import (
+	"net"
+	"net/url"
+	"strings"
+)
+
+// ServiceURL returns the URL under which clients reach a server that listens on addr.
+func (c *Config) ServiceURL(addr string) string {
+	if c.BaseURL != "" {
+		return strings.TrimRight(c.BaseURL, "/")
+	}
+	scheme := "http"
+	if c.TLS() {
+		scheme = "https"
+	}
+	if _, ok := UnixPath(addr); ok {
+		return scheme + "://localhost" // any host will do
+	}
+	if _, port, err := net.SplitHostPort(addr); err == nil && len(c.ACMEDomains) > 0 {
+		addr = net.JoinHostPort(c.ACMEDomains[0], port)
+	}
+	base := LocalURL(scheme, addr)
+	if c.TLS() {
+		base = strings.TrimSuffix(base, ":443")
+	}
+	return base
+}
+
+// LocalURL returns the URL under which this machine reaches a server that listens on
+// addr.
+func LocalURL(scheme, addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return scheme + "://" + addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	base := url.URL{Scheme: scheme, Host: net.JoinHostPort(host, port)} // escapes IPv6 zones
+	return base.String()
+}

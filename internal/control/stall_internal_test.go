@@ -1,0 +1,89 @@
+package control
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// An endlessSnapshotter writes until it cannot, and says when that was.
+type endlessSnapshotter struct {
+	Store // nil but for Snapshot
+
+	failed chan time.Time
+}
+
+func (s endlessSnapshotter) Snapshot(_ context.Context, w io.Writer) error {
+	for {
+		if _, err := w.Write(make([]byte, bufferSize)); err != nil {
+			s.failed <- time.Now()
+			return err
+		}
+	}
+}
+
+// A pipeListener accepts one connection, which is a pipe.
+type pipeListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.conns:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error { l.once.Do(func() { close(l.closed) }); return nil }
+
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
+
+// A client that takes nothing of a copy is cut off in time, and one that takes some
+// is not.
+func TestStalledClientIsCutOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		listener := &pipeListener{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
+		near, far := net.Pipe()
+		listener.conns <- far
+		failed := make(chan time.Time, 1)
+		server := Start(listener, endlessSnapshotter{failed: failed}, 1<<20, slog.New(slog.DiscardHandler))
+		if _, err := io.WriteString(near, "GET "+pathSnapshot+" HTTP/1.1\r\nHost: plantstore\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 { // each longer than the server's buffers
+			if _, err := io.ReadFull(near, make([]byte, 4*bufferSize)); err != nil {
+				t.Fatalf("a client that takes a little is cut off: %v", err)
+			}
+			time.Sleep(stallTime * 2 / 3)
+		}
+		select {
+		case at := <-failed:
+			t.Errorf("a client that takes a little is cut off at %v", at)
+		default:
+		}
+		stalled := time.Now()
+		time.Sleep(2 * stallTime)
+		select {
+		case at := <-failed:
+			if took := at.Sub(stalled); took > stallTime {
+				t.Errorf("it was cut off after %v, want at most %v", took, stallTime)
+			}
+		default:
+			t.Error("a client that takes nothing is not cut off")
+		}
+		_ = near.Close()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,50 @@
+// Package middleware holds the Gin middleware, one file for each, and the functions
+// that write responses. Only [Fail] turns an error into a response.
+package middleware
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"plantstore/models"
+)
+
+// OK responds with status 200 and the plant as JSON (C1.2).
+func OK(c *gin.Context, plant models.Plant) {
+	encoded, err := plant.AppendJSON(lineOf(c).response)
+	if err != nil {
+		Fail(c, err)
+		return
+	}
+	write(c, http.StatusOK, encoded)
+}
+
+// Fail aborts the request and responds with status 400 and an Error (C1.3). An error
+// that is not a [models.Error] is reported to the client as an internal error without
+// details (C1.5), and to the access log with them.
+func Fail(c *gin.Context, err error) {
+	var failure *models.Error
+	if !errors.As(err, &failure) {
+		failure = models.NewError(models.CodeInternal,
+			"the server failed; try again, and report the X-Request-Id if it stays").WithCause(err)
+	}
+	lineOf(c).failure = failure
+	c.Abort()
+	encoded, _ := json.Marshal(failure, jsontext.AllowInvalidUTF8(true)) // never fails
+	write(c, http.StatusBadRequest, encoded)
+}
+
+// write sends a response. Its body is complete, so that a failure to encode never
+// leaves a partial response.
+func write(c *gin.Context, status int, encoded []byte) {
+	header := c.Writer.Header()
+	values := []string{"application/json", strconv.Itoa(len(encoded))}
+	header["Content-Type"], header["Content-Length"] = values[:1:1], values[1:]
+	c.Status(status)
+	_, _ = c.Writer.Write(encoded) // best effort: the client is gone
+}

@@ -1,0 +1,137 @@
+package models
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-playground/validator/v10"
+)
+
+// maxDepth is the maximum nesting depth of arrays and objects in a body (C2.10). It
+// repeats the limit of the JSON library, for the message to the client.
+const maxDepth = 10_000
+
+// maxLocation is the maximum length of a field's name in a message, in runes.
+const maxLocation = 64
+
+// A violation is a rule that a field of a NewPlant breaks.
+type violation struct {
+	field   string
+	message string
+}
+
+// validationError returns the Error for JSON that is not a NewPlant. It lists the
+// fields in the order of the schema.
+func validationError(invalid []violation, missing validator.ValidationErrors) *Error {
+	violations := slices.Clone(invalid)
+	for _, field := range missing {
+		if !reported(invalid, field.Field()) {
+			violations = append(violations, violation{field.Field(), "is required"})
+		}
+	}
+	slices.SortStableFunc(violations, func(a, b violation) int {
+		return strings.Compare(a.field, b.field)
+	})
+	texts := make([]string, len(violations))
+	for i, v := range violations {
+		texts[i] = v.field + ": " + v.message
+	}
+	return NewError(CodeUnprocessable, strings.Join(texts, "; "))
+}
+
+// reported reports whether there is a violation of the field or of the whole body, so
+// that "is required" would be wrong or redundant.
+func reported(violations []violation, field string) bool {
+	return slices.ContainsFunc(violations, func(v violation) bool {
+		return v.field == field || v.field == "body"
+	})
+}
+
+// kindName returns the name of a kind of JSON value in RFC 8259.
+func kindName(kind jsontext.Kind) string {
+	switch kind {
+	case jsontext.KindNull:
+		return "null"
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return "a boolean"
+	case jsontext.KindString:
+		return "a string"
+	case jsontext.KindNumber:
+		return "a number"
+	case jsontext.KindBeginObject:
+		return "an object"
+	default:
+		return "an array"
+	}
+}
+
+// syntaxError returns the Error for a body that is not JSON.
+func syntaxError(data []byte, err error) *Error {
+	var syntactic *jsontext.SyntacticError
+	if !errors.As(err, &syntactic) {
+		return NewError(CodeBadRequest, "body: is not valid JSON").WithCause(err)
+	}
+	// No cause: it repeats names of fields, which may be tokens (C4.25), and adds
+	// no detail.
+	return NewError(CodeBadRequest, syntaxMessage(data, syntactic))
+}
+
+// syntaxMessage describes a syntax error and its position for the client.
+func syntaxMessage(data []byte, err *jsontext.SyntacticError) string {
+	at := location(err.JSONPointer)
+	switch {
+	case len(bytes.TrimLeft(data, " \t\r\n")) == 0:
+		return "body: is empty; send a NewPlant as JSON"
+	case bytes.HasPrefix(data, []byte("\ufeff")):
+		return "body: starts with a byte order mark; send UTF-8 without one"
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return at + ": appears more than once in its object"
+	case strings.Count(string(err.JSONPointer), "/") >= maxDepth:
+		return fmt.Sprintf("body: is nested deeper than %d levels", maxDepth)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("%s: the JSON is cut short, it ends after %d bytes", at, len(data))
+	}
+	offset := min(int(err.ByteOffset), len(data))
+	return fmt.Sprintf("%s: %s at byte %d", at, syntaxFault(data, offset), offset)
+}
+
+// syntaxFault describes why data is not valid JSON at offset.
+func syntaxFault(data []byte, offset int) string {
+	r, size := utf8.DecodeRune(data[offset:])
+	switch {
+	case jsontext.Value(data[:offset]).IsValid():
+		return "goes on after the end of its JSON"
+	case r == utf8.RuneError && size <= 1:
+		return "is not UTF-8"
+	case r == '\\':
+		return "has an escape that is unknown, or stands for half a surrogate pair,"
+	case r < ' ':
+		return "has a control character that is not escaped"
+	default:
+		return "is not valid JSON"
+	}
+}
+
+// location returns the name of the value at a JSON pointer (RFC 6901): the field's name
+// at the top level, the pointer below it.
+func location(pointer jsontext.Pointer) string {
+	name := string(pointer)
+	switch {
+	case name == "":
+		return "body"
+	case name == "/":
+		return `""`
+	case strings.Count(name, "/") == 1:
+		name = pointer.LastToken()
+	}
+	if runes := []rune(name); len(runes) > maxLocation {
+		return string(runes[:maxLocation]) + "…"
+	}
+	return name
+}

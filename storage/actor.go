@@ -1,0 +1,42 @@
+package storage
+
+import "context"
+
+// An Actor is the client on whose behalf a plant is created over HTTP.
+type Actor struct {
+	// Subject is sub of the token, or empty if it has none.
+	Subject string
+	// RequestID is the X-Request-Id of the response.
+	RequestID string
+	// Remote is the address from which the request came, as HOST:PORT.
+	Remote string
+}
+
+// WithActor returns a context for creates on behalf of actor.
+func WithActor(ctx context.Context, actor Actor) context.Context {
+	return &actorContext{ctx, actor}
+}
+
+// ActorOf returns the actor in ctx, or nil: then the plant is created by the
+// operator, who imports or seeds it.
+func ActorOf(ctx context.Context) *Actor {
+	actor, _ := ctx.Value(actorKey{}).(*Actor)
+	return actor
+}
+
+type actorKey struct{}
+
+// An actorContext holds its value itself, in one allocation for each create.
+type actorContext struct {
+	context.Context
+
+	actor Actor
+}
+
+// Value implements [context.Context].
+func (a *actorContext) Value(key any) any {
+	if key == (actorKey{}) {
+		return &a.actor
+	}
+	return a.Context.Value(key)
+}

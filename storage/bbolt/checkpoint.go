@@ -1,0 +1,151 @@
+package bbolt
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"plantstore/internal/wait"
+	"plantstore/storage"
+	"plantstore/storage/bbolt/journal"
+)
+
+const (
+	// checkpointPlants bounds the plants of one transaction of a checkpoint, and so
+	// its memory and the time for which a commit to the tree may have to wait.
+	checkpointPlants = 512
+	// checkpointInterval is that in which the journal is looked at.
+	checkpointInterval = 250 * time.Millisecond
+	// A checkpoint is due when nothing was appended for checkpointIdle, or when the
+	// oldest pending plant is older than checkpointAge.
+	checkpointIdle = time.Second
+	checkpointAge  = time.Minute
+	// paceFill is how full the active half may be at the end of a checkpoint, and
+	// paceMax bounds the pause between two transactions.
+	paceFill = 0.7
+	paceMax  = 20 * time.Millisecond
+)
+
+// runCheckpoints moves pending plants to the tree when a checkpoint is due.
+func (e *Engine) runCheckpoints(ctx context.Context, stop func(cause error)) {
+	ticker := time.NewTicker(checkpointInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.halfFull:
+		case <-ticker.C:
+			if !e.checkpointDue() {
+				continue
+			}
+		}
+		tried := e.noSpace.Load()
+		err := e.checkpoint(func(done, total int, began time.Time) { e.pace(ctx, done, total, began) })
+		switch {
+		case errors.Is(err, storage.ErrNoSpace):
+			if !tried {
+				e.logger.Error("no space for a checkpoint: creates are refused until there is", "database", e.file.Name(), "cause", err.Error())
+			}
+		case err != nil:
+			if cause := e.failed.Load(); cause != nil {
+				err = *cause
+			}
+			stop(err)
+			return
+		}
+	}
+}
+
+// checkpointDue reports whether a checkpoint should begin, or be tried again.
+func (e *Engine) checkpointDue() bool {
+	s := e.journal.Stats()
+	return s.Bytes > 0 && (e.noSpace.Load() || e.journal.Frozen() ||
+		time.Since(s.Appended) >= checkpointIdle || time.Since(s.Oldest) >= checkpointAge)
+}
+
+// pace waits between two transactions of a checkpoint, so that its work is spread
+// over the time in which the active half fills up to paceFill. It doesn't wait if
+// nothing is being appended.
+func (e *Engine) pace(ctx context.Context, done, total int, began time.Time) {
+	s := e.journal.Stats()
+	filled := float64(s.Active) / (paceFill * float64(s.HalfSize))
+	ahead := float64(done)/float64(total) - filled
+	if s.Active == 0 || ahead <= 0 || time.Since(s.Appended) > paceMax {
+		return
+	}
+	elapsed := float64(time.Since(began))
+	wait.Sleep(ctx, min(paceMax, time.Duration(ahead/filled*elapsed)))
+}
+
+// checkpoint makes what is pending in one half durable in the tree. It calls pause,
+// unless that is nil, between its transactions. An error that matches
+// [storage.ErrNoSpace] leaves the rest pending, and later creates try again.
+func (e *Engine) checkpoint(pause func(done, total int, began time.Time)) (err error) {
+	e.checkpointing.Lock()
+	defer e.checkpointing.Unlock()
+	return e.checkpointLocked(pause)
+}
+
+// checkpointLocked is checkpoint for a caller that holds checkpointing.
+func (e *Engine) checkpointLocked(pause func(done, total int, began time.Time)) error {
+	if cause := e.failed.Load(); cause != nil {
+		return e.fatal(*cause, nil)
+	}
+	if e.frozen == nil {
+		e.frozen = e.journal.Freeze()
+	}
+	if e.frozen == nil {
+		return nil
+	}
+	err := e.guarded(func() error { return e.apply(e.frozen, pause) })
+	e.noSpace.Store(errors.Is(err, storage.ErrNoSpace))
+	if err == nil {
+		e.journal.Release(e.frozen)
+		e.frozen = nil
+	}
+	return err
+}
+
+// apply writes the records of a frozen half to the tree that it does not have yet.
+func (e *Engine) apply(f *journal.Frozen, pause func(done, total int, began time.Time)) error {
+	began, records := time.Now(), make([]journal.Record, 0, checkpointPlants)
+	for start := f.Start(e.state); ; {
+		end := min(start+checkpointPlants, f.Len())
+		records = records[:0]
+		for i := start; i < end; i++ {
+			records = append(records, f.Record(i))
+		}
+		state := f.State(e.state, end)
+		if err := e.update(records, &state); err != nil {
+			return err
+		}
+		if end == f.Len() {
+			e.checkpoints.done(time.Since(began))
+			return nil
+		}
+		if start = end; pause != nil {
+			pause(end, f.Len(), began)
+		}
+	}
+}
+
+// makeRoom returns when no half is frozen, or why one stays so.
+func (e *Engine) makeRoom() error {
+	e.checkpointing.Lock()
+	defer e.checkpointing.Unlock()
+	if !e.journal.Frozen() {
+		return nil
+	}
+	return e.checkpointLocked(nil)
+}
+
+// wakeCheckpoints lets a checkpoint begin if a half is full.
+func (e *Engine) wakeCheckpoints() {
+	if e.journal.Frozen() {
+		select {
+		case e.halfFull <- struct{}{}:
+		default:
+		}
+	}
+}

@@ -1,0 +1,388 @@
+package bbolt
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plantstore/models"
+	"plantstore/storage"
+	"plantstore/storage/bbolt/journal"
+)
+
+// What was created before a process was killed is there after it, wherever the process
+// was between two checkpoints.
+func TestJournalAfterKill(t *testing.T) {
+	t.Parallel()
+	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(1, 1)) //nolint:gosec // no secret
+	s := openJournalled(t, path)
+	for range 12 {
+		createSome(t, s, random, plants, 1+random.IntN(300))
+		s.checkpointing.Lock() // so that the copies are of one moment
+		copied := killed(t, path)
+		s.checkpointing.Unlock()
+		wantExactly(t, copied, plants)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantExactly(t, path, plants)
+}
+
+// A process may be killed between any two transactions of a checkpoint, and again
+// after the next start.
+func TestJournalKilledDuringCheckpoint(t *testing.T) {
+	t.Parallel()
+	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(2, 2)) //nolint:gosec // no secret
+	s, err := openEngine(path, storage.Options{JournalBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // no checkpoints of its own
+	defer func() { _ = store.Close() }()
+	createSome(t, store, random, plants, 5*checkpointPlants)
+	copies := 0
+	err = s.checkpoint(func(int, int, time.Time) {
+		copies++
+		copied := killed(t, path)
+		again := openJournalled(t, copied)
+		more := maps.Clone(plants)
+		createSome(t, again, random, more, 10)
+		again.checkpointing.Lock()
+		twice := killed(t, copied)
+		again.checkpointing.Unlock()
+		wantExactly(t, twice, more)
+	})
+	if err != nil || copies != 4 {
+		t.Fatalf("checkpoint: %v, killed %d times", err, copies)
+	}
+	wantExactly(t, killed(t, path), plants)
+}
+
+// A database and a journal that do not belong together are refused, and stay as they
+// are.
+func TestJournalRefused(t *testing.T) {
+	t.Parallel()
+	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(3, 3)) //nolint:gosec // no secret
+	s, err := openEngine(path, withJournal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // no checkpoints of its own
+	t.Cleanup(func() { _ = store.Close() })
+	createSome(t, store, random, plants, 50)
+	early := killed(t, path)
+	createSome(t, store, random, plants, 50)
+	if err := s.checkpointAll(); err != nil {
+		t.Fatal(err)
+	}
+	createSome(t, store, random, plants, 50)
+	late := killed(t, path)
+	other := newPath(t)
+	openJournalled(t, other)
+	foreign := killed(t, other)
+	clean := newFile(t, 10)
+	for name, tt := range map[string]struct {
+		database, journal string
+		damage            func(journal []byte) []byte
+		want              string
+	}{
+		"missing":                    {late, "", nil, "which is missing"},
+		"of another database":        {late, foreign, nil, "belongs to another database"},
+		"older than the database":    {late, early, nil, "different moments"},
+		"cut":                        {late, late, func(b []byte) []byte { return b[:len(b)-1] }, "cut short"},
+		"empty":                      {late, late, func([]byte) []byte { return nil }, "cut short"},
+		"header damaged":             {late, late, func(b []byte) []byte { b[30] ^= 1; return b }, "corrupt"},
+		"next to a clean database":   {clean, late, nil, "move the journal away"},
+		"garbage, database is clean": {clean, late, func(b []byte) []byte { return b[100:] }, "move the journal away"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			copied := copyStore(t, tt.database, "", watermarkSuffix)
+			if tt.journal != "" {
+				b, err := os.ReadFile(JournalPath(tt.journal))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tt.damage != nil {
+					b = tt.damage(b)
+				}
+				if err := os.WriteFile(JournalPath(copied), b, filePerm); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := snapshot(t, copied)
+			for _, options := range []storage.Options{{ReadOnly: true}, withJournal(), {}} {
+				if _, err := openEngine(copied, options); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("%+v: %v, want %q", options, err, tt.want)
+				}
+			}
+			if string(snapshot(t, copied)) != string(before) {
+				t.Error("the database was changed")
+			}
+		})
+	}
+	t.Run("newer than the database", func(t *testing.T) {
+		t.Parallel()
+		copied := copyStore(t, early, "")
+		b, err := os.ReadFile(JournalPath(late))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(JournalPath(copied), b, filePerm); err != nil {
+			t.Fatal(err)
+		}
+		wantExactly(t, copied, plants) // the journal still has all of them
+	})
+}
+
+// A journal that was left over by a process that died while it created or removed it
+// is not in the way.
+func TestJournalLeftOver(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openJournalled(t, path)
+	plants := map[int64]models.Plant{}
+	createSome(t, s, rand.New(rand.NewPCG(4, 4)), plants, 20) //nolint:gosec // no secret
+	left, err := os.ReadFile(JournalPath(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, put := range map[string]func(path string) error{
+		"when it was removed": func(path string) error { return os.WriteFile(path, left, filePerm) },
+		"when it was created": func(path string) error {
+			file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, filePerm)
+			if err != nil {
+				return err
+			}
+			_, err = journal.Format(file, journal.MinSize)
+			return errors.Join(err, file.Close())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			copied := copyStore(t, path, "", watermarkSuffix)
+			if err := put(JournalPath(copied)); err != nil {
+				t.Fatal(err)
+			}
+			wantExactly(t, copied, plants)
+		})
+	}
+}
+
+// Every plant whose create has returned is seen by every read that begins after it,
+// once, while checkpoints move plants to the tree.
+func TestReadDuringCheckpoints(t *testing.T) {
+	t.Parallel()
+	s := openJournalled(t, newPath(t))
+	var created sync.Map
+	var writers, readers sync.WaitGroup
+	done := make(chan struct{})
+	ctx := t.Context()
+	for w := range int64(4) {
+		writers.Go(func() {
+			random := rand.New(rand.NewPCG(5, uint64(w))) //nolint:gosec // no secret
+			for range 400 {
+				id := int64(random.Uint64())&^3 | w //nolint:gosec // any id will do
+				if err := s.Create(ctx, id, models.Plant{Name: strings.Repeat("x", random.IntN(500))}); err != nil {
+					t.Error(err)
+					return
+				}
+				created.Store(id, true)
+				if _, err := s.Get(ctx, id); err != nil {
+					t.Errorf("Get %d: %v", id, err)
+				}
+			}
+		})
+	}
+	for range 2 {
+		readers.Go(func() {
+			for ended := false; !ended; {
+				select {
+				case <-done:
+					ended = true
+				default:
+				}
+				before := map[int64]bool{}
+				created.Range(func(id, _ any) bool { before[id.(int64)] = true; return true }) //nolint:forcetypeassert // ids alone
+				last, first := int64(0), true
+				for r, err := range s.List(ctx, math.MinInt64) {
+					if err != nil || !first && r.ID <= last {
+						t.Errorf("List: id %d after %d, %v", r.ID, last, err)
+						return
+					}
+					delete(before, r.ID)
+					last, first = r.ID, false
+				}
+				if len(before) > 0 {
+					t.Errorf("List lacks %d plants that were created before it began", len(before))
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
+	if s.checkpoints.count.Load() == 0 {
+		t.Error("there was no checkpoint")
+	}
+}
+
+// A store whose journal is taken away stops.
+func TestJournalIsTakenAway(t *testing.T) {
+	t.Parallel()
+	for name, take := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"cut":     func(path string) error { return os.Truncate(path, 8192) },
+		"moved":   func(path string) error { return os.Rename(path, path+".old") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newPath(t)
+			s := openJournalled(t, path)
+			if err := take(JournalPath(path)); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnknown) && !errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("Create: %v", err)
+			}
+			<-s.Stopped()
+		})
+	}
+}
+
+// Closing a store whose files were taken away fails, leaves whatever is there, and does
+// not wait for locks that bbolt keeps.
+func TestCloseWhenFilesAreTakenAway(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be taken away on Windows")
+	}
+	for name, take := range map[string]func(path string) error{
+		"database emptied": func(path string) error { return os.Truncate(path, 0) },
+		"database and journal of another": func(path string) error {
+			return errors.Join(replace(path), replace(JournalPath(path)))
+		},
+		"journal emptied": func(path string) error { return os.Truncate(JournalPath(path), 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newPath(t)
+			e, err := openEngine(path, withJournal())
+			if err != nil {
+				t.Fatal(err)
+			}
+			store := &testStore{storage.New(e, storage.Features{}), testEngine{e}}          // no checkpoints of its own
+			createSome(t, store, rand.New(rand.NewPCG(8, 8)), map[int64]models.Plant{}, 10) //nolint:gosec // no secret
+			if err := take(path); err != nil {
+				t.Fatal(err)
+			}
+			before, err := os.ReadFile(JournalPath(path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := store.Close(); err == nil {
+				t.Error("Close reports no error")
+			}
+			if after, err := os.ReadFile(JournalPath(path)); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the journal has changed, %v", err)
+			}
+		})
+	}
+}
+
+// A store stops, and can be closed, if its file is empty suddenly, whoever finds that
+// out first.
+func TestEmptied(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("a mapped file cannot be cut on Windows")
+	}
+	for name, read := range map[string]bool{"on creating": false, "on reading": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newPath(t)
+			s := openJournalled(t, path)
+			createSome(t, s, rand.New(rand.NewPCG(9, 9)), map[int64]models.Plant{}, 10) //nolint:gosec // no secret
+			if err := os.Truncate(path, 0); err != nil {
+				t.Fatal(err)
+			}
+			if read {
+				if _, err := s.Get(t.Context(), 1); err == nil {
+					t.Error("Get succeeded")
+				}
+			}
+			if err := s.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnknown) && !errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("Create: %v", err)
+			}
+			<-s.Stopped()
+			_ = s.Close() // it returns
+		})
+	}
+}
+
+// A copy of a store in use has all plants, and needs no journal.
+func TestSnapshotWithJournal(t *testing.T) {
+	t.Parallel()
+	s := openJournalled(t, newPath(t))
+	plants, random := map[int64]models.Plant{}, rand.New(rand.NewPCG(6, 6)) //nolint:gosec // no secret
+	for range 5 {
+		createSome(t, s, random, plants, 100)
+		copied := newPath(t)
+		file, err := os.Create(copied)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Snapshot(t.Context(), file), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		wantExactly(t, copied, plants)
+	}
+	createSome(t, s, random, plants, 10)
+	copied := killed(t, s.file.Name())
+	readOnly, err := openStore(storage.Options{ReadOnly: true}, copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = readOnly.Close() }()
+	if err := readOnly.Snapshot(t.Context(), &strings.Builder{}); !errors.Is(err, ErrPending) {
+		t.Errorf("Snapshot of a store that was killed: %v, want: %v", err, ErrPending)
+	}
+}
+
+// A database without its file, but with a journal, is not replaced by a new one.
+func TestJournalWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openJournalled(t, path)
+	if err := s.Create(t.Context(), 1, models.Plant{}); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "plants.db")
+	b, err := os.ReadFile(JournalPath(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(JournalPath(copied), b, filePerm); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openEngine(copied, withJournal()); err == nil || !strings.Contains(err.Error(), JournalPath(copied)) {
+		t.Errorf("Open: %v", err)
+	}
+	if _, err := os.Stat(copied); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a database was made: %v", err)
+	}
+}

@@ -1,0 +1,44 @@
+package bbolt
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// Root may read a database with a journal in a directory of another user, though it
+// must not write there.
+func TestReadAsRoot(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("NOT CHECKED: only root can give files away")
+		}
+		t.Skip("only root can give files away")
+	}
+	source := newPath(t)
+	s := openJournalled(t, source)
+	if err := s.Create(t.Context(), 1, models.Plant{Name: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	path := killed(t, source)
+	if err := os.Chown(filepath.Dir(path), 65532, 65532); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := openStore(storage.Options{ReadOnly: true}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plant, err := reader.Get(t.Context(), 1); err != nil || plant.Name != "a" {
+		t.Errorf("Get: %v, %v", plant, err)
+	}
+	if err := reader.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := openStore(storage.Options{}, path); err == nil {
+		t.Error("opened for writing")
+	}
+}

@@ -1,0 +1,297 @@
+package bbolt
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	bolt "go.etcd.io/bbolt"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// add creates n plants in the store at path, in commits of their own.
+func add(t *testing.T, path string, from, n int) {
+	t.Helper()
+	s := mustOpen(t, path)
+	for id := range n {
+		if err := s.Create(t.Context(), int64(from+id), models.Plant{Name: strings.Repeat("x", 1000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkFile returns how many plants the store at path has, and an error if it is not
+// intact.
+func checkFile(t *testing.T, path string) (plants int64, err error) {
+	t.Helper()
+	s, err := openStore(storage.Options{ReadOnly: true}, path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	report, err := s.Check(t.Context(), nil)
+	if err == nil && !report.Whole() {
+		err = &DamageError{report}
+	}
+	return report.Plants, err
+}
+
+// wantPlants checks that the store at path opens, is whole and has so many plants.
+func wantPlants(t *testing.T, path string, want int64) {
+	t.Helper()
+	s := mustOpen(t, path)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if plants, err := checkFile(t, path); err != nil || plants != want {
+		t.Errorf("%s has %d plants, %v, want %d", filepath.Base(path), plants, err, want)
+	}
+}
+
+// An older copy takes the place of a store that has gone on: the mark, which
+// knows better, raises no alarm.
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 10)
+	backup := backUp(t, path)
+	add(t, path, 10, 20)
+	plants, kept, err := Restore(t.Context(), path, backup)
+	if err != nil || plants != 10 || !strings.HasPrefix(kept, path+".replaced-") {
+		t.Fatalf("Restore = %d, %s, %v", plants, kept, err)
+	}
+	wantPlants(t, path, 10)
+	wantPlants(t, kept, 30)
+	add(t, path, 10, 3)
+	again, keptAgain, err := Restore(t.Context(), path, kept) // and back
+	if err != nil || again != 30 || keptAgain == kept {
+		t.Fatalf("Restore = %d, %s, %v", again, keptAgain, err)
+	}
+	wantPlants(t, path, 30)
+	wantPlants(t, keptAgain, 13)
+}
+
+// TestRestoreKeepsJournalFirst checks that a restore that cannot keep the journal keeps
+// no database without it.
+func TestRestoreKeepsJournalFirst(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 10)
+	backup := backUp(t, path)
+	if err := os.Mkdir(JournalPath(path), 0o700); err != nil { // has no second name
+		t.Fatal(err)
+	}
+	if _, _, err := Restore(t.Context(), path, backup); err == nil {
+		t.Error("a database was kept without its journal")
+	}
+	if kept, err := filepath.Glob(path + keptSuffix + "*"); err != nil || len(kept) > 0 {
+		t.Errorf("kept: %q, %v", kept, err)
+	}
+	if err := os.Remove(JournalPath(path)); err != nil {
+		t.Fatal(err)
+	}
+	wantPlants(t, path, 10)
+}
+
+func TestRestoreThroughLink(t *testing.T) {
+	t.Parallel()
+	path, link := newFile(t, 10), newPath(t)
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	_, kept, err := Restore(t.Context(), link, newFile(t, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantPlants(t, link, 3)
+	wantPlants(t, kept, 10)
+}
+
+// A copy whose own mark knows better is not whole.
+func TestRestoreOfLostCommits(t *testing.T) {
+	t.Parallel()
+	path, backup := newFile(t, 1), newFile(t, 10)
+	damageMeta(t, backup, true)
+	var damage *DamageError
+	if _, _, err := Restore(t.Context(), path, backup); !errors.As(err, &damage) {
+		t.Errorf("Restore: %v", err)
+	}
+	wantPlants(t, path, 1)
+}
+
+func TestRestoreToNothing(t *testing.T) {
+	t.Parallel()
+	backup := backUp(t, newFile(t, 10))
+	path := filepath.Join(t.TempDir(), "new", "folder", "plants.db")
+	if plants, kept, err := Restore(t.Context(), path, backup); err != nil || plants != 10 || kept != "" {
+		t.Fatalf("Restore = %d, %q, %v", plants, kept, err)
+	}
+	wantPlants(t, path, 10)
+}
+
+// A meanwhile is a context that does something when it is first asked for its error.
+type meanwhile struct {
+	context.Context //nolint:containedctx // it is one
+	do              func()
+}
+
+func (m *meanwhile) Err() error {
+	if do := m.do; do != nil {
+		m.do = nil
+		do()
+	}
+	return m.Context.Err()
+}
+
+// A server that has made a database since the look at the path keeps it.
+func TestRestoreMeetsNewDatabase(t *testing.T) {
+	t.Parallel()
+	backup, path := newFile(t, 10), newPath(t)
+	ctx := &meanwhile{t.Context(), func() { add(t, path, 0, 3) }}
+	if _, kept, err := Restore(ctx, path, backup); !errors.Is(err, fs.ErrExist) || kept != "" || ctx.do != nil {
+		t.Errorf("Restore = %q, %v, want: %v", kept, err, fs.ErrExist)
+	}
+	wantPlants(t, path, 3)
+	wantFiles(t, path, "plants.db", "plants.db.mark")
+}
+
+// wantFiles checks what the folder of the database path holds, in order.
+func wantFiles(t *testing.T, path string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, entry := range entries {
+		got = append(got, entry.Name())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the folder (-want +got):\n%s", diff)
+	}
+}
+
+// What is there may be damaged beyond opening: that is what backups are for.
+func TestRestoreOverDamage(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 10)
+	backup := backUp(t, path)
+	overwrite(t, path, 0, garbage(8192))
+	plants, kept, err := Restore(t.Context(), path, backup)
+	if err != nil || plants != 10 {
+		t.Fatalf("Restore = %d, %v", plants, err)
+	}
+	wantPlants(t, path, 10)
+	if text, err := os.ReadFile(kept); err != nil || string(text[:8192]) != string(garbage(8192)) {
+		t.Errorf("what was there is not kept: %v", err)
+	}
+}
+
+// Nothing is touched if the copy is not whole, or the store is in use.
+func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 10)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := backUp(t, path)
+	edit(t, flipped, func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte(plantsBucket)).Put(keyOf(3), []byte("no record"))
+	})
+	var damage *DamageError
+	if _, _, err := Restore(t.Context(), path, flipped); !errors.As(err, &damage) || len(damage.Report.Damage) != 1 {
+		t.Errorf("Restore of a damaged copy: %v", err)
+	}
+	short := backUp(t, path)
+	if err := os.Truncate(short, 8192); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Restore(t.Context(), path, short); !errors.As(err, &damage) {
+		t.Errorf("Restore of a copy cut short: %v", err)
+	} else {
+		wantLine(t, short, errors.New(damage.Report.Damage[0]), "has been cut short")
+	}
+	if _, _, err := Restore(t.Context(), path, path+"no"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Restore of nothing: %v", err)
+	}
+	if _, _, err := Restore(t.Context(), path, path); !errors.Is(err, storage.ErrLocked) {
+		t.Errorf("Restore of the store over itself: %v, want: %v", err, storage.ErrLocked)
+	}
+	good := backUp(t, path)
+	s := mustOpen(t, path)
+	if _, _, err := Restore(t.Context(), path, good); !errors.Is(err, storage.ErrLocked) {
+		t.Errorf("Restore of a store in use: %v, want: %v", err, storage.ErrLocked)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the store was touched, %v", err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 2 { // the database and its mark
+		t.Errorf("the folder holds %v, %v", entries, err)
+	}
+}
+
+func TestCompact(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	add(t, path, 0, 200)
+	s, err := openStore(storage.Options{ReadOnly: true}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := s.id
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, after, err := Compact(t.Context(), path)
+	if err != nil || after >= before {
+		t.Fatalf("Compact: from %d bytes to %d, %v", before, after, err)
+	}
+	wantPlants(t, path, 200)
+	if s, err = openStore(storage.Options{ReadOnly: true}, path); err != nil || s.id == id {
+		t.Errorf("the compact store has the id of the old one, %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	add(t, path, 200, 1)
+	wantPlants(t, path, 201)
+}
+
+func TestCompactRefuses(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	if _, _, err := Compact(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Compact of nothing: %v", err)
+	}
+	path = newFile(t, 10)
+	s := mustOpen(t, path)
+	if _, _, err := Compact(t.Context(), path); !errors.Is(err, storage.ErrLocked) {
+		t.Errorf("Compact of a store in use: %v, want: %v", err, storage.ErrLocked)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, path, func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte(plantsBucket)).Put(keyOf(3), []byte("no record"))
+	})
+	if _, _, err := Compact(t.Context(), path); !errors.As(err, new(*DamageError)) {
+		t.Errorf("Compact of a damaged store: %v", err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("the folder holds %v, %v", entries, err)
+	}
+}

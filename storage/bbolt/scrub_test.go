@@ -1,0 +1,48 @@
+package bbolt
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"plantstore/storage"
+)
+
+// lines is a writer that hands over what is written to it.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+// openDamaged opens a big file of which one record is damaged, and returns the lines
+// of its log, too.
+func openDamaged(t *testing.T) (*testStore, lines) {
+	t.Helper()
+	path := newBigFile(t)
+	damageRecord(t, path)
+	log := make(lines, 10)
+	s, err := openStore(storage.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s, log
+}
+
+// The scrub finds what is damaged, and the rest, without being asked.
+func TestScrub(t *testing.T) {
+	t.Parallel()
+	s, log := openDamaged(t)
+	damage, done := <-log, <-log
+	if !strings.Contains(damage, "level=ERROR") || !strings.Contains(damage, "wrong checksum") {
+		t.Errorf("the scrub says first: %s", damage)
+	}
+	if !strings.Contains(done, "plants=2999") || !strings.Contains(done, "damaged=1") {
+		t.Errorf("the scrub says in the end: %s", done)
+	}
+	if err := s.Ready(); err != nil {
+		t.Errorf("Ready: %v", err)
+	}
+}

@@ -1,0 +1,288 @@
+package bbolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// bigFile is how many plants make a file of many pages.
+const bigFile = 3000
+
+func bigBatch() (batch []storage.Item) {
+	for id := range int64(bigFile) {
+		batch = append(batch, storage.Item{Record: storage.Record{ID: id, Plant: models.Plant{Name: fmt.Sprint("fern ", id)}}})
+	}
+	return batch
+}
+
+// newBigFile returns the path of a store with so many plants.
+func newBigFile(t *testing.T) string {
+	t.Helper()
+	path := newPath(t)
+	s := mustOpen(t, path)
+	for batch := range slices.Chunk(bigBatch(), 100) { // as commits of their own: the same pages in each run
+		if err := s.Commit(batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// damageRecord changes the name of one plant of newBigFile, in all copies of its
+// record: pages that are free may hold older ones.
+func damageRecord(t *testing.T, path string) {
+	t.Helper()
+	contents := bytes.ReplaceAll(snapshot(t, path), []byte(`"fern 1234"`), []byte(`"worn 1234"`))
+	if err := os.WriteFile(path, contents, filePerm); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// damageMeta spoils the newest meta page of a file, or the one before it.
+func damageMeta(t *testing.T, path string, newest bool) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	m, found := newestMeta(file)
+	if !found {
+		t.Fatal("no meta page")
+	}
+	page := int64(m.txid % 2)
+	if !newest {
+		page = 1 - page
+	}
+	if _, err := file.WriteAt([]byte{0xff}, page*m.pageSize+metaStart+metaTxid); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Without its newest meta page bbolt opens the state before the last commit, and
+// says nothing. The mark does.
+func TestLostCommitIsTold(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	damageMeta(t, path, true)
+	_, err := openStore(storage.Options{}, path)
+	if err == nil || !strings.Contains(err.Error(), "has lost its last 1 commit:") || strings.Contains(err.Error(), "\n") {
+		t.Fatalf("Open: %v", err)
+	}
+	if report := check(t, path); len(report.Damage) != 1 || !strings.Contains(report.Damage[0], "it lacks its last 1 commit:") {
+		t.Errorf("Check: %+v", report)
+	}
+	if err := os.Remove(path + watermarkSuffix); err != nil {
+		t.Fatal(err)
+	}
+	mustOpen(t, path) // as the error says
+}
+
+func TestOlderMetaPageDamaged(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	damageMeta(t, path, false)
+	s := mustOpen(t, path)
+	if err := s.Create(t.Context(), 100, models.Plant{Name: "a"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A mark that is behind, torn, or of another database raises no alarm. If it is torn,
+// that is said.
+func TestMarkRaisesNoFalseAlarm(t *testing.T) {
+	t.Parallel()
+	other := newFile(t, 50)
+	otherMark, err := os.ReadFile(other + watermarkSuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		change func(mark []byte) []byte
+		told   int // how often it is said that the mark is torn
+	}{
+		"behind":  {func(mark []byte) []byte { return encodeWatermark(strings.Fields(string(mark))[3][:32], 1) }, 0},
+		"torn":    {func(mark []byte) []byte { return bytes.Replace(mark, []byte("0"), []byte("1"), 1) }, 1},
+		"short":   {func(mark []byte) []byte { return mark[:20] }, 1},
+		"empty":   {func([]byte) []byte { return nil }, 1},
+		"foreign": {func([]byte) []byte { return garbage(100) }, 1},
+		"another": {func([]byte) []byte { return otherMark }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newFile(t, 3)
+			mark, err := os.ReadFile(path + watermarkSuffix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path+watermarkSuffix, test.change(mark), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if report := check(t, path); !report.Whole() || len(report.Notes) != test.told {
+				t.Errorf("Check: %+v, want %d notes", report, test.told)
+			}
+			var log bytes.Buffer
+			s, err := openWritable(path, storage.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Count(log.String(), "level=WARN") != test.told || strings.Count(log.String(), "not whole") != test.told {
+				t.Errorf("the log is %q, want %d warnings", &log, test.told)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if again, err := os.ReadFile(path + watermarkSuffix); err != nil || string(again) != string(mark) {
+				t.Errorf("the mark is now %q, %v; want %q", again, err, mark)
+			}
+		})
+	}
+}
+
+// The meta pages are written again at each start, as they are.
+func TestSettleRewrites(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	m, _ := newestMeta(file)
+	if err := resyncMeta(file, int(m.pageSize)); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the file has changed, %v", err)
+	}
+	readOnly, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = readOnly.Close() }()
+	if err := resyncMeta(readOnly, int(m.pageSize)); !errors.Is(err, fs.ErrPermission) && !strings.Contains(fmt.Sprint(err), "bad file descriptor") {
+		t.Errorf("a page that cannot be written: %v", err)
+	}
+}
+
+// Whatever happens to the file underneath, nothing is acknowledged that the next
+// start would not find.
+func TestFileIsTakenAway(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not let go of an open file")
+	}
+	for name, take := range map[string]func(path string) error{
+		"removed":  os.Remove,
+		"moved":    func(path string) error { return os.Rename(path, path+".old") },
+		"replaced": replace,
+		"cut":      func(path string) error { return os.Truncate(path, 8192) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newBigFile(t)
+			s := mustOpen(t, path)
+			if err := take(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Create(t.Context(), math.MaxInt64, models.Plant{Name: "late"}); !errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrUnknown) {
+				t.Errorf("Create: %v", err)
+			}
+			<-s.Stopped()
+			if err := s.Ready(); !errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("Ready: %v", err)
+			}
+		})
+	}
+}
+
+// replace puts a copy in the place of a file.
+func replace(path string) error {
+	contents, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", contents, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// The same is found out when nobody creates anything.
+func TestWatchStops(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 1)
+	s := mustOpen(t, path)
+	if err := os.Rename(path, filepath.Join(filepath.Dir(path), "elsewhere")); err != nil {
+		t.Skip("this system does not let go of an open file: " + err.Error())
+	}
+	<-s.Stopped()
+}
+
+// A page of the mapped file that is not there any more is an error, and not the
+// end of the process.
+func TestReadBeyondTheEnd(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not cut a mapped file")
+	}
+	path := newBigFile(t)
+	s := mustOpen(t, path)
+	if err := os.Truncate(path, 8192); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(t.Context(), 1); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("Get: %v", err)
+	}
+	for _, err := range s.List(t.Context(), math.MinInt64) {
+		if err == nil {
+			t.Fatal("a record was read")
+		}
+	}
+}
+
+func TestOpenReadOnly(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	before := snapshot(t, path)
+	s, err := openStore(storage.Options{ReadOnly: true}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(context.Background(), 100, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("Create: %v", err)
+	}
+	if err := s.Ready(); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("Ready: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if string(snapshot(t, path)) != string(before) {
+		t.Error("the file has changed")
+	}
+	if _, err := openStore(storage.Options{ReadOnly: true}, newPath(t)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of no file: %v", err)
+	}
+}

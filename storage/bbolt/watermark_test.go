@@ -1,0 +1,101 @@
+package bbolt
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"plantstore/storage"
+)
+
+// A database that has vanished from beside its mark is not replaced by an empty
+// one, unless it never had a plant.
+func TestMissingDatabase(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		plants int
+		change func(mark []byte) []byte
+		want   string // in the refusal; empty: there is none
+	}{
+		"with plants":    {plants: 3, want: "says that it had 3 commits: restore a backup, or, to start with an empty store, remove the mark"},
+		"without plants": {plants: 0},
+		"torn mark":      {plants: 3, change: func(mark []byte) []byte { return mark[:20] }, want: "lies beside it still"},
+		"empty mark":     {plants: 3, change: func([]byte) []byte { return nil }, want: "lies beside it still"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newFile(t, tt.plants)
+			mark := snapshot(t, path+watermarkSuffix)
+			if tt.change != nil {
+				mark = tt.change(mark)
+			}
+			if err := errors.Join(os.WriteFile(path+watermarkSuffix, mark, filePerm), os.Remove(path)); err != nil {
+				t.Fatal(err)
+			}
+			if tt.want == "" {
+				mustOpen(t, path)
+				return
+			}
+			for _, use := range []func() error{
+				func() error { _, err := openStore(storage.Options{}, path); return err },
+				func() error { _, err := openStore(storage.Options{ReadOnly: true}, path); return err },
+				func() error { _, _, err := Compact(t.Context(), path); return err },
+			} {
+				err := use()
+				wantLine(t, path, err, "is missing, although its mark "+path+watermarkSuffix+" "+tt.want)
+			}
+			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a database was made: %v", err)
+			}
+			if string(snapshot(t, path+watermarkSuffix)) != string(mark) {
+				t.Error("the mark has changed")
+			}
+			if err := os.Remove(path + watermarkSuffix); err != nil {
+				t.Fatal(err)
+			}
+			mustOpen(t, path) // as the error says
+		})
+	}
+}
+
+// A restore that was broken off where there are no hard links has moved the
+// database away; the refusal names where to.
+func TestMissingDatabaseThatWasKept(t *testing.T) {
+	t.Parallel()
+	path := newFile(t, 3)
+	kept := path + keptSuffix + "20260131T120000Z"
+	older := os.WriteFile(path+keptSuffix+"20260130T120000Z", nil, filePerm)
+	if err := errors.Join(older, os.Rename(path, kept)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := openStore(storage.Options{}, path)
+	wantLine(t, path, err, "rename "+kept+", which a restore has kept, back, or restore a backup, or, ")
+	if err := os.Rename(kept, path); err != nil {
+		t.Fatal(err)
+	}
+	wantPlants(t, path, 3) // as the error says
+}
+
+// What keeps a database from being made is said with its path once.
+func TestCreateErrorNamesPathOnce(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	for name, err := range map[string]error{
+		"path":   &fs.PathError{Op: "create", Path: path, Err: fs.ErrPermission},
+		"folder": &fs.PathError{Op: "mkdir", Path: "elsewhere", Err: fs.ErrPermission},
+		"other":  fs.ErrPermission,
+	} {
+		told := explainCreate(path, err)
+		if !errors.Is(told, fs.ErrPermission) || strings.Count(told.Error(), path) != 1 || !strings.HasPrefix(told.Error(), "create database "+path+": ") {
+			t.Errorf("%s: %v", name, told)
+		}
+		if strings.Contains(err.Error(), "elsewhere") && !strings.Contains(told.Error(), "elsewhere") {
+			t.Errorf("%s: %v does not name the folder", name, told)
+		}
+	}
+	if err := explainCreate(path, refusal("would be lost")); err.Error() != "database "+path+" would be lost" {
+		t.Errorf("refusal: %v", err)
+	}
+}

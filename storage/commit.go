@@ -1,0 +1,98 @@
+package storage
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// write commits batches until the store is closed and its queue is drained. It keeps
+// in busy when the commit that is under way began.
+func (s *Store) write(busy *atomic.Pointer[time.Time]) {
+	for batch := s.nextBatch(nil); len(batch) > 0; batch = s.nextBatch(batch) {
+		began := time.Now()
+		busy.Store(&began)
+		s.commitRequests(batch)
+		busy.Store(nil)
+	}
+}
+
+// commitRequests commits a batch and sends each create its outcome.
+func (s *Store) commitRequests(batch []*request) {
+	if r := batch[0]; r.batch != nil { // it goes alone
+		r.outcomes = s.commitRecords(r.batch)
+		r.done <- nil
+		return
+	}
+	records := make([]Record, len(batch))
+	for i, r := range batch {
+		records[i] = r.Record
+	}
+	// Once it has its outcome the request belongs to its caller again.
+	for i, outcome := range s.commitRecords(records) {
+		batch[i].done <- outcome
+	}
+}
+
+// commitRecords commits records, in any order of their ids, and returns the outcome
+// of each. Of those with the same id the first is tried; it decides what the others
+// get.
+func (s *Store) commitRecords(records []Record) []error {
+	order := make([]int, len(records))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(records[a].ID, records[b].ID) })
+	items := make([]Item, 0, len(records))
+	for _, i := range order {
+		if n := len(items); n == 0 || items[n-1].ID != records[i].ID {
+			items = append(items, Item{Record: records[i]})
+		}
+	}
+	start := time.Now()
+	err := s.commitItems(items)
+	s.meter.committed(items, start, err)
+	s.observe(items, err)
+	outcomes, tried := make([]error, len(records)), -1
+	for _, i := range order {
+		first := tried < 0 || items[tried].ID != records[i].ID
+		if first {
+			tried++
+		}
+		outcomes[i] = items[tried].outcome(records[i].Plant, first, err)
+	}
+	return outcomes
+}
+
+// commitItems has the engine commit a batch, and stops the store after a
+// [FatalError].
+func (s *Store) commitItems(items []Item) error {
+	err := s.callEngine(items)
+	fatal, ok := errors.AsType[*FatalError](err)
+	if !ok {
+		return err
+	}
+	s.stop(fatal.Cause)
+	if fatal.Outcome == nil {
+		return s.accepting()
+	}
+	return fatal.Outcome
+}
+
+// callEngine turns a panic into a fatal error: neither what the engine has done nor
+// what it would do next is known.
+func (s *Store) callEngine(items []Item) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &FatalError{
+				Cause:   fmt.Errorf("the engine panicked: %v", p),
+				Outcome: fmt.Errorf("%w: the engine panicked: %v\n%s", ErrUnknown, p, debug.Stack()),
+			}
+		}
+	}()
+	return s.engine.Commit(items)
+}

@@ -1,0 +1,77 @@
+package storage
+
+import "errors"
+
+// The errors of a store. Engines wrap them with details; callers match them with
+// [errors.Is]. An error of Create that matches neither one of these nor
+// [ExistsError] means: nothing was stored, for a reason of the engine's own.
+var (
+	// ErrNotFound: no plant has that id.
+	ErrNotFound = errors.New("no plant has this id")
+	// ErrOverloaded: the queue is full, or the context ended while the create
+	// was still queued. Nothing was stored.
+	ErrOverloaded = errors.New("the store is overloaded")
+	// ErrNoSpace: there was no space left. Nothing was stored.
+	ErrNoSpace = errors.New("no space left in the store")
+	// ErrUnavailable: the store is closed, has stopped after a fault, or cannot
+	// be reached. Nothing was stored.
+	ErrUnavailable = errors.New("the store is not available")
+	// ErrCommitHangs: a commit does not end, as on a disk that hangs. The error
+	// matches ErrUnavailable, too; only Ready returns it.
+	ErrCommitHangs = errors.New("a commit does not end")
+	// ErrFailing: creates are accepted, but the last commit has failed. The error
+	// matches ErrUnavailable, too; only Ready returns it.
+	ErrFailing = errors.New("the last commit has failed")
+	// ErrUnknown: the outcome is unknown; the plant may be stored or not (C5.28).
+	ErrUnknown = errors.New("it is not known whether the plant was stored")
+	// ErrCorrupt: the record under the id is corrupt. A create of this id stored
+	// nothing.
+	ErrCorrupt = errors.New("the stored record is damaged")
+	// ErrTooLarge: the server that has the store open accepts no plant of this
+	// size. Nothing was stored. No engine returns it.
+	ErrTooLarge = errors.New("the plant is larger than the server accepts")
+	// ErrUnrecorded: the plant was stored, but the audit log may lack it. No
+	// engine returns it.
+	ErrUnrecorded = errors.New("the plant was stored, but the audit log may lack it")
+	// ErrAuditLog: the audit log cannot be written. It is joined with an error
+	// that tells the outcome for the plant. No engine returns it.
+	ErrAuditLog = errors.New("the audit log cannot be written")
+	// ErrLocked: the store cannot be opened because another process has it open,
+	// which may offer it to others.
+	ErrLocked = errors.New("locked by another process")
+)
+
+// An ExistsError is the outcome of a create whose id is taken (C5.27).
+type ExistsError struct {
+	// Identical is true if the stored plant equals the one sent.
+	Identical bool
+}
+
+// Error returns whether the stored plant is identical.
+func (e *ExistsError) Error() string {
+	if e.Identical {
+		return "the id is taken by an identical plant"
+	}
+	return "the id is taken by a different plant"
+}
+
+// A FatalError of Commit of an [Engine] means that the engine must not be used for
+// writing any more: the store stops.
+type FatalError struct {
+	// Cause is the reason that Ready of [Store] gives from then on.
+	Cause error
+	// Outcome is what the creates of the batch get. If it is nil, they get
+	// [ErrUnavailable] with the cause, as those do which are queued or come later.
+	Outcome error
+}
+
+// Error returns the text of the outcome, or else of the cause.
+func (e *FatalError) Error() string {
+	if e.Outcome == nil {
+		return e.Cause.Error()
+	}
+	return e.Outcome.Error()
+}
+
+// Unwrap returns the outcome.
+func (e *FatalError) Unwrap() error { return e.Outcome }

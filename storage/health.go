@@ -1,0 +1,77 @@
+package storage
+
+import (
+	"errors"
+	"time"
+)
+
+// A trial, which is a commit of no plants, follows a failed commit after firstTrial,
+// and each further one after twice the time of the last, up to lastTrial.
+const (
+	firstTrial = time.Second
+	lastTrial  = 10 * time.Second
+)
+
+// A commitHealth is the state that the last commits have left.
+type commitHealth struct {
+	failure error         // of the last commit; nil since one has succeeded
+	pause   time.Duration // before the last trial; 0 since a plant was stored
+	trying  bool          // a trial is scheduled, or under way
+}
+
+// observe takes the outcome of a commit into account. After a failure the store is not
+// ready, and trials find out when it is again: a store that is not ready may get no
+// creates.
+func (s *Store) observe(items []Item, err error) {
+	stored, failure := storedOrFailed(items, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	trial := len(items) == 0
+	if trial {
+		s.health.trying = false
+	}
+	switch {
+	case failure != nil:
+		s.health.failure = failure
+		s.scheduleTrial()
+	case stored:
+		s.health.failure, s.health.pause = nil, 0
+	case trial:
+		// A disk may have space for a trial and for nothing else: if the next
+		// create fails, the next trial comes later.
+		s.health.failure = nil
+	}
+}
+
+// storedOrFailed returns whether a commit has stored plants, or why it could not. If it
+// had nothing to store, it is neither.
+func storedOrFailed(items []Item, err error) (stored bool, failure error) {
+	if err != nil {
+		return false, err
+	}
+	for i := range items {
+		switch item := &items[i]; {
+		case item.Err == nil && item.Existing == nil:
+			return true, nil
+		case errors.Is(item.Err, ErrNoSpace):
+			failure = item.Err
+		}
+	}
+	return false, failure
+}
+
+// scheduleTrial lets a trial follow, unless one does already. The caller holds s.mu.
+func (s *Store) scheduleTrial() {
+	if s.health.trying {
+		return
+	}
+	s.health.trying = true
+	s.health.pause = min(max(2*s.health.pause, firstTrial), lastTrial)
+	time.AfterFunc(s.health.pause, func() {
+		// Of this size it goes alone. Nobody waits for its outcome, and a store
+		// that refuses it is not going to be ready.
+		r := newRequest()
+		r.batch, r.bytes = []Record{}, s.limits.BatchBytes+1
+		_ = s.enqueueBatch(r)
+	})
+}

@@ -1,0 +1,106 @@
+package storage_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// errHum is what is wrong with a disk.
+var errHum = errors.New("the disk hums")
+
+// wantFailing checks that the store is not ready because of cause, or is if that is nil.
+func wantFailing(t *testing.T, e *testEngine, when string, cause error) {
+	t.Helper()
+	synctest.Wait()
+	err := e.store.Ready()
+	if cause == nil && err != nil {
+		t.Errorf("%s: %v, want that it is ready", when, err)
+	}
+	for _, part := range []error{storage.ErrUnavailable, storage.ErrFailing, cause} {
+		if cause != nil && !errors.Is(err, part) {
+			t.Errorf("%s: %v, want: %v", when, err, part)
+		}
+	}
+}
+
+// A failed commit makes the store unready for as long as all others fail, too: no
+// time heals it, nor a create of an id that is taken.
+func TestFailingCommits(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+		outcome := e.create(t.Context(), 1, "a")
+		e.commit(t, fail(errHum), 1)
+		want(t, "a create", outcome, errHum)
+		wantFailing(t, e, "after it", errHum)
+		taken := e.create(t.Context(), 2, "b")
+		e.commit(t, func(batch []storage.Item) error { batch[0].Existing = &models.Plant{}; return nil }, 2)
+		wantExists(t, "an id that is taken", taken, false)
+		wantFailing(t, e, "after an id that is taken", errHum)
+		for _, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second, 10 * time.Second} {
+			time.Sleep(pause - time.Nanosecond)
+			wantFailing(t, e, "before a trial", errHum)
+			time.Sleep(time.Nanosecond)
+			e.commit(t, fail(errHum))
+			wantFailing(t, e, "after a failed trial", errHum)
+		}
+		outcome = e.create(t.Context(), 1, "a")
+		e.commit(t, succeed, 1)
+		want(t, "a create", outcome)
+		wantFailing(t, e, "after a create", nil)
+		time.Sleep(10 * time.Second)
+		e.commit(t, succeed) // the last trial
+		time.Sleep(time.Hour)
+		wantFailing(t, e, "at last", nil)
+	})
+}
+
+// A trial makes the store ready again without any create. If the next create fails
+// all the same, the next trial comes later.
+func TestTrialSucceeds(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+		for _, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+			outcome := e.create(t.Context(), 1, "a")
+			e.commit(t, func(batch []storage.Item) error { batch[0].Err = storage.ErrNoSpace; return nil }, 1)
+			want(t, "a create", outcome, storage.ErrNoSpace)
+			wantFailing(t, e, "after it", storage.ErrNoSpace)
+			time.Sleep(pause)
+			e.commit(t, succeed)
+			wantFailing(t, e, "after a trial", nil)
+		}
+		if n := e.store.Stats(); n.CommitPlants.Count != 3 {
+			t.Errorf("%d commits were counted, want the three of creates", n.CommitPlants.Count)
+		}
+	})
+}
+
+// The fault of one plant, which its client made, is not that of the store.
+func TestFailingPlant(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+		outcome := e.create(t.Context(), 1, "a")
+		e.commit(t, func(batch []storage.Item) error { batch[0].Err = errHum; return nil }, 1)
+		want(t, "a create", outcome, errHum)
+		wantFailing(t, e, "after it", nil)
+	})
+}
+
+// A store that is closed before the trial is closed.
+func TestCloseBeforeTrial(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+		outcome := e.create(t.Context(), 1, "a")
+		e.commit(t, fail(errHum), 1)
+		want(t, "a create", outcome, errHum)
+		_ = e.store.Close()
+		time.Sleep(time.Minute)
+		if err := e.store.Ready(); !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrFailing) {
+			t.Errorf("after Close: %v", err)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plantstore/storage"
+)
+
+// Readiness follows the probes of the engine within its bound, also when one hangs.
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	errAway := errors.New("away")
+	mute := func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	synctest.Test(t, func(t *testing.T) {
+		answers := make(chan func(context.Context) error, 1) // holds the one to be given
+		answers <- mute
+		s := storage.New(&testEngine{}, storage.Features{Probe: func(ctx context.Context) error {
+			answer := <-answers
+			answers <- answer
+			return answer(ctx)
+		}})
+		defer func() { _ = s.Close() }()
+		if err := s.Ready(); err != nil {
+			t.Errorf("at first: %v", err)
+		}
+		for _, step := range []struct {
+			answer func(context.Context) error
+			want   error
+		}{
+			{func(context.Context) error { return nil }, nil},
+			{func(context.Context) error { return errAway }, errAway},
+			{func(context.Context) error { return nil }, nil},
+			{mute, context.DeadlineExceeded},
+			{func(context.Context) error { return nil }, nil},
+		} {
+			<-answers
+			answers <- step.answer
+			time.Sleep(12 * time.Second) // what is under way, the pause and a whole probe
+			err := s.Ready()
+			if !errors.Is(err, step.want) || (err != nil) != errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("Ready = %v, want: %v", err, step.want)
+			}
+		}
+	})
+}
+
+// A probe that hangs does not delay Close.
+func TestProbeEndsAtClose(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked := make(chan struct{})
+		s := storage.New(&testEngine{}, storage.Features{Probe: func(ctx context.Context) error {
+			close(asked)
+			<-ctx.Done()
+			return ctx.Err()
+		}})
+		<-asked
+		start := time.Now()
+		_ = s.Close()
+		_ = s.Close()
+		if took := time.Since(start); took != 0 {
+			t.Errorf("it took %v", took)
+		}
+	})
+}

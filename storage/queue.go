@@ -1,0 +1,221 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"plantstore/models"
+)
+
+// A request is a queued create, or a queued batch of them. Store.mu guards taken and
+// withdrawn; the rest belongs to a writer from when it has dequeued the request until
+// the outcome is in done, and to the caller before and after.
+type request struct {
+	Record
+
+	tag       string   // what the plant's Tag points to: the caller may leave before the writer
+	batch     []Record // if it is one of CreateAll: it takes the place of Record
+	outcomes  []error  // of the batch, if nil comes from done
+	bytes     int      // of the plants
+	taken     bool     // a writer has it: the outcome will come through done
+	withdrawn bool     // the caller has gone; it only keeps its place in the queue
+	done      chan error
+}
+
+// newRequest returns a request whose channel holds one outcome, so that the writer
+// never waits.
+func newRequest() *request { return &request{done: make(chan error, 1)} }
+
+// create queues a plant and waits for the outcome.
+func (s *Store) create(ctx context.Context, id int64, plant models.Plant) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrOverloaded, err)
+	}
+	r, err := s.enqueue(Record{ID: id, Plant: plant})
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-r.done:
+		// The writer is done with r. A request that is withdrawn, or left to the
+		// writer, never gets here.
+		*r = request{done: r.done}
+		s.requests.Put(r)
+		return err
+	case <-ctx.Done():
+		return s.withdraw(r, ctx.Err())
+	}
+}
+
+// enqueue puts a plant into the queue, or returns why not.
+func (s *Store) enqueue(record Record) (*request, error) {
+	size := record.size()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refusal != nil {
+		return nil, s.refusal
+	}
+	if len(s.queue) >= s.limits.QueuePlants || (s.bytes > 0 && s.bytes+size > s.limits.QueueBytes) {
+		return nil, fmt.Errorf("%w: %d plants of %d bytes are queued", ErrOverloaded, len(s.queue), s.bytes)
+	}
+	r, ok := s.requests.Get().(*request)
+	if !ok { // the pool is empty
+		r = newRequest()
+	}
+	r.Record, r.bytes = record, size
+	if tag := record.Plant.Tag; tag != nil {
+		r.tag = *tag
+		r.Plant.Tag = &r.tag
+	}
+	s.push(r)
+	return r, nil
+}
+
+// push appends r to the queue and wakes a writer. The caller holds s.mu.
+func (s *Store) push(r *request) {
+	s.queue = append(s.queue, r)
+	s.bytes += r.bytes
+	s.work.Signal()
+}
+
+// createAll queues records batch by batch. Its batches take turns with those of
+// create; a batch of another createAll is queued when this one is done.
+func (s *Store) createAll(ctx context.Context, records []Record) []error {
+	outcomes := make([]error, 0, len(records))
+	for len(records) > 0 {
+		n := s.limits.fit(records)
+		outcomes = append(outcomes, s.createBatch(ctx, records[:n:n])...)
+		records = records[n:]
+	}
+	return outcomes
+}
+
+// createBatch queues records as one batch and returns their outcomes.
+func (s *Store) createBatch(ctx context.Context, records []Record) []error {
+	select {
+	case s.bulk <- struct{}{}:
+		defer func() { <-s.bulk }()
+	case <-ctx.Done():
+	}
+	if err := ctx.Err(); err != nil {
+		return repeat(fmt.Errorf("%w: %w", ErrOverloaded, err), len(records))
+	}
+	// Of this size it goes alone. The writer may have it for longer than the
+	// caller waits.
+	r := newRequest()
+	r.batch, r.bytes = slices.Clone(records), s.limits.BatchBytes+1
+	if err := s.enqueueBatch(r); err != nil {
+		return repeat(err, len(records))
+	}
+	var err error
+	select {
+	case err = <-r.done:
+	case <-ctx.Done():
+		err = s.withdraw(r, ctx.Err())
+	}
+	if err != nil {
+		return repeat(err, len(records))
+	}
+	return r.outcomes
+}
+
+// enqueueBatch puts a batch into the queue, full or not: there is only one.
+func (s *Store) enqueueBatch(r *request) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refusal != nil {
+		return s.refusal
+	}
+	s.push(r)
+	return nil
+}
+
+// withdraw ends a create whose context has ended. Once a writer has it, the outcome
+// is unknown, unless it is there already.
+func (s *Store) withdraw(r *request, cause error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !r.taken {
+		r.withdrawn = true
+		r.Plant, r.batch = models.Plant{}, nil // free the memory
+		s.bytes -= r.bytes
+		return fmt.Errorf("%w: %w", ErrOverloaded, cause)
+	}
+	select {
+	case err := <-r.done:
+		return err
+	default:
+		return fmt.Errorf("%w: %w", ErrUnknown, cause)
+	}
+}
+
+// nextBatch waits for work and returns the next batch in the order of arrival, in
+// the memory of the last one. An empty batch means that the queue is drained and the
+// store is closing.
+func (s *Store) nextBatch(batch []*request) []*request {
+	clear(batch)
+	batch = batch[:0]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(batch) == 0 {
+		for len(s.queue) == 0 && !s.closing {
+			s.work.Wait()
+		}
+		if len(s.queue) == 0 {
+			break
+		}
+		s.gather()
+		batch = s.dequeue(batch)
+	}
+	return batch
+}
+
+// gather lets goroutines that are ready to run go first, for as long as they bring
+// more plants and the batch is not full. On idle processors it takes no time; on
+// busy ones it makes batches larger, and so the work less. The caller holds s.mu.
+func (s *Store) gather() {
+	for queued := 0; queued < len(s.queue) && len(s.queue) < s.limits.BatchPlants; {
+		queued = len(s.queue)
+		s.mu.Unlock()
+		runtime.Gosched()
+		s.mu.Lock()
+	}
+}
+
+// dequeue moves the head of the queue to batch, as far as the limits allow, and
+// drops what was withdrawn. The caller holds s.mu.
+func (s *Store) dequeue(batch []*request) []*request {
+	n, bytes := 0, 0
+	for _, r := range s.queue {
+		full := len(batch) == s.limits.BatchPlants || bytes+r.bytes > s.limits.BatchBytes
+		if !r.withdrawn && full && len(batch) > 0 {
+			break
+		}
+		n++
+		if r.withdrawn {
+			continue
+		}
+		r.taken = true
+		bytes += r.bytes
+		batch = append(batch, r)
+	}
+	s.queue = slices.Delete(s.queue, 0, n)
+	s.bytes -= bytes
+	return batch
+}
+
+// refuse refuses new creates from now on, and lets the writers end when the queue is
+// drained. It reports whether this is the first call.
+func (s *Store) refuse() (first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first = !s.closing
+	s.closing = true
+	if s.refusal == nil {
+		s.refusal = fmt.Errorf("%w: it is closed", ErrUnavailable)
+	}
+	s.work.Broadcast()
+	return first
+}

@@ -1,0 +1,87 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"plantstore/models"
+)
+
+// A commitFunc is an engine that only commits.
+type commitFunc struct {
+	Engine
+
+	commit func(batch []Item) error
+}
+
+// Commit implements [Engine].
+func (f commitFunc) Commit(batch []Item) error { return f.commit(batch) }
+
+// Close implements [Engine].
+func (f commitFunc) Close() error { return nil }
+
+// TestWithdrawPrefersOutcome meets the moment at which a context ends and the
+// outcome is there as well.
+func TestWithdrawPrefersOutcome(t *testing.T) {
+	t.Parallel()
+	s := New(commitFunc{}, Features{})
+	defer func() { _ = s.Close() }()
+	for _, outcome := range []error{nil, ErrNoSpace} {
+		r := &request{taken: true, done: make(chan error, 1)}
+		r.done <- outcome
+		if err := s.withdraw(r, context.Canceled); !errors.Is(err, outcome) {
+			t.Errorf("withdraw = %v, want: %v", err, outcome)
+		}
+	}
+}
+
+// What was withdrawn keeps its place in the queue, and none of its plants.
+func TestWithdrawnBulkDropsPlants(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		free, committed := make(chan struct{}), make(chan int, 3)
+		s := New(commitFunc{commit: func(batch []Item) error {
+			<-free
+			committed <- len(batch)
+			return nil
+		}}, Features{})
+		for id := range int64(2) { // the first is being committed, the other is queued
+			go func() { _ = s.Create(t.Context(), id, models.Plant{}) }()
+			synctest.Wait()
+		}
+		bulk := &request{batch: make([]Record, 5), bytes: s.limits.BatchBytes + 1, done: make(chan error, 1)}
+		if err := s.enqueueBatch(bulk); err != nil {
+			t.Fatal(err)
+		}
+		go func() { _ = s.Create(t.Context(), 2, models.Plant{}) }()
+		synctest.Wait()
+		if err := s.withdraw(bulk, context.Canceled); !errors.Is(err, ErrOverloaded) || bulk.batch != nil {
+			t.Errorf("withdraw = %v, and the queue holds %d plants of it still", err, len(bulk.batch))
+		}
+		close(free)
+		_ = s.Close()
+		close(committed)
+		var sizes []int
+		for size := range committed {
+			sizes = append(sizes, size)
+		}
+		if !slices.Equal(sizes, []int{1, 2}) {
+			t.Errorf("batches of %v plants, want the first, and the two that were queued beside it", sizes)
+		}
+	})
+}
+
+func TestDefaultLimits(t *testing.T) {
+	t.Parallel()
+	want := Limits{QueuePlants: 10_000, QueueBytes: 64 << 20, BatchPlants: 4096, BatchBytes: 16 << 20, Writers: 1}
+	if got := (Limits{}).withDefaults(); got != want {
+		t.Errorf("withDefaults of zero = %+v, want %+v", got, want)
+	}
+	want.BatchPlants = 127
+	if got := (Limits{BatchPlants: 127}).withDefaults(); got != want {
+		t.Errorf("withDefaults = %+v, want %+v", got, want)
+	}
+}

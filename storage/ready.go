@@ -1,0 +1,85 @@
+package storage
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// hangsAfter is how long a commit may take. It is longer than any that succeeds, and
+// than the longest time-out of a remote engine, which is a minute.
+const hangsAfter = 90 * time.Second
+
+// Ready returns nil while creates are accepted and succeed, else why not: the error
+// matches [ErrCommitHangs] if none gets an outcome, and [ErrFailing] if the last commit
+// has failed.
+func (s *Store) Ready() error {
+	if err := cmp.Or(s.accepting(), s.hanging(), s.failing()); err != nil {
+		return err
+	}
+	if s.prober != nil {
+		if err := s.prober.ready(); err != nil {
+			return err
+		}
+	}
+	if s.recorder != nil {
+		return s.recorder.Ready()
+	}
+	return nil
+}
+
+// accepting returns nil while creates are accepted, else what they get.
+func (s *Store) accepting() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refusal
+}
+
+// hanging returns an error if a commit hangs.
+func (s *Store) hanging() error {
+	for i := range s.busy {
+		if began := s.busy[i].Load(); began != nil && time.Since(*began) > hangsAfter {
+			return fmt.Errorf("%w: %w: one has gone on for %v", ErrUnavailable, ErrCommitHangs, time.Since(*began).Round(time.Second))
+		}
+	}
+	return nil
+}
+
+// failing returns an error if the last commit has failed.
+func (s *Store) failing() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.health.failure == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFailing, s.health.failure)
+}
+
+// Stopped returns a channel that is closed when the store stops after a fault, whose
+// cause Ready then returns. It does not recover: the process should drain its
+// requests and end, to be restarted.
+func (s *Store) Stopped() <-chan struct{} { return s.stopped }
+
+// stop ends the store after a fault: creates that are queued, and all that come
+// later, get [ErrUnavailable]. Those in a batch get what its commit returns. The first
+// cause stays.
+func (s *Store) stop(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.stopped:
+	default:
+		close(s.stopped)
+	}
+	if s.refusal == nil || s.closing {
+		// In words only: the refusal must not match what the cause does.
+		s.refusal = fmt.Errorf("%w: it stopped after a fault: %s", ErrUnavailable, cause.Error())
+	}
+	for _, r := range s.queue {
+		if !r.withdrawn {
+			r.taken = true
+			r.done <- s.refusal
+		}
+	}
+	s.queue, s.bytes = nil, 0
+}

@@ -1,0 +1,58 @@
+package storage
+
+import (
+	"fmt"
+
+	"plantstore/models"
+)
+
+// A Record is a plant with the id under which it is stored. As JSON it is a
+// NewPlant: {"id":…,"name":…,"tag":…}.
+type Record struct {
+	ID    int64        `json:"id"`
+	Plant models.Plant `json:",embed"`
+}
+
+// size returns the bytes of the plant that [Limits] bound.
+func (r Record) size() int {
+	if r.Plant.Tag == nil {
+		return len(r.Plant.Name)
+	}
+	return len(r.Plant.Name) + len(*r.Plant.Tag)
+}
+
+// A Report is the result of a check of a store.
+type Report struct {
+	// Plants is the number of records that are intact.
+	Plants int64 `json:"plants"`
+	// Damage has a line for each finding, at most 10,000 of them.
+	Damage []string `json:"damage"`
+	// More is the number of findings beyond those.
+	More int64 `json:"more,omitzero"`
+	// Notes name what could not be checked. They are not findings.
+	Notes []string `json:"notes,omitzero"`
+}
+
+// maxDamage bounds the findings that a Report lists.
+const maxDamage = 10_000
+
+// Whole reports whether there are no findings.
+func (r *Report) Whole() bool { return len(r.Damage) == 0 }
+
+// Add adds a finding.
+func (r *Report) Add(format string, args ...any) {
+	if len(r.Damage) == maxDamage {
+		r.More++
+		return
+	}
+	r.Damage = append(r.Damage, fmt.Sprintf(format, args...))
+}
+
+// Count counts an intact record, and passes it to each, which may be nil.
+func (r *Report) Count(record Record, each func(Record) error) error {
+	r.Plants++
+	if each == nil {
+		return nil
+	}
+	return each(record)
+}

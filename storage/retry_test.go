@@ -1,0 +1,199 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// A step is what one attempt of a commit does.
+type step func(ctx context.Context) error
+
+// returns is an attempt that fails at once.
+func returns(err error) step { return func(context.Context) error { return err } }
+
+// hangs is an attempt that ends with its time, and leaves open what it did.
+func hangs(ctx context.Context) error {
+	<-ctx.Done()
+	return fmt.Errorf("%w: %w", storage.ErrUnknown, ctx.Err())
+}
+
+func TestRetryCommit(t *testing.T) {
+	t.Parallel()
+	errRefused := errors.New("refused")
+	done, refused := returns(nil), returns(errRefused)
+	unavailable, unknown := returns(storage.ErrUnavailable), returns(storage.ErrUnknown)
+	for name, test := range map[string]struct {
+		steps []step // the last one is repeated
+		want  error
+		takes time.Duration // at most
+	}{
+		"at once":                      {[]step{done}, nil, 0},
+		"refused":                      {[]step{refused}, errRefused, 0},
+		"unavailable for a moment":     {[]step{unavailable, unavailable, done}, nil, time.Second},
+		"unavailable for long":         {[]step{unavailable}, storage.ErrUnavailable, 5 * time.Second},
+		"unavailable, refused":         {[]step{unavailable, refused}, errRefused, time.Second},
+		"unknown, then found out":      {[]step{unknown, done}, nil, time.Second},
+		"unknown for long":             {[]step{unknown}, storage.ErrUnknown, 5 * time.Second},
+		"unknown, then out of reach":   {[]step{unknown, unavailable}, storage.ErrUnknown, 5 * time.Second},
+		"unknown, then refused":        {[]step{unknown, refused}, storage.ErrUnknown, 5 * time.Second},
+		"unknown, refused, found out":  {[]step{unknown, refused, done}, nil, time.Second},
+		"hangs once":                   {[]step{hangs, done}, nil, 2 * time.Second},
+		"hangs for long":               {[]step{hangs}, storage.ErrUnknown, 5 * time.Second},
+		"out of reach, unknown, again": {[]step{unavailable, hangs, unavailable}, storage.ErrUnknown, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				attempts, tokens := 0, map[storage.CommitToken]bool{}
+				r := storage.Retry{Timeout: 5 * time.Second, Attempt: time.Second}
+				start := time.Now()
+				err := r.Commit(make([]storage.Item, 1), func(ctx context.Context, token storage.CommitToken, _ []storage.Item) error {
+					tokens[token] = true
+					attempts++
+					return test.steps[min(attempts, len(test.steps))-1](ctx)
+				})
+				checkClass(t, err, test.want)
+				if took := time.Since(start); took > test.takes {
+					t.Errorf("it took %v, want at most %v", took, test.takes)
+				}
+				if len(tokens) != 1 || tokens[storage.CommitToken{}] || attempts < len(test.steps) {
+					t.Errorf("%d attempts with %d tokens, want %d with one", attempts, len(tokens), len(test.steps))
+				}
+			})
+		})
+	}
+}
+
+// checkClass checks that err matches want and neither of the other classes.
+func checkClass(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("Commit = %v, want: %v", err, want)
+	}
+	for _, other := range []error{storage.ErrUnknown, storage.ErrUnavailable} {
+		if err != nil && !errors.Is(want, other) && errors.Is(err, other) {
+			t.Errorf("Commit = %v, which matches %v, too", err, other)
+		}
+	}
+}
+
+func TestRetryAttemptsGrow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var waited []string
+		r := storage.Retry{Timeout: 4 * time.Second, Attempt: time.Second}
+		_ = r.Commit(nil, func(ctx context.Context, _ storage.CommitToken, _ []storage.Item) error {
+			end, _ := ctx.Deadline()
+			waited = append(waited, time.Until(end).String())
+			return hangs(ctx)
+		})
+		if got := strings.Join(waited, " "); got != "1s 1.25s 1.5625s 152.5ms" {
+			t.Errorf("the attempts were given %s", got)
+		}
+	})
+}
+
+// However many attempts fail at once, each gets some time.
+func TestRetryManyAttempts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		r := storage.Retry{Timeout: time.Hour, Attempt: time.Second}
+		err := r.Commit(nil, func(ctx context.Context, _ storage.CommitToken, _ []storage.Item) error {
+			if err := ctx.Err(); err != nil {
+				t.Fatalf("after %v an attempt gets no time: %v", time.Since(start), err)
+			}
+			if time.Since(start) < 59*time.Minute {
+				return storage.ErrUnavailable
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("Commit = %v", err)
+		}
+	})
+}
+
+func TestCommitTokensDiffer(t *testing.T) {
+	t.Parallel()
+	if a, b := storage.NewCommitToken(), storage.NewCommitToken(); a == b || a == (storage.CommitToken{}) {
+		t.Errorf("%x and %x", a, b)
+	}
+}
+
+func TestRetryRead(t *testing.T) {
+	t.Parallel()
+	errAway, errRefused := errors.New("away"), errors.New("refused")
+	away := returns(errAway)
+	for name, test := range map[string]struct {
+		steps    []step // the last one is repeated
+		want     error
+		attempts int           // 0: any number
+		takes    time.Duration // at most
+	}{
+		"at once":             {[]step{returns(nil)}, nil, 1, 0},
+		"away for a moment":   {[]step{away, away, returns(nil)}, nil, 3, time.Second},
+		"away for long":       {[]step{away}, errAway, 0, 5 * time.Second},
+		"refused":             {[]step{returns(errRefused)}, errRefused, 1, 0},
+		"away, then refused":  {[]step{away, returns(errRefused)}, errRefused, 2, time.Second},
+		"hangs, then answers": {[]step{hangs, returns(nil)}, nil, 2, 2 * time.Second},
+		"hangs for long":      {[]step{hangs}, context.DeadlineExceeded, 3, 5 * time.Second}, // 1 s, 2 s, the rest
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				attempts, start := 0, time.Now()
+				err := storage.Retry{Timeout: 5 * time.Second, Attempt: time.Second}.Read(t.Context(), func(ctx context.Context) error {
+					attempts++
+					return test.steps[min(attempts, len(test.steps))-1](ctx)
+				}, func(err error) bool { return !errors.Is(err, errRefused) })
+				if !errors.Is(err, test.want) || errors.Is(err, storage.ErrUnavailable) != (test.want != nil) {
+					t.Errorf("Read = %v, want: %v", err, test.want)
+				}
+				if took := time.Since(start); took > test.takes || test.attempts != 0 && attempts != test.attempts {
+					t.Errorf("%d attempts in %v, want %d in at most %v", attempts, took, test.attempts, test.takes)
+				}
+			})
+		})
+	}
+}
+
+// A read whose caller is gone returns the error of the context alone.
+func TestRetryReadContextEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, again := storage.Retry{Timeout: time.Hour, Attempt: time.Hour}, func(error) bool { return true }
+	err := r.Read(ctx, func(ctx context.Context) error {
+		cancel()
+		return fmt.Errorf("read: %w", ctx.Err())
+	}, again)
+	if !errors.Is(err, context.Canceled) || errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("Read = %v, want: %v", err, context.Canceled)
+	}
+	err = r.Read(ctx, func(context.Context) error { t.Error("an attempt after its end"); return nil }, again)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Read = %v, want: %v", err, context.Canceled)
+	}
+}
+
+// An id that is taken by the plant of this very commit is a success.
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	ours, others := storage.NewCommitToken(), storage.NewCommitToken()
+	stored := models.Plant{Name: "Monstera"}
+	item := storage.Item{Existing: &stored, Err: errors.New("of an earlier attempt")}
+	if item.Resolve(ours, ours, &stored); item.Existing != nil || item.Err != nil {
+		t.Errorf("ours: %+v", item)
+	}
+	if item.Resolve(ours, others, &stored); item.Existing != &stored || item.Err != nil {
+		t.Errorf("another's: %+v", item)
+	}
+}

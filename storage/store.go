@@ -1,0 +1,225 @@
+// Package storage keeps plants: a [Store] for those who create and read plants, an
+// [Engine] for each database. The engines are the packages below this one; every
+// engine passes the suite of package storagetest.
+//
+//	store, err := engines.Open(ctx, "bbolt:data/plants.db", storage.Options{Logger: logger})
+//	defer store.Close()
+//	err = store.Create(ctx, 7, models.Plant{Name: "Monstera"})
+//
+// A create goes through three steps:
+//
+//  1. Queue (queue.go). Create appends the plant to a bounded queue and waits. A full
+//     queue refuses the create with ErrOverloaded. A create whose context ends while
+//     it is queued leaves the queue; later its outcome is unknown to the caller.
+//  2. Group commit (commit.go). A writer goroutine takes all that is queued, up to
+//     the bounds of a batch, sorts it by id, leaves out ids that come twice, and has
+//     the engine commit it: one transaction, one sync of the disk. Meanwhile the next
+//     batch queues up, so that many creates share the cost of a commit and none waits
+//     for others to come. An engine may ask for several writers.
+//  3. Outcome. Each create gets its own: nil, an ExistsError, or the error of the
+//     commit. With a [Recorder] it is recorded first.
+//
+// CreateAll queues whole batches, one at a time, so that a bulk of any size delays
+// each create by one batch at most.
+//
+// Readiness (ready.go) is whether creates are accepted. A store is not ready once it
+// is closed or has stopped, while a commit hangs, after a commit that failed, while the
+// probe of a remote engine fails, and while the recorder can't record. After a failed
+// commit the store finds out by itself when commits succeed again, by trials (health.go):
+// a store that is not ready may get no creates. A store stops for good (fail-stop) when
+// the engine returns a [FatalError], panics, or reports a fault from its
+// background work: queued and later creates get ErrUnavailable, and Stopped lets the
+// process end and be restarted.
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"plantstore/models"
+)
+
+// A Store keeps plants in an engine, each under an id that is assigned once and for
+// all. Its methods may be called from any number of goroutines at once.
+type Store struct {
+	engine   Engine
+	features Features
+	limits   Limits
+	prober   *prober // nil if the engine needs none
+	meter    commitMeter
+	stopped  chan struct{} // closed by stop
+
+	recorder  Recorder     // nil if creates are not recorded
+	recording sync.RWMutex // held for reading by each create that is recorded
+
+	requests sync.Pool // of *request, each with an empty channel
+	writers  sync.WaitGroup
+	busy     []atomic.Pointer[time.Time] // when each writer began its commit; nil while it has none
+	bulk     chan struct{}               // holds a token while a batch of CreateAll is queued
+
+	endBackground context.CancelFunc
+	background    sync.WaitGroup // Run of the engine, and the prober
+	closed        chan struct{}  // closed when closeErr is set
+	closeErr      error
+
+	mu      sync.Mutex
+	work    sync.Cond // the queue is no longer empty, or closing has begun
+	queue   []*request
+	bytes   int   // of the plants in queue
+	closing bool  // the writers end when the queue is empty
+	refusal error // what creates get; nil while they are accepted
+	health  commitHealth
+}
+
+// New returns a store of the plants in engine, and starts its goroutines, which run
+// until Close.
+func New(engine Engine, features Features) *Store {
+	s := &Store{
+		engine: engine, features: features, limits: features.Limits.withDefaults(), meter: newCommitMeter(),
+		stopped: make(chan struct{}), closed: make(chan struct{}), bulk: make(chan struct{}, 1),
+	}
+	s.work.L = &s.mu
+	ctx, end := context.WithCancel(context.Background())
+	s.endBackground = end
+	if features.ReadOnly {
+		s.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
+		return s
+	}
+	s.busy = make([]atomic.Pointer[time.Time], s.limits.Writers)
+	for i := range s.busy {
+		s.writers.Go(func() { s.write(&s.busy[i]) })
+	}
+	if features.Probe != nil {
+		s.prober = &prober{probe: features.Probe}
+		s.background.Go(func() { s.prober.run(ctx) })
+	}
+	if features.Run != nil {
+		s.background.Go(func() { features.Run(ctx, s.stop) })
+	}
+	return s
+}
+
+// Create stores plant under id. It returns nil only when the plant is durable: a
+// power failure right after does not undo it (C5.26). Of any number of racing
+// creates of one id, exactly one succeeds.
+//
+// It returns an *[ExistsError] if the id is taken, [ErrOverloaded] if the queue is
+// full or ctx ended while the create was still queued, [ErrNoSpace],
+// [ErrUnavailable], [ErrCorrupt] if the id is taken by a corrupt record, and
+// [ErrUnknown] if a commit failed in a way, or ctx ended at a time, that leaves the
+// outcome open. With a [Recorder], it may return [ErrUnrecorded], too. Whatever it
+// returns, what plant points to is the caller's again.
+func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
+	if s.recorder == nil {
+		return s.create(ctx, id, plant)
+	}
+	s.recording.RLock()
+	defer s.recording.RUnlock()
+	if err := s.recorder.Ready(); err != nil {
+		return err
+	}
+	return s.recorded(ctx, id, s.create(ctx, id, plant))
+}
+
+// CreateAll creates many plants in few commits and returns for each of the records,
+// in their order, what Create would have returned. It is fastest if they ascend. Of
+// the plants of one commit all that can be stored are, or none. Of those with the
+// same id the first counts. Where Create is overloaded it waits until ctx ends; plants
+// that were not stored by then get [ErrOverloaded].
+func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
+	if s.recorder == nil {
+		return s.createAll(ctx, records)
+	}
+	s.recording.RLock()
+	defer s.recording.RUnlock()
+	if err := s.recorder.Ready(); err != nil {
+		return repeat(err, len(records))
+	}
+	return s.recordedAll(ctx, records, s.createAll(ctx, records))
+}
+
+// DryRun returns for each of the records what CreateAll would, and stores nothing.
+// It does not notice ids that come twice in records.
+func (s *Store) DryRun(ctx context.Context, records []Record) []error {
+	outcomes := make([]error, len(records))
+	for i, record := range records {
+		stored, err := s.Get(ctx, record.ID)
+		switch {
+		case err == nil:
+			outcomes[i] = &ExistsError{Identical: stored.Equal(record.Plant)}
+		case !errors.Is(err, ErrNotFound):
+			outcomes[i] = err
+		}
+	}
+	return outcomes
+}
+
+// Get returns the plant stored under id, or [ErrNotFound], [ErrCorrupt] or
+// [ErrUnavailable].
+func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
+	return s.engine.Get(ctx, id)
+}
+
+// List yields the stored plants with an id of at least from, in ascending order of
+// id: negative ids first (C5.29). It ends after the first error that it yields, which
+// is that of ctx, [ErrCorrupt] or [ErrUnavailable]. It does not block creates, and
+// need not yield those that come while it runs.
+func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
+	return s.engine.List(ctx, from)
+}
+
+// Count returns the number of stored plants. If the engine does not keep it, Count
+// reads all plants, and returns the errors of List.
+func (s *Store) Count(ctx context.Context) (plants int64, err error) {
+	if s.features.Count != nil {
+		return s.features.Count(ctx)
+	}
+	for _, err := range s.List(ctx, math.MinInt64) {
+		if err != nil {
+			return 0, err
+		}
+		plants++
+	}
+	return plants, nil
+}
+
+// Check reads all that is stored and returns its findings. It changes nothing. Each
+// intact record is passed to each, unless that is nil: in ascending order of id
+// unless corruption has changed it, and perhaps twice then. The error is that of
+// checking, or of each, which ends it; it is not about findings.
+func (s *Store) Check(ctx context.Context, each func(Record) error) (Report, error) {
+	return s.engine.Check(ctx, each)
+}
+
+// Snapshot writes a copy of the store as it is at one moment, in the form in which
+// the engine opens it. It has every plant whose create has returned nil before.
+// Creates go on, but the store may grow until w has taken all. For an engine that
+// has tools of its own for copies, it returns [errors.ErrUnsupported].
+func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
+	if s.features.Snapshot == nil {
+		return fmt.Errorf("this engine copies no store: %w", errors.ErrUnsupported)
+	}
+	return s.features.Snapshot(ctx, w)
+}
+
+// Close commits what is queued, refuses what comes later with [ErrUnavailable], ends
+// the background work, and closes the engine and then the recorder. Closing again
+// waits for the first Close and returns the same.
+func (s *Store) Close() error {
+	if s.refuse() {
+		s.writers.Wait()
+		s.endBackground()
+		s.background.Wait()
+		s.closeErr = errors.Join(s.engine.Close(), s.closeRecorder())
+		close(s.closed)
+	}
+	<-s.closed
+	return s.closeErr
+}

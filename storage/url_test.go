@@ -1,0 +1,147 @@
+package storage_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/storage"
+)
+
+func TestParseURL(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]storage.Location{
+		"bbolt:data/plants.db":               {Scheme: "bbolt", Path: "data/plants.db"},
+		"BBolt:data/plants.db":               {Scheme: "bbolt", Path: "data/plants.db"},
+		"data/plants.db":                     {Scheme: "bbolt", Path: "data/plants.db"},
+		"plants.db":                          {Scheme: "bbolt", Path: "plants.db"},
+		"/srv/100%25&?#.db":                  {Scheme: "bbolt", Path: "/srv/100%25&?#.db"},
+		"/srv/me@home/plants.db":             {Scheme: "bbolt", Path: "/srv/me@home/plants.db"},
+		"bbolt:/srv/my plants/100%25 &?#.db": {Scheme: "bbolt", Path: "/srv/my plants/100%25 &?#.db"},
+		"bbolt:my plants/100%25 &?#.db":      {Scheme: "bbolt", Path: "my plants/100%25 &?#.db"},
+		"bbolt:host=h user=u":                {Scheme: "bbolt", Path: "host=h user=u"},
+		"bbolt:///srv/my plants.db":          {Scheme: "bbolt", Path: "/srv/my plants.db"},
+		"bbolt:/srv/plants.db":               {Scheme: "bbolt", Path: "/srv/plants.db"},
+		"bbolt:a:b":                          {Scheme: "bbolt", Path: "a:b"},
+		"bbolt:pl\nants":                     {Scheme: "bbolt", Path: "pl\nants"},
+		"./a:b":                              {Scheme: "bbolt", Path: "./a:b"},
+		`C:\plants.db`:                       {Scheme: "bbolt", Path: `C:\plants.db`},
+		"c:/plants.db":                       {Scheme: "bbolt", Path: "c:/plants.db"},
+		"bbolt:C:/plants.db":                 {Scheme: "bbolt", Path: "C:/plants.db"},
+		"bbolt://data/plants.db":             {Scheme: "bbolt"},
+		"postgres://u:p@host/db":             {Scheme: "postgres"},
+		"POSTGRES://u:p@host/db":             {Scheme: "postgres"},
+		"x-y.z+1://b":                        {Scheme: "x-y.z+1"},
+		"postgres:///db?host=/run":           {Scheme: "postgres"},
+		"etcd://u:p@a:1,b,[::1]:2/plants":    {Scheme: "etcd"},
+	} {
+		t.Run(url, func(t *testing.T) {
+			t.Parallel()
+			want.URL = url
+			got, err := storage.ParseURL(url)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("ParseURL: %v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// What may be the URL of a database never becomes a file of that name, and no error
+// repeats it.
+func TestParseURLRefuses(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{ //nolint:gosec // nobody's
+		"":                                     "names no place: write bbolt:PATH",
+		"bbolt:":                               "names no place: write bbolt:PATH",
+		"a\x00b":                               "not clearly a path",
+		"bbolt:\x00SECRET":                     "has a NUL in it",
+		"host=h user=u password=SECRET":        "not clearly a path",
+		"password=SECRET":                      "not clearly a path",
+		" postgres://u:SECRET@h/db":            "not clearly a path",
+		"\tpostgres://u:SECRET@h/db":           "not clearly a path",
+		"\ufeffpostgres://u:SECRET@h/db":       "not clearly a path",
+		"\u200bpostgres:SECRET":                "not clearly a path",
+		"'postgres://u:SECRET@h/db'":           "not clearly a path",
+		"p\u043estgres://u:SECRET@h/db":        "not clearly a path",
+		"//u:SECRET@h/db":                      "not clearly a path",
+		"1a:SECRET@h/db":                       "not clearly a path",
+		"u:SECRET@h/db":                        "not clearly a path", // u is not a drive
+		":SECRET":                              "not clearly a path",
+		"my plants.db":                         "not clearly a path",
+		"my\u00a0plants.db":                    "not clearly a path",
+		"user:SECRET@h/db":                     "neither a path nor",
+		"jdbc:postgresql://h/db?user=u&SECRET": "neither a path nor",
+		"postgres:SECRET":                      "neither a path nor",
+		"postgres://u:SECRET?PW@h/db":          "neither a path nor",
+		"postgres://u:1?SECRET@h/db":           "neither a path nor",
+		"postgres://u:1/SECRET@h/db":           "neither a path nor",
+		"postgres://u:1#SECRET@h/db":           "neither a path nor",
+		"postgres://u:SEC RET@h/db":            "neither a path nor",
+		"postgres://u:SECRET@h/db\n":           "neither a path nor",
+		"postgres://u%3aSECRET@h/db":           "neither a path nor",
+		"etcd://u:SECRET":                      "neither a path nor",
+	} {
+		_, err := storage.ParseURL(url)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("ParseURL(%q): %v, want: %s", url, err, want)
+		}
+	}
+}
+
+// TestParseURLVolume has a path that means another one on Windows.
+func TestParseURLVolume(t *testing.T) {
+	t.Parallel()
+	want := "/C:/plants.db"
+	if filepath.VolumeName("C:/") != "" {
+		want = "C:/plants.db"
+	}
+	got, err := storage.ParseURL("bbolt:///C:/plants.db")
+	if err != nil || got.Path != want {
+		t.Errorf("Path = %q, %v, want %q", got.Path, err, want)
+	}
+}
+
+// A URL is shown without a password, and hidden where it cannot be read (C4.25).
+func TestShownURL(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]struct {
+		shown    string
+		password bool
+	}{
+		"postgres://me:tell@db:5432/plants":         {"postgres://me:REDACTED@db:5432/plants", true},
+		"POSTGRES://me:tell@db":                     {"POSTGRES://me:REDACTED@db", true},
+		"postgres://me:t%65ll@db":                   {"postgres://me:REDACTED@db", true},
+		"postgres://me:tell@nobody@db":              {"postgres://me:REDACTED@db", true},
+		"postgres://:tell@db":                       {"postgres://:REDACTED@db", true},
+		"postgres://me@db/plants":                   {"postgres://me@db/plants", false},
+		"postgres://me:@db/plants":                  {"postgres://me@db/plants", false},
+		"postgres://db:5432/plants":                 {"postgres://db:5432/plants", false},
+		"postgres://db/plants?sslmode=disable":      {"postgres://db/plants?REDACTED", false},
+		"postgres://db/plants?password=tell":        {"postgres://db/plants?REDACTED", true},
+		"postgres://db/plants?p%61ssword=tell":      {"postgres://db/plants?REDACTED", true},
+		"postgres://db/plants?a=b&sslpassword=tell": {"postgres://db/plants?REDACTED", true},
+		"postgres://db/plants?PASSWORD=tell":        {"postgres://db/plants?REDACTED", true},
+		"postgres://db/plants?%zz=tell":             {"postgres://db/plants?REDACTED", true},
+		"etcd://root:tell@a:1,b:2,[::1]:3/p?tls=on": {"etcd://root:REDACTED@a:1,b:2,[::1]:3/p?REDACTED", true},
+		"postgres://me:tell/nobody@db":              {"REDACTED", true},
+		"postgres://me:tell?nobody@db":              {"REDACTED", true},
+		"host=h password=tell":                      {"REDACTED", true},
+		" postgres://me:tell@db":                    {"REDACTED", true},
+		"postgres:me:tell@db/plants":                {"REDACTED", true},
+	} {
+		loc := storage.Location{URL: url}
+		if got := fmt.Sprintf("%v", loc); got != want.shown || storage.ShownURL(url) != want.shown {
+			t.Errorf("%s is shown as %s, want %s", url, got, want.shown)
+		}
+		if got := loc.HasPassword(); got != want.password {
+			t.Errorf("%s has a password: %t", url, got)
+		}
+	}
+	path := storage.Location{URL: "bbolt:///srv/a:b@c.db", Path: "/srv/a:b@c.db"}
+	if path.String() != path.URL || path.HasPassword() {
+		t.Errorf("a path is shown as %s", path)
+	}
+}
