@@ -16,7 +16,8 @@ of the ratio within each round: client and servers share the processors, and wha
 
 ` + "```sh" + `
 make bench                                             # everything
-make bench BENCH_ARGS="-only '^ascending ids, c=64'"   # one load only; -help lists what can be set
+make bench BENCH_ARGS="-only '^ascending ids, c=64'"   # one group only; -help lists what can be set
+make bench BENCH_ARGS="-quick -only '^long load'"      # for development: one short round, into .bench/benchmarks.md
 ` + "```" + `
 
 | Program | What it is |
@@ -24,21 +25,37 @@ make bench BENCH_ARGS="-only '^ascending ids, c=64'"   # one load only; -help li
 | plantstore | this project's server as it is released, with the defaults of all options; its log goes to a file |
 | floor | Gin with JWT, binding and validation, as one usually writes it, and no store |
 | floor+ | this project's own server, over a store that does nothing |
+| bare | one Gin route and nothing else: remembers each token that it has verified, decodes and validates as this project does; no store, no log |
 | naive | floor, with a bbolt transaction for each create |
 | SQLite | floor, with GORM and SQLite: WAL, synchronous=FULL |
 
 Each measurement is of a process of its own, on an empty database unless the table says otherwise. The load comes from
 wrk with one thread and c connections: creates of ` + "`" + `{"id":…,"name":"Fern","tag":"indoor"}` + "`" + `, each with an id of its own,
-with one token or, round robin, many. CPU is what /proc says of the server, user and system, for each
-create; Start is from the start of the process to its first answer; Others is the share of all processors that went to neither the server nor wrk, and so how far the speed
-was disturbed: where it is more than 10 %, the measurement is made again, up to the tries that are stated, and the
-calmest one counts, however fast it was.
+with one token or, round robin, many.
+
+| Column | What it is |
+|---|---|
+| CPU | user and system time of the server for each create, from /proc |
+| Memory | most memory of the server, read each 100 ms, without the pages of mapped files |
+| Start | from the start of the process to its first response |
+| Others | share of all processors that went to neither the server nor wrk, and so how far the speed was disturbed |
+| Lowest second | creates in the lowest second of the load, as a share of those in the median one |
+| Longest pause | longest time in which no client had a response, in any round |
+| Start after kill -9 | Start on what is left by a server that is killed under load, the longest of all rounds |
+
+Where Others is more than 10 %, the measurement is made again, up to the tries that are stated, and the calmest one
+counts, however fast it was.
 
 Two loads are repeated with the database on a file system in memory ("no disk"), where a sync costs nothing: what is
-missing there is the server's doing, and the rest is what it costs to sync on this machine. A commit has two syncs.
+missing there is the server's doing, and the rest is what it costs to sync on this machine.
 
-The stores that are not empty are filled through the group commit of the engine, in the order of the load, by 256
-clients at once, or 4,096 for scattered ids: their pages are as full as creates leave them.
+The long load lasts while the journal is written to the tree again and again. wrk notes when it sends each
+request, which a client does when it has the response to its last one: pauses and seconds are what clients see. The server
+is then loaded, killed and started three times, at other moments between two checkpoints. Its memory is compared with that of a
+server without a journal (` + "`" + noJournal + "`" + `) under the same load.
+
+The stores that are not empty are filled through the engine, and each measurement has a copy of its own. Ids are scattered
+over a range of 2^32, and the pages that hold them are 69 % in use, as single creates leave them.
 `
 
 // document returns docs/benchmarks.md.
@@ -51,38 +68,92 @@ func document(s settings, m machine, r *results) string {
 	fmt.Fprintf(&d, "| Kernel | Linux %s |\n", m.kernel)
 	fmt.Fprintf(&d, "| Go | %s |\n", runtime.Version())
 	fmt.Fprintf(&d, "| Write and sync of 4 KiB | %v, of them %v of a processor |\n", m.sync.Round(time.Microsecond), m.syncCPU.Round(time.Microsecond))
-	fmt.Fprintf(&d, "| Measured | %d rounds of %v, after a warm-up of %v, in at most %d tries |\n", s.rounds, s.duration, s.warmUp, s.tries)
+	fmt.Fprintf(&d, "| Measured | %d rounds of %v, long load %v, after a warm-up of %v, in at most %d tries |\n",
+		s.rounds, s.duration, s.long, s.warmUp, s.tries)
 	fmt.Fprintf(&d, "\n## Targets\n\n| Figure | Wanted | Measured | |\n|---|---|---|---|\n")
 	for _, t := range targets(r) {
 		fmt.Fprintf(&d, "| %s | %s | %s | %s |\n", t.figure, t.want(), t.got(), t.verdict())
 	}
-	fmt.Fprintf(&d, "\nAllocations for each create: %d in the first version, %.0f now.\n", firstAllocations, r.allocations)
 	d.WriteString("\n## All figures\n\nMedians over the rounds; in brackets the least and the most.\n")
-	for _, m := range slices.Concat(r.groups, r.stored) {
+	for _, m := range r.groups {
 		writeGroup(&d, m)
 	}
-	if r.sequential != nil {
-		d.WriteString("\n### Files\n\n| Store | Bytes for each plant |\n|---|---|\n")
-		for _, s := range []*store{r.sequential, r.random} {
-			fmt.Fprintf(&d, "| %s | %.1f |\n", s.name, float64(s.bytes)/float64(s.plants))
-		}
-	}
+	writeStores(&d, r.sequential, r.random)
 	return d.String()
+}
+
+// writeStores writes the table of the stores that were filled.
+func writeStores(d *strings.Builder, stores ...*store) {
+	filled := slices.DeleteFunc(stores, func(s *store) bool { return s == nil || s.bytes == 0 })
+	if len(filled) == 0 {
+		return
+	}
+	d.WriteString("\n### Files\n\n| Store | Bytes for each plant |\n|---|---|\n")
+	for _, s := range filled {
+		fmt.Fprintf(d, "| %s | %.1f |\n", s.name(), float64(s.bytes)/float64(s.plants))
+	}
+}
+
+// A column is one of the tables of the groups.
+type column struct {
+	title string
+	cell  func(samples []sample) string
+}
+
+// columns returns those of all groups.
+func columns() []column {
+	return []column{
+		{"Creates/s", func(samples []sample) string {
+			all := valuesOf(samples, throughput)
+			return fmt.Sprintf("%.0f (%.0f to %.0f)", medianOf(all), slices.Min(all), slices.Max(all))
+		}},
+		{"p50", func(samples []sample) string { return fmt.Sprintf("%.2f ms", median(samples, p50)/1000) }},
+		{"p99", func(samples []sample) string { return fmt.Sprintf("%.2f ms", median(samples, p99)/1000) }},
+		{"CPU", func(samples []sample) string { return fmt.Sprintf("%.1f µs", median(samples, cpu)) }},
+		{"Memory", func(samples []sample) string { return fmt.Sprintf("%.0f MB", median(samples, memory)/1e6) }},
+		{"Start", func(samples []sample) string { return fmt.Sprintf("%.0f ms", median(samples, started)) }},
+		{"Not 200", func(samples []sample) string {
+			var bad int64
+			for _, s := range samples {
+				bad += s.bad
+			}
+			return fmt.Sprint(bad)
+		}},
+		{"Others", func(samples []sample) string { return fmt.Sprintf("%.0f %%", 100*median(samples, others)) }},
+	}
+}
+
+// longColumns returns the further ones of a long load.
+func longColumns() []column {
+	return []column{
+		{"Lowest second", func(samples []sample) string { return fmt.Sprintf("%.2f", median(samples, lowest)) }},
+		{"Longest pause", func(samples []sample) string { return fmt.Sprintf("%.0f ms", greatest(samples, paused)) }},
+		{"Start after kill -9", func(samples []sample) string {
+			if longest := greatest(samples, restarted); longest > 0 {
+				return fmt.Sprintf("%.0f ms", longest)
+			}
+			return "-"
+		}},
+	}
 }
 
 // writeGroup writes the table of a group.
 func writeGroup(d *strings.Builder, m measured) {
-	fmt.Fprintf(d, "\n### %s\n\n| Program | Creates/s | p50 | p99 | CPU | Start | Not 200 | Others |\n|---|---|---|---|---|---|---|---|\n", title(m.name))
-	for i, c := range m.contenders {
-		samples := m.samples[i]
-		low, high := samples[0].throughput, samples[0].throughput
-		var bad int64
-		for _, s := range samples {
-			low, high, bad = min(low, s.throughput), max(high, s.throughput), bad+s.bad
+	all := columns()
+	if m.contenders[0].load.long {
+		all = append(all, longColumns()...)
+	}
+	fmt.Fprintf(d, "\n### %s\n\n| Program |", title(m.name))
+	for _, c := range all {
+		fmt.Fprintf(d, " %s |", c.title)
+	}
+	d.WriteString("\n" + strings.Repeat("|---", len(all)+1) + "|\n")
+	for i, samples := range m.samples {
+		fmt.Fprintf(d, "| %s |", m.label(i))
+		for _, c := range all {
+			fmt.Fprintf(d, " %s |", c.cell(samples))
 		}
-		fmt.Fprintf(d, "| %v | %.0f (%.0f to %.0f) | %.2f ms | %.2f ms | %.1f µs | %.0f ms | %d | %.0f %% |\n", c,
-			median(samples, throughput), low, high, median(samples, p50)/1000, median(samples, p99)/1000,
-			median(samples, cpu), median(samples, started), bad, 100*median(samples, others))
+		d.WriteString("\n")
 	}
 }
 

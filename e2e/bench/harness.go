@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +66,7 @@ func (h *harness) build(ctx context.Context) error {
 		return err
 	}
 	for name, pkg := range map[string]string{
-		floorName: "floor", floorPlusName: "floorplus", naiveName: "naive", sqliteName: "sqlite",
+		floorName: "floor", floorPlusName: "floorplus", naiveName: "naive", sqliteName: "sqlite", bareName: "bare",
 	} {
 		h.binaries[name] = filepath.Join(h.dir, pkg)
 		build := exec.CommandContext(ctx, "go", "build", "-tags", tags, "-trimpath", "-o", h.binaries[name], "./bench/"+pkg)
@@ -100,39 +99,34 @@ func (h *harness) writeInputs() error {
 
 // measureAll returns all results there are.
 func (h *harness) measureAll(ctx context.Context) (*results, error) {
-	r := &results{}
+	r := &results{
+		sequential: &store{order: wrk.Ascending, plants: h.settings.sequential},
+		random:     &store{order: wrk.Scattered, plants: h.settings.random},
+	}
 	var err error
+	if r.lines, err = engineLines(filepath.Dir(h.settings.module)); err != nil {
+		return nil, err
+	}
 	if r.allocations, err = h.countAllocations(ctx); err != nil {
 		return nil, err
 	}
-	r.groups, err = h.measure(ctx, plan())
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(storedPlan(nil, nil), h.wanted) {
-		return r, nil
-	}
-	if r.sequential, err = h.fill(ctx, wrk.Ascending, h.settings.sequential); err != nil {
-		return nil, err
-	}
-	if r.random, err = h.fill(ctx, wrk.Scattered, h.settings.random); err != nil {
-		return nil, err
-	}
-	r.stored, err = h.measure(ctx, storedPlan(r.sequential, r.random))
+	r.groups, err = h.measure(ctx, plan(r.sequential, r.random))
 	return r, err
 }
 
-// wanted reports whether a group is to be measured.
-func (h *harness) wanted(g group) bool { return h.only.MatchString(g.name) }
-
-// fill fills a store that the loads of storedPlan start with.
-func (h *harness) fill(ctx context.Context, order string, plants int64) (*store, error) {
-	begin := time.Now()
-	s, err := fill(ctx, filepath.Join(h.dir, "filled-"+order), order, plants)
-	if err == nil {
-		fmt.Fprintf(h.progress, "%-45s filled in %v\n", s.name, time.Since(begin).Round(time.Second))
+// fill fills the stores that a group starts with, unless another group did.
+func (h *harness) fill(ctx context.Context, g group) error {
+	for _, c := range g.contenders {
+		if c.store == nil || c.store.dir != "" {
+			continue
+		}
+		begin := time.Now()
+		if err := c.store.fill(ctx, filepath.Join(h.dir, "filled-"+c.store.order)); err != nil {
+			return err
+		}
+		fmt.Fprintf(h.progress, "%-45s filled in %v\n", c.store.name(), time.Since(begin).Round(time.Second))
 	}
-	return s, err
+	return nil
 }
 
 // measure measures the groups round by round. In each round another contender of
@@ -140,9 +134,13 @@ func (h *harness) fill(ctx context.Context, order string, plants int64) (*store,
 func (h *harness) measure(ctx context.Context, groups []group) ([]measured, error) {
 	var all []measured
 	for _, g := range groups {
-		if h.wanted(g) {
-			all = append(all, measured{group: g, samples: make([][]sample, len(g.contenders))})
+		if !h.only.MatchString(g.name) {
+			continue
 		}
+		if err := h.fill(ctx, g); err != nil {
+			return nil, err
+		}
+		all = append(all, measured{group: g, samples: make([][]sample, len(g.contenders))})
 	}
 	for round := range h.settings.rounds {
 		for _, m := range all {
@@ -174,6 +172,10 @@ func (h *harness) calmest(ctx context.Context, c contender) (sample, error) {
 		}
 		fmt.Fprintf(h.progress, "%-36v %-42v %8.0f/s  p99 %6.1f ms  CPU %5.1f µs  others %3.0f %%\n",
 			c.load, c, s.throughput, s.p99/1000, s.cpu, 100*s.others)
+		if c.load.long {
+			fmt.Fprintf(h.progress, "%-36s lowest second %.2f  longest pause %v  memory %.0f MB  start after kill %v\n",
+				"", s.lowest, s.pause, s.memory/1e6, s.restart)
+		}
 		s.bad += best.bad // of all tries
 		if s.others <= best.others {
 			best = s
@@ -184,72 +186,4 @@ func (h *harness) calmest(ctx context.Context, c contender) (sample, error) {
 		}
 	}
 	return best, nil
-}
-
-// sample measures one contender once, in a process of its own.
-func (h *harness) sample(ctx context.Context, c contender) (sample, error) {
-	used := c.store
-	if used == nil {
-		dir, err := os.MkdirTemp(h.diskFor(c.load), "plantstore-bench-")
-		if err != nil {
-			return sample{}, err
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		used = &store{dir: dir}
-	}
-	var args []string
-	if c.program == plantstoreName {
-		args = []string{"serve"}
-	}
-	p, err := start(ctx, h.binaries[c.program], used.dir, h.token, strings.Fields(c.options), args...)
-	if err != nil {
-		return sample{}, err
-	}
-	defer p.stop()
-	if h.settings.warmUp > 0 {
-		if _, err := h.shoot(ctx, c, used, p, h.settings.warmUp); err != nil {
-			return sample{}, err
-		}
-	}
-	return h.shoot(ctx, c, used, p, h.settings.duration)
-}
-
-// diskFor returns where the new database of a load is put.
-func (h *harness) diskFor(l load) string {
-	if l.memory {
-		return memoryDir
-	}
-	return h.dir
-}
-
-// shoot loads the process for that time.
-func (h *harness) shoot(ctx context.Context, c contender, used *store, p *process, d time.Duration) (sample, error) {
-	s := wrk.Shot{Addr: p.addr, Clients: c.load.clients, Order: c.load.order, First: used.next, Tokens: h.oneToken, Duration: d}
-	if c.load.many {
-		s.Tokens = h.manyTokens
-	}
-	before, err := usageOf(p)
-	if err != nil {
-		return sample{}, err
-	}
-	r, err := wrk.Fire(ctx, s)
-	if err != nil {
-		return sample{}, err
-	}
-	after, err := usageOf(p)
-	if err != nil {
-		return sample{}, err
-	}
-	// wrk does not count what it has sent but not seen answered.
-	used.next += r.Requests + r.Broken + 2*int64(c.load.clients)
-	process := after.process - before.process
-	return sample{
-		throughput: r.Throughput(),
-		p50:        r.P50,
-		p99:        r.P99,
-		cpu:        float64(process.Microseconds()) / float64(max(1, r.Requests)),
-		others:     max(0, float64(after.machine-before.machine-process-r.CPU)/float64(after.total-before.total)),
-		start:      p.started,
-		bad:        r.Refused + r.Broken,
-	}, nil
 }

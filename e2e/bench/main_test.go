@@ -18,15 +18,15 @@ func TestShortRun(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "benchmarks.md")
 	var table, progress bytes.Buffer
 	err := run(t.Context(), []string{
-		"-rounds", "1", "-duration", "1s", "-warm-up", "0s", "-tries", "1", "-tokens", "50", "-sequential", "2000", "-random", "1000",
+		"-rounds", "1", "-duration", "1s", "-long", "2s", "-warm-up", "0s", "-tries", "1", "-tokens", "50", "-sequential", "2000", "-random", "1000",
 		"-creates", "500x", "-out", out,
 	}, &table, &progress)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &progress)
 	}
 	lines := strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n")
-	if len(lines) != 24 {
-		t.Errorf("the table has %d lines, want 24", len(lines))
+	if want := 1 + len(targets(&results{})); len(lines) != want {
+		t.Errorf("the table has %d lines, want %d", len(lines), want)
 	}
 	for _, line := range lines[1:] {
 		if strings.Contains(line, "not measured") {
@@ -40,7 +40,10 @@ func TestShortRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| Machine |", "| SQLite |", "### Ascending ids, many tokens, c=64", "### Logs, c=256", "AUDIT_LOG=audit.jsonl", "### Stored plants, c=256"} {
+	for _, want := range []string{
+		"| Machine |", "| SQLite |", "| bare |", "### Ascending ids, many tokens, c=64", "### Logs, c=256", "AUDIT_LOG=audit.jsonl", "### Stored plants, c=256",
+		"### Order of ids, c=64", "### Long load, c=256", "| Longest pause |", noJournal + ", ascending ids |",
+	} {
 		if !strings.Contains(string(document), want) {
 			t.Errorf("the document lacks %s:\n%s", want, document)
 		}
@@ -50,9 +53,25 @@ func TestShortRun(t *testing.T) {
 // Each wrong flag is refused before anything is built.
 func TestWrongFlags(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"-rounds", "0"}, {"-duration", "10ms"}, {"extra"}, {"-nonsense"}, {"-only", "("}} {
+	for _, args := range [][]string{{"-rounds", "0"}, {"-duration", "10ms"}, {"extra"}, {"-nonsense"}, {"-only", "("}, {"-long", "10ms"}, {"-quick", "-rounds", "0"}} {
 		if err := run(t.Context(), append(args, "-dir", t.TempDir()), t.Output(), t.Output()); err == nil {
 			t.Errorf("%q is accepted", args)
 		}
+	}
+}
+
+// A quick run leaves the document alone, and what was given as it is.
+func TestQuick(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := parse([]string{"-quick", "-rounds", "3", "-dir", dir}, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.rounds != 3 || s.tries != 1 || s.out != filepath.Join(dir, "benchmarks.md") {
+		t.Errorf("%+v", s)
+	}
+	if s, err = parse(nil, t.Output()); err != nil || s.rounds != 5 || s.out == filepath.Join(s.dir, "benchmarks.md") {
+		t.Errorf("%+v, %v", s, err)
 	}
 }

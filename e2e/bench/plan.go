@@ -13,6 +13,7 @@ const (
 	floorPlusName  = "floor+"
 	naiveName      = "naive"
 	sqliteName     = "SQLite"
+	bareName       = "bare"
 )
 
 // A load is what wrk does.
@@ -21,6 +22,7 @@ type load struct {
 	clients int
 	many    bool // different tokens
 	memory  bool // the database is on a file system in memory, where a sync costs nothing
+	long    bool // so long that a journal is full again and again, and looked at second by second
 }
 
 // String names the load.
@@ -31,6 +33,8 @@ func (l load) String() string {
 		suffix = ", many tokens"
 	case l.memory:
 		suffix = ", no disk"
+	case l.long:
+		suffix = ", long"
 	}
 	return fmt.Sprintf("%s ids%s, c=%d", l.order, suffix, l.clients)
 }
@@ -38,16 +42,17 @@ func (l load) String() string {
 // A contender is a program and the database with which it starts.
 type contender struct {
 	program string
-	store   *store // nil means a new one for each measurement
+	store   *store // of which each measurement has a copy; nil means an empty one
 	options string // of the program, as NAME=value with spaces between them
 	load    load
+	killed  bool // is killed afterwards, under load, and started again
 }
 
 // String names the contender without its load.
 func (c contender) String() string {
 	name := c.program
 	if c.store != nil {
-		name += ", " + c.store.name
+		name += ", " + c.store.name()
 	}
 	if c.options != "" {
 		name += ", " + c.options
@@ -55,18 +60,29 @@ func (c contender) String() string {
 	return name
 }
 
-// A group are contenders that are compared with each other, and are therefore
-// measured right after each other.
+// A group is a list of contenders that are compared with each other, most of them
+// with the first one, and are therefore measured right after each other.
 type group struct {
 	name       string
 	contenders []contender
 }
 
+// label names a contender within the group.
+func (g group) label(i int) string {
+	c := g.contenders[i]
+	for _, other := range g.contenders {
+		if c.store == nil && other.load.order != c.load.order {
+			return fmt.Sprintf("%v, %s ids", c, c.load.order)
+		}
+	}
+	return c.String()
+}
+
 // clientCounts are the numbers of connections.
 func clientCounts() []int { return []int{1, 16, 64, 256} }
 
-// plan returns what is measured on empty stores.
-func plan() []group {
+// plan returns what is measured.
+func plan(sequential, random *store) []group {
 	var groups []group
 	add := func(l load, programs ...string) {
 		g := group{name: l.String()}
@@ -85,10 +101,42 @@ func plan() []group {
 	for _, c := range []int{1, 64} {
 		add(load{order: wrk.Ascending, clients: c, memory: true}, plantstoreName, floorName, floorPlusName, naiveName)
 	}
-	for _, c := range []int{64, 256} {
-		groups = append(groups, logGroup(c))
-	}
-	return groups
+	groups = append(groups, chainGroup(), ordersGroup(), logGroup(64), logGroup(256), storedGroup(64, sequential), storedGroup(256, sequential))
+	return append(groups, longGroup(64, random), longGroup(256, random))
+}
+
+// The contenders of chainGroup.
+const (
+	chainBare = iota
+	chainOwn
+)
+
+const chainName = "chain alone, c=64"
+
+// chainGroup compares bare Gin with the server's own chain, both without a store
+// and a log.
+func chainGroup() group {
+	l := load{order: wrk.Ascending, clients: 64}
+	return group{chainName, []contender{
+		chainBare: {program: bareName, load: l},
+		chainOwn:  {program: floorPlusName, load: l, options: "LOG_LEVEL=error"},
+	}}
+}
+
+// The contenders of ordersGroup.
+const (
+	ordersAscending = iota
+	ordersScattered
+)
+
+const ordersName = "order of ids, c=64"
+
+// ordersGroup compares the orders of ids, on empty stores.
+func ordersGroup() group {
+	return group{ordersName, []contender{
+		ordersAscending: {program: plantstoreName, load: load{order: wrk.Ascending, clients: 64}},
+		ordersScattered: {program: plantstoreName, load: load{order: wrk.Scattered, clients: 64}},
+	}}
 }
 
 // The contenders of each group of logGroup.
@@ -102,7 +150,7 @@ const (
 func logName(clients int) string { return fmt.Sprintf("logs, c=%d", clients) }
 
 // logGroup compares the server without a line for each request, with the access log,
-// and with that of audits alone.
+// and with the audit log alone.
 func logGroup(clients int) group {
 	l := load{order: wrk.Ascending, clients: clients}
 	return group{logName(clients), []contender{
@@ -112,26 +160,49 @@ func logGroup(clients int) group {
 	}}
 }
 
-// The contenders of each group of storedPlan.
+// The contenders of each group of storedGroup.
 const (
 	storedEmpty = iota
 	storedSequential
-	storedRandom
 )
 
-// storedName names a group of storedPlan.
+// storedName names a group of storedGroup.
 func storedName(clients int) string { return fmt.Sprintf("stored plants, c=%d", clients) }
 
-// storedPlan returns what is measured with plants in the store.
-func storedPlan(sequential, random *store) []group {
-	groups := make([]group, 0, 2)
-	for _, c := range []int{64, 256} {
-		up, across := load{order: wrk.Ascending, clients: c}, load{order: wrk.Scattered, clients: c}
-		groups = append(groups, group{storedName(c), []contender{
-			storedEmpty:      {program: plantstoreName, load: up},
-			storedSequential: {program: plantstoreName, load: up, store: sequential},
-			storedRandom:     {program: plantstoreName, load: across, store: random},
-		}})
+// storedGroup compares an empty store with one of ascending ids.
+func storedGroup(clients int, sequential *store) group {
+	l := load{order: wrk.Ascending, clients: clients}
+	return group{storedName(clients), []contender{
+		storedEmpty:      {program: plantstoreName, load: l},
+		storedSequential: {program: plantstoreName, load: l, store: sequential},
+	}}
+}
+
+// The contenders of each group of longGroup. The last one is in that of 64 clients
+// alone.
+const (
+	longEmpty = iota
+	longRandom
+	longNoJournal
+)
+
+// noJournal is the option by which the server writes creates to the tree at once.
+const noJournal = "JOURNAL_BYTES=0"
+
+// longName names a group of longGroup.
+func longName(clients int) string { return fmt.Sprintf("long load, c=%d", clients) }
+
+// longGroup compares an empty store with one of scattered ids while the journal is
+// written to the tree, and with 64 clients the journal with none.
+func longGroup(clients int, random *store) group {
+	up := load{order: wrk.Ascending, clients: clients, long: true}
+	across := load{order: wrk.Scattered, clients: clients, long: true}
+	g := group{longName(clients), []contender{
+		longEmpty:  {program: plantstoreName, load: up},
+		longRandom: {program: plantstoreName, load: across, store: random, killed: clients == 64},
+	}}
+	if clients == 64 {
+		g.contenders = append(g.contenders, contender{program: plantstoreName, load: up, options: noJournal})
 	}
-	return groups
+	return g
 }

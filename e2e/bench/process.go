@@ -114,13 +114,18 @@ func (p *process) create(ctx context.Context, token, body string) error {
 	return err
 }
 
+// kill ends the process at once, and waits until it is gone.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // fails only if it has ended
+	<-p.exited
+}
+
 // stop ends the process, and waits for it.
 func (p *process) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if it has ended
 	select {
 	case <-p.exited:
 	case <-time.After(patience):
-		_ = p.cmd.Process.Kill()
-		<-p.exited
+		p.kill()
 	}
 }

@@ -25,7 +25,11 @@ func TestFillAndLoadHaveTheSameIDs(t *testing.T) {
 	}
 	for _, order := range []string{wrk.Ascending, wrk.Scattered} {
 		const filled = 100
-		s, err := fill(t.Context(), filepath.Join(h.dir, order), order, filled)
+		original := &store{order: order, plants: filled}
+		if err := original.fill(t.Context(), filepath.Join(h.dir, order)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := original.copyTo(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

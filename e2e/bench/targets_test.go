@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -11,32 +10,31 @@ import (
 func samplesOf(throughputs ...float64) []sample {
 	samples := make([]sample, len(throughputs))
 	for i, v := range throughputs {
-		samples[i] = sample{throughput: v, p50: 1e6 / v, p99: 2e6 / v, cpu: 1e6 / v, start: time.Second}
+		samples[i] = sample{
+			throughput: v, p50: 1e6 / v, p99: 2e6 / v, cpu: 1e6 / v, start: time.Second,
+			memory: v * 1e6, lowest: v / 100, pause: time.Duration(v) * time.Millisecond, restart: time.Duration(10*v) * time.Millisecond,
+		}
 	}
 	return samples
 }
 
-// made returns results in which only the loads with 64 clients were measured.
+// made returns results in which only loads with 64 clients were measured.
 func made() *results {
-	r := &results{
-		allocations: 20,
-		sequential:  &store{plants: 100, bytes: 7001},
-		stored: []measured{{
-			storedPlan(nil, nil)[0],
-			[][]sample{storedEmpty: samplesOf(100, 200), storedSequential: samplesOf(95, 190), storedRandom: samplesOf(10, 20)},
-		}},
+	samples := map[string][][]sample{
+		// In the middle round all are disturbed, but the ratios stay.
+		"ascending ids, c=64": {
+			samplesOf(900, 90, 1000), samplesOf(1000, 100, 1000), samplesOf(1000, 100, 1000), samplesOf(100, 10, 100), samplesOf(200, 20, 200),
+		},
+		chainName:      {chainBare: samplesOf(100, 200), chainOwn: samplesOf(86, 172)},
+		ordersName:     {ordersAscending: samplesOf(100, 200), ordersScattered: samplesOf(87, 174)},
+		logName(64):    {logNone: samplesOf(100, 1000), logAccess: samplesOf(89, 890), logAudit: samplesOf(91, 910)},
+		storedName(64): {storedEmpty: samplesOf(100, 200), storedSequential: samplesOf(95, 190)},
+		longName(64):   {longEmpty: samplesOf(100, 200, 300), longRandom: samplesOf(60, 120, 260), longNoJournal: samplesOf(50, 151, 250)},
 	}
-	for _, g := range plan() {
-		if g.name == "ascending ids, c=64" {
-			// In the middle round all are disturbed, but the ratios stay.
-			r.groups = append(r.groups, measured{g, [][]sample{
-				samplesOf(900, 90, 1000), samplesOf(1000, 100, 1000), samplesOf(1000, 100, 1000), samplesOf(100, 10, 100), samplesOf(200, 20, 200),
-			}})
-		}
-		if g.name == logName(64) {
-			r.groups = append(r.groups, measured{g, [][]sample{
-				logNone: samplesOf(100, 1000), logAccess: samplesOf(94, 940), logAudit: samplesOf(96, 960),
-			}})
+	r := &results{allocations: 46, lines: 3000, sequential: &store{plants: 100, bytes: 7001}, random: &store{}}
+	for _, g := range plan(r.sequential, r.random) {
+		if s, ok := samples[g.name]; ok {
+			r.groups = append(r.groups, measured{g, s})
 		}
 	}
 	return r
@@ -45,24 +43,35 @@ func made() *results {
 func TestTargets(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
-		"throughput / naive, c=64":                            "9.00 ok",
-		"throughput / naive, c=256":                           "- not measured",
-		"throughput / floor, c=64":                            "0.90 ok",
-		"throughput / floor+, c=64":                           "0.90 ok",
-		"server CPU for each create / floor, c=64":            "1.11 missed",
-		"latency p50 / naive, c=1":                            "- not measured",
-		"latency p99 / naive, c=64":                           "0.11 ok",
-		"throughput / SQLite, c=64":                           "4.50 missed",
-		"throughput with access log / without, c=64":          "0.94 missed",
-		"throughput with audit log / without, c=64":           "0.96 ok",
-		"throughput with audit log / without, c=256":          "- not measured",
-		"throughput with ascending ids stored / empty, c=64":  "0.95 ok",
-		"throughput with scattered ids stored / empty, c=64":  "0.10 missed",
-		"throughput with scattered ids stored / empty, c=256": "- not measured",
-		"bytes for each plant of ascending ids":               "70.0 missed",
-		"start with ascending ids stored, ms":                 "1000 ok",
-		"requests not answered with 200":                      "0 ok",
-		"share of the machine that others used":               "0.00 ok",
+		"throughput / naive, c=64":                                       "9.00 ok",
+		"throughput / naive, c=256":                                      "- not measured",
+		"throughput / floor, c=64":                                       "0.90 ok",
+		"throughput / floor+, c=64":                                      "0.90 ok",
+		"server CPU for each create / floor, c=64":                       "1.11 ok",
+		"latency p50 / naive, c=1":                                       "- not measured",
+		"latency p99 / naive, c=64":                                      "0.11 ok",
+		"throughput / SQLite, c=64":                                      "4.50 missed",
+		"throughput / SQLite, c=1":                                       "- not measured",
+		"throughput of floor+ / bare, no logs, c=64":                     "0.86 ok",
+		"throughput with scattered / ascending ids, empty stores, c=64":  "0.87 missed",
+		"throughput with access log / without, c=64":                     "0.89 missed",
+		"throughput with audit log / without, c=64":                      "0.91 ok",
+		"throughput with audit log / without, c=256":                     "- not measured",
+		"throughput with ascending ids stored / empty, c=64":             "0.95 ok",
+		"throughput with scattered ids stored / empty, long load, c=64":  "0.60 missed",
+		"throughput with scattered ids stored / empty, long load, c=256": "- not measured",
+		"lowest second / median one, scattered ids stored, c=64":         "1.20 ok",
+		"lowest second / median one, scattered ids stored, c=256":        "- not measured",
+		"longest pause, ms, scattered ids stored, c=64":                  "260 missed",
+		"longest pause, ms, scattered ids stored, c=256":                 "- not measured",
+		"memory more than without a journal, MB, c=64":                   "50.0 missed",
+		"start after kill -9 under load, longest, ms, c=64":              "2600 missed",
+		"bytes for each plant of ascending ids":                          "70.0 missed",
+		"start with ascending ids stored, ms":                            "1000 ok",
+		"allocations for each create":                                    "46 missed",
+		"lines of storage/bbolt with its journal":                        "3000 ok",
+		"requests not answered with 200":                                 "0 ok",
+		"share of the machine that others used":                          "0.00 ok",
 	}
 	got := map[string]string{}
 	for _, target := range targets(made()) {
@@ -75,13 +84,23 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// Without any measurement, no target is reached by chance.
+func TestNothingMeasured(t *testing.T) {
+	t.Parallel()
+	for _, target := range targets(&results{}) {
+		if v := target.verdict(); v != "not measured" && target.figure != "requests not answered with 200" {
+			t.Errorf("%s: %s, %s", target.figure, target.got(), v)
+		}
+	}
+}
+
 // One request that is not answered with 200 is told, and so is a machine that is
 // busy with other things.
 func TestWhatSpoilsARunIsTold(t *testing.T) {
 	t.Parallel()
 	r := made()
 	r.groups[0].samples[4][2].bad = 1
-	for _, m := range append(r.groups, r.stored...) {
+	for _, m := range r.groups {
 		for _, samples := range m.samples {
 			for i := range samples {
 				samples[i].others = 0.5
@@ -94,9 +113,6 @@ func TestWhatSpoilsARunIsTold(t *testing.T) {
 			t.Errorf("%s", line)
 		}
 	}
-	if r.groups, r.stored = nil, nil; r.bad() != 0 || !math.IsNaN(r.against(load{}, naiveName, cpu)) {
-		t.Error("nothing was measured")
-	}
 }
 
 func TestMedian(t *testing.T) {
@@ -106,5 +122,41 @@ func TestMedian(t *testing.T) {
 	}
 	if got := median(samplesOf(4, 1, 2, 3), throughput); got != 2.5 {
 		t.Errorf("of four: %v, want 2.5", got)
+	}
+}
+
+// The same program under several loads has a name for each.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	labels := map[string]string{} // groups by their labels
+	for _, g := range plan(&store{order: "ascending", plants: 10}, &store{order: "scattered", plants: 5}) {
+		for i := range g.contenders {
+			label := g.name + ": " + g.label(i)
+			if labels[label] != "" {
+				t.Errorf("%s is there twice", label)
+			}
+			labels[label] = g.name
+		}
+	}
+	for _, want := range []string{
+		"order of ids, c=64: plantstore, scattered ids", "long load, c=256: plantstore, ascending ids",
+		"long load, c=64: plantstore, 5 scattered ids stored", "ascending ids, c=1: plantstore", "scattered ids, c=1: naive",
+		"long load, c=64: plantstore, JOURNAL_BYTES=0, ascending ids",
+	} {
+		if labels[want] == "" {
+			t.Errorf("there is no %s", want)
+		}
+	}
+}
+
+func TestLowest(t *testing.T) {
+	t.Parallel()
+	for want, counts := range map[float64][]int64{0: nil, 0.5: {4, 2, 5}, 1: {7}} {
+		if got := lowestOf(counts); got != want {
+			t.Errorf("%v: %v, want %v", counts, got, want)
+		}
+	}
+	if got := lowestOf([]int64{3, 0, 3}); got != 0 {
+		t.Errorf("with a second without any: %v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,13 +14,25 @@ import (
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
+	"plantstore/storage/bbolt/journal"
 )
 
 const writers = 16
 
+// journals are the sizes of the journal that the tests run with. With the smallest one
+// the server is in a checkpoint most of the time.
+func journals() map[string]string {
+	return map[string]string{
+		"usual journal":    "",
+		"smallest journal": fmt.Sprint("JOURNAL_BYTES=", journal.MinSize),
+		"no journal":       "JOURNAL_BYTES=0",
+	}
+}
+
 // A site is a server, in the same folder all along, and what it acknowledged.
 type site struct {
 	t      testing.TB
+	env    []string
 	server *plantstore.Server
 	token  string
 	client *http.Client
@@ -30,15 +43,15 @@ type site struct {
 	acknowledged []string // bodies
 }
 
-// newSite starts a server in the folder dir.
-func newSite(t testing.TB, dir string) *site {
+// newSite starts a server in the folder dir, with these variables unless they are empty.
+func newSite(t testing.TB, dir string, env ...string) *site {
 	t.Helper()
 	s := &site{
-		t: t, random: newRandom(t),
+		t: t, random: newRandom(t), env: slices.DeleteFunc(env, func(v string) bool { return v == "" }),
 		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: writers}},
 	}
 	t.Cleanup(s.client.CloseIdleConnections)
-	s.server = plantstore.Start(t, plantstore.Options{Dir: dir})
+	s.server = plantstore.Start(t, plantstore.Options{Dir: dir, Env: s.env})
 	s.token = s.server.Token("--ttl", "0")
 	return s
 }
@@ -47,7 +60,7 @@ func newSite(t testing.TB, dir string) *site {
 func (s *site) restart() {
 	s.t.Helper()
 	s.client.CloseIdleConnections()
-	s.server = plantstore.Start(s.t, plantstore.Options{Dir: s.server.Dir})
+	s.server = plantstore.Start(s.t, plantstore.Options{Dir: s.server.Dir, Env: s.env})
 }
 
 // An answer is what came of one create.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
@@ -19,7 +20,7 @@ import (
 func newDatabase(t testing.TB) (path string, file []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), databaseFile)
-	store, err := bbolt.Open(path)
+	store, err := bbolt.OpenFile(path, storage.Options{})
 	must(t, err)
 	plants := catalogue()
 	for _, id := range slices.Sorted(maps.Keys(plants)) { // the same file in each run
@@ -173,11 +174,11 @@ func TestCut(t *testing.T) {
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	path, file := newDatabase(t)
-	newer := strings.ReplaceAll(string(file), "schema1", "schema2") // key and value
+	newer := strings.ReplaceAll(string(file), "schema1", "schema3") // key and value
 	must(t, os.WriteFile(path, []byte(newer), 0o600))
 	wantRefusal(t, path, "check")
 	wantRefusal(t, path, "serve")
-	if v := newInspector(t).inspect(path); !strings.Contains(v.Refused, "schema version 2") {
+	if v := newInspector(t).inspect(path); !strings.Contains(v.Refused, "schema version 3") {
 		t.Errorf("%+v", v)
 	}
 }

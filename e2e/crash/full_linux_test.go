@@ -2,6 +2,7 @@ package crash
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -12,17 +13,35 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/volume"
+	"plantstore/storage/bbolt/journal"
 )
 
 // TestFullFileSystem fills a small file system, first by plants themselves and
 // then by a file of somebody else. What finds no room is error 507 and not
 // stored; as soon as there is room again the same process takes it.
+//
+// On the smallest disks there is no space for the usual journal, and the server works
+// without. On the larger one there is, and hardly any for the database.
 func TestFullFileSystem(t *testing.T) {
 	t.Parallel()
-	v := volume.New(t, 16<<20, volume.Ext4()...)
-	s := newSite(t, v.Dir)
+	for name, env := range journals() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := volume.New(t, 16<<20, volume.Ext4()...)
+			testFull(t, v, newSite(t, v.Dir, env), 6<<20)
+		})
+	}
+	t.Run("usual journal on a larger disk", func(t *testing.T) {
+		t.Parallel()
+		v := volume.New(t, 112<<20, volume.Ext4()...)
+		testFull(t, v, newSite(t, v.Dir), 64<<20) // what is pending needs space, too
+	})
+}
+
+func testFull(t *testing.T, v *volume.Volume, s *site, reserved int) {
+	t.Helper()
 	reserve, ballast := filepath.Join(v.Dir, "reserve"), filepath.Join(v.Dir, "ballast")
-	must(t, os.WriteFile(reserve, make([]byte, 6<<20), 0o600))
+	must(t, os.WriteFile(reserve, make([]byte, reserved), 0o600))
 
 	refused := s.fill()
 	must(t, os.Remove(reserve))
@@ -37,6 +56,65 @@ func TestFullFileSystem(t *testing.T) {
 	s.restart()
 	s.verify(0)
 	t.Logf("%d plants were acknowledged, %d were refused at last", len(s.acknowledged), len(refused))
+}
+
+// TestStartWithHardlyAnySpace starts a server on a disk with space for the journal or not,
+// and for a few pages of the database or not. It starts each time, with all plants, and
+// what it then acknowledges is there at the next start.
+func TestStartWithHardlyAnySpace(t *testing.T) {
+	t.Parallel()
+	v := volume.New(t, 16<<20, volume.Ext4()...)
+	s := newSite(t, v.Dir, fmt.Sprint("JOURNAL_BYTES=", journal.MinSize))
+	for n := range 20 {
+		s.create(s.body(1, n))
+	}
+	s.server.Stop()
+	wantCommand(t, v.Dir, 0, "", "compact") // no page of the file is free
+	stored := len(s.acknowledged)
+	ballast, kept := filepath.Join(v.Dir, "ballast"), map[string][]byte{}
+	for _, suffix := range []string{"", ".mark"} {
+		file, err := os.ReadFile(filepath.Join(v.Dir, databaseFile+suffix))
+		must(t, err)
+		kept[suffix] = file
+	}
+	journals, starts := 0, 0
+	for free := int64(journal.MinSize - 12<<10); free < journal.MinSize+48<<10; free += 4 << 10 {
+		fillWith(t, ballast)
+		info, err := os.Stat(ballast)
+		must(t, err)
+		must(t, os.Truncate(ballast, info.Size()-free))
+		s.restart()
+		for n := range 5 {
+			body := s.bigBody(2, n)
+			switch a, err := s.post(body); {
+			case err == nil && a.status == http.StatusOK:
+				s.acknowledged = append(s.acknowledged, body)
+			case err != nil || a.Code != http.StatusInsufficientStorage:
+				t.Errorf("with %d bytes left: %+v, %v", free, a, err)
+			}
+		}
+		starts++
+		if _, err := os.Stat(filepath.Join(v.Dir, databaseFile+".journal")); err == nil {
+			journals++
+		}
+		s.server.Kill()
+		s.restart()
+		for _, body := range s.acknowledged {
+			if a, err := s.post(body); err != nil || !a.identical() {
+				t.Errorf("with %d bytes left: %.60s was acknowledged; now: %+v, %v", free, body, a, err)
+			}
+		}
+		s.server.Kill()
+		must(t, os.Remove(ballast))
+		must(t, os.RemoveAll(filepath.Join(v.Dir, databaseFile+".journal")))
+		for suffix, file := range kept {
+			must(t, os.WriteFile(filepath.Join(v.Dir, databaseFile+suffix), file, 0o600))
+		}
+		s.acknowledged = s.acknowledged[:stored]
+	}
+	if journals == 0 || journals == starts {
+		t.Errorf("%d of %d servers had a journal, want some with and some without", journals, starts)
+	}
 }
 
 // fill creates plants, by several writers, until each was told a few times that

@@ -9,6 +9,7 @@ import (
 
 	"plantstore/e2e/internal/reexec"
 	"plantstore/models"
+	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
@@ -47,7 +48,7 @@ func (v verdict) reported() bool { return v.Refused != "" || len(v.Damage) > 0 }
 // inspect does to the file path what plantstore check does, and then reads all
 // plants in each way.
 func inspect(path string, plants map[int64]models.Plant) (v verdict) {
-	store, err := bbolt.OpenReadOnly(path)
+	store, err := bbolt.OpenFile(path, storage.Options{ReadOnly: true})
 	if err != nil {
 		return verdict{Refused: err.Error(), Missing: len(plants)}
 	}

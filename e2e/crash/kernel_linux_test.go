@@ -11,28 +11,39 @@ import (
 // mounts it again: every plant that was acknowledged must be there (C5.26).
 func TestKernelCrash(t *testing.T) {
 	t.Parallel()
-	for name, mkfs := range map[string][]string{"ext4": volume.Ext4(), "xfs": {"mkfs.xfs", "-q", "-f"}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			v := volume.New(t, 320<<20, mkfs...) // xfs takes none below 300 MiB
-			s := newSite(t, v.Dir)
-			rounds := plantstore.Torture(10, 100)
-			for range rounds {
-				from := len(s.acknowledged)
-				s.interrupt(func() { v.ShutDown(volume.LogFlush + s.random.Uint32N(volume.NoLogFlush)) })
-				s.server.Kill()
-				v.Unmount()
-				v.Mount()
-				s.restart()
-				s.verify(from)
-				s.check()
-				if t.Failed() {
-					return // the first loss tells most
-				}
-				s.restart()
-			}
-			s.verify(0)
-			t.Logf("%d crashes, %d plants were acknowledged", rounds, len(s.acknowledged))
-		})
+	for fs, mkfs := range map[string][]string{"ext4": volume.Ext4(), "xfs": {"mkfs.xfs", "-q", "-f"}} {
+		for name, env := range journals() {
+			t.Run(fs+" "+name, func(t *testing.T) {
+				t.Parallel()
+				v := volume.New(t, 320<<20, mkfs...) // xfs takes none below 300 MiB
+				testKernelCrash(t, v, newSite(t, v.Dir, env))
+			})
+		}
 	}
+}
+
+// testKernelCrash crashes, and looks at what is left in turn by a server that goes on in
+// the same journal, and by one that is stopped and checked.
+func testKernelCrash(t *testing.T, v *volume.Volume, s *site) {
+	t.Helper()
+	rounds := plantstore.Torture(6, 60)
+	for round := range rounds {
+		from := len(s.acknowledged)
+		s.interrupt(func() { v.ShutDown(volume.LogFlush + s.random.Uint32N(volume.NoLogFlush)) })
+		s.server.Kill()
+		v.Unmount()
+		v.Mount()
+		s.restart()
+		s.verify(from)
+		if round%2 == 0 {
+			s.check()
+			s.restart()
+		}
+		if t.Failed() {
+			return // the first loss tells most
+		}
+	}
+	s.verify(0)
+	s.check()
+	t.Logf("%d crashes, %d plants were acknowledged", rounds, len(s.acknowledged))
 }

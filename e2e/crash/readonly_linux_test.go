@@ -9,14 +9,24 @@ import (
 )
 
 // TestReadOnlyFileSystem lets the kernel make the file system read-only under a
-// server under load, as it does when it finds damage: nothing is acknowledged
-// that is not there when it can be written to again. An administrator cannot do
-// the same, for the kernel refuses while a file is open for writing.
+// server under load, as it does when it finds damage: the server ends by itself, and
+// nothing is acknowledged that is not there when it can be written to again. An
+// administrator cannot do the same, for the kernel refuses while a file is open for
+// writing.
 func TestReadOnlyFileSystem(t *testing.T) {
 	t.Parallel()
-	v := volume.New(t, 64<<20, volume.Ext4()...)
-	s := newSite(t, v.Dir)
-	for range plantstore.Torture(4, 40) {
+	for name, env := range journals() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := volume.New(t, 64<<20, volume.Ext4()...)
+			testReadOnly(t, v, newSite(t, v.Dir, env))
+		})
+	}
+}
+
+func testReadOnly(t *testing.T, v *volume.Volume, s *site) {
+	t.Helper()
+	for range plantstore.Torture(3, 20) {
 		from := len(s.acknowledged)
 		s.interrupt(v.MakeReadOnly)
 		for n := range writers {
@@ -24,7 +34,6 @@ func TestReadOnlyFileSystem(t *testing.T) {
 				t.Error("a plant was acknowledged on a read-only file system")
 			}
 		}
-		s.server.Terminate()
 		wantEnd(t, s, "read-only file system")
 		wantRefusal(t, filepath.Join(v.Dir, databaseFile), "serve")
 		v.Unmount()

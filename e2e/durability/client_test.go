@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
+	"plantstore/storage/bbolt/journal"
 )
 
 const (
@@ -34,6 +36,8 @@ type answer struct {
 
 func (a answer) String() string {
 	switch {
+	case a.refusedConnection():
+		return "with no connection"
 	case a.err != nil:
 		return fmt.Sprintf("with no answer (%v)", a.err)
 	case a.status == ok:
@@ -45,14 +49,19 @@ func (a answer) String() string {
 // fate returns what the answer says about the plant.
 func (a answer) fate() fate {
 	identical := a.code == conflict && strings.Contains(a.message, "is identical")
-	dial := new(net.OpError)
 	switch {
 	case a.status == ok || identical:
 		return stored
-	case strings.Contains(a.message, "was not stored"), errors.As(a.err, &dial) && dial.Op == "dial":
+	case strings.Contains(a.message, "was not stored"), a.refusedConnection():
 		return absent
 	}
 	return unknown
+}
+
+// refusedConnection reports whether the server was not there any more.
+func (a answer) refusedConnection() bool {
+	dial := new(net.OpError)
+	return errors.As(a.err, &dial) && dial.Op == "dial"
 }
 
 // fault returns what is wrong with the answer in itself.
@@ -81,18 +90,29 @@ type site struct {
 	fs     *faultfs.FS
 	ledger *ledger
 	random *rand.Rand // of plants
-	binary string     // empty: the program as it is
+
+	program
 
 	client *http.Client
 	server *plantstore.Server
 	token  string
 }
 
+// A program is a build of the server, and how it is run.
+type program struct {
+	binary  string // empty: the program as it is
+	journal int    // size in bytes; 0: none
+}
+
+// journalled returns the program as it is, with the smallest journal: some fifteen
+// creates fill half of it.
+func journalled() program { return program{journal: journal.MinSize} }
+
 // newSite mounts an empty file system.
-func newSite(t testing.TB, binary string, seed uint64) *site {
+func newSite(t testing.TB, p program, seed uint64) *site {
 	t.Helper()
 	s := newVisitor(t, nil, seed)
-	s.fs, s.ledger, s.binary = faultfs.Mount(t), newLedger(), binary
+	s.fs, s.ledger, s.program = faultfs.Mount(t), newLedger(), p
 	return s
 }
 
@@ -111,10 +131,13 @@ func newVisitor(t testing.TB, server *plantstore.Server, seed uint64) *site {
 	return s
 }
 
+// url returns where the server has its plants.
+func (s *site) url() string { return "bbolt:" + s.fs.Dir + "/" + databaseFile }
+
 // start starts a server on the file system. It may fail to.
 func (s *site) start() error {
 	s.t.Helper()
-	env := []string{"STORAGE_URL=bbolt:" + s.fs.Dir + "/" + databaseFile}
+	env := []string{"STORAGE_URL=" + s.url(), "JOURNAL_BYTES=" + strconv.Itoa(s.journal)}
 	server, err := plantstore.Try(s.t, plantstore.Options{Env: env, Binary: s.binary})
 	if err != nil {
 		return err
@@ -146,6 +169,16 @@ func (s *site) exits() bool {
 	case <-time.After(patience):
 		return false
 	}
+}
+
+// end ends the server as SIGTERM does, and returns its exit code.
+func (s *site) end() int {
+	s.t.Helper()
+	s.server.Terminate()
+	if !s.exits() {
+		s.t.Errorf("SIGTERM does not end it")
+	}
+	return s.server.ExitCode()
 }
 
 // next returns a plant that was not sent before. Some are larger than a page.
@@ -200,7 +233,7 @@ func (s *site) post(id int64, plant models.Plant) (a answer) {
 	return answer{status: response.StatusCode, code: int(e.Code), message: e.Message}
 }
 
-// load creates so many plants, by several clients at once.
+// load creates so many plants, by several clients at once, and some of them twice.
 func (s *site) load(clients, creates int) {
 	type plant struct {
 		id    int64
@@ -218,6 +251,9 @@ func (s *site) load(clients, creates int) {
 			for p := range plants {
 				if a := s.create(p.id, p.plant); a.status != ok {
 					s.t.Errorf("create on a good disk: %v", a)
+				}
+				if p.id%4 == 0 {
+					s.create(p.id, p.plant) // the ledger has what is wrong with the answer
 				}
 			}
 		})

@@ -2,12 +2,14 @@ package durability
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/storage/bbolt"
 )
 
 // TestFullDisk lets the disk be full from each operation on that needs room, of
@@ -17,7 +19,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	takesSpace := func(op faultfs.Op) bool { return op.TakesSpace }
-	f := fault{name: "room", errno: syscall.ENOSPC, hits: takesSpace, creates: plantstore.Torture(100, 300)}
+	f := fault{name: "room", errno: syscall.ENOSPC, hits: takesSpace, creates: plantstore.Torture(100, 300), program: journalled()}
 	number := f.count(t)
 	idle := newOpeners(t)
 	var images, refusals atomic.Int64
@@ -43,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 // fillDisk makes the disk full from operation n on that needs room.
 func fillDisk(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcome) {
 	t.Helper()
-	s := newSite(t, "", seed)
+	s := newSite(t, f.program, seed)
 	var full, freed atomic.Bool
 	count := 0
 	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
@@ -68,7 +70,6 @@ func fillDisk(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcom
 	freed.Store(true)
 	goOn(s, &o, new(atomic.Int64))
 	s.server.Stop()
-	o.violations = append(o.violations, s.ledger.lies...)
 	tr := newTrial(t, s, seed, ready)
 	tr.cuts, tr.variants = thin(every(ready, len(tr.log)), plantstore.Torture(20, 200)), plantstore.Torture(4, 12)
 	r := tr.run(t, idle)
@@ -107,3 +108,148 @@ func createOnFull(s *site, o *outcome, full *atomic.Bool, creates int) {
 		}
 	}
 }
+
+// TestFullDiskDuringCheckpoint has no room for checkpoints: creates are accepted until
+// the journal is full, and refused from then on. All that were accepted survive a kill.
+func TestFullDiskDuringCheckpoint(t *testing.T) {
+	t.Parallel()
+	for _, v := range fillDuringCheckpoint(t, journalled()) {
+		t.Error(v)
+	}
+}
+
+// fillDuringCheckpoint returns what is wrong after there was no room for checkpoints.
+func fillDuringCheckpoint(t *testing.T, p program) []string {
+	t.Helper()
+	s := newSite(t, p, seed(t))
+	must(t, s.start())
+	s.load(1, 20)
+	o := outcome{}
+	fill := func(creates int) {
+		var full atomic.Bool
+		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
+			if !takesPage(op) {
+				return 0
+			}
+			full.Store(true)
+			return syscall.ENOSPC
+		})
+		createOnFull(s, &o, &full, creates)
+		s.fs.SetFault(nil)
+		if o.told == "" {
+			o.violate("no create is refused: the checkpoints are not waited for")
+		}
+	}
+	fill(100)
+	goOn(s, &o, new(atomic.Int64)) // by the same process
+	fill(100)
+	s.server.Kill()
+	if err := s.start(); err != nil {
+		o.violate("it does not start again: %v", err)
+		return o.violations
+	}
+	for id, plant := range s.ledger.of(stored) {
+		s.create(id, plant) // the ledger has it as a lie if it is accepted
+	}
+	s.server.Kill()
+	return append(o.violations, s.ledger.lies...)
+}
+
+// TestFullDiskForJournal has no room for a journal: the server works without one, warns,
+// and has one after the next start.
+func TestFullDiskForJournal(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, journalled(), seed(t))
+	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
+		if op.TakesSpace && kindOf(op) == theJournal {
+			return syscall.ENOSPC
+		}
+		return 0
+	})
+	for _, want := range []bool{false, true} {
+		must(t, s.start())
+		s.load(4, 40)
+		const warning = "no space for the journal"
+		if warned := strings.Contains(s.server.Log(), warning); warned == want {
+			t.Errorf("room for a journal: %t, the log has %q: %t", want, warning, warned)
+		}
+		if _, err := s.fs.ReadFile(bbolt.JournalPath(databaseFile)); (err == nil) != want {
+			t.Errorf("room for a journal: %t, and reading it: %v", want, err)
+		}
+		s.server.Kill()
+		s.fs.SetFault(nil)
+	}
+	for _, lie := range s.ledger.lies {
+		t.Error(lie)
+	}
+}
+
+// TestFullDiskDuringBackup backs up a store while its disk is full. The copy, on another
+// disk, may fail; the server goes on, and accepts plants once there is room.
+func TestFullDiskDuringBackup(t *testing.T) {
+	t.Parallel()
+	for free := range 24 { // writes to the database that still find room
+		s := newSite(t, journalled(), seed(t))
+		must(t, s.start())
+		s.load(1, 20)
+		writes := 0
+		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
+			if !takesPage(op) {
+				return 0
+			}
+			if writes++; writes > free {
+				return syscall.ENOSPC
+			}
+			return 0
+		})
+		cmd := plantstore.Command(t, t.TempDir(), []string{"STORAGE_URL=" + s.url()}, "backup", "copy.db")
+		out, err := cmd.CombinedOutput()
+		if err != nil && !strings.Contains(string(out), "space") {
+			t.Errorf("room for %d writes: %v\n%s", free, err, out)
+		}
+		s.fs.SetFault(nil)
+		if a := s.createNext(); a.status != ok {
+			t.Errorf("room for %d writes, and then for all: %v", free, a)
+		}
+		s.server.Stop()
+	}
+}
+
+// TestFullDiskAtClose has no room for the first writes to the database when a server
+// with pending plants ends, and then for all. The next one has all plants.
+func TestFullDiskAtClose(t *testing.T) {
+	t.Parallel()
+	for failing := range 6 {
+		s := newSite(t, journalled(), seed(t))
+		must(t, s.start())
+		s.load(1, 5)
+		left := failing
+		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
+			if !takesPage(op) || left == 0 {
+				return 0
+			}
+			left--
+			return syscall.ENOSPC
+		})
+		if code := s.end(); code > 1 || code == 0 && left < failing {
+			t.Errorf("no room for %d writes: exit code %d", failing-left, code)
+		}
+		s.fs.SetFault(nil)
+		if err := s.start(); err != nil {
+			t.Errorf("no room for %d writes at the end: %v", failing, err)
+			continue
+		}
+		for id, plant := range s.ledger.of(stored) {
+			s.create(id, plant)
+		}
+		s.server.Stop()
+		for _, lie := range s.ledger.lies {
+			t.Errorf("no room for %d writes at the end: %s", failing, lie)
+		}
+	}
+}
+
+// takesPage reports whether an operation writes a page of the database that may need
+// room, as all do on file systems that never write in place. That of a meta page is
+// needed for no plant, and decides about a commit.
+func takesPage(op faultfs.Op) bool { return isWrite(op, database) && !isMetaWrite(op) }

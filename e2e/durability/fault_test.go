@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
+	"plantstore/storage/bbolt"
 )
 
 // more is how many creates are tried after a fault.
@@ -28,6 +30,7 @@ type fault struct {
 	creates int
 	// lasting is how many operations in a row it hits.
 	lasting int
+	program program
 }
 
 // An outcome is what came of a fault.
@@ -58,7 +61,7 @@ func failEach(t *testing.T, f fault) {
 	for n := 1; n <= number; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			o := failOnce(t, idle, "", seed(t), f, n)
+			o := failOnce(t, idle, seed(t), f, n)
 			for _, v := range o.violations {
 				t.Errorf("seed %d, %s %d failed, %s: %s", seed(t), f.name, n, o.what, v)
 			}
@@ -73,12 +76,12 @@ func failEach(t *testing.T, f fault) {
 // count returns how many operations the fault can hit.
 func (f fault) count(t *testing.T) (n int) {
 	t.Helper()
-	s := newSite(t, "", seed(t))
+	s := newSite(t, f.program, seed(t))
 	must(t, s.start())
 	s.load(1, f.creates)
 	s.server.Kill()
 	must(t, s.start())
-	s.server.Kill()
+	s.server.Stop()
 	for _, op := range s.fs.Log() {
 		if f.hits(op) {
 			n++
@@ -90,9 +93,9 @@ func (f fault) count(t *testing.T) (n int) {
 // failOnce lets the fault come at operation n of those that it can hit. The
 // server may stop; it is started again on the same file system and goes on.
 // Then the power is cut.
-func failOnce(t testing.TB, idle openers, binary string, seed uint64, f fault, n int) (o outcome) {
+func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcome) {
 	t.Helper()
-	s := newSite(t, binary, seed)
+	s := newSite(t, f.program, seed)
 	var failures atomic.Int64
 	count := 0
 	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
@@ -108,12 +111,11 @@ func failOnce(t testing.TB, idle openers, binary string, seed uint64, f fault, n
 	})
 	startAnyhow(s, &o, &failures)
 	at := untilFault(s, &o, &failures, f.creates)
-	s.server.Kill()
+	endAnyhow(s, &o, &failures, n)
 	restart := s.fs.Len()
 	startAnyhow(s, &o, &failures)
 	goOn(s, &o, &failures)
-	s.server.Kill()
-	o.violations = append(o.violations, s.ledger.lies...)
+	endAnyhow(s, &o, &failures, n+1)
 	tr := newTrial(t, s, seed, restart)
 	tr.cuts = slices.Concat(thin(every(at, restart), plantstore.Torture(12, 40)), thin(every(restart+1, len(tr.log)), plantstore.Torture(12, 100)))
 	tr.variants = plantstore.Torture(3, 8)
@@ -168,6 +170,24 @@ func untilFault(s *site, o *outcome, failures *atomic.Int64, creates int) (at in
 	return at
 }
 
+// endAnyhow kills the server, or, every other time, has it close the store. It may end
+// with exit code 1 instead, but only if there has been a fault.
+func endAnyhow(s *site, o *outcome, failures *atomic.Int64, n int) {
+	s.t.Helper()
+	if failures.Load() > 0 && n%2 == 0 {
+		s.server.Kill()
+		return
+	}
+	before := failures.Load()
+	code := s.end()
+	if code != 0 && code != 1 || code == 1 && failures.Load() == 0 {
+		o.violate("after %d faults it ends with exit code %d:\n%s", failures.Load(), code, s.server.Log())
+	}
+	if failures.Load() > before {
+		o.told = cmp.Or(o.told, fmt.Sprint("none; it ends with exit code ", code))
+	}
+}
+
 // goOn sends again what may be stored, half of what is not, and more, as long as
 // there is no new fault.
 func goOn(s *site, o *outcome, failures *atomic.Int64) {
@@ -197,13 +217,47 @@ func goOn(s *site, o *outcome, failures *atomic.Int64) {
 
 // describe says what an operation is for.
 func describe(op faultfs.Op) string {
+	what := map[fileKind]string{database: "database", theJournal: "journal", theWatermark: "watermark", otherFile: "another file"}[kindOf(op)]
 	switch {
+	case op.Kind == faultfs.SyncDir:
+		return "the sync of a directory"
 	case isMetaWrite(op):
 		return "a meta page"
-	case op.Kind == faultfs.Write && op.TakesSpace:
+	case isWrite(op, database) && op.TakesSpace:
 		return "a page that is new"
-	case op.Kind == faultfs.Write:
+	case isWrite(op, database):
 		return "a page that was free"
 	}
-	return string(op.Kind)
+	return fmt.Sprintf("%s (%s)", op.Kind, what)
 }
+
+// A fileKind is what a file is for.
+type fileKind int
+
+const (
+	otherFile fileKind = iota
+	database
+	theJournal
+	theWatermark
+)
+
+// kindOf returns what the file of an operation is for. Files that are being made have
+// other names than later, which contain those.
+func kindOf(op faultfs.Op) fileKind {
+	name := filepath.Base(databaseFile)
+	switch {
+	case strings.Contains(op.File, bbolt.JournalPath(name)):
+		return theJournal
+	case strings.Contains(op.File, bbolt.WatermarkPath(name)):
+		return theWatermark
+	case strings.Contains(op.File, name):
+		return database
+	}
+	return otherFile
+}
+
+// isWrite reports whether an operation writes to a file of that kind.
+func isWrite(op faultfs.Op, of fileKind) bool { return op.Kind == faultfs.Write && kindOf(op) == of }
+
+// isSync reports whether an operation syncs a file of that kind.
+func isSync(op faultfs.Op, of fileKind) bool { return op.Kind == faultfs.Sync && kindOf(op) == of }

@@ -1,22 +1,26 @@
 package durability
 
 import (
+	"net/http"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/storage/bbolt/journal"
 )
 
 // failingSync is the fault of a disk that cannot keep what it was given.
 func failingSync() fault {
-	return fault{name: "sync", errno: syscall.EIO, hits: faultfs.Op.IsSync, creates: 100, lasting: 1}
+	return fault{name: "sync", errno: syscall.EIO, hits: faultfs.Op.IsSync, creates: plantstore.Torture(60, 150), lasting: 1, program: journalled()}
 }
 
 // TestFailingSync lets each sync fail in turn, of all that a server does which
-// makes its files and creates a hundred plants. The dirty pages are dropped, as
-// Linux does. The server may stop; it is started again on what the page cache
-// shows, and goes on. Then the power is cut (C5.26, C5.28).
+// makes its files and creates plants, which fill both halves of the journal more than
+// once. The dirty pages are dropped, as Linux does. The server may stop; it is
+// started again on what the page cache shows, and goes on. Then the power is cut (C5.26,
+// C5.28).
 func TestFailingSync(t *testing.T) {
 	t.Parallel()
 	failEach(t, failingSync())
@@ -28,6 +32,15 @@ func TestFailingSyncs(t *testing.T) {
 	t.Parallel()
 	f := failingSync()
 	f.creates, f.lasting = plantstore.Torture(20, 50), 4
+	failEach(t, f)
+}
+
+// TestFailingSyncWithoutJournal is a shorter [TestFailingSync] where each create is
+// written to the tree at once.
+func TestFailingSyncWithoutJournal(t *testing.T) {
+	t.Parallel()
+	f := failingSync()
+	f.creates, f.program.journal = plantstore.Torture(15, 100), 0
 	failEach(t, f)
 }
 
@@ -47,48 +60,144 @@ func TestFailingWrites(t *testing.T) {
 	failEach(t, f)
 }
 
+// TestFailingWriteWithoutJournal is a shorter [TestFailingWrite] where each create is
+// written to the tree at once.
+func TestFailingWriteWithoutJournal(t *testing.T) {
+	t.Parallel()
+	f := failingWrite()
+	f.creates, f.program.journal = plantstore.Torture(8, 100), 0
+	failEach(t, f)
+}
+
 // failingWrite is the fault of a disk that takes nothing more.
 func failingWrite() fault {
 	isWrite := func(op faultfs.Op) bool { return op.Kind == faultfs.Write || op.Kind == faultfs.Truncate }
-	return fault{name: "write", errno: syscall.EIO, hits: isWrite, creates: plantstore.Torture(30, 100), lasting: 1}
+	return fault{name: "write", errno: syscall.EIO, hits: isWrite, creates: plantstore.Torture(40, 100), lasting: 1, program: journalled()}
 }
 
-// TestExitAfterFault lets the sync of a meta page fail: then nobody knows what
-// is on the disk. The server must end, so that its supervisor starts it again.
+// TestExitAfterFault lets single operations fail, and says what each leads to: what
+// the create in question is answered, and whether the server ends, with exit code 1, so
+// that its supervisor starts it again. Then it must have all that was acknowledged.
 func TestExitAfterFault(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "", seed(t))
-	must(t, s.start())
-	armed := false
-	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
-		armed = armed || isMetaWrite(op)
-		if armed && op.IsSync() {
-			return syscall.EIO
-		}
-		return 0
-	})
-	if a := s.createNext(); !a.unknown() {
-		t.Errorf("the create in question: %v", a)
-	}
-	if !s.exits() {
-		t.Fatalf("it is still there %v after the fault", patience)
-	}
-	if s.server.ExitCode() != 1 {
-		t.Errorf("exit code %d, want 1", s.server.ExitCode())
+	for name, tt := range map[string]struct {
+		journal int
+		// fails reports whether an operation fails; faults is how many have.
+		fails func(op faultfs.Op, faults int) bool
+		wants func(a answer) bool // of the first answer that is not 200; nil: all are
+		ends  bool
+	}{
+		"sync of the journal": {
+			journal.MinSize, func(op faultfs.Op, _ int) bool { return isSync(op, theJournal) }, answer.unknown, true,
+		},
+		"a write to the journal": {
+			journal.MinSize, func(op faultfs.Op, faults int) bool { return faults == 0 && isWrite(op, theJournal) }, refusedAsFailed, false,
+		},
+		"all writes to the journal": {
+			journal.MinSize, func(op faultfs.Op, _ int) bool { return isWrite(op, theJournal) }, answer.unknown, true,
+		},
+		"a page of a checkpoint": {
+			journal.MinSize, func(op faultfs.Op, faults int) bool { return faults == 0 && isWrite(op, database) }, nil, true,
+		},
+		"sync of a checkpoint": {
+			journal.MinSize, func(op faultfs.Op, faults int) bool { return faults == 0 && isSync(op, database) }, nil, true,
+		},
+		"a page, without a journal": {
+			0, func(op faultfs.Op, faults int) bool { return faults == 0 && isWrite(op, database) }, refusedAsFailed, true,
+		},
+		"sync of a meta page, without a journal": {
+			0, failsAfterMeta(), answer.unknown, true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := journalled()
+			p.journal = tt.journal
+			exitAfterFault(t, newSite(t, p, seed(t)), tt.fails, tt.wants, tt.ends)
+		})
 	}
 }
 
-// TestSIGTERMOnBrokenDisk lets every write fail from that of a meta page on. The
-// server may end by itself, and must when it is told to.
+// refusedAsFailed reports whether the server said that the plant was not stored, and
+// not for want of space.
+func refusedAsFailed(a answer) bool {
+	return a.code == http.StatusInternalServerError && a.fate() == absent
+}
+
+// failsAfterMeta returns a function that lets the syncs after that of a meta page fail.
+func failsAfterMeta() func(op faultfs.Op, faults int) bool {
+	armed := false
+	return func(op faultfs.Op, _ int) bool {
+		armed = armed || isMetaWrite(op)
+		return armed && op.IsSync()
+	}
+}
+
+func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int) bool, wants func(a answer) bool, ends bool) {
+	t.Helper()
+	must(t, s.start())
+	var faults atomic.Int64
+	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
+		if !fails(op, int(faults.Load())) {
+			return 0
+		}
+		faults.Add(1)
+		return syscall.EIO
+	})
+	first := answer{status: ok}
+	for range 300 { // far more than both halves have room for
+		if a := s.createNext(); a.status != ok {
+			first = a
+			break
+		}
+	}
+	switch {
+	case faults.Load() == 0:
+		t.Fatal("there was no fault")
+	case wants != nil && !wants(first):
+		t.Errorf("the create in question: %v", first)
+	case wants == nil && first.unknown():
+		t.Errorf("a create that has nothing to do with the fault: %v", first)
+	}
+	switch {
+	case !ends:
+		if a := s.createNext(); a.status != ok {
+			t.Errorf("the next create: %v", a)
+		}
+	case !s.exits():
+		t.Fatalf("it is still there %v after the fault", patience)
+	case s.server.ExitCode() != 1:
+		t.Errorf("exit code %d, want 1", s.server.ExitCode())
+	}
+	s.fs.SetFault(nil)
+	s.server.Kill()
+	must(t, s.start())
+	for id, plant := range s.ledger.of(stored) {
+		s.create(id, plant)
+	}
+	for id, plant := range s.ledger.of(absent) {
+		s.create(id, plant)
+	}
+	s.server.Stop()
+	for _, lie := range s.ledger.lies {
+		t.Error(lie)
+	}
+}
+
+// TestSIGTERMOnBrokenDisk lets every write fail from one of the journal or of a meta
+// page on. The server may end by itself, and must when it gets the signal.
 func TestSIGTERMOnBrokenDisk(t *testing.T) {
 	t.Parallel()
 	for healthy := range plantstore.Torture(10, 100) {
-		s := newSite(t, "", seed(t))
+		s := newSite(t, journalled(), seed(t))
+		if healthy%2 == 0 {
+			s.journal = 0
+		}
 		must(t, s.start())
 		s.load(1, healthy)
 		broken := false
 		s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
-			broken = broken || isMetaWrite(op)
+			broken = broken || isMetaWrite(op) || isWrite(op, theJournal)
 			if broken && op.Kind == faultfs.Write {
 				return syscall.EIO
 			}
@@ -110,5 +219,5 @@ func TestSIGTERMOnBrokenDisk(t *testing.T) {
 // a database, which hold what its last transaction is.
 func isMetaWrite(op faultfs.Op) bool {
 	const page = 4096
-	return op.Kind == faultfs.Write && op.Offset < 2*page && len(op.Data) == page
+	return isWrite(op, database) && op.Offset < 2*page && len(op.Data) == page
 }

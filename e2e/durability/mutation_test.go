@@ -3,12 +3,14 @@ package durability
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/storage/bbolt/journal"
 )
 
 // A mutation takes one safety out of the program: in a file of its source, old
@@ -17,8 +19,8 @@ type mutation struct {
 	file, old, new string
 }
 
-// build builds the program with the mutation and returns its path.
-func (m mutation) build(t *testing.T) string {
+// overlay writes the mutant and returns the file for the flag -overlay of go build.
+func (m mutation) overlay(t *testing.T) string {
 	t.Helper()
 	source := filepath.Join(tools.Project(t), m.file)
 	text, err := os.ReadFile(source)
@@ -31,9 +33,16 @@ func (m mutation) build(t *testing.T) string {
 	must(t, os.WriteFile(mutant, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o600))
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {source: mutant}})
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
-	binary := filepath.Join(dir, "plantstore")
-	must(t, plantstore.Build(binary, "-overlay", filepath.Join(dir, "overlay.json")))
+	path := filepath.Join(dir, "overlay.json")
+	must(t, os.WriteFile(path, overlay, 0o600))
+	return path
+}
+
+// build builds the program with the mutation and returns its path.
+func (m mutation) build(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "plantstore")
+	must(t, plantstore.Build(binary, "-overlay", m.overlay(t)))
 	return binary
 }
 
@@ -43,28 +52,63 @@ func TestMutantsLosePlants(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		mutation mutation
-		violate  func(t *testing.T, binary string) []string
+		journal  int
+		violate  func(t *testing.T, p program) []string
 	}{
-		"no sync of files": {
+		"no sync of checkpoints": { // a half is recycled before its checkpoint is durable
+			mutation{"storage/bbolt/commit.go", "if err := tx.Commit(); err != nil {", "e.db.NoSync = state != nil && len(records) > 0; if err := tx.Commit(); err != nil {"},
+			journal.MinSize, cutPower,
+		},
+		"no sync of the database, without a journal": {
 			mutation{"storage/bbolt/open.go", "NoStatistics:    true,", "NoStatistics: true, NoSync: true,"},
-			cutPower,
+			0, cutPower,
 		},
-		"no sync of folders": {
-			mutation{"internal/durable/durable.go", `runtime.GOOS == "windows"`, `runtime.GOOS != ""`},
-			cutPower,
+		"no sync of directories": {
+			mutation{"internal/atomicfile/directory.go", `runtime.GOOS == "windows"`, `runtime.GOOS != ""`},
+			journal.MinSize, cutPower,
 		},
-		"no stop after a fault": {
-			mutation{"storage/bbolt/fault.go", "if s.mayHaveHappened(txid) {", "if false {"},
-			failSyncs,
+		"no sync of the journal": {
+			mutation{"storage/bbolt/journal/journal.go", "if err := j.file.Sync(); err != nil {", "if err := error(nil); err != nil {"},
+			journal.MinSize, cutPower,
+		},
+		"a half is recycled before its checkpoint": {
+			mutation{
+				"storage/bbolt/checkpoint.go", "err := e.guarded(func() error { return e.apply(e.frozen, pause) })",
+				"released := *e.frozen; e.journal.Release(&released); err := e.guarded(func() error { return e.apply(e.frozen, pause) })",
+			},
+			journal.MinSize, fillDuringCheckpoint,
+		},
+		"a journal with another salt is taken": {
+			mutation{"storage/bbolt/journal/replay.go", "if h.salt != state.Salt {", "if false {"},
+			journal.MinSize, swapJournals,
+		},
+		"pending plants are not looked up": {
+			mutation{"storage/bbolt/commit.go", "batch[i].Existing, batch[i].Err = e.pending(batch[i].ID)", "_ = i"},
+			journal.MinSize, createTwice,
+		},
+		"pending plants are not written again at the start": {
+			mutation{"storage/bbolt/journal.go", "if err := e.journal.Rewrite(); err != nil {", "if err := error(nil); err != nil {"},
+			journal.MinSize, failSyncs,
+		},
+		"no stop after a failed sync of the journal": {
+			mutation{
+				"storage/bbolt/journal/journal.go", "j.failed = fmt.Errorf(\"%w: %w\", ErrUnknown, err)\n\t\treturn j.failed\n\t}\n\tj.add(",
+				"return err\n\t}\n\tj.add(",
+			},
+			journal.MinSize, failSyncs,
+		},
+		"no stop after a fault of the tree": {
+			mutation{"storage/bbolt/classify.go", "case e.mayHaveHappened(txid):", "case false:"},
+			0, failSyncs,
 		},
 		"no new meta pages": {
-			mutation{"storage/bbolt/settle.go", "if err := settle(s.file, int(s.pageSize)); err != nil {", "if err := error(nil); err != nil {"},
-			failSyncs,
+			mutation{"storage/bbolt/start.go", "if err := resyncMeta(e.file, int(e.pageSize)); err != nil {", "if err := error(nil); err != nil {"},
+			0, failSyncs,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			violations := tt.violate(t, tt.mutation.build(t))
+			violations := tt.violate(t, program{binary: tt.mutation.build(t), journal: tt.journal})
 			if len(violations) == 0 {
 				t.Fatal("nobody noticed")
 			}
@@ -73,22 +117,63 @@ func TestMutantsLosePlants(t *testing.T) {
 	}
 }
 
-// cutPower is TestPowerLoss for a mutant.
-func cutPower(t *testing.T, binary string) []string {
+// TestMutantsOfReplay takes out checks that only damage calls for, which the tests of
+// the journal itself see best.
+func TestMutantsOfReplay(t *testing.T) {
+	t.Parallel()
+	const replay, format = "storage/bbolt/journal/replay.go", "storage/bbolt/journal/format.go"
+	for name, m := range map[string]mutation{
+		"a damaged batch is skipped":           {replay, "b.sequence != want {", "false && b.sequence != want {"},
+		"a payload is not checked":             {replay, "if b.valid(region, j.salt) {", "if true {"},
+		"a later state of the database":        {replay, "last < known {", "false && last < known {"},
+		"checksums do not begin with a salt":   {format, "crc32.Update(crc32.Checksum(salt[:], table), table, data)", "crc32.Checksum(data, table)"},
+		"the header of a batch is not checked": {format, "if binary.LittleEndian.Uint32(b) != checksum(salt, b[payloadSumAt:batchHeadLen]) {", "if false {"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), "go", "test", "-short", "-overlay", m.overlay(t), "./storage/bbolt/journal")
+			cmd.Dir = tools.Project(t)
+			out, err := cmd.CombinedOutput()
+			_, seen, _ := strings.Cut(string(out), "--- FAIL: ")
+			if err == nil || seen == "" {
+				t.Fatalf("nobody noticed: %v\n%s", err, out)
+			}
+			t.Logf("seen: %s", seen[:strings.IndexByte(seen, '\n')])
+		})
+	}
+}
+
+// cutPower is [TestPowerLoss] for a mutant.
+func cutPower(t *testing.T, p program) []string {
 	t.Helper()
-	tr := recordLife(t, binary, seed(t))
+	tr := recordLife(t, p, seed(t))
 	tr.variants = 8
 	return tr.run(t, newOpeners(t)).violations
 }
 
-// failSyncs is TestFailingSync for a mutant.
-func failSyncs(t *testing.T, binary string) []string {
+// failSyncs is [TestFailingSync] for a mutant.
+func failSyncs(t *testing.T, p program) []string {
 	t.Helper()
 	f, idle := failingSync(), newOpeners(t)
+	f.program = p
 	for n := 1; n <= f.creates; n++ {
-		if o := failOnce(t, idle, binary, seed(t), f, n); len(o.violations) > 0 {
+		if o := failOnce(t, idle, seed(t), f, n); len(o.violations) > 0 {
 			return o.violations
 		}
 	}
 	return nil
+}
+
+// createTwice creates plants a second time, while they are pending.
+func createTwice(t *testing.T, p program) []string {
+	t.Helper()
+	s := newSite(t, p, seed(t))
+	must(t, s.start())
+	defer s.server.Kill()
+	for range 10 {
+		id, plant := s.next()
+		s.create(id, plant)
+		s.create(id, plant)
+	}
+	return s.ledger.lies
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
+	"plantstore/storage/bbolt/journal"
 )
 
 const (
@@ -46,34 +48,74 @@ func open(path string) (v verdict) {
 
 // tryStore opens the store in a file and returns its plants. It must take more of
 // them, and still have all after that: a broken list of free pages shows only
-// then.
+// then. A sampled store is opened for reading before that, and without a journal.
 func tryStore(path string) (plants map[int64]models.Plant, err error) {
-	store, err := bbolt.Open(path)
+	options := storage.Options{JournalBytes: journal.MinSize}
+	var read map[int64]models.Plant
+	if _, err := os.Stat(path); err == nil && strings.Contains(path, sampledName) {
+		if read, err = reading(path); err != nil {
+			return nil, err
+		}
+		options.JournalBytes = 0
+	}
+	plants, want, err := writing(path, options)
 	if err != nil {
-		return nil, fmt.Errorf("open: %w", err)
+		return plants, err
+	}
+	if read != nil && !maps.EqualFunc(read, plants, models.Plant.Equal) {
+		return plants, errors.New("when opened for reading, the store holds other plants")
+	}
+	switch got, err := reading(path); {
+	case err != nil:
+		return plants, fmt.Errorf("again: %w", err)
+	case !maps.EqualFunc(got, want, models.Plant.Equal):
+		return plants, errors.New("after it was closed the store holds other plants")
+	}
+	if _, err := os.Stat(bbolt.JournalPath(path)); !errors.Is(err, fs.ErrNotExist) {
+		return plants, fmt.Errorf("the journal is there after the store was closed: %w", err)
+	}
+	return plants, nil
+}
+
+// writing opens the store in a file for writing. It returns its plants, and those that
+// it has after some more were created.
+func writing(path string, options storage.Options) (plants, want map[int64]models.Plant, err error) {
+	store, err := bbolt.OpenFile(path, options)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open: %w", err)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if plants, err = list(store); err != nil {
-		return nil, fmt.Errorf("list: %w", err)
+		return nil, nil, fmt.Errorf("list: %w", err)
 	}
-	want := maps.Clone(plants)
+	want = maps.Clone(plants)
 	for n := range int64(12) {
 		id, plant := math.MinInt64+n*n*n<<50, models.Plant{Name: strings.Repeat("new", int(n*n))}
 		if err := store.Create(context.Background(), id, plant); err != nil {
-			return nil, fmt.Errorf("create: %w", err)
+			return nil, nil, fmt.Errorf("create: %w", err)
 		}
 		want[id] = plant
 	}
 	switch got, err := list(store); {
 	case err != nil:
-		return nil, fmt.Errorf("list after more creates: %w", err)
+		return nil, nil, fmt.Errorf("list after more creates: %w", err)
 	case !maps.EqualFunc(got, want, models.Plant.Equal):
-		return nil, errors.New("after more creates the store holds other plants")
+		return nil, nil, errors.New("after more creates the store holds other plants")
 	}
-	return plants, nil
+	return plants, want, nil
 }
 
-func list(store storage.Store) (map[int64]models.Plant, error) {
+// reading opens the store in a file for reading and returns its plants.
+func reading(path string) (plants map[int64]models.Plant, err error) {
+	store, err := bbolt.OpenFile(path, storage.Options{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("open for reading: %w", err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return list(store)
+}
+
+func list(store *storage.Store) (map[int64]models.Plant, error) {
 	plants := map[int64]models.Plant{}
 	for record, err := range store.List(context.Background(), math.MinInt64) {
 		if err != nil {
@@ -106,16 +148,18 @@ func newOpeners(t testing.TB) openers {
 }
 
 // open opens the store in an image.
-func (idle openers) open(image faultfs.Image) (verdict, error) {
+func (idle openers) open(image faultfs.Image, sampled bool) (verdict, error) {
 	o := <-idle
 	defer func() { idle <- o }()
-	return o.open(image)
+	return o.open(image, sampled)
 }
 
 // The images are in a folder in memory, whose name begins like this.
 const (
 	memory     = "/dev/shm"
 	imagesName = "plantstore-images-"
+	// sampledName is in the path of an image that is opened in more ways.
+	sampledName = "sampled-"
 )
 
 // removeStale removes the images of tests that were killed, which nobody has
@@ -147,8 +191,12 @@ func newOpener(t testing.TB) *opener {
 }
 
 // open opens the store in an image.
-func (o *opener) open(image faultfs.Image) (verdict, error) {
-	dir, err := os.MkdirTemp(o.dir, "")
+func (o *opener) open(image faultfs.Image, sampled bool) (verdict, error) {
+	pattern := ""
+	if sampled {
+		pattern = sampledName
+	}
+	dir, err := os.MkdirTemp(o.dir, pattern)
 	if err != nil {
 		return verdict{}, err
 	}

@@ -1,21 +1,37 @@
 package durability
 
 import (
+	"bytes"
+	"path/filepath"
+	"strconv"
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
 )
 
 // TestPowerLoss cuts the power after each operation of a server that makes its
-// folder, secret and database, takes plants from several clients, is killed,
-// started again, stopped and started again (C5.26).
+// directory, secret, database and journal, takes plants from several clients, is backed
+// up meanwhile, is killed, started again, stopped and started again (C5.26). The halves
+// of its journal are filled some ten times.
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
-	want, images, sampled := plantstore.Torture(2000, 25_000), 0, 0
+	losePower(t, journalled(), plantstore.Torture(2000, 30_000), plantstore.Torture(8, 24))
+}
+
+// TestPowerLossWithoutJournal is a shorter [TestPowerLoss] where each create is written
+// to the tree at once.
+func TestPowerLossWithoutJournal(t *testing.T) {
+	t.Parallel()
+	losePower(t, program{}, plantstore.Torture(500, 10_000), plantstore.Torture(2, 24))
+}
+
+func losePower(t *testing.T, p program, want, variants int) {
+	t.Helper()
+	images, sampled := 0, 0
 	idle := newOpeners(t)
 	for round := seed(t); images < want; round++ {
-		tr := recordLife(t, "", round)
-		tr.variants = plantstore.Torture(8, 24)
+		tr := recordLife(t, p, round)
+		tr.variants = variants
 		r := tr.run(t, idle)
 		images += r.images
 		for _, v := range r.violations {
@@ -33,12 +49,15 @@ func TestPowerLoss(t *testing.T) {
 }
 
 // recordLife records what a server does in a short and busy life.
-func recordLife(t testing.TB, binary string, seed uint64) *trial {
+func recordLife(t testing.TB, p program, seed uint64) *trial {
 	t.Helper()
-	s := newSite(t, binary, seed)
+	s := newSite(t, p, seed)
 	must(t, s.start())
 	ready := s.fs.Len()
-	s.load(8, 100)
+	s.load(8, 80)
+	backup := s.backup()
+	s.load(8, 40)
+	backup()
 	s.server.Kill()
 	must(t, s.start())
 	s.load(8, 50)
@@ -52,13 +71,36 @@ func recordLife(t testing.TB, binary string, seed uint64) *trial {
 	return tr
 }
 
+// backup begins a backup of the running server. The function that it returns waits for
+// the end of it and checks what is in it.
+func (s *site) backup() (wait func()) {
+	s.t.Helper()
+	before, file := s.fs.Len(), filepath.Join(s.t.TempDir(), "copy.db")
+	cmd := plantstore.Command(s.t, s.t.TempDir(), []string{"STORAGE_URL=" + s.url()}, "backup", file)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	must(s.t, cmd.Start())
+	return func() {
+		s.t.Helper()
+		if err := cmd.Wait(); err != nil {
+			s.t.Errorf("backup: %v\n%s", err, &out)
+			return
+		}
+		plants, err := reading(file)
+		must(s.t, err)
+		for _, wrong := range s.ledger.check(before, plants) {
+			s.t.Errorf("the backup: %s", wrong)
+		}
+	}
+}
+
 // runImage starts the real program on an image. Of what was acknowledged it must
 // say that it is there.
 func runImage(t *testing.T, tr *trial, c *cut) {
 	t.Helper()
 	dir := t.TempDir()
 	must(t, c.image.Write(dir))
-	server, err := plantstore.Try(t, plantstore.Options{Dir: dir})
+	server, err := plantstore.Try(t, plantstore.Options{Dir: dir, Env: []string{"JOURNAL_BYTES=" + strconv.Itoa(tr.program.journal)}})
 	if err != nil {
 		t.Errorf("seed %d, %v: %v", tr.seed, c, err)
 		return

@@ -22,10 +22,11 @@ const (
 
 // A trial cuts the power at points of a log, and looks at what is left.
 type trial struct {
-	seed   uint64
-	log    []faultfs.Op
-	ledger *ledger
-	secret []byte
+	seed    uint64
+	program program
+	log     []faultfs.Op
+	ledger  *ledger
+	secret  []byte
 	// ready is the length of the log from which on the secret must be there.
 	ready int
 	// cuts are the lengths of the log at which the power is cut, ascending.
@@ -41,7 +42,7 @@ func newTrial(t testing.TB, s *site, seed uint64, ready int) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &trial{seed: seed, log: s.fs.Log(), ledger: s.ledger, secret: secret, ready: ready}
+	return &trial{seed: seed, program: s.program, log: s.fs.Log(), ledger: s.ledger, secret: secret, ready: ready}
 }
 
 // A result is what a trial has shown.
@@ -86,6 +87,7 @@ func (tr *trial) run(t testing.TB, idle openers) (r result) {
 		})
 	}
 	all.Wait()
+	r.violations = append(r.violations, tr.ledger.lies...)
 	if r.worst != nil {
 		dir := t.ArtifactDir()
 		_ = r.worst.image.Write(dir) // the violation says more than an error would
@@ -143,7 +145,7 @@ func (tr *trial) judge(idle openers, c *cut) (wrong []string) {
 	case !found && c.point >= tr.ready:
 		wrong = append(wrong, "the secret is lost, which was in use")
 	}
-	v, err := idle.open(c.image)
+	v, err := idle.open(c.image, (c.point+c.variant)%4 == 0)
 	switch {
 	case err != nil:
 		return append(wrong, fmt.Sprint("the image was not opened: ", err))

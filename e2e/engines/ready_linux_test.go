@@ -84,3 +84,33 @@ func TestReadiness(t *testing.T) {
 		})
 	}
 }
+
+// TestReadinessOfFullDisk fails all inserts as PostgreSQL does on a full disk, but not
+// what it can do without room. The replica is not ready until they succeed, without
+// any further create, and what it has tried meanwhile is not stored.
+func TestReadinessOfFullDisk(t *testing.T) {
+	t.Parallel()
+	server := postgres.Start(t, "")
+	s := newSite(t, server.URL("plants", "postgres"), 1)
+	server.Exec("postgres",
+		`CREATE SEQUENCE tries`,
+		`CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS
+			$$BEGIN PERFORM nextval('tries'); RAISE EXCEPTION 'full' USING ERRCODE = '53100'; END$$`,
+		`CREATE TRIGGER disk BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION fill()`)
+	if o, text := s.post(0, 1, "fern"); o != refused {
+		t.Errorf("on a full disk: %s", text)
+	}
+	const failing = `{"error":503,"message":"not ready: the last commit has failed: the log says why"}`
+	process.Eventually(t, "the third insert", func(ctx context.Context) error {
+		if got, err := s.readiness(ctx); got != failing {
+			t.Fatalf("%v, %s, want %s", err, got, failing)
+		}
+		return server.Holds(ctx, "postgres", `SELECT last_value >= 3 FROM tries`)
+	})
+	server.Exec("postgres", `DROP TRIGGER disk ON plants`)
+	s.awaitReadiness("")
+	if err := server.Holds(t.Context(), "postgres", `SELECT count(*) = 0 FROM plants`); err != nil {
+		t.Errorf("after probes alone: %v", err)
+	}
+	s.eventually("after it", created, "")
+}

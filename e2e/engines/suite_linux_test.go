@@ -2,7 +2,6 @@ package engines
 
 import (
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 	"testing"
 
@@ -19,13 +18,12 @@ func freshEtcd(cluster *etcd.Cluster) storagetest.Fresh {
 	var places atomic.Int64
 	return func(t testing.TB) storagetest.Open {
 		url := fmt.Sprintf("etcd://%s/%s/%d", cluster.Hosts(), t.Name(), places.Add(1))
-		open := etcdstore.Opener(slog.New(slog.DiscardHandler))
-		return func() (storage.Store, error) {
+		return func() (storagetest.Store, error) {
 			loc, err := storage.ParseURL(url)
 			if err != nil {
 				return nil, err
 			}
-			return open(t.Context(), loc)
+			return etcdstore.Open(t.Context(), loc, storage.Options{})
 		}
 	}
 }
@@ -42,12 +40,12 @@ func freshPostgres(server *postgres.Server) storagetest.Fresh {
 	return func(t testing.TB) storagetest.Open {
 		schema := fmt.Sprint("place", places.Add(1))
 		server.Exec("postgres", "CREATE SCHEMA "+schema)
-		return func() (storage.Store, error) {
+		return func() (storagetest.Store, error) {
 			loc, err := storage.ParseURL(server.URL("plants", "postgres") + "&search_path=" + schema)
 			if err != nil {
 				return nil, err
 			}
-			return pgstore.Open(t.Context(), loc)
+			return pgstore.Open(t.Context(), loc, storage.Options{})
 		}
 	}
 }

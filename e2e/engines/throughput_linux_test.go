@@ -3,7 +3,6 @@ package engines
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,7 +57,7 @@ func TestThroughput(t *testing.T) { //nolint:paralleltest // it measures
 	t.Run("etcd", func(t *testing.T) { //nolint:paralleltest // it measures
 		cluster := etcd.Start(t, etcd.Options{Members: 3})
 		client := cluster.Client()
-		compare(t, "etcd://"+cluster.Hosts(), etcdstore.Opener(slog.New(slog.DiscardHandler)), func(ctx context.Context, first int64, plants int) error {
+		compare(t, "etcd://"+cluster.Hosts(), etcdstore.Open, func(ctx context.Context, first int64, plants int) error {
 			return writeEtcd(ctx, client, first, plants)
 		})
 	})
@@ -82,9 +81,9 @@ func compare(t *testing.T, url string, open storage.Opener, write bareClient) {
 	if err := os.WriteFile(tokens, []byte(s.token+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var stores []storage.Store
+	var stores []*storage.Store
 	for range 3 {
-		store := do(open(t.Context(), do(storage.ParseURL(url)).must(t))).must(t)
+		store := do(open(t.Context(), do(storage.ParseURL(url)).must(t), storage.Options{})).must(t)
 		t.Cleanup(func() { _ = store.Close() })
 		stores = append(stores, store)
 	}

@@ -110,7 +110,7 @@ func checkConfig(t *testing.T, s *storage) {
 		Entrypoint:   []string{"/plantstore"},
 		Cmd:          []string{"serve"},
 		Volumes:      map[string]struct{}{"/data": {}},
-		ExposedPorts: map[string]struct{}{"8080/tcp": {}, "8081/tcp": {}},
+		ExposedPorts: map[string]struct{}{"8080/tcp": {}},
 	}
 	var got config
 	if err := json.Unmarshal([]byte(s.do(t, "image", "inspect", "--format={{json .Config}}", image)), &got); err != nil {

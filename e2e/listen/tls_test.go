@@ -135,7 +135,7 @@ func TestCertificateIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the log names the broken key", func() bool {
-		return strings.Contains(server.Log(), "the new certificate cannot be used") && strings.Contains(server.Log(), "key.pem holds no private key")
+		return strings.Contains(server.Log(), "certificate reload failed") && strings.Contains(server.Log(), "key.pem holds no private key")
 	})
 	server.HangUp()
 	await(t, "SIGHUP reads it, too", func() bool {
@@ -183,7 +183,7 @@ func TestWrongOptions(t *testing.T) {
 		"no PEM in the key":   {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + garbage, 1, "TLS_KEY_FILE " + garbage + " holds no private key"},
 		"files and ACME":      {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + key + " ACME_DOMAINS=a.test", 2, "TLS_CERT_FILE and ACME_DOMAINS are both given"},
 		"ACME over a socket":  {"ADDR=unix:s ACME_DOMAINS=a.test", 2, "ACME_DOMAINS needs a port"},
-		"a file for a socket": {"ADDR=unix:" + garbage, 1, "is no socket"},
+		"a file for a socket": {"ADDR=unix:" + garbage, 1, "is not a socket"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestExpiredCertificate(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := certtest.New(t).Issue(dir, time.Now().Add(-time.Hour))
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key}})
-	await(t, "a warning", func() bool { return strings.Contains(server.Log(), "the certificate is not valid now") })
+	await(t, "a warning", func() bool { return strings.Contains(server.Log(), "certificate not valid now") })
 }
 
 // The admin listener speaks plain HTTP beside TLS, and counts what it refuses.

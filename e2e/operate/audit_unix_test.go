@@ -112,7 +112,7 @@ func TestAuditRemoved(t *testing.T) {
 		checkNoted(t, notesIn(t, path), []int64{id}, map[int64]bool{id: true})
 	}
 	server.Stop() // all has been said
-	if said := strings.Count(server.Log(), `"level":"ERROR","msg":"the file of the audit log was removed`); said != 3 {
+	if said := strings.Count(server.Log(), `"level":"ERROR","msg":"audit log removed`); said != 3 {
 		t.Errorf("the log says so %d times, want 3:\n%s", said, server.Log())
 	}
 }
@@ -179,7 +179,7 @@ func TestAuditFull(t *testing.T) {
 		t.Error("plant 3 is not created")
 	}
 	log := server.Log()
-	for _, want := range []string{`"error":500`, `"error":507`, "the audit log cannot be written: no plant is created", "the audit log is written again"} {
+	for _, want := range []string{`"error":500`, `"error":507`, "audit log cannot be written: creates stopped", "audit log written again: creates resumed"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %s", want)
 		}

@@ -84,7 +84,7 @@ func wantMemory(t testing.TB, server *plantstore.Server, figure string, most int
 
 // memoryBound returns what a server with so many connections and bodies of up to
 // 1 MiB may need, in bytes, as docs/operations.md has it.
-func memoryBound(connections int64) int64 { return (552 + connections/16) << 20 }
+func memoryBound(connections int64) int64 { return (592 + connections/16) << 20 }
 
 // overTLS returns how much more it is over TLS.
 func overTLS(connections int64) int64 { return connections<<15 + connections/100*10<<20 }

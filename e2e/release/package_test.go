@@ -60,7 +60,7 @@ func installed(t *testing.T, zsh string) map[string]string {
 		"/usr/share/zsh/" + zsh + "/_plantstore":               readable,
 		documents + "LICENSE":                                  "l---------",
 	}
-	for _, name := range []string{".env.example", "CHANGELOG.md", "LICENCES", "README.md", "SECURITY.md", "copyright"} {
+	for _, name := range []string{".env.example", "CHANGELOG.md", "CONTRIBUTING.md", "LICENCES", "README.md", "SECURITY.md", "copyright"} {
 		all[documents+name] = readable
 	}
 	err := fs.WalkDir(os.DirFS(tools.Project(t)), "docs", func(path string, d fs.DirEntry, err error) error {

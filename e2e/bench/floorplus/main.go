@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"iter"
 	"log/slog"
 	"net"
 	"os"
@@ -13,18 +12,18 @@ import (
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
-	"plantstore/internal/backlog"
-	"plantstore/internal/jsonlog"
+	"plantstore/internal/logging"
+	"plantstore/internal/meter"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/routes"
-	"plantstore/storage"
 )
 
 func main() {
 	debug.SetGCPercent(400) // as serve does
-	log := backlog.New(os.Stderr, nil)
-	logger := slog.New(jsonlog.NewHandler(log, nil))
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(os.Getenv("LOG_LEVEL"))) // info, unless it is one
+	logger, log := logging.New(os.Stderr, false, level)
 	if err := run(logger); err != nil {
 		logger.Error("serve", "error", err)
 		_ = log.Close()
@@ -55,6 +54,7 @@ func run(logger *slog.Logger) error {
 			Description:  description,
 			Logger:       logger,
 			MaxBodyBytes: 1 << 20,
+			Observe:      meter.NewRequests().Observe,
 		}),
 		Logger:          logger,
 		HeaderTimeout:   5 * time.Second,
@@ -64,37 +64,8 @@ func run(logger *slog.Logger) error {
 	}).Serve(context.Background(), listener)
 }
 
-// A nothing is a [storage.Store] that keeps no plant and claims to keep all.
+// A nothing is a [routes.Store] that keeps no plant and claims to keep all.
 type nothing struct{}
 
 // Create does nothing.
 func (nothing) Create(context.Context, int64, models.Plant) error { return nil }
-
-// CreateAll does nothing.
-func (nothing) CreateAll(_ context.Context, records []storage.Record) []error {
-	return make([]error, len(records))
-}
-
-// Get finds nothing.
-func (nothing) Get(context.Context, int64) (models.Plant, error) {
-	return models.Plant{}, storage.ErrNotFound
-}
-
-// List yields nothing.
-func (nothing) List(context.Context, int64) iter.Seq2[storage.Record, error] {
-	return func(func(storage.Record, error) bool) {}
-}
-
-// Ready returns nil.
-func (nothing) Ready() error { return nil }
-
-// Stopped returns nil: nothing stops.
-func (nothing) Stopped() <-chan struct{} { return nil }
-
-// Check finds nothing.
-func (nothing) Check(context.Context, func(storage.Record) error) (storage.Report, error) {
-	return storage.Report{}, nil
-}
-
-// Close does nothing.
-func (nothing) Close() error { return nil }

@@ -2,12 +2,12 @@ import os
 import requests
 
 def create(plant):
-    answer = requests.post(os.environ["BASE_URL"] + "/plants", json=plant, timeout=30,
+    response = requests.post(os.environ["BASE_URL"] + "/plants", json=plant, timeout=30,
                            headers={"Authorization": "Bearer " + os.environ["TOKEN"]})
-    if answer.status_code == 200:
-        print(200, answer.json()["name"], answer.json().get("tag"))
+    if response.status_code == 200:
+        print(200, response.json()["name"], response.json().get("tag"))
     else:
-        print(answer.status_code, answer.json()["error"], answer.json()["message"])
+        print(response.status_code, response.json()["error"], response.json()["message"])
 
 create({"id": 9007199254740993, "name": "Welwitschia mirabilis", "tag": "long-lived"})
 create({"id": 9007199254740993, "name": "Welwitschia mirabilis", "tag": "long-lived"})

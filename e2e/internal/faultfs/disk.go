@@ -25,6 +25,7 @@ type disk struct {
 type node struct {
 	mode  uint32 // with the bits of its type
 	links uint32
+	name  string // the last one that it had
 
 	// Of a file.
 	blocks map[int64]*block // those ever written; others are zeros
@@ -59,6 +60,8 @@ func newNode(mode uint32) *node {
 }
 
 func (n *node) isDir() bool { return n.mode&syscall.S_IFMT == syscall.S_IFDIR }
+
+func (n *node) isSocket() bool { return n.mode&syscall.S_IFMT == syscall.S_IFSOCK }
 
 // size returns the current length of a file.
 func (n *node) size() int64 { return n.sizes[len(n.sizes)-1] }
@@ -115,6 +118,7 @@ func (d *disk) changeNames(n *node, op Op) {
 	for _, name := range []string{op.Name, op.NewName} {
 		if child, ok := n.names[name]; ok {
 			d.nodes[child].links++
+			d.nodes[child].name = name
 		}
 	}
 	n.pending = append(n.pending, op)

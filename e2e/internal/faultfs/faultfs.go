@@ -153,7 +153,9 @@ func (f *FS) ReadFile(path string) ([]byte, error) {
 func (f *FS) do(op Op) fuse.Status {
 	op.TakesSpace = f.disk.takesSpace(op)
 	if f.fault != nil {
-		if errno := f.fault(op); errno != 0 {
+		named := op
+		named.File = f.disk.nodes[op.Node].name
+		if errno := f.fault(named); errno != 0 {
 			if op.IsSync() {
 				op.Failed = true
 				f.record(op)

@@ -136,6 +136,9 @@ func (p *powerCut) addDir(id uint64, dir string) {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		child := names[name]
 		file := File{Path: filepath.Join(dir, name), Mode: fs.FileMode(p.disk.nodes[child].mode & 0o777)}
+		if p.disk.nodes[child].isSocket() {
+			continue
+		}
 		if p.disk.nodes[child].isDir() {
 			file.Mode |= fs.ModeDir
 			p.image = append(p.image, file)

@@ -84,6 +84,15 @@ func (r *raw) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.
 	return r.create(in.NodeId, name, syscall.S_IFDIR|in.Mode, out)
 }
 
+// Mknod makes a socket. It is not part of an image: nobody listens after a power cut.
+func (r *raw) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
+	defer r.lock()()
+	if in.Mode&syscall.S_IFMT != syscall.S_IFSOCK {
+		return fuse.ENOSYS
+	}
+	return r.create(in.NodeId, name, in.Mode, out)
+}
+
 func (r *raw) create(dir uint64, name string, mode uint32, out *fuse.EntryOut) fuse.Status {
 	r.fs.lastNode++
 	child := r.fs.lastNode

@@ -119,6 +119,23 @@ func (s *Server) Exec(database string, statements ...string) {
 	}
 }
 
+// Holds returns nil if a query that selects one truth value finds true.
+func (s *Server) Holds(ctx context.Context, database, query string) error {
+	conn, err := pgx.Connect(ctx, s.URL("plants", database))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	holds := false
+	if err := conn.QueryRow(ctx, query).Scan(&holds); err != nil {
+		return err
+	}
+	if !holds {
+		return fmt.Errorf("%s: false", query)
+	}
+	return nil
+}
+
 // find returns the path of a program of PostgreSQL, where Debian keeps it.
 func find(t testing.TB, name string) string {
 	t.Helper()

@@ -34,6 +34,7 @@ type Shot struct {
 	First    int64  // number of the first create, from 0 on
 	Tokens   string // path of a file with a token on each line, all of one length
 	Duration time.Duration
+	Paced    bool // report what each second was like
 }
 
 // A Report is what create.lua prints at the end.
@@ -43,6 +44,10 @@ type Report struct {
 	P50, P99 float64
 	Refused  int64 // answers that are no success
 	Broken   int64 // requests without an answer
+
+	// Of a paced shot alone:
+	Seconds []int64 // responses in each whole second
+	Pause   int64   // longest time without a response, in µs
 
 	CPU time.Duration `json:"-"` // of wrk
 }
@@ -62,9 +67,13 @@ func Fire(ctx context.Context, s Shot) (r Report, err error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return Report{}, err
 	}
+	pace := ""
+	if s.Paced {
+		pace = "paced"
+	}
 	cmd := exec.CommandContext(ctx, "wrk", "-t1", "-c"+strconv.Itoa(s.Clients),
 		fmt.Sprintf("-d%ds", int(s.Duration.Seconds())), "--timeout", "10s", "-s", file.Name(), "http://"+s.Addr+"/plants",
-		"--", s.Tokens, s.Order, strconv.FormatInt(s.First, 10), strconv.FormatUint(uint64(stateAt(s.First)), 10))
+		"--", s.Tokens, s.Order, strconv.FormatInt(s.First, 10), strconv.FormatUint(uint64(stateAt(s.First)), 10), pace)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -1,0 +1,60 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/faultfs"
+	"plantstore/e2e/internal/plantstore"
+)
+
+// A disk without space for a checkpoint makes the server unready for as long as it is
+// full, with one create or none at all, and ready again by itself when it no longer is.
+// A disk that fails a sync ends the server: see TestExitAfterFault of e2e/durability.
+func TestReadyOnFullDisk(t *testing.T) {
+	t.Parallel()
+	fs := faultfs.Mount(t)
+	s := newSite(t, plantstore.Options{Env: []string{
+		"STORAGE_URL=bbolt:" + fs.Dir + "/plants.db", "JOURNAL_BYTES=1048576", "JWT_SECRET=a secret of the tests, long enough for HS256",
+	}})
+	var failed atomic.Int64
+	fs.SetFault(func(op faultfs.Op) syscall.Errno {
+		if op.TakesSpace {
+			failed.Add(1)
+			return syscall.ENOSPC
+		}
+		return 0
+	})
+	id, end := 0, time.Now().Add(patience)
+	for full := false; !full; { // the journal takes some, and a checkpoint none of them
+		id++
+		a := s.create(fmt.Sprintf(`{"id":%d,"name":"%s"}`, id, strings.Repeat("long", 8000)))
+		full = a.status != http.StatusOK
+		if full && a.Code != http.StatusInsufficientStorage || time.Now().After(end) {
+			t.Fatalf("create %d on a full disk: %d %s", id, a.status, a.body)
+		}
+	}
+	for before := failed.Load(); failed.Load() < before+3; { // of three probes
+		s.wantUnready("the last commit has failed")
+		if time.Now().After(end) {
+			t.Fatalf("the store has tried %d times", failed.Load()-before)
+		}
+		time.Sleep(10 * time.Millisecond) // of another process
+	}
+	s.wantUnready("the last commit has failed")
+	fs.SetFault(nil)
+	for s.probe("/readyz").status != http.StatusOK {
+		if time.Now().After(end) {
+			t.Fatal("the server is not ready though the disk has space again")
+		}
+		time.Sleep(10 * time.Millisecond) // of another process
+	}
+	if a := s.create(fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, id)); a.status != http.StatusOK {
+		t.Errorf("a create after it: %d %s", a.status, a.body)
+	}
+}

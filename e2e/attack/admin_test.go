@@ -1,0 +1,72 @@
+package attack
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// A page in a browser on the same machine gets nothing of the admin listener, under
+// whatever name it reaches it, and a profile has a bound.
+func TestAdminListenerRefusesPages(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"PPROF=on"}})
+	get := func(path, host, name, value string) (status int, body string) {
+		request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server.AdminURL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if host != "" {
+			request.Host = host
+		}
+		if name != "" {
+			request.Header.Set(name, value)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(text)
+	}
+	for _, path := range []string{"/livez", "/readyz", "/metrics", "/debug/pprof/", "/debug/pprof/heap"} {
+		if status, body := get(path, "", "", ""); status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+		for _, field := range [][3]string{
+			{"evil.example", "", ""},
+			{"evil.example:8081", "", ""},
+			{"", "Sec-Fetch-Site", "cross-site"},
+			{"", "Sec-Fetch-Site", "same-site"},
+			{"", "Origin", "https://evil.example"},
+			{"", "Origin", "null"},
+		} {
+			if status, body := get(path, field[0], field[1], field[2]); status != http.StatusBadRequest || !strings.Contains(body, `"error":403`) {
+				t.Errorf("%s of %q: %d %.200s", path, field, status, body)
+			}
+		}
+	}
+	for _, profile := range []string{"profile", "trace", "heap", "mutex"} {
+		if status, body := get("/debug/pprof/"+profile+"?seconds=100000", "", "", ""); status != http.StatusBadRequest {
+			t.Errorf("%s of 100,000 seconds: %d %.200s", profile, status, body)
+		}
+	}
+}
+
+// Profiles on an address that others reach must be asked for by name.
+func TestProfilesInPublic(t *testing.T) {
+	t.Parallel()
+	const addr = "ADMIN_ADDR=:0"
+	if _, err := plantstore.Try(t, plantstore.Options{Env: []string{addr, "PPROF=on"}}); err == nil || !strings.Contains(err.Error(), "set PPROF to public") {
+		t.Errorf("PPROF=on starts: %v", err)
+	}
+	plantstore.Start(t, plantstore.Options{Env: []string{addr, "PPROF=public"}}).Stop()
+}

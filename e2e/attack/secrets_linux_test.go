@@ -1,0 +1,292 @@
+package attack
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// The users of the tests of two users: the one that runs the program, and an attacker.
+const (
+	victim   = 65532
+	attacker = 65533
+	secret   = "a secret of these tests, long enough for HS256"
+)
+
+// A machine has a directory that the victim works in, and the program where it can be
+// run by everybody.
+type machine struct {
+	t       *testing.T
+	program string
+	dir     string
+}
+
+// newMachine returns a machine for two users, which needs root.
+func newMachine(t *testing.T) machine {
+	t.Helper()
+	_, err := exec.LookPath("setpriv")
+	if os.Geteuid() != 0 || err != nil {
+		tools.NotChecked(t, "two users need root and setpriv")
+	}
+	root := t.TempDir()
+	m := machine{t, filepath.Join(root, "plantstore"), filepath.Join(root, "work")}
+	source, err := os.Open(plantstore.Command(t, root, nil).Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = source.Close() }()
+	target, err := os.OpenFile(m.program, os.O_CREATE|os.O_WRONLY, 0o755) //nolint:gosec // others must reach it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(target, source); err != nil {
+		t.Fatal(err)
+	}
+	m.check(target.Close(), os.Chmod(root, 0o755), os.Chmod(filepath.Dir(root), 0o755), os.Mkdir(m.dir, 0o700), os.Chown(m.dir, victim, victim)) //nolint:gosec // others must reach it
+	return m
+}
+
+func (m machine) check(errs ...error) {
+	m.t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
+// file makes a file of that owner and mode in the directory.
+func (m machine) file(name, contents string, owner int, mode fs.FileMode) {
+	m.t.Helper()
+	path := filepath.Join(m.dir, name)
+	m.check(os.RemoveAll(path), os.WriteFile(path, []byte(contents), 0o600), os.Chown(path, owner, owner), os.Chmod(path, mode))
+}
+
+// run runs the program as the victim in the directory.
+func (m machine) run(env []string, args ...string) result {
+	m.t.Helper()
+	user := strconv.Itoa(victim)
+	plain := plantstore.Command(m.t, m.dir, env, args...)
+	cmd := exec.CommandContext(m.t.Context(), "setpriv", append([]string{"--reuid", user, "--regid", user, "--clear-groups", m.program}, args...)...)
+	cmd.Dir, cmd.Env = plain.Dir, plain.Env
+	return finish(m.t, cmd)
+}
+
+// wantRefused checks that a run has failed, and said why and nothing of the secret.
+func wantRefused(t *testing.T, what string, r result, want string) {
+	t.Helper()
+	if r.code != 1 || !strings.Contains(r.output, want) || !strings.Contains(r.output, "other users can change it") || strings.Contains(r.output, "eyJ") {
+		t.Errorf("%s: exit code %d, want 1 and %q:\n%s", what, r.code, want, r.output)
+	}
+}
+
+// The attacker knows what he writes: a secret or a key that he can change is refused,
+// wherever it is named.
+func TestSecretsThatOthersCanChange(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	public, private := pemPair(t)
+	contents := map[string]string{
+		"--jwt-secret-file": secret, "--jwt-public-keys": public, "--key": private, "--storage-url-file": "bbolt:plants.db",
+	}
+	for flag, text := range contents {
+		args := []string{"token", flag, "file"}
+		if flag == "--jwt-public-keys" {
+			m.file("key.pem", private, victim, 0o600)
+			args = append(args, "--key", "key.pem")
+		}
+		for name, test := range map[string]struct {
+			owner int
+			mode  fs.FileMode
+			want  string
+		}{
+			"the attacker's":           {attacker, 0o644, "belongs to the user 65533"},
+			"writable by everybody":    {victim, 0o666, "its mode is 0666"},
+			"root's, for everybody":    {0, 0o666, "its mode is 0666"},
+			"writable by root's group": {0, 0o664, "its mode is 0664"},
+		} {
+			m.file("file", text, test.owner, test.mode)
+			wantRefused(t, flag+" "+name, m.run(nil, args...), test.want)
+		}
+		for _, owner := range []int{0, victim} {
+			m.file("file", text, owner, 0o644) // as containers mount it
+			r := m.run(nil, args...)
+			warned := strings.Count(r.output, "can be read by other users")
+			if wants := flag != "--jwt-public-keys"; r.code != 0 || (warned == 1) != wants || warned > 1 {
+				t.Errorf("%s of user %d, mode 0644: exit code %d, %d warnings\n%s", flag, owner, r.code, warned, r.output)
+			}
+		}
+		m.file("file", text, 0, 0o444)
+		m.check(os.Chown(filepath.Join(m.dir, "file"), 0, victim), os.Chmod(filepath.Join(m.dir, "file"), 0o440)) //nolint:gosec // others must reach it
+		if r := m.run(nil, args...); r.code != 0 || strings.Contains(r.output, "warning") {
+			t.Errorf("%s of root and the group: exit code %d\n%s", flag, r.code, r.output)
+		}
+	}
+}
+
+// So is the private key of the certificate.
+func TestKeyOfTLSThatOthersCanChange(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	public, private := pemPair(t)
+	m.file("cert.pem", public, victim, 0o644)
+	m.file("key.pem", private, attacker, 0o644)
+	env := []string{"ADDR=127.0.0.1:0", "TLS_CERT_FILE=cert.pem", "TLS_KEY_FILE=key.pem"}
+	wantRefused(t, "TLS_KEY_FILE", m.run(env, "serve"), "belongs to the user 65533")
+}
+
+// In a directory that the attacker can write to he can exchange the secret: one is
+// neither made nor read there.
+func TestDirectoriesThatOthersCanChange(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	open := filepath.Join(m.dir, "open")
+	m.check(os.Mkdir(open, 0o700), os.Chown(open, victim, victim), os.Chmod(open, 0o777)) //nolint:gosec // others must reach it
+	wantRefused(t, "a new secret", m.run(nil, "token", "--storage-url", "open/plants.db"), "the mode of the directory is 0777")
+	m.file("open/secret", secret, victim, 0o600)
+	wantRefused(t, "a secret file", m.run(nil, "token", "--jwt-secret-file", "open/secret"), "the mode of the directory is 0777")
+	m.check(os.Chmod(open, 0o777|fs.ModeSticky))
+	if r := m.run(nil, "token", "--storage-url", "open/plants.db"); r.code != 0 {
+		t.Errorf("in a sticky directory: exit code %d\n%s", r.code, r.output)
+	}
+	m.check(os.Chmod(m.dir, 0o755), os.Chown(open, attacker, attacker), os.Chmod(open, 0o777|fs.ModeSticky)) //nolint:gosec // others must reach it
+	wantRefused(t, "in the attacker's directory", m.run(nil, "token", "--storage-url", "open/other.db"), "belongs to the user 65533")
+}
+
+// Whoever can write .env decides what the server does: the attacker's is refused.
+func TestDotenvOfOthers(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.check(os.Chmod(m.dir, 0o777|fs.ModeSticky))
+	const trap = "JWT_SECRET=0123456789abcdef0123456789abcdef\n"
+	for _, command := range []string{"serve", "config", "token", "plants count", "health", "openapi"} {
+		m.file(".env", trap, attacker, 0o644)
+		wantRefused(t, command, m.run(nil, strings.Fields(command)...), "belongs to the user 65533")
+		m.file(".env", trap, victim, 0o666)
+		wantRefused(t, command, m.run(nil, strings.Fields(command)...), "its mode is 0666")
+	}
+	m.file(".env", trap, 0, 0o644)
+	if r := m.run(nil, "token"); r.code != 0 || strings.Count(r.output, "can be read by other users") != 1 {
+		t.Errorf("with .env of root: exit code %d\n%s", r.code, r.output)
+	}
+	m.file(".env", "LOG_LEVEL=debug\n", victim, 0o664)
+	if r := m.run(nil, "token"); r.code != 0 || strings.Contains(r.output, "warning") {
+		t.Errorf("with .env of the victim and his group: exit code %d\n%s", r.code, r.output)
+	}
+}
+
+// Pipes of the shell that starts the program are no files of others.
+func TestSecretsFromPipes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, private := pemPair(t)
+	if err := os.WriteFile(filepath.Join(dir, "key.pem"), []byte(private), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := plantstore.Command(t, dir, nil).Path
+	for _, script := range []string{
+		`"$0" token --key <(cat key.pem)`, `cat key.pem | "$0" token --key /dev/stdin`, `"$0" token --key /dev/stdin <key.pem`,
+		`mkfifo -m 0600 fifo; cat key.pem >fifo & "$0" token --key fifo`,
+		`"$0" token --jwt-secret-file <(echo "` + secret + `")`, `STORAGE_URL_FILE=<(echo a.db) "$0" token`,
+	} {
+		cmd := exec.CommandContext(t.Context(), "bash", "-c", script, program)
+		cmd.Dir = dir
+		if r := finish(t, cmd); r.code != 0 || !strings.Contains(r.output, "eyJ") || strings.Contains(r.output, "warning") {
+			t.Errorf("%s: exit code %d\n%s", script, r.code, r.output)
+		}
+	}
+}
+
+// A published key is no secret: a token that is signed with its text is never accepted,
+// not even after it was put into the file of the secret.
+func TestPublicKeyAsSecret(t *testing.T) {
+	t.Parallel()
+	public, _ := pemPair(t)
+	dir := t.TempDir()
+	write := func(name, contents string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("pem", public)
+	for _, env := range []string{"JWT_SECRET=" + public, "JWT_SECRET=" + strings.ReplaceAll(public, "\n", " "), "JWT_SECRET_FILE=pem"} {
+		for _, command := range []string{"serve", "token"} {
+			r := finish(t, plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", strings.Replace(env, "=pem", "="+filepath.Join(dir, "pem"), 1)}, command))
+			if r.code == 0 || !strings.Contains(r.output, "JWT_PUBLIC_KEYS") {
+				t.Errorf("%s with %.20s: exit code %d\n%s", command, env, r.code, r.output)
+			}
+		}
+	}
+	write("secret", secret+"\n")
+	server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"JWT_SECRET_FILE=secret"}})
+	write("secret", public)
+	server.HangUp()
+	await(t, "the reload fails", func() bool { return strings.Contains(server.Log(), "JWT_PUBLIC_KEYS") })
+	if got := post(t, server, sign(t, public)); got != http.StatusBadRequest {
+		t.Errorf("a token that the published key has signed: status %d", got)
+	}
+	if got := post(t, server, sign(t, secret)); got != http.StatusOK {
+		t.Errorf("the secret of before: status %d\n%s", got, server.Log())
+	}
+}
+
+func sign(t *testing.T, key string) string {
+	t.Helper()
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "mallory"}).SignedString([]byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// post creates a plant and returns the status.
+func post(t *testing.T, server *plantstore.Server, token string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(`{"id":1,"name":"x"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	return response.StatusCode
+}
+
+// pemPair returns a new pair of keys.
+func pemPair(t *testing.T) (public, private string) {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: open})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: closed}))
+}

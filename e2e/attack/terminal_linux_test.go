@@ -1,0 +1,234 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// escapes is what a terminal acts on: it sets the title, clears the line and forges
+// one, by control characters of C0 and C1, and shows what follows in another order.
+const escapes = "\x1b]0;title\x07\x1b[2K\rforged\u009b2J\u0085\x7f\u202e\u2066\u200f\u061c\u2028"
+
+// actedOn finds what of it must not reach a terminal or a log. A terminal that is
+// opened here writes a line end as \r\n.
+func actedOn(text string) []string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	var found []string
+	for _, r := range text {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
+			found = append(found, fmt.Sprintf("%U", r))
+		}
+	}
+	return found
+}
+
+// checkOutput checks that nothing in the output of a command acts on a terminal, and
+// that the words are there.
+func checkOutput(t *testing.T, what, output string, words ...string) {
+	t.Helper()
+	if found := actedOn(output); found != nil {
+		t.Errorf("%s: %v in %q", what, found, output)
+	}
+	for _, word := range words {
+		if !strings.Contains(output, word) {
+			t.Errorf("%s: no %q in %q", what, word, output)
+		}
+	}
+}
+
+// onTerminal returns what a command writes to stdout and stderr where both are one
+// terminal.
+func onTerminal(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	master, terminal := openTerminal(t)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = terminal.Close()
+	text, err := io.ReadAll(master)
+	if err != nil && !errors.Is(err, syscall.EIO) { // the other side is closed
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // some are to fail
+	return string(text)
+}
+
+// openTerminal opens a terminal, and the side on which a person would sit.
+func openTerminal(t *testing.T) (master, terminal *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = master.Close() })
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	terminal, err = os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, terminal
+}
+
+// storeEscapes returns a directory with a database of one plant, whose name and tag
+// are escapes.
+func storeEscapes(t *testing.T) (dir, line string) {
+	t.Helper()
+	dir = t.TempDir()
+	encoded, err := json.Marshal(map[string]any{"id": 1, "name": escapes, "tag": escapes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	importing := plantstore.Command(t, dir, nil, "plants", "import", "-")
+	importing.Stdin = bytes.NewReader(encoded)
+	if out, err := importing.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	exported, err := plantstore.Command(t, dir, nil, "plants", "export").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, string(exported)
+}
+
+// What clients have stored does nothing to the terminal on which it is shown, and an
+// export has it byte for byte.
+func TestStoredEscapesOnTerminal(t *testing.T) {
+	t.Parallel()
+	dir, exported := storeEscapes(t)
+	if !strings.Contains(exported, "\u009b2J") || !strings.Contains(exported, "\u202e") {
+		t.Errorf("the export is not exact: %q", exported)
+	}
+	for _, command := range []string{
+		"plants list", "plants list --format jsonl", "plants list --format csv", "plants get 1", "plants get 1 --format jsonl",
+		"plants export -", "plants export --format csv -",
+	} {
+		shown := onTerminal(t, plantstore.Command(t, dir, nil, strings.Fields(command)...))
+		checkOutput(t, command, shown, "forged", `\u009b2J`, `\u202e`)
+		if !strings.Contains(command, "jsonl") && command != "plants export -" {
+			continue
+		}
+		var plant struct {
+			Name string `json:"name"`
+		}
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(shown, "\r\n", "\n")), &plant); err != nil || plant.Name != escapes {
+			t.Errorf("%s: as JSON it is %q, %v", command, plant.Name, err)
+		}
+	}
+}
+
+// Names in a file and of a file, and what was typed, are shown and do nothing.
+func TestEscapesInMessages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := "a\x1b[2K\nplantstore: forged\u009b\u202e.jsonl"
+	name, err := json.Marshal(escapes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	duplicate := fmt.Sprintf(`{%s:1,%[1]s:2}`, name)
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(duplicate), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	forged := regexp.MustCompile(`(?m)^(plantstore: )?forged`)
+	for what, args := range map[string][]string{
+		"a bad line":        {"plants", "import", file},
+		"a bad line, JSON":  {"plants", "import", "--json", file},
+		"no such file":      {"plants", "import", file + "x"},
+		"an export":         {"plants", "export", "--storage-url", "bbolt:" + filepath.Join(dir, "data/plants.db"), "new" + file},
+		"no such command":   {escapes},
+		"no such flag":      {"--" + escapes},
+		"a value of a flag": {"plants", "list", "--limit", escapes},
+		"an option":         {"serve", "--addr", escapes},
+		"an id":             {"plants", "get", escapes},
+		"a directory":       {"check", "--storage-url", "bbolt:\u202e/x"},
+	} {
+		cmd := plantstore.Command(t, dir, nil, args...)
+		shown := onTerminal(t, cmd)
+		checkOutput(t, what, shown)
+		if forged.MatchString(strings.ReplaceAll(shown, "\r\n", "\n")) {
+			t.Errorf("%s: a line is forged: %q", what, shown)
+		}
+		piped := plantstore.Command(t, dir, nil, args...)
+		var stderr strings.Builder
+		piped.Stderr = &stderr // a log, as often as not
+		_ = piped.Run()
+		checkOutput(t, what+", to a pipe", stderr.String())
+	}
+}
+
+// What a peer answers does nothing to the terminal of the command that asks it.
+func TestEscapesOfPeers(t *testing.T) {
+	t.Parallel()
+	peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		message, _ := json.Marshal(escapes + "\nplantstore: forged")
+		w.Header().Set("Content-Type", "application/json"+"\u202e")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprintf(w, `{"error":503,"message":%s}`, message)
+	}))
+	t.Cleanup(peer.Close)
+	dir := t.TempDir()
+	shown := onTerminal(t, plantstore.Command(t, dir, []string{"ADMIN_ADDR=" + peer.Listener.Addr().String()}, "health"))
+	checkOutput(t, "health", shown, "forged", `\u009b2J`)
+	if strings.Contains(shown, "\nplantstore: forged") {
+		t.Errorf("health: a line is forged: %q", shown)
+	}
+	for _, format := range []string{"text", "json", "junit"} {
+		shown := onTerminal(t, plantstore.Command(t, dir, nil, "conformance", "--url", peer.URL, "--token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl", "--format", format))
+		checkOutput(t, "conformance, "+format, shown, "POST /plants")
+	}
+}
+
+// What a client sends does nothing to the terminal on which the logs are read.
+func TestEscapesInLogs(t *testing.T) {
+	t.Parallel()
+	audit := filepath.Join(t.TempDir(), "audit.log")
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"AUDIT_LOG=" + audit, "LOG_LEVEL=debug", "LOG_FORMAT=json"}})
+	token := server.Token("--subject", escapes)
+	for _, path := range []string{"/plants", "/" + url.PathEscape(escapes)} {
+		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, server.BaseURL+path, strings.NewReader(`{"id":1,"name":"a"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+token)
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("User-Agent", "\u009b2J\u202e")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+	}
+	server.Stop()
+	checkOutput(t, "the log", server.Log(), `/\u001b]0;title\u0007`, `\u009b2J`, `\u202e`, "forged")
+	text, err := os.ReadFile(audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOutput(t, "the audit log", string(text), `\u009b2J`, `\u202e`, "forged")
+}

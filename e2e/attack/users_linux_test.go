@@ -1,0 +1,169 @@
+package attack
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// precious is what the victim's file holds.
+const precious = "precious\n"
+
+// A site is a directory that all users may enter, with a file of root that only
+// root may read or write.
+type site struct {
+	dir    string
+	target string // the file of root
+}
+
+// newSite returns a site. Only root may run programs as several users.
+func newSite(t *testing.T) site {
+	t.Helper()
+	tools.RequireRoot(t, "run programs as other users")
+	tools.Require(t, "setpriv")
+	dir, err := os.MkdirTemp("", "plantstore-attack-") //nolint:usetesting // other users may not enter that of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	m := site{dir: dir, target: filepath.Join(dir, "victim")}
+	must(t, os.Chmod(dir, 0o755)) //nolint:gosec // other users enter it
+	must(t, os.WriteFile(m.target, []byte(precious), 0o600))
+	return m
+}
+
+// mkdir creates a directory of a user.
+func (m site) mkdir(t *testing.T, name string, mode fs.FileMode, owner int) string {
+	t.Helper()
+	path := filepath.Join(m.dir, name)
+	must(t, errors.Join(os.Mkdir(path, 0o700), os.Chown(path, owner, owner), os.Chmod(path, mode)))
+	return path
+}
+
+// link creates a symbolic link of the attacker to the victim's file.
+func (m site) link(t *testing.T, path string) {
+	t.Helper()
+	must(t, errors.Join(os.Symlink(m.target, path), os.Lchown(path, attacker, attacker)))
+}
+
+// checkVictim fails the test unless the file of the victim is as it was.
+func (m site) checkVictim(t *testing.T) {
+	t.Helper()
+	info, err := os.Lstat(m.target)
+	must(t, err)
+	text, err := os.ReadFile(m.target)
+	must(t, err)
+	status, _ := info.Sys().(*syscall.Stat_t)
+	if string(text) != precious || info.Mode() != 0o600 || status.Uid != 0 || status.Gid != 0 {
+		t.Errorf("root's file has mode %v, user %d and %.60q, want 0600, 0 and %q", info.Mode(), status.Uid, text, precious)
+	}
+}
+
+// database creates a database with a few plants in a directory of root.
+func (m site) database(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(m.mkdir(t, "data", 0o700, 0), "plants.db")
+	plants := filepath.Join(m.dir, "plants.jsonl")
+	must(t, os.WriteFile(plants, []byte(`{"id":1,"name":"fern"}`+"\n"+`{"id":2,"name":"moss"}`+"\n"), 0o600))
+	if out, code := run(m.command(t, nil, "plants", "import", "--storage-url", path, plants)); code != 0 {
+		t.Fatalf("plants import: %s", out)
+	}
+	return path
+}
+
+// command returns a run of the program as root, in the directory of the site.
+func (m site) command(t *testing.T, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	return plantstore.Command(t, m.dir, append([]string{"ADDR=127.0.0.1:0"}, env...), args...)
+}
+
+// commandAs returns a run of the program as another user.
+func (m site) commandAs(t *testing.T, user int, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := m.command(t, nil, args...)
+	as(t, m, cmd, user)
+	return cmd
+}
+
+// as makes a command run as another user, of a copy of its program that all may run.
+func as(t *testing.T, m site, cmd *exec.Cmd, user int) {
+	t.Helper()
+	program, err := os.ReadFile(cmd.Path)
+	must(t, err)
+	bin, err := os.CreateTemp(m.dir, "program-")
+	must(t, err)
+	_, err = bin.Write(program)
+	must(t, errors.Join(err, bin.Chmod(0o755), bin.Close()))
+	id := strconv.Itoa(user)
+	setpriv := tools.Require(t, "setpriv")
+	cmd.Args = slices.Concat([]string{setpriv, "--reuid=" + id, "--regid=" + id, "--clear-groups", bin.Name()}, cmd.Args[1:])
+	cmd.Path = setpriv
+}
+
+// run runs a command to its end and returns what it has printed, and its exit code.
+func run(cmd *exec.Cmd) (output string, code int) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return err.Error(), -1
+	}
+	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer watchdog.Stop()
+	_ = cmd.Wait() // the exit code says it
+	return out.String(), cmd.ProcessState.ExitCode()
+}
+
+// startSwapping starts a process of the attacker that replaces each temporary file in
+// dir by a link to the victim's file, until the test ends. It returns when that runs.
+func (m site) startSwapping(t *testing.T, dir string) {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	cmd := exec.CommandContext(t.Context(), self)
+	as(t, m, cmd, attacker)
+	cmd.Env = append(os.Environ(), swapEnv+"="+dir, "ATTACK_VICTIM="+m.target)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = in.Close() // which ends it
+		_ = cmd.Wait()
+	})
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatalf("the attacker did not start: %v", err)
+	}
+}
+
+// contents returns the names in a directory.
+func contents(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

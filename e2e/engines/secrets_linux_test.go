@@ -1,0 +1,61 @@
+package engines
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	compose "github.com/compose-spec/compose-go/v2/types"
+
+	"plantstore/e2e/internal/tools"
+)
+
+// TestComposeSecrets makes the secrets as the head of the compose file says. They must
+// belong to the user of the container, and nobody else may read them.
+func TestComposeSecrets(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	clone, commands := t.TempDir(), "set -eu; umask 077\n"
+	dir := filepath.Join(clone, "docs", "deploy")
+	for _, folder := range []string{dir, filepath.Join(clone, "data")} {
+		if err := os.MkdirAll(folder, 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line := range strings.Lines(string(tools.ProjectFile(t, "docs/deploy/compose.yaml"))) {
+		if command, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(command, "docker ") {
+			commands += strings.TrimPrefix(command, "sudo ")
+		}
+	}
+	shell := exec.CommandContext(t.Context(), "/bin/sh", "-c", commands)
+	shell.Dir = dir
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", commands, err, out)
+	}
+	project, err := loader.LoadWithContext(t.Context(), compose.ConfigDetails{
+		WorkingDir:  dir,
+		ConfigFiles: []compose.ConfigFile{{Filename: "compose.yaml", Content: tools.ProjectFile(t, "docs/deploy/compose.yaml")}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, owner := range map[string]uint32{"jwt-secret": 65532, "storage-url": 65532, "postgres-password": 0} {
+		file := project.Secrets[name].File
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != owner || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, and belongs to %+v, want mode 0600 and user %d", file, info.Mode(), info.Sys(), owner)
+		}
+		if folder, err := os.Stat(filepath.Dir(file)); err != nil || folder.Mode().Perm() != 0o700 {
+			t.Errorf("the folder of %s: %v, %v", file, folder.Mode(), err)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package overload
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+const (
+	soakClients = 64
+	// Of so many requests, in thousandths: an id that is taken, a plant that is none, an
+	// id anywhere, and a plant of 64 KiB. The others are small plants in ascending order.
+	soakTaken, soakWrong, soakScattered, soakLarge = 100, 100, 200, 1
+	largeName                                      = 64 << 10
+)
+
+// A soak is clients that create all kinds of plants for long.
+type soak struct {
+	*site
+	end       time.Time
+	created   atomic.Int64
+	refused   atomic.Int64
+	mu        sync.Mutex
+	durations []time.Duration // of some of the requests since the last sample
+}
+
+// A sample is how the server is at one time.
+type sample struct {
+	memory, goroutines int64
+	files              int64
+	p99                time.Duration
+}
+
+// TestSoak loads a server for a minute, with TORTURE=1 for an hour, or as long as SOAK
+// says: what it holds must not grow after a sixth of that time, and the database must
+// be as large as its plants.
+func TestSoak(t *testing.T) { //nolint:paralleltest // the others would be in its figures
+	duration := time.Duration(plantstore.Torture(1, 60)) * time.Minute
+	if text := os.Getenv("SOAK"); text != "" {
+		var err error
+		if duration, err = time.ParseDuration(text); err != nil {
+			t.Fatalf("SOAK: %v", err)
+		}
+	}
+	s := &soak{site: newSite(t), end: time.Now().Add(duration)}
+	var clients sync.WaitGroup
+	for n := range soakClients {
+		clients.Go(func() { s.run(n) })
+	}
+	samples := s.watch(duration / 60)
+	clients.Wait()
+	wantFlat(t, samples)
+	wantMemory(t, s.server, "VmHWM", memoryBound(10_000))
+	s.server.Stop()
+	wantSize(t, s.server.Dir, s.created.Load())
+	t.Logf("%d plants, %d requests refused, in %v", s.created.Load(), s.refused.Load(), duration)
+	second, last := samples[1].p99, samples[len(samples)-1].p99
+	t.Logf("p99 at the second of %d samples %v, at the last %v", len(samples), second, last)
+	if duration >= time.Hour && last > second*3/2 {
+		t.Errorf("p99 rose from %v to %v", second, last)
+	}
+}
+
+// run is one client.
+func (s *soak) run(n int) {
+	c, err := s.dial(n)
+	if err != nil {
+		s.t.Errorf("no connection: %v", err)
+		return
+	}
+	defer func() { _ = c.Close() }()
+	random := rand.New(rand.NewPCG(1, uint64(n))) //nolint:gosec // no secret, and not negative
+	base := int64(n) << 40
+	for next := int64(0); time.Now().Before(s.end); {
+		request, want := s.request(random, base, &next)
+		began := time.Now()
+		a, err := c.do(request)
+		switch {
+		case err != nil:
+			s.t.Errorf("client %d: no answer: %v", n, err)
+			return
+		case a.created() && want == http.StatusOK:
+			s.created.Add(1)
+		case a.refused():
+			s.refused.Add(1)
+		case a.status == http.StatusOK || int(a.Code) != want:
+			s.t.Errorf("client %d: answer %v, want %d", n, a, want)
+			return
+		}
+		if random.IntN(32) == 0 {
+			s.mu.Lock()
+			s.durations = append(s.durations, time.Since(began))
+			s.mu.Unlock()
+		}
+	}
+}
+
+// request returns the next request of a client whose ids are base and those after it,
+// and the number of the Error that must answer it, or 200.
+func (s *soak) request(random *rand.Rand, base int64, next *int64) (request string, want int) {
+	kind := random.IntN(1000)
+	for _, k := range []struct {
+		share int
+		do    func() (string, int)
+	}{
+		{soakTaken, func() (string, int) {
+			if *next == 0 { // none is taken yet
+				*next++
+				return s.create(base), http.StatusOK
+			}
+			return s.plant(base+random.Int64N(*next), "other"), http.StatusConflict
+		}},
+		{soakWrong, func() (string, int) {
+			return s.header("Content-Length: 14") + `{"id":1.5,"x"}`, http.StatusBadRequest
+		}},
+		{soakScattered, func() (string, int) {
+			return s.create(-1 - random.Int64()), http.StatusOK
+		}},
+		{soakLarge, func() (string, int) {
+			*next++
+			return s.plant(base+*next-1, strings.Repeat("x", largeName)), http.StatusOK
+		}},
+	} {
+		if kind -= k.share; kind < 0 {
+			request, want = k.do()
+			return request, want
+		}
+	}
+	*next++
+	return s.create(base + *next - 1), http.StatusOK
+}
+
+// plant returns the request for a plant of that name.
+func (s *soak) plant(id int64, name string) string {
+	body := fmt.Sprintf(`{"id":%d,"name":"%s"}`, id, name)
+	return s.header(fmt.Sprintf("Content-Length: %d", len(body))) + body
+}
+
+// watch takes a sample at each interval until the end.
+func (s *soak) watch(interval time.Duration) (samples []sample) {
+	s.t.Helper()
+	for ticks := time.Tick(interval); time.Now().Add(interval / 2).Before(s.end); {
+		<-ticks
+		files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.server.PID()))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.mu.Lock()
+		durations := slices.Sorted(slices.Values(s.durations))
+		s.durations = s.durations[:0]
+		s.mu.Unlock()
+		now := sample{
+			memory: memory(s.t, s.server, "VmRSS"), files: int64(len(files)), goroutines: s.metric("go_goroutines"),
+		}
+		if len(durations) > 0 {
+			now.p99 = durations[len(durations)*99/100]
+		}
+		samples = append(samples, now)
+		if len(samples)%5 == 0 {
+			s.t.Logf("%d plants: %d MB, %d files, %d goroutines, p99 %v", s.created.Load(), now.memory/1e6, now.files, now.goroutines, now.p99)
+		}
+	}
+	return samples
+}
+
+// metric returns a metric without labels.
+func (s *soak) metric(name string) int64 {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.server.AdminURL+"/metrics", http.NoBody)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	text, err := io.ReadAll(response.Body)
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(strings.TrimSpace(line), name+" "); found {
+			number, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return int64(number)
+		}
+	}
+	s.t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// wantFlat compares the last quarter of the samples with those between the first sixth
+// and the half.
+func wantFlat(t *testing.T, samples []sample) {
+	t.Helper()
+	if len(samples) < 12 {
+		t.Fatalf("only %d samples", len(samples))
+	}
+	early, late := samples[len(samples)/6:len(samples)/2], samples[len(samples)*3/4:]
+	for name, tt := range map[string]struct {
+		of    func(sample) int64
+		slack int64
+	}{
+		"bytes of memory": {func(s sample) int64 { return s.memory }, 64 << 20}, // as the collector runs
+		"open files":      {func(s sample) int64 { return s.files }, 2},
+		"goroutines":      {func(s sample) int64 { return s.goroutines }, 4},
+	} {
+		before, after := most(early, tt.of), most(late, tt.of)
+		t.Logf("%s: at most %d, then %d", name, before, after)
+		if after > before+tt.slack {
+			t.Errorf("%s rose from %d to %d", name, before, after)
+		}
+	}
+}
+
+func most(samples []sample, of func(sample) int64) (n int64) {
+	for _, s := range samples {
+		n = max(n, of(s))
+	}
+	return n
+}
+
+// wantSize checks that the database has so many plants, all of them intact, and that
+// compacting makes it hardly smaller: pages that plants are inserted between are half
+// full at least.
+func wantSize(t *testing.T, dir string, plants int64) {
+	t.Helper()
+	path := filepath.Join(dir, "data", "plants.db")
+	command := func(args ...string) string {
+		out, err := plantstore.Command(t, dir, nil, args...).CombinedOutput()
+		if err != nil {
+			t.Errorf("plantstore %q: %v: %s", args, err, out)
+		}
+		return string(out)
+	}
+	size := func() int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	if got, want := command("plants", "count"), fmt.Sprintln(plants); got != want {
+		t.Errorf("the database has %s plants, want %s", got, want)
+	}
+	command("check")
+	before := size()
+	command("compact", "--quiet")
+	after := size()
+	t.Logf("%d bytes, %d when compact, for %d plants", before, after, plants)
+	if before > 2*after+(64<<20) {
+		t.Errorf("the database has %d bytes, %d when compact", before, after)
+	}
+}
