@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -12,11 +11,9 @@ import (
 	"plantstore/storage"
 )
 
-// Check implements [storage.Engine]: a walk through all pages of the file and every
-// record in them, and then bbolt's own check of the structure. That one follows
-// whatever a page says, out of the file and in circles, and so is left to files
-// in which the walk has found nothing. It also takes pages which a commit has just
-// given back for damage, and so is left to files that nobody writes to.
+// Check implements [storage.Engine]. It runs fsck, and bbolt's own check of the structure
+// if that finds nothing and nobody writes to the file: bbolt's check follows any number
+// in a page, and takes pages that a commit has just freed for corruption.
 func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
 	report := storage.Report{Damage: []string{}}
 	// The journal is read before the tree: a checkpoint moves records from one to
@@ -37,63 +34,29 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 			_ = tx.Rollback() // it fails if there is nothing to end
 		}
 	}()
-	m := merger{pending: pending, each: each}
-	if err := cmp.Or(e.traverse(ctx, tx, &report, m.stored), m.rest()); err != nil {
-		return report, err
+	err = e.fsck(ctx, tx, &report, func(stored storage.Record) error {
+		for len(pending) > 0 && pending[0].ID <= stored.ID {
+			if pending[0].ID < stored.ID { // else it was moved to the tree
+				if err := report.Count(pending[0], each); err != nil {
+					return err
+				}
+			}
+			pending = pending[1:]
+		}
+		return report.Count(stored, each)
+	})
+	for _, record := range pending {
+		if err == nil {
+			err = report.Count(record, each)
+		}
 	}
-	report.Plants += m.count
-	if e.writable() {
-		return report, nil
+	if err != nil || e.writable() {
+		return report, err
 	}
 	if err := e.checkWatermark(&report); err != nil || !report.Whole() {
 		return report, err
 	}
 	return report, e.checkStructure(ctx, tx, &report)
-}
-
-// A merger passes plants of the tree and of the journal on to each, in ascending order
-// of id if those of the tree come so.
-type merger struct {
-	pending []storage.Record
-	each    func(storage.Record) error // may be nil
-	count   int64                      // of plants that are in the journal only
-}
-
-// stored passes on a plant of the tree, and the pending ones before it.
-func (m *merger) stored(record storage.Record) error {
-	for len(m.pending) > 0 && m.pending[0].ID < record.ID {
-		if err := m.next(); err != nil {
-			return err
-		}
-	}
-	if len(m.pending) > 0 && m.pending[0].ID == record.ID {
-		m.pending = m.pending[1:] // it was moved to the tree
-	}
-	if m.each == nil {
-		return nil
-	}
-	return m.each(record)
-}
-
-// rest passes on what is still pending.
-func (m *merger) rest() error {
-	for len(m.pending) > 0 {
-		if err := m.next(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// next passes on the next pending plant.
-func (m *merger) next() error {
-	record := m.pending[0]
-	m.pending = m.pending[1:]
-	m.count++
-	if m.each == nil {
-		return nil
-	}
-	return m.each(record)
 }
 
 // checkWatermark adds the commits that the file has lost, or a note that a torn mark

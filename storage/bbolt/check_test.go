@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -99,9 +98,9 @@ func TestCheckFindsDamagedStructure(t *testing.T) {
 		"page id":        {func(m *pageMap) { order.PutUint64(m.page(m.leaf), 12345) }, "it says that it is page 12345"},
 		"page type":      {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageFlags:], 0x12) }, "neither a branch nor a leaf"},
 		"element count":  {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0xFFFF) }, "more elements than room"},
-		"fewer elements": {func(m *pageMap) { m.page(m.leaf)[pageCount] ^= 1 << 3 }, "its records do not follow each other"},
+		"fewer elements": {func(m *pageMap) { m.page(m.leaf)[pageCount] ^= 1 << 3 }, "its elements do not follow each other"},
 		"no elements":    {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0) }, "it is empty"},
-		"fewer branches": {func(m *pageMap) { m.page(m.plants)[pageCount]-- }, "its keys do not follow each other"},
+		"fewer branches": {func(m *pageMap) { m.page(m.plants)[pageCount]-- }, "its elements do not follow each other"},
 		"branch count":   {func(m *pageMap) { order.PutUint16(m.page(m.plants)[pageCount:], 0xFFFF) }, "more elements than room"},
 		"overflow far":   {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageOverflow:], 1<<31) }, "it is in use"},
 		"overflow out":   {func(m *pageMap) { order.PutUint32(m.page(m.end - 1)[pageOverflow:], 1) }, "there is none"},
@@ -116,18 +115,18 @@ func TestCheckFindsDamagedStructure(t *testing.T) {
 		}, "there is none"},
 		"branch key outside": {func(m *pageMap) {
 			order.PutUint32(m.page(m.plants)[pageHeader+branchPos:], 1<<30)
-		}, "its keys do not follow each other"},
+		}, "its elements do not follow each other"},
 		"branch key wrong": {func(m *pageMap) {
 			page := m.page(m.plants)
 			page[pageHeader+order.Uint32(page[pageHeader+branchPos:])] = 0xFF
-		}, "is not where it would be looked for"},
+		}, "structure: the first key"},
 		"second branch key wrong": {func(m *pageMap) {
 			page := m.page(m.plants)
 			page[pageHeader+elementLen+order.Uint32(page[pageHeader+elementLen+branchPos:])] = 0
-		}, "is not where it would be looked for"},
+		}, "structure: key[1]"},
 		"record outside": {func(m *pageMap) {
 			order.PutUint32(m.page(m.leaf)[pageHeader+leafValue:], 1<<31)
-		}, "its records do not follow each other"},
+		}, "its elements do not follow each other"},
 		"record is a bucket": {func(m *pageMap) {
 			order.PutUint32(m.page(m.leaf)[pageHeader+leafFlags:], bucketFlag)
 		}, "marked as a bucket"},
@@ -136,10 +135,10 @@ func TestCheckFindsDamagedStructure(t *testing.T) {
 			first := page[pageHeader+order.Uint32(page[pageHeader+leafPos:]):]
 			size := order.Uint32(page[pageHeader+leafKey:]) + order.Uint32(page[pageHeader+leafValue:])
 			copy(first[size:2*size], first[:size]) // the names are of one length
-		}, "follows key"},
+		}, "structure: key[1]"},
 		"no free list":        {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageFlags:], leafFlag) }, "not the list of free pages"},
 		"free list too long":  {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0xFFF0) }, "not the list of free pages"},
-		"free list too short": {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0) }, "neither in use nor free"},
+		"free list too short": {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0) }, "unreachable unfreed"},
 		"page in use is free": {func(m *pageMap) { order.PutUint64(m.page(m.list)[pageHeader:], m.leaf) }, "listed as free"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -217,23 +216,26 @@ func TestCheckFindsDamageWithinBucket(t *testing.T) {
 		damage func(element []byte)
 		want   string
 	}{
-		"no bucket": {func(e []byte) { binary.NativeEndian.PutUint32(e[leafFlags:], 0) }, "it is none"},
+		"no bucket": {func(e []byte) { binary.NativeEndian.PutUint32(e[leafFlags:], 0) }, "it is not a bucket"},
 		"no leaf": {func(e []byte) {
 			value := e[binary.NativeEndian.Uint32(e[leafPos:])+binary.NativeEndian.Uint32(e[leafKey:]):]
 			value[bucketHeader+pageFlags] = branchFlag
-		}, "the page within it is no leaf"},
+		}, "its inline page is not a leaf"},
 		"less plants": {func(e []byte) {
 			value := e[binary.NativeEndian.Uint32(e[leafPos:])+binary.NativeEndian.Uint32(e[leafKey:]):]
 			value[bucketHeader+pageCount] = 0
-		}, "less elements than room"},
+		}, "another length than its elements"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := slices.Clone(root[:os.Getpagesize()])
 			test.damage(file[pageHeader+elementLen:]) // of plants, after meta
 			report := storage.Report{}
-			w := &traversal{ctx: t.Context(), meta: meta{pageSize: int64(os.Getpagesize())}, report: &report}
-			w.leaf(m.root, file, nil, nil, &keyRange{each: w.topLevel})
+			f := &fsck{ctx: t.Context(), report: &report, each: func(storage.Record) error { return nil }}
+			elements, _ := f.elements("root", file)
+			for _, e := range elements {
+				f.bucket(e)
+			}
 			if !strings.Contains(strings.Join(report.Damage, "\n"), test.want) {
 				t.Errorf("damage %q, want %q", report.Damage, test.want)
 			}
@@ -332,38 +334,32 @@ func TestCheckForeignHabits(t *testing.T) {
 	}
 }
 
-// A key of a branch that is too great hides what is below it.
-func TestWalkSeesHiddenRecords(t *testing.T) {
+// A key of a branch that is too great hides what is below it, at any depth.
+func TestCheckSeesHiddenRecords(t *testing.T) {
 	t.Parallel()
-	pageSize := os.Getpagesize()
-	page := func(id uint64, flags uint16, keys ...string) []byte {
-		b := make([]byte, pageHeader, pageSize)
-		binary.NativeEndian.PutUint64(b[pageID:], id)
-		binary.NativeEndian.PutUint16(b[pageFlags:], flags)
-		binary.NativeEndian.PutUint16(b[pageCount:], uint16(len(keys))) //nolint:gosec // a few
-		data := len(keys) * elementLen
-		for i, key := range keys {
-			e := make([]byte, elementLen)
-			binary.NativeEndian.PutUint32(e[branchPos:], uint32(data-i*elementLen)) //nolint:gosec // within the page
-			binary.NativeEndian.PutUint32(e[branchKey:], uint32(len(key)))          //nolint:gosec // a few
-			binary.NativeEndian.PutUint64(e[branchChild:], id+1+uint64(i))
-			b, data = append(b, e...), data+len(key)
+	path := newPath(t)
+	e := mustOpen(t, path)
+	batch := make([]storage.Item, batchPlants)
+	for start := range int64(4) { // three levels of pages
+		for i := range batch {
+			batch[i] = storage.Item{Record: storage.Record{ID: start*batchPlants + int64(i)}}
 		}
-		for _, key := range keys {
-			b = append(b, key...)
+		if err := e.Commit(batch); err != nil {
+			t.Fatal(err)
 		}
-		return b[:pageSize]
 	}
-	for name, hidden := range map[string]bool{"a": false, "b": true} {
-		file := slices.Concat(make([]byte, 2*pageSize), page(2, branchFlag, name), page(3, branchFlag, "a"), page(4, 0))
-		report := storage.Report{}
-		w := &traversal{
-			ctx: t.Context(), file: bytes.NewReader(file), report: &report, used: make([]bool, 5),
-			meta: meta{pageSize: int64(pageSize), pages: 5},
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	order := binary.NativeEndian
+	hide := damagedFile(t, path, func(m *pageMap) {
+		if flags := order.Uint16(m.page(m.leaf)[pageFlags:]); flags != branchFlag {
+			t.Fatalf("the page below the root has flags %x, want a branch", flags)
 		}
-		w.tree(2, &keyRange{})
-		if got := strings.Contains(strings.Join(report.Damage, "\n"), "page 3: key 61 is not where"); got != hidden {
-			t.Errorf("below key %q: %q", name, report.Damage)
-		}
+		second := m.page(m.plants)[pageHeader+elementLen:]
+		second[order.Uint32(second[branchPos:])+keyLen-1]++
+	})
+	if report := check(t, hide); len(report.Damage) == 0 || !strings.Contains(report.Damage[0], "structure: the first key") {
+		t.Errorf("Check: %+v", report)
 	}
 }

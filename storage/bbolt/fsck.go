@@ -1,34 +1,33 @@
 package bbolt
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
-	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/storage"
 )
 
-// A page of a bbolt file has a header, elements of a fixed size, and then the keys
-// and values to which these point, all numbers in the byte order of the machine.
-// The offsets are in bytes.
+// A page of a bbolt file has a header, elements of 16 bytes, and the keys and values
+// that these point to, without gaps. Numbers are in the byte order of the machine.
+// The constants are offsets in bytes.
 const (
 	pageID       = 0  // uint64
 	pageFlags    = 8  // uint16
 	pageCount    = 10 // uint16: of elements
-	pageOverflow = 12 // uint32: how many pages after this one belong to it
+	pageOverflow = 12 // uint32: pages after this one that belong to it
 	pageHeader   = 16
 
 	branchFlag   = 0x01
 	leafFlag     = 0x02
 	freelistFlag = 0x10
 
-	elementLen = 16 // of both kinds
+	elementLen = 16
 
 	branchPos   = 0 // uint32: of the key, from the element on
 	branchKey   = 4 // uint32: length
@@ -40,214 +39,184 @@ const (
 	leafValue = 12 // uint32: length
 
 	bucketFlag     = 0x01
-	bucketSequence = 8  // uint64: how many plants there are, see [Engine.number]
-	bucketHeader   = 16 // the number of the root page and the sequence; a page follows if the number is 0
+	bucketSequence = 8  // uint64: number of plants, see countTree
+	bucketHeader   = 16 // root page and sequence; if the root is 0, a page follows: it is inline
 
 	manyFree   = 0xFFFF // as a count: the true one is the first element
 	noFreelist = ^uint64(0)
 	firstPage  = 2 // after the meta pages
-
-	withinBucket = 0 // for the number of a page that is not one of the file's own
 )
 
-// A walk looks at every page of a snapshot of the file. It reads the file instead
-// of using what bbolt has mapped of it, goes by nothing that a page says before
-// having compared it with the bounds of the file, and visits no page twice: it
-// ends, and ends well, on any file.
-type traversal struct {
-	ctx    context.Context //nolint:containedctx // that of one call
+// errMoved is returned for a snapshot whose meta page was overwritten meanwhile.
+var errMoved = errors.New("the database changes too quickly to be checked: try again, or check a backup")
+
+// An fsck traverses all pages of a snapshot. It reads the file, not bbolt's mapping of
+// it, compares each number with the bounds of the file before using it, and visits no
+// page twice: it ends on any file. What it finds no fault with, bbolt's own check can
+// be used on, which compares the order of the keys.
+type fsck struct {
+	ctx    context.Context //nolint:containedctx // of one call
 	file   io.ReaderAt
 	meta   meta
 	report *storage.Report
-	each   func(storage.Record) error // sees the plants that are whole, or is nil
+	each   func(storage.Record) error // called with each intact plant
 	err    error                      // the first of each
+	plants uint64                     // in the pages so far
 	used   []bool                     // by page
 }
 
-// walk adds to report what a walk through the snapshot of tx finds, and shows
-// each what is whole.
-func (e *Engine) traverse(ctx context.Context, tx *bolt.Tx, report *storage.Report, each func(storage.Record) error) error {
-	m, err := e.metaOf(tx)
-	if err != nil {
-		return err
-	}
-	w := &traversal{ctx: ctx, file: e.file, meta: m, report: report, each: each, used: make([]bool, m.pages)}
-	w.tree(m.root, &keyRange{each: w.topLevel})
-	if m.freelist != noFreelist && w.freelist(m.freelist) { // else bbolt finds out by itself what is free
-		w.unclaimed()
-	}
-	return cmp.Or(w.err, ctx.Err())
-}
-
-// errMoved is what a snapshot of a file says whose meta pages have both been
-// written anew since.
-var errMoved = errors.New("the database changes too quickly to be checked: try again, or check a backup")
-
-// metaOf returns the meta page that tx goes by.
-func (e *Engine) metaOf(tx *bolt.Tx) (meta, error) {
-	txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+// fsck adds to report the corruption of the snapshot of tx, and calls each with each
+// intact plant. The order is ascending unless there is corruption.
+func (e *Engine) fsck(ctx context.Context, tx *bolt.Tx, report *storage.Report, each func(storage.Record) error) error {
+	f := &fsck{ctx: ctx, file: e.file, report: report, each: each}
 	for offset := int64(0); offset <= e.pageSize; offset += e.pageSize {
-		if m, ok := readMeta(e.file, offset); ok && m.txid == txid {
-			return m, nil
+		if m, ok := readMeta(e.file, offset); ok && m.txid == uint64(tx.ID()) { //nolint:gosec // bbolt has made an int of it
+			f.meta = m
 		}
 	}
-	return meta{}, errMoved
+	if f.meta.pageSize == 0 {
+		return errMoved
+	}
+	f.used = make([]bool, f.meta.pages)
+	f.tree(f.meta.root, f.bucket)
+	if f.meta.freelist != noFreelist && f.freelist() && !report.Whole() {
+		f.salvage()
+	}
+	return cmp.Or(f.err, ctx.Err())
 }
 
-// A keyRange is what the keys of a part of a tree have to be like.
-type keyRange struct {
-	each func(flags uint32, key, value []byte) // sees them
-	last []byte                                // the key before, nil at the beginning
+// An element is a key and a value of a leaf page, or a key and a child of a branch page.
+type element struct {
+	key, value []byte
+	child      uint64
+	bucket     bool // whether the value is a bucket
 }
 
-// tree walks through the tree of pages whose root is page id.
-func (w *traversal) tree(id uint64, keys *keyRange) { w.subtree(id, nil, nil, keys) }
-
-// subtree walks through the part of a tree below page id, whose keys are not less
-// than least, and less than end unless that is nil.
-func (w *traversal) subtree(id uint64, least, end []byte, keys *keyRange) {
-	page := w.page(id)
-	if page == nil || w.err != nil || w.ctx.Err() != nil {
+// tree calls each with the elements of the leaf pages in the tree below page id.
+func (f *fsck) tree(id uint64, each func(element)) {
+	page := f.page(id)
+	if page == nil {
 		return
 	}
-	switch flags := binary.NativeEndian.Uint16(page[pageFlags:]); flags {
-	case branchFlag:
-		w.branch(id, page, least, end, keys)
-	case leafFlag:
-		w.leaf(id, page, least, end, keys)
-	default:
-		w.report.Add("page %d: it is neither a branch nor a leaf, but of type %#x", id, flags)
-	}
-}
-
-// branch walks through the pages below a branch page.
-func (w *traversal) branch(id uint64, page, first, end []byte, keys *keyRange) {
-	elements, ok := w.elements(id, page)
-	if !ok {
+	flags := binary.NativeEndian.Uint16(page[pageFlags:])
+	if flags != branchFlag && flags != leafFlag {
+		f.report.Add("page %d: it is neither a branch nor a leaf, but of type %#x", id, flags)
 		return
 	}
-	order := binary.NativeEndian
-	least, data := make([][]byte, 0, len(elements)+1), page[pageHeader+len(elements)*elementLen:]
-	for i, e := range elements {
-		key, rest, ok := take(page, i, order.Uint32(e[branchPos:]), data, order.Uint32(e[branchKey:]))
-		if !ok {
-			w.report.Add("page %d: its keys do not follow each other", id)
+	elements, _ := f.elements(fmt.Sprintf("page %d", id), page)
+	if len(elements) == 0 && f.report.Whole() { // an empty bucket is inline
+		f.report.Add("page %d: it is empty", id)
+	}
+	for _, e := range elements {
+		switch {
+		case f.err != nil || f.ctx.Err() != nil:
 			return
+		case flags == branchFlag:
+			f.tree(e.child, each)
+		default:
+			each(e)
 		}
-		least, data = append(least, key), rest
-	}
-	if bytes.Compare(least[0], first) < 0 {
-		w.report.Add("page %d: key %x is not where it would be looked for", id, least[0])
-	}
-	least = append(least, end)
-	for i, e := range elements {
-		w.subtree(order.Uint64(e[branchChild:]), least[i], least[i+1], keys)
 	}
 }
 
-// leaf shows the elements of a leaf page, and returns what is left of it.
-func (w *traversal) leaf(id uint64, page, least, end []byte, keys *keyRange) (rest []byte) {
-	elements, ok := w.elements(id, page)
-	if !ok {
-		return nil
-	}
+// elements returns the elements of a page that are within it, and where the last one
+// ends. what names the page.
+func (f *fsck) elements(what string, page []byte) (elements []element, end int) {
 	order := binary.NativeEndian
-	rest = page[pageHeader+len(elements)*elementLen:]
-	for i, e := range elements {
-		pos, keySize, valueSize := order.Uint32(e[leafPos:]), order.Uint32(e[leafKey:]), order.Uint32(e[leafValue:])
-		both, next, follows := take(page, i, pos, rest, keySize, valueSize)
-		if ok && !follows {
-			w.report.Add("page %d: its records do not follow each other", id)
+	leaf := order.Uint16(page[pageFlags:]) == leafFlag
+	count := int(order.Uint16(page[pageCount:]))
+	end = pageHeader + count*elementLen
+	if end > len(page) {
+		f.report.Add("%s: it has more elements than room for them", what)
+		return nil, end
+	}
+	gaps := false
+	for at := pageHeader; at < pageHeader+count*elementLen; at += elementLen {
+		b := page[at:]
+		e := element{child: order.Uint64(b[branchChild:])}
+		pos, keyLen, valueLen := order.Uint32(b[branchPos:]), order.Uint32(b[branchKey:]), uint32(0)
+		if leaf {
+			e.bucket = order.Uint32(b[leafFlags:])&bucketFlag != 0
+			pos, keyLen, valueLen = order.Uint32(b[leafPos:]), order.Uint32(b[leafKey:]), order.Uint32(b[leafValue:])
 		}
-		if ok = ok && follows; ok {
-			rest = next
-		} else if both = pointed(page, i, pos, keySize, valueSize); both == nil {
+		start := int64(at) + int64(pos)
+		value := start + int64(keyLen)
+		next := value + int64(valueLen)
+		gaps = gaps || start != int64(end) || next > int64(len(page))
+		if next > int64(len(page)) {
 			continue
 		}
-		key := both[:keySize]
-		if bytes.Compare(key, least) < 0 || end != nil && bytes.Compare(key, end) >= 0 {
-			w.report.Add("page %d: key %x is not where it would be looked for", id, key)
-		}
-		if keys.last != nil && bytes.Compare(keys.last, key) >= 0 {
-			w.report.Add("page %d: key %x follows key %x", id, key, keys.last)
-		}
-		keys.last = key
-		keys.each(order.Uint32(e[leafFlags:]), key, both[keySize:])
+		e.key, e.value, end = page[start:value:value], page[value:next:next], int(next)
+		elements = append(elements, e)
 	}
-	if !ok {
-		return nil
+	if gaps {
+		f.report.Add("%s: its elements do not follow each other", what)
 	}
-	return rest
+	return elements, end
 }
 
-// pointed returns the key and the value of a plant to which element i of a damaged
-// page points, nil if that cannot be one. Their checksum tells whether it is.
-func pointed(page []byte, i int, pos, keySize, valueSize uint32) []byte {
-	start := int64(pageHeader+i*elementLen) + int64(pos)
-	end := start + int64(keySize) + int64(valueSize)
-	if keySize != keyLen || end > int64(len(page)) {
-		return nil
-	}
-	return page[start:end:end]
-}
-
-// topLevel sees the buckets.
-func (w *traversal) topLevel(flags uint32, name, value []byte) {
-	if flags != bucketFlag || len(value) < bucketHeader {
-		w.report.Add("bucket %q: it is none", name)
+// bucket traverses a bucket of the root.
+func (f *fsck) bucket(e element) {
+	if !e.bucket || len(e.value) < bucketHeader {
+		f.report.Add("bucket %q: it is not a bucket", e.key)
 		return
 	}
-	if string(name) != plantsBucket {
-		w.bucket(name, value, &keyRange{each: w.inside})
+	if string(e.key) != plantsBucket {
+		f.elementsOf(e, f.other)
 		return
 	}
-	w.bucket(name, value, &keyRange{each: w.record})
-	n := binary.NativeEndian.Uint64(value[bucketSequence:])
-	if found := uint64(w.report.Plants); n != 0 && n != found && w.report.Whole() { //nolint:gosec // it counts plants
-		w.report.Add("bucket %q: it should have %d plants, and has %d", name, n, found)
+	f.elementsOf(e, f.record)
+	want := binary.NativeEndian.Uint64(e.value[bucketSequence:])
+	if want != 0 && want != f.plants && f.report.Whole() {
+		f.report.Add("bucket %q: it should have %d plants, and has %d", e.key, want, f.plants)
 	}
 }
 
-// inside sees what is in buckets in which there are no plants.
-func (w *traversal) inside(flags uint32, name, value []byte) {
-	if flags == bucketFlag && len(value) >= bucketHeader {
-		w.bucket(name, value, &keyRange{each: w.inside})
+// other traverses the buckets in a bucket without plants.
+func (f *fsck) other(e element) {
+	if e.bucket && len(e.value) >= bucketHeader {
+		f.elementsOf(e, f.other)
 	}
 }
 
-// bucket walks through the bucket with that name and value.
-func (w *traversal) bucket(name, value []byte, keys *keyRange) {
-	if root := binary.NativeEndian.Uint64(value); root != 0 {
-		w.tree(root, keys)
+// elementsOf calls each with the elements of bucket e.
+func (f *fsck) elementsOf(e element, each func(element)) {
+	if root := binary.NativeEndian.Uint64(e.value); root != 0 {
+		f.tree(root, each)
 		return
 	}
-	page := value[bucketHeader:]
+	page := e.value[bucketHeader:]
 	if len(page) < pageHeader || binary.NativeEndian.Uint16(page[pageFlags:]) != leafFlag {
-		w.report.Add("bucket %q: the page within it is no leaf", name)
+		f.report.Add("bucket %q: its inline page is not a leaf", e.key)
 		return
 	}
-	if rest := w.leaf(withinBucket, page, nil, nil, keys); len(rest) > 0 {
-		w.report.Add("bucket %q: the page within it has less elements than room for them", name)
+	elements, end := f.elements(fmt.Sprintf("bucket %q", e.key), page)
+	if end != len(page) {
+		f.report.Add("bucket %q: its inline page has another length than its elements", e.key)
+	}
+	for _, e := range elements {
+		each(e)
 	}
 }
 
-// record sees the plants.
-func (w *traversal) record(flags uint32, key, value []byte) {
-	plant, err := decode(key, value)
+// record checks a plant.
+func (f *fsck) record(e element) {
+	plant, err := decode(e.key, e.value)
 	switch {
 	case err != nil:
-		w.report.Add("%v", err)
-	case flags != 0:
-		w.report.Add("%v: id %d: it is marked as a bucket", storage.ErrCorrupt, idOf(key))
-	case w.err == nil:
-		w.err = w.report.Count(storage.Record{ID: idOf(key), Plant: plant}, w.each)
+		f.report.Add("%v", err)
+	case e.bucket:
+		f.report.Add("%v: id %d: it is marked as a bucket", storage.ErrCorrupt, idOf(e.key))
+	case f.err == nil:
+		f.plants++
+		f.err = f.each(storage.Record{ID: idOf(e.key), Plant: plant})
 	}
 }
 
-// freelist compares what page id says is free with what is in use, and reports
-// whether it can be read.
-func (w *traversal) freelist(id uint64) bool {
-	page := w.page(id)
+// freelist marks the free pages as used, and reports whether all of them are known.
+func (f *fsck) freelist() bool {
+	id := f.meta.freelist
+	page := f.page(id)
 	if page == nil {
 		return false
 	}
@@ -258,116 +227,77 @@ func (w *traversal) freelist(id uint64) bool {
 		list, count = list[idLen:], order.Uint64(list)
 	}
 	if order.Uint16(page[pageFlags:]) != freelistFlag || count > uint64(len(list)/idLen) {
-		w.report.Add("page %d: it is not the list of free pages that it should be", id)
+		f.report.Add("page %d: it is not the list of free pages that it should be", id)
 		return false
 	}
 	for ; count > 0; count, list = count-1, list[idLen:] {
-		free := order.Uint64(list)
-		w.claim(free, 1, "is listed as free")
+		f.claim(order.Uint64(list), 1, "is listed as free")
 	}
 	return true
 }
 
-// unclaimed looks at the pages that are neither in use nor free. Where a branch is
-// damaged they are those below it, which may be whole.
-func (w *traversal) unclaimed() {
-	lost, below, header := uint64(0), !w.report.Whole(), make([]byte, pageHeader)
-	for id := uint64(firstPage); id < uint64(len(w.used)); id++ {
-		switch {
-		case w.used[id]:
-		case !below:
-			lost++
-		case w.read(header, id) && binary.NativeEndian.Uint64(header[pageID:]) == id &&
-			binary.NativeEndian.Uint16(header[pageFlags:]) == leafFlag:
-			w.tree(id, &keyRange{each: w.record})
+// salvage checks the plants of leaf pages that are neither free nor in use: a corrupt
+// branch may have led to them.
+func (f *fsck) salvage() {
+	header := make([]byte, pageHeader)
+	for id := uint64(firstPage); id < uint64(len(f.used)); id++ {
+		if !f.used[id] && f.read(header, id) && binary.NativeEndian.Uint64(header[pageID:]) == id &&
+			binary.NativeEndian.Uint16(header[pageFlags:]) == leafFlag {
+			f.tree(id, f.record)
 		}
-	}
-	if lost > 0 {
-		w.report.Add("neither in use nor free: %s", counted(lost, "page"))
 	}
 }
 
-// page returns page id with all that overflows from it, or adds why not.
-func (w *traversal) page(id uint64) []byte {
+// page returns page id with its overflow, or nil after reporting why not.
+func (f *fsck) page(id uint64) []byte {
 	header := make([]byte, pageHeader)
-	if !w.within(id) || !w.read(header, id) {
+	if !f.within(id) || !f.read(header, id) {
+		return nil
+	}
+	if own := binary.NativeEndian.Uint64(header[pageID:]); own != id {
+		f.report.Add("page %d: it says that it is page %d", id, own)
 		return nil
 	}
 	size := uint64(binary.NativeEndian.Uint32(header[pageOverflow:])) + 1
-	if own := binary.NativeEndian.Uint64(header[pageID:]); own != id {
-		w.report.Add("page %d: it says that it is page %d", id, own)
+	if !f.claim(id, size, "is in use") {
 		return nil
 	}
-	if !w.claim(id, size, "is in use") {
-		return nil
-	}
-	page := make([]byte, int64(size)*w.meta.pageSize) //nolint:gosec // less than the file
-	if !w.read(page, id) {
+	page := make([]byte, int64(size)*f.meta.pageSize) //nolint:gosec // less than the file
+	if !f.read(page, id) {
 		return nil
 	}
 	return page
 }
 
-// read fills b from the beginning of page id on.
-func (w *traversal) read(b []byte, id uint64) bool {
-	_, err := w.file.ReadAt(b, int64(id)*w.meta.pageSize) //nolint:gosec // within the file
+// read fills b from the beginning of page id.
+func (f *fsck) read(b []byte, id uint64) bool {
+	_, err := f.file.ReadAt(b, int64(id)*f.meta.pageSize) //nolint:gosec // within the file
 	if err != nil {
-		w.report.Add("page %d: %v", id, err)
+		f.report.Add("page %d: %v", id, err)
 	}
 	return err == nil
 }
 
-// claim notes that n pages from id on are in use or free, as verb says, and
-// reports whether they could be and were not yet.
-func (w *traversal) claim(id, n uint64, verb string) bool {
+// claim marks n pages from id on as used, and reports whether none was before.
+func (f *fsck) claim(id, n uint64, verb string) bool {
 	for ; n > 0; id, n = id+1, n-1 {
-		if !w.within(id) {
+		if !f.within(id) {
 			return false
 		}
-		if w.used[id] {
-			w.report.Add("page %d: it %s, and is in use or listed already", id, verb)
+		if f.used[id] {
+			f.report.Add("page %d: it %s, and is in use or listed already", id, verb)
 			return false
 		}
-		w.used[id] = true
+		f.used[id] = true
 	}
 	return true
 }
 
-// within reports whether the file has a page id, and adds it if not.
-func (w *traversal) within(id uint64) bool {
-	if id >= firstPage && id < uint64(w.meta.pages) { //nolint:gosec // not negative
+// within reports whether the file has a page id.
+func (f *fsck) within(id uint64) bool {
+	if id >= firstPage && id < uint64(len(f.used)) {
 		return true
 	}
-	w.report.Add("page %d: there is none, of %d pages in all", id, w.meta.pages)
+	f.report.Add("page %d: there is none, of %d pages in all", id, len(f.used))
 	return false
-}
-
-// elements returns those of page id. All pages have some but that of an empty
-// bucket, which is within the bucket.
-func (w *traversal) elements(id uint64, page []byte) (elements [][]byte, ok bool) {
-	count := int(binary.NativeEndian.Uint16(page[pageCount:]))
-	if count == 0 && id != withinBucket {
-		w.report.Add("page %d: it is empty", id)
-		return nil, false
-	}
-	if pageHeader+count*elementLen > len(page) {
-		w.report.Add("page %d: it has more elements than room for them", id)
-		return nil, false
-	}
-	return slices.Collect(slices.Chunk(page[pageHeader:pageHeader+count*elementLen], elementLen)), true
-}
-
-// take cuts what element i of a page points to from data, the rest of the page. It
-// reports false if the lengths are too much for that, or if pos, counted from the
-// element on, is not where data begins: bbolt leaves no gaps.
-func take(page []byte, i int, pos uint32, data []byte, lengths ...uint32) (its, rest []byte, ok bool) {
-	n := int64(0)
-	for _, length := range lengths {
-		n += int64(length)
-	}
-	next := len(page) - len(data) - pageHeader - i*elementLen
-	if int64(pos) != int64(next) || n > int64(len(data)) {
-		return nil, nil, false
-	}
-	return data[:n:n], data[n:], true
 }
