@@ -41,6 +41,10 @@ help: ## list the targets
 build: ## build the static binary bin/plantstore
 	CGO_ENABLED=0 go build -tags $(tags) -trimpath -ldflags '-s -w' -o bin/plantstore$(shell go env GOEXE) .
 
+.PHONY: quick
+quick: $(gofumpt) ## format, vet and test the packages that differ from the branch main, in some 20 s
+	.ci/quick $(gofumpt)
+
 .PHONY: check
 check: lint cross tidy test ## everything that must hold before a change is merged
 
