@@ -93,9 +93,13 @@ tidy: ## check that go.mod and go.sum of all modules are tidy
 	@for module in $(modules) e2e/etcd e2e/pebble; do (set -x; cd $$module; go mod tidy -diff); done
 
 .PHONY: generate
-generate: ## write the golden files and the generated documents anew
-	@folders=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u); \
-	for folder in $$folders; do (set -x; cd $$folder; go test -tags $(tags) -count=1 . -update); done
+generate: ## rewrite the golden files and the generated documents
+	@directories=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u); \
+	for directory in $$directories; do (set -x; cd $$directory; go test -tags $(tags) -count=1 . -update); done
+
+.PHONY: architecture
+architecture: ## draw the picture of the packages in docs/architecture.md
+	go test -tags $(tags) -count=1 ./internal/architecture -run '^TestPicture$$' -update
 
 .PHONY: update-docs-ui
 update-docs-ui: ## fetch the script of the docs page anew, in SCALAR_VERSION

@@ -1,0 +1,133 @@
+package architecture
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/models"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated parts of README.md and docs/architecture.md") //nolint:gochecknoglobals // a flag of go test
+
+// The picture in docs/architecture.md shows the imports of today.
+func TestPicture(t *testing.T) {
+	t.Parallel()
+	checkPart(t, "docs/architecture.md", "picture", "\n```mermaid\n"+picture(imports(t, "-deps", "."))+"```\n\n")
+}
+
+// README.md has a row for each error code.
+func TestErrorCodes(t *testing.T) {
+	t.Parallel()
+	var table strings.Builder
+	table.WriteString("| `error` | Meaning |\n|---|---|\n")
+	for _, row := range models.Codes() {
+		fmt.Fprintf(&table, "| %d | %s |\n", row.Code, row.Meaning)
+	}
+	checkPart(t, "README.md", "codes", table.String())
+}
+
+// The table of packages in README.md has a row for each package, in its own directory
+// or as part of its parent's row, and no row for anything else.
+func TestPackagesAreDocumented(t *testing.T) {
+	t.Parallel()
+	text := readFile(t, "README.md")
+	_, table, _ := strings.Cut(text, "\n| Package | Contents |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := make(map[string]string) // contents by directory
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)/` \\| (.+) \\|$").FindAllStringSubmatch(table, -1) {
+		rows[row[1]] = row[2]
+	}
+	packages := imports(t, "./...")
+	for path := range packages {
+		parent, name := filepath.Split(path)
+		if rows[path] == "" && !strings.Contains(rows[strings.TrimSuffix(parent, "/")], "`"+name+"/`") && path != "plantstore" {
+			t.Errorf("the table of packages in README.md lacks %s/", path)
+		}
+	}
+	for path := range rows {
+		if packages[path] == nil && path != "e2e" { // a module of its own
+			t.Errorf("the table of packages in README.md has %s/, which is not a package", path)
+		}
+	}
+}
+
+// imports returns the packages of this module that match the arguments of go list, by
+// their paths in the module, each with the packages of this module that it imports.
+func imports(t *testing.T, args ...string) map[string][]string {
+	t.Helper()
+	list := []string{"list", "-tags", releaseTags(t), "-f", `{{.ImportPath}} {{join .Imports " "}}`}
+	all := make(map[string][]string)
+	for line := range strings.Lines(run(t, "go", append(list, args...)...)) {
+		var paths []string
+		for _, path := range strings.Fields(line) {
+			if path == "plantstore" || strings.HasPrefix(path, "plantstore/") {
+				paths = append(paths, strings.TrimPrefix(path, "plantstore/"))
+			}
+		}
+		if strings.HasPrefix(line, "plantstore") {
+			all[paths[0]] = paths[:len(paths):len(paths)][1:]
+		}
+	}
+	return all
+}
+
+// picture returns packages and their imports as a Mermaid flowchart. It leaves out an
+// import of a package that is also imported indirectly.
+func picture(packages map[string][]string) string {
+	var b strings.Builder
+	b.WriteString("flowchart TD\n")
+	for _, path := range slices.Sorted(maps.Keys(packages)) {
+		direct := slices.DeleteFunc(slices.Clone(packages[path]), func(imported string) bool {
+			return slices.ContainsFunc(packages[path], func(other string) bool { return reaches(packages, other, imported) })
+		})
+		if len(direct) > 0 {
+			fmt.Fprintf(&b, "    %s --> %s\n", path, strings.Join(direct, " & "))
+		}
+	}
+	return b.String()
+}
+
+// reaches reports whether a package imports another, directly or not.
+func reaches(packages map[string][]string, from, to string) bool {
+	return slices.ContainsFunc(packages[from], func(imported string) bool {
+		return imported == to || reaches(packages, imported, to)
+	})
+}
+
+// checkPart compares the part of a document between two markers with what it should be,
+// or writes it.
+func checkPart(t *testing.T, document, marker, want string) {
+	t.Helper()
+	begin, end := "<!-- "+marker+":begin -->\n", "<!-- "+marker+":end -->"
+	before, rest, found := strings.Cut(readFile(t, document), begin)
+	got, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("%s has no lines %s and %s", document, begin, end)
+	}
+	if *update {
+		if err := os.WriteFile(filepath.Join(root, document), []byte(before+begin+want+end+after), 0o644); err != nil { //nolint:gosec // it is published
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s is out of date; run make generate (-want +got):\n%s", document, diff)
+	}
+}
+
+// readFile returns the text of a file, by its path in the module.
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
