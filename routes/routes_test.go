@@ -30,10 +30,6 @@ func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := apidocs.NewPage()
-	if err != nil {
-		t.Fatal(err)
-	}
 	options := routes.Options{
 		Store:   store,
 		Audited: true,
@@ -44,7 +40,7 @@ func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options
 			return "tester", nil
 		},
 		Description:  description,
-		Page:         page,
+		Page:         apidocs.NewPage(),
 		Logger:       slog.New(slog.DiscardHandler),
 		MaxBodyBytes: 1000,
 	}

@@ -1,6 +1,7 @@
 // Package apidocs serves the OpenAPI description of the service as YAML, JSON and an
 // interactive page. Its source is openapi.yaml, which is written by hand and defines the
-// wire format.
+// wire format. openapi.json and page.json are generated from it: after a change run
+// go test ./internal/apidocs -update.
 package apidocs
 
 import (
@@ -8,19 +9,25 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-//go:embed openapi.yaml
-var source []byte
+var (
+	//go:embed openapi.yaml
+	openAPIYAML []byte
+	//go:embed openapi.json
+	openAPIJSON []byte
+)
+
+// placeholder is the URL of the server in both files. A JSON string is also valid in YAML.
+const placeholder = `"http://127.0.0.1:8080"`
 
 // A Description is the OpenAPI description of a server, as YAML and as JSON.
 type Description struct {
@@ -31,72 +38,21 @@ type Description struct {
 // New returns the description of the server at the absolute URL baseURL. A trailing slash
 // is dropped, since paths begin with one. It fails if baseURL is not UTF-8.
 func New(baseURL string) (*Description, error) {
-	if !utf8.ValidString(baseURL) {
-		return nil, errors.New("the base URL is not UTF-8")
-	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(source, &root); err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
-	}
-	if err := setServer(&root, baseURL); err != nil {
-		return nil, err
-	}
-	asYAML, err := encodeYAML(&root)
+	url, err := json.Marshal(serverURL(baseURL), jsontext.EscapeForJS(true)) // YAML has the same line separators
 	if err != nil {
-		return nil, fmt.Errorf("openapi.yaml to YAML: %w", err)
+		return nil, fmt.Errorf("the base URL: %w", err)
 	}
-	asJSON, err := encodeJSON(&root)
-	if err != nil {
-		return nil, fmt.Errorf("openapi.yaml to JSON: %w", err)
-	}
+	at := func(document []byte) []byte { return bytes.Replace(document, []byte(placeholder), url, 1) }
 	return &Description{
-		YAML: newDocument("application/yaml", asYAML), // RFC 9512
-		JSON: newDocument("application/json", asJSON),
+		YAML: newDocument("application/yaml", at(openAPIYAML)), // RFC 9512
+		JSON: newDocument("application/json", at(openAPIJSON)),
 	}, nil
-}
-
-// setServer replaces the URL of the only server in the source.
-func setServer(root *yaml.Node, baseURL string) error {
-	servers := member(root.Content[0], "servers")
-	if servers == nil || len(servers.Content) != 1 {
-		return errors.New("openapi.yaml: must have exactly one server")
-	}
-	url := member(servers.Content[0], "url")
-	if url == nil {
-		return errors.New("openapi.yaml: the server must have a url")
-	}
-	url.SetString(serverURL(baseURL))
-	return nil
-}
-
-// member returns the value under key in a mapping, or nil.
-func member(mapping *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == key {
-			return mapping.Content[i+1]
-		}
-	}
-	return nil
 }
 
 // serverURL returns baseURL without a trailing slash, since paths are appended, and with
 // braces escaped, since they denote variables.
 func serverURL(baseURL string) string {
 	return strings.NewReplacer("{", "%7B", "}", "%7D").Replace(strings.TrimRight(baseURL, "/"))
-}
-
-// encodeYAML encodes the document in its original order, with comments.
-func encodeYAML(root *yaml.Node) ([]byte, error) {
-	var b bytes.Buffer
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	if err := enc.Encode(root); err != nil {
-		return nil, err
-	}
-	if err := enc.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
 }
 
 // A Document is a static HTTP resource with an ETag, such as the description as JSON.

@@ -48,7 +48,7 @@ func TestOnlyTheServerURLChanges(t *testing.T) {
 			changed = append(changed, after[i])
 		}
 	}
-	if diff := cmp.Diff([]string{"  - url: https://plants.test/api"}, changed); diff != "" {
+	if diff := cmp.Diff([]string{`  - url: "https://plants.test/api"`}, changed); diff != "" {
 		t.Errorf("changed lines (-want +got):\n%s", diff)
 	}
 }

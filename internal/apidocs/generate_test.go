@@ -2,47 +2,170 @@ package apidocs
 
 import (
 	"bytes"
+	"flag"
+	"fmt"
+	"os"
 	"slices"
 	"strconv"
+	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 )
 
-// A pageCopy is the description for the page. Scripts parse numbers as float64, so
-// numbers that would lose digits are converted to strings or removed.
-type pageCopy struct {
-	title, summary string
-	json           []byte // safe in a script element
+var update = flag.Bool("update", false, "rewrite openapi.json and page.json") //nolint:gochecknoglobals // a flag of go test
+
+// openapi.json and page.json are current.
+func TestGeneratedFiles(t *testing.T) {
+	t.Parallel()
+	for file, generate := range map[string]func(*yaml.Node) ([]byte, error){"openapi.json": encodeJSON, "page.json": encodePage} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			want, err := generate(read(t, string(openAPIYAML)))
+			if err != nil {
+				t.Fatalf("openapi.yaml: %v", err)
+			}
+			if *update {
+				if err := os.WriteFile(file, want, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("not current; go test ./internal/apidocs -update rewrites it (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
-func describePage(openAPI []byte) (pageCopy, error) {
-	var root yaml.Node
-	if err := yaml.Unmarshal(openAPI, &root); err != nil {
-		return pageCopy{}, err
+// New replaces the URL of the only server, and no other text.
+func TestPlaceholder(t *testing.T) {
+	t.Parallel()
+	for file, text := range map[string][]byte{"openapi.yaml": openAPIYAML, "openapi.json": openAPIJSON} {
+		var d struct {
+			Servers []struct{ URL string }
+		}
+		if err := yaml.Unmarshal(text, &d); err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Servers) != 1 || strconv.Quote(d.Servers[0].URL) != placeholder || bytes.Count(text, []byte(placeholder)) != 1 {
+			t.Errorf("%s: %d servers, %s %d times, want the only server to have this URL", file, len(d.Servers), placeholder, bytes.Count(text, []byte(placeholder)))
+		}
 	}
-	var d pageCopy
+}
+
+func TestEncodeJSON(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ yaml, want string }{
+		"order":                {"b: 1\na: 2", "{\n  \"b\": 1,\n  \"a\": 2\n}\n"},
+		"digits":               {"[9223372036854775807, 1.10, 1e2]", "[\n  9223372036854775807,\n  1.10,\n  1e2\n]\n"},
+		"strings":              {`["1", '<&>', "a\tb"]`, "[\n  \"1\",\n  \"<&>\",\n  \"a\\tb\"\n]\n"},
+		"words":                {"[true, false, null]", "[\n  true,\n  false,\n  null\n]\n"},
+		"nothing":              {"{}", "{}\n"},
+		"empty value":          {"a:", ""},
+		"hexadecimal":          {"0x10", ""},
+		"infinity":             {"[.inf]", ""},
+		"capital":              {"a: True", ""},
+		"name that is no text": {"1: a", ""},
+		"name twice":           {"a: 1\nb: 2\na: 3", ""},
+		"alias":                {"a: &x 1\nb: *x", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := encodeJSON(read(t, tt.yaml))
+			if string(got) != tt.want || (err != nil) != (tt.want == "") {
+				t.Errorf("got %q, %v; want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func read(t *testing.T, document string) *yaml.Node {
+	t.Helper()
+	var root yaml.Node
+	if err := yaml.Unmarshal([]byte(document), &root); err != nil {
+		t.Fatal(err)
+	}
+	return &root
+}
+
+// encodeJSON encodes a YAML document as JSON in its original order. Numbers are copied
+// literally, so that integers keep their precision.
+func encodeJSON(root *yaml.Node) ([]byte, error) {
+	var b bytes.Buffer
+	if err := writeJSON(jsontext.NewEncoder(&b, jsontext.WithIndent("  ")), root); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func writeJSON(enc *jsontext.Encoder, node *yaml.Node) error {
+	switch node.Kind {
+	case yaml.DocumentNode:
+		return writeJSON(enc, node.Content[0])
+	case yaml.MappingNode:
+		return writeNodes(enc, jsontext.BeginObject, node.Content, jsontext.EndObject)
+	case yaml.SequenceNode:
+		return writeNodes(enc, jsontext.BeginArray, node.Content, jsontext.EndArray)
+	case yaml.ScalarNode:
+		return writeScalar(enc, node)
+	default:
+		return fmt.Errorf("line %d: an alias has no counterpart in JSON", node.Line)
+	}
+}
+
+func writeNodes(enc *jsontext.Encoder, begin jsontext.Token, nodes []*yaml.Node, end jsontext.Token) error {
+	if err := enc.WriteToken(begin); err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		if err := writeJSON(enc, node); err != nil {
+			return err
+		}
+	}
+	return enc.WriteToken(end)
+}
+
+// writeScalar writes a string quoted and any other scalar literally. The encoder rejects
+// literals that are not valid JSON, such as 0x10 or Yes.
+func writeScalar(enc *jsontext.Encoder, node *yaml.Node) error {
+	if node.ShortTag() == "!!str" {
+		return enc.WriteToken(jsontext.String(node.Value))
+	}
+	if err := enc.WriteValue(jsontext.Value(node.Value)); err != nil {
+		return fmt.Errorf("line %d: %w", node.Line, err)
+	}
+	return nil
+}
+
+// encodePage encodes the description for the page, safe in a script element. Scripts
+// parse numbers as float64, so numbers that would lose digits are converted to strings or
+// removed.
+func encodePage(root *yaml.Node) ([]byte, error) {
 	if info := member(root.Content[0], "info"); info != nil {
-		d.title, d.summary = text(info, "title"), text(info, "summary")
 		drop(info, "contact") // a name without a link would look like a button
 	}
-	if err := preserveIntegers(&root, false); err != nil {
-		return pageCopy{}, err
+	if err := preserveIntegers(root, false); err != nil {
+		return nil, err
 	}
 	var b bytes.Buffer
-	if err := writeJSON(jsontext.NewEncoder(&b, jsontext.EscapeForHTML(true)), &root); err != nil {
-		return pageCopy{}, err
-	}
-	d.json = b.Bytes()
-	return d, nil
+	err := writeJSON(jsontext.NewEncoder(&b, jsontext.EscapeForHTML(true)), root)
+	return b.Bytes(), err
 }
 
-// text returns the scalar under key in a mapping, or "".
-func text(mapping *yaml.Node, key string) string {
-	if value := member(mapping, key); value != nil {
-		return value.Value
+// member returns the value under key in a mapping, or nil.
+func member(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i+1]
+		}
 	}
-	return ""
+	return nil
 }
 
 // drop removes key from a mapping.

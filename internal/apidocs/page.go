@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"fmt"
-	"html"
 	"net/http"
 	"strings"
 )
@@ -15,6 +13,8 @@ var (
 	pageSource string
 	//go:embed page.js
 	pageStart string
+	//go:embed page.json
+	pageDescription string // for scripts, which read numbers as float64
 	//go:embed scalar/LICENSE
 	scalarLicence string
 )
@@ -31,7 +31,7 @@ type Page struct {
 }
 
 // NewPage returns the page of the embedded description.
-func NewPage() (*Page, error) {
+func NewPage() *Page {
 	script := newScript()
 	p := &Page{
 		Script:     script,
@@ -39,19 +39,13 @@ func NewPage() (*Page, error) {
 		policy: "default-src 'none'; script-src 'self' '" + hashSource(pageStart) + "'; style-src 'unsafe-inline'; " +
 			"img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 	}
-	d, err := describePage(source)
-	if err != nil {
-		return nil, fmt.Errorf("openapi.yaml for the page: %w", err)
-	}
 	p.html = newDocument("text/html; charset=utf-8", []byte(strings.NewReplacer(
 		"{{licence}}", scalarLicence,
-		"{{title}}", html.EscapeString(d.title),
-		"{{summary}}", html.EscapeString(d.summary),
-		"{{description}}", string(d.json),
+		"{{description}}", pageDescription,
 		"{{script}}", p.ScriptPath[1:],
 		"{{start}}", pageStart,
 	).Replace(pageSource)))
-	return p, nil
+	return p
 }
 
 // hashSource returns the hash of an inline script for a Content-Security-Policy.

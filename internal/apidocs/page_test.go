@@ -19,20 +19,11 @@ import (
 	"plantstore/models"
 )
 
-func newPage(t *testing.T) *apidocs.Page {
-	t.Helper()
-	page, err := apidocs.NewPage()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return page
-}
-
 // Nothing but the page's own scripts may run, and nothing may be asked of any
 // other server.
 func TestPagePolicy(t *testing.T) {
 	t.Parallel()
-	page := newPage(t)
+	page := apidocs.NewPage()
 	answer := serve(page, http.MethodGet, nil)
 	html := answer.Body.String()
 	inline := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(html, -1)
@@ -63,11 +54,11 @@ func TestPagePolicy(t *testing.T) {
 // when a script reads it.
 func TestPageDescription(t *testing.T) {
 	t.Parallel()
-	html := serve(newPage(t), http.MethodGet, nil).Body.String()
+	html := serve(apidocs.NewPage(), http.MethodGet, nil).Body.String()
 	_, rest, _ := strings.Cut(html, `<script type="application/json" id="description">`)
 	text, _, _ := strings.Cut(rest, "</script>")
 	var d struct {
-		Info  struct{ Title, Description string }
+		Info  struct{ Title, Summary, Description string }
 		Paths map[string]map[string]struct {
 			RequestBody struct {
 				Content map[string]struct {
@@ -81,6 +72,9 @@ func TestPageDescription(t *testing.T) {
 	}
 	if !strings.Contains(html, "<title>"+d.Info.Title+"</title>") || d.Info.Title == "" {
 		t.Errorf("the title is not %q", d.Info.Title)
+	}
+	if !strings.Contains(html, `content="`+d.Info.Summary+`"`) || d.Info.Summary == "" {
+		t.Errorf("the summary is not %q", d.Info.Summary)
 	}
 	for _, row := range models.Codes() {
 		if !strings.Contains(d.Info.Description, "| "+strconv.Itoa(int(row.Code))+" | "+row.Meaning) {
@@ -105,7 +99,7 @@ func TestPageDescription(t *testing.T) {
 
 func TestScriptIsTheOnePinned(t *testing.T) {
 	t.Parallel()
-	plain := serve(newPage(t).Script, http.MethodGet, nil).Body.Bytes()
+	plain := serve(apidocs.NewPage().Script, http.MethodGet, nil).Body.Bytes()
 	sums, err := os.ReadFile("scalar/SHA256SUMS")
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +116,7 @@ func TestScriptIsTheOnePinned(t *testing.T) {
 
 func TestScriptCoding(t *testing.T) {
 	t.Parallel()
-	script := newPage(t).Script
+	script := apidocs.NewPage().Script
 	plain := serve(script, http.MethodGet, nil)
 	coded := serve(script, http.MethodGet, http.Header{"Accept-Encoding": {"br, gzip"}})
 	checkHeader(t, plain, "Content-Encoding", "")

@@ -133,9 +133,9 @@ func (a *App) newServer() error {
 	if err != nil {
 		return err
 	}
-	page, err := newPage(c)
-	if err != nil {
-		return err
+	var page *apidocs.Page
+	if c.Docs {
+		page = apidocs.NewPage()
 	}
 	origins := middleware.Origins(c.CORSOrigins)
 	a.server = server.New(server.Config{
@@ -250,14 +250,6 @@ func faultOf(store *storage.Store) error {
 	default:
 		return nil
 	}
-}
-
-// newPage returns the page about the service, nil if DOCS is off.
-func newPage(c *config.Config) (*apidocs.Page, error) {
-	if !c.Docs {
-		return nil, nil //nolint:nilnil // so says the comment
-	}
-	return apidocs.NewPage()
 }
 
 // corsHeader returns the CORS header fields of the server's own error responses, nil if
