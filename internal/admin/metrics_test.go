@@ -59,7 +59,7 @@ func TestMetrics(t *testing.T) {
 		Plants: 51, Bytes: 52, Oldest: time.UnixMilli(1_700_000_001_500), Checkpoints: 53, CheckpointTime: 5400 * time.Millisecond,
 	}
 	close(s.stopped)
-	requests, refused := meter.NewRequests(), new(meter.Errors)
+	requests, refused := meter.NewRequests(), new(server.ErrorCounts)
 	requests.Observe(http.MethodPost, 0, 3*time.Millisecond)
 	requests.Observe(http.MethodPost, 409, time.Second)
 	refused.Add(409)

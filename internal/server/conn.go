@@ -15,95 +15,99 @@ import (
 	"plantstore/models"
 )
 
-// stopGrace is how long a connection that has not been used yet is waited for
-// when the server stops.
-const stopGrace = 100 * time.Millisecond
+const (
+	// drainGrace is how long a connection on which nothing was received yet stays
+	// open when the shutdown begins.
+	drainGrace = 100 * time.Millisecond
+	// maxScanned bounds the input that is scanned for an Origin after a header was
+	// refused as too large: more than the longest URL of a browser.
+	maxScanned = 4 << 20
+)
 
-// maxReadOn is how many bytes of a header that is too large are looked through
-// for an Origin: what fits in a URL of the browsers, and more.
-const maxReadOn = 4 << 20
+// errHandling is the error of reading while the handler runs and the request was read.
+var errHandling = errors.New("the request has been read to its end")
 
-// errNotNow is the error of reading beyond the request that is being handled.
-var errNotNow = errors.New("the request has been read to its end")
-
-// A conn is a connection on which net/http speaks to a client. While the handler
-// has no request in hand, what net/http writes is a refusal of its own making,
-// which conn replaces by an Error (C1.3), and when net/http closes without a
-// word, conn says the last one. Bytes are never judged by what they look like:
-// [conn.begin] and [conn.idle] tell whose they are.
+// A conn is an HTTP/1 connection between net/http and the client. What net/http writes
+// while no request is with the handler is an error response of its own, which conn
+// replaces with an Error (C1.3). If net/http closes without a response, conn sends one.
+// It never decides by what the bytes look like: [conn.startRequest] and
+// [conn.endRequest] mark which response is whose.
 type conn struct {
 	net.Conn
 
-	server   *Server
-	stopping context.Context // done when the server stops
-	uncut    func() bool     // ends the wait for the server to cut off what is left; nil if there is none
-	place    chan struct{}   // gives one back when the connection leaves; nil if it has none
-	two      bool            // it has a place among those of HTTP/2, too
+	server    *Server
+	draining  context.Context // done when the shutdown begins
+	base      context.Context // of all requests; not canceled when the client closes
+	slot      semaphore       // of the connection limit; nil: none
+	http2Slot semaphore       // of the limit for HTTP/2; nil: none
 
-	mu       sync.Mutex  // guards the following; never held while waiting for the client
-	unwatch  func() bool // ends the wait for the server to stop; nil if none waits
-	in       intake
-	used     bool      // the client has sent something
-	hurried  bool      // it had not when the server stopped
-	resting  bool      // nothing has come since the last request
-	parking  bool      // it is to be parked when net/http closes it
-	timed    bool      // HeaderTimeout has begun for the current header
-	handling bool      // the handler has the request in hand, or has answered it
-	from     requester // of the request that is handled
-	answered bool      // an answer to the current request has begun
-	cut      bool      // what the client sends is no longer read
-	closing  bool      // Close has been called
-	readErr  error     // of the last attempt to read
-	reading  bool      // an attempt to read goes on
-	deadline time.Time // of reading
-	applied  time.Time // the deadline that the connection itself has
-
-	exchange exchange // of the current request
+	mu          sync.Mutex  // guards the following; not held while waiting for the client
+	stopWaiting func() bool // stops waiting for the shutdown; nil if it is not waited for
+	framing     framing
+	received    bool      // the client has sent something
+	expedited   bool      // it had not when the shutdown began
+	idle        bool      // nothing was received since the last request
+	parking     bool      // it is parked when net/http closes it
+	timed       bool      // HeaderTimeout has begun for the current header
+	handling    bool      // the request is with the handler, or was
+	to          recipient // of the request that is handled
+	responded   bool      // a response to the current request has begun
+	discarding  bool      // net/http gets no more input
+	closed      bool      // Close was called
+	readErr     error     // of the last read
+	reading     bool      // a read is in progress
+	deadline    time.Time // of reads
+	applied     time.Time // the deadline of the underlying connection
 }
 
-// begin is called when the handler gets the request r. It reports whether the
-// length of r is in doubt.
-func (c *conn) begin(r *http.Request) (doubtful bool) {
+// startRequest is called when the handler gets r. It reports whether the length of r is
+// ambiguous.
+func (c *conn) startRequest(r *http.Request) (ambiguous bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.handling, c.from = true, requesterOf(r)
-	return c.in.begin(r)
+	c.handling, c.to = true, recipientOf(r)
+	return c.framing.startBody(r)
 }
 
-// idle is called when net/http is done with a request and awaits the next.
-func (c *conn) idle() {
+// endRequest is the ConnState hook of net/http. StateIdle is the only state at a useful
+// time: the whole response was written, and nothing of the next request was parsed.
+func endRequest(nc net.Conn, state http.ConnState) {
+	c, ok := nc.(*conn)
+	if !ok || state != http.StateIdle {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.handling, c.answered, c.timed, c.readErr = false, false, false, nil
-	// A rest of a body must not be taken for a request.
-	c.cut = c.cut || !c.in.end()
-	c.resting = !c.cut && !c.in.waiting()
+	c.handling, c.responded, c.timed, c.readErr = false, false, false, nil
+	// The rest of a body must not be taken for a request.
+	c.discarding = !c.framing.endBody() || c.discarding
+	c.idle = !c.discarding && !c.framing.begun()
 }
 
-// stopReading makes net/http see the end of the input, so that it does not wait
-// for the rest of a body before it closes the connection.
-func (c *conn) stopReading() {
+// discardInput makes net/http see the end of the input, so that it closes the connection
+// without waiting for the rest of a body.
+func (c *conn) discardInput() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.cut = true
+	c.discarding = true
 }
 
-// timedOut reports whether the last attempt to read took too long.
+// timedOut reports whether the last read took too long.
 func (c *conn) timedOut() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return errors.Is(c.readErr, os.ErrDeadlineExceeded)
 }
 
-// Read implements [io.Reader]. Nothing of a header of too many lines is for
-// net/http, which would spend memory on each, nor what follows one that is refused:
-// bufio swallows an error where a line may be continued, and reads again.
+// Read implements [io.Reader]. After an invalid header it keeps returning the error: bufio
+// ignores an error where a line might be continued, and reads again. A header of too many
+// lines is withheld from net/http, which would allocate memory for each.
 func (c *conn) Read(p []byte) (int, error) {
 	c.mu.Lock()
-	refused := c.readErr
+	last := c.readErr
 	c.mu.Unlock()
-	if malformed(refused) {
-		return 0, refused
+	if errors.Is(last, errManyLines) || errors.Is(last, errNotHTTP) || errors.Is(last, errFolded) {
+		return 0, last
 	}
 	n, err := c.read(p)
 	if errors.Is(err, errManyLines) {
@@ -112,13 +116,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// malformed reports whether err is that of a header which is refused as it is.
-func malformed(err error) bool {
-	return err != nil && (errors.Is(err, errManyLines) || errors.Is(err, errNotHTTP) || errors.Is(err, errFolded))
-}
-
-// read is [conn.Read], but of a header of too many lines it tells how much it has
-// looked through, and it goes on after that.
+// read is [conn.Read], but it returns how much of a header of too many lines it has
+// scanned, and continues after it.
 func (c *conn) read(p []byte) (int, error) {
 	if n, err := c.beforeRead(p); n > 0 || err != nil {
 		return n, err
@@ -128,62 +127,59 @@ func (c *conn) read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reading = false
-	if c.closing {
-		c.in.kept = append(c.in.kept, p[:n]...) // for lastCall
+	if c.closed {
+		c.framing.pending = append(c.framing.pending, p[:n]...) // for rejectAtShutdown
 		return 0, net.ErrClosed
 	}
-	if c.restedEnough(err) {
+	if c.parkable(err) {
 		c.parking = true
 		return 0, io.EOF
 	}
 	if n > 0 {
-		c.resting = false
-		if !c.used {
-			c.used = true
-			c.forget()
+		c.idle = false
+		if !c.received {
+			c.received = true
+			c.ignoreDrain()
 		}
-		n, err = c.in.admit(p, n)
+		n, err = c.framing.admit(p, n)
 	}
 	c.readErr = err
 	return n, err
 }
 
-// beforeRead delivers what was held back by earlier reads, if anything. Otherwise,
-// unless there is an error, the connection is to be read from.
+// beforeRead returns pending input, if there is any. Otherwise, unless it returns an
+// error, it prepares for a read of the underlying connection.
 func (c *conn) beforeRead(p []byte) (n int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.closing:
+	case c.closed:
 		return 0, net.ErrClosed
-	case c.cut:
+	case c.discarding:
 		return 0, io.EOF
-	case c.handling && c.in.body == 0:
-		// net/http listens for the client to hang up while the handler works,
-		// which changes nothing here, and is expensive to call off.
-		return 0, errNotNow
-	case len(c.in.kept) > 0:
-		n, c.readErr = c.in.release(p)
+	case c.handling && c.framing.body == 0:
+		// net/http reads to notice that the client hangs up, which changes nothing
+		// here. An error at once spares it canceling the read after the request.
+		return 0, errHandling
+	case len(c.framing.pending) > 0:
+		n, c.readErr = c.framing.release(p)
 		return n, c.readErr
 	}
+	h := c.framing.header()
 	switch {
-	case c.hurried && !c.used:
-		// net/http may just have given it HeaderTimeout.
-		c.deadline = time.Now().Add(stopGrace)
-	case c.in.head().begun && !c.in.head().done && !c.handling && !c.timed:
-		// net/http lets the first four bytes of a next request take IdleTimeout.
+	case c.expedited && !c.received:
+		c.deadline = time.Now().Add(drainGrace) // net/http may just have set HeaderTimeout
+	case h.begun && !h.done && !c.handling && !c.timed:
+		// net/http allows IdleTimeout for the first four bytes of a further request.
 		c.timed = true
 		c.deadline = time.Now().Add(c.server.config.HeaderTimeout)
 	}
 	c.reading = true
-	if c.resting {
-		return 0, c.rest()
-	}
-	return 0, c.applyDeadline()
+	return 0, c.applyDeadline(c.idleDeadline())
 }
 
-// SetReadDeadline implements [net.Conn]. net/http sets half a dozen for each
-// request; only the one that is in force when it comes to reading costs anything.
+// SetReadDeadline implements [net.Conn]. net/http sets several deadlines for each request,
+// of which only the one at the time of a read is passed on.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,71 +187,48 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	if !c.reading {
 		return nil
 	}
-	return c.applyDeadline()
+	return c.applyDeadline(t)
 }
 
-// applyDeadline makes the deadline that of the connection itself.
-func (c *conn) applyDeadline() error {
-	if c.applied.Equal(c.deadline) {
+// applyDeadline sets the deadline of the underlying connection.
+func (c *conn) applyDeadline(t time.Time) error {
+	if c.applied.Equal(t) {
 		return nil
 	}
-	c.applied = c.deadline
-	return c.Conn.SetReadDeadline(c.deadline)
+	c.applied = t
+	return c.Conn.SetReadDeadline(t)
 }
 
 // Write implements [io.Writer].
 func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
-	first := !c.answered
+	first := !c.responded
 	switch {
-	case c.closing:
+	case c.closed:
 		c.mu.Unlock()
 		return 0, net.ErrClosed
 	case c.handling:
-		c.answered = c.answered || string(p) != "HTTP/1.1 100 Continue\r\n\r\n"
+		c.responded = c.responded || string(p) != "HTTP/1.1 100 Continue\r\n\r\n"
 		c.mu.Unlock()
 		return c.Conn.Write(p)
 	}
-	c.answered = true
-	refusal := c.refusal(p)
+	c.responded = true
+	e := c.replacement(p)
 	c.mu.Unlock()
 
 	if first {
-		if err := c.say(refusal, c.refused(refusal.Code)); err != nil {
+		if err := c.respond(e, c.recipient(e.Code)); err != nil {
 			return 0, err
 		}
 	}
 	return len(p), nil
 }
 
-// refused returns whom net/http has refused with that code. When a header is too
-// large, the Origin may stand beyond what has been read, and without it no page
-// could read the refusal (C3.19).
-func (c *conn) refused(code models.Code) requester {
-	left := 0
-	if code == models.CodeHeaderTooLarge && c.server.config.CORSHeader != nil {
-		left = maxReadOn
-	}
-	for buffer := make([]byte, min(left, 4<<10)); ; {
-		c.mu.Lock()
-		head := c.in.head()
-		from, whole := head.requester(), head.done
-		c.mu.Unlock()
-		if whole || from.origin != "" || left <= 0 {
-			return from
-		}
-		n, err := c.read(buffer)
-		if left -= n; err != nil && !errors.Is(err, errManyLines) {
-			left = 0
-		}
-	}
-}
-
-// refusal returns the Error that takes the place of the refusal p of net/http,
-// for which a header that breaks off looks like any other bad one.
-func (c *conn) refusal(p []byte) *models.Error {
+// replacement returns the Error in place of net/http's own response p. The reason may be
+// one that net/http does not distinguish: a header that ended early, for example.
+func (c *conn) replacement(p []byte) *models.Error {
 	if c.readErr != nil {
-		if e := c.brokenOff(); e != nil {
+		if e := c.readError(); e != nil {
 			return e
 		}
 	}
@@ -264,123 +237,144 @@ func (c *conn) refusal(p []byte) *models.Error {
 	if len(p) >= version+3 {
 		status, _ = strconv.Atoi(string(p[version : version+3]))
 	}
-	return c.server.config.refusal(models.Code(status))
+	return c.server.config.responseError(models.Code(status))
 }
 
-// brokenOff returns what to say about a header that could not be read to its
-// end, or nil if the connection is lost and there is nobody to say it to.
-func (c *conn) brokenOff() *models.Error {
+// readError returns the Error for a header that could not be read to its end, nil if the
+// connection is lost.
+func (c *conn) readError() *models.Error {
 	slow := errors.Is(c.readErr, os.ErrDeadlineExceeded)
 	switch {
-	case c.readErr == nil, slow && c.hurried: // net/http gives up because it stops
-		return c.server.config.refusal(models.CodeUnavailable)
+	case c.readErr == nil, slow && c.expedited: // net/http closes it at a shutdown
+		return c.server.config.responseError(models.CodeUnavailable)
 	case slow:
-		return c.server.config.refusal(models.CodeRequestTimeout)
+		return c.server.config.responseError(models.CodeRequestTimeout)
 	case errors.Is(c.readErr, io.EOF):
-		return cutShort()
+		return truncated()
 	case errors.Is(c.readErr, errManyLines):
-		return c.server.config.refusal(models.CodeHeaderTooLarge)
+		return c.server.config.responseError(models.CodeHeaderTooLarge)
 	case errors.Is(c.readErr, errFolded):
 		return folded()
 	case errors.Is(c.readErr, errNotHTTP):
-		return c.server.config.refusal(models.CodeBadRequest)
+		return c.server.config.responseError(models.CodeBadRequest)
 	}
 	return nil
 }
 
-// lastWord returns what is still to be said when the connection is closed, or
-// nil if the client has its answer or asked nothing.
-func (c *conn) lastWord() *models.Error {
-	switch {
-	case c.answered:
-		return nil
-	case c.handling:
-		return c.server.config.refusal(models.CodeInternal)
-	case c.in.waiting():
-		return c.brokenOff()
+// recipient returns the recipient of net/http's own response with that code. If a header
+// is too large, the Origin may be in the part that was not read, and without it no page
+// could read the response (C3.19).
+func (c *conn) recipient(code models.Code) recipient {
+	left := 0
+	if code == models.CodeHeaderTooLarge && c.server.config.CORSHeader != nil {
+		left = maxScanned
 	}
-	return nil
+	for buffer := make([]byte, min(left, 4<<10)); ; {
+		c.mu.Lock()
+		h := c.framing.header()
+		to, done := h.recipient(), h.done
+		c.mu.Unlock()
+		if done || to.origin != "" || left <= 0 {
+			return to
+		}
+		n, err := c.read(buffer)
+		if left -= n; err != nil && !errors.Is(err, errManyLines) {
+			left = 0
+		}
+	}
 }
 
-// CloseWrite is called by net/http when it has written its last and is about to
-// close. There is nothing to wait for before that.
+// CloseWrite is called by net/http before it closes the connection after its last write.
+// There is nothing to wait for in between.
 func (c *conn) CloseWrite() error { return c.Close() }
 
-// Close implements [io.Closer]. It returns at once. If there is an answer that
-// the client may not have read, the connection lives on for a while behind the
-// back of net/http, see [conn.lingerOn].
+// Close implements [io.Closer]. It returns at once. If there is a response that the client
+// may not have read, the connection stays open in the background, see [conn.lingerOn].
 func (c *conn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closing {
+	if c.closed {
 		return nil
 	}
-	c.closing = true
+	c.closed = true
 	if c.parking {
 		c.park()
 		return nil
 	}
-	c.forget()
-	word, from := c.lastWord(), c.from
+	c.ignoreDrain()
+	e, to := c.missingResponse(), c.to
 	if !c.handling {
-		from = c.in.head().requester()
+		to = c.framing.header().recipient()
 	}
-	if word == nil && !c.answered && !c.cut {
-		if c.used && c.readErr == nil && c.stopping.Err() != nil && c.server.cut.Err() == nil {
-			c.server.lingering.Go(c.lastCall)
-			return nil
-		}
-		if _, secure := c.Conn.(*tls.Conn); secure { // which takes a while if the client does not listen
-			c.server.lingering.Go(func() { _ = c.leave() })
-			return nil
-		}
-		return c.leave()
+	if e == nil && !c.responded && !c.discarding {
+		return c.closeIdle()
 	}
-	c.server.lingering.Go(func() { c.lingerOn(word, from, c.server.linger) })
+	c.server.background.Go(func() { c.lingerOn(e, to, c.server.linger) })
 	return nil
 }
 
-// watch waits for the server to stop.
-func (c *conn) watch() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.unwatch = context.AfterFunc(c.stopping, c.hurry)
+// closeIdle closes a connection without a request.
+func (c *conn) closeIdle() error {
+	if c.received && c.readErr == nil && c.draining.Err() != nil && c.server.forced.Err() == nil {
+		c.server.background.Go(c.rejectAtShutdown)
+		return nil
+	}
+	if _, secure := c.Conn.(*tls.Conn); secure { // closing blocks if the client does not read
+		c.server.background.Go(func() { _ = c.release() })
+		return nil
+	}
+	return c.release()
 }
 
-// forget ends the wait for the server to stop, and drops what it costs. The caller
-// holds c.mu.
-func (c *conn) forget() {
-	if c.unwatch != nil {
-		c.unwatch()
-		c.unwatch = nil
+// missingResponse returns the Error to send when the connection is closed, nil if the
+// client has a response or no request.
+func (c *conn) missingResponse() *models.Error {
+	switch {
+	case c.responded:
+		return nil
+	case c.handling:
+		return c.server.config.responseError(models.CodeInternal)
+	case c.framing.begun():
+		return c.readError()
+	}
+	return nil
+}
+
+// expediteOnDrain makes the shutdown expedite the connection until something is received:
+// net/http would wait seconds for a first request.
+func (c *conn) expediteOnDrain() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopWaiting = context.AfterFunc(c.draining, c.expedite)
+}
+
+// ignoreDrain undoes expediteOnDrain. The caller holds c.mu.
+func (c *conn) ignoreDrain() {
+	if c.stopWaiting != nil {
+		c.stopWaiting()
+		c.stopWaiting = nil
 	}
 }
 
-// hurry is called when the server stops and the client has not sent anything yet.
-// net/http would wait some seconds for it. What has come but has not been read
-// is answered still.
-func (c *conn) hurry() {
+// expedite ends a connection on which nothing was received within drainGrace.
+func (c *conn) expedite() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.used && !c.closing {
-		c.hurried = true
-		c.deadline = time.Now().Add(stopGrace)
-		_ = c.applyDeadline() // it fails if the connection is gone
+	if !c.received && !c.closed {
+		c.expedited = true
+		c.deadline = time.Now().Add(drainGrace)
+		_ = c.applyDeadline(c.deadline) // it fails if the connection is lost
 	}
 }
 
-// connKey is the key of the context value that is the request's *conn.
+// connKey is the key of the context value that is the connection of a request.
 type connKey struct{}
 
+// withConn is the ConnContext hook of net/http.
 func withConn(ctx context.Context, nc net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, nc)
-}
-
-// connState tells the connection where it is. Of the states of net/http only
-// this one comes at a time that means something here: all of an answer has been
-// written, and nothing of the next request has been read by its parser.
-func connState(nc net.Conn, state http.ConnState) {
-	if c, ok := nc.(*conn); ok && state == http.StateIdle {
-		c.idle()
+	ctx = context.WithValue(ctx, connKey{}, nc)
+	if c, ok := nc.(*conn); ok {
+		c.base = context.WithValue(ctx, http.LocalAddrContextKey, nc.LocalAddr())
 	}
+	return ctx
 }

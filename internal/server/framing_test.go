@@ -1,219 +1,192 @@
 package server
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"plantstore/models"
 )
 
-// post is a POST to path with these header lines and what follows them.
-func post(path, body string, lines ...string) string {
-	return "POST " + path + " HTTP/1.1\r\nHost: x\r\n" + strings.Join(append(lines, "", ""), "\r\n") + body
+// A framed request is one with known boundaries.
+type framed struct {
+	header, body string
+	request      *http.Request
+	doubtful     bool
 }
 
-func chunked(path, body string) string { return post(path, body, "Transfer-Encoding: chunked") }
-
-func sized(path, body string) string {
-	return post(path, body, fmt.Sprintf("Content-Length: %d", len(body)))
+func drawFramed(t *rapid.T) framed {
+	method := rapid.SampledFrom([]string{"GET", "HEAD", "POST", "HEADER"}).Draw(t, "method")
+	eol := rapid.SampledFrom([]string{"\r\n", "\n"}).Draw(t, "eol")
+	content := rapid.StringOfN(rapid.RuneFrom([]rune("\r\na0")), 0, 20, -1).Draw(t, "content")
+	f := framed{request: &http.Request{Method: method, ProtoMajor: 1, ProtoMinor: 1, Body: io.NopCloser(nil)}}
+	var field string
+	switch rapid.SampledFrom([]string{"none", "length", "chunked", "both"}).Draw(t, "body") {
+	case "none":
+		field, f.request.Body = "X: Content-Length: 3", http.NoBody
+	case "length":
+		field, f.body, f.request.ContentLength = fmt.Sprintf("Content-length: %d", len(content)), content, int64(len(content))
+	case "both":
+		field, f.doubtful = "X: y"+eol+"CONTENT-LENGTH: 2"+eol, true
+		fallthrough
+	default:
+		field += "transfer-Encoding: chunked"
+		f.body = fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(content)+1, content+"a")
+		f.request.ContentLength = chunkedLength
+	}
+	f.header = method + " / HTTP/1.1" + eol + "Host: x" + eol + field + eol + eol
+	return f
 }
 
-// The connection is kept, and what comes next on it is understood, whether it
-// comes at once or after the answer.
-func TestKept(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	blankLines := "\n\r\n\n\n\r\n"
-	for name, text := range map[string]string{
-		"no body":              host(),
-		"body":                 good,
-		"empty body":           sized("/", ""),
-		"body of empty lines":  sized("/", blankLines),
-		"large body":           sized("/", strings.Repeat("0123456789\n", 50_000)),
-		"body like a request":  sized("/", host()),
-		"chunks":               chunked("/", "2\r\nhi\r\n3\r\n!!!\r\n0\r\n\r\n"),
-		"no chunks":            chunked("/", "0\r\n\r\n"),
-		"chunks of lines":      chunked("/", "7\r\n"+blankLines+"\r\n0\r\n\r\n"),
-		"chunk like a request": chunked("/", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(host()), host())),
-		"chunk extension":      chunked("/", "2;a=b\r\nhi\r\n0\r\n\r\n"),
-		"unread body":          sized("/early", "hi"),
-		"unread larger body":   sized("/early", strings.Repeat("hi\r\n\r\n", 40_000)),
-		"no answer but 200":    host()[:4] + "/nothing" + host()[5:],
-		"HTTP/1.0 keep-alive":  "POST / HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := s.dial(t).send(text)
-			c.reply(http.MethodPost)
-			c.send(goodLast).wantEcho(goodEcho())
-			c.wantEnd()
-		})
-		t.Run(name+" pipelined", func(t *testing.T) {
-			t.Parallel()
-			c := s.dial(t)
-			go func() { _, _ = io.WriteString(c, text+text+goodLast) }()
-			c.reply(http.MethodPost)
-			c.reply(http.MethodPost)
-			c.wantEcho(goodEcho())
-			c.wantEnd()
-		})
-		t.Run(name+" by bytes", func(t *testing.T) {
-			t.Parallel()
-			if len(text) > 200 {
-				t.Skip("a byte at a time, it would take too long")
-			}
-			c := s.dial(t)
-			go sendByBytes(c, text+goodLast)
-			c.reply(http.MethodPost)
-			c.wantEcho(goodEcho())
-			c.wantEnd()
-		})
+// A feed reads a stream through a framing, as conn does.
+type feed struct {
+	in   framing
+	from *strings.Reader
+}
+
+// read reads up to size bytes, of which up to segment come from the stream.
+func (f *feed) read(t *rapid.T, size int) string {
+	p := make([]byte, size)
+	var n int
+	var err error
+	if len(f.in.pending) > 0 {
+		n, err = f.in.release(p)
+	} else if n, err = f.from.Read(p[:rapid.IntRange(1, size).Draw(t, "segment")]); n > 0 {
+		n, err = f.in.admit(p, n)
+	}
+	if err != nil || n == 0 {
+		t.Fatalf("read %d bytes, %v", n, err)
+	}
+	return string(p[:n])
+}
+
+// exactly reads until it has want, and not a byte more.
+func (f *feed) exactly(t *rapid.T, got, want string) {
+	for len(got) < len(want) {
+		got += f.read(t, rapid.IntRange(2, 100).Draw(t, "size"))
+	}
+	if got != want {
+		t.Fatalf("let %q through, want %q", got, want)
 	}
 }
 
-// After these there is no telling where a next request would begin: what
-// follows is never taken for one, and the answer says that the connection closes.
-func TestClosedAfterAnswer(t *testing.T) {
+// The end of each part is found, whatever the sizes of reads and segments.
+func TestFramingStopsAtEnds(t *testing.T) {
 	t.Parallel()
-	const smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
-	for name, row := range map[string]struct {
-		text string
-		code int
-	}{
-		"size is no number":    {chunked("/", "zz\r\n"), 400},
-		"negative size":        {chunked("/", "-1\r\n"), 400},
-		"huge size":            {chunked("/", "fffffffffffffffff\r\n"), 400},
-		"empty size":           {chunked("/", "\r\n"), 400},
-		"bare LF after size":   {chunked("/", "2\nhi\r\n0\r\n\r\n"), 400},
-		"CR within size":       {chunked("/", "2\r1\r\nhi\r\n"), 400},
-		"long extension":       {chunked("/", "2;"+strings.Repeat("a", 8000)+"\r\nhi\r\n0\r\n\r\n"), 400},
-		"many extensions":      {chunked("/", strings.Repeat("1;"+strings.Repeat("a", 2000)+"\r\nh\r\n", 20)), 400},
-		"chunk beyond size":    {chunked("/", "2\r\nhihi\r\n0\r\n\r\n"), 400},
-		"bad trailer":          {chunked("/", "0\r\nnonsense\r\n\r\n"), 400},
-		"long trailer":         {chunked("/", "0\r\nX: "+strings.Repeat("a", 8000)+"\r\n\r\n"), 400},
-		"trailer":              {chunked("/", "2\r\nhi\r\n0\r\nX: y\r\n\r\n"), 0},
-		"trailer of bare LF":   {chunked("/", "2\r\nhi\r\n0\r\nX: y\n\n"), 0},
-		"both lengths":         {post("/", "2\r\nhi\r\n0\r\n\r\n", "Content-Length: 13", "Transfer-Encoding: chunked"), 0},
-		"both, other order":    {post("/", "0\r\n\r\n", "TRANSFER-ENCODING: chunked", "content-length: 5"), 0},
-		"chunks in HTTP/1.0":   {"POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n", 0},
-		"both in HTTP/1.0":     {"POST / HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\nhi", 0},
-		"unread chunks":        {chunked("/early", "2\r\nhi\r\n0\r\n\r\n"), 401},
-		"unread bad chunks":    {chunked("/early", "zz\r\n"), 401},
-		"unread large body":    {sized("/early", strings.Repeat("a", drainable+1)), 401},
-		"unread, no length":    {sized("/early-chunked", "hi"), 401},
-		"unread, 100-continue": {post("/early", "", "Content-Length: 2", "Expect: 100-continue"), 401},
-		"client wants it":      {goodLast, 0},
-		"HTTP/1.0":             {"POST / HTTP/1.0\r\nContent-Length: 2\r\n\r\nhi", 0},
-		"HTTP/1.0, no length":  {"GET / HTTP/1.0\r\n\r\n", 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t)
-			c := s.dial(t)
-			go func() { _, _ = io.WriteString(c, row.text+smuggled) }()
-			r := c.reply(http.MethodPost)
-			if row.code == 0 && r.StatusCode != http.StatusOK {
-				t.Errorf("status %d %q, want 200", r.StatusCode, r.body)
-			}
-			if row.code != 0 && !strings.HasPrefix(r.body, fmt.Sprintf(`{"error":%d,`, row.code)) {
-				t.Errorf("answer %q, want error %d", r.body, row.code)
-			}
-			if !r.Close {
-				t.Errorf("header %v, want Connection: close", r.Header)
-			}
-			c.wantEnd()
-			if served := s.paths(); slices.Contains(served, "/smuggled") {
-				t.Errorf("served %q", served)
-			}
-		})
-	}
-}
-
-// A body that follows an early answer bit by bit does not hold the answer up.
-func TestEarlyAnswerBeforeBody(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	c := s.dial(t).send(post("/early", "h", "Content-Length: 2"))
-	c.wantError(401)
-	c.send("i" + goodLast).wantEcho(goodEcho())
-
-	for _, path := range []string{"/early", "/early-chunked"} {
-		c = s.dial(t).send(chunked(path, "2\r\nh"))
-		c.wantError(401)
-		c.wantEnd()
-	}
-}
-
-func TestContinue(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	c := s.dial(t).send(post("/", "", "Content-Length: 2", "Expect: 100-Continue"))
-	if r := c.reply(http.MethodPost); r.StatusCode != http.StatusContinue {
-		t.Fatalf("status %d, want 100", r.StatusCode)
-	}
-	c.send("hi" + goodLast).wantEcho(echo{http.MethodPost, "/", "hi"})
-	c.wantEcho(goodEcho())
-
-	// HTTP/1.0 does not know it, and without a body there is nothing to send.
-	c = s.dial(t).send("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi")
-	c.wantEcho(echo{http.MethodPost, "/", "hi"})
-	c = s.dial(t).send(host("Expect: 100-continue"))
-	c.wantEcho(echo{http.MethodGet, "/", ""})
-}
-
-func TestOptionsOfTheServer(t *testing.T) {
-	t.Parallel()
-	c := start(t).dial(t).send("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
-	c.wantEcho(echo{http.MethodOptions, "*", ""})
-}
-
-// A panic is answered for, unless an answer has begun.
-func TestPanic(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	for _, path := range []string{"/panic", "/abort"} {
-		s.dial(t).send(sized(path, "hi") + good).wantRefusal(500)
-		c := s.dial(t).send("HEAD " + path + " HTTP/1.1\r\nHost: x\r\n\r\n" + host())
-		if r := c.reply(http.MethodHead); r.StatusCode != http.StatusBadRequest {
-			t.Errorf("%s: status %d, want 400", path, r.StatusCode)
+	rapid.Check(t, func(t *rapid.T) {
+		requests := rapid.SliceOfN(rapid.Custom(drawFramed), 1, 5).Draw(t, "requests")
+		var all strings.Builder
+		for _, f := range requests {
+			all.WriteString(f.header + f.body)
 		}
-		c.wantEnd()
-		c = s.dial(t).send(post(path, "", "Content-Length: 2", "Expect: 100-continue"))
-		c.wantError(500)
-	}
-	c := s.dial(t).send(post("/late-panic", "hi", "Content-Length: 2", "Expect: 100-continue"))
-	if r := c.reply(http.MethodPost); r.StatusCode != http.StatusContinue {
-		t.Fatalf("status %d, want 100", r.StatusCode)
-	}
-	c.wantRefusal(500)
+		f := &feed{from: strings.NewReader(all.String())}
+		ahead := ""
+		for i, r := range requests {
+			f.exactly(t, ahead, r.header)
+			ahead = ""
+			if got, want := f.in.header().head, r.request.Method == http.MethodHead; got != want {
+				t.Fatalf("head is %v, want %v", got, want)
+			}
+			early := r.request.Body == http.NoBody && i+1 < len(requests) && rapid.Bool().Draw(t, "early")
+			if early { // net/http looks ahead before the handler begins
+				ahead = f.read(t, 1)
+			}
+			if got := f.in.startBody(r.request); got != r.doubtful {
+				t.Fatalf("startBody returned %v, want %v", got, r.doubtful)
+			}
+			f.exactly(t, "", r.body)
+			if !early && i+1 < len(requests) && rapid.Bool().Draw(t, "ahead") {
+				ahead = f.read(t, 1)
+			}
+			if !f.in.endBody() {
+				t.Fatal("the body has not been let through whole")
+			}
+		}
+	})
 }
 
-// What looks like a refusal within an answer is left alone, wherever it falls in
-// the writes to the connection.
-func TestAnswersAreLeftAlone(t *testing.T) {
+// Close takes effect for net/http at once, even if a response is still to be sent. Pending
+// input counts as a request, unless it is empty lines.
+func TestCloseWithKeptInput(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(_ *site, config *Config) {
-		config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			content, _ := io.ReadAll(r.Body)
-			for piece := range slices.Chunk(content, 512) {
-				_, _ = w.Write(piece)
-				if r.URL.Path == "/flush" {
-					_ = http.NewResponseController(w).Flush()
-				}
-			}
-		})
-	})
-	const fake = "HTTP/1.1 431 Request Header Fields Too Large\r\n\r\n"
-	for _, path := range []string{"/", "/flush"} {
-		for pad := range 64 {
-			body := strings.Repeat("a", pad) + strings.Repeat(fake, 1000)
-			c := s.dial(t)
-			go func() { _, _ = io.WriteString(c, sized(path, body)) }()
-			if r := c.reply(http.MethodPost); r.StatusCode != http.StatusOK || r.body != body {
-				t.Fatalf("%s, %d: status %d, %d bytes, want the %d of the body", path, pad, r.StatusCode, len(r.body), len(body))
-			}
+	for kept, want := range map[string]string{"G": `{"error":503,`, "\r\n": "", "": ""} {
+		near, far := net.Pipe()
+		s := New(testConfigWith(nil))
+		defer s.forceClose()
+		c := &conn{Conn: near, server: s, stopWaiting: func() bool { return true }, framing: framing{pending: []byte(kept)}}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_ = far.SetDeadline(time.Now().Add(patience))
+		if n, err := c.Read(make([]byte, 9)); n != 0 || !errors.Is(err, net.ErrClosed) {
+			t.Errorf("kept %q: read %d bytes, %v, want %v", kept, n, err, net.ErrClosed)
+		}
+		if _, err := c.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("kept %q: written, %v, want %v", kept, err, net.ErrClosed)
+		}
+		answer, err := io.ReadAll(far)
+		if err != nil || !strings.Contains(string(answer), want) || want == "" && len(answer) > 0 {
+			t.Errorf("kept %q: %q, %v, want %q", kept, answer, err, want)
+		}
+		s.background.Wait()
+	}
+}
+
+// A pipe is a listener with one connection, whose writes return when they were read.
+type pipe struct {
+	conn   net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipe) Accept() (nc net.Conn, err error) {
+	p.once.Do(func() { nc = p.conn })
+	if nc == nil {
+		<-p.closed
+		return nil, net.ErrClosed
+	}
+	return nc, nil
+}
+
+func (p *pipe) Close() error   { close(p.closed); return nil }
+func (p *pipe) Addr() net.Addr { return p.conn.LocalAddr() }
+
+// Too many lines are refused also if the first read ends with a line, after which net/http
+// reads again for a continuation.
+func TestManyLinesInTwoPieces(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	s := startOn(t, &pipe{conn: far, closed: make(chan struct{})})
+	c := &client{Conn: near, t: t, in: bufio.NewReader(near)}
+	c.send("POST /good HTTP/1.1\r\nHost: x\r\n")
+	go func() { _, _ = io.WriteString(near, strings.Repeat("X: y\r\n", maxHeaderLines)+"\r\n{\"a\":1}") }()
+	c.wantError(models.CodeHeaderTooLarge)
+	_ = near.Close()
+	if paths := s.paths(); len(paths) > 0 {
+		t.Errorf("the handler was asked for %q", paths)
+	}
+}
+
+// CRs before the request line, however many, do not make the next line the request line.
+func TestScanManyCRs(t *testing.T) {
+	t.Parallel()
+	for n := range 40 {
+		var h header
+		text := strings.Repeat("\r", n) + "POST /plants HTTP/1.1\r\nHEAD / HTTP/1.1\r\n\r\n"
+		if length, err := h.scan([]byte(text)); err != nil || length != len(text) {
+			t.Fatalf("%d CRs: %d of %d bytes, %v", n, length, len(text), err)
+		}
+		if !h.begun || h.head || h.lines != 2 {
+			t.Errorf("%d CRs: %+v", n, h)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // FuzzConnection sends arbitrary bytes in two pieces. Whatever they are, what
-// comes back is a sequence of whole answers, each 200 or 400 with an Error
+// comes back is a sequence of complete responses, each 200 or 400 with an Error
 // (C1.3), and the connection ends in an orderly way.
 func FuzzConnection(f *testing.F) {
 	for _, r := range refusals() {
@@ -44,8 +44,8 @@ func FuzzConnection(f *testing.F) {
 	})
 }
 
-// checkAnswers checks that all is a sequence of answers. After a HEAD, an answer
-// may lack its body.
+// checkAnswers checks that all is a sequence of responses. After a HEAD, one may lack its
+// body.
 func checkAnswers(t *testing.T, all []byte, heads bool) {
 	t.Helper()
 	for in := bufio.NewReader(bytes.NewReader(all)); ; {
@@ -69,7 +69,7 @@ func checkAnswers(t *testing.T, all []byte, heads bool) {
 	}
 }
 
-// bodyMissing reports whether the end or another answer comes next.
+// bodyMissing reports whether the end or another response is next.
 func bodyMissing(in *bufio.Reader) bool {
 	next, err := in.Peek(len("HTTP/1.1"))
 	return err != nil || string(next[:7]) == "HTTP/1."

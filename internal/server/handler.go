@@ -1,60 +1,58 @@
 package server
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"os"
 	"strings"
 )
 
-// drainable is how many bytes of a body that the handler has not read are read
-// and dropped, for the sake of the next request on the connection.
-const drainable = 256 << 10
+// maxUnread is how many bytes of a body that the handler has not read are discarded so
+// that the connection can be used again.
+const maxUnread = 256 << 10
 
-// handle is the outermost handler. A panic passes through it: net/http closes
-// the connection then, and conn answers unless an answer has begun (C1.3), even
-// for [http.ErrAbortHandler].
+// handle is the outermost handler in HTTP/1. A panic passes through it: net/http then
+// closes the connection, and conn responds unless a response has begun (C1.3), even for
+// [http.ErrAbortHandler].
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor != 1 {
-		// Of other versions, net/http lets through the preface of HTTP/2. The
-		// request stays net/http's own, so that conn answers it.
+		// net/http lets the preface of HTTP/2 through. The response counts as net/http's
+		// own, so that conn replaces it.
 		w.WriteHeader(http.StatusHTTPVersionNotSupported)
 		return
 	}
-	if unmet(r.Header["Expect"]) {
+	if unknownExpectation(r.Header["Expect"]) {
 		w.Header().Set("Connection", "close")
-		w.WriteHeader(http.StatusExpectationFailed) // as net/http does if no member is 100-continue
+		w.WriteHeader(http.StatusExpectationFailed) // as net/http does for a single one
 		return
 	}
-	c := r.Context().Value(connKey{}).(*conn) //nolint:forcetypeassert // withConn puts nothing else there
-	c.exchange.answer = answer{ResponseWriter: w, request: r, doubtful: c.begin(r)}
-	a := &c.exchange.answer
-	// An answer must not wait for a body that the handler does not want. All
-	// writers of net/http for HTTP/1 can do this.
-	_ = a.controller().EnableFullDuplex()
+	c := r.Context().Value(connKey{}).(*conn) //nolint:forcetypeassert // see withConn
+	out := &response{ResponseWriter: w, request: r, ambiguous: c.startRequest(r)}
+	// A response does not wait for a body that the handler does not read.
+	_ = out.controller().EnableFullDuplex() // all writers of net/http for HTTP/1 can
 
-	ctx := c.exchange.term.begin(r.Context(), s.config.RequestTimeout)
-	defer c.exchange.end()
-	inner := r.WithContext(ctx) //nolint:contextcheck // it has the values of that of r
+	ctx, cancel := context.WithTimeout(c.base, s.config.RequestTimeout)
+	defer cancel()
+	in := r.WithContext(ctx) //nolint:contextcheck // that of r ends when the client closes its half
 	if r.Body != http.NoBody {
-		c.exchange.body = body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
-		a.body = &c.exchange.body
-		inner.Body = a.body
+		out.body = &body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
+		in.Body = out.body
 	}
 	panicking := true
 	defer func() {
 		if panicking {
-			c.stopReading()
+			c.discardInput()
 		}
 	}()
-	s.config.Handler.ServeHTTP(a, inner)
+	s.config.Handler.ServeHTTP(out, in)
 	panicking = false
-	a.finish(c)
+	out.finish(c)
 }
 
-// unmet reports whether Expect, which is a list (RFC 9110, 10.1.1), has a member that
-// the server does not meet.
-func unmet(expect []string) bool {
+// unknownExpectation reports whether Expect, which is a list (RFC 9110, 10.1.1), has a
+// member other than 100-continue.
+func unknownExpectation(expect []string) bool {
 	for _, line := range expect {
 		for member := range strings.SplitSeq(line, ",") {
 			member = strings.Trim(member, " \t")
@@ -66,33 +64,18 @@ func unmet(expect []string) bool {
 	return false
 }
 
-// An exchange is what the handler of a request is given. It belongs to the
-// connection, whose requests have it one after the other: a handler must be done
-// with all of it when it returns, as net/http demands.
-type exchange struct {
-	answer answer
-	body   body
-	term   term
-}
-
-// end forgets the request: an idle connection must not keep it.
-func (e *exchange) end() {
-	e.answer, e.body = answer{}, body{}
-	e.term.end()
-}
-
-// A body is a request body that knows how much of it has been read.
+// A body is a request body that tracks how much of it was read.
 type body struct {
 	io.ReadCloser
 
 	conn   *conn
-	left   int64 // negative if the body is one of chunks
+	left   int64 // negative if chunked
 	ended  bool
 	failed bool
 }
 
-// Read implements [io.Reader]. If the client was too slow, it always says so;
-// net/http forgets it when only the very end of a body of chunks is missing.
+// Read implements [io.Reader]. It always returns a time-out as such; net/http does not if
+// only the very end of a chunked body is missing.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)
@@ -109,88 +92,86 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// An answer is a [http.ResponseWriter] that closes the connection after the
-// answer if it is not certain where the next request would begin. With full
-// duplex, net/http 1.26 is no help there: it takes what follows a malformed
-// chunk for a request, and panics over a small body that nobody has read.
-type answer struct {
+// A response is an [http.ResponseWriter] that closes the connection after the response if
+// it is uncertain where the next request begins. In full duplex net/http 1.26 does not: it
+// takes what follows a malformed chunk for a request, and panics if a small body is unread.
+type response struct {
 	http.ResponseWriter
 
-	request  *http.Request
-	body     *body // nil if the request has none
-	doubtful bool  // the length of the request is in doubt
-	begun    bool
-	closes   bool // the connection closes after the answer
+	request   *http.Request
+	body      *body // nil if the request has none
+	ambiguous bool  // the length of the request is
+	begun     bool
+	closes    bool // the connection closes after the response
 }
 
 // WriteHeader implements [http.ResponseWriter].
-func (a *answer) WriteHeader(status int) {
-	if !a.begun && status >= http.StatusOK {
-		a.begun = true
+func (w *response) WriteHeader(status int) {
+	if !w.begun && status >= http.StatusOK {
+		w.begun = true
 		switch {
-		case a.request.ProtoMajor == 2: // streams do not get in each other's way
-			a.Header().Del("Connection")
-		case !a.reusable():
-			a.Header().Set("Connection", "close")
+		case w.request.ProtoMajor == 2: // net/http would close the connection with all its streams
+			w.Header().Del("Connection")
+		case !w.reusable():
+			w.Header().Set("Connection", "close")
 		}
-		a.closes = a.request.Close || a.Header().Get("Connection") == "close"
+		w.closes = w.request.Close || w.Header().Get("Connection") == "close"
 	}
-	a.ResponseWriter.WriteHeader(status)
+	w.ResponseWriter.WriteHeader(status)
 }
 
-// reusable reports whether the connection can be used after the answer, whose
-// header is about to be written.
-func (a *answer) reusable() bool {
+// reusable reports whether the connection can be used after the response, whose header is
+// about to be written.
+func (w *response) reusable() bool {
 	switch {
-	case a.doubtful, len(a.request.Trailer) > 0:
+	case w.ambiguous, len(w.request.Trailer) > 0:
 		return false
-	case a.body == nil:
+	case w.body == nil:
 		return true
-	case a.body.ended, a.body.failed:
-		return a.body.ended
+	case w.body.ended, w.body.failed:
+		return w.body.ended
 	}
-	// The rest of the body is dropped later. Until then the end of an answer
-	// of unknown length would not be sent.
-	return a.body.left >= 0 && a.body.left <= drainable &&
-		a.Header().Get("Content-Length") != "" && a.request.Header.Get("Expect") == ""
+	// The rest of the body is discarded after the response, whose end would not be sent
+	// before if its length were unknown.
+	return w.body.left >= 0 && w.body.left <= maxUnread &&
+		w.Header().Get("Content-Length") != "" && w.request.Header.Get("Expect") == ""
 }
 
 // Write implements [io.Writer].
-func (a *answer) Write(p []byte) (int, error) {
-	a.begin()
-	return a.ResponseWriter.Write(p)
+func (w *response) Write(p []byte) (int, error) {
+	w.begin()
+	return w.ResponseWriter.Write(p)
 }
 
 // Flush implements [http.Flusher].
-func (a *answer) Flush() {
-	a.begin()
-	_ = a.controller().Flush() // net/http closes the connection if that fails
+func (w *response) Flush() {
+	w.begin()
+	_ = w.controller().Flush() // net/http closes the connection if it fails
 }
 
 // Unwrap is for [http.ResponseController].
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (a *answer) begin() {
-	if !a.begun {
-		a.WriteHeader(http.StatusOK)
+func (w *response) begin() {
+	if !w.begun {
+		w.WriteHeader(http.StatusOK)
 	}
 }
 
-func (a *answer) controller() *http.ResponseController {
-	return http.NewResponseController(a.ResponseWriter)
+func (w *response) controller() *http.ResponseController {
+	return http.NewResponseController(w.ResponseWriter)
 }
 
-// finish is called when the handler is done. It sends the answer, and drops the
-// rest of the body if the connection is to be used again. Should that fail,
-// [conn.idle] finds out.
-func (a *answer) finish(c *conn) {
-	a.begin()
+// finish sends the response when the handler has returned. It discards the rest of the
+// body if the connection is to be used again; endRequest notices if that fails.
+func (w *response) finish(c *conn) {
+	w.begin()
 	switch {
-	case a.body == nil || a.body.ended:
-	case a.closes:
-		c.stopReading()
+	case w.body == nil || w.body.ended:
+	case w.closes:
+		c.discardInput()
 	default:
-		a.Flush()
-		_, _ = io.Copy(io.Discard, a.body)
+		w.Flush()
+		_, _ = io.Copy(io.Discard, w.body)
 	}
 }

@@ -2,20 +2,22 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"time"
 
 	"plantstore/models"
 )
 
-// lastWordTime is how long a client may take to make room for the last word. It
-// is no longer than that because it may come on top of ShutdownTimeout.
-const lastWordTime = time.Second
+const (
+	// lastWriteTime is the time for writing the last response. It may come on top of
+	// ShutdownTimeout.
+	lastWriteTime = time.Second
+	// drainLinger is how long a connection lingers after the shutdown has begun: as long
+	// as net/http gives a client to read its response.
+	drainLinger = 500 * time.Millisecond
+)
 
-// stopLinger is how long a connection still lingers once the server stops: as
-// long as net/http itself would give a client to read its answer.
-const stopLinger = 500 * time.Millisecond
-
-// lingerLimits bound how long a connection is read after its last answer.
+// lingerLimits bound the input that is read after the last response.
 type lingerLimits struct {
 	stall time.Duration // without a byte from the client
 	total time.Duration
@@ -26,15 +28,14 @@ func defaultLinger() lingerLimits {
 	return lingerLimits{stall: 5 * time.Second, total: 10 * time.Second, bytes: 256 << 20}
 }
 
-// lingerOn says word, if there is one, and closes the connection when the client
-// has closed its half. Until then it reads and drops what the client sends: to
-// close a connection with unread input resets it, and the client would lose the
-// answer (RFC 9112, 9.6).
-func (c *conn) lingerOn(word *models.Error, from requester, limits lingerLimits) {
-	defer func() { _ = c.leave() }()
-	if word != nil {
-		_ = c.SetWriteDeadline(time.Now().Add(lastWordTime))
-		if err := c.say(word, from); err != nil {
+// lingerOn responds with e, if not nil, and closes the connection when the client has
+// closed its half. Until then it discards input: closing a connection with unread input
+// resets it, and the client would lose the response (RFC 9112, 9.6).
+func (c *conn) lingerOn(e *models.Error, to recipient, limits lingerLimits) {
+	defer func() { _ = c.release() }()
+	if e != nil {
+		_ = c.SetWriteDeadline(time.Now().Add(lastWriteTime))
+		if err := c.respond(e, to); err != nil {
 			return
 		}
 	}
@@ -42,13 +43,13 @@ func (c *conn) lingerOn(word *models.Error, from requester, limits lingerLimits)
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
-	defer context.AfterFunc(c.server.cut, c.cutOff)()
-	defer context.AfterFunc(c.stopping, func() { time.AfterFunc(stopLinger, c.cutOff) })()
-	c.drain(limits)
+	defer context.AfterFunc(c.server.forced, c.closeNetwork)()
+	defer context.AfterFunc(c.draining, func() { time.AfterFunc(drainLinger, c.closeNetwork) })()
+	c.discard(limits)
 }
 
-// drain reads until the client has closed its half, or a limit is reached.
-func (c *conn) drain(limits lingerLimits) {
+// discard reads until the client has closed its half, or a limit is reached.
+func (c *conn) discard(limits lingerLimits) {
 	end := time.Now().Add(limits.total)
 	buffer := make([]byte, 8<<10)
 	for limits.bytes > 0 {
@@ -63,4 +64,25 @@ func (c *conn) drain(limits lingerLimits) {
 		}
 		limits.bytes -= int64(n)
 	}
+}
+
+// release closes the underlying connection and releases its slots. It must be called only
+// once.
+func (c *conn) release() error {
+	stop := context.AfterFunc(c.server.forced, c.closeNetwork)
+	err := c.Conn.Close()
+	stop()
+	c.http2Slot.release()
+	c.slot.release()
+	return err
+}
+
+// closeNetwork closes the connection below TLS: to close TLS may take seconds if the
+// client does not read.
+func (c *conn) closeNetwork() {
+	if secure, ok := c.Conn.(*tls.Conn); ok {
+		_ = secure.NetConn().Close()
+		return
+	}
+	_ = c.Conn.Close()
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A client that sends all it has before it reads still finds the answer.
+// A client that sends everything before it reads gets the response.
 func TestAnswerOutlivesUnreadInput(t *testing.T) {
 	t.Parallel()
 	const size = 20 << 20
@@ -42,7 +42,7 @@ func TestAnswerOutlivesUnreadInput(t *testing.T) {
 	}
 }
 
-// The patience with input that nobody wants has limits, in time and in bytes.
+// Discarding input is bounded in time and in bytes.
 func TestDrainIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]lingerLimits{
@@ -59,7 +59,7 @@ func TestDrainIsBounded(t *testing.T) {
 			}
 			ended := make(chan struct{})
 			go func() {
-				(&conn{Conn: near}).drain(limits)
+				(&conn{Conn: near}).discard(limits)
 				_ = near.Close()
 				close(ended)
 			}()
@@ -72,7 +72,7 @@ func TestDrainIsBounded(t *testing.T) {
 	}
 }
 
-// Progress buys time, but not without end.
+// The total applies even if the client makes progress.
 func TestDrainEndsWithTotal(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
@@ -87,7 +87,7 @@ func TestDrainEndsWithTotal(t *testing.T) {
 		}
 	}()
 	start := time.Now()
-	(&conn{Conn: near}).drain(lingerLimits{stall: patience, total: 20 * time.Millisecond, bytes: 1 << 60})
+	(&conn{Conn: near}).discard(lingerLimits{stall: patience, total: 20 * time.Millisecond, bytes: 1 << 60})
 	if time.Since(start) >= patience {
 		t.Error("ended with the patience of the stall, not with the total")
 	}
@@ -97,16 +97,15 @@ func TestDrainEndsWithTotal(t *testing.T) {
 	}
 }
 
-// A connection that cannot close its half, as those of package net can, is
-// closed when the last word is said.
+// A connection that cannot close its half is closed after the response.
 func TestLingerWithoutCloseWrite(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
 	t.Cleanup(func() { _ = far.Close() })
 	s := New(testConfigWith(http.NotFoundHandler()))
-	defer s.cutOff()
+	defer s.forceClose()
 	c := &conn{Conn: near, server: s}
-	go c.lingerOn(cutShort(), requester{}, s.linger)
+	go c.lingerOn(truncated(), recipient{}, s.linger)
 	_ = far.SetDeadline(time.Now().Add(patience))
 	if answer, err := io.ReadAll(far); err != nil || !strings.Contains(string(answer), `{"error":400,`) {
 		t.Errorf("read %q, %v", answer, err)

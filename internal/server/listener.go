@@ -5,30 +5,41 @@ import (
 	"net"
 )
 
-// A listener accepts connections that a [conn] watches over.
+// A listener accepts connections within the connection limit, as [conn].
 type listener struct {
 	net.Listener
 
 	server   *Server
-	stopping context.Context // done when the server stops
+	draining context.Context // done when the shutdown begins
 }
 
-// Accept implements [net.Listener]. Connections for which there is no place are
-// answered behind the back of net/http.
+// Accept implements [net.Listener]. Connections beyond the limit are rejected in the
+// background.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
-		nc, err := l.Listener.Accept()
-		if err != nil {
+		c, within, err := l.accept()
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		c := &conn{Conn: nc, server: l.server, stopping: l.stopping, timed: true}
-		l.server.counted.accepted.Add(1)
-		if l.server.places.take(c) {
-			c.watch()
-			c.uncut = context.AfterFunc(l.server.cut, c.exchange.term.cut)
+		case within:
+			c.expediteOnDrain()
 			return c, nil
 		}
-		l.server.counted.turnedAway.Add(1)
-		l.server.lingering.Go(c.turnAway)
+		l.server.background.Go(c.rejectOverLimit)
 	}
+}
+
+// accept returns the next connection, and whether it is within the limit.
+func (l *listener) accept() (c *conn, within bool, err error) {
+	nc, err := l.Listener.Accept()
+	if err != nil {
+		return nil, false, err
+	}
+	c = &conn{Conn: nc, server: l.server, draining: l.draining, timed: true}
+	l.server.counters.accepted.Add(1)
+	c.slot, within = l.server.limit.acquire(l.draining.Done())
+	if !within {
+		l.server.counters.turnedAway.Add(1)
+	}
+	return c, within, nil
 }

@@ -24,17 +24,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must come; none waits for it to pass.
+// patience is how long a test waits for what must happen; no test waits for all of it.
 const patience = 30 * time.Second
 
-// An echo is what the tests' handler answers a request with.
+// An echo is the response of the tests' handler.
 type echo struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	Body   string `json:"body"`
 }
 
-// A site is a server under test, with a handler that notes what it was asked.
+// A site is a server under test, with a handler that records its requests.
 type site struct {
 	*Server
 
@@ -51,7 +51,7 @@ type site struct {
 	served []string // the paths, in order
 }
 
-// testConfig is patient with everything.
+// testConfig has long time-outs.
 func testConfig() Config {
 	return Config{
 		Logger:          slog.New(slog.DiscardHandler),
@@ -106,14 +106,14 @@ func startOn(t testing.TB, ln net.Listener, change ...func(*site, *Config)) *sit
 	return s
 }
 
-// paths returns the paths that the handler was asked for.
+// paths returns the paths of the handled requests.
 func (s *site) paths() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.served)
 }
 
-// serve is the tests' handler. The path says what it does.
+// serve is the tests' handler. The path selects what it does.
 func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.served = append(s.served, r.URL.Path)
@@ -147,7 +147,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	echoBody(w, r)
 }
 
-// wait answers when it is released or given up.
+// wait responds when it is released or its context ends.
 func (s *site) wait(w http.ResponseWriter, r *http.Request) {
 	content, _ := io.ReadAll(r.Body)
 	s.entered <- struct{}{}
@@ -159,7 +159,7 @@ func (s *site) wait(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// echoBody reads the whole body and answers with it, or with what went wrong.
+// echoBody reads the whole body and responds with it, or with the error.
 func echoBody(w http.ResponseWriter, r *http.Request) {
 	content, err := io.ReadAll(r.Body)
 	switch {
@@ -226,14 +226,14 @@ func (c *client) closeHalf() *client {
 	return c
 }
 
-// A reply is an answer with its body.
+// A reply is a response with its body.
 type reply struct {
 	*http.Response
 
 	body string
 }
 
-// reply reads the answer to a request with that method.
+// reply reads the response to a request with that method.
 func (c *client) reply(method string) reply {
 	c.t.Helper()
 	response, err := http.ReadResponse(c.in, &http.Request{Method: method})
@@ -248,7 +248,7 @@ func (c *client) reply(method string) reply {
 	return reply{response, string(content)}
 }
 
-// wantEcho reads an answer of the tests' handler.
+// wantEcho reads a response of the tests' handler.
 func (c *client) wantEcho(want echo) reply {
 	c.t.Helper()
 	r := c.reply(want.Method)
@@ -259,7 +259,7 @@ func (c *client) wantEcho(want echo) reply {
 	return r
 }
 
-// wantError reads an answer that is an Error.
+// wantError reads an error response.
 func (c *client) wantError(code models.Code) reply {
 	c.t.Helper()
 	r := c.reply(http.MethodGet)
@@ -269,7 +269,7 @@ func (c *client) wantError(code models.Code) reply {
 	return r
 }
 
-// wantRefusal reads an Error of the server's own, after which nothing comes.
+// wantRefusal reads an error response of the server itself, after which it closes.
 func (c *client) wantRefusal(code models.Code) reply {
 	c.t.Helper()
 	r := c.wantError(code)
@@ -278,7 +278,7 @@ func (c *client) wantRefusal(code models.Code) reply {
 	return r
 }
 
-// wantOwnHeader checks the header of a refusal (C1.6).
+// wantOwnHeader checks the header of such a response (C1.6).
 func (c *client) wantOwnHeader(r reply) {
 	c.t.Helper()
 	if r.Header.Get("X-Content-Type-Options") != "nosniff" || r.Header.Get("X-Request-Id") == "" || !r.Close {
@@ -292,7 +292,7 @@ func (c *client) wantOwnHeader(r reply) {
 	}
 }
 
-// wantEnd checks that the server closes the connection, and says no more.
+// wantEnd checks that the server closes the connection without another response.
 func (c *client) wantEnd() {
 	c.t.Helper()
 	rest, err := io.ReadAll(c.in)
@@ -301,8 +301,7 @@ func (c *client) wantEnd() {
 	}
 }
 
-// notError says what keeps an answer from being an Error, or nothing (C1.3). A
-// code of 0 stands for any.
+// notError returns why a response is not an Error (C1.3), or nothing. Code 0 stands for any.
 func notError(r *http.Response, body string, code models.Code) string {
 	if r.StatusCode != http.StatusBadRequest {
 		return "wrong status"

@@ -12,25 +12,24 @@ import (
 	"plantstore/models"
 )
 
-// awaitParked waits until net/http has given up so many idle connections.
+// awaitParked waits until that many connections are parked.
 func (s *site) awaitParked(t *testing.T, want int64) {
 	t.Helper()
-	for end := time.Now().Add(patience); s.counted.parked.Load() != want; time.Sleep(time.Millisecond) { // of another goroutine
+	for end := time.Now().Add(patience); s.counters.parked.Load() != want; time.Sleep(time.Millisecond) { // of another goroutine
 		if time.Now().After(end) {
-			t.Fatalf("%d connections are parked, want %d", s.counted.parked.Load(), want)
+			t.Fatalf("%d connections are parked, want %d", s.counters.parked.Load(), want)
 		}
 	}
 }
 
-// A connection that is parked between two requests is the same one to its client, in
-// whatever pieces the next request comes, over TLS, too.
+// Parking is invisible to the client, whatever the pieces of the next request, also over TLS.
 func TestParked(t *testing.T) {
 	t.Parallel()
 	plain := start(t)
 	secure, authority := startSecure(t)
 	for name, dial := range map[string]func() (*site, *client){
 		"plain": func() (*site, *client) { return plain, plain.dial(t) },
-		"TLS":   func() (*site, *client) { return secure, secure.dialTLS(t, authority, http1Name) },
+		"TLS":   func() (*site, *client) { return secure, secure.dialTLS(t, authority, http11Name) },
 	} {
 		s, c := dial()
 		for _, first := range []int{len(good), 1, 2, 17, len(good) - 1} {
@@ -50,7 +49,7 @@ func TestParked(t *testing.T) {
 	}
 }
 
-// A parked connection has its place, and IdleTimeout.
+// A parked connection keeps its slot, and IdleTimeout applies.
 func TestParkedLimits(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))
@@ -68,8 +67,8 @@ func TestParkedLimits(t *testing.T) {
 	s.awaitParked(t, 0)
 }
 
-// A server that stops does not wait for parked connections. A request that one has sent
-// just then is answered.
+// A shutdown does not wait for parked connections. A request that was just sent gets a
+// response.
 func TestShutdownWithParked(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -1,8 +1,8 @@
-// Package server runs the HTTP listener so that every failure on the wire is
-// status 400 with an Error as JSON (C1.3), what net/http refuses before any
-// handler runs included. A request passes three things: the [net.Conn] that
-// watches over the connection, net/http, and the outermost handler, which tells
-// the connection when a request is in the handler's hands.
+// Package server runs the listeners so that every failure on the wire is status 400
+// with an Error as JSON (C1.3), including what net/http refuses before any handler
+// runs. A request passes through the connection, which replaces net/http's own error
+// responses, through net/http, and through the outermost handler, which marks for the
+// connection which response is whose.
 package server
 
 import (
@@ -23,175 +23,173 @@ const (
 	defaultMaxHeaderBytes = 32 << 10
 	// netHTTPSlack is what net/http adds to its own limit of a header.
 	netHTTPSlack = 4 << 10
-	// answerTime is how much later than the last byte of a request its answer
-	// may be: the answer to a body that came too slowly must still go out.
-	answerTime = 5 * time.Second
+	// responseTime is the time for the response to a body that was too slow.
+	responseTime = 5 * time.Second
 )
 
-// Config is what a [Server] is made from. All durations must be positive.
+// Config configures a [Server]. All durations must be positive.
 type Config struct {
-	// Handler answers the requests. It is given a context that lasts at most
-	// RequestTimeout and does not end when the client hangs up, for a client
-	// may close its half of the connection and wait for the answer. It should
-	// set Content-Length when it answers before it has read the whole body;
-	// otherwise the connection is closed after the answer. When it returns it
-	// must be done with request, context and writer: the next request on the
-	// connection gets the same ones.
+	// Handler handles the requests. Their contexts end after RequestTimeout, but in
+	// HTTP/1 not when the client closes its half of the connection: it may still wait
+	// for the response. A handler that responds before it has read the whole body
+	// should set Content-Length; otherwise the connection closes after the response.
 	Handler http.Handler
-	// TLS, if not nil, has the server speak TLS, and HTTP/2 with clients that
-	// want it. It needs certificates; NextProtos are added to.
+	// TLS, if not nil, makes the server speak TLS, with HTTP/1 and HTTP/2. It needs
+	// certificates; protocols are added to NextProtos.
 	TLS *tls.Config
-	// Logger, not nil, gets a line for each refusal. What net/http has to say,
-	// such as why it cannot accept connections, goes to it at level warn.
+	// Logger gets a line for each error response of the server itself, and the
+	// messages of net/http at level warn. It is required.
 	Logger *slog.Logger
-	// HeaderTimeout is how long the header of a request may take from its
-	// first byte, or from the start of the connection.
+	// HeaderTimeout is the time for a header, from its first byte or the start of
+	// the connection.
 	HeaderTimeout time.Duration
-	// RequestTimeout is how long a whole request may take. After it, reading
-	// the body fails with [os.ErrDeadlineExceeded].
+	// RequestTimeout is the time for a whole request. After it, reading the body
+	// fails with [os.ErrDeadlineExceeded].
 	RequestTimeout time.Duration
-	// IdleTimeout is how long a connection is kept between two requests.
+	// IdleTimeout is how long a connection is kept open between requests.
 	IdleTimeout time.Duration
-	// ShutdownTimeout is how long requests in flight may take to finish when
-	// the server stops.
+	// ShutdownTimeout is the time for requests in progress at a shutdown.
 	ShutdownTimeout time.Duration
-	// CORSHeader returns the header fields that the server's own answers to a
-	// request from origin carry, so that pages may read them (C3.19); origin
-	// is empty if the request names none or more than one. Nil if CORS is off.
+	// CORSHeader returns the CORS header fields of the server's own error responses
+	// to a request from origin (C3.19), which is empty if the request has none or
+	// several. Nil: CORS is off.
 	CORSHeader func(origin string) http.Header
-	// MaxHeaderBytes bounds the request line and the header fields together;
-	// less than 4 KiB counts as that. 0 means 32 KiB. They may have at most
-	// 128 lines.
+	// MaxHeaderBytes bounds the request line and the header fields together, which
+	// are at most 128 lines. Less than 4 KiB counts as 4 KiB; 0 means 32 KiB.
 	MaxHeaderBytes int
-	// MaxConnections bounds the connections that are open at a time. 0 means
-	// 10,000. A further one gets an Error of CodeUnavailable, for which it may
-	// take a second or two, and an eighth as many of those may do so at a time;
-	// beyond that, connections wait to be accepted. One in a hundred of them, and
-	// one at least, may speak HTTP/2, in which a connection carries up to 100
-	// requests; further ones are offered HTTP/1.1 only.
+	// MaxConnections bounds the open connections; 0 means 10,000. Connections beyond
+	// it get an Error of CodeUnavailable, an eighth as many at a time; further ones
+	// wait to be accepted. One in a hundred, but at least one, may use HTTP/2, which
+	// has up to 100 requests at a time on a connection; the others are offered
+	// HTTP/1.1 only.
 	MaxConnections int
 }
 
-// A Server answers requests on its listeners: in HTTP/1.1 and HTTP/1.0, and over TLS
-// in HTTP/2, too.
+// A Server serves HTTP/1, and over TLS also HTTP/2.
 type Server struct {
 	config Config
-	http   *http.Server
-	two    *http.Server  // for HTTP/2; nil without TLS
-	twos   chan struct{} // holds a token for each of its connections
+	http1  *http.Server
+	http2  *http.Server // nil without TLS
 	linger lingerLimits
 
-	parkAfter time.Duration // of a connection that is idle
+	parkAfter time.Duration // of an idle connection
 
-	places    places
-	counted   counted
-	lingering sync.WaitGroup
-	cut       context.Context // done when whatever is left is cut off
-	cutOff    context.CancelFunc
+	limit      connLimit
+	counters   counters
+	background sync.WaitGroup  // goroutines of connections that net/http does not wait for
+	forced     context.Context // done when the remaining connections are closed
+	forceClose context.CancelFunc
 }
 
 // New returns a server that is not serving yet.
 func New(config Config) *Server {
 	config.MaxHeaderBytes = cmp.Or(config.MaxHeaderBytes, defaultMaxHeaderBytes)
 	config.MaxConnections = cmp.Or(config.MaxConnections, defaultMaxConnections)
-	s := &Server{config: config, linger: defaultLinger(), parkAfter: defaultParkAfter, places: newPlaces(config.MaxConnections)}
-	s.cut, s.cutOff = context.WithCancel(context.Background())
-	s.http = &http.Server{
-		Handler:                      http.HandlerFunc(s.handle),
-		DisableGeneralOptionsHandler: true,
-		ReadHeaderTimeout:            config.HeaderTimeout,
-		ReadTimeout:                  config.RequestTimeout,
-		WriteTimeout:                 config.RequestTimeout + answerTime,
-		IdleTimeout:                  config.IdleTimeout,
-		MaxHeaderBytes:               max(1, config.MaxHeaderBytes-netHTTPSlack),
-		ErrorLog:                     slog.NewLogLogger(config.Logger.Handler(), slog.LevelWarn),
-		ConnContext:                  withConn,
-		ConnState:                    connState,
-		Protocols:                    new(http.Protocols),
-	}
-	s.http.Protocols.SetHTTP1(true)
+	s := &Server{config: config, linger: defaultLinger(), parkAfter: defaultParkAfter, limit: newConnLimit(config.MaxConnections)}
+	s.forced, s.forceClose = context.WithCancel(context.Background())
+	s.http1 = s.newHTTPServer(s.handle, max(1, config.MaxHeaderBytes-netHTTPSlack))
+	s.http1.BaseContext = func(net.Listener) context.Context { return s.forced }
+	s.http1.ConnState = endRequest
+	s.http1.Protocols.SetHTTP1(true)
 	if config.TLS != nil {
-		s.two, s.twos = s.newServerTwo(), make(chan struct{}, HTTP2Connections(config.MaxConnections))
+		s.http2 = s.newHTTPServer(s.handleHTTP2, config.MaxHeaderBytes)
+		s.http2.Protocols.SetUnencryptedHTTP2(true) // TLS ends below it
+		s.http2.HTTP2 = s.http2Config()
 	}
 	return s
 }
 
-// Serve answers requests on the listeners until ctx is done. Then it closes them and
-// the idle connections, and lets requests in flight finish. It returns nil if they
-// did within ShutdownTimeout, else an error that wraps
-// [context.DeadlineExceeded]; and an error if accepting connections fails, on
-// whichever listener. Its limits are for all of them together. Serve must be called
-// once only.
+// newHTTPServer returns what both versions of HTTP have in common.
+func (s *Server) newHTTPServer(handler http.HandlerFunc, maxHeaderBytes int) *http.Server {
+	return &http.Server{
+		Handler:                      handler,
+		DisableGeneralOptionsHandler: true,
+		ReadHeaderTimeout:            s.config.HeaderTimeout,
+		ReadTimeout:                  s.config.RequestTimeout,
+		WriteTimeout:                 s.config.RequestTimeout + responseTime,
+		IdleTimeout:                  s.config.IdleTimeout,
+		MaxHeaderBytes:               maxHeaderBytes,
+		ErrorLog:                     slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
+		ConnContext:                  withConn,
+		Protocols:                    new(http.Protocols),
+	}
+}
+
+// Serve serves the listeners until ctx is done. Then it closes them and the idle
+// connections, and lets requests in progress finish. If they take longer than
+// ShutdownTimeout, it returns an error that wraps [context.DeadlineExceeded]. It
+// returns an error as well if a listener fails. The limits are for all listeners
+// together. Serve must be called only once.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
-	stopping, stop := context.WithCancel(ctx)
-	defer stop()
+	draining, drain := context.WithCancel(ctx)
+	defer drain()
 	failures := make(chan error, len(listeners)) // of accepting connections
 	var running sync.WaitGroup
 	for _, ln := range listeners {
 		running.Go(func() {
-			failures <- s.accept(&listener{Listener: ln, server: s, stopping: stopping})
+			failures <- s.serve(&listener{Listener: ln, server: s, draining: draining})
 		})
 	}
-	accepting := make(chan struct{})
+	closed := make(chan struct{})
 	go func() {
-		defer close(accepting)
+		defer close(closed)
 		running.Wait()
 	}()
 
 	select {
 	case failure := <-failures:
-		stop()
-		return errors.Join(fmt.Errorf("accepting connections: %w", failure), s.shutdown(ctx, accepting))
+		drain()
+		return errors.Join(fmt.Errorf("accepting connections: %w", failure), s.shutdown(ctx, closed))
 	case <-ctx.Done():
-		return s.shutdown(ctx, accepting)
+		return s.shutdown(ctx, closed)
 	}
 }
 
-// accept serves the connections that l accepts.
-func (s *Server) accept(l *listener) error {
-	if s.two == nil {
-		return s.http.Serve(l)
+// serve serves the connections that l accepts.
+func (s *Server) serve(l *listener) error {
+	if s.http2 == nil {
+		return s.http1.Serve(l)
 	}
-	f := newFront(l, s.config.TLS)
-	s.lingering.Go(f.run)
-	s.lingering.Go(func() { _ = s.two.Serve(f.two) }) // what there is to say the other one says
-	return s.http.Serve(f.one)
+	secure := newTLSListener(l, s.config.TLS)
+	s.background.Go(secure.run)
+	s.background.Go(func() { _ = s.http2.Serve(secure.http2) }) // the other one returns the error
+	return s.http1.Serve(secure.http1)
 }
 
-// shutdown ends what is going on, in at most ShutdownTimeout from now. That
-// connections are no longer accepted, accepting tells when it is closed.
-func (s *Server) shutdown(ctx context.Context, accepting <-chan struct{}) error {
+// shutdown lets requests in progress finish, for at most ShutdownTimeout. The channel
+// closes when the listeners are closed.
+func (s *Server) shutdown(ctx context.Context, listenersClosed <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownTimeout)
 	defer cancel()
-	defer s.cutOff()
+	defer s.forceClose()
 
-	err := s.finish(ctx)
+	err := s.drain(ctx)
 	if err != nil {
 		err = fmt.Errorf("requests still in flight after %v were cut off: %w", s.config.ShutdownTimeout, err)
 	}
-	defer context.AfterFunc(ctx, s.cutOff)()
-	<-accepting
-	s.lingering.Wait()
+	defer context.AfterFunc(ctx, s.forceClose)()
+	<-listenersClosed
+	s.background.Wait()
 	return err
 }
 
-// finish lets requests in flight end, and cuts off those that do not until ctx is
-// done.
-func (s *Server) finish(ctx context.Context) error {
-	servers := []*http.Server{s.http}
-	if s.two != nil {
-		servers = append(servers, s.two)
+// drain waits for requests in progress until ctx is done, and closes the connections
+// of the rest.
+func (s *Server) drain(ctx context.Context) error {
+	servers := []*http.Server{s.http1}
+	if s.http2 != nil {
+		servers = append(servers, s.http2)
 	}
 	errs := make([]error, len(servers))
-	var ending sync.WaitGroup
+	var draining sync.WaitGroup
 	for i, server := range servers {
-		ending.Go(func() {
+		draining.Go(func() {
 			if errs[i] = server.Shutdown(ctx); errs[i] != nil {
-				s.cutOff()
-				_ = server.Close() // nothing but the listener's error, which Shutdown has reported
+				s.forceClose()
+				_ = server.Close() // its error is the listener's, which Shutdown has returned
 			}
 		})
 	}
-	ending.Wait()
+	draining.Wait()
 	return errors.Join(errs...)
 }

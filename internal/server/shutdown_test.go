@@ -16,7 +16,7 @@ import (
 	"plantstore/models"
 )
 
-// wantStopped stops the site and checks how Serve ends.
+// wantStopped shuts the site down and checks the error of Serve.
 func (s *site) wantStopped(t *testing.T, want error) {
 	t.Helper()
 	s.stop()
@@ -43,8 +43,7 @@ func TestShutdownWithNobody(t *testing.T) {
 	start(t).wantStopped(t, nil)
 }
 
-// Idle connections are closed without a word; those that were never used count
-// as idle.
+// Idle connections are closed without a response, unused ones as well.
 func TestShutdownClosesIdle(t *testing.T) {
 	t.Parallel()
 	// net/http would wait 5 s for the unused one.
@@ -56,7 +55,7 @@ func TestShutdownClosesIdle(t *testing.T) {
 	used.wantEnd()
 }
 
-// A request in flight is finished; one that comes after it is not begun.
+// A request in progress is finished; one that follows is not handled.
 func TestShutdownFinishesRequests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -76,7 +75,7 @@ func TestShutdownFinishesRequests(t *testing.T) {
 	}
 }
 
-// Half a header on a kept connection is answered: its request is not handled.
+// Half a header on a used connection gets a response: its request is not handled.
 func TestShutdownWithHalfHeader(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -91,7 +90,7 @@ func TestShutdownWithHalfHeader(t *testing.T) {
 	s.wantStopped(t, nil)
 }
 
-// A noticing listener tells when something, or the end, has been read.
+// A noticing listener reports reads that returned data or the end.
 type noticing struct {
 	net.Listener
 
@@ -120,15 +119,15 @@ func (n *noticed) Read(p []byte) (int, error) {
 	return size, err
 }
 
-// startNoticing starts a site and returns the channel on which it tells of reads.
+// startNoticing starts a site and returns the channel on which it reports reads.
 func startNoticing(t *testing.T, change ...func(*site, *Config)) (*site, <-chan struct{}) {
 	t.Helper()
 	n := &noticing{Listener: listen(t, "tcp", "127.0.0.1:0"), read: make(chan struct{}, 9)}
 	return startOn(t, n, change...), n.read
 }
 
-// sendTwice sends half a header in two pieces. When the second one is being read, the
-// server knows of the first.
+// sendTwice sends half a header in two pieces. When the second one is read, the server has
+// handled the first.
 func sendTwice(t *testing.T, s *site, read <-chan struct{}) *client {
 	t.Helper()
 	c := s.dial(t).send("GET /")
@@ -138,8 +137,7 @@ func sendTwice(t *testing.T, s *site, read <-chan struct{}) *client {
 	return c
 }
 
-// Half a header on a fresh connection may become a whole one, but its request is
-// not handled any more.
+// A header that is completed after the shutdown began is refused.
 func TestShutdownWithHalfHeaderOnly(t *testing.T) {
 	t.Parallel()
 	s, read := startNoticing(t)
@@ -154,7 +152,7 @@ func TestShutdownWithHalfHeaderOnly(t *testing.T) {
 	}
 }
 
-// It has HeaderTimeout for that.
+// HeaderTimeout applies to it.
 func TestShutdownWithSlowHeader(t *testing.T) {
 	t.Parallel()
 	s, read := startNoticing(t, impatient)
@@ -165,15 +163,15 @@ func TestShutdownWithSlowHeader(t *testing.T) {
 	s.wantStopped(t, nil)
 }
 
-// What has come on a connection, but has not been read, is answered.
-func TestHurry(t *testing.T) {
+// What was received on an unused connection but not read gets a response.
+func TestExpedite(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]models.Code{"GET / HT": 503, "GET / HTTP/1.1\r\nHost: x\r\n\r\n": 503, "": 0} {
 		near, far := net.Pipe()
 		s := New(testConfigWith(nil))
-		defer s.cutOff()
-		c := &conn{Conn: near, server: s, timed: true, unwatch: func() bool { return true }}
-		c.hurry()
+		defer s.forceClose()
+		c := &conn{Conn: near, server: s, timed: true, stopWaiting: func() bool { return true }}
+		c.expedite()
 		_ = c.SetReadDeadline(time.Now().Add(time.Hour)) // as net/http does when it begins
 		ended := make(chan struct{})
 		go func() {
@@ -196,12 +194,11 @@ func TestHurry(t *testing.T) {
 			t.Errorf("after %q: %q, %v; want error %d", sent, answer, err, want)
 		}
 		<-ended
-		s.lingering.Wait()
+		s.background.Wait()
 	}
 }
 
-// A request that does not finish is cut off, and the client and the caller of
-// Serve are told.
+// A request that does not finish is cut off with an Error, and Serve returns an error.
 func TestShutdownCutsOff(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) { config.ShutdownTimeout = 50 * time.Millisecond })
@@ -212,8 +209,7 @@ func TestShutdownCutsOff(t *testing.T) {
 	c.wantRefusal(500)
 }
 
-// A client that has its answer, and may take all of the linger, does not hold up the
-// shutdown: a few moments after the server stops it is closed.
+// A lingering connection is closed soon after the shutdown begins.
 func TestShutdownEndsLingering(t *testing.T) {
 	t.Parallel()
 	for name, timeout := range map[string]time.Duration{"short": 50 * time.Millisecond, "long": time.Hour} {
@@ -239,10 +235,10 @@ type halfCloser struct{ net.Conn }
 
 func (halfCloser) CloseWrite() error { return nil }
 
-// Not even those moments are there when ShutdownTimeout is shorter.
+// It is closed even sooner if ShutdownTimeout is shorter.
 func TestShutdownTimeoutCutsLingering(t *testing.T) {
 	t.Parallel()
-	for timeout, want := range map[time.Duration]time.Duration{stopLinger / 10: stopLinger / 10, time.Minute: stopLinger} {
+	for timeout, want := range map[time.Duration]time.Duration{drainLinger / 10: drainLinger / 10, time.Minute: drainLinger} {
 		t.Run(timeout.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -253,8 +249,8 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 				near, far := net.Pipe()
 				defer func() { _ = far.Close() }()
 				stopping, stop := context.WithCancel(t.Context())
-				c := &conn{Conn: halfCloser{near}, server: s, stopping: stopping}
-				s.lingering.Go(func() { c.lingerOn(nil, requester{}, s.linger) })
+				c := &conn{Conn: halfCloser{near}, server: s, draining: stopping}
+				s.background.Go(func() { c.lingerOn(nil, recipient{}, s.linger) })
 				synctest.Wait()
 				stopped := time.Now()
 				stop()
@@ -268,7 +264,7 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 	}
 }
 
-// A listener that fails ends Serve with its error, and takes the others with it.
+// The error of one listener ends Serve and closes the others.
 func TestListenerFails(t *testing.T) {
 	t.Parallel()
 	ln, other := listen(t, "tcp", "127.0.0.1:0"), listen(t, "tcp", "127.0.0.1:0")
@@ -284,10 +280,9 @@ func TestListenerFails(t *testing.T) {
 	}
 }
 
-// A request that had been sent when the server stops is answered, even on a
-// connection that net/http takes for idle and closes, whether it is reading there
-// or not.
-func TestLastCall(t *testing.T) {
+// A request that was sent before the shutdown gets a response, even if net/http considers
+// the connection idle and closes it, while it reads or not.
+func TestRejectAtShutdown(t *testing.T) {
 	t.Parallel()
 	for _, reading := range []bool{false, true} {
 		for sent, want := range map[string]string{
@@ -299,7 +294,7 @@ func TestLastCall(t *testing.T) {
 			t.Run(fmt.Sprintf("%q, reading %v", sent, reading), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					if answer := answerToLast(t, sent, reading); !strings.Contains(answer, want) || (want == "") != (answer == "") {
+					if answer := rejectedAtShutdown(t, sent, reading); !strings.Contains(answer, want) || (want == "") != (answer == "") {
 						t.Errorf("got %q, want %q", answer, want)
 					}
 				})
@@ -308,15 +303,15 @@ func TestLastCall(t *testing.T) {
 	}
 }
 
-// answerToLast returns the answer to what has been sent on an idle connection
-// when it is closed because the server stops.
-func answerToLast(t *testing.T, sent string, reading bool) string {
+// rejectedAtShutdown returns the response to what was sent on an idle connection that is
+// closed at a shutdown.
+func rejectedAtShutdown(t *testing.T, sent string, reading bool) string {
 	t.Helper()
 	near, far := net.Pipe()
 	s := New(testConfigWith(nil))
-	defer s.cutOff()
+	defer s.forceClose()
 	stopping, stop := context.WithCancel(t.Context())
-	c := &conn{Conn: near, server: s, stopping: stopping, unwatch: func() bool { return true }, used: true}
+	c := &conn{Conn: near, server: s, draining: stopping, stopWaiting: func() bool { return true }, received: true}
 	if reading {
 		go func() { _, _ = c.Read(make([]byte, 4096)) }()
 		synctest.Wait()
@@ -333,7 +328,7 @@ func answerToLast(t *testing.T, sent string, reading bool) string {
 	if err != nil {
 		t.Error(err)
 	}
-	s.lingering.Wait()
+	s.background.Wait()
 	_ = far.Close()
 	closed.Wait()
 	return string(answer)

@@ -3,33 +3,52 @@ package server
 import (
 	"sync/atomic"
 
-	"plantstore/internal/meter"
+	"plantstore/models"
 )
 
-// counted is what a server counts of what its handler does not see.
-type counted struct {
+// counters count what the handler does not see.
+type counters struct {
 	accepted, turnedAway atomic.Uint64
 	parked               atomic.Int64 // connections at this moment
-	refused              meter.Errors
+	refused              ErrorCounts
 }
 
-// Stats are what a [Server] has counted.
+// Stats are the statistics of a [Server].
 type Stats struct {
 	// Open is the number of connections at this moment, and Limit that of
 	// Config.MaxConnections.
 	Open, Limit int
-	// Accepted is the number of all connections so far, and TurnedAway that of
-	// those among them for which there was no place.
+	// Accepted is the number of connections that were accepted, and TurnedAway of
+	// those among them that were beyond the limit.
 	Accepted, TurnedAway uint64
-	// Refused counts the Errors that no handler has answered with.
-	Refused *meter.Errors
+	// Refused counts the Errors that no handler has responded with.
+	Refused *ErrorCounts
 }
 
-// Stats returns what has been counted so far.
+// Stats returns the statistics since the server was created.
 func (s *Server) Stats() Stats {
 	return Stats{
-		Open: len(s.places.regular), Limit: s.config.MaxConnections,
-		Accepted: s.counted.accepted.Load(), TurnedAway: s.counted.turnedAway.Load(),
-		Refused: &s.counted.refused,
+		Open: len(s.limit.regular), Limit: s.config.MaxConnections,
+		Accepted: s.counters.accepted.Load(), TurnedAway: s.counters.turnedAway.Load(),
+		Refused: &s.counters.refused,
 	}
+}
+
+// ErrorCounts counts Errors by their codes. The zero value is ready.
+type ErrorCounts struct {
+	counts [models.CodeInsufficientSpace - models.CodeBadRequest + 1]atomic.Uint64
+}
+
+// Add counts an Error. An unknown code counts as [models.CodeInternal].
+func (e *ErrorCounts) Add(code models.Code) {
+	i := int(code - models.CodeBadRequest)
+	if i < 0 || i >= len(e.counts) {
+		i = int(models.CodeInternal - models.CodeBadRequest)
+	}
+	e.counts[i].Add(1)
+}
+
+// Count returns the number of Errors with a known code.
+func (e *ErrorCounts) Count(code models.Code) uint64 {
+	return e.counts[code-models.CodeBadRequest].Load()
 }

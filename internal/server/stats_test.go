@@ -6,8 +6,7 @@ import (
 	"plantstore/models"
 )
 
-// What no handler sees is counted: connections, those without a place, and Errors
-// that the server has said by itself.
+// Connections, those beyond the limit, and error responses of the server itself are counted.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))
@@ -22,9 +21,9 @@ func TestStats(t *testing.T) {
 	}
 	first.send("garbage\r\n\r\n").wantRefusal(models.CodeBadRequest)
 	if n := s.Stats().Refused.Count(models.CodeBadRequest); n != 1 {
-		t.Errorf("%d are counted that are no HTTP, want 1", n)
+		t.Errorf("%d are counters that are no HTTP, want 1", n)
 	}
-	s.waitForPlace(t) // by a connection of its own
+	s.waitForSlot(t) // by a connection of its own
 	if got := s.Stats(); got.Accepted < 3 || got.Refused.Count(models.CodeBadRequest) != 1 {
 		t.Errorf("after all: %+v", got)
 	}

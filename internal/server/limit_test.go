@@ -11,7 +11,7 @@ func only(connections int) func(*site, *Config) {
 	return func(_ *site, config *Config) { config.MaxConnections = connections }
 }
 
-// hold opens a connection and has a request answered on it.
+// hold opens a connection and sends a request on it.
 func (s *site) hold(t *testing.T) *client {
 	t.Helper()
 	c := s.dial(t).send(good)
@@ -19,9 +19,9 @@ func (s *site) hold(t *testing.T) *client {
 	return c
 }
 
-// One connection too many is told so when it has sent its header, in the way of
-// any refusal (C1.3, C1.6), and costs no request. Then there is a place again.
-func TestCrowded(t *testing.T) {
+// A connection beyond the limit gets an Error after its header (C1.3, C1.6). When another
+// one closes, its slot is free.
+func TestOverLimit(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(2))
 	first, second := s.hold(t), s.hold(t)
@@ -45,12 +45,12 @@ func TestCrowded(t *testing.T) {
 		t.Errorf("served %q", served)
 	}
 	_ = first.Close()
-	s.waitForPlace(t)
+	s.waitForSlot(t)
 	second.send(good).wantEcho(goodEcho())
 }
 
-// A refused HEAD has no body.
-func TestCrowdedHEAD(t *testing.T) {
+// The response to a rejected HEAD has no body.
+func TestOverLimitHEAD(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))
 	s.hold(t)
@@ -59,8 +59,8 @@ func TestCrowdedHEAD(t *testing.T) {
 	c.wantEnd()
 }
 
-// waitForPlace returns when a new connection is served.
-func (s *site) waitForPlace(t *testing.T) {
+// waitForSlot returns when a new connection is served.
+func (s *site) waitForSlot(t *testing.T) {
 	t.Helper()
 	for range 10_000 {
 		c := s.dial(t).send(good).closeHalf()
@@ -70,12 +70,11 @@ func (s *site) waitForPlace(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("no place has become free")
+	t.Fatal("no slot was released")
 }
 
-// With all further places taken, too, a connection waits, and is served when
-// there is a place.
-func TestCrowdedWaits(t *testing.T) {
+// If the extra slots are in use as well, a connection waits for a slot.
+func TestOverLimitWaits(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(8)) // and one further
 	held := make([]*client, 8)
@@ -92,8 +91,8 @@ func TestCrowdedWaits(t *testing.T) {
 	further.wantRefusal(503)
 }
 
-// However connections end, lingering ones included, no place is lost.
-func TestPlacesAreGivenBack(t *testing.T) {
+// Every connection releases its slot, however it ends.
+func TestSlotsAreReleased(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))
 	for _, text := range []string{
@@ -105,12 +104,12 @@ func TestPlacesAreGivenBack(t *testing.T) {
 			_, _ = c.Read(make([]byte, 1)) // some of them have no answer
 		}
 		_ = c.Close()
-		s.waitForPlace(t)
+		s.waitForSlot(t)
 	}
 }
 
-// A connection that has its answer keeps its place for as long as it lingers.
-func TestLingeringTakesPlace(t *testing.T) {
+// A lingering connection keeps its slot.
+func TestLingeringKeepsSlot(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1), func(s *site, _ *Config) { s.limits.stall = patience })
 	c := s.dial(t).send(host("Connection: close"))
@@ -118,11 +117,11 @@ func TestLingeringTakesPlace(t *testing.T) {
 	c.wantEnd()
 	s.dial(t).send(good).wantRefusal(503)
 	_ = c.Close()
-	s.waitForPlace(t)
+	s.waitForSlot(t)
 }
 
-// Connections without a place do not hold up the end.
-func TestShutdownWhileCrowded(t *testing.T) {
+// Connections beyond the limit do not delay the shutdown.
+func TestShutdownWhileOverLimit(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))
 	s.hold(t)
@@ -136,13 +135,13 @@ func TestConnectionsWithin(t *testing.T) {
 	t.Parallel()
 	for files, want := range map[int]int{0: 0, 64: 0, 1024: 848, 20_000: 17_720} {
 		got := ConnectionsWithin(files)
-		if max(0, got) != want || got > 0 && got+cap(newPlaces(got).further)+otherFiles > files {
+		if max(0, got) != want || got > 0 && got+cap(newConnLimit(got).extra)+otherFiles > files {
 			t.Errorf("ConnectionsWithin(%d) = %d, want %d", files, got, want)
 		}
 	}
 }
 
-// A header of many lines is refused before they become memory.
+// A header of many lines is refused before memory is allocated for them.
 func TestHeaderLines(t *testing.T) {
 	t.Parallel()
 	s := start(t)

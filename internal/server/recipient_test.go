@@ -9,7 +9,7 @@ import (
 // allowedOrigin is the one that echoOrigin allows.
 const allowedOrigin = "https://docs.test"
 
-// echoOrigin is a [Config.CORSHeader] that shows what it was asked.
+// echoOrigin is a [Config.CORSHeader] that allows one origin.
 func echoOrigin(origin string) http.Header {
 	if origin != allowedOrigin {
 		return http.Header{"Vary": {"Origin"}}
@@ -17,15 +17,14 @@ func echoOrigin(origin string) http.Header {
 	return http.Header{"Vary": {"Origin"}, "Access-Control-Allow-Origin": {origin}}
 }
 
-// A known field is one of a request that a refusal answers with one of its own.
+// A known field of a request determines one of the error response.
 type known struct{ name, value, answer string }
 
 func (k known) line() string { return k.name + ": " + k.value }
 
-// A refusal carries the X-Request-Id of its request, if that has one sane one of
-// its own (C1.6), and the header of CORS for the origin of that request and no other
-// (C3.19).
-func TestRefusalsKnowRequester(t *testing.T) {
+// An error response has the X-Request-Id of its request, if it is valid (C1.6), and the CORS
+// header for the origin of that request and no other (C3.19).
+func TestErrorsFitRequest(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, c *Config) { c.CORSHeader = echoOrigin })
 	long := "X: " + strings.Repeat("a", 3<<20)

@@ -8,13 +8,12 @@ import (
 	"testing"
 )
 
-// beside lets a site serve ln, too, and returns where it does.
+// beside makes a site serve ln as well, and returns where.
 func beside(ln net.Listener) (second *site, change func(*site, *Config)) {
 	return &site{addr: ln.Addr()}, func(s *site, _ *Config) { s.more = append(s.more, ln) }
 }
 
-// On several listeners a server is one: its limits are for all connections, and
-// it stops on all of them.
+// The limits and the shutdown are for all listeners together.
 func TestSeveralListeners(t *testing.T) {
 	t.Parallel()
 	ln := listen(t, "tcp", "127.0.0.1:0")
@@ -36,14 +35,14 @@ func TestSeveralListeners(t *testing.T) {
 	}
 }
 
-// Over TLS, too, in both versions of HTTP.
+// Several listeners work over TLS, in both versions of HTTP.
 func TestSeveralListenersOverTLS(t *testing.T) {
 	t.Parallel()
 	second, also := beside(listen(t, "tcp", "127.0.0.1:0"))
 	first, authority := startSecure(t, also)
 	web := webClient(t, authority)
 	for _, s := range []*site{first, second} {
-		s.dialTLS(t, authority, http1Name).send(good).wantEcho(goodEcho())
+		s.dialTLS(t, authority, http11Name).send(good).wantEcho(goodEcho())
 		if r := do(t, web, s.url("/x")); r.StatusCode != http.StatusOK {
 			t.Errorf("%s: %d %s", s.addr, r.StatusCode, r.body)
 		}

@@ -16,7 +16,7 @@ const (
 
 func goodEcho() echo { return echo{http.MethodPost, "/good", "hi"} }
 
-// A refused request is one that net/http keeps from the handler.
+// A refused request is one that net/http does not pass to the handler.
 type refused struct {
 	name string
 	text string
@@ -141,7 +141,7 @@ func sendByBytes(c *client, text string) {
 	}
 }
 
-// A refusal of a HEAD has the header of any other, and no body (RFC 9110, 9.3.2).
+// An error response to HEAD has the usual header and no body (RFC 9110, 9.3.2).
 func TestRefusalOfHEAD(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -176,7 +176,7 @@ func TestRefusalOfHEAD(t *testing.T) {
 	}
 }
 
-// After a HEAD, a refusal has a body again.
+// After a HEAD, an error response has a body again.
 func TestRefusalAfterHEAD(t *testing.T) {
 	t.Parallel()
 	c := start(t).dial(t).send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n\r\n")
@@ -184,7 +184,7 @@ func TestRefusalAfterHEAD(t *testing.T) {
 	c.wantRefusal(400)
 }
 
-// What the client can do about it is named (C1.5).
+// A message names what the client can do (C1.5).
 func TestRefusalMessages(t *testing.T) {
 	t.Parallel()
 	config := testConfig()
@@ -193,9 +193,9 @@ func TestRefusalMessages(t *testing.T) {
 		0: "request line", 400: "request line", 408: patience.String(), 417: "Expect", 431: "1234 bytes", 500: "not known",
 		501: "Transfer-Encoding", 503: "shutting down", 505: "HTTP/1.1",
 	} {
-		got := config.refusal(code)
+		got := config.responseError(code)
 		if wantCode := max(code, 400); got.Code != wantCode || !strings.Contains(got.Message, want) {
-			t.Errorf("refusal(%d) = %v, want %d with %q", code, got, wantCode, want)
+			t.Errorf("responseError(%d) = %v, want %d with %q", code, got, wantCode, want)
 		}
 	}
 }

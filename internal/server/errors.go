@@ -16,9 +16,9 @@ import (
 	"plantstore/models"
 )
 
-// refusal returns the Error for a request that no handler has answered. A code
-// that net/http is not known to use counts as CodeBadRequest.
-func (c Config) refusal(code models.Code) *models.Error {
+// responseError returns the Error with that code for a request without a response of
+// the handler. A code that net/http is not known to use counts as CodeBadRequest.
+func (c Config) responseError(code models.Code) *models.Error {
 	switch code {
 	case models.CodeRequestTimeout:
 		return models.Errorf(code, "the header of the request was not complete after %v; send it faster", c.HeaderTimeout)
@@ -43,15 +43,14 @@ func (c Config) refusal(code models.Code) *models.Error {
 	}
 }
 
-// crowded returns the Error for a connection beyond MaxConnections.
-func (c Config) crowded() *models.Error {
+// overloaded returns the Error for a connection beyond MaxConnections.
+func (c Config) overloaded() *models.Error {
 	return models.Errorf(models.CodeUnavailable, "the server is overloaded: it has all of its %d connections in use "+
 		"and has not looked at the request: the plant was not stored; send it again later", c.MaxConnections)
 }
 
-// cutShort returns the Error for a header after which the client closed its half
-// of the connection too early.
-func cutShort() *models.Error {
+// truncated returns the Error for a header that the client has ended too early.
+func truncated() *models.Error {
 	return models.NewError(models.CodeBadRequest,
 		"the request ends before its header does; send it whole, with an empty line after the header")
 }
@@ -62,17 +61,23 @@ func folded() *models.Error {
 		"a header line begins with a space or a tab: lines are not continued (RFC 9112, 5.2); send each header field in one line")
 }
 
-// say writes e as the last answer on the connection, and logs it.
-func (c *conn) say(e *models.Error, to requester) error {
+// notEncrypted returns the Error for plain HTTP on a TLS port.
+func notEncrypted() *models.Error {
+	return models.NewError(models.CodeBadRequest,
+		"this port speaks TLS and the request came in plain HTTP: send it to an https:// URL")
+}
+
+// respond writes e as the last response of an HTTP/1 connection, and logs it.
+func (c *conn) respond(e *models.Error, to recipient) error {
 	to.id = cmp.Or(to.id, rand.Text())
-	c.server.log(context.Background(), e, to, c.RemoteAddr().String())
+	c.server.logError(context.Background(), e, to, c.RemoteAddr().String())
 	_, err := c.Conn.Write(c.server.config.encode(e, to))
 	return err
 }
 
-// log counts a refusal and logs it.
-func (s *Server) log(ctx context.Context, e *models.Error, to requester, remote string) {
-	s.counted.refused.Add(e.Code)
+// logError counts and logs an error response.
+func (s *Server) logError(ctx context.Context, e *models.Error, to recipient, remote string) {
+	s.counters.refused.Add(e.Code)
 	level := slog.LevelInfo
 	if e.Code == models.CodeInternal {
 		level = slog.LevelError
@@ -84,22 +89,22 @@ func (s *Server) log(ctx context.Context, e *models.Error, to requester, remote 
 		slog.String("message", e.Message))
 }
 
-// encode returns e as an answer in HTTP/1.1, for HEAD without its body.
-func (c Config) encode(e *models.Error, to requester) []byte {
-	body, _ := json.Marshal(e) // a number and a string of ours always encode
-	var answer bytes.Buffer
-	answer.WriteString("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n")
-	_ = c.header(len(body), to).Write(&answer) // a buffer takes everything
-	answer.WriteString("\r\n")
-	if !to.bodiless {
-		answer.Write(body)
+// encode returns e as a response in HTTP/1.1, to HEAD without a body.
+func (c Config) encode(e *models.Error, to recipient) []byte {
+	body, _ := json.Marshal(e) // a number and a string always encode
+	var response bytes.Buffer
+	response.WriteString("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n")
+	_ = c.errorHeader(len(body), to).Write(&response) // a buffer does not fail
+	response.WriteString("\r\n")
+	if !to.head {
+		response.Write(body)
 	}
-	return answer.Bytes()
+	return response.Bytes()
 }
 
-// header returns the header of an answer that is an Error (C1.3, C1.6, C3.19) of
-// so many bytes.
-func (c Config) header(length int, to requester) http.Header {
+// errorHeader returns the header of an error response (C1.3, C1.6, C3.19) with a body
+// of that length.
+func (c Config) errorHeader(length int, to recipient) http.Header {
 	header := http.Header{
 		"Content-Type":           {"application/json"},
 		"Content-Length":         {strconv.Itoa(length)},

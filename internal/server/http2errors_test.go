@@ -14,8 +14,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// ask sends a request in HTTP/2 that has these further fields, and returns the header
-// of the answer.
+// ask sends a request in HTTP/2 with further fields, and returns the header of the response.
 func ask(t *testing.T, framer *http2.Framer, stream uint32, fields ...string) *http2.MetaHeadersFrame {
 	t.Helper()
 	var block bytes.Buffer
@@ -40,9 +39,9 @@ func ask(t *testing.T, framer *http2.Framer, stream uint32, fields ...string) *h
 	}
 }
 
-// Pages may read net/http's own answers as well, for which it knows nothing of the
-// request: the origin is that of the request before, which was a preflight.
-func TestOriginOfReplacedAnswers(t *testing.T) {
+// Pages can read replaced responses as well. Their requests are not visible: the origin is
+// that of the request before, which was a preflight.
+func TestOriginOfReplacedResponses(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.CORSHeader = echoOrigin })
 	c := s.dialTLS(t, authority, http2Name).send(http2.ClientPreface)
@@ -76,8 +75,8 @@ func TestOriginOfReplacedAnswers(t *testing.T) {
 	}
 }
 
-// answers writes answers as net/http does: a 200, a 431 of its own and a 400 of its
-// own without a body.
+// answers writes responses as net/http does: of a handler, and a 431 and a bodiless 400 of
+// its own.
 func answers(t *testing.T) []byte {
 	t.Helper()
 	var out, block bytes.Buffer
@@ -111,8 +110,8 @@ func answers(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// However what net/http writes is cut, its own answers are replaced, and no others.
-func TestAnswerFilter(t *testing.T) {
+// net/http's own responses are replaced, and no others, whatever the sizes of its writes.
+func TestResponseFilter(t *testing.T) {
 	t.Parallel()
 	written := answers(t)
 	for size := 1; size <= len(written); size++ {
@@ -120,14 +119,14 @@ func TestAnswerFilter(t *testing.T) {
 		near, far := net.Pipe()
 		_, _ = near.Close(), far.Close()
 		c := &conn{Conn: near, server: New(testConfig())}
-		filter := answerFilter{out: &out, refusal: (&two{Conn: near, conn: c}).refusal}
+		filter := responseFilter{out: &out, replace: (&http2Conn{Conn: near, conn: c}).replace}
 		for rest := written; len(rest) > 0; rest = rest[min(size, len(rest)):] {
 			if n, err := filter.Write(rest[:min(size, len(rest))]); err != nil || n != min(size, len(rest)) {
 				t.Fatal(n, err)
 			}
 		}
-		if len(filter.replace) > 0 {
-			t.Errorf("size %d: %d streams are remembered", size, len(filter.replace))
+		if len(filter.bodies) > 0 {
+			t.Errorf("size %d: %d streams are remembered", size, len(filter.bodies))
 		}
 		status, bodies := map[uint32]string{}, map[uint32]string{}
 		framer := http2.NewFramer(nil, &out)

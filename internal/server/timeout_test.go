@@ -14,8 +14,8 @@ import (
 // impatient makes the site wait for a header no longer than necessary.
 func impatient(_ *site, config *Config) { config.HeaderTimeout = 50 * time.Millisecond }
 
-// Wherever a header stops coming, the client is told the limit; even when the
-// request before has taken the start of it along.
+// An incomplete header gets an Error that names the limit, also if its start was received
+// with the request before.
 func TestSlowHeader(t *testing.T) {
 	t.Parallel()
 	s := start(t, impatient)
@@ -50,7 +50,7 @@ func wantSlow(c *client) {
 	}
 }
 
-// A slow HEAD gets no body either.
+// The response to a slow HEAD has no body.
 func TestSlowHeaderOfHEAD(t *testing.T) {
 	t.Parallel()
 	c := start(t, impatient).dial(t).send(good + "HEAD / HTTP/1.1\r\n")
@@ -59,7 +59,7 @@ func TestSlowHeaderOfHEAD(t *testing.T) {
 	c.wantEnd()
 }
 
-// Nobody is told anything who has asked nothing.
+// A connection without a request gets no response.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	s := start(t, impatient, func(_ *site, config *Config) { config.IdleTimeout = 50 * time.Millisecond })
@@ -80,7 +80,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// The handler learns that a body is too slow, and its answer still goes out.
+// A slow body is a time-out for the handler, whose response is still sent.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
@@ -97,8 +97,8 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// The rest of a body that nobody reads is waited for no longer than the request
-// may take, and what comes after that is not looked at.
+// The rest of an unread body is discarded until RequestTimeout, and no longer. What follows
+// is ignored.
 func TestSlowUnreadBody(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
@@ -111,14 +111,14 @@ func TestSlowUnreadBody(t *testing.T) {
 	}
 }
 
-// A handler that waits has RequestTimeout, and its answer goes out.
+// The context of a handler ends after RequestTimeout, and its response is sent.
 func TestSlowHandler(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
 	s.dial(t).send(host()[:4] + "/wait" + host()[5:]).wantError(503)
 }
 
-// A client that closes its half gets an answer to what it has sent.
+// A client that closes its half gets a response to what it has sent.
 func TestHalfClose(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -158,7 +158,7 @@ func TestHalfClose(t *testing.T) {
 	}
 }
 
-// A client that closes its half while the handler works is not given up.
+// The context of a handler does not end when the client closes its half.
 func TestHalfCloseWhileHandled(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -170,7 +170,7 @@ func TestHalfCloseWhileHandled(t *testing.T) {
 	c.wantEnd()
 }
 
-// A client that is gone harms nobody.
+// A client that disconnects does not affect others.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	s := start(t)

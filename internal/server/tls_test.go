@@ -69,21 +69,21 @@ func do(t *testing.T, c *http.Client, url string) reply {
 	return reply{response, string(content)}
 }
 
-// What net/http refuses is refused with an Error over TLS as well.
+// What net/http refuses gets an Error over TLS as well.
 func TestRefusalsOverTLS(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t)
 	for _, r := range refusals() {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			c := s.dialTLS(t, authority, http1Name)
+			c := s.dialTLS(t, authority, http11Name)
 			go func() { _, _ = io.WriteString(c, r.text) }()
 			c.wantRefusal(r.code)
 		})
 	}
 }
 
-// Plain HTTP to a TLS port is refused in plain HTTP, like any other request.
+// Plain HTTP on a TLS port gets an Error in plain HTTP.
 func TestPlainToTLS(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t)
@@ -100,8 +100,7 @@ func TestPlainToTLS(t *testing.T) {
 	}
 }
 
-// It is read to its end, however long it is, so that the client gets its answer,
-// with what the end of its header says.
+// It is read to its end, so that the client gets the response, for the whole header.
 func TestMuchPlainToTLS(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t)
@@ -122,7 +121,7 @@ func TestMuchPlainToTLS(t *testing.T) {
 	}
 }
 
-// A server that stops does not wait for who has only begun to speak plain HTTP.
+// A shutdown does not wait for an incomplete header in plain HTTP.
 func TestShutdownWithPlainToTLS(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t, func(_ *site, config *Config) { config.HeaderTimeout = time.Hour })
@@ -138,7 +137,7 @@ func TestShutdownWithPlainToTLS(t *testing.T) {
 	}
 }
 
-// A handshake ends in time, also where it is a certificate that it waits for.
+// The time-out of a handshake applies also while it waits for a certificate.
 func TestSlowCertificate(t *testing.T) {
 	t.Parallel()
 	for name, header := range map[string]time.Duration{"header timeout": 50 * time.Millisecond, "stop": time.Hour} {
@@ -170,7 +169,7 @@ func TestSlowCertificate(t *testing.T) {
 	}
 }
 
-// A client that is slow with its handshake loses its connection.
+// A slow handshake is cut off.
 func TestSlowHandshake(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t, func(_ *site, config *Config) { config.HeaderTimeout = 50 * time.Millisecond })
@@ -178,22 +177,21 @@ func TestSlowHandshake(t *testing.T) {
 	s.dial(t).send("\x16\x03\x01\x02\x00\x01\x00").wantEnd()
 }
 
-// A connection that has no place is told so: in HTTP/1.1, whatever it asked for.
-func TestCrowdedOverTLS(t *testing.T) {
+// A connection beyond the limit gets an Error in HTTP/1.1, even if it offers HTTP/2.
+func TestOverLimitOverTLS(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.MaxConnections = 1 })
-	first := s.dialTLS(t, authority, http1Name)
+	first := s.dialTLS(t, authority, http11Name)
 	first.send(good).wantEcho(goodEcho())
-	second := s.dialTLS(t, authority, http2Name, http1Name)
-	if protocol := second.Conn.(*tls.Conn).ConnectionState().NegotiatedProtocol; protocol != http1Name { //nolint:forcetypeassert // dialTLS
+	second := s.dialTLS(t, authority, http2Name, http11Name)
+	if protocol := second.Conn.(*tls.Conn).ConnectionState().NegotiatedProtocol; protocol != http11Name { //nolint:forcetypeassert // dialTLS
 		t.Errorf("%s is spoken", protocol)
 	}
 	second.send(good).wantRefusal(models.CodeUnavailable)
 	first.send(good).wantEcho(goodEcho())
 }
 
-// Requests in flight end when the server stops, in both versions; what comes later
-// finds nobody.
+// Requests in progress finish at a shutdown, in both versions.
 func TestShutdownOverTLS(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
@@ -204,7 +202,7 @@ func TestShutdownOverTLS(t *testing.T) {
 			if answered = make(chan reply, 1); two {
 				go func() { answered <- do(t, webClient(t, authority), s.url("/wait")) }()
 			} else {
-				c := s.dialTLS(t, authority, http1Name).send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi")
+				c := s.dialTLS(t, authority, http11Name).send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi")
 				go func() { answered <- c.reply(http.MethodPost) }()
 			}
 			<-s.entered
@@ -220,7 +218,7 @@ func TestShutdownOverTLS(t *testing.T) {
 	}
 }
 
-// What does not end in time is cut off, also in HTTP/2.
+// What does not finish in time is cut off, also in HTTP/2.
 func TestShutdownCutsOffStreams(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.ShutdownTimeout = 50 * time.Millisecond })
@@ -243,8 +241,7 @@ func TestShutdownCutsOffStreams(t *testing.T) {
 	}
 }
 
-// A handler that panics is answered for in HTTP/2 as well, and the connection
-// stays.
+// A panic gets a response in HTTP/2 as well, and the connection stays open.
 func TestPanicInHTTP2(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t)
@@ -260,20 +257,20 @@ func TestPanicInHTTP2(t *testing.T) {
 	}
 }
 
-// One in a hundred connections may speak HTTP/2; to the others HTTP/1.1 is spoken,
-// until one of the first has gone.
+// One in a hundred connections may use HTTP/2; the others use HTTP/1.1, until one of the
+// first closes.
 func TestTooManyConnectionsOfHTTP2(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.MaxConnections = 2 * maxStreams })
 	spoken := func() (string, *client) {
-		c := s.dialTLS(t, authority, http2Name, http1Name)
+		c := s.dialTLS(t, authority, http2Name, http11Name)
 		return c.Conn.(*tls.Conn).ConnectionState().NegotiatedProtocol, c //nolint:forcetypeassert // dialTLS
 	}
-	s.dialTLS(t, authority, http1Name).send(good).wantEcho(goodEcho()) // takes none of them
+	s.dialTLS(t, authority, http11Name).send(good).wantEcho(goodEcho()) // takes none of them
 	first, leaves := spoken()
 	second, _ := spoken()
 	third, c := spoken()
-	if first != http2Name || second != http2Name || third != http1Name {
+	if first != http2Name || second != http2Name || third != http11Name {
 		t.Fatalf("spoken are %s, %s and %s", first, second, third)
 	}
 	c.send(good).wantEcho(goodEcho())
@@ -289,7 +286,7 @@ func TestTooManyConnectionsOfHTTP2(t *testing.T) {
 	}
 }
 
-// A handshake has an end, also where a client makes it as long as TLS allows.
+// A long handshake is cut off, even if TLS allows it.
 func TestLongHandshake(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t)
@@ -299,7 +296,7 @@ func TestLongHandshake(t *testing.T) {
 	}
 }
 
-// A body that comes too slowly fails in HTTP/2 as it does in HTTP/1.
+// A slow body fails in HTTP/2 as in HTTP/1.
 func TestSlowBodyInHTTP2(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })

@@ -1,0 +1,165 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"strings"
+
+	"plantstore/models"
+)
+
+const (
+	// maxHeaderLines bounds the lines of a header, which cost more memory than their
+	// bytes do.
+	maxHeaderLines = 128
+	// maxLine is how much of a line is kept. The fields that are evaluated are
+	// shorter, or invalid.
+	maxLine = 512
+)
+
+// Errors of [header.scan] and of reading a header.
+var (
+	// errNotHTTP reports a control character in a header. No such header is valid,
+	// and another protocol (TLS, say) may lack the end of line that net/http awaits.
+	errNotHTTP = errors.New("control character in header")
+	// errFolded reports a line that begins with white space and so continues the line
+	// before (RFC 9112, 5.2). Other implementations may see a field, or the end.
+	errFolded = errors.New("folded line in header")
+	// errManyLines reports more than maxHeaderLines. The input was scanned
+	// nevertheless, for [conn.recipient].
+	errManyLines = errors.New("too many lines in header")
+)
+
+// A header is what is known of the header of a request, as far as it was received.
+type header struct {
+	begun            bool // anything but empty lines was received
+	done             bool // the empty line at its end was received
+	head             bool // the method is HEAD
+	contentLength    bool // there is a Content-Length
+	transferEncoding bool // there is a Transfer-Encoding
+	requestID        field
+	origin           field
+
+	lines int    // complete ones
+	line  []byte // the start of the current line, if it came in several pieces
+}
+
+// scan evaluates more of the header, and returns the length of data up to its end.
+func (h *header) scan(data []byte) (n int, err error) {
+	for n < len(data) && !h.done {
+		piece, _, ended := bytes.Cut(data[n:], []byte("\n"))
+		line := piece
+		if len(h.line) > 0 || !ended {
+			h.line = append(h.line, piece[:min(len(piece), maxLine-len(h.line))]...)
+			line = h.line
+		}
+		h.begun = h.begun || len(bytes.Trim(piece, "\r")) > 0
+		if h.lines == 0 {
+			h.head = bytes.HasPrefix(line, []byte("HEAD "))
+		}
+		switch {
+		case h.lines > 0 && len(line) > 0 && isSpace(line[0]):
+			return 0, errFolded
+		case hasControl(piece):
+			return 0, errNotHTTP
+		}
+		n += len(piece)
+		if ended {
+			n++
+			h.endLine(line)
+		}
+	}
+	return n, nil
+}
+
+func isSpace(b byte) bool { return b == ' ' || b == '\t' }
+
+func hasControl(line []byte) bool {
+	for _, b := range line {
+		if b < ' ' && b != '\t' && b != '\r' || b == 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
+// endLine evaluates a complete line.
+func (h *header) endLine(line []byte) {
+	h.line = nil
+	switch {
+	case !h.begun: // empty lines before a request are ignored (RFC 9112, 2.2)
+		return
+	case len(line) == 0 || len(line) == 1 && line[0] == '\r':
+		h.done = true
+		return
+	}
+	if h.lines++; h.lines == 1 {
+		return
+	}
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	switch {
+	case isField(name, "Content-Length"):
+		h.contentLength = true
+	case isField(name, "Transfer-Encoding"):
+		h.transferEncoding = true
+	case isField(name, "X-Request-Id"):
+		h.requestID.add(value, len(line))
+	case isField(name, "Origin"):
+		h.origin.add(value, len(line))
+	}
+}
+
+func isField(got []byte, name string) bool {
+	return len(got) == len(name) && strings.EqualFold(string(got), name)
+}
+
+// A field is the value of a header field that must occur only once.
+type field struct {
+	lines int
+	value string
+}
+
+// add adds a line of that length, which may have been cut off.
+func (f *field) add(value []byte, length int) {
+	f.lines++
+	if f.value = ""; length < maxLine {
+		f.value = string(bytes.Trim(value, " \t\r"))
+	}
+}
+
+// single returns the value if there is exactly one line.
+func (f *field) single() string {
+	if f.lines != 1 {
+		return ""
+	}
+	return f.value
+}
+
+// A recipient is what an error response takes from its request.
+type recipient struct {
+	head   bool   // the method is HEAD: the response has no body
+	id     string // the X-Request-Id, empty if it is missing, repeated or invalid
+	origin string // the Origin, empty if it is missing or repeated
+}
+
+// recipient returns that of the request, as far as it is known.
+func (h *header) recipient() recipient {
+	to := recipient{head: h.head, origin: h.origin.single()}
+	if id := h.requestID.single(); models.SaneRequestID(id) {
+		to.id = id
+	}
+	return to
+}
+
+// recipientOf returns that of a request which net/http has parsed.
+func recipientOf(r *http.Request) recipient {
+	to := recipient{head: r.Method == http.MethodHead}
+	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && models.SaneRequestID(ids[0]) {
+		to.id = ids[0]
+	}
+	if origins := r.Header["Origin"]; len(origins) == 1 {
+		to.origin = origins[0]
+	}
+	return to
+}

@@ -1,0 +1,218 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/net/http/httpguts"
+	"golang.org/x/net/http2/hpack"
+
+	"plantstore/models"
+)
+
+const (
+	// maxStreams bounds the requests at a time on a connection: the minimum that RFC 9113,
+	// 6.5.2, recommends. Because of their memory, that many times fewer connections may
+	// use HTTP/2.
+	maxStreams = 100
+	// windowSize bounds the unread bytes of bodies on a stream and on a connection: the
+	// initial value of HTTP/2 (RFC 9113, 6.9.2).
+	windowSize = 1<<16 - 1
+	// maxFrame bounds an incoming frame: the minimum of HTTP/2.
+	maxFrame = 1 << 14
+	// noTable keeps the headers of responses from referring to earlier ones, so that
+	// [responseFilter] can replace one. 0 would mean the default.
+	noTable = 1
+)
+
+// http2Config returns the limits of HTTP/2.
+func (s *Server) http2Config() *http.HTTP2Config {
+	return &http.HTTP2Config{
+		MaxConcurrentStreams:          maxStreams,
+		MaxReadFrameSize:              maxFrame,
+		MaxReceiveBufferPerConnection: windowSize,
+		MaxReceiveBufferPerStream:     windowSize,
+		MaxEncoderHeaderTableSize:     noTable,
+		WriteByteTimeout:              s.http1.WriteTimeout,
+	}
+}
+
+// An http2Conn is a connection of HTTP/2 between net/http and the client. Malformed requests
+// are errors of the stream or the connection, without a response (RFC 9113, 8.1.1). For a
+// few requests net/http has a response of its own, which a responseFilter replaces.
+type http2Conn struct {
+	net.Conn // TLS
+
+	conn    *conn // with its slots
+	filter  responseFilter
+	release func()
+	origin  atomic.Pointer[string] // of the last request that had one
+
+	mu       sync.Mutex // guards the following
+	clock    frameClock
+	deadline time.Time // of reads, set by net/http
+	applied  time.Time // the deadline of the underlying connection
+}
+
+func newHTTP2Conn(c *conn) *http2Conn {
+	h := &http2Conn{Conn: c.Conn, conn: c}
+	h.filter = responseFilter{out: c.Conn, replace: h.replace}
+	h.release = sync.OnceFunc(func() {
+		c.server.background.Go(func() { _ = c.release() }) // it blocks if the client does not read
+	})
+	return h
+}
+
+// Write implements [io.Writer].
+func (h *http2Conn) Write(p []byte) (int, error) { return h.filter.Write(p) }
+
+// Close implements [io.Closer]. It returns at once.
+func (h *http2Conn) Close() error {
+	h.release()
+	return nil
+}
+
+// Read implements [io.Reader]. What has begun must be complete within HeaderTimeout.
+func (h *http2Conn) Read(p []byte) (int, error) {
+	h.mu.Lock()
+	err := h.applyDeadline()
+	h.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	n, err := h.Conn.Read(p)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.clock.follow(p[:n], time.Now())
+	return n, err
+}
+
+// SetReadDeadline implements [net.Conn].
+func (h *http2Conn) SetReadDeadline(deadline time.Time) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.deadline = deadline
+	return h.applyDeadline()
+}
+
+// applyDeadline sets the earlier of both deadlines. The caller holds h.mu.
+func (h *http2Conn) applyDeadline() error {
+	deadline := h.deadline
+	if !h.clock.since.IsZero() {
+		end := h.clock.since.Add(h.conn.server.config.HeaderTimeout)
+		if deadline.IsZero() || end.Before(deadline) {
+			deadline = end
+		}
+	}
+	if h.applied.Equal(deadline) {
+		return nil
+	}
+	h.applied = deadline
+	return h.Conn.SetReadDeadline(deadline)
+}
+
+// setOrigin remembers the origin of a request for net/http's own responses to later ones,
+// which are not visible here: before a page sends such a request, it sends a preflight
+// (C3.19).
+func (h *http2Conn) setOrigin(origin string) {
+	if last := h.origin.Load(); origin != "" && (last == nil || *last != origin) {
+		h.origin.Store(&origin)
+	}
+}
+
+// replace returns the Error in place of a response of net/http with that status and a body
+// of that length.
+func (h *http2Conn) replace(status, length int) (header []hpack.HeaderField, body []byte) {
+	e := models.NewError(models.CodeBadRequest, "drop HTTP/1.1 headers")
+	if status == int(models.CodeHeaderTooLarge) {
+		e = models.NewError(models.CodeHeaderTooLarge, "the header is too large")
+	}
+	body, _ = json.Marshal(e) // a number and a string always encode
+	body = append(body, bytes.Repeat([]byte(" "), max(0, length-len(body)))...)
+	to := recipient{id: rand.Text()}
+	if origin := h.origin.Load(); origin != nil {
+		to.origin = *origin
+	}
+	h.conn.server.logError(context.Background(), e, to, h.RemoteAddr().String())
+	header = []hpack.HeaderField{{Name: ":status", Value: strconv.Itoa(http.StatusBadRequest)}}
+	for name, values := range h.conn.server.config.errorHeader(len(body), to) {
+		for _, value := range values {
+			header = append(header, hpack.HeaderField{Name: strings.ToLower(name), Value: value})
+		}
+	}
+	return header, body
+}
+
+// handleHTTP2 is the outermost handler in HTTP/2. A request ends with its stream; in HTTP/1
+// a client may close its half and wait for the response.
+func (s *Server) handleHTTP2(w http.ResponseWriter, r *http.Request) {
+	out := &response{ResponseWriter: w, request: r}
+	r.Context().Value(connKey{}).(*http2Conn).setOrigin(recipientOf(r).origin) //nolint:forcetypeassert // see withConn
+	if e := s.config.checkHTTP2(r); e != nil {
+		s.respondHTTP2(r.Context(), out, e)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.config.RequestTimeout)
+	defer cancel()
+	defer func() { s.recovered(ctx, out, recover()) }()
+	s.config.Handler.ServeHTTP(out, r.WithContext(ctx))
+}
+
+// checkHTTP2 returns the Error for a request that net/http refuses in HTTP/1 only, or nil.
+func (c Config) checkHTTP2(r *http.Request) *models.Error {
+	fields := 0
+	for _, values := range r.Header {
+		fields += len(values)
+	}
+	switch {
+	case fields > maxHeaderLines:
+		return c.responseError(models.CodeHeaderTooLarge)
+	case strings.Join(r.Header["Expect"], "") != "": // net/http has removed 100-continue
+		return c.responseError(models.CodeExpectationFailed)
+	case r.Host == "" || !httpguts.ValidHostHeader(r.Host):
+		return models.NewError(models.CodeBadRequest, ":authority: it must name the host of the URL, and perhaps a port")
+	}
+	return nil
+}
+
+// recovered responds for a handler that has panicked with p, if p is not nil.
+func (s *Server) recovered(ctx context.Context, w *response, p any) {
+	switch {
+	case p == nil:
+	case w.begun:
+		panic(p) // net/http resets the stream
+	default:
+		if p != http.ErrAbortHandler { //nolint:errorlint // the very value, as net/http compares it
+			s.config.Logger.LogAttrs(ctx, slog.LevelError, "panic",
+				slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
+		}
+		s.respondHTTP2(ctx, w, s.config.responseError(models.CodeInternal))
+	}
+}
+
+// respondHTTP2 responds with e in place of a handler.
+func (s *Server) respondHTTP2(ctx context.Context, w *response, e *models.Error) {
+	to := recipientOf(w.request)
+	to.id = cmp.Or(to.id, rand.Text())
+	w.request.Header = nil // frees its memory: the client may not read the response for a while
+	s.logError(ctx, e, to, w.request.RemoteAddr)
+	body, _ := json.Marshal(e) // a number and a string always encode
+	clear(w.Header())
+	maps.Copy(w.Header(), s.config.errorHeader(len(body), to))
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = w.Write(body) // net/http drops it for HEAD
+}

@@ -1,0 +1,70 @@
+package server
+
+const (
+	// defaultMaxConnections bounds the connections if the configuration does not.
+	defaultMaxConnections = 10_000
+	// otherFiles are the files that a process needs open besides connections.
+	otherFiles = 64
+)
+
+// ConnectionsWithin returns the largest MaxConnections for a process that may have that
+// many files open. It is not positive if there are too few for any.
+func ConnectionsWithin(files int) int { return (files - otherFiles) / 9 * 8 }
+
+// HTTP2Connections returns how many connections may use HTTP/2 at a time with that
+// MaxConnections: as many as have that many requests together.
+func HTTP2Connections(maxConnections int) int { return max(1, maxConnections/maxStreams) }
+
+// A semaphore holds a token for each slot in use.
+type semaphore chan struct{}
+
+// tryAcquire takes a slot if there is one.
+func (s semaphore) tryAcquire() bool {
+	select {
+	case s <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// release gives a slot back. A nil semaphore has none.
+func (s semaphore) release() {
+	if s != nil {
+		<-s
+	}
+}
+
+// A connLimit bounds the open connections. A connection beyond the regular slots is
+// rejected with an Error, in one of a few extra slots. If those are in use as well,
+// connections wait to be accepted.
+type connLimit struct {
+	regular semaphore
+	extra   semaphore
+	http2   semaphore // those of the regular ones that may use HTTP/2
+}
+
+func newConnLimit(maxConnections int) connLimit {
+	return connLimit{
+		regular: make(semaphore, maxConnections),
+		extra:   make(semaphore, max(1, maxConnections/8)),
+		http2:   make(semaphore, HTTP2Connections(maxConnections)),
+	}
+}
+
+// acquire takes a slot, which the caller must release, and reports whether it is a
+// regular one. It may wait, until draining is closed: then connections that were
+// accepted before the listener closes need none.
+func (l connLimit) acquire(draining <-chan struct{}) (slot semaphore, regular bool) {
+	if l.regular.tryAcquire() {
+		return l.regular, true
+	}
+	select {
+	case l.regular <- struct{}{}:
+		return l.regular, true
+	case l.extra <- struct{}{}:
+		return l.extra, false
+	case <-draining:
+		return nil, false
+	}
+}
