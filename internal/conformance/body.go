@@ -2,7 +2,7 @@ package conformance
 
 import "strings"
 
-// orderCases have two faults each, and show which is found first (C2.8).
+// orderCases have two faults each, and show which is reported (C2.8).
 func orderCases() []Case {
 	const rule = "C2.8"
 	noToken := func(r Request) Request { return r.without("Authorization") }
@@ -18,15 +18,15 @@ func orderCases() []Case {
 		one(rule, "credential before JSON", noToken(post(`{`)), noCredential()),
 		one(rule, "credential before NewPlant", noToken(post(`{}`)), noCredential()),
 		one(rule, "a bad token before everything in the body", post(`{`).replace("Authorization: Bearer a.b.c").replace("Content-Type: text/plain"), badToken()),
-		one(rule, "without a credential, no body is waited for", noToken(post(strings.Repeat(" ", 1000))), noCredential()).cut(1000, ThenListen),
-		one(rule, "without a credential, no body is asked for", noToken(good().with("Expect: 100-continue")), noCredential().uninvited()).cut(37, ThenListen),
-		one(rule, "with a wrong media type, no body is waited for", text(post(strings.Repeat(" ", 1000))), fails(415)).cut(1000, ThenListen),
+		one(rule, "without a credential, no body is waited for", noToken(post(strings.Repeat(" ", 1000))), noCredential()).cut(1000, ThenReceive),
+		one(rule, "without a credential, no body is asked for", noToken(good().with("Expect: 100-continue")), noCredential().uninvited()).cut(37, ThenReceive),
+		one(rule, "with a wrong media type, no body is waited for", text(post(strings.Repeat(" ", 1000))), fails(415)).cut(1000, ThenReceive),
 		one(rule, "media type before size", text(good().replace("Content-Length: 1099511627776")), fails(415)),
 		one(rule, "media type before JSON", text(post(`{`)), fails(415)),
 		one(rule, "media type before NewPlant", text(post(`{}`)), fails(415)),
 		one(rule, "size before JSON", post(`{{fill}}`).sized(1), fails(413)),
 		one(rule, "size before NewPlant", post(`{"tag":"{{fill}}"}`).sized(1), fails(413)),
-		body(rule, "JSON before NewPlant: a fault after a wrong member", `{"id":"1","name":null,"tag":}`, fails(400)),
+		body(rule, "JSON before NewPlant: a fault after a wrong field", `{"id":"1","name":null,"tag":}`, fails(400)),
 		body(rule, "JSON before NewPlant: a duplicate", `{"name":1,"name":1}`, fails(400)),
 		body(rule, "JSON before NewPlant: text behind it", `{} x`, fails(400)),
 		one(rule, "NewPlant before store", good(), fern()).then(post(`{"id":{{id}},"name":null}`), invalid("name")),
@@ -34,8 +34,8 @@ func orderCases() []Case {
 	}
 }
 
-// uninvited forbids the interim answer 100, which asks for the body.
-func (a Answer) uninvited() Answer { a.NoContinue = true; return a }
+// uninvited forbids the interim response 100, which invites the body.
+func (a Response) uninvited() Response { a.NoContinue = true; return a }
 
 // mediaCases are about media types and content codings (C2.9).
 func mediaCases() []Case {
@@ -71,7 +71,7 @@ func mediaCases() []Case {
 	for _, v := range []string{"gzip", "br", "deflate", "zstd", "identity, gzip", "gzip, identity", "x-unknown"} {
 		cases = append(cases, one(rule, "coding "+v, good().with("Content-Encoding: "+v), fails(415)))
 	}
-	return append(cases, one(rule, "two codings in two lines", good().with("Content-Encoding: identity", "Content-Encoding: gzip"), fails(415)))
+	return append(cases, one(rule, "two codings in two fields", good().with("Content-Encoding: identity", "Content-Encoding: gzip"), fails(415)))
 }
 
 // gzipped is a create whose body is {"id":1,"name":"x"}, compressed.
@@ -94,7 +94,7 @@ func sizeCases() []Case {
 		one(rule, "one byte over, in one long name", named.sized(1), fails(413)),
 		one(rule, "over, by white space behind the value", post(`{"id":{{id}},"name":"fern"}{{space}}`).sized(1), fails(413)),
 		one(rule, "exactly the limit, by white space behind the value", post(`{"id":{{id}},"name":"fern"}{{space}}`), fern()),
-		one(rule, "over, by an unknown member", unknown.sized(1000), fails(413)),
+		one(rule, "over, by an unknown field", unknown.sized(1000), fails(413)),
 		one(rule, "three times as long, all of it sent", unknown.sized(more), fails(413)),
 		one(rule, "three times as long, chunked, all of it sent", unknown.chunked(65536).sized(more), fails(413)),
 		one(rule, "announced, not sent", good().replace("Content-Length: 10737418240"), fails(413)),
@@ -115,10 +115,10 @@ func cutCases() []Case {
 		one(rule, "half-closed after a whole value, some white space missing", padded, fails(400)).cut(2, ThenHalfClose).then(good(), fern()),
 		one(rule, "half-closed after a whole value, the last chunk missing", good().chunked(64), fails(400)).cut(5, ThenHalfClose).then(good(), fern()),
 		one(rule, "half-closed within a chunk", good().chunked(64), fails(400)).cut(12, ThenHalfClose).then(good(), fern()),
-		one(rule, "closed in the middle of the value", good(), Answer{}).cut(10, ThenDrop).then(good(), fern()),
-		one(rule, "closed after a whole value, some white space missing", padded, Answer{}).cut(2, ThenDrop).then(good(), fern()),
-		one(rule, "closed after a whole value, the last chunk missing", good().chunked(64), Answer{}).cut(5, ThenDrop).then(good(), fern()),
+		one(rule, "closed in the middle of the value", good(), Response{}).cut(10, ThenDrop).then(good(), fern()),
+		one(rule, "closed after a whole value, some white space missing", padded, Response{}).cut(2, ThenDrop).then(good(), fern()),
+		one(rule, "closed after a whole value, the last chunk missing", good().chunked(64), Response{}).cut(5, ThenDrop).then(good(), fern()),
 		one(rule, "a length longer than the body", good().replace("Content-Length: 1000"), fails(400)).cut(0, ThenHalfClose).then(good(), fern()),
-		one(rule, "a length shorter than the body", good().replace("Content-Length: 10"), fails(400)).last(func(t *Talk) { t.More = true }).then(good(), fern()),
+		one(rule, "a length shorter than the body", good().replace("Content-Length: 10"), fails(400)).last(func(t *Exchange) { t.More = true }).then(good(), fern()),
 	}
 }

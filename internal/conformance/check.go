@@ -14,10 +14,10 @@ import (
 )
 
 // check compares a response with the expected one, and returns all deviations.
-func (h heard) check(a Answer, v values, fresh bool) error {
+func (h received) check(a Response, v values, fresh bool) error {
 	faults := []error{h.checkHeader(a, v)}
 	if a.NoContinue && h.continued {
-		faults = append(faults, errors.New("100 Continue came before the answer"))
+		faults = append(faults, errors.New("100 Continue came before the response"))
 	}
 	for _, piece := range a.Raw {
 		if piece = v.fill(piece); !strings.Contains(string(h.body), piece) {
@@ -37,15 +37,15 @@ func (h heard) check(a Answer, v values, fresh bool) error {
 	return errors.Join(faults...)
 }
 
-func (h heard) checkStatus(want ...int) error {
+func (h received) checkStatus(want ...int) error {
 	if !slices.Contains(want, h.status) {
 		return fmt.Errorf("status %d, want %s", h.status, anyOf(want))
 	}
 	return nil
 }
 
-// checkHeader checks what C1.6 asks of every answer, and what the case asks.
-func (h heard) checkHeader(a Answer, v values) error {
+// checkHeader checks the header fields that C1.6 and the case require.
+func (h received) checkHeader(a Response, v values) error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	if types := h.header.Values("Content-Type"); a.Kind <= KindHead && !slices.Equal(types, []string{"application/json"}) {
@@ -59,7 +59,7 @@ func (h heard) checkHeader(a Answer, v values) error {
 	}
 	for _, name := range []string{"Server", "X-Powered-By"} {
 		if values := h.header.Values(name); len(values) > 0 {
-			fault("%s: %q gives away what serves", name, values)
+			fault("%s: %q reveals the server software", name, values)
 		}
 	}
 	if challenge := h.header.Get("WWW-Authenticate"); a.NoChallenge != "" && strings.Contains(challenge, a.NoChallenge) {
@@ -78,15 +78,14 @@ func (h heard) checkHeader(a Answer, v values) error {
 
 var (
 	saneID = regexp.MustCompile(`^[!-~]{1,200}$`)
-	// insider finds what only the server's programmers know: words of Go, of
-	// its libraries, and paths of files.
-	insider = regexp.MustCompile(`json:|\bmodels\.|\bstruct\b|runtime error|\.go\b|bbolt|strconv|/data/|jsontext|` +
+	// internals matches implementation details: terms of Go and its libraries, file paths.
+	internals = regexp.MustCompile(`json:|\bmodels\.|\bstruct\b|runtime error|\.go\b|bbolt|strconv|/data/|jsontext|` +
 		`\bunmarshal|\bgoroutine|\bpanic\b|\bgin\b|\bjwt\.|net/http|\bint64\b.*\bGo\b|\bEOF\b|\bnil\b|\.db\b|0x[0-9a-f]{6}`)
 )
 
-// checkJSON checks that the answer is a Plant or an Error and nothing else.
-func (h heard) checkJSON(a Answer, v values, fresh bool) error {
-	if a.Known && !fresh {
+// checkJSON checks that the response is exactly a Plant or an Error.
+func (h received) checkJSON(a Response, v values, fresh bool) error {
+	if a.MayBeTaken && !fresh {
 		a.Codes = append(slices.Clone(a.Codes), 409)
 	}
 	if h.status == http.StatusOK {
@@ -100,7 +99,7 @@ func (h heard) checkJSON(a Answer, v values, fresh bool) error {
 	}
 	code, message := h.failure()
 	if message == "" {
-		return fmt.Errorf("the body is no Error: it must have exactly the members error (an int32) and message (not empty)")
+		return fmt.Errorf("the body is not an Error: it must have exactly the fields error (an int32) and message (not empty)")
 	}
 	if !slices.Contains(a.Codes, code) {
 		return fmt.Errorf("error %d, want %s", code, anyOf(a.Codes))
@@ -108,31 +107,30 @@ func (h heard) checkJSON(a Answer, v values, fresh bool) error {
 	return errors.Join(h.checkMessage(a, v, message), h.checkAllow(code), h.checkChallenge(code))
 }
 
-// checkPlant checks the members of the Plant; duplicates and bad UTF-8 are no
-// JSON (C2.10).
-func (h heard) checkPlant(a Answer, v values) error {
+// checkPlant checks the fields of the Plant. Duplicates and bad UTF-8 are not JSON (C2.10).
+func (h received) checkPlant(a Response, v values) error {
 	var got map[string]jsontext.Value
 	if err := json.Unmarshal(h.body, &got); err != nil {
-		return fmt.Errorf("the body is no JSON object: %w", err)
+		return fmt.Errorf("the body is not a JSON object: %w", err)
 	}
 	want := map[string]string{"name": v.fill(a.Name)}
 	if a.Tag != nil {
 		want["tag"] = v.fill(*a.Tag)
 	}
 	if len(got) != len(want) {
-		return fmt.Errorf("the Plant has %d members, want %d", len(got), len(want))
+		return fmt.Errorf("the Plant has %d fields, want %d", len(got), len(want))
 	}
-	for member, text := range want {
+	for field, text := range want {
 		var s string
-		if got[member].Kind() != '"' || json.Unmarshal(got[member], &s) != nil || s != text {
-			return fmt.Errorf("%s is %s, want %s", member, short(string(got[member]), 80), short(quote(text), 80))
+		if got[field].Kind() != '"' || json.Unmarshal(got[field], &s) != nil || s != text {
+			return fmt.Errorf("%s is %s, want %s", field, short(string(got[field]), 80), short(quote(text), 80))
 		}
 	}
 	return nil
 }
 
-// failure returns the members of an Error, or 0 and "" if it is none.
-func (h heard) failure() (code int, message string) {
+// failure returns the fields of an Error, or 0 and "" for any other body.
+func (h received) failure() (code int, message string) {
 	var e struct {
 		Code    *float64 `json:"error"`
 		Message *string  `json:"message"`
@@ -144,29 +142,29 @@ func (h heard) failure() (code int, message string) {
 	return int(*e.Code), *e.Message
 }
 
-func (h heard) checkMessage(a Answer, v values, message string) error {
+func (h received) checkMessage(a Response, v values, message string) error {
 	var faults []error
 	for _, word := range a.Naming {
 		if !hasWord(message, word) {
 			faults = append(faults, fmt.Errorf("the message does not name %s", word))
 		}
 	}
-	for _, word := range a.Silent {
+	for _, word := range a.NotNaming {
 		if hasWord(message, word) {
-			faults = append(faults, fmt.Errorf("the message names %s, with which nothing is wrong", word))
+			faults = append(faults, fmt.Errorf("the message names %s, which is valid", word))
 		}
 	}
-	if found := insider.FindString(message); found != "" {
-		faults = append(faults, fmt.Errorf("the message gives away %q", found))
+	if found := internals.FindString(message); found != "" {
+		faults = append(faults, fmt.Errorf("the message contains the implementation detail %q", found))
 	}
 	if strings.Contains(message, v.token) || len(v.secret) > 0 && strings.Contains(message, string(v.secret)) {
-		faults = append(faults, errors.New("the message gives away a credential"))
+		faults = append(faults, errors.New("the message contains a credential"))
 	}
 	return errors.Join(faults...)
 }
 
-// checkAllow checks that Allow comes with error 405 and with no other.
-func (h heard) checkAllow(code int) error {
+// checkAllow checks that error 405 has the field Allow, and other errors do not.
+func (h received) checkAllow(code int) error {
 	allow := h.header.Get("Allow")
 	if code == 405 && allow == "" || code != 405 && allow != "" {
 		return fmt.Errorf("error %d with Allow %q", code, allow)
@@ -174,9 +172,9 @@ func (h heard) checkAllow(code int) error {
 	return nil
 }
 
-// checkChallenge checks that WWW-Authenticate comes with error 401, and 403
-// perhaps, and with no other.
-func (h heard) checkChallenge(code int) error {
+// checkChallenge checks that error 401 has the field WWW-Authenticate, that error 403
+// may have it, and that other errors do not.
+func (h received) checkChallenge(code int) error {
 	challenge := h.header.Get("WWW-Authenticate")
 	if code == 401 && !strings.HasPrefix(challenge, "Bearer") || code != 401 && code != 403 && challenge != "" {
 		return fmt.Errorf("error %d with WWW-Authenticate %q", code, challenge)
@@ -184,34 +182,34 @@ func (h heard) checkChallenge(code int) error {
 	return nil
 }
 
-// hasWord reports whether a word is in a text, not as part of another word.
+// hasWord reports whether a text contains a word, not as part of another word.
 func hasWord(text, word string) bool {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`).MatchString(text)
 }
 
-// checkTogether checks what only several answers show.
-func checkTogether(c Case, all []heard) error {
-	said, labels := map[string]string{}, map[string]string{} // label to message, and back
+// checkTogether compares the responses of a case with each other.
+func checkTogether(c Case, all []received) error {
+	messages, labels := map[string]string{}, map[string]string{} // by label, by message
 	ids := map[string]bool{}
 	i := 0
-	for _, t := range c.Talks {
+	for _, t := range c.Exchanges {
 		for j, a := range t.Want {
 			if c.Racing > 0 || i >= len(all) {
 				return nil
 			}
 			id := all[i].header.Get("X-Request-Id")
-			if _, asked := t.Want[j].Header["X-Request-Id"]; ids[id] && !asked {
-				return fmt.Errorf("two answers have the X-Request-Id %q", id)
+			if _, fixed := t.Want[j].Header["X-Request-Id"]; ids[id] && !fixed {
+				return fmt.Errorf("two responses have the X-Request-Id %q", id)
 			}
 			ids[id] = true
-			if _, message := all[i].failure(); a.Says != "" {
-				if was, known := said[a.Says]; known && was != message {
-					return fmt.Errorf("messages %q and %q, want the same for both", was, message)
+			if _, message := all[i].failure(); a.Label != "" {
+				if was, known := messages[a.Label]; known && was != message {
+					return fmt.Errorf("messages %q and %q, want the same message", was, message)
 				}
-				if label, known := labels[message]; known && label != a.Says {
-					return fmt.Errorf("message %q for %s and for %s alike", message, label, a.Says)
+				if label, known := labels[message]; known && label != a.Label {
+					return fmt.Errorf("message %q for both %s and %s", message, label, a.Label)
 				}
-				said[a.Says], labels[message] = message, a.Says
+				messages[a.Label], labels[message] = message, a.Label
 			}
 			i++
 		}

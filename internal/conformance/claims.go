@@ -53,7 +53,7 @@ func timeCases() []Case {
 	} {
 		cases = append(cases, one(times, "refused: "+v.name, claiming(v.text), badToken()))
 	}
-	return append(cases, one(times, "accepted: no exp", claiming(`{{{base}}}`), fern()).needs(NeedEndless))
+	return append(cases, one(times, "accepted: no exp", claiming(`{{{base}}}`), fern()).needs(NeedNoExp))
 }
 
 // claimCases are about the JSON of claims and header (C4.23).
@@ -98,7 +98,7 @@ func claimCases() []Case {
 		{"alg twice, first none", `{"alg":"none","alg":"HS256"}`},
 		{"alg twice, last none", `{"alg":"HS256","alg":"none"}`},
 		{"alg twice, once escaped", `{"alg":"HS256","\u0061lg":"HS256"}`},
-		{"an unknown member twice", `{"alg":"HS256","x":1,"x":2}`},
+		{"an unknown field twice", `{"alg":"HS256","x":1,"x":2}`},
 		{"ALG is not alg", `{"ALG":"HS256","typ":"JWT"}`},
 		{"Alg is not alg", `{"Alg":"HS256","typ":"JWT"}`},
 	} {
@@ -124,7 +124,7 @@ func secretCases() []Case {
 	}
 	cases = append(cases, one("C4.24", "the token itself as secret", good().bearing(Token{Key: "{{token}}"}), badToken()))
 	const marker = "marker-of-a-credential"
-	silent := func(a Answer) Answer { a.Silent = []string{marker, encode(marker)}; return a }
+	silent := func(a Response) Response { a.NotNaming = []string{marker, encode(marker)}; return a }
 	return append(cases,
 		one("C4.25", "a bad token is not repeated", good().replace("Authorization: Bearer "+marker), silent(badToken())),
 		one("C4.25", "a bad scheme is not repeated", good().replace("Authorization: Basic "+marker), silent(challenged())),

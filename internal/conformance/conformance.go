@@ -30,8 +30,8 @@ type Options struct {
 	URL string
 	// Token is a credential that the server accepts.
 	Token string
-	// Secret is the server's HS256 secret. Without it, no case that needs a
-	// correctly signed token with odd contents is run.
+	// Secret is the server's HS256 secret. Cases that need a correctly signed token with
+	// unusual contents are run only with it.
 	Secret []byte
 	// Key signs in place of Secret on servers that accept tokens by a public
 	// key. At most one of the two is given.
@@ -46,22 +46,22 @@ type Options struct {
 	MaxBodyBytes int
 	// Leeway is the server's tolerance for exp and nbf; 0 means 5 s.
 	Leeway time.Duration
-	// RequireExp says that the server refuses tokens without exp.
+	// RequireExp means that the server refuses tokens without exp.
 	RequireExp bool
 	// Slow also runs the cases that outwait the server's time-outs.
 	Slow bool
 	// HeaderTimeout and RequestTimeout are the server's limits for reading
 	// the header and the whole request; 0 means 5 s and 30 s.
 	HeaderTimeout, RequestTimeout time.Duration
-	// Timeout is how long one answer may take; 0 means 10 s.
+	// Timeout is how long one response may take; 0 means 10 s.
 	Timeout time.Duration
 	// TLS is used for https; nil means the system's trust in certificates.
 	TLS *tls.Config
-	// HTTP2 speaks HTTP/2 rather than HTTP/1.1. It needs an https URL. What
-	// only HTTP/1.1 can say is reported as not run.
+	// HTTP2 uses HTTP/2 instead of HTTP/1.1. It needs an https URL. Cases that HTTP/2
+	// cannot express are reported as not run.
 	HTTP2 bool
-	// Socket, if not empty, is the path of the Unix socket that is connected
-	// to, in place of the host of URL.
+	// Socket, if not empty, is the path of the Unix socket to connect to, instead of the
+	// host of URL.
 	Socket string
 }
 
@@ -70,7 +70,7 @@ type Key interface {
 	Alg() string // such as RS256
 	Kid() string // empty for none
 	Sign(text string) (signature []byte, err error)
-	PublicPEM() ([]byte, error) // as anybody may know it
+	PublicPEM() ([]byte, error) // the public half
 }
 
 // workers is the number of concurrent cases: enough for a short run, without overloading
@@ -78,9 +78,9 @@ type Key interface {
 const workers = 8
 
 // Run runs every case of [Cases] against the server and returns the outcomes in
-// the table's order. The error is not nil if there is nothing to report on: the
-// options are wrong, the server cannot be reached, or it refuses the token.
-// Deviations are no error; see [Report.Deviations].
+// the table's order. It returns an error if no case can be run: the options are
+// invalid, the server cannot be reached, or it refuses the token. Deviations are not an
+// error; see [Report.Deviations].
 func Run(ctx context.Context, o Options) (Report, error) {
 	return run(ctx, o, Cases())
 }
@@ -99,13 +99,13 @@ func run(ctx context.Context, o Options, cases []Case) (Report, error) {
 	return report, ctx.Err()
 }
 
-// A runner is one run: the options with their defaults, and what is derived
+// A runner runs cases. It holds the options with their defaults, and values derived
 // from them.
 type runner struct {
 	Options
 	network string // to dial in
 	address string // host:port to dial, or the path of a socket
-	values  values // what all cases have in common
+	values  values // common to all cases
 }
 
 // Validate returns an error if the options are invalid.
@@ -181,46 +181,46 @@ func setDefault[T comparable](v *T, value T) {
 	}
 }
 
-// randomID returns the first id of a run, in [2^52, 2^53): ids of two runs do
-// not meet, and an id times 100 is still an int64.
+// randomID returns the first id of a run, in [2^52, 2^53): the ids of two runs do not
+// overlap, and an id times 100 is still an int64.
 func randomID() int64 {
 	var b [8]byte
 	rand.Read(b[:])
 	return 1<<52 + int64(binary.BigEndian.Uint64(b[:])>>12)
 }
 
-// probe finds out at once, and in clear words, if checking makes no sense.
+// probe returns an error if the server cannot be checked at all.
 func (r *runner) probe(ctx context.Context) error {
-	heard, err := r.talk(ctx, one("", "", post(`{"id":{{id}},"name":"probe"}`), plant("probe")).Talks[0], r.values)
+	received, err := r.exchange(ctx, one("", "", post(`{"id":{{id}},"name":"probe"}`), plant("probe")).Exchanges[0], r.values)
 	var code int
 	var message string
-	if len(heard) > 0 {
-		code, message = heard[0].failure()
+	if len(received) > 0 {
+		code, message = received[0].failure()
 	}
 	switch {
 	case code == 401 || code == 403:
 		return fmt.Errorf("%s refuses the token given: %s", r.URL, message)
-	case (len(heard) == 0 || heard[0].status != http.StatusOK) && r.speaksTLS(ctx):
+	case (len(received) == 0 || received[0].status != http.StatusOK) && r.speaksTLS(ctx):
 		return fmt.Errorf("%s speaks TLS: name it by a URL with https", r.URL)
-	case len(heard) == 0:
-		return fmt.Errorf("%s does not answer: %w", r.URL, err)
-	case heard[0].status == http.StatusNotFound || code == 404 || code == 405:
-		return fmt.Errorf("%s has no POST /plants (status %d, error %d): is the URL right?", r.URL, heard[0].status, code)
+	case len(received) == 0:
+		return fmt.Errorf("%s does not respond: %w", r.URL, err)
+	case received[0].status == http.StatusNotFound || code == 404 || code == 405:
+		return fmt.Errorf("%s has no POST /plants (status %d, error %d): is the URL right?", r.URL, received[0].status, code)
 	}
 	return r.probeSigner(ctx)
 }
 
-// probeSigner is probe about the secret or the private key, if there is one. The cases
-// say the rest.
+// probeSigner returns an error if the server refuses tokens signed with the secret or the
+// private key.
 func (r *runner) probeSigner(ctx context.Context) error {
 	if len(r.Secret) == 0 && r.Key == nil {
 		return nil
 	}
-	heard, _ := r.talk(ctx, one("", "", good().bearing(Token{}), fern()).Talks[0], r.values)
-	if len(heard) == 0 {
+	received, _ := r.exchange(ctx, one("", "", good().bearing(Token{}), fern()).Exchanges[0], r.values)
+	if len(received) == 0 {
 		return nil
 	}
-	if code, message := heard[0].failure(); code == 401 {
+	if code, message := received[0].failure(); code == 401 {
 		return fmt.Errorf("%s refuses a token that is signed with the secret or the private key given: %s", r.URL, message)
 	}
 	return nil
@@ -242,20 +242,20 @@ func (r *runner) speaksTLS(ctx context.Context) bool {
 	return true
 }
 
-// all runs the cases, some at a time. A slow case hardly works, so that all of
-// them wait together.
+// all runs the cases, at most workers at a time. Slow cases mostly wait, so they do not
+// count.
 func (r *runner) all(ctx context.Context, cases []Case) []Result {
 	results := make([]Result, len(cases))
-	places := make(chan struct{}, workers)
+	slots := make(chan struct{}, workers)
 	var wg sync.WaitGroup
 	for i, c := range cases {
 		if c.Needs&NeedSlow == 0 {
-			places <- struct{}{}
+			slots <- struct{}{}
 		}
 		wg.Go(func() {
 			results[i] = r.one(ctx, c, r.values.forCase(i))
 			if c.Needs&NeedSlow == 0 {
-				<-places
+				<-slots
 			}
 		})
 	}
@@ -271,9 +271,9 @@ func (r *runner) one(ctx context.Context, c Case, v values) Result {
 		return result
 	}
 	started := time.Now()
-	heard, err := r.perform(ctx, c, v)
+	received, err := r.perform(ctx, c, v)
 	result.Seconds = time.Since(started).Seconds()
-	if err == nil || errors.Is(err, errMayReset) {
+	if err == nil || errors.Is(err, errAllowedReset) {
 		return result
 	}
 	if errors.Is(err, errNotApplicable) {
@@ -282,7 +282,7 @@ func (r *runner) one(ctx context.Context, c Case, v values) Result {
 	}
 	result.Outcome, result.Reason = Failed, v.redact(err.Error())
 	result.Sent, result.Wanted = c.sent(v.shown()), c.wanted(v.shown())
-	for _, h := range heard {
+	for _, h := range received {
 		result.Got = append(result.Got, v.redact(h.String()))
 	}
 	return result
@@ -297,13 +297,13 @@ func (r *runner) missing(n Need) string {
 		what  string
 	}{
 		{NeedSecret, len(r.Secret) > 0 || r.Key != nil, "needs the HS256 secret, or a private key"},
-		{NeedSlow, r.Slow, "waits for time-outs; asked for separately"},
+		{NeedSlow, r.Slow, "waits for time-outs; run only on request"},
 		{NeedTLS, r.values.scheme == "https", "needs an https URL"},
-		{NeedTwo, r.HTTP2, "needs HTTP/2"},
+		{NeedHTTP2, r.HTTP2, "needs HTTP/2"},
 		{NeedOrigin, r.Origin != "", "needs an origin that the server allows"},
 		{NeedForeign, r.Origin != "*", "needs an origin that the server does not allow"},
 		{NeedKey, r.Key != nil, "needs a private key"},
-		{NeedEndless, !r.RequireExp, "needs a server that accepts tokens without exp"},
+		{NeedNoExp, !r.RequireExp, "needs a server that accepts tokens without exp"},
 	} {
 		if n&need.Need != 0 && !need.given {
 			reasons = append(reasons, need.what)
@@ -312,26 +312,26 @@ func (r *runner) missing(n Need) string {
 	return strings.Join(reasons, "; ")
 }
 
-// perform has the talks of a case, one after the other, and checks what comes
-// back. It stops at the first deviation.
-func (r *runner) perform(ctx context.Context, c Case, v values) ([]heard, error) {
-	var all []heard
-	for i, t := range c.Talks {
+// perform runs the exchanges of a case in order and checks the responses. It ends at the
+// first deviation.
+func (r *runner) perform(ctx context.Context, c Case, v values) ([]received, error) {
+	var all []received
+	for i, t := range c.Exchanges {
 		if i == 0 && c.Racing > 0 {
-			heard, err := r.race(ctx, t, c.Racing, v)
-			all = append(all, heard...)
+			received, err := r.race(ctx, t, c.Racing, v)
+			all = append(all, received...)
 			if err != nil {
 				return all, err
 			}
 			continue
 		}
-		heard, err := r.talk(ctx, t, v)
-		for j, h := range heard[:min(len(heard), len(t.Want))] {
+		received, err := r.exchange(ctx, t, v)
+		for j, h := range received[:min(len(received), len(t.Want))] {
 			if e := h.check(t.Want[j], v, r.FreshStore); e != nil {
-				return append(all, heard...), fmt.Errorf("answer %d: %w", len(all)+j+1, e)
+				return append(all, received...), fmt.Errorf("response %d: %w", len(all)+j+1, e)
 			}
 		}
-		all = append(all, heard...)
+		all = append(all, received...)
 		if err != nil {
 			return all, err
 		}
@@ -339,10 +339,10 @@ func (r *runner) perform(ctx context.Context, c Case, v values) ([]heard, error)
 	return all, checkTogether(c, all)
 }
 
-// race has the same talk n times at once. Exactly one may have the first answer
-// wanted; all others must have the second.
-func (r *runner) race(ctx context.Context, t Talk, n int, v values) ([]heard, error) {
-	all := make([]heard, n)
+// race runs the same exchange n times concurrently. Exactly one must get the first
+// expected response, all others the second.
+func (r *runner) race(ctx context.Context, t Exchange, n int, v values) ([]received, error) {
+	all := make([]received, n)
 	errs := make([]error, n)
 	var wg sync.WaitGroup
 	var start sync.WaitGroup
@@ -351,9 +351,9 @@ func (r *runner) race(ctx context.Context, t Talk, n int, v values) ([]heard, er
 		wg.Go(func() {
 			racer := v
 			racer.racer, racer.start = i+1, &start
-			heard, err := r.talk(ctx, Talk{Send: t.Send, Want: t.Want[:1]}, racer)
+			received, err := r.exchange(ctx, Exchange{Send: t.Send, Want: t.Want[:1]}, racer)
 			if errs[i] = err; err == nil {
-				all[i] = heard[0]
+				all[i] = received[0]
 			}
 		})
 	}
@@ -361,7 +361,7 @@ func (r *runner) race(ctx context.Context, t Talk, n int, v values) ([]heard, er
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	won := slices.IndexFunc(all, func(h heard) bool { code, _ := h.failure(); return code == 0 })
+	won := slices.IndexFunc(all, func(h received) bool { code, _ := h.failure(); return code == 0 })
 	winners := 0
 	for i, h := range all {
 		racer := v

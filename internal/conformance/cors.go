@@ -10,28 +10,28 @@ const (
 	foreign = "Origin: " + nowhere
 )
 
-// allowing is an answer that the page of the allowed origin may read.
-func allowing(a Answer) Answer {
+// allowing returns a response that a page of the allowed origin may read.
+func allowing(a Response) Response {
 	return a.header("Access-Control-Allow-Origin", "{{allowed}}")
 }
 
-// barring is an answer without a word for pages of other origins.
-func barring(a Answer) Answer {
+// barring returns a response without CORS fields.
+func barring(a Response) Response {
 	for _, name := range []string{"Origin", "Methods", "Headers", "Credentials"} {
 		a = a.header("Access-Control-Allow-"+name, "")
 	}
 	return a
 }
 
-// preflight is what a browser asks before it sends a create.
+// preflight returns a browser's preflight of a create.
 func preflight(path, origin string) Request {
 	return bare("OPTIONS {{path}}"+path).with(origin, "Access-Control-Request-Method: POST",
 		"Access-Control-Request-Headers: authorization,content-type")
 }
 
-// preflighted is the answer to a preflight.
-func preflighted() Answer {
-	return allowing(Answer{Kind: KindPreflight}).
+// preflighted returns the response to a preflight.
+func preflighted() Response {
+	return allowing(Response{Kind: KindPreflight}).
 		header("Access-Control-Allow-Methods", "~POST").header("Access-Control-Allow-Headers", "~authorization")
 }
 
@@ -69,17 +69,17 @@ func readableErrors() []Case {
 	for _, v := range []struct {
 		name string
 		r    Request
-		a    Answer
+		a    Response
 	}{
 		{"400", post(`{`), fails(400)},
 		{"401", good().without("Authorization"), fails(401).header("Access-Control-Expose-Headers", "~WWW-Authenticate")},
 		{"404", target("{{path}}/nowhere"), fails(404)},
 		{"405", bare("GET {{path}}/plants"), fails(405).header("Access-Control-Expose-Headers", "~Allow")},
-		{"405, for HEAD", bare("HEAD {{path}}/plants"), Answer{Kind: KindHead}},
+		{"405, for HEAD", bare("HEAD {{path}}/plants"), Response{Kind: KindHead}},
 		{"413", post(`{"id":{{id}},"name":"{{fill}}"}`).sized(1), fails(413)},
 		{"415", good().replace("Content-Type: text/plain"), fails(415)},
 		{"422", post(`{}`), fails(422)},
-		{"400, of a request that is no HTTP", bare("POST {{path}}/plants x").with(own), fails(400)},
+		{"400, of a request that is not HTTP", bare("POST {{path}}/plants x").with(own), fails(400)},
 		{"400, of a target with a malformed escape", bare("POST /%zz"), fails(400)},
 		{"400, of a malformed line after the origin", bare("POST {{path}}/plants").with(own, "no colon"), fails(400)},
 		{"400, of a malformed line before the origin", bare("POST {{path}}/plants").with("no colon"), fails(400)},

@@ -64,9 +64,9 @@ func credentialCases() []Case {
 	return cases
 }
 
-// challenged is the answer to a credential of which it may be said either that
+// challenged is the response to a credential of which it may be said either that
 // it is not good or that there is none.
-func challenged() Answer { return fails(401).header("WWW-Authenticate", "~Bearer") }
+func challenged() Response { return fails(401).header("WWW-Authenticate", "~Bearer") }
 
 // tokenCases bend the token given, so that they need no secret (C4.21).
 func tokenCases() []Case {
@@ -133,7 +133,7 @@ func josePartCases() []Case {
 		one(rule, "header and claims padded, and signed so", good().bearing(Token{Padded: true}), badToken()),
 		one(rule, "white space in the header's JSON", signed(" {\n \"alg\" : \"HS256\" } ", ""), fern()),
 		one(rule, "no typ", signed(`{"alg":"HS256"}`, ""), fern()),
-		one(rule, "an unknown header member", signed(`{"alg":"HS256","x-plant":{"a":[1]}}`, ""), fern()),
+		one(rule, "an unknown header field", signed(`{"alg":"HS256","x-plant":{"a":[1]}}`, ""), fern()),
 		one(rule, "very long claims, rightly signed", good().bearing(Token{Claims: `{{{live}},"u":"` + strings.Repeat("x", 20_000) + `"}`}), fern().or(401, 431)),
 	}
 	for _, alg := range []string{"RS256", "PS256", "ES256", "EdDSA", "hs256", "Hs256", "HS256 ", "HS1", "dir", "none"} {

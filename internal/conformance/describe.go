@@ -10,7 +10,7 @@ import (
 // shortLength is the maximum length of a text in a report.
 const shortLength = 160
 
-// short escapes what does not print and cuts out the middle of a long text.
+// short escapes control characters and cuts out the middle of a long text.
 func short(s string, length int) string {
 	if len(s) <= length {
 		return escape(s)
@@ -18,7 +18,7 @@ func short(s string, length int) string {
 	return escape(s[:length*3/4]) + fmt.Sprintf("…(%d bytes)", len(s)) + escape(s[len(s)-length/4:])
 }
 
-// escape writes a text as in a string of Go, without escaping quotes.
+// escape escapes a text as in a Go string, except quotes.
 func escape(s string) string {
 	quoted := quote(s)
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
@@ -37,7 +37,7 @@ func anyOf(codes []int) string {
 // sent describes the requests of a case, with ids but without credentials.
 func (c Case) sent(v values) []string {
 	var lines []string
-	for _, t := range c.Talks {
+	for _, t := range c.Exchanges {
 		for _, r := range t.Send {
 			b, err := r.bytes(v)
 			if err != nil {
@@ -56,7 +56,7 @@ func (c Case) sent(v values) []string {
 // wanted describes the expected responses of a case.
 func (c Case) wanted(v values) []string {
 	var lines []string
-	for _, t := range c.Talks {
+	for _, t := range c.Exchanges {
 		for _, a := range t.Want {
 			lines = append(lines, v.fill(a.describe())+t.outcome())
 		}
@@ -64,7 +64,7 @@ func (c Case) wanted(v values) []string {
 	return lines
 }
 
-// describe says shortly in which way a request differs from any other create.
+// describe returns how a request differs from an ordinary create.
 func (r Request) describe() string {
 	if r.Raw != "" {
 		return code(r.Raw)
@@ -76,7 +76,7 @@ func (r Request) describe() string {
 	standard := standardHeader()
 	lines := r.Header
 	if n := len(lines); n > 20 {
-		parts = append(parts, fmt.Sprintf("%d lines of header like", n))
+		parts = append(parts, fmt.Sprintf("%d header fields like", n))
 		lines = lines[n-1:]
 	}
 	for _, line := range lines {
@@ -131,8 +131,8 @@ func (t Token) describe() string {
 	return strings.Join(parts, ", ")
 }
 
-// describe says shortly what must come back.
-func (a Answer) describe() string {
+// describe returns a short description of a response.
+func (a Response) describe() string {
 	var parts []string
 	switch {
 	case a.Kind == KindHead:
@@ -157,13 +157,13 @@ func (a Answer) describe() string {
 	if a.NoChallenge != "" {
 		parts = append(parts, "WWW-Authenticate without "+code(a.NoChallenge))
 	}
-	if a.Says != "" {
-		parts = append(parts, "saying "+a.Says)
+	if a.Label != "" {
+		parts = append(parts, "saying "+a.Label)
 	}
 	return strings.Join(parts, ", ")
 }
 
-func (a Answer) plant() string {
+func (a Response) plant() string {
 	text := "name " + code(a.Name)
 	if a.Tag != nil {
 		text += ", tag " + code(*a.Tag)
@@ -182,8 +182,8 @@ func describeHeader(name, value string) string {
 	return code(name + ": " + value)
 }
 
-// manner says how requests are sent, if not in the usual way.
-func (t Talk) manner() string {
+// manner describes how requests are sent, if not in the usual way.
+func (t Exchange) manner() string {
 	var parts []string
 	if t.Plain {
 		parts = append(parts, "in plain HTTP")
@@ -198,7 +198,7 @@ func (t Talk) manner() string {
 		parts = append(parts, fmt.Sprintf("without the last %d bytes", t.HoldBack))
 	}
 	switch t.Then {
-	case ThenListen:
+	case ThenReceive:
 	case ThenHalfClose:
 		parts = append(parts, "then half-closed")
 	case ThenDrop:
@@ -210,8 +210,8 @@ func (t Talk) manner() string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// outcome says what becomes of the connection, if that matters.
-func (t Talk) outcome() string {
+// outcome describes the required state of the connection, if any.
+func (t Exchange) outcome() string {
 	switch t.After {
 	case AfterKept:
 		return ", connection kept"
@@ -223,7 +223,7 @@ func (t Talk) outcome() string {
 }
 
 // String returns the response as received.
-func (h heard) String() string {
+func (h received) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s", h.status, short(string(h.body), shortLength))
 	for _, name := range sortedKeys(h.header) {

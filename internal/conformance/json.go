@@ -13,7 +13,7 @@ func grammarCases() []Case {
 	cases := bodies(fern(),
 		variant{"white space of every kind, everywhere", " \t\r\n{ \t\r\n\"id\" \t\r\n: \t\r\n{{id}} \t\r\n, \t\r\n\"name\" \t\r\n: \t\r\n\"fern\" \t\r\n} \t\r\n"},
 		variant{"line feed behind the value", "{\"id\":{{id}},\"name\":\"fern\"}\n"},
-		variant{"literals and empty containers in unknown members", `{"id":{{id}},"name":"fern","a":true,"b":false,"c":null,"d":[],"e":{}}`},
+		variant{"literals and empty containers in unknown fields", `{"id":{{id}},"name":"fern","a":true,"b":false,"c":null,"d":[],"e":{}}`},
 	)
 	cases = append(cases, bodies(fails(400),
 		variant{"no body", ""},
@@ -74,7 +74,7 @@ func grammarCases() []Case {
 	)...)
 }
 
-// numberCases are about what is a number at all (C2.10); what is an integer is
+// numberCases are about the grammar of numbers (C2.10); integers are
 // C2.13.
 func numberCases() []Case {
 	var cases []Case
@@ -84,7 +84,7 @@ func numberCases() []Case {
 	} {
 		cases = append(cases,
 			body(jsonRule, "id "+v, `{"id":`+v+`,"name":"fern"}`, fails(400)),
-			body(jsonRule, "unknown member "+v, `{"id":{{id}},"name":"fern","u":`+v+`}`, fails(400)))
+			body(jsonRule, "unknown field "+v, `{"id":{{id}},"name":"fern","u":`+v+`}`, fails(400)))
 	}
 	for _, v := range []variant{
 		{"1e400", "1e400"},
@@ -99,7 +99,7 @@ func numberCases() []Case {
 		{"with an exponent of 1,000 digits", "1e" + strings.Repeat("9", 1000)},
 		{"beyond 64 bits", "18446744073709551616"},
 	} {
-		cases = append(cases, body(jsonRule, "an unknown member may be a number "+v.name, `{"id":{{id}},"name":"fern","u":`+v.text+`}`, fern()))
+		cases = append(cases, body(jsonRule, "an unknown field may be a number "+v.name, `{"id":{{id}},"name":"fern","u":`+v.text+`}`, fern()))
 	}
 	return cases
 }
@@ -115,21 +115,21 @@ func structureCases() []Case {
 		variant{"name twice", `{"id":{{id}},"name":"fern","name":"fern"}`},
 		variant{"tag twice", `{"id":{{id}},"name":"fern","tag":"a","tag":"b"}`},
 		variant{"name twice, once null", `{"id":{{id}},"name":null,"name":"fern"}`},
-		variant{"an unknown member twice", `{"id":{{id}},"name":"fern","u":1,"u":1}`},
+		variant{"an unknown field twice", `{"id":{{id}},"name":"fern","u":1,"u":1}`},
 		variant{"name twice, once escaped", `{"id":{{id}},"name":"fern","\u006eame":"fern"}`},
 		variant{"id twice, once escaped", `{"\u0069\u0064":{{id}},"name":"fern","id":{{id}}}`},
-		variant{"an unknown member twice, once escaped", `{"id":{{id}},"name":"fern","/":1,"\/":1}`},
-		variant{"twice within an unknown member", `{"id":{{id}},"name":"fern","u":{"a":1,"a":2}}`},
-		variant{"twice deep within an unknown member", `{"id":{{id}},"name":"fern","u":[[{"v":{"a":1,"b":2,"a":3}}]]}`},
+		variant{"an unknown field twice, once escaped", `{"id":{{id}},"name":"fern","/":1,"\/":1}`},
+		variant{"twice within an unknown field", `{"id":{{id}},"name":"fern","u":{"a":1,"a":2}}`},
+		variant{"twice deep within an unknown field", `{"id":{{id}},"name":"fern","u":[[{"v":{"a":1,"b":2,"a":3}}]]}`},
 		variant{"the empty name twice", `{"id":{{id}},"name":"fern","":1,"":2}`},
-		variant{"a thousand members and one of them again", `{"id":{{id}},"name":"fern",` + manyMembers(1000) + `,"m500":1}`},
+		variant{"a thousand fields and one of them again", `{"id":{{id}},"name":"fern",` + manyMembers(1000) + `,"m500":1}`},
 	)
 	cases = append(cases, bodies(fern(),
 		variant{"the same name on different levels", `{"id":{{id}},"name":"fern","u":{"id":1,"name":"x","u":{"id":2}}}`},
 		variant{"the same name in neighbours", `{"id":{{id}},"name":"fern","u":[{"a":1},{"a":1}]}`},
 		variant{"names that differ in case", `{"id":{{id}},"name":"fern","Name":1,"NAME":2,"a":1,"A":2}`},
 		variant{"names that differ in normalisation", "{\"id\":{{id}},\"name\":\"fern\",\"\u00e9\":1,\"e\u0301\":2}"},
-		variant{"a thousand members", `{"id":{{id}},"name":"fern",` + manyMembers(1000) + `}`},
+		variant{"a thousand fields", `{"id":{{id}},"name":"fern",` + manyMembers(1000) + `}`},
 		variant{"arrays 100 deep", nested(100)},
 		variant{"objects 100 deep", `{"id":{{id}},"name":"fern","u":` + strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 101)},
 		variant{"exactly as deep as the bound", nested(9_999)},
@@ -142,11 +142,11 @@ func structureCases() []Case {
 	)...)
 }
 
-// manyMembers are members m0, m1 and so on.
+// manyMembers are fields m0, m1 and so on.
 func manyMembers(n int) string {
-	members := make([]string, n)
-	for i := range members {
-		members[i] = `"m` + strconv.Itoa(i) + `":` + strconv.Itoa(i)
+	fields := make([]string, n)
+	for i := range fields {
+		fields[i] = `"m` + strconv.Itoa(i) + `":` + strconv.Itoa(i)
 	}
-	return strings.Join(members, ",")
+	return strings.Join(fields, ",")
 }

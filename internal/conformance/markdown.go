@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Markdown returns the published document: every rule with its cases, what is
-// sent and what is answered.
+// Markdown returns the published document: every rule with its cases, their requests and
+// expected responses.
 func Markdown() string {
 	var b strings.Builder
 	cases := Cases()
 	fmt.Fprintf(&b, preamble, len(cases), len(Rules()))
 	for _, rule := range Rules() {
-		fmt.Fprintf(&b, "\n## %s %s\n", rule.ID, escapeCell(rule.Says))
+		fmt.Fprintf(&b, "\n## %s %s\n", rule.ID, escapeCell(rule.Text))
 		if rule.Note != "" {
 			fmt.Fprintf(&b, "\n%s\n", escapeCell(rule.Note))
 		}
-		b.WriteString("\n| Case | Sent | Answered |\n|---|---|---|\n")
+		b.WriteString("\n| Case | Request | Expected response |\n|---|---|---|\n")
 		for _, c := range cases {
 			if c.Rule == rule.ID {
 				b.WriteString(c.row())
@@ -33,26 +33,26 @@ const preamble = `# Conformance
 %d cases for %d rules. ` + "`TOKEN=… plantstore conformance --url URL`" + ` runs them against any plant store server.
 The plants that they create stay in its store.
 
-Unless a row says otherwise, what is sent is ` + "`POST /plants`" + ` with ` + "`Host`" + `, ` + "`Authorization: Bearer {{token}}`" + `,
-` + "`Content-Type: application/json`" + ` and ` + "`Content-Length`" + `; the row shows what differs, and the body. Names in double braces stand for
-what is known only when it is sent: ` + "`{{id}}`" + ` is an id that no other case has. What does not
-print is written as in a string of Go, and so is a backslash; what is long is cut. Steps are numbered where there are several; each
-has a connection of its own unless they are said to share one. Every answer is checked for its shape as well: 200 with a Plant or 400
-with an Error, nothing else in them, and the header fields that every answer has.
+Unless a row says otherwise, the request is ` + "`POST /plants`" + ` with ` + "`Host`" + `, ` + "`Authorization: Bearer {{token}}`" + `,
+` + "`Content-Type: application/json`" + ` and ` + "`Content-Length`" + `; the row shows the differences, and the body. Names in double braces stand for
+values that are known only when the request is sent: ` + "`{{id}}`" + ` is an id that no other case uses. Control characters and backslashes
+are escaped as in a Go string; long texts are cut. Several steps are numbered; each uses a new connection unless it says
+otherwise. The form of every response is checked, too: 200 with exactly a Plant, or 400 with exactly an Error, and the header
+fields that every response has.
 
-Needs are given in brackets: *secret* (the HS256 secret, to sign odd tokens), *slow* (the server's time-outs are waited for), *TLS*
-(an https URL), *HTTP/2* (` + "`--http2`" + `), *origin* (an origin that the server allows), *foreign* (one
-that it does not allow). With ` + "`--http2`" + `, everything is said in HTTP/2, over TLS: what only HTTP/1.1 can say, such as a malformed
-request line or a transfer coding, is left out, and whether the connection is kept or closed after an answer does not count, but
-where it must be kept. What is sent at once is answered in any order. Where HTTP/2 itself calls a request malformed, the server may end the stream or the connection with an error
-instead of an answer (RFC 9113, 8.1.1). Of an ` + "`Expect`" + ` with several members, the library that speaks HTTP/2 hides the others where one is
-100-continue: that request is served there, and error 417 in HTTP/1. A case whose needs are not met is reported as not run.
+Requirements are in brackets: *secret* (the HS256 secret, to sign unusual tokens), *slow* (waits for the server's time-outs), *TLS*
+(an https URL), *HTTP/2* (` + "`--http2`" + `), *origin* (an origin that the server allows), *foreign* (an
+origin that it does not allow). With ` + "`--http2`" + `, all requests use HTTP/2 over TLS. Cases that only HTTP/1.1 can express, such as a malformed
+request line or a transfer coding, are not run, and a connection need not be closed after a response. Concurrent requests
+get their responses in any order. If a request is malformed in HTTP/2, the server may end the stream or the connection with an
+error instead of a response (RFC 9113, 8.1.1). Of an ` + "`Expect`" + ` with several members, the HTTP/2 library hides the others if one is
+100-continue: such a request succeeds, but is error 417 in HTTP/1. A case whose requirements are not met is reported as not run.
 `
 
 // row is one row of the document.
 func (c Case) row() string {
-	var sent, answered []string
-	for _, t := range c.Talks {
+	var sent, expected []string
+	for _, t := range c.Exchanges {
 		for i, r := range t.Send {
 			line := r.describe()
 			if i > 0 {
@@ -65,7 +65,7 @@ func (c Case) row() string {
 		}
 		for i, a := range t.Want {
 			line := a.describe()
-			if a.Known {
+			if a.MayBeTaken {
 				line += " (or error 409 unless the store is fresh)"
 			}
 			if i == len(t.Want)-1 {
@@ -74,17 +74,17 @@ func (c Case) row() string {
 			if t.Resets {
 				line += " (in HTTP/2: or a stream error)"
 			}
-			answered = append(answered, line)
+			expected = append(expected, line)
 		}
 		if len(t.Want) == 0 {
-			answered = append(answered, "nothing is listened to")
+			expected = append(expected, "no response is read")
 		}
 	}
 	if c.Racing > 0 {
-		sent[0] = fmt.Sprintf("%d times at once: %s", c.Racing, sent[0])
-		answered[0], answered[1] = "exactly one "+answered[0], "all others "+answered[1]
+		sent[0] = fmt.Sprintf("%d times concurrently: %s", c.Racing, sent[0])
+		expected[0], expected[1] = "exactly one "+expected[0], "all others "+expected[1]
 	}
-	return fmt.Sprintf("| %s%s | %s | %s |\n", escapeCell(c.Name), c.Needs.brackets(), numbered(sent), numbered(answered))
+	return fmt.Sprintf("| %s%s | %s | %s |\n", escapeCell(c.Name), c.Needs.brackets(), numbered(sent), numbered(expected))
 }
 
 // numbered joins lines, numbered if there are several.
@@ -103,7 +103,7 @@ func (n Need) brackets() string {
 	for _, need := range []struct {
 		Need
 		name string
-	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}, {NeedKey, "key"}, {NeedTwo, "HTTP/2"}} {
+	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}, {NeedKey, "key"}, {NeedHTTP2, "HTTP/2"}} {
 		if n&need.Need != 0 {
 			names = append(names, need.name)
 		}

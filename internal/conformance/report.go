@@ -15,7 +15,7 @@ import (
 	"plantstore/internal/printable"
 )
 
-// An Outcome is what became of one case.
+// An Outcome is the outcome of a case.
 type Outcome string
 
 // The outcomes of a case.
@@ -30,7 +30,7 @@ type Result struct {
 	Rule    string  `json:"rule"`
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome"`
-	// Reason is what is wrong, or why the case was not run.
+	// Reason is the deviation, or why the case was not run.
 	Reason string `json:"reason,omitzero"`
 	// Sent, Got and Wanted show a failed case, shortened and escaped, with
 	// placeholders for credentials.
@@ -41,7 +41,7 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// A Report is what one run found.
+// A Report is the report of a run.
 type Report struct {
 	Target  string    `json:"target"`
 	Started time.Time `json:"started"`
@@ -50,8 +50,8 @@ type Report struct {
 	Results []Result `json:"results"`
 }
 
-// Deviations returns the number of failed cases. The server keeps the contract,
-// as far as the cases that were run can tell, if it is 0.
+// Deviations returns the number of failed cases. If it is 0, the server conforms to the
+// contract as far as the cases show that were run.
 func (r Report) Deviations() int { return r.tally("")[Failed] }
 
 // tally counts the outcomes of a rule, or of all.
@@ -71,7 +71,7 @@ func (r Report) WriteText(w io.Writer) error {
 	out := &printer{w: w}
 	for _, rule := range Rules() {
 		if n := r.tally(rule.ID); len(n) > 0 {
-			out.printf("%-4s  %-6s %s  %s\n", verdict(n), rule.ID, counts(n), rule.Says)
+			out.printf("%-4s  %-6s %s  %s\n", verdict(n), rule.ID, counts(n), rule.Text)
 		}
 	}
 	for _, result := range r.Results {
@@ -128,7 +128,7 @@ func (p *printer) printf(format string, args ...any) {
 
 func (p *printer) failure(r Result) {
 	p.printf("\nFAIL  %s  %s\n", r.Rule, r.Name)
-	for reason := range strings.SplitSeq(r.Reason, "\n") { // indented, as what a server has sent may be in it
+	for reason := range strings.SplitSeq(r.Reason, "\n") { // indented, because it may contain text from the server
 		p.printf("  %s\n", printable.Line(reason))
 	}
 	for _, part := range []struct {
@@ -207,7 +207,7 @@ func (r Report) WriteJUnit(w io.Writer) error {
 
 func (r Report) junit(rule Rule, n map[Outcome]int) junitSuite {
 	suite := junitSuite{
-		Name: rule.ID + " " + rule.Says, Failures: n[Failed], Skipped: n[NotRun],
+		Name: rule.ID + " " + rule.Text, Failures: n[Failed], Skipped: n[NotRun],
 		Tests: n[Passed] + n[Failed] + n[NotRun],
 	}
 	for _, result := range r.Results {

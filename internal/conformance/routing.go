@@ -76,7 +76,7 @@ func methodCases() []Case {
 		cases = append(cases, one(rule, method+" with a good body creates nothing", good().line(method+" {{path}}/plants HTTP/1.1"), notAllowed()).then(good(), fern()))
 	}
 	return append(cases,
-		one(rule, "HEAD", bare("HEAD {{path}}/plants"), Answer{Kind: KindHead}.header("Allow", "~POST")).kept(),
+		one(rule, "HEAD", bare("HEAD {{path}}/plants"), Response{Kind: KindHead}.header("Allow", "~POST")).kept(),
 		one(rule, "CONNECT", bare("CONNECT {{path}}/plants"), notAllowed()),
 		one(rule, "a method is not overridden by a header", good().with("X-HTTP-Method-Override: DELETE"), fern()),
 		one(rule, "a method is not overridden by the query", target("{{path}}/plants?_method=DELETE"), fern()),

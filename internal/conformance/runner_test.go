@@ -16,15 +16,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A reply is an answer of a server under test, before it is sent.
+// A reply is a response of a server under test, before it is sent.
 type reply struct {
 	status int
 	header map[string]string
 	body   string
 }
 
-// tiny is as much of a plant store as these tests need. A fault changes its
-// replies before they are sent.
+// tiny is a minimal plant store. fault changes its replies before they are sent.
 type tiny struct {
 	fault func(*http.Request, *reply)
 
@@ -34,7 +33,7 @@ type tiny struct {
 }
 
 func (s *tiny) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a := s.answer(r)
+	a := s.response(r)
 	n := s.seen.Add(1)
 	a.header["Content-Type"] = "application/json"
 	a.header["X-Content-Type-Options"] = "nosniff"
@@ -49,7 +48,7 @@ func (s *tiny) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, a.body)
 }
 
-func (s *tiny) answer(r *http.Request) *reply {
+func (s *tiny) response(r *http.Request) *reply {
 	if r.Header.Get("Authorization") != "Bearer good" {
 		return &reply{400, map[string]string{"WWW-Authenticate": "Bearer"}, `{"error":401,"message":"send a token"}`}
 	}
@@ -75,7 +74,7 @@ func (s *tiny) answer(r *http.Request) *reply {
 	return &reply{400, map[string]string{}, `{"error":409,"message":"the id is taken by a different plant"}`}
 }
 
-// serveTiny starts a server with this fault, if any.
+// serveTiny starts a server with a fault, if any.
 func serveTiny(t *testing.T, fault func(*http.Request, *reply)) Options {
 	t.Helper()
 	s := httptest.NewServer(&tiny{fault: fault, plants: map[int64]string{}})
@@ -93,7 +92,7 @@ func runOne(t *testing.T, o Options, c Case) Result {
 	return report.Results[0]
 }
 
-func TestRunnerPassesAGoodServer(t *testing.T) {
+func TestRunConformingServer(t *testing.T) {
 	t.Parallel()
 	o := serveTiny(t, nil)
 	for _, c := range []Case{
@@ -104,14 +103,14 @@ func TestRunnerPassesAGoodServer(t *testing.T) {
 		one("C1.3", "chunked", good().chunked(4), fern()),
 		one("C1.5", "naming", post(`{}`), invalid("id", "name")),
 		one("C2.8", "no credential", good().without("Authorization"), noCredential()),
-		one("C5.27", "identical, then different", good(), fern()).then(good(), fails(409).says("identical")).
-			then(post(`{"id":{{id}},"name":"moss"}`), fails(409).says("different")).then(good(), fails(409).says("identical")),
+		one("C5.27", "identical, then different", good(), fern()).then(good(), fails(409).labelled("identical")).
+			then(post(`{"id":{{id}},"name":"moss"}`), fails(409).labelled("different")).then(good(), fails(409).labelled("identical")),
 		one("C5.27", "pipelined", good(), fern()).again(good(), fails(409)).pipelined(),
 		one("C5.27", "on one connection", good(), fern()).again(good(), fails(409)),
 		racing("some", 8, good(), fern()),
-		one("C2.16", "dropped", good(), Answer{}).cut(5, ThenDrop).then(good(), fern()),
-		one("C2.13", "a well-known id", post(`{"id":7,"name":"edge"}`), plant("edge").known()),
-		one("C2.13", "a well-known id, taken by now", post(`{"id":7,"name":"edge"}`), plant("edge").known()),
+		one("C2.16", "dropped", good(), Response{}).cut(5, ThenDrop).then(good(), fern()),
+		one("C2.13", "a well-known id", post(`{"id":7,"name":"edge"}`), plant("edge").mayBeTaken()),
+		one("C2.13", "a well-known id, taken by now", post(`{"id":7,"name":"edge"}`), plant("edge").mayBeTaken()),
 	} {
 		if r := runOne(t, o, c); r.Outcome != Passed {
 			t.Errorf("%s: %s %s, want passed", c.Name, r.Outcome, r.Reason)
@@ -119,7 +118,7 @@ func TestRunnerPassesAGoodServer(t *testing.T) {
 	}
 }
 
-// A faulty server, a case that shows the fault, and what must be said of it.
+// A faulty server, a case that finds the fault, and part of the reported reason.
 type faulty struct {
 	fault func(*http.Request, *reply)
 	c     Case
@@ -128,7 +127,7 @@ type faulty struct {
 
 func faultyServers() map[string]faulty {
 	create, refused := one("C1.2", "create", good(), fern()), one("C1.5", "refused", post(`{}`), invalid("id", "name"))
-	twice := create.then(good(), fails(409).says("identical")).then(post(`{"id":{{id}},"name":"moss"}`), fails(409).says("different"))
+	twice := create.then(good(), fails(409).labelled("identical")).then(post(`{"id":{{id}},"name":"moss"}`), fails(409).labelled("different"))
 	set := func(name, value string) func(*http.Request, *reply) {
 		return func(_ *http.Request, a *reply) { a.header[name] = value }
 	}
@@ -144,9 +143,9 @@ func faultyServers() map[string]faulty {
 		"no content type":        {set("Content-Type", "text/plain"), create, "Content-Type"},
 		"content type with set":  {set("Content-Type", "application/json; charset=utf-8"), create, "Content-Type"},
 		"no request id":          {drop("X-Request-Id"), create, "X-Request-Id"},
-		"one request id":         {set("X-Request-Id", "same"), twice, "two answers have the X-Request-Id"},
+		"one request id":         {set("X-Request-Id", "same"), twice, "two responses have the X-Request-Id"},
 		"sniffing":               {drop("X-Content-Type-Options"), create, "nosniff"},
-		"says what serves":       {set("Server", "tiny/1"), create, "gives away what serves"},
+		"names the software":     {set("Server", "tiny/1"), create, "reveals the server software"},
 		"Allow out of place":     {set("Allow", "POST"), refused, "with Allow"},
 		"challenge out of place": {set("WWW-Authenticate", "Bearer"), refused, "with WWW-Authenticate"},
 		"no challenge": {
@@ -155,36 +154,36 @@ func faultyServers() map[string]faulty {
 		"challenge with error": {
 			set("WWW-Authenticate", `Bearer error="invalid_token"`), one("C1.6", "", good().without("Authorization"), noCredential()), "without error=",
 		},
-		"id echoed":           {edit(`{"name"`, `{"id":1,"name"`), create, "the Plant has 2 members"},
-		"tag invented":        {edit(`}`, `,"tag":null}`), create, "the Plant has 2 members"},
-		"another name":        {edit("fern", "Fern"), create, "name is"},
-		"a duplicate":         {edit(`}`, `,"name":"fern"}`), create, "no JSON object"},
-		"no JSON":             {edit(`}`, ``), create, "no JSON object"},
-		"two values":          {edit(`}`, `}{}`), create, "no JSON object"},
-		"another error":       {edit("422", "400"), refused, "error 400, want 422"},
-		"error a string":      {edit("422", `"422"`), refused, "no Error"},
-		"error a fraction":    {edit("422", "422.5"), refused, "no Error"},
-		"error beyond int32":  {edit("422", "4220000000"), refused, "no Error"},
-		"a third member":      {edit(`}`, `,"details":[]}`), refused, "no Error"},
-		"an empty message":    {func(_ *http.Request, a *reply) { a.body = `{"error":422,"message":""}` }, refused, "no Error"},
-		"members in capitals": {edit(`"message"`, `"Message"`), refused, "no Error"},
-		"a member not named":  {edit("name: is required", "more"), refused, "does not name name"},
-		"a member too many":   {edit("id:", "tag and id:"), refused, "names tag"},
-		"inside knowledge":    {edit("id:", "models.NewPlant id:"), refused, "gives away"},
-		"a library's words":   {edit("id:", "json: cannot unmarshal; id:"), refused, "gives away"},
-		"a credential":        {edit("id:", "for good: id:"), refused, "gives away a credential"},
+		"id echoed":          {edit(`{"name"`, `{"id":1,"name"`), create, "the Plant has 2 fields"},
+		"tag invented":       {edit(`}`, `,"tag":null}`), create, "the Plant has 2 fields"},
+		"another name":       {edit("fern", "Fern"), create, "name is"},
+		"a duplicate":        {edit(`}`, `,"name":"fern"}`), create, "not a JSON object"},
+		"no JSON":            {edit(`}`, ``), create, "not a JSON object"},
+		"two values":         {edit(`}`, `}{}`), create, "not a JSON object"},
+		"another error":      {edit("422", "400"), refused, "error 400, want 422"},
+		"error a string":     {edit("422", `"422"`), refused, "not an Error"},
+		"error a fraction":   {edit("422", "422.5"), refused, "not an Error"},
+		"error beyond int32": {edit("422", "4220000000"), refused, "not an Error"},
+		"a third field":      {edit(`}`, `,"details":[]}`), refused, "not an Error"},
+		"an empty message":   {func(_ *http.Request, a *reply) { a.body = `{"error":422,"message":""}` }, refused, "not an Error"},
+		"fields in capitals": {edit(`"message"`, `"Message"`), refused, "not an Error"},
+		"a field not named":  {edit("name: is required", "more"), refused, "does not name name"},
+		"a field too many":   {edit("id:", "tag and id:"), refused, "names tag"},
+		"inside knowledge":   {edit("id:", "models.NewPlant id:"), refused, "contains"},
+		"a library's words":  {edit("id:", "json: cannot unmarshal; id:"), refused, "contains"},
+		"a credential":       {edit("id:", "for good: id:"), refused, "contains a credential"},
 		"refused, but it was good": {
 			func(_ *http.Request, a *reply) { *a = reply{400, a.header, `{"error":503,"message":"no"}`} }, create, "error 503, want 200",
 		},
 		"accepted, but it was bad": {
 			func(_ *http.Request, a *reply) { *a = reply{200, a.header, `{"name":"fern"}`} }, refused, "200, want error 422",
 		},
-		"identical and different alike":  {edit("a different", "an identical"), twice, "alike"},
+		"identical and different alike":  {edit("a different", "an identical"), twice, "for both"},
 		"two winners":                    {func(_ *http.Request, a *reply) { *a = reply{200, a.header, `{"name":"fern"}`} }, racing("", 4, good(), fern()), "4 of 4 racing creates got 200"},
 		"no winner":                      {func(_ *http.Request, a *reply) { *a = reply{400, a.header, `{"error":409,"message":"no"}`} }, racing("", 4, good(), fern()), "0 of 4 racing creates got 200"},
 		"closes":                         {set("Connection", "close"), create.kept(), "not kept"},
-		"keeps":                          {nil, create.last(func(t *Talk) { t.After = AfterClosed }), "still open"},
-		"panics":                         {func(*http.Request, *reply) { panic(http.ErrAbortHandler) }, create, "closed without an answer"},
+		"keeps":                          {nil, create.last(func(t *Exchange) { t.After = AfterClosed }), "still open"},
+		"panics":                         {func(*http.Request, *reply) { panic(http.ErrAbortHandler) }, create, "closed without a response"},
 		"asks for a body it will refuse": {nil, one("", "", good().with("Expect: 100-continue"), fern().uninvited()), "100 Continue came"},
 		"a header that is not there":     {nil, one("", "", good(), fern().header("Location", "/x")), "Location is"},
 		"a piece that is not there":      {nil, one("", "", good(), fern().raw("moss")), "lacks"},
@@ -192,14 +191,14 @@ func faultyServers() map[string]faulty {
 	}
 }
 
-func TestRunnerFindsWhatIsWrong(t *testing.T) {
+func TestRunFindsDeviations(t *testing.T) {
 	t.Parallel()
 	for name, test := range faultyServers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := serveTiny(t, test.fault)
 			if name == "keeps" {
-				o.Timeout = 5 * time.Second // nothing is to come, but the connection on a busy machine
+				o.Timeout = 5 * time.Second // a busy machine needs time to connect
 			}
 			r, err := newRunner(o)
 			if err != nil {
@@ -216,7 +215,7 @@ func TestRunnerFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestRunSaysAtOnceWhatMakesNoSense(t *testing.T) {
+func TestRunCannotStart(t *testing.T) {
 	t.Parallel()
 	o := serveTiny(t, nil)
 	closed := httptest.NewServer(http.NotFoundHandler())
@@ -244,7 +243,7 @@ func TestRunSaysAtOnceWhatMakesNoSense(t *testing.T) {
 		"no scheme":      {func(o *Options) { o.URL = "localhost:8080" }, "want http://host"},
 		"no token":       {func(o *Options) { o.Token = "" }, "token"},
 		"negative limit": {func(o *Options) { o.MaxBodyBytes = -1 }, "negative"},
-		"nobody there":   {func(o *Options) { o.URL = closed.URL }, "does not answer"},
+		"no server":      {func(o *Options) { o.URL = closed.URL }, "does not respond"},
 		"no such path":   {func(o *Options) { o.URL = another.URL }, "has no POST /plants"},
 		"no origin":      {func(o *Options) { o.Origin = "foo" }, `origin "foo": want`},
 		"no bare origin": {func(o *Options) { o.Origin = "https://a/" }, `origin "https://a/": want`},
@@ -260,8 +259,8 @@ func TestRunSaysAtOnceWhatMakesNoSense(t *testing.T) {
 	}
 }
 
-// A server that stops in the middle of a run must not make it hang, or pass.
-func TestRunAgainstAServerThatGoesAway(t *testing.T) {
+// A server that exits during a run must make the run neither hang nor pass.
+func TestRunServerExits(t *testing.T) {
 	t.Parallel()
 	var once sync.Once
 	var s *httptest.Server
@@ -290,13 +289,13 @@ func TestRunSpeaksTLS(t *testing.T) {
 	if r := runOne(t, o, one("C1.2", "", good(), fern()).cut(0, ThenHalfClose)); r.Outcome != Passed {
 		t.Errorf("%s %s", r.Outcome, r.Reason)
 	}
-	plain := one("C1.3", "", good(), fails(400)).last(func(t *Talk) { t.Plain = true }).needs(NeedTLS)
+	plain := one("C1.3", "", good(), fails(400)).last(func(t *Exchange) { t.Plain = true }).needs(NeedTLS)
 	if r := runOne(t, o, plain); r.Outcome != Failed || len(r.Got) != 1 {
-		t.Errorf("%s %q, want failed: net/http answers with text", r.Outcome, r.Got)
+		t.Errorf("%s %q, want failed: net/http responses with text", r.Outcome, r.Got)
 	}
 }
 
-func TestNeedsThatAreNotMet(t *testing.T) {
+func TestUnmetRequirements(t *testing.T) {
 	t.Parallel()
 	o := serveTiny(t, nil)
 	for _, c := range Cases() {
@@ -312,8 +311,8 @@ func TestNeedsThatAreNotMet(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]Case{
-		"the token is no JWT":  one("", "", good().bearing(Token{Given: true, Bend: flipBit}), badToken()),
-		"the limit is too low": one("", "", post(strings.Repeat(" ", 2<<20)), fails(400)),
+		"the token is not a JWT": one("", "", good().bearing(Token{Given: true, Bend: flipBit}), badToken()),
+		"the limit is too low":   one("", "", post(strings.Repeat(" ", 2<<20)), fails(400)),
 	} {
 		if r := runOne(t, o, c); r.Outcome != NotRun {
 			t.Errorf("%s: %s, want not run", name, r.Outcome)
@@ -321,7 +320,7 @@ func TestNeedsThatAreNotMet(t *testing.T) {
 	}
 }
 
-// Nothing that a run shows may have a credential in it (C4.25).
+// No report contains a credential (C4.25).
 func TestReportHasNoCredentials(t *testing.T) {
 	t.Parallel()
 	o := serveTiny(t, func(_ *http.Request, a *reply) {

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testSecret = "0123456789abcdef0123456789abcdef"
 
-// patient and hasty are the time-outs of the server under test: for most cases
-// so long that they never matter, for the slow ones short.
+// patient and hasty are the time-outs of the server under test: so long that most cases
+// never reach them, and short for the slow cases.
 const (
 	patient = time.Minute
 	hasty   = 4 * time.Second
@@ -65,7 +65,7 @@ func startSecureServer(t *testing.T, timeout time.Duration) Options {
 	return o
 }
 
-// A setup is how the server under test is set up.
+// A setup is the configuration of the server under test.
 type setup struct {
 	signer    auth.Signer         // of tokens
 	key       auth.Key            // that verifies them
@@ -133,13 +133,13 @@ func (s setup) start(t *testing.T) Options {
 	}
 }
 
-// slowOrNot returns the cases that outwait time-outs, or those that do not.
+// slowOrNot returns the cases that wait for time-outs, or all others.
 func slowOrNot(slow bool) []Case {
 	return slices.DeleteFunc(Cases(), func(c Case) bool { return (c.Needs&NeedSlow != 0) != slow })
 }
 
-// wantNoDeviation also checks that no case was left out but for what the server
-// under test does not have.
+// wantNoDeviation also checks that only cases were not run whose requirements the server
+// does not meet.
 func wantNoDeviation(t *testing.T, o Options, cases []Case) {
 	t.Helper()
 	apart := []string{"needs HTTP/2", "needs a private key"}
@@ -147,7 +147,7 @@ func wantNoDeviation(t *testing.T, o Options, cases []Case) {
 		apart = append(apart, "needs an https URL")
 	}
 	if o.HTTP2 {
-		apart = []string{errOnlyOne.Error(), "needs a private key"}
+		apart = []string{errHTTP1Only.Error(), "needs a private key"}
 	}
 	report, err := run(t.Context(), o, cases)
 	if err != nil {
@@ -167,7 +167,7 @@ func wantNoDeviation(t *testing.T, o Options, cases []Case) {
 	}
 }
 
-func TestServerKeepsTheContract(t *testing.T) {
+func TestConformance(t *testing.T) {
 	t.Parallel()
 	o := startServer(t, patient, "https://docs.test")
 	wantNoDeviation(t, o, slowOrNot(false))
@@ -175,8 +175,8 @@ func TestServerKeepsTheContract(t *testing.T) {
 	wantNoDeviation(t, o, slices.Concat(wellKnownIDs(), storeCases())) // a run can be repeated
 }
 
-// The rules of the credential hold for tokens by private keys just as well.
-func TestServerKeepsTheContractWithPrivateKeys(t *testing.T) {
+// The rules of the credential hold for tokens signed with private keys, too.
+func TestConformanceWithPrivateKeys(t *testing.T) {
 	t.Parallel()
 	cases := slices.DeleteFunc(Cases(), func(c Case) bool { return !strings.HasPrefix(c.Rule, "C4.") })
 	for alg, kid := range map[string]string{"RS256": "", "PS512": "", "ES256": "one", "EdDSA": "two"} {
@@ -205,8 +205,8 @@ func TestServerKeepsTheContractWithPrivateKeys(t *testing.T) {
 	}
 }
 
-// keyPair returns a new private key for an algorithm, and the key that verifies what it
-// signs, by way of files, as an operator makes them.
+// keyPair returns a new private key for an algorithm and its verification key, both read
+// from files as an operator creates them.
 func keyPair(t *testing.T, alg, kid string) (*auth.PrivateKey, auth.Key) {
 	t.Helper()
 	var signer crypto.Signer
@@ -249,7 +249,7 @@ func keyPair(t *testing.T, alg, kid string) (*auth.PrivateKey, auth.Key) {
 	return private, keys[0]
 }
 
-func TestServerKeepsTheContractWhenClientsAreSlow(t *testing.T) {
+func TestConformanceSlow(t *testing.T) {
 	t.Parallel()
 	o := startServer(t, hasty, "https://docs.test")
 	o.Slow = true
@@ -257,7 +257,7 @@ func TestServerKeepsTheContractWhenClientsAreSlow(t *testing.T) {
 }
 
 // Over TLS, the same holds for HTTP/1.1 and for HTTP/2.
-func TestServerKeepsTheContractOverTLS(t *testing.T) {
+func TestConformanceOverTLS(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
 		t.Run(name, func(t *testing.T) {
@@ -275,8 +275,8 @@ func TestServerKeepsTheContractOverTLS(t *testing.T) {
 	}
 }
 
-// With CORS off, no origin is allowed, and with *, each is.
-func TestServerKeepsTheContractForAllOriginsAndNone(t *testing.T) {
+// With CORS off, no origin is allowed; with *, all are.
+func TestConformanceCORS(t *testing.T) {
 	t.Parallel()
 	for origin, needless := range map[string]Need{"*": NeedForeign, "": NeedOrigin} {
 		cases := slices.DeleteFunc(corsCases(), func(c Case) bool { return c.Needs&needless != 0 })
@@ -284,19 +284,19 @@ func TestServerKeepsTheContractForAllOriginsAndNone(t *testing.T) {
 	}
 }
 
-// A case that passes whatever is wanted would prove nothing.
+// A case that passes whatever it expects would be useless.
 func TestEveryCaseCanFail(t *testing.T) {
 	t.Parallel()
 	o := startServer(t, patient, "https://docs.test")
 	cases := slowOrNot(false)
 	for i := range cases {
-		for j, talk := range cases[i].Talks {
-			talk.Want = slices.Clone(talk.Want)
-			for k := range talk.Want {
-				talk.Want[k] = contrary(talk.Want[k])
+		for j, exchange := range cases[i].Exchanges {
+			exchange.Want = slices.Clone(exchange.Want)
+			for k := range exchange.Want {
+				exchange.Want[k] = contrary(exchange.Want[k])
 			}
-			cases[i].Talks = slices.Clone(cases[i].Talks)
-			cases[i].Talks[j] = talk
+			cases[i].Exchanges = slices.Clone(cases[i].Exchanges)
+			cases[i].Exchanges[j] = exchange
 		}
 	}
 	report, err := run(t.Context(), o, cases)
@@ -310,8 +310,8 @@ func TestEveryCaseCanFail(t *testing.T) {
 	}
 }
 
-// contrary wants another kind of answer, or the same with another content.
-func contrary(a Answer) Answer {
+// contrary returns a response of another kind, or with other content.
+func contrary(a Response) Response {
 	switch {
 	case a.Kind != KindJSON:
 		return fern()

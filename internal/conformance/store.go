@@ -1,14 +1,14 @@
 package conformance
 
-// storeCases are about what is kept (C5.26 to C5.29).
+// storeCases are about stored plants (C5.26 to C5.29).
 func storeCases() []Case {
 	other := func(text string) Request { return post(`{"id":{{id}},` + text + `}`) }
-	taken := func(says string) Answer { return fails(409).says(says) }
+	taken := func(says string) Response { return fails(409).labelled(says) }
 	const green = `"name":"fern","tag":"green"`
 	cases := []Case{
-		one("C5.26", "what was answered 200 is there", good(), fern()).then(good(), fails(409)),
+		one("C5.26", "a plant that got 200 is stored", good(), fern()).then(good(), fails(409)),
 		one("C5.26", "it is there for whoever comes next on the same connection", good(), fern()).again(good(), fails(409)),
-		one("C5.26", "it is there though the client has gone", good(), Answer{}).cut(0, ThenDrop).
+		one("C5.26", "it is there though the client has gone", good(), Response{}).cut(0, ThenDrop).
 			then(post(`{"id":{{id2}},"name":"ivy"}`), plant("ivy")).then(good(), fern().or(409)).then(good(), fails(409)),
 
 		one("C5.27", "the same plant again", good(), fern()).then(good(), taken("identical")).then(good(), taken("identical")),
@@ -19,7 +19,7 @@ func storeCases() []Case {
 		one("C5.27", "another tag", other(green), tagged("fern", "green")).then(other(green), taken("identical")).then(other(`"name":"fern","tag":"Green"`), taken("different")),
 		one("C5.27", "name and tag exchanged", other(`"name":"a","tag":"b"`), tagged("a", "b")).then(other(`"name":"a","tag":"b"`), taken("identical")).
 			then(other(`"name":"b","tag":"a"`), taken("different")),
-		one("C5.27", "unknown members do not make a plant different", good(), fern()).then(good(), taken("identical")).then(other(`"name":"fern","u":1`), taken("identical")),
+		one("C5.27", "unknown fields do not make a plant different", good(), fern()).then(good(), taken("identical")).then(other(`"name":"fern","u":1`), taken("identical")),
 		one("C5.27", "a refused create leaves the stored plant as it was", good(), fern()).then(other(`"name":"moss"`), taken("different")).
 			then(good(), taken("identical")).then(other(`"name":"moss"`), taken("different")),
 		one("C5.27", "two ids may have the same plant", good(), fern()).then(post(`{"id":{{id2}},"name":"fern"}`), fern()),
@@ -40,7 +40,7 @@ func storeCases() []Case {
 		{"malformed JSON", post(`{"id":{{id}},"name":"fern"`), 400},
 		{"text behind the value", post(`{"id":{{id}},"name":"fern"} x`), 400},
 		{"a duplicate", post(`{"id":{{id}},"name":"fern","name":"fern"}`), 400},
-		{"a missing member", post(`{"id":{{id}}}`), 422},
+		{"a missing field", post(`{"id":{{id}}}`), 422},
 		{"a wrong tag", post(`{"id":{{id}},"name":"fern","tag":1}`), 422},
 		{"a wrong media type", good().replace("Content-Type: text/plain"), 415},
 		{"a content coding", good().with("Content-Encoding: gzip"), 415},
@@ -54,16 +54,16 @@ func storeCases() []Case {
 }
 
 // racing has a create n times at once; one wins, all others find the id taken.
-func racing(name string, n int, r Request, winner Answer) Case {
+func racing(name string, n int, r Request, winner Response) Case {
 	c := one("C5.27", "racing: "+name, r, winner)
 	c.Racing = n
-	return c.last(func(t *Talk) { t.Want = []Answer{winner, fails(409)} })
+	return c.last(func(t *Exchange) { t.Want = []Response{winner, fails(409)} })
 }
 
 // slowCases outwait the server's time-outs (C1.3, C1.4).
 func slowCases() []Case {
 	stalled := func(rule, name string, r Request, cut int) Case {
-		return one(rule, name, r, fails(408)).cut(cut, ThenListen).closed().needs(NeedSlow)
+		return one(rule, name, r, fails(408)).cut(cut, ThenReceive).closed().needs(NeedSlow)
 	}
 	return []Case{
 		stalled("C1.4", "408 for a body that stops", good(), 10),
@@ -73,6 +73,6 @@ func slowCases() []Case {
 		stalled("C1.3", "a chunked body that stops", good().chunked(64), 5),
 		stalled("C1.3", "a chunked body that stops within a chunk", good().chunked(64), 20),
 		stalled("C2.16", "a slow body stores nothing", good(), 1).then(good(), fern()),
-		stalled("C2.16", "a slow body, whole but for white space, stores nothing", post(`{"id":{{id}},"name":"fern"} `), 1).then(good(), fern()),
+		stalled("C2.16", "a slow body, complete except white space, stores nothing", post(`{"id":{{id}},"name":"fern"} `), 1).then(good(), fern()),
 	}
 }

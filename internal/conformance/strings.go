@@ -48,7 +48,7 @@ func stringCases() []Case {
 		{"a pair in small letters", `\ud83c\udf3f`, "🌿"},
 		{"the last pair", `\uDBFF\uDFFD`, "\U0010fffd"},
 		{"next to the surrogates", `\uD7FF\uE000`, "\ud7ff\ue000"},
-		{"a double backslash is no escape", `\\u0041\\n`, `\u0041\n`},
+		{"a double backslash is not an escape", `\\u0041\\n`, `\u0041\n`},
 		{"delete, raw", "a\x7fb", "a\x7fb"},
 	} {
 		cases = append(cases, body(jsonRule, "accepted: "+v.name, `{"id":{{id}},"name":"`+v.text+`"}`, plant(v.means)))
@@ -61,8 +61,8 @@ func inEveryString(v variant) []Case {
 	return bodies(fails(400),
 		variant{v.name + ", in name", `{"id":{{id}},"name":"` + v.text + `"}`},
 		variant{v.name + ", in tag", `{"id":{{id}},"name":"fern","tag":"` + v.text + `"}`},
-		variant{v.name + ", in an unknown member", `{"id":{{id}},"name":"fern","u":["` + v.text + `"]}`},
-		variant{v.name + ", in a member's name", `{"id":{{id}},"name":"fern","` + v.text + `":1}`},
+		variant{v.name + ", in an unknown field", `{"id":{{id}},"name":"fern","u":["` + v.text + `"]}`},
+		variant{v.name + ", in a field's name", `{"id":{{id}},"name":"fern","` + v.text + `":1}`},
 	)
 }
 
@@ -97,7 +97,7 @@ func encodingCases() []Case {
 		variant{"UTF-16, big end first", utf16Text(text, binary.BigEndian)},
 		variant{"UTF-16 with a byte order mark", utf16Text("\ufeff"+text, binary.LittleEndian)},
 		variant{"UTF-32", strings.Join(strings.Split(text, ""), "\x00\x00\x00") + "\x00\x00\x00"},
-		variant{"a bad byte between members", "{\"id\":{{id}},\xff\"name\":\"fern\"}"},
+		variant{"a bad byte between fields", "{\"id\":{{id}},\xff\"name\":\"fern\"}"},
 		variant{"NULs for a body", "\x00\x00\x00\x00"},
 		variant{"a bad byte behind the value", "{\"id\":{{id}},\"name\":\"fern\"}\xff"},
 	)...)
@@ -122,7 +122,7 @@ func utf16Text(s string, order binary.AppendByteOrder) string {
 	return string(b)
 }
 
-// textCases are about what is kept of name and tag (C2.14).
+// textCases are about the stored name and tag (C2.14).
 func textCases() []Case {
 	const rule = "C2.14"
 	var cases []Case
@@ -174,10 +174,10 @@ func textCases() []Case {
 	composed, decomposed := `{"id":{{id}},"name":"`+"\u00e9"+`"}`, `{"id":{{id}},"name":"`+"e\u0301"+`"}`
 	return append(cases,
 		body(rule, "composed and decomposed are different plants", composed, plant("\u00e9")).
-			then(post(composed), fails(409).says("identical")).then(post(decomposed), fails(409).says("different")),
+			then(post(composed), fails(409).labelled("identical")).then(post(decomposed), fails(409).labelled("different")),
 		body(rule, "a space at the end makes a different plant", `{"id":{{id}},"name":"fern"}`, fern()).
-			then(good(), fails(409).says("identical")).then(post(`{"id":{{id}},"name":"fern "}`), fails(409).says("different")),
+			then(good(), fails(409).labelled("identical")).then(post(`{"id":{{id}},"name":"fern "}`), fails(409).labelled("different")),
 		body(rule, "an escape and its character are the same", `{"id":{{id}},"name":"\u0066ern"}`, fern()).
-			then(good(), fails(409).says("identical")).then(post(`{"id":{{id}},"name":"Fern"}`), fails(409).says("different")),
+			then(good(), fails(409).labelled("identical")).then(post(`{"id":{{id}},"name":"Fern"}`), fails(409).labelled("different")),
 	)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the published document anew") //nolint:gochecknoglobals // so are the flags of every test
+var update = flag.Bool("update", false, "rewrite docs/conformance.md") //nolint:gochecknoglobals // a flag of go test
 
 const leastCases = 250
 
@@ -44,7 +44,7 @@ func TestEveryRuleHasCases(t *testing.T) {
 	}
 }
 
-func TestNamesAreUnique(t *testing.T) {
+func TestCaseNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[[2]string]bool{}
 	for _, c := range Cases() {
@@ -56,16 +56,16 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// Two cases with the same bytes and the same answer would be one.
-func TestNoCaseIsThereTwice(t *testing.T) {
+// Two cases with the same bytes and the same response would be one.
+func TestCasesAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, c := range Cases() {
-		if len(c.Talks) > 1 || c.Racing > 0 || len(c.Talks[0].Send) > 1 || c.Talks[0].Send[0].Token != nil {
+		if len(c.Exchanges) > 1 || c.Racing > 0 || len(c.Exchanges[0].Send) > 1 || c.Exchanges[0].Send[0].Token != nil {
 			continue
 		}
-		r := c.Talks[0].Send[0]
-		key := fmt.Sprint(c.Rule, c.Talks[0].manner(), c.Talks[0].outcome(), r.Raw, r.Line, r.Header, r.Body, r.Size, r.Chunk)
+		r := c.Exchanges[0].Send[0]
+		key := fmt.Sprint(c.Rule, c.Exchanges[0].manner(), c.Exchanges[0].outcome(), r.Raw, r.Line, r.Header, r.Body, r.Size, r.Chunk)
 		if was, known := seen[key]; known {
 			t.Errorf("%s: %q and %q send the same", c.Rule, was, c.Name)
 		}
@@ -73,14 +73,14 @@ func TestNoCaseIsThereTwice(t *testing.T) {
 	}
 }
 
-// A name in double braces that is misspelt would be sent as it is.
+// A misspelt name in double braces would be sent literally.
 func TestTemplatesAreKnown(t *testing.T) {
 	t.Parallel()
 	known := regexp.MustCompile(`\{\{(host|scheme|path|origin|token|jwt|length|id|id2|id3|racer|fill|space|\.)\}\}`)
 	name := regexp.MustCompile(`\{\{[a-z0-9. ]+\}\}`)
 	for _, c := range Cases() {
-		for _, talk := range c.Talks {
-			for _, r := range talk.Send {
+		for _, exchange := range c.Exchanges {
+			for _, r := range exchange.Send {
 				text := strings.Join(append(r.Header, r.Line, r.Body, r.Raw), "\n")
 				if left := name.FindString(known.ReplaceAllString(text, "")); left != "" {
 					t.Errorf("%s %s: unknown %s", c.Rule, c.Name, left)
@@ -104,6 +104,6 @@ func TestDocumentIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("the document is not current; go test ./internal/conformance -update writes it anew:\n%.2000s", diff)
+		t.Errorf("docs/conformance.md is out of date; run make generate:\n%.2000s", diff)
 	}
 }

@@ -36,7 +36,7 @@ type Token struct {
 	Bend func(token string) (string, error)
 }
 
-// errNotApplicable says that a case makes no sense with what the run is given.
+// errNotApplicable means that a case does not apply with the given options.
 var errNotApplicable = errors.New("not applicable")
 
 // errTokenKind says that the run's token is not of a kind that a case can be
@@ -132,7 +132,7 @@ func pad(s string) string {
 	return base64.URLEncoding.EncodeToString([]byte(s))
 }
 
-// claimsOf returns the members that a server's configuration may demand, iss,
+// claimsOf returns the fields that a server's configuration may demand, iss,
 // aud and scope, as the token given has them, with a subject of our own.
 func claimsOf(token string) string {
 	claims := `"sub":"conformance"`
@@ -141,12 +141,12 @@ func claimsOf(token string) string {
 		return claims
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	var members map[string]jsontext.Value
-	if err != nil || json.Unmarshal(payload, &members) != nil {
+	var fields map[string]jsontext.Value
+	if err != nil || json.Unmarshal(payload, &fields) != nil {
 		return claims
 	}
 	for _, name := range []string{"iss", "aud", "scope"} {
-		if value, ok := members[name]; ok {
+		if value, ok := fields[name]; ok {
 			claims += `,"` + name + `":` + string(value)
 		}
 	}

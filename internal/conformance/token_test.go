@@ -13,7 +13,7 @@ func testValues(token string) values {
 	return values{host: "h", token: token, secret: []byte(testSecret), claims: claimsOf(token), leeway: time.Minute, firstID: 1 << 52}
 }
 
-// What is signed here must be what another library calls signed.
+// Another library must accept the signatures.
 func TestTokensAreSigned(t *testing.T) {
 	t.Parallel()
 	for algorithm, header := range map[string]string{"": "", "HS384": `{"alg":"HS384"}`, "HS512": `{"alg":"HS512"}`} {
@@ -27,7 +27,7 @@ func TestTokensAreSigned(t *testing.T) {
 	}
 }
 
-func TestTokensCarryWhatTheServerDemands(t *testing.T) {
+func TestTokensHaveRequiredClaims(t *testing.T) {
 	t.Parallel()
 	given := "e30." + encode(`{"sub":"x","iss":"https://i","aud":["a","b"],"exp":1,"nbf":2}`) + ".c2ln"
 	for token, want := range map[string]string{

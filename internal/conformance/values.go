@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// values are what the names in double braces stand for.
+// values are the values of the names in double braces.
 type values struct {
 	host, scheme, path, token string
 
 	origin  string // an origin that the server allows
-	allowed string // how it says so
+	allowed string // its configuration
 
 	secret  []byte
 	key     Key    // signs in place of the secret, if not nil
@@ -24,8 +24,8 @@ type values struct {
 	maxBody int
 	firstID int64
 	racer   int
-	start   *sync.WaitGroup // if not nil, all dial before any sends
-	hidden  bool            // show what stands for a credential, not the credential
+	start   *sync.WaitGroup // if not nil, all connect before any sends
+	hidden  bool            // show placeholders of credentials
 }
 
 // idsPerCase is how many fresh ids a case can have.
@@ -37,14 +37,13 @@ func (v values) forCase(i int) values {
 	return v
 }
 
-// shown returns values that can be put in a report.
+// shown returns the values for a report.
 func (v values) shown() values {
 	v.hidden, v.token = true, "$TOKEN"
 	return v
 }
 
-// redact takes credentials out of what is reported, should the server have
-// sent one back.
+// redact removes credentials from a report, in case the server has sent one back.
 func (v values) redact(s string) string {
 	s = strings.ReplaceAll(s, v.token, "$TOKEN")
 	if len(v.secret) > 0 {
@@ -80,7 +79,7 @@ func (v values) fillClaims(s string) string {
 	)
 }
 
-// bytes returns what goes over the wire.
+// bytes returns the request as sent.
 func (r Request) bytes(v values) ([]byte, error) {
 	jwt := ""
 	if r.Token != nil {

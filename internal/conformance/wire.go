@@ -16,28 +16,28 @@ import (
 	"time"
 )
 
-// heardLimit is how much of one answer is read; the description of the service
-// is the longest.
-const heardLimit = 8 << 20
+// maxResponse is the maximum size of a response in bytes. The description of the service is
+// the longest.
+const maxResponse = 8 << 20
 
-// A heard is an answer as it came.
-type heard struct {
+// A received is a received response.
+type received struct {
 	status    int
 	header    http.Header
 	body      []byte
-	continued bool // an interim answer 100 came first
+	continued bool // after an interim response 100
 }
 
-// A line is an open connection to the server.
-type line struct {
+// A conn is an open connection to the server.
+type conn struct {
 	net.Conn
 
 	in *bufio.Reader
 }
 
-// talk has one talk and returns the answers that came, which are all that were
-// wanted unless there is an error.
-func (r *runner) talk(ctx context.Context, t Talk, v values) ([]heard, error) {
+// exchange runs an exchange and returns the responses: as many as expected, unless it
+// returns an error.
+func (r *runner) exchange(ctx context.Context, t Exchange, v values) ([]received, error) {
 	l, err := r.dial(ctx, t.Plain)
 	if v.start != nil {
 		v.start.Done()
@@ -48,29 +48,29 @@ func (r *runner) talk(ctx context.Context, t Talk, v values) ([]heard, error) {
 	}
 	defer func() { _ = l.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = l.SetDeadline(time.Now()) })()
-	if err := l.SetDeadline(time.Now().Add(r.patience(t))); err != nil {
+	if err := l.SetDeadline(time.Now().Add(r.timeout(t))); err != nil {
 		return nil, err
 	}
 	if r.HTTP2 && !t.Plain {
-		return r.talkTwo(ctx, t, v, l.Conn)
+		return r.exchangeHTTP2(ctx, t, v, l.Conn)
 	}
 	out, err := t.bytes(v)
 	if err != nil {
 		return nil, err
 	}
-	all, err := l.converse(t, out)
+	all, err := l.exchange(t, out)
 	if err != nil {
-		return all, r.explain(err)
+		return all, r.describeError(err)
 	}
 	if t.More {
 		return all, nil
 	}
-	return all, r.explain(l.after(t.After, v))
+	return all, r.describeError(l.after(t.After, v))
 }
 
-// patience is how long a talk may take. One that stays silent until the server
-// loses patience takes as long as the server's.
-func (r *runner) patience(t Talk) time.Duration {
+// timeout returns the time limit of an exchange. If it provokes a time-out of the server,
+// that is added.
+func (r *runner) timeout(t Exchange) time.Duration {
 	for _, a := range t.Want {
 		if slices.Contains(a.Codes, 408) {
 			return r.Timeout + r.HeaderTimeout + r.RequestTimeout
@@ -79,10 +79,10 @@ func (r *runner) patience(t Talk) time.Duration {
 	return r.Timeout
 }
 
-func (r *runner) dial(ctx context.Context, plain bool) (*line, error) {
+func (r *runner) dial(ctx context.Context, plain bool) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	var conn net.Conn
+	var nc net.Conn
 	var err error
 	if r.values.scheme == "https" && !plain {
 		config := r.TLS.Clone()
@@ -90,17 +90,17 @@ func (r *runner) dial(ctx context.Context, plain bool) (*line, error) {
 			config = &tls.Config{MinVersion: tls.VersionTLS12}
 		}
 		config.NextProtos = []string{r.protocol()}
-		conn, err = (&tls.Dialer{Config: config}).DialContext(ctx, r.network, r.address)
+		nc, err = (&tls.Dialer{Config: config}).DialContext(ctx, r.network, r.address)
 	} else {
-		conn, err = (&net.Dialer{}).DialContext(ctx, r.network, r.address)
+		nc, err = (&net.Dialer{}).DialContext(ctx, r.network, r.address)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &line{Conn: conn, in: bufio.NewReader(conn)}, nil
+	return &conn{Conn: nc, in: bufio.NewReader(nc)}, nil
 }
 
-// protocol returns the name in ALPN of what is spoken.
+// protocol returns the protocol's name in ALPN.
 func (r *runner) protocol() string {
 	if r.HTTP2 {
 		return "h2"
@@ -108,8 +108,8 @@ func (r *runner) protocol() string {
 	return "http/1.1"
 }
 
-// bytes returns what is sent before each answer is awaited.
-func (t Talk) bytes(v values) ([][]byte, error) {
+// bytes returns the bytes to send before each response.
+func (t Exchange) bytes(v values) ([][]byte, error) {
 	out := make([][]byte, 0, len(t.Send))
 	for _, request := range t.Send {
 		b, err := request.bytes(v)
@@ -126,19 +126,19 @@ func (t Talk) bytes(v values) ([][]byte, error) {
 	return out, nil
 }
 
-// converse sends and listens in turn. A write goes on while the answer to it is
-// awaited, because a server may answer before it has read everything.
-func (l *line) converse(t Talk, out [][]byte) ([]heard, error) {
-	var all []heard
+// exchange sends requests and receives responses in turn. It writes while it reads, because
+// a server may respond before it has read the whole request.
+func (l *conn) exchange(t Exchange, out [][]byte) ([]received, error) {
+	var all []received
 	for i, b := range out {
 		written := make(chan error, 1)
 		go func() { written <- l.send(b, t, i == len(out)-1) }()
-		answers := 1
+		responses := 1
 		if t.Pipelined || i >= len(t.Want) {
-			answers = len(t.Want) - len(all)
+			responses = len(t.Want) - len(all)
 		}
-		for range answers {
-			h, err := l.listen(t.Send[len(all)])
+		for range responses {
+			h, err := l.receive(t.Send[len(all)])
 			if err != nil {
 				return all, err
 			}
@@ -153,8 +153,8 @@ func (l *line) converse(t Talk, out [][]byte) ([]heard, error) {
 	return all, nil
 }
 
-// send writes b, and after the last byte of a talk does what comes then.
-func (l *line) send(b []byte, t Talk, last bool) error {
+// send writes b. After the last bytes of an exchange it executes t.Then.
+func (l *conn) send(b []byte, t Exchange, last bool) error {
 	size := len(b)
 	if t.Pieces > 0 {
 		size = t.Pieces
@@ -170,9 +170,9 @@ func (l *line) send(b []byte, t Talk, last bool) error {
 	return nil
 }
 
-// listen reads one answer whole.
-func (l *line) listen(to Request) (heard, error) {
-	var h heard
+// receive reads one response.
+func (l *conn) receive(to Request) (received, error) {
+	var h received
 	request := &http.Request{Method: http.MethodPost}
 	if strings.HasPrefix(to.Line, "HEAD ") {
 		request.Method = http.MethodHead
@@ -188,18 +188,18 @@ func (l *line) listen(to Request) (heard, error) {
 		}
 		defer func() { _ = response.Body.Close() }()
 		h.status, h.header = response.StatusCode, response.Header
-		if h.body, err = io.ReadAll(io.LimitReader(response.Body, heardLimit)); err != nil {
-			return h, fmt.Errorf("the answer breaks off: %w", err)
+		if h.body, err = io.ReadAll(io.LimitReader(response.Body, maxResponse)); err != nil {
+			return h, fmt.Errorf("the response is cut short: %w", err)
 		}
 		return h, nil
 	}
 }
 
-// after checks what became of the connection.
-func (l *line) after(a After, v values) error {
+// after checks the state of the connection.
+func (l *conn) after(a After, v values) error {
 	if n := l.in.Buffered(); n > 0 {
 		more, _ := l.in.Peek(n)
-		return fmt.Errorf("%d bytes follow the answer: %s", n, short(string(more), 80))
+		return fmt.Errorf("%d bytes follow the response: %s", n, short(string(more), 80))
 	}
 	switch a {
 	case AfterEither:
@@ -213,7 +213,7 @@ func (l *line) after(a After, v values) error {
 			return err
 		}
 		if _, err = l.Write(probe); err == nil {
-			_, err = l.listen(Request{})
+			_, err = l.receive(Request{})
 		}
 		if err != nil {
 			return fmt.Errorf("the connection is not kept: %w", err)
@@ -222,13 +222,13 @@ func (l *line) after(a After, v values) error {
 	return nil
 }
 
-// explain says in plain words why there is no answer.
-func (r *runner) explain(err error) error {
+// describeError adds to an error why there is no response.
+func (r *runner) describeError(err error) error {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("no answer in time (%v): %w", r.Timeout, err)
+		return fmt.Errorf("no response in time (%v): %w", r.Timeout, err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("closed without an answer: %w", err)
+		return fmt.Errorf("closed without a response: %w", err)
 	}
 	return err
 }

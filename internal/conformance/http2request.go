@@ -11,35 +11,35 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// errOnlyOne says that a case is about what only HTTP/1.1 has.
-var errOnlyOne = fmt.Errorf("%w: only HTTP/1.1 can say it", errNotApplicable)
+// errHTTP1Only means that HTTP/2 cannot express a case.
+var errHTTP1Only = fmt.Errorf("%w: only HTTP/1.1 can express it", errNotApplicable)
 
-// A requestTwo is a request in the terms of HTTP/2.
-type requestTwo struct {
-	fields   []hpack.HeaderField
-	body     []byte
-	size     int  // of each piece of the body; 0: as large as may be
-	unending bool // the end of the body is never sent
+// An http2Request is a request as HTTP/2 sends it.
+type http2Request struct {
+	fields    []hpack.HeaderField
+	body      []byte
+	size      int  // maximum of each DATA frame; 0: no limit
+	truncated bool // the end of the body is never sent
 }
 
-// equal reports whether two requests say the same.
-func (r requestTwo) equal(other requestTwo) bool {
+// equal reports whether two requests are the same.
+func (r http2Request) equal(other http2Request) bool {
 	return slices.Equal(r.fields, other.fields) && bytes.Equal(r.body, other.body)
 }
 
-// inTwo returns the requests of a talk in the terms of HTTP/2.
-func (t Talk) inTwo(v values) ([]requestTwo, error) {
-	requests := make([]requestTwo, len(t.Send))
+// http2 returns the requests of an exchange as HTTP/2 sends them.
+func (t Exchange) http2(v values) ([]http2Request, error) {
+	requests := make([]http2Request, len(t.Send))
 	for i, r := range t.Send {
-		request, err := r.inTwo(v, t.Two)
+		request, err := r.http2(v, t.HTTP2Only)
 		if err != nil {
 			return nil, err
 		}
 		if i == len(t.Send)-1 && t.HoldBack > 0 {
 			if t.HoldBack > len(request.body) || t.Then == ThenHalfClose {
-				return nil, errOnlyOne
+				return nil, errHTTP1Only
 			}
-			request.body, request.unending = request.body[:len(request.body)-t.HoldBack], true
+			request.body, request.truncated = request.body[:len(request.body)-t.HoldBack], true
 		}
 		if t.Pieces > 0 {
 			request.size = t.Pieces
@@ -49,27 +49,27 @@ func (t Talk) inTwo(v values) ([]requestTwo, error) {
 	return requests, nil
 }
 
-// inTwo returns the request in the terms of HTTP/2, if it has any: odd allows
-// fields that it must not have.
-func (r Request) inTwo(v values, odd bool) (requestTwo, error) {
+// http2 returns the request as HTTP/2 sends it, or errHTTP1Only. With odd, it keeps fields
+// that HTTP/2 forbids.
+func (r Request) http2(v values, odd bool) (http2Request, error) {
 	words := strings.Split(r.Line, " ")
 	if r.Raw != "" || len(words) != 3 || words[2] != "HTTP/1.1" || words[0] == http.MethodConnect || len(strings.Join(r.Header, "")) > 1<<16 {
-		return requestTwo{}, errOnlyOne
+		return http2Request{}, errHTTP1Only
 	}
-	size, whole := r.Chunk, r
+	size, unchunked := r.Chunk, r
 	if r.Chunk > 0 {
-		whole = r.without("Transfer-Encoding")
-		whole.Chunk = 0
+		unchunked = r.without("Transfer-Encoding")
+		unchunked.Chunk = 0
 	}
-	text, err := whole.bytes(v)
+	text, err := unchunked.bytes(v)
 	if err != nil {
-		return requestTwo{}, err
+		return http2Request{}, err
 	}
 	head, body, _ := bytes.Cut(text, []byte("\r\n\r\n"))
 	lines := strings.Split(string(head), "\r\n")
 	words = strings.Split(lines[0], " ")
 	if len(words) != 3 || len(words[1]) > 1<<16 || !strings.HasPrefix(words[1], "/") && words[1] != "*" {
-		return requestTwo{}, errOnlyOne
+		return http2Request{}, errHTTP1Only
 	}
 	fields, err := fieldsOf(lines[1:], len(body), odd)
 	pseudo := []hpack.HeaderField{
@@ -77,11 +77,11 @@ func (r Request) inTwo(v values, odd bool) (requestTwo, error) {
 		{Name: ":scheme", Value: v.scheme},
 		{Name: ":path", Value: words[1]},
 	}
-	return requestTwo{fields: slices.Concat(pseudo, fields), body: body, size: size}, err
+	return http2Request{fields: slices.Concat(pseudo, fields), body: body, size: size}, err
 }
 
-// onlyOne are the fields that HTTP/2 does not have (RFC 9113, 8.2.2).
-func onlyOne() []string {
+// connectionFields are the fields that HTTP/2 forbids (RFC 9113, 8.2.2).
+func connectionFields() []string {
 	return []string{"connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade", "te"}
 }
 
@@ -94,10 +94,10 @@ func fieldsOf(lines []string, length int, odd bool) ([]hpack.HeaderField, error)
 		name, value = strings.ToLower(name), strings.Trim(value, " \t")
 		switch {
 		case odd:
-		case !ok || name == "" || strings.ContainsAny(name, " \t()"), slices.Contains(onlyOne(), name):
-			return nil, errOnlyOne
+		case !ok || name == "" || strings.ContainsAny(name, " \t()"), slices.Contains(connectionFields(), name):
+			return nil, errHTTP1Only
 		case name == "content-length" && value != strconv.Itoa(length):
-			return nil, errOnlyOne
+			return nil, errHTTP1Only
 		}
 		if name == "host" {
 			authority = append(authority, hpack.HeaderField{Name: ":authority", Value: value})
@@ -106,7 +106,7 @@ func fieldsOf(lines []string, length int, odd bool) ([]hpack.HeaderField, error)
 		fields = append(fields, hpack.HeaderField{Name: name, Value: value, Sensitive: name == "authorization"})
 	}
 	if len(authority) != 1 && !odd {
-		return nil, errOnlyOne
+		return nil, errHTTP1Only
 	}
 	return append(authority, fields...), nil
 }

@@ -2,8 +2,8 @@ package conformance
 
 import "strings"
 
-// memberCases are about the names of members (C2.11).
-func memberCases() []Case {
+// fieldCases are about field names (C2.11).
+func fieldCases() []Case {
 	const rule = "C2.11"
 	cases := []Case{
 		body(rule, "all in capitals", `{"ID":1,"NAME":"x"}`, invalid("id", "name")),
@@ -61,7 +61,7 @@ func requiredCases() []Case {
 		body(rule, "no tag", `{"id":{{id}},"name":"fern"}`, fern()),
 		body(rule, "id 0 is present", `{"id":0}`, invalid("name")),
 		body(rule, "an empty name is present", `{"name":""}`, invalid("id")),
-		body(rule, "the violation of one member does not hide the other's absence", `{"name":null}`, invalid("id", "name")),
+		body(rule, "a violation of one field does not hide that the other is missing", `{"name":null}`, invalid("id", "name")),
 	}
 	values := []variant{{"null", `null`}, {"true", `true`}, {"false", `false`}, {"an array", `[]`}, {"an array of one", `["1"]`}, {"an object", `{}`}}
 	for _, v := range values {
@@ -79,7 +79,7 @@ func requiredCases() []Case {
 		body(rule, "a refused NewPlant stores nothing", `{"id":{{id}},"name":"fern","tag":null}`, invalid("tag")).then(good(), fern()))
 }
 
-// idCases are about which numbers are an id (C2.13).
+// idCases are about numbers as ids (C2.13).
 func idCases() []Case {
 	const rule = "C2.13"
 	named := func(id string) string { return `{"id":` + id + `,"name":"fern"}` }
@@ -104,7 +104,7 @@ func idCases() []Case {
 		"18446744073709551615", "18446744073709551616", "18446744073709551617", "36893488147419103233", "340282366920938463463374607431768211457",
 		"1e400", "-1e400", "1e1000000000", "-1e1000000000", "1e-1000000000", "1e99999999999999999999", "1e-99999999999999999999", "1e+18446744073709551616", "1.1e-400",
 	} {
-		cases = append(cases, body(rule, "no id: "+v, named(v), invalid("id")))
+		cases = append(cases, body(rule, "not an id: "+v, named(v), invalid("id")))
 	}
 	for _, v := range []variant{
 		{"ten thousand digits", strings.Repeat("9", 10_000)},
@@ -114,18 +114,18 @@ func idCases() []Case {
 		{"an exponent of ten thousand digits", "1e" + strings.Repeat("9", 10_000)},
 		{"a negative exponent of ten thousand digits", "1e-" + strings.Repeat("9", 10_000)},
 	} {
-		cases = append(cases, body(rule, "no id: "+v.name, named(v.text), invalid("id")))
+		cases = append(cases, body(rule, "not an id: "+v.name, named(v.text), invalid("id")))
 	}
 	return append(cases, wellKnownIDs()...)
 }
 
-// wellKnownIDs are ids that every run uses, so that they may be taken. No two
-// cases have an id in common.
+// wellKnownIDs returns cases with ids that every run uses, so they may be taken. No two
+// cases share an id.
 func wellKnownIDs() []Case {
 	const rule = "C2.13"
 	named := func(id, name string) Request { return post(`{"id":` + id + `,"name":"` + name + `"}`) }
 	edge := func(name, id string, others ...string) Case {
-		c := one(rule, name, named(id, "edge"), plant("edge").known())
+		c := one(rule, name, named(id, "edge"), plant("edge").mayBeTaken())
 		for _, other := range others {
 			c = c.then(named(other, "edge"), fails(409))
 		}
@@ -143,10 +143,10 @@ func wellKnownIDs() []Case {
 		edge("1e18", "1e18", "1000000000000000000", "0.1e19"),
 		edge("2^31", "2147483648"), edge("-2^31 - 1", "-2147483649"), edge("2^32", "4294967296"),
 	}
-	return append(cases, one(rule, "2^53 and its neighbours are three ids", named("9007199254740992", "even"), plant("even").known()).
-		then(named("9007199254740993", "odd"), plant("odd").known()).
-		then(named("9007199254740994", "even"), plant("even").known()).
-		then(named("9007199254740993", "odd"), fails(409).says("identical")).
-		then(named("9007199254740993", "even"), fails(409).says("different")).
-		then(named("-9007199254740993", "minus"), plant("minus").known()))
+	return append(cases, one(rule, "2^53 and its neighbours are three ids", named("9007199254740992", "even"), plant("even").mayBeTaken()).
+		then(named("9007199254740993", "odd"), plant("odd").mayBeTaken()).
+		then(named("9007199254740994", "even"), plant("even").mayBeTaken()).
+		then(named("9007199254740993", "odd"), fails(409).labelled("identical")).
+		then(named("9007199254740993", "even"), fails(409).labelled("different")).
+		then(named("-9007199254740993", "minus"), plant("minus").mayBeTaken()))
 }

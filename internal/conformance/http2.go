@@ -14,15 +14,15 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// errReset says that the server has ended a stream, or the connection, which is how
-// HTTP/2 refuses what is malformed (RFC 9113, 8.1.1).
-var errReset = errors.New("no answer, but an error of HTTP/2")
+// errReset means that the server reset a stream or ended the connection: HTTP/2 refuses
+// malformed requests this way (RFC 9113, 8.1.1).
+var errReset = errors.New("no response, but an error of HTTP/2")
 
-// mostFrame is how large a frame may be that every server takes (RFC 9113, 4.2).
-const mostFrame = 1 << 14
+// maxFrame is the frame size in bytes that every server accepts (RFC 9113, 4.2).
+const maxFrame = 1 << 14
 
-// A lineTwo is an open connection of HTTP/2.
-type lineTwo struct {
+// An http2Conn is an open connection of HTTP/2.
+type http2Conn struct {
 	net.Conn
 
 	framer *http2.Framer
@@ -35,27 +35,27 @@ type lineTwo struct {
 	next    uint32
 	window  int64 // of the connection
 	initial int64 // of a new stream
-	failure error // why nothing more comes
+	failure error // why the connection ended
 }
 
-// A stream is one exchange.
+// A stream is a request and its response.
 type stream struct {
-	heard
+	received
 
 	window int64
 	err    error
 	ended  bool
-	done   chan struct{} // closed when all of the answer has come, or none will
+	done   chan struct{} // closed when the response is complete, or the stream has failed
 }
 
-// talkTwo is [runner.talk] in HTTP/2.
-func (r *runner) talkTwo(ctx context.Context, t Talk, v values, nc net.Conn) ([]heard, error) {
-	requests, err := t.inTwo(v)
+// exchangeHTTP2 is [runner.exchange] in HTTP/2.
+func (r *runner) exchangeHTTP2(ctx context.Context, t Exchange, v values, nc net.Conn) ([]received, error) {
+	requests, err := t.http2(v)
 	if err != nil {
 		return nil, err
 	}
-	l := newLineTwo(nc)
-	if err := l.greet(); err != nil {
+	l := newHTTP2Conn(nc)
+	if err := l.handshake(); err != nil {
 		return nil, err
 	}
 	var reading sync.WaitGroup
@@ -63,17 +63,17 @@ func (r *runner) talkTwo(ctx context.Context, t Talk, v values, nc net.Conn) ([]
 	defer func() { _ = l.Close() }()
 	reading.Go(l.read)
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	all, err := l.converse(t, requests)
-	inOrder(requests, all)
+	all, err := l.exchange(t, requests)
+	sortSuccesses(requests, all)
 	switch {
 	case errors.Is(err, errReset) && t.Resets:
-		return all, errMayReset
+		return all, errAllowedReset
 	case err != nil || t.More || t.After != AfterKept:
-		return all, r.explain(err)
+		return all, r.describeError(err)
 	}
-	probe, err := Talk{Send: []Request{bare("POST {{path}}/plants")}}.inTwo(v)
+	probe, err := Exchange{Send: []Request{bare("POST {{path}}/plants")}}.http2(v)
 	if err == nil {
-		_, err = l.converse(Talk{Want: make([]Answer, 1)}, probe)
+		_, err = l.exchange(Exchange{Want: make([]Response, 1)}, probe)
 	}
 	if err != nil {
 		return all, fmt.Errorf("the connection is not kept: %w", err)
@@ -81,11 +81,11 @@ func (r *runner) talkTwo(ctx context.Context, t Talk, v values, nc net.Conn) ([]
 	return all, nil
 }
 
-// errMayReset says that a stream was reset where that is right.
-var errMayReset = fmt.Errorf("%w, as it may be", errReset)
+// errAllowedReset means that a stream was reset where this is allowed.
+var errAllowedReset = fmt.Errorf("%w, which is allowed here", errReset)
 
-func newLineTwo(nc net.Conn) *lineTwo {
-	l := &lineTwo{
+func newHTTP2Conn(nc net.Conn) *http2Conn {
+	l := &http2Conn{
 		Conn: nc, framer: http2.NewFramer(nc, nc), streams: make(map[uint32]*stream),
 		next: 1, window: 1<<16 - 1, initial: 1<<16 - 1,
 	}
@@ -95,20 +95,20 @@ func newLineTwo(nc net.Conn) *lineTwo {
 	return l
 }
 
-// greet begins the connection (RFC 9113, 3.4).
-func (l *lineTwo) greet() error {
+// handshake sends the preface of the connection (RFC 9113, 3.4).
+func (l *http2Conn) handshake() error {
 	if _, err := l.Write([]byte(http2.ClientPreface)); err != nil {
 		return err
 	}
-	if err := l.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: heardLimit}); err != nil {
+	if err := l.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxResponse}); err != nil {
 		return err
 	}
 	return l.framer.WriteWindowUpdate(0, 1<<30)
 }
 
-// converse is [line.converse].
-func (l *lineTwo) converse(t Talk, requests []requestTwo) ([]heard, error) {
-	var all []heard
+// exchange is [conn.exchange].
+func (l *http2Conn) exchange(t Exchange, requests []http2Request) ([]received, error) {
+	var all []received
 	var waiting []*stream
 	var sending sync.WaitGroup
 	defer sending.Wait()
@@ -132,16 +132,16 @@ func (l *lineTwo) converse(t Talk, requests []requestTwo) ([]heard, error) {
 				_ = l.Close()
 				return all, s.err
 			}
-			all = append(all, s.heard)
+			all = append(all, s.received)
 		}
 		waiting = nil
 	}
 	return all, nil
 }
 
-// inOrder puts successes first among the answers to the same request: streams have
-// no order, so that of creates of one id that are sent at once any may be the first.
-func inOrder(requests []requestTwo, all []heard) {
+// sortSuccesses puts successes first among the responses to the same request: streams are
+// not ordered, so any of several concurrent creates of an id may succeed.
+func sortSuccesses(requests []http2Request, all []received) {
 	for i := range all {
 		for j := range i {
 			if all[i].status < all[j].status && requests[i].equal(requests[j]) {
@@ -152,7 +152,7 @@ func inOrder(requests []requestTwo, all []heard) {
 }
 
 // open begins a stream with the header of a request.
-func (l *lineTwo) open(request requestTwo) (*stream, uint32, error) {
+func (l *http2Conn) open(request http2Request) (*stream, uint32, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failure != nil {
@@ -169,22 +169,22 @@ func (l *lineTwo) open(request requestTwo) (*stream, uint32, error) {
 		}
 	}
 	block := l.block.Bytes()
-	first := block[:min(mostFrame, len(block))]
+	first := block[:min(maxFrame, len(block))]
 	err := l.framer.WriteHeaders(http2.HeadersFrameParam{
 		StreamID: id, BlockFragment: first, EndHeaders: len(first) == len(block),
-		EndStream: len(request.body) == 0 && !request.unending,
+		EndStream: len(request.body) == 0 && !request.truncated,
 	})
 	for block = block[len(first):]; err == nil && len(block) > 0; {
-		more := block[:min(mostFrame, len(block))]
+		more := block[:min(maxFrame, len(block))]
 		block = block[len(more):]
 		err = l.framer.WriteContinuation(id, len(block) == 0, more)
 	}
 	return s, id, err
 }
 
-// send sends the body of a request, as far as the server takes it.
-func (l *lineTwo) send(s *stream, id uint32, request requestTwo) {
-	most := int64(mostFrame)
+// send sends the body of a request, as far as flow control allows.
+func (l *http2Conn) send(s *stream, id uint32, request http2Request) {
+	most := int64(maxFrame)
 	if request.size > 0 {
 		most = min(most, int64(request.size))
 	}
@@ -200,21 +200,21 @@ func (l *lineTwo) send(s *stream, id uint32, request requestTwo) {
 		n := min(int64(len(body)), most, s.window, l.window)
 		s.window -= n
 		l.window -= n
-		last := n == int64(len(body)) && !request.unending
-		if l.framer.WriteData(id, last, body[:n]) != nil { // reading finds out, too
+		last := n == int64(len(body)) && !request.truncated
+		if l.framer.WriteData(id, last, body[:n]) != nil { // read fails, too
 			return
 		}
 		body = body[n:]
 	}
 }
 
-// read takes in what the server says until the connection ends.
-func (l *lineTwo) read() {
+// read handles the server's frames until the connection ends.
+func (l *http2Conn) read() {
 	for {
 		frame, err := l.framer.ReadFrame()
 		l.mu.Lock()
 		if err == nil {
-			err = l.take(frame)
+			err = l.handle(frame)
 		}
 		if err != nil {
 			l.failure = err
@@ -230,12 +230,12 @@ func (l *lineTwo) read() {
 	}
 }
 
-// take takes in a frame.
-func (l *lineTwo) take(frame http2.Frame) error {
+// handle handles a frame. The caller holds l.mu.
+func (l *http2Conn) handle(frame http2.Frame) error {
 	s, id := l.streams[frame.Header().StreamID], frame.Header().StreamID
 	switch f := frame.(type) {
 	case *http2.SettingsFrame:
-		return l.settle(f)
+		return l.applySettings(f)
 	case *http2.PingFrame:
 		if !f.IsAck() {
 			return l.framer.WritePing(true, f.Data)
@@ -253,7 +253,7 @@ func (l *lineTwo) take(frame http2.Frame) error {
 		}
 	case *http2.MetaHeadersFrame:
 		if s == nil {
-			return fmt.Errorf("an answer on stream %d, which was not opened", id)
+			return fmt.Errorf("a response on stream %d, which was not opened", id)
 		}
 		return s.begin(f)
 	case *http2.DataFrame:
@@ -272,8 +272,8 @@ func (l *lineTwo) take(frame http2.Frame) error {
 	return nil
 }
 
-// settle takes in what the server sets.
-func (l *lineTwo) settle(f *http2.SettingsFrame) error {
+// applySettings applies the server's settings.
+func (l *http2Conn) applySettings(f *http2.SettingsFrame) error {
 	if f.IsAck() {
 		return nil
 	}
@@ -286,7 +286,7 @@ func (l *lineTwo) settle(f *http2.SettingsFrame) error {
 	return l.framer.WriteSettingsAck()
 }
 
-// begin takes in the header of an answer.
+// begin handles the header of a response.
 func (s *stream) begin(f *http2.MetaHeadersFrame) error {
 	status, err := strconv.Atoi(f.PseudoValue("status"))
 	if err != nil {
@@ -306,8 +306,8 @@ func (s *stream) begin(f *http2.MetaHeadersFrame) error {
 	return nil
 }
 
-// end ends the stream. What comes later does not count: a server may reset a
-// stream whose answer is complete.
+// end ends the stream. Later frames are ignored: a server may reset a stream whose
+// response is complete.
 func (s *stream) end(err error) {
 	if !s.ended {
 		s.ended, s.err = true, err

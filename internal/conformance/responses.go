@@ -2,7 +2,7 @@ package conformance
 
 import "strings"
 
-// interfaceCases show that there is one operation, and no other (C1.1).
+// interfaceCases show that there is only one operation (C1.1).
 func interfaceCases() []Case {
 	const rule = "C1.1"
 	cases := []Case{
@@ -15,49 +15,49 @@ func interfaceCases() []Case {
 	}
 	for _, method := range []string{"GET", "PUT", "PATCH", "DELETE"} {
 		read := bare(method + " {{path}}/plants/{{id}}").with("Authorization: Bearer {{token}}")
-		cases = append(cases, one(rule, method+" of a plant that is there", good(), fern()).then(read, fails(404)))
+		cases = append(cases, one(rule, method+" of a stored plant", good(), fern()).then(read, fails(404)))
 	}
 	return cases
 }
 
-// document is the description of the service in a media type with this in it.
-func document(mediaType string) Answer {
-	return Answer{Kind: KindDocument}.header("Content-Type", "~"+mediaType)
+// document returns a response with the description in a media type.
+func document(mediaType string) Response {
+	return Response{Kind: KindDocument}.header("Content-Type", "~"+mediaType)
 }
 
-// notAllowed is the answer to a wrong method on /plants.
-func notAllowed() Answer { return fails(405).header("Allow", "~POST") }
+// notAllowed returns the response to a wrong method on /plants.
+func notAllowed() Response { return fails(405).header("Allow", "~POST") }
 
-// noCredential is the answer where no credential was sent.
-func noCredential() Answer {
-	return fails(401).header("WWW-Authenticate", "~Bearer").silentAbout("error=")
+// noCredential returns the response to a request without credential.
+func noCredential() Response {
+	return fails(401).header("WWW-Authenticate", "~Bearer").challengeWithout("error=")
 }
 
-// badToken is the answer to a bearer token that is not good.
-func badToken() Answer {
+// badToken returns the response to an invalid bearer token.
+func badToken() Response {
 	return fails(401).header("WWW-Authenticate", `~error="invalid_token"`)
 }
 
-// silentAbout forbids a piece in the challenge.
-func (a Answer) silentAbout(piece string) Answer {
+// challengeWithout forbids a substring of the challenge.
+func (a Response) challengeWithout(piece string) Response {
 	a.NoChallenge = piece
 	return a
 }
 
-// answerCases show the shape of answers (C1.2 to C1.5, C1.7).
-func answerCases() []Case {
+// responseCases are about the form of responses (C1.2 to C1.5, C1.7).
+func responseCases() []Case {
 	cases := []Case{
 		body("C1.2", "name only", `{"id":{{id}},"name":"fern"}`, fern()),
 		body("C1.2", "name and tag", `{"id":{{id}},"name":"fern","tag":"green"}`, tagged("fern", "green")),
 		body("C1.2", "an empty tag is a tag", `{"id":{{id}},"name":"fern","tag":""}`, tagged("fern", "")),
-		body("C1.2", "members in another order", `{"tag":"green","name":"fern","id":{{id}}}`, tagged("fern", "green")),
-		body("C1.2", "unknown members are not echoed", `{"id":{{id}},"name":"fern","colour":"red","error":1,"message":"m"}`, fern()),
+		body("C1.2", "fields in another order", `{"tag":"green","name":"fern","id":{{id}}}`, tagged("fern", "green")),
+		body("C1.2", "unknown fields are not echoed", `{"id":{{id}},"name":"fern","colour":"red","error":1,"message":"m"}`, fern()),
 
-		body("C1.5", "both required members missing", `{}`, invalid("id", "name")),
+		body("C1.5", "both required fields missing", `{}`, invalid("id", "name")),
 		body("C1.5", "only id missing", `{"name":"fern"}`, invalid("id")),
 		body("C1.5", "only name missing", `{"id":{{id}}}`, invalid("name")),
-		body("C1.5", "every member of a wrong type", `{"id":"1","name":2,"tag":3}`, invalid("id", "name", "tag")),
-		body("C1.5", "every member null", `{"id":null,"name":null,"tag":null}`, invalid("id", "name", "tag")),
+		body("C1.5", "every field of a wrong type", `{"id":"1","name":2,"tag":3}`, invalid("id", "name", "tag")),
+		body("C1.5", "every field null", `{"id":null,"name":null,"tag":null}`, invalid("id", "name", "tag")),
 		body("C1.5", "one missing, one of a wrong type", `{"tag":[],"id":{{id}}}`, invalid("name", "tag")),
 		body("C1.5", "out of range, and a wrong type", `{"id":9223372036854775808,"name":false}`, invalid("id", "name")),
 		body("C1.5", "a fraction, and a missing name", `{"id":1.5}`, invalid("id", "name")),
@@ -73,11 +73,11 @@ func answerCases() []Case {
 			body("C1.7", v.name+" in name", `{"id":{{id}},"name":"`+text+`"}`, plant(v.text).raw(text)),
 			body("C1.7", v.name+" in tag", `{"id":{{id}},"name":"fern","tag":"`+text+`"}`, tagged("fern", v.text).raw(text)))
 	}
-	cases = append(cases, body("C1.7", "sent escaped, answered as they are", `{"id":{{id}},"name":"\u003c\u003e\u0026"}`, plant("<>&").raw("<>&")))
+	cases = append(cases, body("C1.7", "sent escaped, returned unescaped", `{"id":{{id}},"name":"\u003c\u003e\u0026"}`, plant("<>&").raw("<>&")))
 	return append(cases, codeCases()...)
 }
 
-// codeCases have one case for each value of error that can be had (C1.4).
+// codeCases have one case for each code that can be provoked (C1.4).
 func codeCases() []Case {
 	const rule = "C1.4"
 	return []Case{
@@ -91,14 +91,14 @@ func codeCases() []Case {
 		one(rule, "415 for a wrong media type", good().replace("Content-Type: text/plain"), fails(415)),
 		one(rule, "415 for a content coding", good().with("Content-Encoding: gzip"), fails(415)),
 		one(rule, "417 for an unknown expectation", good().with("Expect: the-best"), fails(417)),
-		body(rule, "422 for JSON that is no NewPlant", `{"id":{{id}}}`, fails(422)),
+		body(rule, "422 for JSON that is not a NewPlant", `{"id":{{id}}}`, fails(422)),
 		one(rule, "431 for too large a header", good().with("X-Long: "+strings.Repeat("x", 2<<20)), fails(431)),
 		one(rule, "501 for an unknown transfer coding", good().replace("Transfer-Encoding: gzip").without("Content-Length"), fails(501)),
 		one(rule, "505 for an unknown HTTP version", good().line("POST {{path}}/plants HTTP/3.0"), fails(505)),
 	}
 }
 
-// headerCases show the fields of answers (C1.6).
+// headerCases are about header fields of responses (C1.6).
 func headerCases() []Case {
 	const rule = "C1.6"
 	cases := []Case{
@@ -106,20 +106,20 @@ func headerCases() []Case {
 		one(rule, "a bad credential: a challenge with error", good().replace("Authorization: Bearer nonsense"), badToken()),
 		one(rule, "Allow with a wrong method", bare("PUT {{path}}/plants"), fails(405).header("Allow", "POST")),
 		one(rule, "nothing for a 404", target("{{path}}/nowhere"), fails(404).header("Allow", "").header("WWW-Authenticate", "")),
-		one(rule, "HEAD has the same fields", bare("HEAD {{path}}/plants"), Answer{Kind: KindHead}.header("Allow", "~POST")),
+		one(rule, "HEAD has the same fields", bare("HEAD {{path}}/plants"), Response{Kind: KindHead}.header("Allow", "~POST")),
 		one(rule, "two requests have two request ids", good(), fern()).again(good(), fails(409)),
-		one(rule, "two X-Request-Id lines are not both echoed", good().with("X-Request-Id: a{{id}}", "X-Request-Id: b{{id}}"), fern()),
-		one(rule, "HTTP that is refused has a request id", raw("nonsense\r\n\r\n"), fails(400)),
+		one(rule, "two X-Request-Id fields are not both echoed", good().with("X-Request-Id: a{{id}}", "X-Request-Id: b{{id}}"), fern()),
+		one(rule, "malformed HTTP gets a request id", raw("nonsense\r\n\r\n"), fails(400)),
 	}
 	const id = "plants-{{id}}.7_A"
 	for _, v := range []struct {
 		name string
 		r    Request
-		a    Answer
+		a    Response
 	}{
 		{"a create", good(), fern()},
 		{"malformed JSON", post(`{`), fails(400)},
-		{"a missing member", post(`{}`), fails(422)},
+		{"a missing field", post(`{}`), fails(422)},
 		{"a missing credential", good().without("Authorization"), fails(401)},
 		{"an unknown path", target("{{path}}/nowhere"), fails(404)},
 		{"a wrong method", bare("GET {{path}}/plants"), fails(405)},
@@ -128,13 +128,13 @@ func headerCases() []Case {
 		{"no Host", good().without("Host"), fails(400)},
 		{"an unknown version of HTTP", good().line("POST {{path}}/plants HTTP/9.1"), fails(505)},
 	} {
-		cases = append(cases, one(rule, "a sane X-Request-Id is echoed: "+v.name, v.r.with("X-Request-Id: "+id), v.a.header("X-Request-Id", id)))
+		cases = append(cases, one(rule, "a valid X-Request-Id is echoed: "+v.name, v.r.with("X-Request-Id: "+id), v.a.header("X-Request-Id", id)))
 	}
 	for _, v := range []variant{
 		{"5,000 characters", strings.Repeat("a", 5000)},
 		{"a space in it", "a b c"},
 		{"not ASCII", "\xc3\xa9t\xc3\xa9"},
-		{"a byte that is no UTF-8", "a\xffb"},
+		{"a byte that is not UTF-8", "a\xffb"},
 		{"empty", ""},
 	} {
 		cases = append(cases, one(rule, "an X-Request-Id is not echoed: "+v.name, good().with("X-Request-Id: "+v.text), fern()))
