@@ -1,10 +1,10 @@
-// Package atomicfile creates and replaces files in one step. A file is there in
-// full or not at all, also after a power failure.
+// Package atomicfile creates and replaces files atomically: even after a power failure a
+// file is either complete or absent.
 //
-// A file is created in a directory that stays open, under a random name that nothing
-// had before, and is written, synced and published by its descriptor and relative to
-// that directory: another user of the machine who changes the names in between
-// redirects nothing. [OpenFile] has the rules for the directories and links on the way.
+// A file is written under a random temporary name and synced by its descriptor. Then it is
+// linked or renamed relative to its directory, which stays open. So other users of the
+// machine cannot redirect it by changing names meanwhile. [OpenFile] lists the rules for
+// the directories and symbolic links of a path.
 package atomicfile
 
 import (
@@ -14,33 +14,34 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
-// The ends of the names of temporary files. Those with sweptSuffix are removed after
-// a crash: their process held a lock on the directory while it ran.
+// The suffixes of temporary files. Files with sweptSuffix are removed after a crash: their
+// process holds a lock on the directory while it runs.
 const (
 	sweptSuffix = ".plantstore.tmp"
 	otherSuffix = ".tmp"
 )
 
-// tempPerm keeps a temporary file from everybody but its owner.
+// tempPerm is the mode of temporary files: accessible only to the owner.
 const tempPerm fs.FileMode = 0o600
 
-// A File is a temporary file that is about to be published.
+// A File is a temporary file that is not yet published.
 type File struct {
 	*os.File
 
 	dir  *os.Root
 	name string // in dir
-	path string // that it gets
+	path string // when published
 }
 
-// Dir returns the directory of the file, open until the file is published.
+// Dir returns the directory of the file. It is open until the file is published.
 func (f *File) Dir() *os.Root { return f.dir }
 
-// OpenFile opens the file a second time, with the signature of [os.OpenFile]: libraries
-// that open files themselves can be given it. It ignores the name, creates nothing, and
-// fails if the name of the temporary file leads to another file by now.
+// OpenFile opens the file again, for libraries that require a function like [os.OpenFile].
+// It ignores the name, does not create a file, and fails if another file has replaced the
+// temporary one.
 func (f *File) OpenFile(_ string, flag int, _ fs.FileMode) (*os.File, error) {
 	again, err := f.dir.OpenFile(f.name, flag&(os.O_RDONLY|os.O_WRONLY|os.O_RDWR), 0)
 	if err != nil {
@@ -57,35 +58,45 @@ func (f *File) OpenFile(_ string, flag int, _ fs.FileMode) (*os.File, error) {
 	return again, nil
 }
 
-// Create creates the file path, which must not exist yet, in a directory that does.
-// It calls write with an empty temporary file in the same directory that only the
-// caller's user may open. The file then gets the mode perm, is synced, and appears
-// under its own name in one step. When Create returns nil, the file is complete and
-// survives a power failure.
+// Create creates the file path, which must not exist, in an existing directory. It calls
+// write with an empty temporary file in that directory, which only the caller's user may
+// open. The file then gets the mode perm, is synced, and appears under its name in one
+// step. When Create returns nil, the file is complete and survives a power failure.
 //
-// An existing file is never replaced: of several processes that create path at
-// once one succeeds, and the others get [fs.ErrExist]. After any other error
-// path does not exist, unless the last step failed, the sync of the directory.
-// The file system must have hard links. A process that dies in between leaves a hidden
-// file behind whose name begins with that of path and ends in .tmp. On Unix the next
-// process that creates a file there while no other does removes it.
+// An existing file is never replaced: of several processes that create path at the same
+// time one succeeds, and the others get [fs.ErrExist]. After any other error path does
+// not exist, unless the last step failed, the sync of the directory. The file system must
+// have hard links.
+//
+// A process that dies in between leaves a hidden file whose name begins with that of path
+// and ends in .tmp. On Unix it is removed when the next file is created in the directory
+// and no other process is creating one.
 func Create(path string, perm fs.FileMode, write func(f *File) error) error {
 	dir, err := OpenDir(filepath.Dir(path))
 	if err != nil {
 		return createError(path, err)
 	}
-	defer func() { _ = dir.Close() }() // it was opened for reading
+	defer func() { _ = dir.Close() }() // opened for reading
 	return place(dir, path, perm, write, func(tmp, name string) error {
 		if err := dir.Link(tmp, name); err != nil {
-			return createError(path, err)
+			return linkError(path, err)
 		}
-		_ = dir.Remove(tmp) // a second name that stays behind does no harm
+		_ = dir.Remove(tmp) // a remaining second name does no harm
 		return nil
 	})
 }
 
+// linkError returns the error for a file that could not be linked to path. Without hard
+// links it is not [fs.ErrPermission], for which callers have other advice.
+func linkError(path string, err error) error {
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported) { // as link(2) has it
+		return fmt.Errorf("create %s: the file system has no hard links (%v); use a directory on another one", path, errors.Unwrap(err))
+	}
+	return createError(path, err)
+}
+
 // Replace is [Create] for a file that may exist: the new file replaces it in one step.
-// What exists but is not a regular file is refused. A symbolic link is followed.
+// It fails if path exists but is not a regular file. A symbolic link is followed.
 func Replace(path string, perm fs.FileMode, write func(f *File) error) error {
 	target, err := resolve(path)
 	if err != nil {
@@ -95,7 +106,7 @@ func Replace(path string, perm fs.FileMode, write func(f *File) error) error {
 	if err != nil {
 		return createError(path, err)
 	}
-	defer func() { _ = dir.Close() }() // it was opened for reading
+	defer func() { _ = dir.Close() }() // opened for reading
 	info, err := dir.Lstat(filepath.Base(target))
 	switch {
 	case err == nil && !info.Mode().IsRegular():
@@ -106,7 +117,7 @@ func Replace(path string, perm fs.FileMode, write func(f *File) error) error {
 	return place(dir, target, perm, write, dir.Rename)
 }
 
-// place creates the file path in its directory dir. publish renames it.
+// place creates the file path in its directory dir. publish gives it its name.
 func place(dir *os.Root, path string, perm fs.FileMode, write func(f *File) error, publish func(tmp, name string) error) error {
 	held, release := hold(dir)
 	defer release()
@@ -125,7 +136,7 @@ func place(dir *os.Root, path string, perm fs.FileMode, write func(f *File) erro
 	return syncRoot(dir)
 }
 
-// writeTemp creates the synced file name in dir that is to become path.
+// writeTemp creates and syncs the temporary file name in dir for path.
 func writeTemp(dir *os.Root, path, name string, perm fs.FileMode, write func(f *File) error) (tmp string, err error) {
 	file, err := dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, tempPerm)
 	if err != nil {
@@ -143,16 +154,15 @@ func writeTemp(dir *os.Root, path, name string, perm fs.FileMode, write func(f *
 	if err := file.Chmod(perm); err != nil {
 		return "", err
 	}
-	// The file was open before write did its work, so that this descriptor
-	// reports every failure to write back what write wrote.
+	// The descriptor was open before write, so its sync reports every write-back error.
 	return name, file.Sync()
 }
 
 // createError returns err as an error of creating path.
 func createError(path string, err error) error { return pathError("create", path, err) }
 
-// pathError returns err as an error of the operation op on path. A refusal names its own
-// paths, and stays as it is.
+// pathError returns a system error as an error of the operation op on path. Other errors
+// name their own paths.
 func pathError(op, path string, err error) error {
 	if failure, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failure.Err
@@ -164,7 +174,7 @@ func pathError(op, path string, err error) error {
 	return &fs.PathError{Op: op, Path: path, Err: err}
 }
 
-// withPath returns err, which names path instead of the temporary file tmp.
+// withPath returns err with path in place of the temporary file tmp.
 func withPath(err error, tmp, path string) error {
 	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == tmp {
 		return &fs.PathError{Op: failure.Op, Path: path, Err: failure.Err}

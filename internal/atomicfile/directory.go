@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// MkdirAll creates dir and its parents where they are missing, with the mode perm. When it returns nil,
-// dir survives a power failure, and a file may be created in it. A directory that
-// exists has its entry synced again, since its creator may have died before doing so.
+// MkdirAll creates dir and its missing parents with the mode perm. When it returns nil, dir
+// survives a power failure, and files may be created in it. The entry of an existing
+// directory is synced as well, since its creator may have died before doing so.
 func MkdirAll(dir string, perm fs.FileMode) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -38,7 +38,7 @@ func mkdirAll(path string, perm fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = above.Close() }() // it was opened for reading
+	defer func() { _ = above.Close() }() // opened for reading
 	// Another process may have created it meanwhile.
 	if err := above.Mkdir(filepath.Base(path), perm); err != nil && !errors.Is(err, fs.ErrExist) {
 		return &fs.PathError{Op: "mkdir", Path: path, Err: errors.Unwrap(err)}
@@ -54,9 +54,8 @@ func syncForeign(dir string) error {
 	return nil
 }
 
-// SyncDir makes the entries of dir durable: the names created, removed or changed
-// in it so far. It does nothing where directories cannot be synced: on Windows, and
-// on file systems that refuse the call as meaningless.
+// SyncDir makes the names in dir durable. It does nothing where directories cannot be
+// synced: on Windows, and on file systems that reject the call.
 func SyncDir(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -81,8 +80,7 @@ func syncRoot(dir *os.Root) error {
 	return errors.Join(err, d.Close())
 }
 
-// OpenDir opens the directory path, in which the caller is about to write. It keeps the
-// rules of [OpenFile].
+// OpenDir opens the directory path for writing files in it, by the rules of [OpenFile].
 func OpenDir(path string) (*os.Root, error) {
 	path, err := resolve(path)
 	if err != nil {

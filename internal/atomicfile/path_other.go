@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 )
 
-// OpenFile is [os.OpenFile]: here a directory decides who may write to it, and who
-// may make a link.
+// OpenFile is [os.OpenFile]. Other users may create links only where they may write.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag, perm) //nolint:gosec // the operator names the file
 }

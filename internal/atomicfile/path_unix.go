@@ -14,21 +14,22 @@ import (
 	"syscall"
 )
 
-// maxLinks bounds the symbolic links of a path, as Linux does (path_resolution(7)).
+// maxLinks limits the symbolic links of a path, as Linux does (path_resolution(7)).
 const maxLinks = 40
 
-// OpenFile is [os.OpenFile] for a file that is written to, with rules that keep
-// another user of the machine from choosing the file:
+// OpenFile is [os.OpenFile] for writing. Its rules prevent that another user of the machine
+// chooses the file:
 //
-//   - As root, every directory on the way must belong to root and be writable to root
-//     alone, or be sticky, as /tmp is. Else its owner could swap a name at any time.
-//   - In a directory that everybody may write to, a symbolic link is followed only if
-//     it belongs to the caller or to the owner of the directory, and so is an existing
-//     file opened. Linux has these rules as fs.protected_symlinks and
-//     fs.protected_regular; here they hold where those are off, too.
-//   - The last name is opened without following a link that has appeared meanwhile.
+//   - For root, every directory of the path must belong to root, and only root may write
+//     to it unless it is sticky, as /tmp is. Otherwise its owner could swap a name at any
+//     time.
+//   - In a directory that everybody may write to, a symbolic link is followed and an
+//     existing file opened only if it belongs to the caller or to the owner of the
+//     directory. Linux has the same rules, fs.protected_symlinks and fs.protected_regular,
+//     but they may be off.
+//   - A link that replaces the last name meanwhile is not followed.
 //
-// [Create], [Replace] and [MkdirAll] keep the same rules.
+// [Create], [Replace] and [MkdirAll] have the same rules.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	target, err := resolve(path)
 	if err != nil {
@@ -47,17 +48,17 @@ func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return file, nil
 }
 
-// Check returns an error if [OpenFile] refuses path. There may be nothing at path.
+// Check returns an error if [OpenFile] refuses path, which need not exist.
 func Check(path string) error {
 	_, err := resolve(path)
 	return err
 }
 
-// resolve returns path without symbolic links, or why it must not be written to. The
-// last name may be missing.
+// resolve returns path without symbolic links, or an error if it must not be written to.
+// The last name may be missing.
 //
-// For root it goes from the root directory down, so that nobody else can change what
-// it has passed: in a directory that only root can change, names stay as they are.
+// For root it starts at the root directory and admits only directories that nobody else
+// can change, so the result stays true.
 func resolve(path string) (string, error) {
 	if os.Geteuid() == 0 {
 		abs, err := filepath.Abs(path)
@@ -111,7 +112,7 @@ func resolve(path string) (string, error) {
 	return at, nil
 }
 
-// start returns the directory from which a path leads.
+// start returns the directory where a path starts.
 func start(path string) string {
 	if strings.HasPrefix(path, "/") {
 		return "/"
@@ -119,20 +120,21 @@ func start(path string) string {
 	return "."
 }
 
-// isDescriptor reports whether a path without links is an entry of /proc/PID/fd, to
-// which /dev/stdout leads: it looks like a link, but the kernel opens it in its own way.
+// isDescriptor reports whether a path without links is an entry of /proc/PID/fd, the target
+// of /dev/stdout. It looks like a link, but the kernel resolves it differently.
 func isDescriptor(path string) bool {
 	match, _ := filepath.Match("/proc/*/fd/*", path)
 	return match
 }
 
-// checkDir refuses for root a directory in which another user may change names.
+// checkDir returns an error if the process is root and another user may change names in
+// the directory.
 func checkDir(path string, info fs.FileInfo) error {
 	status, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || os.Geteuid() != 0 || !info.IsDir() {
 		return nil
 	}
-	// In the namespace of a user, the owner of / is who has made it.
+	// In a user namespace / belongs to its creator.
 	if owner := ownerOf(info); owner != 0 && owner != topOwner() {
 		name := userName(owner)
 		return fmt.Errorf("root must not write to %s, which belongs to %s and where that user could redirect what is written: "+
@@ -147,8 +149,8 @@ func checkDir(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// checkFile refuses an open file of another user in a directory that everybody may
-// write to.
+// checkFile returns an error for an open file of another user in a directory that
+// everybody may write to.
 func checkFile(file *os.File, path string) error {
 	dir, err := os.Stat(filepath.Dir(path))
 	if err != nil {
@@ -165,8 +167,8 @@ func checkFile(file *os.File, path string) error {
 	return nil
 }
 
-// trusted reports whether an entry of a directory was not made by another user in
-// a place where everybody may.
+// trusted reports whether an entry of a directory was not created by another user in a
+// directory that everybody may write to.
 func trusted(dir, entry fs.FileInfo) bool {
 	owner := ownerOf(entry)
 	return dir.Mode()&0o002 == 0 || owner == os.Geteuid() || owner == ownerOf(dir)
@@ -188,7 +190,7 @@ func ownerOf(info fs.FileInfo) int {
 	return -1
 }
 
-// userName returns how a person names a user.
+// userName returns the name of a user for messages.
 func userName(id int) string {
 	if account, err := user.LookupId(strconv.Itoa(id)); err == nil {
 		return "the user " + account.Username
@@ -196,7 +198,7 @@ func userName(id int) string {
 	return "the user " + strconv.Itoa(id)
 }
 
-// runAs returns the commands that run another one as a user.
+// runAs returns shell commands that run plantstore as a user.
 func runAs(id int) string {
 	if account, err := user.LookupId(strconv.Itoa(id)); err == nil {
 		return fmt.Sprintf("runuser -u %s -- plantstore … or sudo -u %[1]s plantstore …", account.Username)

@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// hold keeps other processes from sweeping dir until release is called, and reports
-// whether it can. Before that it sweeps dir itself, if no other process holds it: the
-// processes that created the files of [sweptSuffix] have then ended.
+// hold locks dir, so that other processes do not sweep it until release is called, and
+// reports whether that worked. If no other process holds the lock, it sweeps dir first:
+// the processes that created the files with [sweptSuffix] have ended.
 func hold(dir *os.Root) (held bool, release func()) {
 	d, err := dir.Open(".")
 	if err != nil {
 		return false, func() {}
 	}
-	release = func() { _ = d.Close() } // which gives up the lock
+	release = func() { _ = d.Close() } // releases the lock
 	lock := func(how int) bool { return syscall.Flock(int(d.Fd()), how|syscall.LOCK_NB) == nil }
 	if lock(syscall.LOCK_EX) {
 		names, _ := d.Readdirnames(-1)
@@ -25,7 +25,7 @@ func hold(dir *os.Root) (held bool, release func()) {
 	return lock(syscall.LOCK_SH), release
 }
 
-// sweep removes what is left over among the names in dir. What cannot be removed stays.
+// sweep removes the leftover temporary files among the names in dir, as far as it can.
 func sweep(dir *os.Root, names []string) {
 	for _, name := range names {
 		if !strings.HasPrefix(name, ".") || !strings.HasSuffix(name, sweptSuffix) {
