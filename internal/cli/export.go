@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
 	"plantstore/internal/atomicfile"
-	"plantstore/internal/config"
-	"plantstore/internal/transfer"
+	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
 
@@ -64,98 +62,85 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command) error {
 			return err
 		}
 	}
+	e := &exporter{p: p, cmd: cmd, format: format}
 	access := app.ForReading
 	if cmd.Bool(flagSkipDamaged) {
 		access = app.ForSalvage
 	}
 	return withStore(ctx, c, access, func(ctx context.Context, store app.Plants) error {
-		bar := newProgress(p, cmd, -1)
-		defer bar.close()
-		e := &exporter{format: format, bar: bar, read: listed(store)}
+		e.source = plantio.Query{}.Source(store)
 		if cmd.Bool(flagSkipDamaged) {
-			e.read = e.whole(store, c)
+			local, ok := store.(*storage.Store)
+			if !ok { // a database can't be checked while a server writes to it
+				return app.StopServer(c.Storage.Path, "")
+			}
+			e.source = e.intact(local)
 		}
 		if toStdout {
-			if err := e.write(ctx, p.Stdout); err != nil {
-				return err
-			}
-			return e.damage(p, "what was written")
+			return e.toStdout(ctx)
 		}
-		if err := e.writeFile(ctx, file); err != nil {
-			return fmt.Errorf("export to %s: %w", file, adviseDestination(err))
-		}
-		bar.close()
-		err := report(p.Stdout, cmd, struct {
-			File   string `json:"file"`
-			Plants int64  `json:"plants"`
-		}{file, e.plants}, "%s in %s", counted(e.plants, "plant is", "plants are"), file)
-		return errors.Join(err, e.damage(p, file))
+		return e.toFile(ctx, file)
 	})
 }
 
-// An exporter writes all plants that it reads.
+// An exporter exports plants and prints the result.
 type exporter struct {
-	format transfer.Format
-	bar    *progress
-	read   func(ctx context.Context, each func(storage.Record) error) error
-	plants int64          // that were written
-	found  storage.Report // of what was left out
+	p       *Process
+	cmd     *cli.Command
+	format  plantio.Format
+	source  plantio.Source
+	skipped storage.Report // corrupt records
 }
 
-// listed returns what reads the plants of a store up to the first that is damaged.
-func listed(store app.Plants) func(context.Context, func(storage.Record) error) error {
-	return func(ctx context.Context, each func(storage.Record) error) error {
-		for record, err := range store.List(ctx, math.MinInt64) {
-			if err == nil {
-				err = each(record)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// whole returns what reads the plants that are whole, and notes what is not.
-func (e *exporter) whole(store app.Plants, c *config.Config) func(context.Context, func(storage.Record) error) error {
+// intact returns the intact plants of a store. The other records are reported in
+// e.skipped.
+func (e *exporter) intact(store *storage.Store) plantio.Source {
 	return func(ctx context.Context, each func(storage.Record) error) (err error) {
-		local, ok := store.(*storage.Store)
-		if !ok { // what a server writes to cannot be checked
-			return app.StopServer(c.Storage.Path, "")
-		}
-		e.found, err = local.Check(ctx, each)
+		e.skipped, err = store.Check(ctx, each)
 		return err
 	}
 }
 
-// damage prints the damage that was found, and returns the error that says so.
-func (e *exporter) damage(p *Process, written string) error {
-	if e.found.Whole() {
+// toStdout exports to stdout.
+func (e *exporter) toStdout(ctx context.Context) error {
+	if _, err := e.write(ctx, e.p.Stdout); err != nil {
+		return err
+	}
+	return e.printSkipped("what was written")
+}
+
+// toFile exports to a file, which appears when it is complete.
+func (e *exporter) toFile(ctx context.Context, path string) error {
+	var plants int64
+	err := atomicfile.Replace(path, filePerm, func(file *atomicfile.File) (err error) {
+		plants, err = e.write(ctx, file)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("export to %s: %w", path, adviseDestination(err))
+	}
+	err = report(e.p.Stdout, e.cmd, struct {
+		File   string `json:"file"`
+		Plants int64  `json:"plants"`
+	}{path, plants}, "%s in %s", counted(plants, "plant is", "plants are"), path)
+	return errors.Join(err, e.printSkipped(path))
+}
+
+// write writes the plants to w, with a progress bar.
+func (e *exporter) write(ctx context.Context, w io.Writer) (plants int64, err error) {
+	bar := newProgress(e.p, e.cmd, -1)
+	defer bar.close()
+	return plantio.Export(ctx, e.source, plantio.NewWriter(w, e.format), bar.set)
+}
+
+// printSkipped prints the corrupt records, if there are any, and returns the error for
+// them. The name of the destination is written.
+func (e *exporter) printSkipped(written string) error {
+	if e.skipped.Whole() {
 		return nil
 	}
-	if err := writeFindings(p.Stderr, e.found); err != nil {
+	if err := writeFindings(e.p.Stderr, e.skipped); err != nil {
 		return err
 	}
 	return findings("what is damaged was left out, %s is whole: import it into a new database, or restore a backup", written)
-}
-
-// writeFile writes all plants to a file.
-func (e *exporter) writeFile(ctx context.Context, file string) error {
-	return atomicfile.Replace(file, filePerm, func(file *atomicfile.File) error { return e.write(ctx, file) })
-}
-
-// write writes all plants to w.
-func (e *exporter) write(ctx context.Context, w io.Writer) error {
-	out := transfer.NewWriter(w, e.format)
-	err := e.read(ctx, func(record storage.Record) error {
-		if e.plants++; e.plants%progressStep == 0 {
-			e.bar.set(e.plants)
-		}
-		return out.Write(record)
-	})
-	if err != nil {
-		return err
-	}
-	return out.Flush()
 }

@@ -5,16 +5,16 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/plantio"
 	"plantstore/internal/printable"
-	"plantstore/internal/transfer"
 )
 
 // fileFormat returns the format that --format names, or that of the file.
-func fileFormat(cmd *cli.Command, file string) (transfer.Format, error) {
+func fileFormat(cmd *cli.Command, file string) (plantio.Format, error) {
 	if !cmd.IsSet("format") {
-		return transfer.FormatOf(file), nil
+		return plantio.FormatOf(file), nil
 	}
-	format, err := transfer.ParseFormat(cmd.String("format"))
+	format, err := plantio.ParseFormat(cmd.String("format"))
 	if err != nil {
 		return format, misuse("--format: %v", err)
 	}
@@ -23,35 +23,35 @@ func fileFormat(cmd *cli.Command, file string) (transfer.Format, error) {
 
 // safeFormat returns format, for spreadsheets if the flag says so. It refuses the flag
 // with another format than CSV.
-func safeFormat(cmd *cli.Command, format transfer.Format) (transfer.Format, error) {
+func safeFormat(cmd *cli.Command, format plantio.Format) (plantio.Format, error) {
 	switch {
 	case !cmd.Bool(flagSafe):
 		return format, nil
-	case format != transfer.CSV:
+	case format != plantio.CSV:
 		return format, misuse("--%s: is for CSV: add --format csv, or leave it out", flagSafe)
 	}
-	return transfer.SafeCSV, nil
+	return plantio.SafeCSV, nil
 }
 
 // plantWriter returns what writes plants to w in the format that the flags name.
-func plantWriter(w io.Writer, cmd *cli.Command) (transfer.Writer, error) {
+func plantWriter(w io.Writer, cmd *cli.Command) (plantio.Writer, error) {
 	name := cmd.String("format")
 	if cmd.Bool(flagSafe) && name != "csv" {
-		_, err := safeFormat(cmd, transfer.JSONLines)
+		_, err := safeFormat(cmd, plantio.JSONLines)
 		return nil, err
 	}
 	if name == "table" || name == "" && printable.IsTerminal(w) {
-		return newTable(w), nil
+		return plantio.NewTable(w), nil
 	}
 	if name == "" {
 		name = "jsonl"
 	}
-	format, err := transfer.ParseFormat(name)
+	format, err := plantio.ParseFormat(name)
 	if err != nil {
 		return nil, misuse("--format: %q: must be table, jsonl or csv", name)
 	}
 	if format, err = safeFormat(cmd, format); err != nil {
 		return nil, err
 	}
-	return transfer.NewWriter(w, format), nil
+	return plantio.NewWriter(w, format), nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
-	"plantstore/internal/transfer"
+	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
 
@@ -44,14 +44,16 @@ func get(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return printPlants(ctx, p, cmd, func(ctx context.Context, store app.Plants, out transfer.Writer) error {
-		plant, err := store.Get(ctx, id)
-		if errors.Is(err, storage.ErrNotFound) {
-			return fmt.Errorf("no plant has the id %d", id)
+	return printPlants(ctx, p, cmd, func(store app.Plants) plantio.Source {
+		return func(ctx context.Context, each func(storage.Record) error) error {
+			plant, err := store.Get(ctx, id)
+			if errors.Is(err, storage.ErrNotFound) {
+				return fmt.Errorf("no plant has the id %d", id)
+			}
+			if err != nil {
+				return err
+			}
+			return each(storage.Record{ID: id, Plant: plant})
 		}
-		if err != nil {
-			return err
-		}
-		return out.Write(storage.Record{ID: id, Plant: plant})
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
+	"plantstore/internal/plantio"
 	"plantstore/internal/printable"
-	"plantstore/internal/transfer"
 	"plantstore/storage"
 )
 
@@ -53,8 +53,8 @@ type importer struct {
 	cmd     *cli.Command
 	limit   int64 // MAX_BODY_BYTES
 	remote  bool  // a server has the store open
-	options transfer.Options
-	sum     transfer.Summary
+	options plantio.Options
+	sum     plantio.Summary
 }
 
 func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
@@ -74,7 +74,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	i := &importer{p: p, cmd: cmd, limit: c.MaxBodyBytes, options: transfer.Options{SkipConflicts: conflicts == "skip"}}
+	i := &importer{p: p, cmd: cmd, limit: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: conflicts == "skip"}}
 	if cmd.Bool("dry-run") {
 		return i.dryRun(ctx, c)
 	}
@@ -155,15 +155,15 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	bar := newProgress(i.p, i.cmd, size)
 	defer bar.close()
 	options := i.options
-	options.Bad = func(bad *transfer.LineError) error { return i.reportLine(name, bad) }
-	options.Done = func(sum transfer.Summary) { bar.describe(i.sum.Created + sum.Created) }
-	sum, err := transfer.Import(ctx, transfer.NewReader(bar.reader(in), format, i.limit), options)
+	options.Bad = func(bad *plantio.LineError) error { return i.reportLine(name, bad) }
+	options.Done = func(sum plantio.Summary) { bar.describe(i.sum.Created + sum.Created) }
+	sum, err := plantio.Import(ctx, plantio.NewReader(bar.reader(in), format, i.limit), options)
 	i.sum.Add(sum)
 	if err == nil {
 		return nil
 	}
 	advice := i.goOn(err)
-	if errors.As(err, new(*transfer.ReadError)) {
+	if errors.As(err, new(*plantio.ReadError)) {
 		err = reason(err)
 	}
 	return fmt.Errorf("import %s: %w; %s stored%s", name, err, counted(i.sum.Created, "plant was", "plants were"), advice)
@@ -172,7 +172,7 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 // goOn says how to go on with an import that err has ended.
 func (i *importer) goOn(err error) string {
 	const again = "run it again to go on"
-	read := errors.As(err, new(*transfer.ReadError))
+	read := errors.As(err, new(*plantio.ReadError))
 	switch {
 	case read && errors.As(err, new(*fs.PathError)): // the file cannot be read
 		return ""
@@ -205,7 +205,7 @@ func (i *importer) open(name string) (in io.ReadCloser, size int64, err error) {
 }
 
 // reportLine reports a bad line: on stdout for programs, else on stderr.
-func (i *importer) reportLine(file string, bad *transfer.LineError) error {
+func (i *importer) reportLine(file string, bad *plantio.LineError) error {
 	if !i.cmd.Bool("json") {
 		fmt.Fprintf(i.p.Stderr, "%s:%d: %s\n", printable.Line(file), bad.Line, printable.Line(bad.Reason))
 		return nil

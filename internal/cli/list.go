@@ -2,12 +2,11 @@ package cli
 
 import (
 	"context"
-	"math"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
-	"plantstore/internal/transfer"
+	"plantstore/internal/plantio"
 )
 
 func newList(p *Process) *cli.Command {
@@ -34,54 +33,21 @@ func list(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return printPlants(ctx, p, cmd, q.write)
+	return printPlants(ctx, p, cmd, func(store app.Plants) plantio.Source { return q.Source(store) })
 }
 
-// A query says which plants are listed.
-type query struct {
-	from  int64
-	after bool // from itself is not
-	limit int64
-	tag   *string // nil: any or none
-}
-
-func parseQuery(cmd *cli.Command) (query, error) {
-	q := query{from: math.MinInt64, limit: math.MaxInt64}
+// parseQuery returns the query of the flags.
+func parseQuery(cmd *cli.Command) (q plantio.Query, err error) {
 	if cmd.IsSet("after") {
-		q.from, q.after = cmd.Int64("after"), true
-	}
-	if cmd.IsSet("limit") {
-		q.limit = cmd.Int64("limit")
+		q.After = new(cmd.Int64("after"))
 	}
 	if cmd.IsSet("tag") {
-		tag := cmd.String("tag")
-		q.tag = &tag
+		q.Tag = new(cmd.String("tag"))
 	}
-	if q.limit < 0 {
-		return q, misuse("--limit: %d: must not be negative", q.limit)
+	if limit := cmd.Int64("limit"); limit < 0 {
+		return q, misuse("--limit: %d: must not be negative", limit)
+	} else if cmd.IsSet("limit") {
+		q.Limit = &limit
 	}
 	return q, nil
-}
-
-// write writes the plants of the query.
-func (q query) write(ctx context.Context, store app.Plants, out transfer.Writer) error {
-	if q.limit == 0 {
-		return nil
-	}
-	written := int64(0)
-	for record, err := range store.List(ctx, q.from) {
-		switch tag := record.Plant.Tag; {
-		case err != nil:
-			return err
-		case q.after && record.ID == q.from, q.tag != nil && (tag == nil || *tag != *q.tag):
-			continue
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-		if written++; written == q.limit {
-			return nil
-		}
-	}
-	return nil
 }

@@ -10,9 +10,6 @@ import (
 	"plantstore/internal/printable"
 )
 
-// progressStep is how many plants go by between two looks at the progress.
-const progressStep = 1000
-
 // A progress shows how far a command is, on stderr if that is a terminal. On a nil
 // progress the methods do nothing.
 type progress struct {

@@ -9,7 +9,7 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/transfer"
+	"plantstore/internal/plantio"
 )
 
 // The flags of serve for workshops and tests of clients. They are not options of the
@@ -32,7 +32,7 @@ func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, s
 	if file == "" {
 		return nil
 	}
-	i := &importer{p: p, cmd: cmd, limit: c.MaxBodyBytes, options: transfer.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
+	i := &importer{p: p, cmd: cmd, limit: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
 	if err := i.importFile(ctx, file); err != nil {
 		return fmt.Errorf("--%s: %w", flagSeed, err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/transfer"
+	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
 
@@ -26,9 +26,8 @@ func withStore(ctx context.Context, c *config.Config, a app.Access, run func(con
 	return err
 }
 
-// printPlants prints what write writes of the store, in the format that --format
-// names.
-func printPlants(ctx context.Context, p *Process, cmd *cli.Command, write func(context.Context, app.Plants, transfer.Writer) error) error {
+// printPlants prints the plants of a source in the format of --format.
+func printPlants(ctx context.Context, p *Process, cmd *cli.Command, source func(app.Plants) plantio.Source) error {
 	out, err := plantWriter(p.Stdout, cmd)
 	if err != nil {
 		return err
@@ -38,6 +37,7 @@ func printPlants(ctx context.Context, p *Process, cmd *cli.Command, write func(c
 		return err
 	}
 	return withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
-		return errors.Join(write(ctx, store, out), out.Flush())
+		_, err := plantio.Export(ctx, source(store), out, func(int64) {})
+		return errors.Join(err, out.Flush()) // what came before an error
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"plantstore/internal/transfer"
+	"plantstore/internal/plantio"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -72,7 +72,7 @@ func benchBare(b *testing.B, plants int) {
 // benchImport reads, validates and stores them.
 func benchImport(b *testing.B, plants int) {
 	var text bytes.Buffer
-	out := transfer.NewWriter(&text, transfer.JSONLines)
+	out := plantio.NewWriter(&text, plantio.JSONLines)
 	for i := range plants {
 		if err := out.Write(bulkRecord(int64(i))); err != nil {
 			b.Fatal(err)
@@ -102,8 +102,8 @@ func importFile(b *testing.B, path string, plants int64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sum, err := transfer.Import(b.Context(), transfer.NewReader(file, transfer.JSONLines, 1<<20), transfer.Options{Create: s.CreateAll})
-	if err != nil || sum != (transfer.Summary{Created: plants}) {
+	sum, err := plantio.Import(b.Context(), plantio.NewReader(file, plantio.JSONLines, 1<<20), plantio.Options{Create: s.CreateAll})
+	if err != nil || sum != (plantio.Summary{Created: plants}) {
 		b.Fatalf("Import: %+v, %v", sum, err)
 	}
 	if err := s.Close(); err != nil {

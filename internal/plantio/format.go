@@ -1,5 +1,5 @@
-// Package transfer exports plants to JSON Lines or CSV and imports them, without loss.
-package transfer
+// Package plantio exports plants to JSON Lines or CSV and imports them, without loss.
+package plantio
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package cli
+package plantio
 
 import (
 	"fmt"
@@ -11,21 +11,21 @@ import (
 	"plantstore/storage"
 )
 
-// tableRows is how many rows of a table are lined up with each other, and so
-// how many are held in memory.
+// tableRows is the number of rows that are aligned with each other and kept in memory.
 const tableRows = 1000
 
-// A table writes plants for people. It is a [transfer.Writer].
+// A table writes plants for people. It is a [Writer].
 type table struct {
 	out  *tabwriter.Writer
 	rows int
 }
 
-func newTable(w io.Writer) *table {
+// NewTable returns a Writer of a table for people to w.
+func NewTable(w io.Writer) Writer {
 	return &table{out: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 }
 
-// Write implements [transfer.Writer].
+// Write implements [Writer].
 func (t *table) Write(record storage.Record) error {
 	if t.rows == 0 {
 		if _, err := fmt.Fprintln(t.out, "ID\tNAME\tTAG"); err != nil {
@@ -45,11 +45,11 @@ func (t *table) Write(record storage.Record) error {
 	return err
 }
 
-// Flush implements [transfer.Writer].
+// Flush implements [Writer].
 func (t *table) Flush() error { return t.out.Flush() }
 
-// visible returns text as a terminal can show it. What is empty, would not be
-// seen or could move the cursor is quoted.
+// visible returns text for a terminal. It quotes text that is empty, invisible or could
+// move the cursor.
 func visible(text string) string {
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
 	if text == "" || strings.HasPrefix(text, `"`) || strings.TrimSpace(text) != text || strings.ContainsFunc(text, hidden) {

@@ -1,4 +1,4 @@
-package transfer_test
+package plantio_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plantstore/internal/transfer"
+	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
 
@@ -40,7 +40,7 @@ func TestImport(t *testing.T) {
 	}
 	for _, skip := range []bool{false, true} {
 		var bad []int
-		sum, err := transfer.Import(t.Context(), transfer.NewReader(&text, transfer.JSONLines, maxBytes), transfer.Options{
+		sum, err := plantio.Import(t.Context(), plantio.NewReader(&text, plantio.JSONLines, maxBytes), plantio.Options{
 			SkipConflicts: skip,
 			Create: func(_ context.Context, records []storage.Record) []error {
 				outcomes := make([]error, len(records))
@@ -49,9 +49,9 @@ func TestImport(t *testing.T) {
 				}
 				return outcomes
 			},
-			Bad: func(e *transfer.LineError) error { bad = append(bad, e.Line); return nil },
+			Bad: func(e *plantio.LineError) error { bad = append(bad, e.Line); return nil },
 		})
-		want := transfer.Summary{Created: lines * 96 / 100, Identical: lines / 100, Bad: lines * 3 / 100, Conflicts: lines / 100, Damaged: lines / 100}
+		want := plantio.Summary{Created: lines * 96 / 100, Identical: lines / 100, Bad: lines * 3 / 100, Conflicts: lines / 100, Damaged: lines / 100}
 		perHundred := []int{3, 4, 8} // of ids 2 and 3, and the empty one
 		if skip {
 			want.Bad, want.Conflicts, want.Skipped, perHundred = lines*2/100, 0, lines/100, []int{4, 8}
@@ -86,7 +86,7 @@ func TestImportMeetsFault(t *testing.T) {
 		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
 	}
 	stored := int64(0)
-	sum, err := transfer.Import(t.Context(), transfer.NewReader(&text, transfer.JSONLines, maxBytes), transfer.Options{
+	sum, err := plantio.Import(t.Context(), plantio.NewReader(&text, plantio.JSONLines, maxBytes), plantio.Options{
 		Create: func(_ context.Context, records []storage.Record) []error {
 			outcomes := make([]error, len(records))
 			if stored > 0 {
@@ -100,7 +100,7 @@ func TestImportMeetsFault(t *testing.T) {
 		},
 	})
 	want := fmt.Sprintf("line %d: %v", stored+1, storage.ErrNoSpace)
-	if !errors.Is(err, storage.ErrNoSpace) || err.Error() != want || sum != (transfer.Summary{Created: stored}) {
+	if !errors.Is(err, storage.ErrNoSpace) || err.Error() != want || sum != (plantio.Summary{Created: stored}) {
 		t.Errorf("Import: %+v and %v, want %d created and %s", sum, err, stored, want)
 	}
 }
@@ -114,7 +114,7 @@ func TestImportInterrupted(t *testing.T) {
 	for name, more := range map[string]io.Reader{"endless": repeat(line), "blocked": blocked} {
 		ctx, cancel := context.WithCancel(t.Context())
 		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 20_000)), more)
-		sum, err := transfer.Import(ctx, transfer.NewReader(in, transfer.JSONLines, maxBytes), transfer.Options{
+		sum, err := plantio.Import(ctx, plantio.NewReader(in, plantio.JSONLines, maxBytes), plantio.Options{
 			Create: func(_ context.Context, records []storage.Record) []error {
 				cancel()
 				return make([]error, len(records))
@@ -141,11 +141,11 @@ func (r repeat) Read(p []byte) (int, error) {
 func TestImportMeetsOtherFaults(t *testing.T) {
 	t.Parallel()
 	errFull := errors.New("nobody reads the report")
-	options := transfer.Options{Bad: func(*transfer.LineError) error { return errFull }}
-	if _, err := transfer.Import(t.Context(), transfer.NewReader(strings.NewReader("x"), transfer.JSONLines, maxBytes), options); !errors.Is(err, errFull) {
+	options := plantio.Options{Bad: func(*plantio.LineError) error { return errFull }}
+	if _, err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("x"), plantio.JSONLines, maxBytes), options); !errors.Is(err, errFull) {
 		t.Errorf("Import: %v, want: %v", err, errFull)
 	}
-	if _, err := transfer.Import(t.Context(), transfer.NewReader(strings.NewReader(""), transfer.CSV, maxBytes), options); err == nil ||
+	if _, err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(""), plantio.CSV, maxBytes), options); err == nil ||
 		!strings.Contains(err.Error(), "the file is empty") {
 		t.Errorf("Import: %v", err)
 	}

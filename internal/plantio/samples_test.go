@@ -1,10 +1,10 @@
-package transfer_test
+package plantio_test
 
 import (
 	"os"
 	"testing"
 
-	"plantstore/internal/transfer"
+	"plantstore/internal/plantio"
 )
 
 // The sample file has a hundred different plants in the canonical form of exports.
@@ -14,7 +14,7 @@ func TestSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, bad := read(t, transfer.JSONLines, string(text))
+	records, bad := read(t, plantio.JSONLines, string(text))
 	if len(records) != 100 || bad != nil {
 		t.Errorf("there are %d plants, want 100, and the bad lines %v", len(records), bad)
 	}
@@ -25,7 +25,7 @@ func TestSamples(t *testing.T) {
 		}
 		names[r.Plant.Name] = true
 	}
-	if write(t, transfer.JSONLines, records) != string(text) {
+	if write(t, plantio.JSONLines, records) != string(text) {
 		t.Error("an export would look different")
 	}
 }

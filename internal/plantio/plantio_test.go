@@ -1,4 +1,4 @@
-package transfer_test
+package plantio_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
-	"plantstore/internal/transfer"
+	"plantstore/internal/plantio"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -23,15 +23,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const maxBytes = 8 << 20
 
 // formats returns all formats by name.
-func formats() map[string]transfer.Format {
-	return map[string]transfer.Format{"jsonl": transfer.JSONLines, "csv": transfer.CSV, "safe CSV": transfer.SafeCSV}
+func formats() map[string]plantio.Format {
+	return map[string]plantio.Format{"jsonl": plantio.JSONLines, "csv": plantio.CSV, "safe CSV": plantio.SafeCSV}
 }
 
 // write returns records in a format.
-func write(t testing.TB, format transfer.Format, records []storage.Record) string {
+func write(t testing.TB, format plantio.Format, records []storage.Record) string {
 	t.Helper()
 	var text strings.Builder
-	out := transfer.NewWriter(&text, format)
+	out := plantio.NewWriter(&text, format)
 	for _, record := range records {
 		if err := out.Write(record); err != nil {
 			t.Fatal(err)
@@ -44,12 +44,12 @@ func write(t testing.TB, format transfer.Format, records []storage.Record) strin
 }
 
 // read returns the plants of a text and the errors of its other lines.
-func read(t testing.TB, format transfer.Format, text string) (records []storage.Record, bad []string) {
+func read(t testing.TB, format plantio.Format, text string) (records []storage.Record, bad []string) {
 	t.Helper()
-	in := transfer.NewReader(strings.NewReader(text), format, maxBytes)
+	in := plantio.NewReader(strings.NewReader(text), format, maxBytes)
 	for {
 		record, _, err := in.Read()
-		var lineErr *transfer.LineError
+		var lineErr *plantio.LineError
 		switch {
 		case errors.Is(err, io.EOF):
 			return records, bad
@@ -132,13 +132,13 @@ func TestWrite(t *testing.T) {
 		{ID: 1, Plant: models.Plant{Name: `"quoted"`, Tag: &empty}},
 		{ID: math.MaxInt64, Plant: models.Plant{Tag: &lines}},
 	}
-	for format, want := range map[transfer.Format]string{
-		transfer.JSONLines: `{"id":-9223372036854775808,"name":"Monstera","tag":"climber"}
+	for format, want := range map[plantio.Format]string{
+		plantio.JSONLines: `{"id":-9223372036854775808,"name":"Monstera","tag":"climber"}
 {"id":0,"name":"<\"b\">, 'c'"}
 {"id":1,"name":"\"quoted\"","tag":""}
 {"id":9223372036854775807,"name":"","tag":"two\r\nlines"}
 `,
-		transfer.CSV: `id,name,tag
+		plantio.CSV: `id,name,tag
 -9223372036854775808,Monstera,climber
 0,"<""b"">, 'c'",
 1,"""\""quoted\""""","""""" 
@@ -155,11 +155,11 @@ func TestWrite(t *testing.T) {
 		"＝1": `"""＝1"""`, "a;=1": `"""a\u003b=1"""`, "a=1": "a=1", "": "", "ａ": "ａ",
 	} {
 		records := []storage.Record{{ID: -5, Plant: models.Plant{Name: text}}}
-		if diff := cmp.Diff("id,name,tag\n-5,"+want+",\n", write(t, transfer.SafeCSV, records)); diff != "" {
+		if diff := cmp.Diff("id,name,tag\n-5,"+want+",\n", write(t, plantio.SafeCSV, records)); diff != "" {
 			t.Errorf("%q for spreadsheets (-want +got):\n%s", text, diff)
 		}
 	}
-	if got := write(t, transfer.CSV, nil); got != "id,name,tag\n" {
+	if got := write(t, plantio.CSV, nil); got != "id,name,tag\n" {
 		t.Errorf("no plants as CSV: %q", got)
 	}
 }
@@ -180,7 +180,7 @@ func TestReadJSONLines(t *testing.T) {
 		"\t",
 		`{"id":7,"name":"no end of line"}`,
 	}, "\n")
-	records, bad := read(t, transfer.JSONLines, text)
+	records, bad := read(t, plantio.JSONLines, text)
 	var ids []int64
 	for _, r := range records {
 		ids = append(ids, r.ID)
@@ -228,7 +228,7 @@ func TestReadCSV(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			records, bad := read(t, transfer.CSV, test.text)
+			records, bad := read(t, plantio.CSV, test.text)
 			if diff := cmp.Diff(test.want, records); diff != "" {
 				t.Errorf("records (-want +got):\n%s", diff)
 			}
@@ -245,15 +245,15 @@ func TestEndlessLine(t *testing.T) {
 	endless := func(start string) io.Reader {
 		return io.MultiReader(strings.NewReader(start), io.LimitReader(zeros{}, 100<<20), strings.NewReader("\n{\"id\":1,\"name\":\"a\"}"))
 	}
-	in := transfer.NewReader(endless(""), transfer.JSONLines, maxBytes)
-	var bad *transfer.LineError
+	in := plantio.NewReader(endless(""), plantio.JSONLines, maxBytes)
+	var bad *plantio.LineError
 	if _, _, err := in.Read(); !errors.As(err, &bad) || bad.Error() != "line 1: is longer than 8388608 bytes, the limit of MAX_BODY_BYTES" {
 		t.Errorf("JSON Lines: %v", err)
 	}
 	if record, line, err := in.Read(); err != nil || record.ID != 1 || line != 2 {
 		t.Errorf("the line after it: %+v, %d, %v", record, line, err)
 	}
-	in = transfer.NewReader(endless("id,name\n1,\""), transfer.CSV, maxBytes)
+	in = plantio.NewReader(endless("id,name\n1,\""), plantio.CSV, maxBytes)
 	if _, _, err := in.Read(); err == nil || !strings.Contains(err.Error(), "is a quotation mark left open?") || !strings.Contains(err.Error(), "after that of line 1 ") {
 		t.Errorf("CSV: %v", err)
 	}
@@ -265,14 +265,14 @@ func TestLongestLine(t *testing.T) {
 	for _, most := range []int{30, 100, 300_000, 1 << 20} { // within a buffer, and beyond it
 		fits := strings.Repeat("x", most-len(`{"id":1,"name":""}`))
 		for name, texts := range map[string]struct {
-			format transfer.Format
+			format plantio.Format
 			text   string
 		}{
-			"jsonl": {transfer.JSONLines, `{"id":1,"name":"` + fits + `"}` + "\n" + `{"id":2,"name":"` + fits + `x"}` + "\n" + `{"id":3,"name":""}`},
-			"csv":   {transfer.CSV, "id,name\n1," + fits + "\n2," + fits + "x\n3,\n"},
-			"again": {transfer.JSONLines, "\n" + `{"id":1,"name":"` + fits + `" }` + "\n" + `{"id":3,"name":"` + fits + `"}`},
+			"jsonl": {plantio.JSONLines, `{"id":1,"name":"` + fits + `"}` + "\n" + `{"id":2,"name":"` + fits + `x"}` + "\n" + `{"id":3,"name":""}`},
+			"csv":   {plantio.CSV, "id,name\n1," + fits + "\n2," + fits + "x\n3,\n"},
+			"again": {plantio.JSONLines, "\n" + `{"id":1,"name":"` + fits + `" }` + "\n" + `{"id":3,"name":"` + fits + `"}`},
 		} {
-			in := transfer.NewReader(strings.NewReader(texts.text), texts.format, int64(most))
+			in := plantio.NewReader(strings.NewReader(texts.text), texts.format, int64(most))
 			var got []string
 			for {
 				record, line, err := in.Read()
@@ -308,14 +308,14 @@ func (zeros) Read(p []byte) (int, error) {
 
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]transfer.Format{
-		"a.csv": transfer.CSV, "a.CSV": transfer.CSV, "csv": transfer.JSONLines, "-": transfer.JSONLines, "a.csv.jsonl": transfer.JSONLines,
+	for name, want := range map[string]plantio.Format{
+		"a.csv": plantio.CSV, "a.CSV": plantio.CSV, "csv": plantio.JSONLines, "-": plantio.JSONLines, "a.csv.jsonl": plantio.JSONLines,
 	} {
-		if got := transfer.FormatOf(name); got != want {
+		if got := plantio.FormatOf(name); got != want {
 			t.Errorf("FormatOf(%s) = %v, want %v", name, got, want)
 		}
 	}
-	if _, err := transfer.ParseFormat("xml"); err == nil {
+	if _, err := plantio.ParseFormat("xml"); err == nil {
 		t.Error("ParseFormat(xml) succeeds")
 	}
 }

@@ -1,4 +1,4 @@
-package transfer_test
+package plantio_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"plantstore/internal/transfer"
+	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
 
@@ -22,12 +22,12 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		formats := []transfer.Format{transfer.JSONLines, transfer.CSV}
+		formats := []plantio.Format{plantio.JSONLines, plantio.CSV}
 		for _, format := range formats {
 			records := readAll(t, text, format)
 			for _, through := range formats {
 				var file bytes.Buffer
-				w := transfer.NewWriter(&file, through)
+				w := plantio.NewWriter(&file, through)
 				for _, r := range records {
 					if err := w.Write(r); err != nil {
 						t.Fatalf("%+v is not written: %v", r, err)
@@ -45,12 +45,12 @@ func FuzzRead(f *testing.F) {
 }
 
 // readAll returns the plants in a file, without bad lines.
-func readAll(t *testing.T, text []byte, format transfer.Format) (records []storage.Record) {
+func readAll(t *testing.T, text []byte, format plantio.Format) (records []storage.Record) {
 	t.Helper()
-	in := transfer.NewReader(bytes.NewReader(text), format, int64(len(text)+1000))
+	in := plantio.NewReader(bytes.NewReader(text), format, int64(len(text)+1000))
 	for range len(text) + 3 {
 		record, _, err := in.Read()
-		var bad *transfer.LineError
+		var bad *plantio.LineError
 		switch {
 		case errors.As(err, &bad):
 			continue
