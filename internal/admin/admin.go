@@ -35,7 +35,7 @@ type Options struct {
 	Store    Store
 	Requests *meter.Requests
 	Server   func() server.Stats
-	Tokens   func() auth.CacheStats
+	Tokens   func() auth.Stats
 	// LostLines returns how many lines of the log found no reader.
 	LostLines func() uint64
 	// CertificateExpires returns when the first of the certificates in use for TLS

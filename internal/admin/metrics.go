@@ -35,7 +35,7 @@ type sample struct {
 	ready  bool
 	store  storage.Stats
 	server server.Stats
-	tokens auth.CacheStats
+	tokens auth.Stats
 }
 
 // metrics answers with all metrics, those of the Go runtime and the process too.

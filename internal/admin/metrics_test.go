@@ -69,7 +69,7 @@ func TestMetrics(t *testing.T) {
 		o.Server = func() server.Stats {
 			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34, Refused: refused}
 		}
-		o.Tokens = func() auth.CacheStats { return auth.CacheStats{Hits: 41, Misses: 42} }
+		o.Tokens = func() auth.Stats { return auth.Stats{CacheHits: 41, CacheMisses: 42} }
 	})
 	text := ask(t, h, http.MethodGet, "/metrics").Body.String()
 	for _, line := range []string{

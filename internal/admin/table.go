@@ -55,8 +55,8 @@ func requestMetrics() []metric {
 			"when the certificate for TLS expires, the first to do so if there are several, in Unix time; missing if there is none",
 			func(s *series, now *sample) { s.moment(now.CertificateExpires()) },
 		},
-		{"token_cache_hits_total", "counter", "tokens that were remembered", func(s *series, now *sample) { s.count(now.tokens.Hits) }},
-		{"token_cache_misses_total", "counter", "tokens that had to be verified", func(s *series, now *sample) { s.count(now.tokens.Misses) }},
+		{"token_cache_hits_total", "counter", "tokens that were remembered", func(s *series, now *sample) { s.count(now.tokens.CacheHits) }},
+		{"token_cache_misses_total", "counter", "tokens that had to be verified", func(s *series, now *sample) { s.count(now.tokens.CacheMisses) }},
 	}
 }
 

@@ -31,7 +31,7 @@ func (a *App) startAdmin(stopping context.Context) (stop func()) {
 	s := server.New(server.Config{
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Requests: a.requests,
-			Server: a.server.Stats, Tokens: a.keys.verifier.CacheStats, LostLines: a.buffer.Dropped, CertificateExpires: a.certificates.Expires,
+			Server: a.server.Stats, Tokens: a.keys.verifier.Stats, LostLines: a.buffer.Dropped, CertificateExpires: a.certificates.Expires,
 			Stopping: stopping, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminLongestProfile,
 		}),
 		Logger:          logger,

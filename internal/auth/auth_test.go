@@ -257,15 +257,15 @@ func TestIssue(t *testing.T) {
 	}
 }
 
-// CacheStats counts tokens in the cache and tokens that have to be verified.
-func TestCacheStats(t *testing.T) {
+// Stats counts tokens in the cache and all others.
+func TestStats(t *testing.T) {
 	t.Parallel()
 	v := testVerifier(nil)
 	good := token(`{"sub":"a"}`)
 	for _, sent := range []string{good, good, "none", "none", good, token(`{"sub":"b"}`)} {
 		_, _ = v.Verify(sent)
 	}
-	if got, want := v.CacheStats(), (CacheStats{Hits: 2, Misses: 4}); got != want {
+	if got, want := v.Stats(), (Stats{CacheHits: 2, CacheMisses: 4}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -17,12 +17,6 @@ type cache struct {
 	limit          int
 }
 
-// CacheStats counts tokens that were in the cache, and tokens that were not and had to be
-// verified. Misses include rejected tokens.
-type CacheStats struct {
-	Hits, Misses uint64
-}
-
 func newCache(limit int) *cache {
 	return &cache{younger: make(map[digest]*Claims), limit: limit}
 }

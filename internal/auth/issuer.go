@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"plantstore/internal/wait"
 )
 
@@ -42,11 +44,12 @@ type Issuer struct {
 
 	fetches atomic.Uint64 // number of the latest, from 1
 
+	refreshes singleflight.Group // fetches for unknown keys
+	refreshAt time.Time          // earliest next one; used only within refreshes
+
 	mu        sync.Mutex
-	published uint64        // number of the fetch whose keys are in use
-	fetching  chan struct{} // closed when the fetch in progress for unknown keys ends
-	nextFetch time.Time     // earliest fetch for unknown keys
-	ignored   []string      // reasons for ignored keys, as last logged
+	published uint64   // number of the fetch whose keys are in use
+	ignored   []string // reasons for ignored keys, as last logged
 }
 
 // NewIssuer returns the issuer at a URL, which must pass [CheckJWKSURL]. Each fetch
@@ -200,25 +203,14 @@ func (i *Issuer) fetchOrLog(ctx context.Context) {
 // Concurrent calls share one fetch, and fetches begin at least [issuerPause] apart, so that
 // tokens with made-up keys don't load the issuer.
 func (i *Issuer) refresh() bool {
-	i.mu.Lock()
-	if fetching := i.fetching; fetching != nil {
-		i.mu.Unlock()
-		<-fetching
-		return true
-	}
-	now := time.Now()
-	if now.Before(i.nextFetch) {
-		i.mu.Unlock()
-		return false
-	}
-	fetching := make(chan struct{})
-	i.fetching, i.nextFetch = fetching, now.Add(issuerPause)
-	i.mu.Unlock()
-
-	i.fetchOrLog(context.Background()) // limited by the client's timeout; shared by all waiting requests
-	i.mu.Lock()
-	i.fetching = nil
-	i.mu.Unlock()
-	close(fetching)
-	return true
+	fetched, _, _ := i.refreshes.Do("", func() (any, error) {
+		now := time.Now()
+		if now.Before(i.refreshAt) {
+			return false, nil
+		}
+		i.refreshAt = now.Add(issuerPause)
+		i.fetchOrLog(context.Background()) // shared by all waiting requests; limited by the client's timeout
+		return true, nil
+	})
+	return fetched == true
 }

@@ -1,12 +1,15 @@
 package auth
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rsa"
 	"fmt"
 	"math"
 	"math/big"
 	"slices"
+
+	"filippo.io/edwards25519"
 )
 
 // The limits of an RSA modulus in bits. The minimum is that of RFC 7518, section 3.3; the
@@ -118,48 +121,12 @@ func closeFactors(n *big.Int) bool {
 // or that has small order: anyone can forge a signature for such a key, which is valid for
 // many messages (RFC 8032, 5.1.3; Chalkias, Garillot, Nikolaenko: Taming the Many EdDSAs).
 func checkEd25519(key ed25519.PublicKey) error {
-	if len(key) != ed25519.PublicKeySize {
-		return fmt.Errorf("%w: an Ed25519 key has %d bytes, not %d", ErrUnfitKey, ed25519.PublicKeySize, len(key))
-	}
-	bytes := slices.Clone(key)
-	bytes[31] &= 0x7f // the sign of x
-	slices.Reverse(bytes)
-	y := new(big.Int).SetBytes(bytes)
-	p := fieldOfEd25519()
-	reduced := new(big.Int).Mod(y, p)
+	point, err := new(edwards25519.Point).SetBytes(key)
 	switch {
-	case hasSmallOrder(reduced, p):
+	case err != nil || !bytes.Equal(point.Bytes(), key):
+		return fmt.Errorf("%w: it is not a point on the curve of Ed25519 in canonical form", ErrUnfitKey)
+	case new(edwards25519.Point).MultByCofactor(point).Equal(edwards25519.NewIdentityPoint()) == 1:
 		return fmt.Errorf("%w: the Ed25519 key is a point of small order, so that anybody can sign with it; make another key", ErrUnfitKey)
-	case y.Cmp(p) >= 0, !onEd25519(reduced, p):
-		return fmt.Errorf("%w: it is not a point on the curve of Ed25519", ErrUnfitKey)
 	}
 	return nil
-}
-
-// fieldOfEd25519 returns the prime 2^255 - 19.
-func fieldOfEd25519() *big.Int {
-	p := new(big.Int).Lsh(big.NewInt(1), 255)
-	return p.Sub(p, big.NewInt(19))
-}
-
-// hasSmallOrder reports whether y belongs to a point whose order divides eight: y is 1
-// (order 1), -1 (2), 0 (4), or one of two values that differ in sign (8).
-func hasSmallOrder(y, p *big.Int) bool {
-	eighth, _ := new(big.Int).SetString("7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7", 16)
-	one := big.NewInt(1)
-	small := []*big.Int{new(big.Int), one, new(big.Int).Sub(p, one), eighth, new(big.Int).Sub(p, eighth)}
-	return slices.ContainsFunc(small, func(s *big.Int) bool { return s.Cmp(y) == 0 })
-}
-
-// onEd25519 reports whether the curve has a point with this y: x*x = (y*y - 1) /
-// (d*y*y + 1) must be a square.
-func onEd25519(y, p *big.Int) bool {
-	d := new(big.Int).ModInverse(big.NewInt(121666), p)
-	d.Mul(d, big.NewInt(-121665))
-	square := new(big.Int).Mul(y, y)
-	above := new(big.Int).Sub(square, big.NewInt(1))
-	below := new(big.Int).Mul(d, square)
-	below.Add(below, big.NewInt(1))
-	product := above.Mul(above, below)
-	return big.Jacobi(product.Mod(product, p), p) >= 0
 }
