@@ -63,7 +63,7 @@ func NewACME(domains []string, cache, directory, email string, logger *slog.Logg
 		domains: domains, logger: logger, attempts: make(map[request]*attempt), held: make(map[request]*held),
 		manager: autocert.Manager{
 			Prompt:     autocert.AcceptTOS,
-			Cache:      dirCache(cache),
+			Cache:      dirCache{autocert.DirCache(cache)},
 			HostPolicy: autocert.HostWhitelist(domains...),
 			Client:     &acme.Client{DirectoryURL: directory},
 			Email:      email,
