@@ -45,7 +45,7 @@ func TestUnixSocket(t *testing.T) {
 	conform(t, server, "--url", server.BaseURL, "--unix-socket", path)
 
 	second := plantstore.Command(t, t.TempDir(), []string{"ADDR=unix:" + path}, "serve")
-	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "somebody else listens") {
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "another process listens") {
 		t.Errorf("a second server: %v\n%s", err, out)
 	}
 	server.Stop()

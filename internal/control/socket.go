@@ -59,7 +59,7 @@ func removeStale(ctx context.Context, database, path string) error {
 	}
 	if conn, err := dial(ctx, database, path); err == nil {
 		_ = conn.Close()
-		return fmt.Errorf("somebody else listens on %s", path)
+		return fmt.Errorf("another process listens on %s", path)
 	}
 	dir, err := atomicfile.OpenDir(filepath.Dir(path))
 	if err != nil {

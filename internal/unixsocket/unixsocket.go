@@ -1,4 +1,4 @@
-// Package unixsocket creates Unix sockets and connects to them, at paths of any length.
+// Package unixsocket creates Unix sockets and connects to them.
 package unixsocket
 
 import (
@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"plantstore/internal/atomicfile"
 )
 
-// maxAddress is the maximum length of a socket address in bytes on macOS, which has the
-// lowest limit.
-const maxAddress = 103
+// maxPath is the maximum length of the path of a socket on all systems: the limit of macOS.
+const maxPath = 103
 
 // A Listener listens on a Unix socket.
 type Listener struct {
@@ -50,12 +50,7 @@ func Bind(ctx context.Context, path string, mode fs.FileMode) (l *Listener, err 
 			_ = dir.Close() // opened for reading
 		}
 	}()
-	address, done, err := shorten(path)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	listener, err := listen(ctx, address, mode)
+	listener, err := listen(ctx, path, mode)
 	if err != nil {
 		return nil, withPath(path, err)
 	}
@@ -111,11 +106,11 @@ func removeStale(ctx context.Context, path string) error {
 	switch {
 	case err == nil:
 		_ = conn.Close()
-		return fmt.Errorf("somebody else listens on %s", path)
+		return fmt.Errorf("another process listens on %s", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // removed concurrently
 	case !errors.Is(err, refused): // the queue is full, or the socket belongs to another user
-		return fmt.Errorf("somebody may listen there already: %w; remove the socket if nobody does", err)
+		return fmt.Errorf("another process may listen there: %w; remove the socket if none does", err)
 	}
 	return dir.Remove(filepath.Base(path))
 }
@@ -132,59 +127,24 @@ func Check(path string) error {
 
 // Dial connects to the socket at path.
 func Dial(ctx context.Context, path string) (net.Conn, error) {
-	address, done, err := shorten(path)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", address)
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
 		return nil, withPath(path, err)
 	}
 	return conn, nil
 }
 
-// shorten returns an address for the socket at path that is short enough: the path
-// itself, or a path through a temporary link to its directory, valid until done is called.
-func shorten(path string) (address string, done func(), err error) {
-	if len(path) <= maxAddress {
-		return path, func() {}, nil
-	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return "", nil, err
-	}
-	tmp, err := os.MkdirTemp("", "plants-")
-	if err != nil {
-		return "", nil, tooLong(path, err)
-	}
-	done = func() { _ = os.RemoveAll(tmp) } // best effort: an empty directory may remain
-	link := filepath.Join(tmp, "d")
-	if err := os.Symlink(dir, link); err != nil {
-		done()
-		return "", nil, tooLong(path, err)
-	}
-	address = filepath.Join(link, filepath.Base(path))
-	if len(address) > maxAddress {
-		done()
-		return "", nil, tooLong(path, errors.New("the name of the file alone is too long"))
-	}
-	return address, done, nil
-}
-
-// tooLong returns the error for a path that exceeds the maximum length of an address.
-func tooLong(path string, cause error) error {
-	return fmt.Errorf("the address %s has %d bytes, a socket's has %d at most (%w): choose a shorter path",
-		path, len(path), maxAddress, cause)
-}
-
-// withPath replaces the address in an error of package net with the path.
+// withPath replaces the address in an error of package net with the path, and explains the
+// error of a path that exceeds the system's limit.
 func withPath(path string, err error) error {
 	if failure := new(net.OpError); errors.As(err, &failure) {
 		err = failure.Err
 	}
 	if failure := new(os.SyscallError); errors.As(err, &failure) {
 		err = failure.Err
+	}
+	if len(path) > maxPath && errors.Is(err, syscall.EINVAL) {
+		return fmt.Errorf("%s: the path has %d bytes, and that of a socket may have %d: choose a shorter one", path, len(path), maxPath)
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

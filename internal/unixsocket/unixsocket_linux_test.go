@@ -16,8 +16,8 @@ import (
 func TestListenUncertain(t *testing.T) {
 	t.Parallel()
 	checkListen(t, map[string]place{
-		"a full queue": {overload, "somebody may listen"},
-		"another type": {datagrams, "somebody may listen"},
+		"a full queue": {overload, "another process may listen"},
+		"another type": {datagrams, "another process may listen"},
 	})
 }
 

@@ -47,7 +47,7 @@ func TestListen(t *testing.T) {
 	checkListen(t, map[string]place{
 		"nothing":       {func(*testing.T, string) {}, ""},
 		"a stale one":   {leave, ""},
-		"a listener":    {listen, "somebody else listens"},
+		"a listener":    {listen, "another process listens"},
 		"a plain file":  {write, "it is not a socket"},
 		"a broken link": {link, "it is not a socket"},
 	})
