@@ -3,8 +3,6 @@ package storage
 import (
 	"sync/atomic"
 	"time"
-
-	"plantstore/internal/meter"
 )
 
 // Stats are the statistics of a store since it was opened.
@@ -17,9 +15,6 @@ type Stats struct {
 	// FailedCommits is the number of commits that stored nothing, or whose outcome
 	// is unknown.
 	FailedCommits uint64
-	// CommitPlants is the number of plants of each commit, and CommitTime its
-	// duration in nanoseconds, all attempts included.
-	CommitPlants, CommitTime meter.Distribution
 	// File is about the file in which the plants are, nil if there is none on
 	// this machine.
 	File *FileStats
@@ -69,15 +64,12 @@ type ScrubStats struct {
 // A commitMeter counts commits.
 type commitMeter struct {
 	created, failed atomic.Uint64
-	plants, took    *meter.Histogram
+	observe         func(plants int, took time.Duration)
 }
 
-func newCommitMeter() commitMeter {
-	return commitMeter{
-		plants: meter.NewHistogram(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),
-		took:   meter.Durations(),
-	}
-}
+// ObserveCommits makes the store call f after each commit, with its number of plants and its
+// duration, all attempts included. It must be called before the first create.
+func (s *Store) ObserveCommits(f func(plants int, took time.Duration)) { s.meter.observe = f }
 
 // committed counts a commit of items that began at start and returned err. A trial
 // does not count.
@@ -85,8 +77,7 @@ func (m *commitMeter) committed(items []Item, start time.Time, err error) {
 	if len(items) == 0 {
 		return
 	}
-	m.plants.Observe(int64(len(items)))
-	m.took.Observe(int64(time.Since(start)))
+	m.observe(len(items), time.Since(start))
 	if err != nil {
 		m.failed.Add(1)
 		return
@@ -107,8 +98,6 @@ func (s *Store) Stats() Stats {
 		QueueLimit:    s.limits.QueuePlants,
 		Created:       s.meter.created.Load(),
 		FailedCommits: s.meter.failed.Load(),
-		CommitPlants:  s.meter.plants.Read(),
-		CommitTime:    s.meter.took.Read(),
 	}
 	if s.features.File != nil {
 		file := s.features.File()

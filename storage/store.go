@@ -82,7 +82,7 @@ type Store struct {
 // until Close.
 func New(engine Engine, features Features) *Store {
 	s := &Store{
-		engine: engine, features: features, limits: features.Limits.withDefaults(), meter: newCommitMeter(),
+		engine: engine, features: features, limits: features.Limits.withDefaults(), meter: commitMeter{observe: func(int, time.Duration) {}},
 		stopped: make(chan struct{}), closed: make(chan struct{}), bulk: make(chan struct{}, 1),
 	}
 	s.work.L = &s.mu

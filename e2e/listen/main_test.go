@@ -1,5 +1,5 @@
 // Package listen holds the tests of the ways in which the server is reached: over
-// TLS, over HTTP/2, over Unix sockets and on sockets that systemd hands over.
+// TLS, over HTTP/2, over Unix sockets and on sockets that systemd passes.
 package listen
 
 import (

@@ -139,7 +139,7 @@ func TestCertificateIsReplaced(t *testing.T) {
 	})
 	server.HangUp()
 	await(t, "SIGHUP reads it, too", func() bool {
-		return strings.Contains(server.Log(), "not reloaded") && strings.Count(server.Log(), "key.pem holds no private key") == 2
+		return strings.Contains(server.Log(), "reload failed") && strings.Count(server.Log(), "key.pem holds no private key") == 2
 	})
 	if now := serial(t, address, authority.Client()); now != second {
 		t.Errorf("serial %s, want still %s", now, second)

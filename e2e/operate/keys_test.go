@@ -135,7 +135,7 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 	stop()
 	clients.Wait()
 	t.Logf("%d plants were created meanwhile", b.nextID.Load())
-	if log := server.Log(); strings.Contains(log, "not reloaded") {
+	if log := server.Log(); strings.Contains(log, "reload failed") {
 		t.Errorf("a reload failed:\n%s", log)
 	}
 }

@@ -115,7 +115,7 @@ func TestSignalsDuringStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	missing := []string{`"msg":"ready"`, `"msg":"reloaded"`, "SIGUSR1: the level of the log is changed"}
+	missing := []string{`"msg":"ready"`, `"msg":"reloaded"`, "log level changed by SIGUSR1"}
 	for lines := bufio.NewScanner(stderr); len(missing) > 0 && lines.Scan(); {
 		missing = slices.DeleteFunc(missing, func(word string) bool { return strings.Contains(lines.Text(), word) })
 	}

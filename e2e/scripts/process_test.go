@@ -137,7 +137,7 @@ func tokenFor(t *testing.T, r ready, dir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// After SIGTERM or SIGINT what is in flight is answered, and the server exits with 0.
+// After SIGTERM or SIGINT requests are drained, and the server exits with 0.
 func TestSignalLetsRequestsEnd(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {

@@ -1,6 +1,5 @@
-// Package admin is what the operator's machines ask a running server: whether it
-// lives, whether it takes plants, and what it has counted. It has a listener of its
-// own, and answers failures as the service does (C1.3).
+// Package admin provides the health probes, metrics and profiles of a running server, on a
+// separate listener. Its failures are Errors, like those of the service (C1.3).
 package admin
 
 import (
@@ -16,38 +15,37 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"plantstore/internal/auth"
-	"plantstore/internal/meter"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/storage"
 )
 
-// A Store is what a [storage.Store] has for its operators.
+// A Store is the part of a [storage.Store] that is monitored.
 type Store interface {
 	Ready() error
 	Stopped() <-chan struct{}
 	Stats() storage.Stats
 }
 
-// Options are what the admin listener tells of, all of it needed.
+// Options are the sources of what the admin listener reports. All are required.
 type Options struct {
 	Version  string
 	Store    Store
-	Requests *meter.Requests
+	Observer *Observer
 	Server   func() server.Stats
 	Tokens   func() auth.Stats
-	// LostLines returns how many lines of the log found no reader.
+	// LostLines returns how many lines of the log were lost.
 	LostLines func() uint64
-	// CertificateExpires returns when the first of the certificates in use for TLS
-	// expires, the zero time if there is none.
+	// CertificateExpires returns when the first certificate in use for TLS expires,
+	// zero if there is none.
 	CertificateExpires func() time.Time
-	// Stopping is done when the server stops.
-	Stopping context.Context //nolint:containedctx // a state that is asked for, not that of a call
+	// Draining is done when the shutdown begins.
+	Draining context.Context //nolint:containedctx // a state, not that of a call
 	Logger   *slog.Logger
-	// Pprof is whether there are the profiles of the Go runtime at /debug/pprof/.
+	// Pprof enables the profiles of the Go runtime at /debug/pprof/.
 	Pprof bool
-	// LongestProfile is how long a profile may be taken. The listener must let a
-	// response take longer.
+	// LongestProfile bounds the duration of a profile. The write time-out of the
+	// listener must be longer.
 	LongestProfile time.Duration
 }
 
@@ -58,7 +56,7 @@ type admin struct {
 	paths map[string]http.HandlerFunc
 
 	mu   sync.Mutex
-	last string // the problems that /readyz has told last
+	last string // the problems in the last response of /readyz
 }
 
 // New returns the handler of the admin listener.
@@ -93,13 +91,13 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// live answers that the process does.
+// live responds as long as the process does.
 func (*admin) live(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, "application/json", []byte(`{"status":"alive"}`))
 }
 
-// readiness answers whether plants can be created, and why not. When that has
-// changed since it was last asked for, the log says so, with causes.
+// readiness reports whether plants can be created, and why not. It logs changes since the
+// last request, with causes.
 func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
 	problems := a.problems()
 	var kinds, texts []string
@@ -107,8 +105,8 @@ func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
 		kinds, texts = append(kinds, p.what), append(texts, p.what+p.detail)
 	}
 	text := strings.Join(texts, "; ")
-	if a.isNews(strings.Join(kinds, "; ")) {
-		a.note(r.Context(), text)
+	if a.changed(strings.Join(kinds, "; ")) {
+		a.logReadiness(r.Context(), text)
 	}
 	if text == "" {
 		write(w, http.StatusOK, "application/json", []byte(`{"status":"ready"}`))
@@ -117,8 +115,8 @@ func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
 	fail(w, models.NewError(models.CodeUnavailable, "not ready: "+text))
 }
 
-// isNews reports whether these are other problems than those told last.
-func (a *admin) isNews(kinds string) bool {
+// changed reports whether these are other problems than in the last response.
+func (a *admin) changed(kinds string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if kinds == a.last {
@@ -128,8 +126,8 @@ func (a *admin) isNews(kinds string) bool {
 	return true
 }
 
-// note logs what /readyz says.
-func (a *admin) note(ctx context.Context, text string) {
+// logReadiness logs the problems, if any.
+func (a *admin) logReadiness(ctx context.Context, text string) {
 	if text == "" {
 		a.Logger.InfoContext(ctx, "ready again")
 		return
@@ -141,7 +139,7 @@ func (a *admin) note(ctx context.Context, text string) {
 	a.Logger.LogAttrs(ctx, slog.LevelWarn, "not ready", attrs...)
 }
 
-// requestID returns the client's own if it is sane, else a new one (C1.6).
+// requestID returns that of the client if it is valid, else a new one (C1.6).
 func requestID(r *http.Request) string {
 	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && models.SaneRequestID(ids[0]) {
 		return ids[0]
@@ -149,16 +147,16 @@ func requestID(r *http.Request) string {
 	return rand.Text()
 }
 
-// fail answers with status 400 and an Error.
+// fail responds with status 400 and an Error.
 func fail(w http.ResponseWriter, failure *models.Error) {
-	encoded, _ := json.Marshal(failure) // a number and a string of ours always encode
+	encoded, _ := json.Marshal(failure) // a number and a string always encode
 	write(w, http.StatusBadRequest, "application/json", encoded)
 }
 
-// write answers with a body that is whole.
+// write sends a response.
 func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client is gone; nobody is left to tell
+	_, _ = w.Write(body) // best effort: the client is gone
 }

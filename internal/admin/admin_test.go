@@ -14,7 +14,6 @@ import (
 
 	"plantstore/internal/admin"
 	"plantstore/internal/auth"
-	"plantstore/internal/meter"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/storage"
@@ -42,7 +41,7 @@ func newStore() *store {
 func newHandler(t *testing.T, s admin.Store, change ...func(*admin.Options)) http.Handler {
 	t.Helper()
 	options := admin.Options{
-		Version: "v1.2.3", Store: s, Requests: meter.NewRequests(), Stopping: t.Context(), Logger: slog.New(slog.DiscardHandler),
+		Version: "v1.2.3", Store: s, Observer: admin.NewObserver(), Draining: t.Context(), Logger: slog.New(slog.DiscardHandler),
 		Server:             func() server.Stats { return server.Stats{Refused: new(server.ErrorCounts)} },
 		Tokens:             func() auth.Stats { return auth.Stats{} },
 		LostLines:          func() uint64 { return 0 },
@@ -160,7 +159,7 @@ func TestReadyTellsAll(t *testing.T) {
 	var log strings.Builder
 	stopping, stop := context.WithCancel(t.Context())
 	h := newHandler(t, s, func(o *admin.Options) {
-		o.Stopping, o.Logger = stopping, slog.New(slog.NewTextHandler(&log, nil))
+		o.Draining, o.Logger = stopping, slog.New(slog.NewTextHandler(&log, nil))
 	})
 	ask(t, h, http.MethodGet, "/readyz")
 	if log.Len() > 0 {

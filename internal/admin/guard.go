@@ -10,9 +10,8 @@ import (
 	"plantstore/models"
 )
 
-// guard refuses what a page in a browser on this machine could send, or have sent:
-// such a page may learn nothing from the listener, and have it do nothing. It returns
-// nil for all other requests.
+// guard returns an Error for a request that a page in a browser on this machine could cause:
+// pages must neither read from the listener nor make it act. It returns nil for all others.
 func guard(r *http.Request) *models.Error {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: open the address itself")
@@ -28,8 +27,8 @@ func guard(r *http.Request) *models.Error {
 	return nil
 }
 
-// overLoopback reports whether a request has come to a loopback address. A name of
-// another site may lead there, too (DNS rebinding).
+// overLoopback reports whether a request was received on a loopback address. The name of
+// another site may resolve to it (DNS rebinding).
 func overLoopback(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return ok && isLoopback(local.String())

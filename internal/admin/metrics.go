@@ -3,7 +3,6 @@ package admin
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"plantstore/internal/auth"
-	"plantstore/internal/meter"
 	"plantstore/internal/server"
 	"plantstore/storage"
 )
@@ -28,7 +26,7 @@ type metric struct {
 	write func(s *series, now *sample)
 }
 
-// A sample is all that is counted, at one moment.
+// A sample is the state of all sources at one moment.
 type sample struct {
 	*admin
 
@@ -38,7 +36,7 @@ type sample struct {
 	tokens auth.Stats
 }
 
-// metrics answers with all metrics, those of the Go runtime and the process too.
+// metrics responds with all metrics, including those of the Go runtime and the process.
 func (a *admin) metrics(w http.ResponseWriter, _ *http.Request) {
 	now := &sample{admin: a, ready: len(a.problems()) == 0, store: a.Store.Stats(), server: a.Server(), tokens: a.Tokens()}
 	var text bytes.Buffer
@@ -53,23 +51,23 @@ func (a *admin) metrics(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, contentType, text.Bytes())
 }
 
-// series are what is written of one metric.
+// series writes the series of one metric.
 type series struct {
 	text *bytes.Buffer
 	name string
 }
 
-// value writes one. The labels are names and values in turn.
+// value writes one. The labels are alternating names and values.
 func (s *series) value(value float64, labels ...string) {
 	metrics.WriteGaugeFloat64(s.text, s.name+braced(labels), value)
 }
 
-// count is value for what is counted.
+// count is value for a counter.
 func (s *series) count(value uint64, labels ...string) {
 	metrics.WriteCounterUint64(s.text, s.name+braced(labels), value)
 }
 
-// flag is 1 or 0.
+// flag writes 1 or 0.
 func (s *series) flag(on bool) {
 	if on {
 		s.count(1)
@@ -78,29 +76,14 @@ func (s *series) flag(on bool) {
 	s.count(0)
 }
 
-// moment writes a time, unless there is none yet.
+// moment writes a time, unless it is zero.
 func (s *series) moment(at time.Time) {
 	if !at.IsZero() {
 		s.value(float64(at.UnixMilli()) / 1000)
 	}
 }
 
-// distribution writes a histogram whose values are so many to the unit.
-func (s *series) distribution(d meter.Distribution, unit float64, labels ...string) {
-	name := s.name
-	defer func() { s.name = name }()
-	s.name = name + "_bucket"
-	for i, bound := range d.Bounds {
-		s.count(d.Counts[i], append(labels, "le", fmt.Sprint(float64(bound)/unit))...)
-	}
-	s.count(d.Count, append(labels, "le", fmt.Sprint(math.Inf(1)))...)
-	s.name = name + "_sum"
-	s.value(float64(d.Sum)/unit, labels...)
-	s.name = name + "_count"
-	s.count(d.Count, labels...)
-}
-
-// braced returns labels as they stand after the name of a series.
+// braced returns labels in the text format.
 func braced(labels []string) string {
 	var pairs []string
 	for i := 0; i+1 < len(labels); i += 2 {
@@ -112,7 +95,7 @@ func braced(labels []string) string {
 	return "{" + strings.Join(pairs, ",") + "}"
 }
 
-// MarkdownTable returns the metrics as a table for the manual.
+// MarkdownTable returns the table of metrics in docs/operations.md.
 func MarkdownTable() string {
 	var b strings.Builder
 	b.WriteString("| Metric | Type | Meaning |\n|---|---|---|\n")

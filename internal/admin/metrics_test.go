@@ -14,7 +14,6 @@ import (
 
 	"plantstore/internal/admin"
 	"plantstore/internal/auth"
-	"plantstore/internal/meter"
 	"plantstore/internal/server"
 	"plantstore/storage"
 )
@@ -53,19 +52,20 @@ func TestMetrics(t *testing.T) {
 	s := newStore()
 	s.stats.QueuedCreates, s.stats.QueuedBytes, s.stats.QueueLimit = 11, 12, 13
 	s.stats.Created, s.stats.FailedCommits = 14, 15
-	s.stats.CommitPlants = meter.Distribution{Bounds: []int64{1, 2}, Counts: []uint64{3, 4}, Count: 5, Sum: 6}
 	s.stats.File.Scrub = storage.ScrubStats{Records: 21, Damaged: 22, LastDamaged: 23, LastPass: time.UnixMilli(1_700_000_000_250)}
 	s.stats.File.Journal = &storage.JournalStats{
 		Plants: 51, Bytes: 52, Oldest: time.UnixMilli(1_700_000_001_500), Checkpoints: 53, CheckpointTime: 5400 * time.Millisecond,
 	}
 	close(s.stopped)
-	requests, refused := meter.NewRequests(), new(server.ErrorCounts)
-	requests.Observe(http.MethodPost, 0, 3*time.Millisecond)
-	requests.Observe(http.MethodPost, 409, time.Second)
+	observer, refused := admin.NewObserver(), new(server.ErrorCounts)
+	observer.Request(http.MethodPost, 0, 3*time.Millisecond)
+	observer.Request(http.MethodPost, 409, time.Second)
+	observer.Commit(1, 30*time.Millisecond)
+	observer.Commit(5, 20*time.Second)
 	refused.Add(409)
 	refused.Add(431)
 	h := newHandler(t, s, func(o *admin.Options) {
-		o.Requests = requests
+		o.Observer = observer
 		o.Server = func() server.Stats {
 			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34, Refused: refused}
 		}
@@ -91,8 +91,11 @@ func TestMetrics(t *testing.T) {
 		`plantstore_token_cache_hits_total 41`, `plantstore_token_cache_misses_total 42`,
 		`plantstore_queue_creates 11`, `plantstore_queue_bytes 12`, `plantstore_queue_creates_limit 13`,
 		`plantstore_plants_created_total 14`, `plantstore_commit_failures_total 15`,
-		`plantstore_commit_plants_bucket{le="2"} 4`, `plantstore_commit_plants_bucket{le="+Inf"} 5`,
-		`plantstore_commit_plants_sum 6`, `plantstore_commit_plants_count 5`,
+		`plantstore_commit_plants_bucket{le="2"} 1`, `plantstore_commit_plants_bucket{le="5"} 2`,
+		`plantstore_commit_plants_bucket{le="10000"} 2`, `plantstore_commit_plants_bucket{le="+Inf"} 2`,
+		`plantstore_commit_plants_sum 6`, `plantstore_commit_plants_count 2`,
+		`plantstore_commit_duration_seconds_bucket{le="0.05"} 1`, `plantstore_commit_duration_seconds_bucket{le="10"} 1`,
+		`plantstore_commit_duration_seconds_bucket{le="+Inf"} 2`, `plantstore_commit_duration_seconds_sum 20.03`,
 		`plantstore_store_stopped 1`, `plantstore_store_plants 7`, `plantstore_store_size_bytes 4096`,
 		`plantstore_scrub_records_total 21`, `plantstore_scrub_damaged_total 22`, `plantstore_scrub_last_pass_damaged 23`,
 		`plantstore_scrub_last_pass_timestamp_seconds 1.70000000025e+09`,

@@ -2,7 +2,7 @@ package admin
 
 import (
 	"net/http"
-	"net/http/pprof" // it registers its paths where nobody serves them
+	"net/http/pprof" // it registers its paths in a mux that is not served
 	runtimepprof "runtime/pprof"
 	"strconv"
 	"time"
@@ -10,11 +10,11 @@ import (
 	"plantstore/models"
 )
 
-// profilesPath is where the list of profiles is.
+// profilesPath is the path of the list of profiles.
 const profilesPath = "/debug/pprof/"
 
-// addProfiles adds the profiles of the Go runtime to paths. The command line is
-// left out, for a storage URL in it may hold a password (C4.25).
+// addProfiles adds the profiles of the Go runtime to paths, without the command line: a storage
+// URL in it may contain a password (C4.25).
 func addProfiles(paths map[string]http.HandlerFunc, longest time.Duration) {
 	paths[profilesPath] = pprof.Index
 	paths[profilesPath+"profile"] = within(longest, pprof.Profile)
@@ -25,10 +25,10 @@ func addProfiles(paths map[string]http.HandlerFunc, longest time.Duration) {
 	}
 }
 
-// within refuses a profile that is to take longer. A trace writes all the time, so
-// that no time-out of a connection that rests would end it.
+// within refuses a profile that takes longer. No idle time-out would end a trace, which writes
+// all the time.
 func within(longest time.Duration, handler http.HandlerFunc) http.HandlerFunc {
-	handler = inWords(handler)
+	handler = errorsAsJSON(handler)
 	return func(w http.ResponseWriter, r *http.Request) {
 		for _, text := range r.URL.Query()["seconds"] {
 			seconds, err := strconv.ParseFloat(text, 64)
@@ -41,12 +41,12 @@ func within(longest time.Duration, handler http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// inWords makes an Error of a refusal of handler, which writes plain text.
-func inWords(handler http.HandlerFunc) http.HandlerFunc {
+// errorsAsJSON turns error responses of handler, which are plain text, into Errors.
+func errorsAsJSON(handler http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		refused := &refusal{ResponseWriter: w}
-		handler(refused, r)
-		if refused.status == 0 {
+		held := &errorHolder{ResponseWriter: w}
+		handler(held, r)
+		if held.status == 0 {
 			return
 		}
 		header := w.Header()
@@ -54,35 +54,35 @@ func inWords(handler http.HandlerFunc) http.HandlerFunc {
 		header.Del("Content-Disposition")
 		header.Del("Content-Encoding")
 		code := models.CodeInternal
-		if refused.status < http.StatusInternalServerError {
+		if held.status < http.StatusInternalServerError {
 			code = models.CodeBadRequest
 		}
-		fail(w, models.Errorf(code, "the profile was refused: %s", refused.text))
+		fail(w, models.Errorf(code, "the profile was refused: %s", held.text))
 	}
 }
 
-// A refusal is a writer that keeps back an answer with an error status.
-type refusal struct {
+// An errorHolder is a writer that holds back a response with an error status.
+type errorHolder struct {
 	http.ResponseWriter
 
-	status int // 0: it is no refusal
+	status int // 0: not an error
 	text   []byte
 }
 
 // WriteHeader implements [http.ResponseWriter].
-func (r *refusal) WriteHeader(status int) {
+func (h *errorHolder) WriteHeader(status int) {
 	if status >= http.StatusBadRequest {
-		r.status = status
+		h.status = status
 		return
 	}
-	r.ResponseWriter.WriteHeader(status)
+	h.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements [io.Writer].
-func (r *refusal) Write(p []byte) (int, error) {
-	if r.status == 0 {
-		return r.ResponseWriter.Write(p)
+func (h *errorHolder) Write(p []byte) (int, error) {
+	if h.status == 0 {
+		return h.ResponseWriter.Write(p)
 	}
-	r.text = append(r.text, p...)
+	h.text = append(h.text, p...)
 	return len(p), nil
 }

@@ -7,11 +7,11 @@ import (
 	"plantstore/storage"
 )
 
-// leastFree is how many bytes the file system must have left: the file of plants
-// grows by 16 MiB at a time.
+// leastFree is how many bytes the file system must have left: the database grows by 16 MiB at
+// a time.
 const leastFree = 64 << 20
 
-// A problem is a reason why plants cannot be created, or could not be soon.
+// A problem is a reason why plants cannot be created, or soon will not.
 type problem struct {
 	what   string
 	detail string // changes while the problem stays the same
@@ -20,7 +20,7 @@ type problem struct {
 // problems returns all of them.
 func (a *admin) problems() (problems []problem) {
 	add := func(what string) { problems = append(problems, problem{what: what}) }
-	if a.Stopping.Err() != nil {
+	if a.Draining.Err() != nil {
 		add("the server is shutting down")
 	}
 	switch err := a.Store.Ready(); {

@@ -4,18 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"plantstore/internal/meter"
 	"plantstore/models"
 )
 
 // prefix begins the names of all metrics of this program.
 const prefix = "plantstore_"
 
-// second is the unit of times that are kept in nanoseconds.
-const second = 1e9
-
-// table returns all metrics of this program. The manual has it, and a test holds
-// the dashboard and the alerts against it.
+// table returns all metrics of this program. docs/operations.md contains it, and a test
+// compares the dashboard and the alerts with it.
 func table() []metric {
 	return slices.Concat(requestMetrics(), storeMetrics(), fileMetrics())
 }
@@ -34,8 +30,8 @@ func requestMetrics() []metric {
 			"request_duration_seconds", "histogram",
 			"time from the header of a request to its answer, by outcome; without what was refused before its header was read",
 			func(s *series, now *sample) {
-				for _, outcome := range meter.Outcomes() {
-					s.distribution(now.Requests.Took(outcome), second, "outcome", string(outcome))
+				for _, of := range outcomes() {
+					now.Observer.durations[of].write(s, "outcome", string(of))
 				}
 			},
 		},
@@ -60,14 +56,14 @@ func requestMetrics() []metric {
 	}
 }
 
-// writeRequests writes what the handler and the server itself have answered.
+// writeRequests writes the responses of the handler and of the server itself.
 func writeRequests(s *series, now *sample) {
-	for _, outcome := range []meter.Outcome{meter.Created, meter.Read} {
-		s.count(now.Requests.Took(outcome).Count, "outcome", string(outcome), "error", "0")
+	for _, of := range []outcome{created, read} {
+		s.count(now.Observer.durations[of].count(), "outcome", string(of), "error", "0")
 	}
 	for _, c := range models.Codes() {
-		n := now.Requests.Errors.Count(c.Code) + now.server.Refused.Count(c.Code)
-		s.count(n, "outcome", string(meter.OutcomeOf(c.Code)), "error", fmt.Sprint(int(c.Code)))
+		n := now.Observer.errors.Count(c.Code) + now.server.Refused.Count(c.Code)
+		s.count(n, "outcome", string(outcomeOf(c.Code)), "error", fmt.Sprint(int(c.Code)))
 	}
 }
 
@@ -92,11 +88,11 @@ func storeMetrics() []metric {
 		},
 		{
 			"commit_plants", "histogram", "plants in a commit",
-			func(s *series, now *sample) { s.distribution(now.store.CommitPlants, 1) },
+			func(s *series, now *sample) { now.Observer.commitPlants.write(s) },
 		},
 		{
 			"commit_duration_seconds", "histogram", "time that a commit took, with all attempts",
-			func(s *series, now *sample) { s.distribution(now.store.CommitTime, second) },
+			func(s *series, now *sample) { now.Observer.commitDuration.write(s) },
 		},
 		{
 			"commit_failures_total", "counter", "commits that stored nothing, or of which that is not known",

@@ -5,16 +5,17 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 
 	"github.com/coreos/go-systemd/v22/activation"
 )
 
-// activatedName is the name that tells the sockets for clients from others that
-// systemd may hand over (FileDescriptorName=).
+// activatedName is the FileDescriptorName= of the sockets for clients, if systemd passes
+// others as well.
 const activatedName = "http"
 
-// activated returns the listeners for clients among what systemd hands over
-// (LISTEN_FDS), none if that is nothing.
+// activated returns listeners for the sockets for clients that systemd passes (LISTEN_FDS):
+// those with activatedName, or all if they have the same name, as those of one unit do.
 func activated(logger *slog.Logger) ([]net.Listener, error) {
 	files := activation.Files(true)
 	defer func() {
@@ -22,46 +23,22 @@ func activated(logger *slog.Logger) ([]net.Listener, error) {
 			_ = file.Close() // a listener has its own
 		}
 	}()
-	chosen, others := chooseActivated(files)
-	if len(others) > 0 && chosen == nil {
-		return nil, fmt.Errorf("systemd hands over %d sockets: those for clients must be named by FileDescriptorName=%s", len(files), activatedName)
+	alike := !slices.ContainsFunc(files, func(f *os.File) bool { return f.Name() != files[0].Name() })
+	if !alike && !slices.ContainsFunc(files, func(f *os.File) bool { return f.Name() == activatedName }) {
+		return nil, fmt.Errorf("systemd passes %d sockets: those for clients must be named by FileDescriptorName=%s", len(files), activatedName)
 	}
 	var l listeners
-	for _, file := range chosen {
+	for _, file := range files {
+		if !alike && file.Name() != activatedName {
+			logger.Warn("systemd socket ignored: those for clients are named by FileDescriptorName="+activatedName, "name", file.Name())
+			continue
+		}
 		listener, err := net.FileListener(file)
 		if err != nil {
 			l.close()
-			return nil, fmt.Errorf("systemd hands over something that clients cannot connect to: it must be a socket of ListenStream= and Accept=no: %w", err)
+			return nil, fmt.Errorf("systemd passes something that clients cannot connect to: it must be a socket of ListenStream= and Accept=no: %w", err)
 		}
 		l.clients = append(l.clients, listener)
 	}
-	for _, file := range others {
-		logger.Warn("systemd hands over a socket on which nobody is answered: those for clients are named by FileDescriptorName="+activatedName,
-			"name", file.Name())
-	}
 	return l.clients, nil
-}
-
-// chooseActivated tells those sockets that are for clients from the others: they have
-// the right name, or all have the same one, as those of a single unit do.
-func chooseActivated(files []*os.File) (chosen, others []*os.File) {
-	chosen, others = named(files, activatedName)
-	if len(others) > 0 && chosen == nil {
-		if alike, different := named(files, files[0].Name()); different == nil {
-			return alike, nil
-		}
-	}
-	return chosen, others
-}
-
-// named tells the files of that name from the others.
-func named(files []*os.File, name string) (these, others []*os.File) {
-	for _, file := range files {
-		if file.Name() == name {
-			these = append(these, file)
-		} else {
-			others = append(others, file)
-		}
-	}
-	return these, others
 }

@@ -9,8 +9,8 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// Advise adds to an error of a file, or of its directory, how to fix it. missing is the
-// remedy if it does not exist, place how another one is named, such as " with --storage-url".
+// Advise adds to an error of a file or its directory how to fix it. missing is the remedy if
+// it does not exist, and place how to name another one, such as " with --storage-url".
 func Advise(err error, missing, place string) error {
 	switch {
 	case err == nil:
@@ -18,7 +18,7 @@ func Advise(err error, missing, place string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return AdviseRead(err, missing)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; run this as the user whose folder it is, or name another place%s", err, place)
+		return fmt.Errorf("%w; run this as the owner of the directory, or name another place%s", err, place)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w; make it writable, or name another place%s", err, place)
 	case bbolt.NoSpace(err):
@@ -32,14 +32,13 @@ func AdviseDatabase(err error) error {
 	return Advise(err, "name the database with --storage-url, or run plantstore serve first", " with --storage-url")
 }
 
-// AdviseRead adds to an error of a file that is only read how to fix it. missing is the
-// remedy if it does not exist.
+// AdviseRead is [Advise] for a file that is only read.
 func AdviseRead(err error, missing string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w; %s", err, missing)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w; run this as the user whose file it is, or give this one the right to it", err)
+		return fmt.Errorf("%w; run this as the owner of the file, or give this user the right to read it", err)
 	}
 	return err
 }

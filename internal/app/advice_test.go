@@ -15,7 +15,7 @@ func TestAdviseDatabase(t *testing.T) {
 	other := errors.New("other")
 	for cause, want := range map[error]string{
 		fs.ErrNotExist: "; name the database with --storage-url, or run plantstore serve first",
-		syscall.EACCES: "; run this as the user whose folder it is, or name another place with --storage-url",
+		syscall.EACCES: "; run this as the owner of the directory, or name another place with --storage-url",
 		syscall.EROFS:  "; make it writable, or name another place with --storage-url",
 		syscall.ENOSPC: "; make room on that disk, and try again",
 		other:          "",

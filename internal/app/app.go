@@ -12,12 +12,12 @@ import (
 	"net/http"
 	"slices"
 
+	"plantstore/internal/admin"
 	"plantstore/internal/apidocs"
 	"plantstore/internal/audit"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
 	"plantstore/internal/logging"
-	"plantstore/internal/meter"
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/routes"
@@ -52,7 +52,7 @@ type App struct {
 	store        *storage.Store
 	reopenAudit  func(context.Context) error
 	keys         *keyring
-	requests     *meter.Requests
+	observer     *admin.Observer
 	server       *server.Server
 }
 
@@ -63,7 +63,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	if err := checkAuditLog(c, o.Inputs); err != nil {
 		return nil, err
 	}
-	a := &App{config: c, options: o, level: new(slog.LevelVar), requests: meter.NewRequests()}
+	a := &App{config: c, options: o, level: new(slog.LevelVar), observer: admin.NewObserver()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -109,6 +109,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 		return ServerRuns(ctx, c.Storage.Path, Advise(err, missing, place), ", or name another database with --storage-url or STORAGE_URL")
 	}
 	a.onClose(a.store.Close)
+	a.store.ObserveCommits(a.observer.Commit)
 	if c.AuditLog == "" {
 		a.reopenAudit = func(context.Context) error { return nil }
 		return nil
@@ -119,7 +120,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	}
 	log, err := audit.Open(open, a.logger)
 	if err != nil {
-		return fmt.Errorf("AUDIT_LOG (--audit-log): %w", AdviseRead(err, "make its folder first"))
+		return fmt.Errorf("AUDIT_LOG (--audit-log): %w", AdviseRead(err, "create its directory first"))
 	}
 	a.store.RecordWith(log)
 	a.reopenAudit = log.Reopen
@@ -141,7 +142,7 @@ func (a *App) newServer() error {
 	a.server = server.New(server.Config{
 		Handler: routes.New(routes.Options{
 			Store: a.store, Audited: c.AuditLog != "", Verify: a.keys.verify, Description: description, Page: page,
-			Observe: a.requests.Observe, Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
+			Observe: a.observer.Request, Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
 		}),
 		TLS:             a.certificates.TLS(),
 		CORSHeader:      corsHeader(origins),
@@ -161,13 +162,13 @@ func (a *App) BaseURL() string { return a.config.ServiceURL(a.listeners.address(
 // Store returns the store, to be filled before [App.Run].
 func (a *App) Store() *storage.Store { return a.store }
 
-// Notice has log called when the server is ready, after the banner.
+// Notice registers a function that logs when the server is ready, after the banner.
 func (a *App) Notice(log func(*slog.Logger)) { a.notices = append(a.notices, log) }
 
 // Run serves until ctx is done, or the store has stopped itself after a fault, and then
 // drains requests for SHUTDOWN_TIMEOUT at most. It is called once.
 func (a *App) Run(ctx context.Context) (err error) {
-	ctx, stop := context.WithCancel(ctx) // a terminal that is closed ends it, too
+	ctx, stop := context.WithCancel(ctx) // stop: when the terminal is closed
 	defer stop()
 	a.signals.toggleDebugOn(ctx, a.logger, a.level)
 	a.signals.reloadOn(ctx, a.logger,
@@ -179,7 +180,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 
 	ctx, cancel := untilStopped(ctx, a.store)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { a.logger.Info("stopping: what is in flight is still answered") })()
+	defer context.AfterFunc(ctx, func() { a.logger.Info("shutting down: draining requests") })()
 	go a.keys.watch(ctx)
 	go a.certificates.Watch(ctx)
 	notifySystemd(ctx, a.store, a.logger)
@@ -198,7 +199,7 @@ func (a *App) announce(controlErr error) {
 		notice(a.logger)
 	}
 	if controlErr != nil {
-		a.logger.Warn("there is no control socket: the commands for plants need this server stopped", "cause", controlErr.Error())
+		a.logger.Warn("no control socket", "cause", controlErr.Error(), "hint", "stop this server to use the commands for plants")
 	}
 }
 
@@ -213,8 +214,8 @@ func (a *App) Close() error {
 	return errors.Join(errs...)
 }
 
-// startControl offers the store to the commands of this program, if it is in a file,
-// which they cannot open at the same time. closeIt is called before the store is closed.
+// startControl serves the control socket, if the store is a file, which the commands cannot
+// open at the same time. closeIt must be called before the store is closed.
 func startControl(ctx context.Context, c *config.Config, store *storage.Store, logger *slog.Logger) (closeIt func() error, err error) {
 	nothing := func() error { return nil }
 	if c.Storage.Path == "" {
@@ -224,7 +225,7 @@ func startControl(ctx context.Context, c *config.Config, store *storage.Store, l
 	if err != nil {
 		return nothing, err
 	}
-	//nolint:contextcheck // it ends when it is closed, before the store
+	//nolint:contextcheck // Close ends it, before the store
 	return control.Start(listener, store, c.MaxBodyBytes, logger).Close, nil
 }
 

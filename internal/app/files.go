@@ -16,10 +16,10 @@ const (
 	acmeName = "acme"
 )
 
-// A File is one that the program reads or writes, and what it is.
+// A File is a file that the program reads or writes.
 type File struct{ Path, What string }
 
-// Companions lists what lies next to a database.
+// Companions lists the files next to a database.
 func Companions(database string) []File {
 	return []File{
 		{bbolt.WatermarkPath(database), "the watermark of the database"},
@@ -36,8 +36,8 @@ func SecretPath(database string) string { return filepath.Join(filepath.Dir(data
 // acmePath returns the default of ACME_CACHE.
 func acmePath(database string) string { return filepath.Join(filepath.Dir(database), acmeName) }
 
-// UsedAs returns what a file is for a server with this configuration, such as "the audit
-// log", empty if it is none of its files.
+// UsedAs returns the use of a file in this configuration, such as "the audit log", empty if
+// it has none.
 func UsedAs(c *config.Config, file string) string {
 	if what := neededAs(c, file); what != "" {
 		return what
@@ -83,8 +83,8 @@ func SameFile(path, other string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// checkAuditLog refuses as audit log a file of the server itself, or one of inputs, which
-// are read: lines in it would be taken for secrets, or lost.
+// checkAuditLog refuses another file of the server as audit log, or one of inputs, which are
+// read: lines in it would be taken for secrets, or lost.
 func checkAuditLog(c *config.Config, inputs []string) error {
 	if c.AuditLog == "" || c.AuditLog == config.AuditStdout {
 		return nil
@@ -94,7 +94,7 @@ func checkAuditLog(c *config.Config, inputs []string) error {
 		needed = needed || SameFile(c.AuditLog, file)
 	}
 	if needed {
-		return config.Invalid("AUDIT_LOG (--audit-log): %s is a file that the server needs for itself: name another one", c.AuditLog)
+		return config.Invalid("AUDIT_LOG (--audit-log): %s is another file of the server: name another one", c.AuditLog)
 	}
 	return nil
 }

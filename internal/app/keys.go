@@ -19,24 +19,24 @@ import (
 // dirPerm is the mode of the directory of a database, if it is created.
 const dirPerm = 0o750
 
-// A keyring is what a server verifies tokens with. It is loaded anew on SIGHUP.
+// A keyring holds the keys that verify tokens. It is reloaded on SIGHUP.
 type keyring struct {
-	config   *config.Config
-	logger   *slog.Logger
-	report   secretfile.Report
-	verifier *auth.Verifier
-	issuer   *auth.Issuer // nil without JWT_JWKS_URL
-	lost     string       // the secret that was made beside plants that were there; else empty
+	config    *config.Config
+	logger    *slog.Logger
+	report    secretfile.Report
+	verifier  *auth.Verifier
+	issuer    *auth.Issuer // nil without JWT_JWKS_URL
+	generated string       // the file of a secret generated for a database with plants; else empty
 }
 
-// warn says so if the secret is new, and the plants are not.
+// warn logs that the secret is new and the plants are not.
 func (k *keyring) warn() {
-	if k.lost != "" {
-		k.logger.Warn("a new secret was made, beside plants that were there: tokens that were signed with another one are refused", "file", k.lost)
+	if k.generated != "" {
+		k.logger.Warn("secret generated for an existing database", "file", k.generated, "hint", "tokens that were signed with another secret are refused")
 	}
 }
 
-// openKeyring loads all keys that are configured. It may make a secret.
+// openKeyring loads the configured keys. It may generate a secret.
 func openKeyring(ctx context.Context, c *config.Config, store *storage.Store, logger *slog.Logger) (*keyring, error) {
 	k := &keyring{config: c, logger: logger, report: logExposed(logger), verifier: auth.NewVerifier(auth.Options{
 		Issuer:     c.JWTIssuer,
@@ -50,7 +50,7 @@ func openKeyring(ctx context.Context, c *config.Config, store *storage.Store, lo
 		return nil, err
 	}
 	if made != "" && !empty(ctx, store) {
-		k.lost = made
+		k.generated = made
 	}
 	if c.JWTJWKSURL == "" {
 		return k, nil
@@ -65,12 +65,12 @@ func openKeyring(ctx context.Context, c *config.Config, store *storage.Store, lo
 // empty reports whether a store has no plant.
 func empty(ctx context.Context, store *storage.Store) bool {
 	for _, err := range store.List(ctx, math.MinInt64) {
-		return err != nil // then it is not known, and nothing is said
+		return err != nil // then it is unknown, and nothing is logged
 	}
 	return true
 }
 
-// verify is what the bearer middleware asks about a token.
+// verify returns the subject of a valid token.
 func (k *keyring) verify(token string) (subject string, err error) {
 	claims, err := k.verifier.Verify(token)
 	if err != nil {
@@ -79,25 +79,25 @@ func (k *keyring) verify(token string) (subject string, err error) {
 	return claims.Subject, nil
 }
 
-// reload reads the files anew. If any is wrong or gone, all keys stay as they were.
+// reload reloads the files. If it fails, the previous keys stay in use.
 func (k *keyring) reload(context.Context) error {
 	_, err := k.load(keepSecrets)
 	return err
 }
 
-// load reads the files, that of the secret beside the database by beside. If that one
-// was made, it returns its path.
-func (k *keyring) load(beside secretsFunc) (made string, err error) {
-	secrets, made, err := loadSecrets(k.config, beside, k.report)
+// load reads the files, the one next to the database by generated. If that generates a
+// secret, load returns its path.
+func (k *keyring) load(generated secretsFunc) (made string, err error) {
+	secrets, made, err := loadSecrets(k.config, generated, k.report)
 	if err != nil {
 		return "", err
 	}
-	public, left, err := ReadPublicKeys(k.config)
+	public, skipped, err := ReadPublicKeys(k.config)
 	if err != nil {
 		return "", err
 	}
-	for _, reason := range left {
-		k.logger.Warn("a public key is left out", "cause", reason.Error())
+	for _, reason := range skipped {
+		k.logger.Warn("public key skipped", "cause", reason.Error())
 	}
 	var keys []auth.Key
 	for _, secret := range secrets {
@@ -107,8 +107,8 @@ func (k *keyring) load(beside secretsFunc) (made string, err error) {
 	return made, nil
 }
 
-// reloadIssuer fetches the keys of the issuer, if there is one. It may be down while
-// a file has to be reloaded, so this is another matter.
+// reloadIssuer fetches the keys of the issuer, if there is one. It is separate from reload:
+// files must be reloadable while the issuer is down.
 func (k *keyring) reloadIssuer(ctx context.Context) error {
 	if k.issuer == nil {
 		return nil
@@ -126,20 +126,20 @@ func (k *keyring) watch(ctx context.Context) {
 	}
 }
 
-// ReadPublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some in them
-// are left out.
-func ReadPublicKeys(c *config.Config) (keys []auth.Key, left []error, err error) {
+// ReadPublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some of them are
+// skipped.
+func ReadPublicKeys(c *config.Config) (keys []auth.Key, skipped []error, err error) {
 	for _, file := range c.JWTPublicKeys {
-		found, leftHere, err := auth.ReadPublicKeys(file)
+		found, reasons, err := auth.ReadPublicKeys(file)
 		if err != nil {
-			return nil, nil, fmt.Errorf("JWT_PUBLIC_KEYS: %w", AdviseRead(err, "name files with the public keys of those who sign tokens, PEM or JWK Sets"))
+			return nil, nil, fmt.Errorf("JWT_PUBLIC_KEYS: %w", AdviseRead(err, "name files with the public keys that verify tokens, PEM or JWK Sets"))
 		}
-		for _, reason := range leftHere {
-			left = append(left, fmt.Errorf("%s: %w", file, reason))
+		for _, reason := range reasons {
+			skipped = append(skipped, fmt.Errorf("%s: %w", file, reason))
 		}
 		keys = append(keys, found...)
 	}
-	return keys, left, nil
+	return keys, skipped, nil
 }
 
 // EnsureSecrets returns the secrets that are configured, the one that signs first, or else
@@ -150,14 +150,12 @@ func EnsureSecrets(c *config.Config, report secretfile.Report) (secrets []auth.S
 	return loadSecrets(c, ensureSecrets, report)
 }
 
-// A secretsFunc returns the secrets in the file path, in the folder of the database. If
-// it has made it, that is what it returns, too.
+// A secretsFunc returns the secrets in the file path next to the database. If it has
+// generated the file, made is its path.
 type secretsFunc func(path string, report secretfile.Report) (secrets []auth.Secret, made string, err error)
 
-// loadSecrets returns the secrets that are configured, the one that signs first, or
-// else what beside finds beside the database. With public keys instead there is none. A
-// file that other users can read is passed to report.
-func loadSecrets(c *config.Config, beside secretsFunc, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
+// loadSecrets is [EnsureSecrets], with generated for the secrets next to the database.
+func loadSecrets(c *config.Config, generated secretsFunc, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
 	switch {
 	case c.JWTSecret != nil:
 		secret, err := auth.ParseSecret(string(c.JWTSecret))
@@ -175,31 +173,31 @@ func loadSecrets(c *config.Config, beside secretsFunc, report secretfile.Report)
 		return nil, "", nil
 	case c.Storage.Path == "":
 		return nil, "", errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: " +
-			"with this storage there is no folder to keep a secret in")
+			"with this storage there is no directory to keep a secret in")
 	}
-	return beside(SecretPath(c.Storage.Path), report)
+	return generated(SecretPath(c.Storage.Path), report)
 }
 
-// keepSecrets is a [secretsFunc] that makes none: those of before are in force.
+// keepSecrets is a [secretsFunc] that generates none.
 func keepSecrets(path string, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
 	secrets, err = auth.ReadSecrets(path, report)
 	if err != nil {
-		return nil, "", fmt.Errorf("the secret beside the database: %w",
-			AdviseRead(err, "put it back: a server that is started without it makes a new one, which ends all tokens"))
+		return nil, "", fmt.Errorf("the secret next to the database: %w",
+			AdviseRead(err, "put it back: a server that starts without it generates a new one, and refuses all previous tokens"))
 	}
 	return secrets, "", nil
 }
 
-// ensureSecrets is a [secretsFunc] that makes a secret when it is first needed.
+// ensureSecrets is a [secretsFunc] that generates a secret if there is none.
 func ensureSecrets(path string, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
-	if _, err := os.Stat(path); err != nil { // in a directory that is there already, nothing has to be made
+	if _, err := os.Stat(path); err != nil { // otherwise its directory exists
 		if err := atomicfile.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
 			return nil, "", fmt.Errorf("the directory of the database: %w", err)
 		}
 	}
 	secrets, isNew, err := auth.EnsureSecrets(path, report)
 	if err != nil {
-		return nil, "", fmt.Errorf("the secret beside the database: %w", AdviseRead(err, "make its folder first"))
+		return nil, "", fmt.Errorf("the secret next to the database: %w", AdviseRead(err, "create its directory first"))
 	}
 	if isNew {
 		made = path

@@ -15,14 +15,14 @@ import (
 	"plantstore/internal/unixsocket"
 )
 
-// listeners are what a server listens on.
+// listeners are the listeners of a server.
 type listeners struct {
-	clients []net.Listener // one, unless systemd hands over several
+	clients []net.Listener // one, unless systemd passes several
 	admin   net.Listener   // nil if ADMIN_ADDR is off
 }
 
-// listenAll opens all of them, or none. If several cannot be had, the error names
-// them all, so that nobody has to start a second server in vain twice.
+// listenAll opens all of them, or none. The error names all that fail, so that one attempt
+// shows everything to fix.
 func listenAll(ctx context.Context, c *config.Config, logger *slog.Logger) (l listeners, err error) {
 	clients, clientsErr := listenForClients(ctx, c, logger)
 	l.clients = clients
@@ -37,7 +37,7 @@ func listenAll(ctx context.Context, c *config.Config, logger *slog.Logger) (l li
 	return l, nil
 }
 
-// close closes them again, if they were served.
+// close closes them. They may be closed already.
 func (l listeners) close() {
 	for _, listener := range append(slices.Clip(l.clients), l.admin) {
 		if listener != nil {
@@ -46,7 +46,7 @@ func (l listeners) close() {
 	}
 }
 
-// addresses returns where clients are listened to, each as ADDR has it.
+// addresses returns the addresses for clients, in the form of ADDR.
 func (l listeners) addresses() []string {
 	var addresses []string
 	for _, listener := range l.clients {
@@ -59,8 +59,7 @@ func (l listeners) addresses() []string {
 	return addresses
 }
 
-// address returns that of addresses which the base URL is made of: the first port, or
-// else the first socket.
+// address returns the address for the base URL: the first port, or else the first socket.
 func (l listeners) address() string {
 	addresses := l.addresses()
 	port := slices.IndexFunc(addresses, func(address string) bool {
@@ -70,7 +69,7 @@ func (l listeners) address() string {
 	return addresses[max(port, 0)]
 }
 
-// adminURL returns where the admin listener is reached, empty if there is none.
+// adminURL returns the URL of the admin listener, empty if there is none.
 func (l listeners) adminURL() string {
 	if l.admin == nil {
 		return ""
@@ -78,12 +77,11 @@ func (l listeners) adminURL() string {
 	return config.LocalURL("http", l.admin.Addr().String())
 }
 
-// listenForClients returns the listeners that systemd hands over, if it does, or else
-// opens that of ADDR.
+// listenForClients returns the listeners that systemd passes, or else opens that of ADDR.
 func listenForClients(ctx context.Context, c *config.Config, logger *slog.Logger) ([]net.Listener, error) {
-	handed, err := activated(logger)
-	if handed != nil || err != nil {
-		return handed, err
+	passed, err := activated(logger)
+	if passed != nil || err != nil {
+		return passed, err
 	}
 	listener, err := listenAt(ctx, c)
 	if err != nil {
@@ -108,7 +106,7 @@ func listenAt(ctx context.Context, c *config.Config) (net.Listener, error) {
 	return socket, nil
 }
 
-// listenTCP opens a listener, and if it cannot, names the options that say where.
+// listenTCP opens a listener. Its error names the options that set the address.
 func listenTCP(ctx context.Context, addr, options string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	switch {

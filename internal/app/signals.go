@@ -11,15 +11,15 @@ import (
 	"plantstore/internal/printable"
 )
 
-// signals are those that a server heeds beside those that end it. There are none on
-// Windows.
+// signals are the signals that a server handles, besides those that end it. There are none
+// on Windows.
 type signals struct {
 	hangup, toggle chan os.Signal
 }
 
-// catchSignals catches them from now on: one that comes while the server starts does
-// not end it, but is heeded once it runs. Nor does SIGPIPE: who reads the log may go,
-// the server stays, and an audit log that cannot be written refuses creates.
+// catchSignals starts catching them: a signal while the server starts does not end it, but
+// is handled when it runs. SIGPIPE is ignored: the server continues if the reader of the log
+// exits, and refuses creates if the audit log cannot be written.
 func catchSignals() signals {
 	signal.Ignore(syscall.SIGPIPE)
 	return signals{catch(hangup()), catch(toggle())}
@@ -27,27 +27,27 @@ func catchSignals() signals {
 
 func catch(which []os.Signal) chan os.Signal {
 	arrived := make(chan os.Signal, 1)
-	if len(which) > 0 { // Notify would take none for all
+	if len(which) > 0 { // to Notify, none means all
 		signal.Notify(arrived, which...)
 	}
 	return arrived
 }
 
-// release lets them end the process again.
+// release restores the default behaviour.
 func (s signals) release() {
 	signal.Stop(s.hangup)
 	signal.Stop(s.toggle)
 }
 
-// reloadOn calls each of reloads at each SIGHUP, one after the other, until ctx is
-// done. What fails is logged, and must have left everything as it was.
+// reloadOn calls all reloads at each SIGHUP until ctx is done. It logs failures, after which
+// the previous state must be unchanged.
 func (s signals) reloadOn(ctx context.Context, logger *slog.Logger, reloads ...func(context.Context) error) {
 	go onSignal(ctx, s.hangup, func() {
 		failed := 0
 		for _, reload := range reloads {
 			if err := reload(ctx); err != nil {
 				failed++
-				logger.Error("not reloaded: what was in force stays so; mend the cause and send SIGHUP again", "cause", err.Error())
+				logger.Error("reload failed, keeping the previous state", "cause", err.Error(), "hint", "fix the error and send SIGHUP again")
 			}
 		}
 		if failed == 0 {
@@ -56,9 +56,8 @@ func (s signals) reloadOn(ctx context.Context, logger *slog.Logger, reloads ...f
 	})
 }
 
-// onTerminalGone returns what calls stop if the terminal that stderr was is closed:
-// the system then sends SIGHUP, and a server that somebody has started by hand ends
-// with its terminal.
+// onTerminalGone returns a reload that calls stop if stderr was a terminal that is closed:
+// the system then sends SIGHUP, and a server that was started by hand ends with its terminal.
 func onTerminalGone(stderr io.Writer, stop context.CancelFunc) func(context.Context) error {
 	if !printable.IsTerminal(stderr) {
 		return func(context.Context) error { return nil }
@@ -71,8 +70,8 @@ func onTerminalGone(stderr io.Writer, stop context.CancelFunc) func(context.Cont
 	}
 }
 
-// toggleDebugOn lets SIGUSR1 lower the level of the log to debug, and put it back
-// to preset the next time, until ctx is done. It says so at every level.
+// toggleDebugOn makes SIGUSR1 switch the log level between debug and the configured one,
+// until ctx is done. It logs the change at any level.
 func (s signals) toggleDebugOn(ctx context.Context, logger *slog.Logger, level *slog.LevelVar) {
 	preset := level.Level()
 	go onSignal(ctx, s.toggle, func() {
@@ -81,7 +80,7 @@ func (s signals) toggleDebugOn(ctx context.Context, logger *slog.Logger, level *
 			to = preset
 		}
 		level.Set(to)
-		logger.Log(ctx, max(to, slog.LevelInfo), "SIGUSR1: the level of the log is changed", "to", to.String())
+		logger.Log(ctx, max(to, slog.LevelInfo), "log level changed by SIGUSR1", "to", to.String())
 	})
 }
 

@@ -4,8 +4,8 @@ package app
 
 import "os"
 
-// hangup returns the signal that asks to reload: none.
+// hangup returns no signal.
 func hangup() []os.Signal { return nil }
 
-// toggle returns the signal that changes the level of the log: none.
+// toggle returns no signal.
 func toggle() []os.Signal { return nil }

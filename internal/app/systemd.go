@@ -18,39 +18,39 @@ import (
 func notifySystemd(ctx context.Context, store readier, logger *slog.Logger) {
 	interval, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
-		logger.Warn("the watchdog of systemd is off", "cause", err.Error())
+		logger.Warn("systemd watchdog is off", "cause", err.Error())
 	}
-	s := &supervisor{logger: logger, notify: func(state string) error {
+	s := &notifier{logger: logger, notify: func(state string) error {
 		_, err := daemon.SdNotify(false, state)
 		return err
 	}}
-	s.follow(ctx, interval, store)
+	s.run(ctx, interval, store)
 }
 
 // A readier returns why a store is not ready, as Ready of [storage.Store].
 type readier interface{ Ready() error }
 
-// A supervisor is systemd, as far as it wants to know how the server is.
-type supervisor struct {
+// A notifier sends notifications to systemd.
+type notifier struct {
 	notify func(state string) error
 	logger *slog.Logger
 
 	mu      sync.Mutex
-	failure string // why it could not be told the last time; empty if it could
+	failure string // of the last notification; empty if it succeeded
 }
 
-// follow tells it all that happens until ctx is done. It starts the server anew if
-// it hears nothing for an interval, unless that is 0.
-func (s *supervisor) follow(ctx context.Context, interval time.Duration, store readier) {
-	s.tell(daemon.SdNotifyReady)
-	context.AfterFunc(ctx, func() { s.tell(daemon.SdNotifyStopping) })
+// run sends notifications until ctx is done. systemd restarts the server if there is none for
+// an interval, unless that is 0.
+func (s *notifier) run(ctx context.Context, interval time.Duration, store readier) {
+	s.send(daemon.SdNotifyReady)
+	context.AfterFunc(ctx, func() { s.send(daemon.SdNotifyStopping) })
 	if interval > 0 {
-		go watchdog(ctx, interval/2, store, func() { s.tell(daemon.SdNotifyWatchdog) })
+		go watchdog(ctx, interval/2, store, func() { s.send(daemon.SdNotifyWatchdog) })
 	}
 }
 
-// tell tells it one thing. That it cannot be told is logged once, until that changes.
-func (s *supervisor) tell(state string) {
+// send sends one notification. It logs a failure once, until it changes.
+func (s *notifier) send(state string) {
 	failure := ""
 	if err := s.notify(state); err != nil {
 		failure = err.Error()
@@ -60,13 +60,13 @@ func (s *supervisor) tell(state string) {
 	s.failure = failure
 	s.mu.Unlock()
 	if !same && failure != "" {
-		s.logger.Warn("systemd cannot be told how the server is", "state", state, "cause", failure)
+		s.logger.Warn("systemd notification failed", "state", state, "cause", failure)
 	}
 }
 
-// watchdog calls alive at each interval as long as the store answers and its
-// commits end, until ctx is done. A store that has stopped itself ends the server
-// anyway; one that is only out of reach is no reason to start it anew.
+// watchdog calls alive at each interval, unless a commit hangs, until ctx is done. A store
+// that has stopped itself ends the server anyway; one that is unavailable is not a reason to
+// restart it.
 func watchdog(ctx context.Context, interval time.Duration, store readier, alive func()) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

@@ -63,7 +63,7 @@ func TestSupervisorIsTold(t *testing.T) {
 	for interval, signs := range map[time.Duration][]string{0: nil, 30 * time.Second: {alive, alive, alive, alive}} {
 		synctest.Test(t, func(t *testing.T) {
 			heard := make(chan string, 100)
-			s := &supervisor{notify: func(state string) error {
+			s := &notifier{notify: func(state string) error {
 				heard <- state
 				return nil
 			}}
@@ -71,7 +71,7 @@ func TestSupervisorIsTold(t *testing.T) {
 			store := new(patient)
 			store.state.Store(&well)
 			ctx, cancel := context.WithCancel(t.Context())
-			s.follow(ctx, interval, store)
+			s.run(ctx, interval, store)
 			time.Sleep(59 * time.Second)
 			cancel()
 			synctest.Wait()
@@ -94,14 +94,14 @@ func TestSupervisorIsGone(t *testing.T) {
 	gone, refused := errors.New("it is gone"), errors.New("it refuses")
 	var log bytes.Buffer
 	var now error
-	s := &supervisor{logger: slog.New(slog.NewTextHandler(&log, nil)), notify: func(string) error { return now }}
+	s := &notifier{logger: slog.New(slog.NewTextHandler(&log, nil)), notify: func(string) error { return now }}
 	for i, phase := range []struct {
 		err  error
 		want int // lines in the log so far
 	}{{nil, 0}, {gone, 1}, {refused, 2}, {nil, 2}, {refused, 3}} {
 		now = phase.err
 		for range 3 {
-			s.tell("WATCHDOG=1")
+			s.send("WATCHDOG=1")
 		}
 		if got := strings.Count(log.String(), "level=WARN"); got != phase.want {
 			t.Errorf("phase %d: %d warnings, want %d:\n%s", i, got, phase.want, log.String())

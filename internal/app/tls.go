@@ -12,12 +12,11 @@ import (
 	"plantstore/internal/secretfile"
 )
 
-// certificates are where the server gets its certificates from.
+// certificates are a source of certificates.
 type certificates interface {
-	// TLS returns what it speaks TLS with.
+	// TLS returns the configuration of TLS, nil for plain HTTP.
 	TLS() *tls.Config
-	// Reload looks at once whether there are new ones. If it fails, those before
-	// stay in use.
+	// Reload checks for new ones at once. If it fails, the previous ones stay in use.
 	Reload(ctx context.Context) error
 	// Expires returns when the first of those in use expires, the zero time if there
 	// is none.
@@ -26,7 +25,7 @@ type certificates interface {
 	Watch(ctx context.Context)
 }
 
-// plain stands for the certificates of a server that speaks plain HTTP.
+// plain is the source of a server that speaks plain HTTP.
 type plain struct{}
 
 func (plain) TLS() *tls.Config { return nil }
@@ -37,7 +36,7 @@ func (plain) Expires() time.Time { return time.Time{} }
 
 func (plain) Watch(context.Context) {}
 
-// newCertificates returns the certificates that c names.
+// newCertificates returns the configured source.
 func newCertificates(c *config.Config, logger *slog.Logger) (certificates, error) {
 	switch {
 	case !c.TLS():

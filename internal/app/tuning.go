@@ -74,7 +74,7 @@ func connectionsFor(c *config.Config, files int, logger *slog.Logger) (int, erro
 	if c.MaxConnections <= most {
 		return c.MaxConnections, nil
 	}
-	logger.Warn("the limit of open files allows fewer connections than MAX_CONNECTIONS; raise it (ulimit -n)",
-		"max_connections", c.MaxConnections, "allowed", most)
+	logger.Warn("connections limited by the limit of open files", "max_connections", c.MaxConnections, "allowed", most,
+		"hint", "raise it (ulimit -n)")
 	return most, nil
 }

@@ -9,24 +9,25 @@ import (
 	"plantstore/internal/secretfile"
 )
 
-// logExposed returns what logs, once each, files with secrets that other users can read.
+// logExposed returns a function that logs files with secrets that other users can read, each
+// once.
 func logExposed(logger *slog.Logger) secretfile.Report {
 	return secretfile.Once(func(e secretfile.Exposure) {
-		logger.Warn("other users can read a file with a secret: chmod 0600, or 0640 and owned by root", "file", e.Path, "mode", fmt.Sprintf("%#o", e.Mode))
+		logger.Warn("secret readable by other users", "file", e.Path, "mode", fmt.Sprintf("%#o", e.Mode),
+			"hint", "chmod 0600, or 0640 and owned by root")
 	})
 }
 
 // warnOfConfig logs what is probably wrong in the configuration of a server at addr:
-// misspelled names in .env, exposed secrets, and a port that no ACME authority reaches.
+// misspelled names in .env, exposed secrets, and a port that ACME authorities do not reach.
 func warnOfConfig(c *config.Config, addr string, logger *slog.Logger) {
 	if names := c.Misspelled(); names != "" {
-		logger.Warn(".env has names of no option", "names", names)
+		logger.Warn("unknown options in .env", "names", names)
 	}
 	for _, exposure := range c.Exposed {
 		logExposed(logger)(exposure)
 	}
 	if _, port, err := net.SplitHostPort(addr); err == nil && port != "443" && len(c.ACMEDomains) > 0 {
-		logger.Warn("an ACME authority connects to port 443 of the domains only: see to it that what arrives there is passed on to this port unchanged",
-			"port", port)
+		logger.Warn("ACME authorities connect to port 443 only", "port", port, "hint", "forward port 443 of the domains to this port unchanged")
 	}
 }

@@ -21,7 +21,7 @@ func TestAuditLogIsNoOtherFile(t *testing.T) {
 		t.Errorf("the files are now %q", got)
 	}
 	checkFailure(t, run(t, []string{"AUDIT_LOG=none/audit.jsonl"}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off"), 1,
-		"AUDIT_LOG (--audit-log): open none/audit.jsonl: no such file or directory; make its folder first")
+		"AUDIT_LOG (--audit-log): open none/audit.jsonl: no such file or directory; create its directory first")
 	for _, word := range []string{"STDOUT", "stderr"} {
 		checkFailure(t, run(t, []string{"AUDIT_LOG=" + word}, "serve"), 2, "AUDIT_LOG (--audit-log): *")
 	}

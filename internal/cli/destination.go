@@ -30,7 +30,7 @@ func checkDestination(file string, c *config.Config) error {
 }
 
 // adviseDestination adds to the error of a file that a command writes how to fix it.
-func adviseDestination(err error) error { return app.Advise(err, "make its folder first", "") }
+func adviseDestination(err error) error { return app.Advise(err, "create its directory first", "") }
 
 // inAFile refuses what only works on a store that is in a file.
 func inAFile(c *config.Config) error {

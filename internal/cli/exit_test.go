@@ -140,7 +140,7 @@ func TestNoFolderOfRemoteEngine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, url := range []string{"postgres:///plants?host=run", "postgres://run/plants", "etcd://run/plants", "etcd://127.0.0.1:1"} {
 		checkFailure(t, run(t, []string{"STORAGE_URL=" + url}, "token"), 1,
-			"JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: with this storage there is no folder to keep a secret in")
+			"JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: with this storage there is no directory to keep a secret in")
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
 		t.Errorf("the folder holds %v, %v", entries, err)

@@ -149,7 +149,7 @@ func TestWrongKeys(t *testing.T) {
 		want string
 	}{
 		"no file": {[]string{"serve", "--jwt-public-keys", "a.pub,none"}, 1, "JWT_PUBLIC_KEYS: open none: no such file or directory; " +
-			"name files with the public keys of those who sign tokens, PEM or JWK Sets"},
+			"name files with the public keys that verify tokens, PEM or JWK Sets"},
 		"private": {[]string{"serve", "--jwt-public-keys", "a.pem"}, 1, "JWT_PUBLIC_KEYS: a.pem: it holds a private key*"},
 		"no set":  {[]string{"serve", "--jwt-jwks-url", issuer.URL}, 1, "JWT_JWKS_URL: the keys of " + issuer.URL + ": the status is 404, want 200"},
 		"no key": {[]string{"token", "--key", "none"}, 1, "--key: open none: no such file or directory; " +

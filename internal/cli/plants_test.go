@@ -170,7 +170,7 @@ func TestExport(t *testing.T) {
 		checkFailure(t, run(t, nil, "plants", "export", "data/plants.db"), 2,
 			"data/plants.db is the database itself: name another file")
 		checkFailure(t, run(t, nil, "plants", "export", "/dev/null"), 1, "export to /dev/null: /dev/null is not a regular file")
-		checkFailure(t, run(t, nil, "plants", "export", "no/out"), 1, "export to no/out: create no/out: no such file or directory; make its folder first")
+		checkFailure(t, run(t, nil, "plants", "export", "no/out"), 1, "export to no/out: create no/out: no such file or directory; create its directory first")
 	})
 }
 

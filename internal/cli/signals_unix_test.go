@@ -124,13 +124,13 @@ func TestLostSecret(t *testing.T) {
 	if _, err := os.Stat("data/jwt-secret"); err == nil {
 		t.Error("a new secret was made")
 	}
-	if log := s.log(); !strings.Contains(log, `"msg":"not reloaded: what was in force stays so`) || !strings.Contains(log, "put it back") {
+	if log := s.log(); !strings.Contains(log, `"msg":"reload failed, keeping the previous state`) || !strings.Contains(log, "put it back") {
 		t.Errorf("its log:\n%s", log)
 	}
 
 	text := "LOG_FORMAT=text"
 	again := startServer(t, "plantstore", []string{text})
-	if log := again.first + again.log(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "a new secret was made") {
+	if log := again.first + again.log(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "secret generated for an existing database") {
 		t.Errorf("after a restart its log:\n%s", log)
 	}
 	if log := startServer(t, "plantstore", []string{text, "STORAGE_URL=new/plants.db"}).log(); strings.Contains(log, "WARN") {

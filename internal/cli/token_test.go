@@ -200,7 +200,7 @@ func TestWrongSecrets(t *testing.T) {
 		},
 		"not writable": {
 			[]string{"STORAGE_URL=/proc/plants.db"},
-			"the secret beside the database: create /proc/jwt-secret: *",
+			"the secret next to the database: create /proc/jwt-secret: *",
 			"create database /proc/plants.db: *",
 		},
 	}

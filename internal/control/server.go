@@ -64,7 +64,7 @@ func Start(listener net.Listener, store Store, limit int64, logger *slog.Logger)
 	go func() {
 		defer close(s.served)
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			logger.Error("the control socket failed: commands cannot reach this server", "cause", err.Error())
+			logger.Error("control socket failed", "cause", err.Error(), "hint", "restart the server: commands cannot reach it")
 		}
 	}()
 	return s

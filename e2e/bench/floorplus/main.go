@@ -10,10 +10,10 @@ import (
 	"runtime/debug"
 	"time"
 
+	"plantstore/internal/admin"
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
 	"plantstore/internal/logging"
-	"plantstore/internal/meter"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/routes"
@@ -54,7 +54,7 @@ func run(logger *slog.Logger) error {
 			Description:  description,
 			Logger:       logger,
 			MaxBodyBytes: 1 << 20,
-			Observe:      meter.NewRequests().Observe,
+			Observe:      admin.NewObserver().Request,
 		}),
 		Logger:          logger,
 		HeaderTimeout:   5 * time.Second,

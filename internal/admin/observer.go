@@ -1,0 +1,123 @@
+package admin
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"plantstore/internal/server"
+	"plantstore/models"
+)
+
+// An outcome classifies the response to a request.
+type outcome string
+
+const (
+	created outcome = "created" // a plant was
+	read    outcome = "read"    // a document was
+	refused outcome = "refused" // the client can do better
+	failed  outcome = "failed"  // see [models.Code.ServerFault]
+)
+
+func outcomes() []outcome { return []outcome{created, read, refused, failed} }
+
+// outcomeOf returns the outcome of a response with an Error of that code.
+func outcomeOf(code models.Code) outcome {
+	if code.ServerFault() {
+		return failed
+	}
+	return refused
+}
+
+// An Observer keeps the metrics that are updated with each event. All others are read from
+// statistics when they are queried. Its methods are safe for concurrent use.
+type Observer struct {
+	durations      map[outcome]*histogram // of requests; never changed
+	errors         server.ErrorCounts
+	commitPlants   *histogram
+	commitDuration *histogram
+}
+
+// NewObserver returns an Observer without observations.
+func NewObserver() *Observer {
+	o := &Observer{
+		durations:      make(map[outcome]*histogram),
+		commitPlants:   newHistogram(1, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),
+		commitDuration: newDurations(),
+	}
+	for _, of := range outcomes() {
+		o.durations[of] = newDurations()
+	}
+	return o
+}
+
+// Request observes a response to a request with that method: an Error, or a success if code
+// is 0.
+func (o *Observer) Request(method string, code models.Code, took time.Duration) {
+	of := read
+	switch {
+	case code != 0:
+		of = outcomeOf(code)
+		o.errors.Add(code)
+	case method == http.MethodPost: // only plants can be posted (C1.1)
+		of = created
+	}
+	o.durations[of].observe(int64(took))
+}
+
+// Commit observes a commit of that many plants.
+func (o *Observer) Commit(plants int, took time.Duration) {
+	o.commitPlants.observe(int64(plants))
+	o.commitDuration.observe(int64(took))
+}
+
+// A histogram counts values by their upper bounds.
+type histogram struct {
+	unit   float64         // of the metric, in values
+	bounds []int64         // ascending
+	counts []atomic.Uint64 // by bound, and one for larger values
+	sum    atomic.Int64
+}
+
+func newHistogram(unit float64, bounds ...int64) *histogram {
+	return &histogram{unit: unit, bounds: bounds, counts: make([]atomic.Uint64, len(bounds)+1)}
+}
+
+// newDurations returns a histogram of nanoseconds whose metric is in seconds.
+func newDurations() *histogram {
+	const ms = int64(time.Millisecond)
+	return newHistogram(float64(time.Second), ms/2, ms, 2*ms, 5*ms, 10*ms, 20*ms, 50*ms, 100*ms, 200*ms, 500*ms, 1000*ms, 2000*ms, 5000*ms, 10000*ms)
+}
+
+// observe counts a value.
+func (h *histogram) observe(value int64) {
+	i, _ := slices.BinarySearch(h.bounds, value)
+	h.counts[i].Add(1)
+	h.sum.Add(value)
+}
+
+// count returns the number of values.
+func (h *histogram) count() (n uint64) {
+	for i := range h.counts {
+		n += h.counts[i].Load()
+	}
+	return n
+}
+
+// write writes the series of the histogram.
+func (h *histogram) write(s *series, labels ...string) {
+	bucket, total := &series{s.text, s.name + "_bucket"}, uint64(0)
+	for i := range h.counts {
+		total += h.counts[i].Load()
+		bound := math.Inf(1)
+		if i < len(h.bounds) {
+			bound = float64(h.bounds[i]) / h.unit
+		}
+		bucket.count(total, append(labels, "le", fmt.Sprint(bound))...)
+	}
+	(&series{s.text, s.name + "_sum"}).value(float64(h.sum.Load())/h.unit, labels...)
+	(&series{s.text, s.name + "_count"}).count(total, labels...)
+}
