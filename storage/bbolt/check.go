@@ -25,16 +25,7 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 	if err != nil {
 		report.Add("the journal: %v", err)
 	}
-	tx, err := e.begin(false)
-	if err != nil {
-		return report, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	defer func() {
-		if !e.abandoned.Load() {
-			_ = tx.Rollback() // it fails if there is nothing to end
-		}
-	}()
-	err = e.fsck(ctx, tx, &report, func(stored storage.Record) error {
+	merged := func(stored storage.Record) error {
 		for len(pending) > 0 && pending[0].ID <= stored.ID {
 			if pending[0].ID < stored.ID { // else it was moved to the tree
 				if err := report.Count(pending[0], each); err != nil {
@@ -44,19 +35,25 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 			pending = pending[1:]
 		}
 		return report.Count(stored, each)
-	})
-	for _, record := range pending {
-		if err == nil {
-			err = report.Count(record, each)
+	}
+	err = e.transaction(false, func(tx *bolt.Tx) error {
+		if err := e.fsck(ctx, tx, &report, merged); err != nil {
+			return err
 		}
-	}
-	if err != nil || e.writable() {
-		return report, err
-	}
-	if err := e.checkWatermark(&report); err != nil || !report.Whole() {
-		return report, err
-	}
-	return report, e.checkStructure(ctx, tx, &report)
+		for _, record := range pending {
+			if err := report.Count(record, each); err != nil {
+				return err
+			}
+		}
+		if e.writable() {
+			return nil
+		}
+		if err := e.checkWatermark(&report); err != nil || !report.Whole() {
+			return err
+		}
+		return e.checkStructure(ctx, tx, &report)
+	})
+	return report, err
 }
 
 // checkWatermark adds the commits that the file has lost, or a note that a torn mark

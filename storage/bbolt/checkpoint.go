@@ -98,7 +98,7 @@ func (e *Engine) checkpointLocked(pause func(done, total int, began time.Time)) 
 	if e.frozen == nil {
 		return nil
 	}
-	err := e.guarded(func() error { return e.apply(e.frozen, pause) })
+	err := e.apply(e.frozen, pause)
 	e.noSpace.Store(errors.Is(err, storage.ErrNoSpace))
 	if err == nil {
 		e.journal.Release(e.frozen)

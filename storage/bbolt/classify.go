@@ -1,6 +1,7 @@
 package bbolt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,32 +17,21 @@ import (
 // commit starts from the same state. Otherwise going on could damage what is there:
 // the store stops.
 func (e *Engine) classify(txid uint64, cause error) error {
-	switch err := e.viewTx(func(*bolt.Tx) error { return nil }); {
-	case err != nil:
-		cause = errors.Join(cause, err)
+	switch {
 	case e.mayHaveHappened(txid):
+		return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
 	case NoSpace(cause):
 		return fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
-	default:
-		return e.fatal(cause, fmt.Errorf("commit: %w", cause))
 	}
-	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
+	return e.fatal(cause, fmt.Errorf("commit: %w", cause))
 }
 
-// fatal returns an error that stops the store: the database must not be written to
-// any more. The creates of the batch get outcome, or [storage.ErrUnavailable] if it
-// is nil.
-func (e *Engine) fatal(cause, outcome error) error {
-	e.failed.CompareAndSwap(nil, &cause)
-	return &storage.FatalError{Cause: cause, Outcome: outcome}
-}
-
-// mayHaveHappened reports whether a meta page is that of transaction txid, or not
-// whole. The mapping is asked first: some file systems let a write fail and keep
-// it in their cache until it is read again.
+// mayHaveHappened reports whether a meta page is of transaction txid, or corrupt. The
+// mapping is read first: some file systems let a write fail and keep it in their
+// cache until it is read again.
 func (e *Engine) mayHaveHappened(txid uint64) bool {
 	var mapped uint64
-	err := e.viewTx(func(tx *bolt.Tx) error {
+	err := e.transaction(false, func(tx *bolt.Tx) error {
 		mapped = uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
 		return nil
 	})
@@ -54,6 +44,30 @@ func (e *Engine) mayHaveHappened(txid uint64) bool {
 		}
 	}
 	return false
+}
+
+// fail returns the error of a failed transaction that stops the store, unless it is
+// [storage.ErrNoSpace]. A panic is usually caused by a file that was truncated.
+func (e *Engine) fail(err error) error {
+	if errors.Is(err, storage.ErrNoSpace) || errors.As(err, new(*storage.FatalError)) {
+		return err
+	}
+	p, panicked := errors.AsType[*panicError](err)
+	if !panicked {
+		return e.fatal(err, nil)
+	}
+	e.logger.Error("the database cannot be read or written", "database", e.file.Name(),
+		"cause", fmt.Sprint(p.value), "stack", string(p.stack))
+	cause := cmp.Or(e.verifyFiles(), err)
+	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
+}
+
+// fatal returns an error that stops the store: the database must not be written to
+// any more. The creates of the batch get outcome, or [storage.ErrUnavailable] if it
+// is nil.
+func (e *Engine) fatal(cause, outcome error) error {
+	e.failed.CompareAndSwap(nil, &cause)
+	return &storage.FatalError{Cause: cause, Outcome: outcome}
 }
 
 // NoSpace reports whether err says that the file could not grow: the file

@@ -2,13 +2,10 @@ package bbolt
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -30,15 +27,7 @@ const (
 // Commit implements [storage.Engine]. It appends the batch to the journal, or writes
 // it to the tree if it is large or the store has no journal. A batch without items is
 // written, too.
-func (e *Engine) Commit(batch []storage.Item) (err error) {
-	// A page that cannot be read is a panic, which stops the store, and not the
-	// end of the process.
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = e.panicked(p)
-		}
-	}()
+func (e *Engine) Commit(batch []storage.Item) error {
 	e.committing.Lock()
 	defer e.committing.Unlock()
 	if cause := e.failed.Load(); cause != nil {
@@ -69,7 +58,7 @@ func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err 
 		batch[i].Existing, batch[i].Err = e.pending(batch[i].ID)
 	}
 	records, memory := e.records[:0], e.memory[:0]
-	err = e.viewTx(func(tx *bolt.Tx) error {
+	err = e.transaction(false, func(tx *bolt.Tx) error {
 		stored := tx.Bucket([]byte(plantsBucket)).Cursor()
 		last, _ := stored.Last()
 		for i := range batch {
@@ -100,7 +89,7 @@ func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err 
 		e.memory, e.records = memory, records
 	}
 	if err != nil {
-		return nil, e.fatal(err, nil)
+		return nil, e.fail(err)
 	}
 	return records, nil
 }
@@ -157,21 +146,21 @@ func (e *Engine) update(records []journal.Record, state *journal.State) error {
 	if cause := e.failed.Load(); cause != nil { // a commit and a checkpoint may race
 		return e.fatal(*cause, nil)
 	}
-	defer e.failOnPanic()
-	tx, err := e.begin(true)
+	err := e.transaction(true, func(tx *bolt.Tx) error {
+		if err := errors.Join(e.put(tx, records), putState(tx, state)); err != nil {
+			return err
+		}
+		e.db.AllocSize = growStep(e.size.Load())
+		txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+		if err := tx.Commit(); err != nil {
+			return e.classify(txid, err)
+		}
+		e.watermark.set(txid)
+		return nil
+	})
 	if err != nil {
-		return e.fatal(err, nil)
+		return e.fail(err)
 	}
-	defer e.release(tx)
-	if err := errors.Join(e.put(tx, records), putState(tx, state)); err != nil {
-		return e.fatal(err, nil)
-	}
-	e.db.AllocSize = growStep(e.size.Load())
-	txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
-	if err := tx.Commit(); err != nil {
-		return e.classify(txid, err)
-	}
-	e.watermark.set(txid)
 	if state != nil {
 		e.state = *state
 		e.clean.Store(state.Clean)
@@ -200,78 +189,4 @@ func (e *Engine) put(tx *bolt.Tx, records []journal.Record) error {
 	}
 	// bbolt keeps the number in the page of the bucket, which each commit writes.
 	return plants.SetSequence(uint64(stored) + uint64(len(records))) //nolint:gosec // both count plants
-}
-
-// begin begins a transaction. bbolt panics if it cannot read its meta pages, and keeps
-// locks then, so that everything that follows would wait for them for ever.
-func (e *Engine) begin(writable bool) (*bolt.Tx, error) {
-	if e.abandoned.Load() {
-		return nil, bolterrors.ErrDatabaseNotOpen
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			e.abandoned.Store(true)
-			panic(p)
-		}
-	}()
-	return e.db.Begin(writable)
-}
-
-// viewTx calls read with a transaction for reading.
-func (e *Engine) viewTx(read func(*bolt.Tx) error) error {
-	tx, err := e.begin(false)
-	if err != nil {
-		return err
-	}
-	defer e.release(tx)
-	return read(tx)
-}
-
-// panicked returns the error for a panic, after which the database must not be written
-// to any more.
-func (e *Engine) panicked(p any) error {
-	e.logger.Error("the database cannot be read or written", "database", e.file.Name(),
-		"cause", fmt.Sprint(p), "stack", string(debug.Stack()))
-	cause := e.reason(p)
-	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
-}
-
-// reason returns the probable cause of a panic: usually the mapped file was cut short.
-func (e *Engine) reason(p any) error {
-	return cmp.Or(e.verifyFiles(), fmt.Errorf("the database cannot be read or written: %v", p))
-}
-
-// guarded returns what do returns, or the error for its panic.
-func (e *Engine) guarded(do func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = e.panicked(p)
-		}
-	}()
-	return do()
-}
-
-// failOnPanic lets nothing more be written to the database after a panic, which it
-// passes on. It must be deferred.
-func (e *Engine) failOnPanic() {
-	if p := recover(); p != nil {
-		cause := e.reason(p)
-		e.failed.CompareAndSwap(nil, &cause)
-		panic(p)
-	}
-}
-
-// release ends a transaction that was not committed, and does nothing after one
-// that was. After a panic it releases bbolt's locks, so that the file can be
-// closed. If even that panics, the locks stay, and closing would wait for them
-// for ever.
-func (e *Engine) release(tx *bolt.Tx) {
-	defer func() {
-		if p := recover(); p != nil {
-			e.abandoned.Store(true)
-			panic(p)
-		}
-	}()
-	_ = tx.Rollback() // it fails if there is nothing to end
 }

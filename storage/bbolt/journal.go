@@ -154,16 +154,14 @@ func (e *Engine) createJournal(path string, size int64) (err error) {
 // retireJournal makes all that is pending durable in the tree, notes that the journal
 // is not needed any more, and removes it.
 func (e *Engine) retireJournal(path string) error {
-	clean := func() error {
-		if err := e.checkpointAll(); err != nil {
-			return err // what is pending is only in the journal
-		}
-		return e.setClean(true)
+	err := e.checkpointAll()
+	if err == nil { // else what is pending is only in the journal
+		err = e.setClean(true)
 	}
-	if err := e.guarded(clean); err != nil {
-		return errors.Join(err, e.journal.Close())
+	if err = errors.Join(err, e.journal.Close()); err != nil {
+		return err
 	}
-	return errors.Join(e.journal.Close(), removeJournal(path))
+	return removeJournal(path)
 }
 
 // checkpointAll moves all that is pending to the tree. Nothing must be committed

@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"iter"
-	"runtime/debug"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -167,23 +163,4 @@ func (e *Engine) readTree(start, end []byte) (records []storage.Record, after []
 		return nil
 	})
 	return records, after, err
-}
-
-// view reads in a transaction of its own. bbolt panics where it finds the
-// structure of its file broken, and so does reading the mapped file where the
-// disk fails or the file has been cut short.
-func (e *Engine) view(read func(plants *bolt.Bucket) error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			e.logger.Error("a page of the database cannot be read: run plantstore check, restore a backup",
-				"database", e.file.Name(), "cause", fmt.Sprint(p))
-			err = fmt.Errorf("%w: a page of %s is damaged, or cannot be read", storage.ErrCorrupt, e.file.Name())
-		}
-	}()
-	err = e.viewTx(func(tx *bolt.Tx) error { return read(tx.Bucket([]byte(plantsBucket))) })
-	if errors.Is(err, bolterrors.ErrDatabaseNotOpen) || errors.Is(err, bolterrors.ErrInvalidMapping) {
-		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	return err
 }

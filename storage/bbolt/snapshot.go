@@ -4,26 +4,59 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"sync"
 
 	bolt "go.etcd.io/bbolt"
-
-	"plantstore/storage"
 )
 
 // snapshot is Snapshot of [storage.Store]. The copy has this database's own
 // id. It is read from the file, not from its mapping: a disk that fails is an
 // error. While it goes on, pages that are no longer used are not used again.
 func (e *Engine) snapshot(ctx context.Context, w io.Writer) error {
-	tx, err := e.beginComplete()
+	unlock, err := e.lockClean()
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	out := &cancelWriter{ctx: ctx, w: w}
-	_, err = tx.WriteTo(out)
-	_ = tx.Rollback() // it fails only if there is nothing to end
+	err = e.transaction(false, func(tx *bolt.Tx) error {
+		unlock()
+		_, err := tx.WriteTo(out)
+		return err
+	})
 	return cmp.Or(out.err, err)
+}
+
+// lockClean moves all that is pending to the tree, notes that in the database, and keeps
+// it so until unlock is called, which may be done twice.
+func (e *Engine) lockClean() (unlock func(), err error) {
+	if e.journal == nil {
+		return func() {}, nil
+	}
+	if !e.writable() {
+		return nil, ErrPending
+	}
+	for range 2 { // halves, while creates go on
+		if err := e.checkpoint(nil); err != nil {
+			return nil, err
+		}
+	}
+	e.committing.Lock()
+	err = e.checkpointAll()
+	e.checkpointing.Lock()
+	unlock = sync.OnceFunc(func() {
+		e.checkpointing.Unlock()
+		e.committing.Unlock()
+	})
+	if err == nil {
+		err = e.setClean(true)
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
 }
 
 // A cancelWriter fails once its context has ended.
@@ -45,40 +78,3 @@ func (c *cancelWriter) Write(p []byte) (n int, err error) {
 // closed cleanly: some of its plants are in the journal only. Opening it for writing
 // moves them to the database.
 var ErrPending = errors.New("the database was not closed cleanly, and has plants in its journal only")
-
-// beginComplete begins a read transaction whose tree has all plants and needs no
-// journal.
-func (e *Engine) beginComplete() (*bolt.Tx, error) {
-	if e.journal != nil && !e.writable() {
-		return nil, ErrPending
-	}
-	if e.journal != nil {
-		return e.beginClean()
-	}
-	tx, err := e.begin(false)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-	}
-	return tx, nil
-}
-
-// beginClean moves all that is pending to the tree and begins a read transaction in
-// which the database is marked as clean. It stays so until the next append.
-func (e *Engine) beginClean() (tx *bolt.Tx, err error) {
-	for range 2 { // halves, while creates go on
-		if err := e.checkpoint(nil); err != nil {
-			return nil, err
-		}
-	}
-	e.committing.Lock()
-	defer e.committing.Unlock()
-	if err := e.checkpointAll(); err != nil {
-		return nil, err
-	}
-	e.checkpointing.Lock()
-	defer e.checkpointing.Unlock()
-	if err := e.setClean(true); err != nil {
-		return nil, err
-	}
-	return e.begin(false)
-}

@@ -1,0 +1,67 @@
+package bbolt
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"plantstore/storage"
+)
+
+// A panicError is returned for a transaction that has panicked. bbolt does so where the
+// structure of its file is corrupt, and reading mapped memory where the disk fails or
+// the file was truncated.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("the database cannot be read or written: %v", e.value)
+}
+
+// transaction calls do with a transaction, and rolls it back unless do has committed it.
+// It returns [storage.ErrUnavailable] if the database is closed, and a *panicError after
+// a panic. If bbolt panics while it holds a lock, later transactions would wait for ever:
+// the database is abandoned then.
+func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error) {
+	if e.abandoned.Load() {
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, bolterrors.ErrDatabaseNotOpen)
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	ended := false
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{p, debug.Stack()}
+		}
+		if !ended {
+			e.abandoned.Store(true)
+		}
+	}()
+	tx, err := e.db.Begin(writable)
+	if err != nil {
+		ended = true
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	defer func() {
+		if !e.abandoned.Load() {
+			_ = tx.Rollback() // it fails after a commit
+			ended = true
+		}
+	}()
+	return do(tx)
+}
+
+// view calls read with the bucket of plants.
+func (e *Engine) view(read func(plants *bolt.Bucket) error) error {
+	err := e.transaction(false, func(tx *bolt.Tx) error { return read(tx.Bucket([]byte(plantsBucket))) })
+	if p, panicked := errors.AsType[*panicError](err); panicked {
+		e.logger.Error("a page of the database cannot be read: run plantstore check, restore a backup",
+			"database", e.file.Name(), "cause", fmt.Sprint(p.value))
+		return fmt.Errorf("%w: a page of %s is damaged, or cannot be read", storage.ErrCorrupt, e.file.Name())
+	}
+	return err
+}
