@@ -4,7 +4,6 @@
 package bbolt
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -50,12 +49,11 @@ type Engine struct {
 	clean         atomic.Bool   // a snapshot has left the database clean
 	noSpace       atomic.Bool   // the last checkpoint found no space
 	halfFull      chan struct{} // has a token when a half has become full
-	checkpoints   checkpointMeter
 
 	updating sync.Mutex            // held from the beginning of a transaction until its outcome is in failed
 	failed   atomic.Pointer[error] // why the database must not be written to any more
 
-	scrubbed scrubMeter
+	meter meter
 
 	abandoned atomic.Bool // bbolt holds locks that it will not let go
 	once      sync.Once   // closes
@@ -73,22 +71,10 @@ func (e *Engine) store() *storage.Store {
 		Limits:   storage.Limits{BatchPlants: batchPlants},
 		ReadOnly: !e.writable(),
 		Count:    e.count,
-		File:     e.stats,
+		File:     e.fileStats,
 		Snapshot: e.snapshot,
 		Run:      e.run,
 	})
-}
-
-// run looks after the open file until ctx ends.
-func (e *Engine) run(ctx context.Context, stop func(cause error)) {
-	var running sync.WaitGroup
-	running.Go(func() { e.monitor(ctx, stop) })
-	running.Go(func() { e.scrub(ctx) })
-	running.Go(func() { e.warm(ctx) })
-	if e.journal != nil {
-		running.Go(func() { e.runCheckpoints(ctx, stop) })
-	}
-	running.Wait()
 }
 
 // Close implements [storage.Engine]. It moves what is pending to the tree, and removes

@@ -121,7 +121,7 @@ func (e *Engine) apply(f *journal.Frozen, pause func(done, total int, began time
 			return err
 		}
 		if end == f.Len() {
-			e.checkpoints.done(time.Since(began))
+			e.meter.checkpointed(time.Since(began))
 			return nil
 		}
 		if start = end; pause != nil {

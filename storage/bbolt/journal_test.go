@@ -236,7 +236,7 @@ func TestReadDuringCheckpoints(t *testing.T) {
 	writers.Wait()
 	close(done)
 	readers.Wait()
-	if s.checkpoints.count.Load() == 0 {
+	if s.fileStats().Journal.Checkpoints == 0 {
 		t.Error("there was no checkpoint")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -109,58 +110,58 @@ type lister struct {
 	ids    []int64 // that were pending at the beginning and are still to be read
 }
 
-// page returns the next plants in ascending order of id. Those before an error it
-// returns, too.
-func (l *lister) page() ([]storage.Record, error) {
-	chunk := l.ids[:min(len(l.ids), pageRecords)]
-	pending, err := l.engine.pendingRecords(chunk)
+// page returns the next plants in ascending order of id, with an error those before it.
+func (l *lister) page() (records []storage.Record, err error) {
+	ids, end := l.ids, []byte(nil)
+	if len(ids) > pageRecords {
+		ids, end = ids[:pageRecords], keyOf(ids[pageRecords])
+	}
+	pending, err := l.engine.pendingRecords(ids)
 	if err != nil {
 		return nil, err
 	}
-	var end []byte // of the page
-	if len(chunk) < len(l.ids) {
-		end = keyOf(l.ids[len(chunk)])
-	}
-	stored, end, err := l.engine.readTree(l.next, end)
-	if end != nil {
-		n, _ := slices.BinarySearch(l.ids, idOf(end))
+	l.next, err = l.engine.readTree(l.next, end, func(key, value []byte) error {
+		plant, err := decode(key, value)
+		if err == nil {
+			records = append(records, storage.Record{ID: idOf(key), Plant: plant})
+		}
+		return err
+	})
+	if l.next != nil {
+		after := idOf(l.next)
+		n, _ := slices.BinarySearch(l.ids, after)
 		l.ids = l.ids[n:]
-		pending = slices.DeleteFunc(pending, func(r storage.Record) bool { return r.ID >= idOf(end) })
+		pending = slices.DeleteFunc(pending, func(r storage.Record) bool { return r.ID >= after })
 	}
-	l.next = end
-	return merge(pending, stored), err
+	if len(pending) > 0 {
+		records = append(records, pending...)
+		slices.SortFunc(records, func(a, b storage.Record) int { return cmp.Compare(a.ID, b.ID) })
+		// Those in both were moved to the tree meanwhile.
+		records = slices.CompactFunc(records, func(a, b storage.Record) bool { return a.ID == b.ID })
+	}
+	return records, err
 }
 
-// merge returns the records of both, in ascending order of id. One that is in both
-// was moved to the tree meanwhile.
-func merge(pending, stored []storage.Record) []storage.Record {
-	if len(pending) == 0 {
-		return stored
-	}
-	all := slices.Concat(stored, pending)
-	slices.SortStableFunc(all, func(a, b storage.Record) int { return cmp.Compare(a.ID, b.ID) })
-	return slices.CompactFunc(all, func(a, b storage.Record) bool { return a.ID == b.ID })
-}
-
-// readTree returns the records from key start up to end, or to the bounds of a page,
-// and the key after them. Those before an error it returns, too.
-func (e *Engine) readTree(start, end []byte) (records []storage.Record, after []byte, err error) {
+// readTree calls each with the records in the tree from key start up to key end, which
+// may be nil, or to the bounds of a page. It returns the key after them, nil at the end.
+func (e *Engine) readTree(start, end []byte, each func(key, value []byte) error) (next []byte, err error) {
 	err = e.view(func(plants *bolt.Bucket) error {
-		size, c := 0, plants.Cursor()
+		n, size, last, c := 0, 0, []byte(nil), plants.Cursor()
 		for key, value := c.Seek(start); key != nil && (end == nil || bytes.Compare(key, end) < 0); key, value = c.Next() {
-			if len(records) == pageRecords || size >= pageBytes {
-				after = bytes.Clone(key)
+			if n == pageRecords || size >= pageBytes {
+				next = bytes.Clone(key)
 				return nil
 			}
-			plant, err := decode(key, value)
-			if err != nil {
+			if n > 0 && bytes.Compare(last, key) >= 0 {
+				return fmt.Errorf("%w: key %x follows key %x", storage.ErrCorrupt, key, last)
+			}
+			if err := each(key, value); err != nil {
 				return err
 			}
-			records = append(records, storage.Record{ID: idOf(key), Plant: plant})
-			size += len(value)
+			n, size, last = n+1, size+len(value), key
 		}
-		after = end
+		next = end
 		return nil
 	})
-	return records, after, err
+	return next, err
 }

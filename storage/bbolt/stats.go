@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 	"path/filepath"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -12,14 +12,52 @@ import (
 	"plantstore/storage"
 )
 
-// stats returns the statistics of the file.
-func (e *Engine) stats() storage.FileStats {
-	file := storage.FileStats{Plants: e.plants.Load(), Size: e.size.Load(), Scrub: e.scrubbed.read()}
+// A meter counts what happens in the background.
+type meter struct {
+	mu             sync.Mutex
+	scrub          storage.ScrubStats
+	checkpoints    uint64
+	checkpointTime time.Duration // pauses included
+}
+
+// scrubbed counts the records of a page.
+func (m *meter) scrubbed(intact, damaged uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.scrub.Records += intact + damaged
+	m.scrub.Damaged += damaged
+}
+
+// scrubPassed counts a pass that has found so many damaged records.
+func (m *meter) scrubPassed(damaged uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.scrub.LastDamaged, m.scrub.LastPass = damaged, time.Now()
+}
+
+// checkpointed counts a checkpoint.
+func (m *meter) checkpointed(took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.checkpoints++
+	m.checkpointTime += took
+}
+
+// fileStats is File of [storage.Features].
+func (e *Engine) fileStats() storage.FileStats {
+	stats := storage.FileStats{Plants: e.plants.Load(), Size: e.size.Load()}
+	stats.Free, stats.ReadOnly = diskOf(filepath.Dir(e.file.Name()))
+	e.meter.mu.Lock()
+	defer e.meter.mu.Unlock()
+	stats.Scrub = e.meter.scrub
 	if e.journal != nil {
-		file.Journal = e.journalStats()
+		pending := e.journal.Stats()
+		stats.Journal = &storage.JournalStats{
+			Plants: int64(pending.Records), Bytes: pending.Bytes, Oldest: pending.Oldest,
+			Checkpoints: e.meter.checkpoints, CheckpointTime: e.meter.checkpointTime,
+		}
 	}
-	file.Free, file.ReadOnly = diskOf(filepath.Dir(e.file.Name()))
-	return file
+	return stats
 }
 
 // count is Count of [storage.Features].
@@ -32,27 +70,6 @@ func (e *Engine) count(ctx context.Context) (int64, error) {
 	}
 	err := e.view(func(*bolt.Bucket) error { return nil }) // whether it is open
 	return e.plants.Load(), err
-}
-
-// journalStats returns the statistics of the journal.
-func (e *Engine) journalStats() *storage.JournalStats {
-	pending := e.journal.Stats()
-	return &storage.JournalStats{
-		Plants: int64(pending.Records), Bytes: pending.Bytes, Oldest: pending.Oldest,
-		Checkpoints: e.checkpoints.count.Load(), CheckpointTime: time.Duration(e.checkpoints.took.Load()),
-	}
-}
-
-// A checkpointMeter counts checkpoints.
-type checkpointMeter struct {
-	count atomic.Uint64
-	took  atomic.Int64 // nanoseconds, pauses included
-}
-
-// done counts a checkpoint that has taken so long.
-func (m *checkpointMeter) done(took time.Duration) {
-	m.count.Add(1)
-	m.took.Add(int64(took))
 }
 
 // countPlants returns the number of plants in the tree and in the journal. If an
@@ -78,31 +95,4 @@ func countTree(plants *bolt.Bucket) (n int64) {
 		n++
 	}
 	return n
-}
-
-// A scrubMeter counts what the scrub finds.
-type scrubMeter struct {
-	records, damaged, lastDamaged atomic.Uint64
-	lastPass                      atomic.Int64 // Unix time in nanoseconds; 0 if there was none
-}
-
-// page counts the records of a page.
-func (m *scrubMeter) page(f found) {
-	damaged := uint64(len(f.damage))
-	m.records.Add(uint64(f.plants) + damaged) //nolint:gosec // it counts plants
-	m.damaged.Add(damaged)
-}
-
-// pass notes the end of a pass that has found so many damaged records.
-func (m *scrubMeter) pass(damaged int) {
-	m.lastDamaged.Store(uint64(damaged)) //nolint:gosec // it counts records
-	m.lastPass.Store(time.Now().UnixNano())
-}
-
-func (m *scrubMeter) read() storage.ScrubStats {
-	s := storage.ScrubStats{Records: m.records.Load(), Damaged: m.damaged.Load(), LastDamaged: m.lastDamaged.Load()}
-	if at := m.lastPass.Load(); at != 0 {
-		s.LastPass = time.Unix(0, at)
-	}
-	return s
 }

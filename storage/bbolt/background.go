@@ -1,0 +1,106 @@
+package bbolt
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"plantstore/internal/wait"
+	"plantstore/storage"
+)
+
+const (
+	monitorPause = time.Second            // between two checks of the files
+	scrubStart   = 10 * time.Second       // after opening
+	scrubPause   = 100 * time.Millisecond // between pages of records
+	scrubRest    = time.Hour              // between two passes through all records
+
+	// warmBytes bounds what is read of a database at the start. Beyond it the cache
+	// of the operating system could lose more than it gains.
+	warmBytes = 4 << 30
+	warmChunk = 1 << 20
+)
+
+// run is Run of [storage.Features].
+func (e *Engine) run(ctx context.Context, stop func(cause error)) {
+	var running sync.WaitGroup
+	running.Go(func() { e.monitor(ctx, stop) })
+	running.Go(func() { e.scrub(ctx) })
+	running.Go(func() { e.warm(ctx) })
+	if e.journal != nil {
+		running.Go(func() { e.runCheckpoints(ctx, stop) })
+	}
+	running.Wait()
+}
+
+// monitor stops the store when one of its files is removed, replaced or truncated, also
+// while nothing is committed.
+func (e *Engine) monitor(ctx context.Context, stop func(cause error)) {
+	for wait.Sleep(ctx, monitorPause) {
+		err := e.verifyFiles()
+		if cause := e.failed.Load(); cause != nil {
+			err = *cause
+		}
+		if err != nil {
+			stop(err)
+			return
+		}
+	}
+}
+
+// scrub continuously re-reads all records at a low rate, so that corruption is found
+// before a record is needed.
+func (e *Engine) scrub(ctx context.Context) {
+	for pause := scrubStart; wait.Sleep(ctx, pause); pause = scrubRest {
+		start, plants, damaged := time.Now(), uint64(0), uint64(0)
+		for next := keyOf(math.MinInt64); next != nil; {
+			var damage []error
+			intact := uint64(0)
+			after, err := e.readTree(next, nil, func(key, value []byte) error {
+				if _, err := decode(key, value); err != nil {
+					damage = append(damage, err)
+				} else {
+					intact++
+				}
+				return nil
+			})
+			if errors.Is(err, storage.ErrUnavailable) {
+				return
+			}
+			if err != nil {
+				damage = append(damage, err)
+			}
+			for _, err := range damage {
+				e.logger.Error("the scrub found damage: run plantstore check, restore a backup",
+					"database", e.file.Name(), "damage", err.Error())
+			}
+			plants, damaged = plants+intact, damaged+uint64(len(damage))
+			e.meter.scrubbed(intact, uint64(len(damage)))
+			if next = after; !wait.Sleep(ctx, scrubPause) {
+				return
+			}
+		}
+		e.meter.scrubPassed(damaged)
+		e.logger.Info("scrubbed", "database", e.file.Name(), "plants", plants, "damaged", damaged, "took", time.Since(start))
+	}
+}
+
+// warm reads the database into the cache of the operating system. bbolt reads mapped
+// memory: a page that is not in the cache is a page fault, which the runtime cannot
+// interrupt, so that the garbage collector, and with it the whole process, may wait for
+// a busy disk. A read is a system call, which delays its own goroutine only. It takes
+// at most half of the time of the disk.
+func (e *Engine) warm(ctx context.Context) {
+	chunk := make([]byte, warmChunk)
+	for at, end := int64(0), min(e.size.Load(), warmBytes); at < end; at += warmChunk {
+		began := time.Now()
+		if _, err := e.file.ReadAt(chunk, at); err != nil {
+			return // at the end of the file, or for others to report
+		}
+		if !wait.Sleep(ctx, time.Since(began)) {
+			return
+		}
+	}
+}
