@@ -102,7 +102,7 @@ func TestMutantsLosePlants(t *testing.T) {
 			0, failSyncs,
 		},
 		"no new meta pages": {
-			mutation{"storage/bbolt/start.go", "if err := resyncMeta(e.file, int(e.pageSize)); err != nil {", "if err := error(nil); err != nil {"},
+			mutation{"storage/bbolt/open.go", "if err := resyncMeta(e.file, e.pageSize); err != nil {", "if err := error(nil); err != nil {"},
 			0, failSyncs,
 		},
 	} {

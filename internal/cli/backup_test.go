@@ -84,7 +84,7 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 				"kept.db":         "kept.db is the database of a store, as kept.db.journal beside it shows: name another file",
 				"kept.db.journal": "kept.db.journal is the journal of a store: name another file",
 				"open.db":         "open.db is locked by another process: name another file",
-				"other.db.mark":   "other.db.mark is the mark of a store: name another file",
+				"other.db.mark":   "other.db.mark is the watermark of a store: name another file",
 				"data/jwt-secret": "data/jwt-secret is the secret of the tokens: name another file",
 			} {
 				checkFailure(t, run(t, nil, append(command, file)...), 2, want)

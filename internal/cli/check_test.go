@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 func TestCheckWithTornMark(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, plantsDB(t)+".mark", "")
-	const note = "whether commits are lost cannot be found out: the mark is not whole, as after a power cut"
+	const note = "its watermark is torn, as after a power failure: lost commits cannot be detected this time"
 	if got := output(t, nil, "check"); got != "note: "+note+"\n1 plant is whole, 0 findings\n" {
 		t.Errorf("check prints %q", got)
 	}

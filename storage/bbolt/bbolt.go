@@ -65,18 +65,6 @@ var _ storage.Engine = (*Engine)(nil)
 // writable reports whether the database is open for writing.
 func (e *Engine) writable() bool { return e.watermark != nil }
 
-// store returns the store of the plants in the engine.
-func (e *Engine) store() *storage.Store {
-	return storage.New(e, storage.Features{
-		Limits:   storage.Limits{BatchPlants: batchPlants},
-		ReadOnly: !e.writable(),
-		Count:    e.count,
-		File:     e.fileStats,
-		Snapshot: e.snapshot,
-		Run:      e.run,
-	})
-}
-
 // Close implements [storage.Engine]. It moves what is pending to the tree, and removes
 // the journal. Closing again does nothing.
 func (e *Engine) Close() error {
@@ -91,7 +79,7 @@ func (e *Engine) close() (err error) {
 			err = e.verifyFiles()
 		}
 		if retire && err == nil {
-			err = e.retireJournal(e.file.Name())
+			err = e.retireJournal()
 		} else {
 			err = errors.Join(err, e.journal.Close())
 		}

@@ -2,7 +2,7 @@ package bbolt
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"strings"
 
@@ -56,30 +56,19 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 	return report, err
 }
 
-// checkWatermark adds the commits that the file has lost, or a note that a torn mark
-// cannot tell.
+// checkWatermark adds the commits that the database has lost, or a note that they are
+// unknown.
 func (e *Engine) checkWatermark(report *storage.Report) error {
-	newest, _ := newestMeta(e.file) // there is one, or the file would not be open
-	marked, torn, err := readWatermark(e.file.Name(), e.id)
-	if err != nil {
-		return err
+	lost, err := e.lostCommits()
+	if errors.Is(err, errTorn) {
+		report.Notes = append(report.Notes, err.Error())
+		return nil
 	}
-	if torn {
-		report.Notes = append(report.Notes, "whether commits are lost cannot be found out: the mark is not whole, as after a power cut")
+	if lost > 0 {
+		report.Add("it lacks its last %s: the newest meta page is corrupt, "+
+			"or an older copy was put in the place of the file", counted(lost, "commit"))
 	}
-	if marked > newest.txid {
-		report.Add("it lacks its last %s: the newest meta page is damaged, "+
-			"or an older copy was put in the place of the file", counted(marked-newest.txid, "commit"))
-	}
-	return nil
-}
-
-// counted returns a number of things.
-func counted(n uint64, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
+	return err
 }
 
 // checkStructure adds what bbolt finds. If ctx ends before the check does, it is

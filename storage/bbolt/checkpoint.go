@@ -149,3 +149,33 @@ func (e *Engine) wakeCheckpoints() {
 		}
 	}
 }
+
+// checkpointAll moves all that is pending to the tree. Nothing must be committed
+// meanwhile.
+func (e *Engine) checkpointAll() error {
+	for e.journal.Stats().Bytes > 0 {
+		if err := e.checkpoint(nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setClean notes in the database whether it needs its journal. Nothing must be pending,
+// and the caller must hold checkpointing, unless nothing else runs.
+func (e *Engine) setClean(clean bool) error {
+	if e.state.Clean == clean {
+		return nil
+	}
+	state := e.state
+	state.Clean = clean
+	return e.update(nil, &state)
+}
+
+// unsetClean notes in the database that it needs its journal, after a snapshot has
+// noted that it does not.
+func (e *Engine) unsetClean() error {
+	e.checkpointing.Lock()
+	defer e.checkpointing.Unlock()
+	return e.setClean(false)
+}

@@ -190,3 +190,7 @@ func (e *Engine) put(tx *bolt.Tx, records []journal.Record) error {
 	// bbolt keeps the number in the page of the bucket, which each commit writes.
 	return plants.SetSequence(uint64(stored) + uint64(len(records))) //nolint:gosec // both count plants
 }
+
+// growStep returns by how much a file of that size grows at a time: bbolt itself
+// knows large steps only, once as much is mapped.
+func growStep(size int64) int { return int(min(max(size, 64<<10), 16<<20)) }

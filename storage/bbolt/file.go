@@ -1,14 +1,14 @@
 package bbolt
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 
-	bolterrors "go.etcd.io/bbolt/errors"
+	bolt "go.etcd.io/bbolt"
 
+	"plantstore/internal/atomicfile"
 	"plantstore/storage"
 )
 
@@ -16,7 +16,7 @@ import (
 // done. The name of the file goes before it.
 type refusalError struct {
 	text    string
-	damaged bool // it is, or was, a store of ours
+	corrupt bool // it is, or was, a store of ours
 }
 
 func (e refusalError) Error() string { return e.text }
@@ -25,51 +25,26 @@ func refusal(format string, args ...any) error {
 	return refusalError{text: fmt.Sprintf(format, args...)}
 }
 
-// broken is a refusal of a store that is not whole.
+// broken is a refusal of a corrupt store.
 func broken(format string, args ...any) error {
-	return refusalError{text: fmt.Sprintf(format, args...), damaged: true}
+	return refusalError{text: fmt.Sprintf(format, args...), corrupt: true}
 }
 
-// damage returns err, or a *DamageError if it is the refusal of a damaged store.
+// A DamageError is returned for a corrupt store by a function that does not put it in
+// place, or does not replace it.
+type DamageError struct {
+	Report storage.Report
+}
+
+// Error returns the number of findings.
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("it is damaged: %d findings", int64(len(e.Report.Damage))+e.Report.More)
+}
+
+// damage returns err, or a *DamageError if it is the refusal of a corrupt store.
 func damage(err error) error {
-	if refused, ok := errors.AsType[refusalError](err); ok && refused.damaged {
+	if refused, ok := errors.AsType[refusalError](err); ok && refused.corrupt {
 		return &DamageError{storage.Report{Damage: []string{err.Error()}}}
-	}
-	return err
-}
-
-// explain turns what kept the file path from being opened into one line.
-func explain(path string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = cmp.Or(refuseOrphan(path), err)
-	case errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrInvalid):
-		err = broken("is damaged (%v): restore a backup", err)
-	}
-	var refused refusalError
-	switch {
-	case errors.As(err, &refused):
-		return fmt.Errorf("database %s %w", path, refused)
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("database %s is %w: stop that one, or name another file", path, storage.ErrLocked)
-	case errors.Is(err, bolterrors.ErrVersionMismatch):
-		return fmt.Errorf("database %s is of another version of bbolt (%w): name another file", path, err)
-	}
-	return fmt.Errorf("database %s cannot be opened: %w", path, withoutPath(path, err))
-}
-
-// explainCreate is explain for a file that could not be made.
-func explainCreate(path string, err error) error {
-	if _, refused := errors.AsType[refusalError](err); refused {
-		return explain(path, err)
-	}
-	return fmt.Errorf("create database %s: %w", path, withoutPath(path, err))
-}
-
-// withoutPath returns err without the path, which need not be said twice.
-func withoutPath(path string, err error) error {
-	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
-		return failure.Err
 	}
 	return err
 }
@@ -91,25 +66,9 @@ func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(name, flag&^os.O_CREATE, perm) //nolint:gosec // the operator names the database
 }
 
-// inspected returns what bbolt opens its file with. It refuses a file that bbolt could
-// not map into memory without harm: reading beyond the end of a mapped file kills the
-// process.
-func inspected(open openFunc) openFunc {
-	return func(name string, flag int, perm fs.FileMode) (*os.File, error) {
-		file, err := open(name, flag, perm)
-		if err != nil {
-			return nil, err
-		}
-		if err := inspect(file); err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
-		return file, nil
-	}
-}
-
-// inspect finds out whether file is a bbolt file, and all of it there. Another
-// process may be writing to it; it makes a file longer before it says so in a
-// meta page.
+// inspect returns a refusal unless file is a complete bbolt file: reading beyond the end
+// of a mapped file kills the process. Another process may be writing to it; it extends a
+// file before a meta page says so.
 func inspect(file *os.File) error {
 	newest, found := newestMeta(file)
 	info, err := file.Stat()
@@ -125,4 +84,67 @@ func inspect(file *os.File) error {
 			newest.pages*newest.pageSize, info.Size())
 	}
 	return nil
+}
+
+// editFile commits a transaction to a temporary file.
+func editFile(file *atomicfile.File, edit func(tx *bolt.Tx) error) error {
+	db, err := bolt.Open(file.Name(), filePerm,
+		&bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, OpenFile: file.OpenFile})
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Update(edit), db.Close())
+}
+
+// errGone is returned for a file that is no longer where it was.
+var errGone = errors.New("was removed or replaced while it was open")
+
+// verifyFile returns an error if the file at path is not the one that was opened, or has
+// become shorter than least.
+func verifyFile(path string, opened fileStat, least int64) error {
+	there, err := statPath(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", errGone, err)
+	case !there.sameFile(opened):
+		return errGone
+	case there.size < least:
+		return fmt.Errorf("was cut short, from %d bytes to %d, while it was open", least, there.size)
+	}
+	return nil
+}
+
+// verifyFiles returns an error if the database or its journal is no longer the file
+// that is open, or has become shorter: what is written to it then is lost.
+func (e *Engine) verifyFiles() error {
+	least := e.size.Load() // before the stat: the file may grow at any time
+	if err := verifyFile(e.file.Name(), e.opened, least); err != nil {
+		return fmt.Errorf("the database file %w", err)
+	}
+	if e.journal == nil {
+		return nil
+	}
+	if err := verifyFile(JournalPath(e.file.Name()), e.openedJournal, e.openedJournal.size); err != nil {
+		return fmt.Errorf("the journal %w", err)
+	}
+	return nil
+}
+
+// store returns the store of the plants in the engine.
+
+// resyncMeta rewrites and syncs both meta pages as they are, before anything else is
+// written. After a sync that failed, the cache of the operating system shows a meta
+// page that the disk may lack, and reports that no more: going on from it would
+// overwrite pages which the disk still needs.
+func resyncMeta(file *os.File, pageSize int64) error {
+	page := make([]byte, pageSize)
+	for offset := int64(0); offset <= pageSize; offset += pageSize {
+		if _, err := file.ReadAt(page, offset); err != nil {
+			return err
+		}
+		if _, err := file.WriteAt(page, offset); err != nil {
+			return err
+		}
+	}
+	return file.Sync()
 }

@@ -1,8 +1,8 @@
 package bbolt
 
 import (
+	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,36 +15,20 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/internal/atomicfile"
 	"plantstore/storage"
 )
 
 const (
-	// schemaVersion is that of the layout which this package writes, and the
-	// newest that it reads.
-	schemaVersion = 1
-	filePerm      = 0o600
-	dirPerm       = 0o750
-	lockTimeout   = time.Second
-
-	// firstTxid is the number of the transaction that makes a store without
-	// plants. bbolt counts what an empty file has as 0 and 1.
-	firstTxid = 2
-)
-
-// The buckets, and the key in the meta bucket of the schema version, which is
-// written in decimal, and of the database's own random id, in hexadecimal.
-const (
-	plantsBucket = "plants"
-	metaBucket   = "meta"
-	schemaKey    = "schema"
-	idKey        = "id"
-	idLen        = 16 // bytes
+	filePerm    = 0o600
+	dirPerm     = 0o750
+	lockTimeout = time.Second
 )
 
 // Open is the [storage.Opener] of this engine. The logger gets the findings of the
-// scrub, and whether the mark is torn.
+// scrub, and whether the watermark is torn.
 func Open(ctx context.Context, loc storage.Location, options storage.Options) (*storage.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -55,33 +39,33 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 	return OpenFile(loc.Path, options) //nolint:contextcheck // the store outlives the context of its opening
 }
 
-// OpenFile opens the store in the file path. Unless it is opened for reading, it makes
-// the file, and the folders above it, if they do not exist. Whatever file is there but
-// is no plant store's, or is damaged, or locked by another process for more than a
-// second, is refused and stays as it is, and so is one that has vanished from beside
-// its mark; the error says what it is and what can be done.
+// OpenFile opens the store in the file path. Unless it is opened for reading, it creates
+// the file, and the directories above it, if they do not exist. A file that is not a
+// plant store's, or corrupt, or locked by another process for more than a second, is
+// refused and stays as it is, and so is one that is missing next to its watermark; the
+// error says what it is and what can be done.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
-	s, err := openEngine(path, options)
+	e, err := openEngine(path, options)
 	if err != nil {
 		return nil, err
 	}
-	return s.store(), nil
+	return e.store(), nil
 }
 
 func openEngine(path string, options storage.Options) (*Engine, error) {
-	if options.ReadOnly {
-		e, err := openReadOnly(path, openExisting)
-		if err != nil {
-			return nil, err
-		}
-		if err := e.openJournal(path, os.O_RDONLY); err != nil && options.Damaged {
-			e.journalErr = explain(path, err)
-		} else if err != nil {
-			return nil, errors.Join(explain(path, err), e.db.Close())
-		}
-		return e, nil
+	if !options.ReadOnly {
+		return openWritable(path, options)
 	}
-	return openWritable(path, options)
+	e, err := open(path, true, openExisting)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.openJournal(os.O_RDONLY); err != nil && options.Damaged {
+		e.journalErr = explain(path, err)
+	} else if err != nil {
+		return nil, errors.Join(explain(path, err), e.db.Close())
+	}
+	return e, nil
 }
 
 func openWritable(path string, options storage.Options) (*Engine, error) {
@@ -89,49 +73,34 @@ func openWritable(path string, options storage.Options) (*Engine, error) {
 		return nil, explainCreate(path, err)
 	}
 	// bbolt may write to a file when it opens it, even to one that is not
-	// ours. A look without the right to write comes first.
-	s, err := openReadOnly(path, openExisting)
+	// ours. So it is first opened for reading.
+	e, err := open(path, true, openExisting)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.db.Close(); err != nil {
+	if err := e.db.Close(); err != nil {
 		return nil, explain(path, err)
 	}
-	if s, err = open(path, false, openExisting); err != nil {
-		return nil, explain(path, err)
+	if e, err = open(path, false, openExisting); err != nil {
+		return nil, err
 	}
-	s.logger = options.Log()
-	if err := s.start(options.JournalBytes); err != nil {
-		return nil, errors.Join(explain(path, err), s.db.Close())
+	e.logger = options.Log()
+	if err := e.start(options.JournalBytes); err != nil {
+		return nil, errors.Join(explain(path, err), e.db.Close())
 	}
-	return s, nil
+	return e, nil
 }
 
-// openReadOnly opens the database in the file path for reading, which openFile opens.
-// It refuses what openWritable refuses, and makes and changes nothing.
-func openReadOnly(path string, openFile openFunc) (*Engine, error) {
-	s, err := open(path, true, openFile)
-	if err != nil {
-		return nil, explain(path, err)
-	}
-	return s, nil
-}
-
-// ensure makes a file with no plants in it at path, unless something is there, or
-// was: what has vanished is not replaced.
+// ensure creates a file without plants at path, unless there is one, or was one.
 func ensure(path string) error {
 	dir := filepath.Dir(path)
 	if err := atomicfile.MkdirAll(dir, dirPerm); err != nil {
 		return err
 	}
-	if err := atomicfile.Check(path); err != nil {
+	if err := errors.Join(atomicfile.Check(path), refuseNetwork(dir)); err != nil {
 		return err
 	}
-	if err := refuseNetwork(dir); err != nil {
-		return err
-	}
-	// The mark is looked at first: another process may be making both.
-	orphan := refuseOrphan(path)
+	orphan := refuseOrphan(path)                                 // before the stat: another process may be creating both
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the database
 		if orphan != nil {
 			return orphan
@@ -141,65 +110,62 @@ func ensure(path string) error {
 			return err
 		}
 	}
-	// Whoever made the file may have died before this.
-	return atomicfile.SyncDir(dir)
+	return atomicfile.SyncDir(dir) // whoever created the file may have died before this
 }
 
 // initialise makes an empty file a store without plants.
 func initialise(file *atomicfile.File) error {
-	db, err := bolt.Open(file.Name(), filePerm, &bolt.Options{Timeout: lockTimeout, OpenFile: file.OpenFile})
-	if err != nil {
-		return err
-	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		if _, err := tx.CreateBucket([]byte(plantsBucket)); err != nil {
+	return editFile(file, func(tx *bolt.Tx) error {
+		_, plantsErr := tx.CreateBucket([]byte(plantsBucket))
+		_, metaErr := tx.CreateBucket([]byte(metaBucket))
+		if err := errors.Join(plantsErr, metaErr); err != nil {
 			return err
 		}
-		meta, err := tx.CreateBucket([]byte(metaBucket))
-		if err != nil {
-			return err
-		}
-		return errors.Join(
-			meta.Put([]byte(schemaKey), strconv.AppendInt(nil, schemaVersion, 10)),
-			meta.Put([]byte(idKey), newID()))
+		return errors.Join(putSchema(tx, schemaVersion), putID(tx))
 	})
-	return errors.Join(err, db.Close())
 }
 
-// open opens an existing file, and returns it if it is a store of ours.
-func open(path string, readOnly bool, openFile openFunc) (s *Engine, err error) {
-	s = &Engine{logger: slog.New(slog.DiscardHandler), halfFull: make(chan struct{}, 1)}
+// open opens an existing file. It refuses what is not a store of ours. It does not open
+// the journal, and changes nothing unless bbolt does.
+func open(path string, readOnly bool, openFile openFunc) (e *Engine, err error) {
+	e = &Engine{logger: slog.New(slog.DiscardHandler), halfFull: make(chan struct{}, 1)}
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        readOnly,
 		FreelistType:    bolt.FreelistMapType,
 		NoStatistics:    true,
 		InitialMmapSize: mappedSize(path, readOnly),
-		OpenFile: func(name string, flag int, perm fs.FileMode) (_ *os.File, err error) {
-			s.file, err = inspected(openFile)(name, flag, perm)
-			return s.file, err
+		OpenFile: func(name string, flag int, perm fs.FileMode) (*os.File, error) {
+			file, err := openFile(name, flag, perm)
+			if err != nil {
+				return nil, err
+			}
+			if err := inspect(file); err != nil {
+				return nil, errors.Join(err, file.Close())
+			}
+			e.file = file
+			return file, nil
 		},
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		// bbolt's way with a broken structure. If it was met on opening, the
-		// file stays mapped, and so locked, until the process ends.
+		// bbolt panics where the structure is corrupt. If it does while it opens the
+		// file, that stays mapped, and so locked, until the process ends.
 		if p := recover(); p != nil {
 			err = broken("is damaged (%v): restore a backup", p)
-			if s.db != nil {
-				err = errors.Join(err, s.db.Close())
-			}
-			s = nil
+		}
+		if err != nil && e.db != nil {
+			err = errors.Join(err, e.db.Close())
+		}
+		if err != nil {
+			e, err = nil, explain(path, err)
 		}
 	}()
-	if s.db, err = bolt.Open(path, filePerm, options); err != nil {
-		return nil, err
+	if e.db, err = bolt.Open(path, filePerm, options); err != nil {
+		return e, err
 	}
-	s.pageSize = int64(s.db.Info().PageSize)
-	if err := s.db.View(s.verify); err != nil {
-		return nil, errors.Join(err, s.db.Close())
-	}
-	return s, nil
+	e.pageSize = int64(e.db.Info().PageSize)
+	return e, e.db.View(e.verify)
 }
 
 // mappedSize returns how many bytes of the file are mapped from the start; 0
@@ -214,28 +180,96 @@ func mappedSize(path string, readOnly bool) int {
 	return max(1<<(strconv.IntSize/2+2), int(2*info.Size()))
 }
 
-// growStep returns by how much a file of that size grows at a time: bbolt itself
-// knows large steps only, once as much is mapped.
-func growStep(size int64) int { return int(min(max(size, 64<<10), 16<<20)) }
+// start makes an open database ready for writing, or returns why it must not be
+// written to.
+func (e *Engine) start(journalBytes int64) (err error) {
+	if err := resyncMeta(e.file, e.pageSize); err != nil {
+		return refusal("cannot be made durable (%v): the disk may be failing; "+
+			"look at it before starting again, plantstore check tells what is in the file", err)
+	}
+	if e.opened, err = statOpen(e.file); err != nil {
+		return err
+	}
+	e.size.Store(e.opened.size)
+	if err := e.startWatermark(); err != nil {
+		return err
+	}
+	if err := e.openJournal(os.O_RDWR); err != nil {
+		return err
+	}
+	plants, err := e.countPlants()
+	if err != nil {
+		return err
+	}
+	e.plants.Store(plants)
+	return e.startJournal(journalBytes)
+}
 
-// verify finds out whether a bbolt file is a store that this package can read.
-func (e *Engine) verify(tx *bolt.Tx) error {
-	meta := tx.Bucket([]byte(metaBucket))
-	if meta == nil || tx.Bucket([]byte(plantsBucket)) == nil {
-		return refusal("is a bbolt database, but not of a plant store: name another file")
-	}
-	schema := meta.Get([]byte(schemaKey))
-	version, err := strconv.Atoi(string(schema))
+// startWatermark compares the database with its watermark and opens that.
+func (e *Engine) startWatermark() error {
+	path := e.file.Name()
+	lost, err := e.lostCommits()
 	switch {
-	case err != nil || version < 1:
-		return broken("is damaged (its schema version is %q): restore a backup", schema)
-	case version > journalSchema:
-		return refusal("has schema version %d, and this plantstore knows none above %d: upgrade plantstore",
-			version, journalSchema)
+	case errors.Is(err, errTorn):
+		e.logger.Warn("watermark torn: lost commits cannot be detected this time", "path", WatermarkPath(path))
+	case err != nil:
+		return err
+	case lost > 0:
+		return broken("has lost its last %s: it is damaged, or an older copy was put in its place; "+
+			"restore a backup, or, to go on with what is there, remove %s", counted(lost, "commit"), WatermarkPath(path))
 	}
-	e.id = string(meta.Get([]byte(idKey)))
-	if id, err := hex.DecodeString(e.id); err != nil || len(id) != idLen {
-		return broken("is damaged (its id is %q): restore a backup", e.id)
+	if e.watermark, err = openWatermark(path, e.id); err != nil {
+		return err
 	}
-	return e.readState(meta, version)
+	newest, _ := newestMeta(e.file)
+	e.watermark.set(newest.txid)
+	return nil
+}
+
+// store returns the store of the plants in the engine.
+func (e *Engine) store() *storage.Store {
+	return storage.New(e, storage.Features{
+		Limits:   storage.Limits{BatchPlants: batchPlants},
+		ReadOnly: !e.writable(),
+		Count:    e.count,
+		File:     e.fileStats,
+		Snapshot: e.snapshot,
+		Run:      e.run,
+	})
+}
+
+// explain turns the error that kept the file path from being opened into one line.
+func explain(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = cmp.Or(refuseOrphan(path), err)
+	case errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrInvalid):
+		err = broken("is damaged (%v): restore a backup", err)
+	}
+	var refused refusalError
+	switch {
+	case errors.As(err, &refused):
+		return fmt.Errorf("database %s %w", path, refused)
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("database %s is %w: stop that one, or name another file", path, storage.ErrLocked)
+	case errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fmt.Errorf("database %s is of another version of bbolt (%w): name another file", path, err)
+	}
+	return fmt.Errorf("database %s cannot be opened: %w", path, withoutPath(path, err))
+}
+
+// explainCreate is explain for a file that could not be created.
+func explainCreate(path string, err error) error {
+	if errors.As(err, new(refusalError)) {
+		return explain(path, err)
+	}
+	return fmt.Errorf("create database %s: %w", path, withoutPath(path, err))
+}
+
+// withoutPath returns err without the path, which the message has already.
+func withoutPath(path string, err error) error {
+	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
+		return failure.Err
+	}
+	return err
 }

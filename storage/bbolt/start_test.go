@@ -143,7 +143,7 @@ func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Count(log.String(), "level=WARN") != test.told || strings.Count(log.String(), "not whole") != test.told {
+			if strings.Count(log.String(), "level=WARN") != test.told || strings.Count(log.String(), "watermark torn") != test.told {
 				t.Errorf("the log is %q, want %d warnings", &log, test.told)
 			}
 			if err := s.Close(); err != nil {
@@ -170,7 +170,7 @@ func TestSettleRewrites(t *testing.T) {
 	}
 	defer func() { _ = file.Close() }()
 	m, _ := newestMeta(file)
-	if err := resyncMeta(file, int(m.pageSize)); err != nil {
+	if err := resyncMeta(file, m.pageSize); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
@@ -181,7 +181,7 @@ func TestSettleRewrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = readOnly.Close() }()
-	if err := resyncMeta(readOnly, int(m.pageSize)); !errors.Is(err, fs.ErrPermission) && !strings.Contains(fmt.Sprint(err), "bad file descriptor") {
+	if err := resyncMeta(readOnly, m.pageSize); !errors.Is(err, fs.ErrPermission) && !strings.Contains(fmt.Sprint(err), "bad file descriptor") {
 		t.Errorf("a page that cannot be written: %v", err)
 	}
 }

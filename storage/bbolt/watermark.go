@@ -6,18 +6,21 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"plantstore/internal/atomicfile"
 )
 
-// watermarkSuffix is appended to the name of the database.
-const watermarkSuffix = ".mark"
+// These are appended to the name of the database.
+const (
+	watermarkSuffix = ".mark"
+	journalSuffix   = ".journal"
+)
 
 // WatermarkPath returns the path of the watermark of a database file.
 func WatermarkPath(database string) string { return database + watermarkSuffix }
+
+// JournalPath returns the path of the journal of a database file.
+func JournalPath(database string) string { return database + journalSuffix }
 
 // A watermark is a small file next to the database with the number of the last
 // committed transaction. If the newest meta page is corrupt, bbolt falls back to the
@@ -31,49 +34,65 @@ type watermark struct {
 	id   string // of the database
 }
 
-// watermarkLine is the format of the file: the id of the database and the number of the
-// last transaction, followed by the CRC-32C of both. Its length is constant, so that a
-// write leaves nothing of the one before.
-const watermarkLine = "plantstore mark of %s: %020d"
-
 // openWatermark opens or creates the watermark of the database path with that id. A
 // longer file is truncated.
 func openWatermark(path, id string) (*watermark, error) {
 	file, err := atomicfile.OpenFile(WatermarkPath(path), os.O_RDWR|os.O_CREATE, filePerm)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("its watermark: %w", err)
 	}
 	if err := file.Truncate(int64(len(encodeWatermark(id, 0)))); err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(fmt.Errorf("its watermark: %w", err), file.Close())
 	}
 	return &watermark{file: file, id: id}, nil
 }
 
-// readWatermark returns the transaction in the watermark of the database path. It is 0 if
-// there is none for the database with that id, as after a restore, or if it is torn, as
-// a power failure may leave it, which alone is not corruption.
-func readWatermark(path, id string) (txid uint64, torn bool, err error) {
-	text, err := os.ReadFile(WatermarkPath(path)) //nolint:gosec // beside the database
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, false, nil
-	}
+// errTorn is returned for a watermark that is not intact, as a power failure may leave it.
+var errTorn = errors.New("its watermark is torn, as after a power failure: lost commits cannot be detected this time")
+
+// readWatermark returns what the watermark of the database path has. The error matches
+// [fs.ErrNotExist] if there is none, and errTorn if it is not intact.
+func readWatermark(path string) (id string, txid uint64, err error) {
+	text, err := os.ReadFile(WatermarkPath(path)) //nolint:gosec // next to the database
 	if err != nil {
-		return 0, false, fmt.Errorf("its mark: %w", err)
+		return "", 0, fmt.Errorf("its watermark: %w", err)
 	}
-	of, txid, whole := parseWatermark(text)
-	if !whole || of != id {
-		return 0, !whole, nil
+	_, err = fmt.Sscanf(string(text), "plantstore mark of %32s: %d", &id, &txid)
+	if err != nil || string(text) != string(encodeWatermark(id, txid)) {
+		return "", 0, errTorn
 	}
-	return txid, false, nil
+	return id, txid, nil
 }
 
-// parseWatermark parses the content of a watermark, and reports whether it is intact.
-func parseWatermark(text []byte) (id string, txid uint64, whole bool) {
-	if _, err := fmt.Sscanf(string(text), "plantstore mark of %s %d", &id, &txid); err != nil {
-		return "", 0, false
+// encodeWatermark returns the content of a watermark, whose length is constant, so that a
+// write leaves nothing of the one before.
+func encodeWatermark(id string, txid uint64) []byte {
+	line := fmt.Appendf(make([]byte, 0, 128), "plantstore mark of %s: %020d", id, txid)
+	return fmt.Appendf(line, " %08x\n", crc32.Checksum(line, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// set stores that transaction txid is committed. If that fails the watermark stays
+// behind, which is harmless.
+func (w *watermark) set(txid uint64) {
+	_, _ = w.file.WriteAt(encodeWatermark(w.id, txid), 0)
+}
+
+// close makes the watermark durable.
+func (w *watermark) close() error { return errors.Join(w.file.Sync(), w.file.Close()) }
+
+// lostCommits returns how many commits the database lacks of those in its watermark, and
+// errTorn if that is unknown. The watermark of another database, as before a restore, is
+// ignored.
+func (e *Engine) lostCommits() (n uint64, err error) {
+	newest, _ := newestMeta(e.file) // there is one, or the file would not be open
+	id, txid, err := readWatermark(e.file.Name())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil
+	case err != nil || id != e.id || txid <= newest.txid:
+		return 0, err
 	}
-	id = strings.TrimSuffix(id, ":")
-	return id, txid, string(text) == string(encodeWatermark(id, txid))
+	return txid - newest.txid, nil
 }
 
 // refuseOrphan returns an error if the database path is missing, but its watermark or
@@ -81,54 +100,33 @@ func parseWatermark(text []byte) (id string, txid uint64, whole bool) {
 // leaves them alone. A watermark of a database without plants is ignored.
 func refuseOrphan(path string) error {
 	if exists(JournalPath(path)) {
-		return refusal("is missing, although its journal %s lies beside it: restore a backup, or, to start with an empty store, remove the journal",
+		return refusal("is missing, although its journal %s is there: restore a backup, or, to start with an empty store, remove the journal",
 			JournalPath(path))
 	}
-	text, err := os.ReadFile(WatermarkPath(path)) //nolint:gosec // beside the database
-	if errors.Is(err, fs.ErrNotExist) {
+	_, txid, err := readWatermark(path)
+	had := "is there"
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && txid <= firstTxid:
 		return nil
+	case err == nil:
+		had = "has " + counted(txid-firstTxid, "commit")
+	case !errors.Is(err, errTorn):
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("its mark: %w", err)
-	}
-	says := "lies beside it still"
-	if _, txid, whole := parseWatermark(text); whole && txid <= firstTxid {
-		return nil
-	} else if whole {
-		says = "says that it had " + counted(txid-firstTxid, "commit")
-	}
-	back := ""
-	if kept := newestKept(path); kept != "" {
-		back = fmt.Sprintf("rename %s, which a restore has kept, back, or ", kept)
-	}
-	return refusal("is missing, although its mark %s %s: %srestore a backup, or, to start with an empty store, remove the mark",
-		WatermarkPath(path), says, back)
+	return refusal("is missing, although its watermark %s %s: restore a backup, or, to start with an empty store, remove the watermark",
+		WatermarkPath(path), had)
 }
 
-// newestKept returns the newest file that [Restore] has kept next to the database path,
-// or "".
-func newestKept(path string) string {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // it is only a hint
-	for _, entry := range slices.Backward(entries) {
-		if strings.HasPrefix(entry.Name(), filepath.Base(path)+keptSuffix) {
-			return filepath.Join(filepath.Dir(path), entry.Name())
-		}
+// counted returns a number of things.
+func counted(n uint64, thing string) string {
+	if n != 1 {
+		thing += "s"
 	}
-	return ""
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
-func encodeWatermark(id string, txid uint64) []byte {
-	line := fmt.Appendf(make([]byte, 0, 128), watermarkLine, id, txid)
-	return fmt.Appendf(line, " %08x\n", crc32.Checksum(line, crc32.MakeTable(crc32.Castagnoli)))
-}
-
-// set stores that transaction txid is committed. If that fails the watermark stays
-// behind, which is harmless.
-func (m *watermark) set(txid uint64) {
-	_, _ = m.file.WriteAt(encodeWatermark(m.id, txid), 0)
-}
-
-// close makes the watermark durable.
-func (m *watermark) close() error {
-	return errors.Join(m.file.Sync(), m.file.Close())
+// exists reports whether there is anything of that name, or may be.
+func exists(name string) bool {
+	_, err := os.Lstat(name) //nolint:gosec // next to the database
+	return !errors.Is(err, fs.ErrNotExist)
 }

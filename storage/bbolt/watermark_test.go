@@ -10,7 +10,7 @@ import (
 	"plantstore/storage"
 )
 
-// A database that has vanished from beside its mark is not replaced by an empty
+// A database that has vanished from next to its watermark is not replaced by an empty
 // one, unless it never had a plant.
 func TestMissingDatabase(t *testing.T) {
 	t.Parallel()
@@ -19,10 +19,10 @@ func TestMissingDatabase(t *testing.T) {
 		change func(mark []byte) []byte
 		want   string // in the refusal; empty: there is none
 	}{
-		"with plants":    {plants: 3, want: "says that it had 3 commits: restore a backup, or, to start with an empty store, remove the mark"},
+		"with plants":    {plants: 3, want: "has 3 commits: restore a backup, or, to start with an empty store, remove the watermark"},
 		"without plants": {plants: 0},
-		"torn mark":      {plants: 3, change: func(mark []byte) []byte { return mark[:20] }, want: "lies beside it still"},
-		"empty mark":     {plants: 3, change: func([]byte) []byte { return nil }, want: "lies beside it still"},
+		"torn mark":      {plants: 3, change: func(mark []byte) []byte { return mark[:20] }, want: "is there"},
+		"empty mark":     {plants: 3, change: func([]byte) []byte { return nil }, want: "is there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +44,7 @@ func TestMissingDatabase(t *testing.T) {
 				func() error { _, _, err := Compact(t.Context(), path); return err },
 			} {
 				err := use()
-				wantLine(t, path, err, "is missing, although its mark "+path+watermarkSuffix+" "+tt.want)
+				wantLine(t, path, err, "is missing, although its watermark "+path+watermarkSuffix+" "+tt.want)
 			}
 			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("a database was made: %v", err)
@@ -58,24 +58,6 @@ func TestMissingDatabase(t *testing.T) {
 			mustOpen(t, path) // as the error says
 		})
 	}
-}
-
-// A restore that was broken off where there are no hard links has moved the
-// database away; the refusal names where to.
-func TestMissingDatabaseThatWasKept(t *testing.T) {
-	t.Parallel()
-	path := newFile(t, 3)
-	kept := path + keptSuffix + "20260131T120000Z"
-	older := os.WriteFile(path+keptSuffix+"20260130T120000Z", nil, filePerm)
-	if err := errors.Join(older, os.Rename(path, kept)); err != nil {
-		t.Fatal(err)
-	}
-	_, err := openStore(storage.Options{}, path)
-	wantLine(t, path, err, "rename "+kept+", which a restore has kept, back, or restore a backup, or, ")
-	if err := os.Rename(kept, path); err != nil {
-		t.Fatal(err)
-	}
-	wantPlants(t, path, 3) // as the error says
 }
 
 // What keeps a database from being made is said with its path once.
