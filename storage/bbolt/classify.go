@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -70,14 +72,15 @@ func (e *Engine) fatal(cause, outcome error) error {
 	return &storage.FatalError{Cause: cause, Outcome: outcome}
 }
 
-// NoSpace reports whether err says that the file could not grow: the file
-// system is full, the quota used up, or the limit on the size of a file met.
-// Some of bbolt's errors carry the system's words without the system's error.
+// NoSpace reports whether err says that the file could not grow: the file system is full,
+// the quota used up, or the limit on the size of a file met. Some of bbolt's errors carry
+// the text of the system's error only.
 func NoSpace(err error) bool {
-	for _, full := range append(diskFull(), syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG) {
-		if errors.Is(err, full) || strings.Contains(err.Error(), full.Error()) {
-			return true
-		}
+	full := []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}
+	if runtime.GOOS == "windows" {
+		full = append(full, 39, 112) // ERROR_HANDLE_DISK_FULL, ERROR_DISK_FULL
 	}
-	return false
+	return slices.ContainsFunc(full, func(full syscall.Errno) bool {
+		return errors.Is(err, full) || strings.Contains(err.Error(), full.Error())
+	})
 }

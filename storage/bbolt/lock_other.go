@@ -10,19 +10,19 @@ import (
 	"plantstore/storage"
 )
 
-// lock refuses a database that another process has open. It cannot keep others
-// out, since an open file could not be replaced here. If there is no file the error
-// matches [fs.ErrNotExist].
+// lock refuses a database that another process has open. It does not keep others out:
+// an open file could not be replaced here. If there is no file the error matches
+// [fs.ErrNotExist].
 func lock(path string) (unlock func() error, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	s, err := openReadOnly(path, openExisting)
+	e, err := open(path, true, openExisting)
 	if err == nil {
-		err = s.Close()
+		err = e.Close()
 	}
 	if errors.Is(err, storage.ErrLocked) {
 		return nil, err
 	}
-	return func() error { return nil }, nil // one that is damaged may be replaced
+	return func() error { return nil }, nil // a corrupt one may be replaced
 }

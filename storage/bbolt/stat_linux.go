@@ -15,50 +15,31 @@ type fileStat struct {
 	size         int64 // in bytes
 }
 
-// statPath stats the file at path, without asking for its times: a file whose times
-// somebody has seen gets new ones with the next write (since Linux 6.13), and a
-// sync of some file systems writes those, too.
-func statPath(path string) (fileStat, error) {
-	return stat(unix.AT_FDCWD, path, 0)
-}
+// statPath stats the file at path.
+func statPath(path string) (fileStat, error) { return stat(unix.AT_FDCWD, path, 0) }
 
 // statOpen stats an open file.
 func statOpen(file *os.File) (s fileStat, err error) {
-	raw, err := file.SyscallConn()
-	if err != nil {
-		return s, err
-	}
-	failed := raw.Control(func(fd uintptr) { s, err = stat(int(fd), "", unix.AT_EMPTY_PATH) })
-	return s, errors.Join(failed, err)
+	return stat(int(file.Fd()), "", unix.AT_EMPTY_PATH) //nolint:gosec // a small number
 }
 
-// stat calls statx(2), or fstatat(2) where there is no such call: before Linux
-// 4.11, and where a sandbox does not know it.
+// stat does not ask for the times of the file: one whose times were read gets new ones
+// with the next write (since Linux 6.13), which a sync of some file systems writes, too.
 func stat(dir int, path string, flags int) (s fileStat, err error) {
+	var x unix.Statx_t
 	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
-		s, err = statx(dir, path, flags)
-		if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EINVAL) {
-			s, err = fstatat(dir, path, flags)
-		}
+		err = unix.Statx(dir, path, flags, unix.STATX_TYPE|unix.STATX_INO|unix.STATX_SIZE, &x)
+	}
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) { // before Linux 4.11, and in old sandboxes
+		var old unix.Stat_t
+		err = unix.Fstatat(dir, path, &old, flags)
+		device := uint64(old.Dev)                                                                                   //nolint:unconvert // it is an uint32 on some machines
+		x.Dev_major, x.Dev_minor, x.Ino, x.Size = unix.Major(device), unix.Minor(device), old.Ino, uint64(old.Size) //nolint:gosec // not negative
 	}
 	if err != nil {
 		return s, &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
-	return s, nil
-}
-
-func statx(dir int, path string, flags int) (fileStat, error) {
-	var x unix.Statx_t
-	err := unix.Statx(dir, path, flags, unix.STATX_TYPE|unix.STATX_INO|unix.STATX_SIZE, &x)
-	size := int64(x.Size) //nolint:gosec // no file is as long
-	return fileStat{major: x.Dev_major, minor: x.Dev_minor, inode: x.Ino, size: size}, err
-}
-
-func fstatat(dir int, path string, flags int) (fileStat, error) {
-	var x unix.Stat_t
-	err := unix.Fstatat(dir, path, &x, flags)
-	device := uint64(x.Dev) //nolint:unconvert // it is an uint32 on some machines
-	return fileStat{major: unix.Major(device), minor: unix.Minor(device), inode: x.Ino, size: x.Size}, err
+	return fileStat{x.Dev_major, x.Dev_minor, x.Ino, int64(x.Size)}, nil //nolint:gosec // no file is as long
 }
 
 // sameFile reports whether both are of one file.

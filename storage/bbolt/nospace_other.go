@@ -1,8 +1,0 @@
-//go:build !windows
-
-package bbolt
-
-import "syscall"
-
-// diskFull returns nothing: [syscall.ENOSPC] and its kin say it all.
-func diskFull() []syscall.Errno { return nil }
