@@ -129,7 +129,7 @@ func TestLineIsReset(t *testing.T) {
 	}
 }
 
-// A token is not logged wherever a client puts it (C4.25).
+// A token is not logged, wherever the client sends it (C4.25).
 func TestLineHidesTokens(t *testing.T) {
 	t.Parallel()
 	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl" //nolint:gosec // a dummy

@@ -115,7 +115,7 @@ func TestBodyMemory(t *testing.T) {
 	held.Wait()
 	for range 9 {
 		if w := request(io.LimitReader(endless{}, limit), -1, readAll); !reached(w) {
-			t.Fatalf("when all are answered: %d %s", w.Code, w.Body)
+			t.Fatalf("after all responses: %d %s", w.Code, w.Body)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func FuzzHeader(f *testing.F) {
 		w := serve(t, r, middleware.RequestID(), middleware.AccessLog(logger), middleware.Bearer(verify), middleware.JSONOnly(), pass)
 		var failure models.Error
 		if !reached(w) && (w.Code != http.StatusBadRequest || json.Unmarshal(w.Body.Bytes(), &failure) != nil || failure.Message == "") {
-			t.Errorf("answered with %d %s", w.Code, w.Body)
+			t.Errorf("response %d %s", w.Code, w.Body)
 		}
 		var line map[string]any
 		if err := json.Unmarshal(log.Bytes(), &line); err != nil || line["status"] != float64(w.Code) {

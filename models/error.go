@@ -65,7 +65,7 @@ func Codes() []CodeMeaning {
 }
 
 // An Error is the body of every response that is not a success (C1.3): exactly the
-// fields error and message. It is an error value as well, so that handlers return it.
+// fields error and message. It is also an error value, which handlers return.
 type Error struct {
 	Code    Code   `json:"error"`
 	Message string `json:"message"`

@@ -29,8 +29,8 @@ func TestPlantOnTheWire(t *testing.T) {
 			if string(got) != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
-			if members, err := tt.plant.AppendFields([]byte("{")); err != nil || string(members)+"}" != tt.want {
-				t.Errorf("AppendFields: %s, %v", members, err)
+			if fields, err := tt.plant.AppendFields([]byte("{")); err != nil || string(fields)+"}" != tt.want {
+				t.Errorf("AppendFields: %s, %v", fields, err)
 			}
 			var back Plant
 			if err := json.Unmarshal(got, &back); err != nil || !back.Equal(tt.plant) {

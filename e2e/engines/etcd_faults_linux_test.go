@@ -132,7 +132,7 @@ func TestEtcdCredentials(t *testing.T) {
 	t.Cleanup(func() { _ = admin.Close() })
 
 	// It does not wait for a user to come, however long it would wait for a member.
-	startFails(t, "etcd://"+cluster.Hosts()+"/garden?timeout=1m", "etcd at", "asks for a user and a password")
+	startFails(t, "etcd://"+cluster.Hosts()+"/garden?timeout=1m", "etcd at", "requires a user and a password")
 	startFails(t, "etcd://gardener:hunter2x@"+cluster.Hosts()+"/garden", "the user or the password is wrong")
 	startFails(t, "etcd://gardener:hunter2@"+cluster.Hosts()+"/gar", `"gardener" lacks the right to read and write below the prefix /gar/`)
 	startFails(t, "etcd://visitor:hunter2@"+cluster.Hosts()+"/garden", `"visitor" lacks the right`)

@@ -25,8 +25,8 @@ import (
 // silent is a logger that discards all records.
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// heard returns a store whose creates are noted on what target opens, and what its log
-// says of that.
+// heard returns a store whose creates are recorded in target, and the output of its
+// logger.
 func heard(t *testing.T, target func() (audit.Target, error), fake *fakeEngine) (*storage.Store, *audit.Log, *strings.Builder) {
 	t.Helper()
 	said := new(strings.Builder)
@@ -37,12 +37,12 @@ func heard(t *testing.T, target func() (audit.Target, error), fake *fakeEngine) 
 	return newStore(fake, log), log, said
 }
 
-// on returns what opens a disk.
+// on returns a function that opens a disk.
 func on(d *disk) func() (audit.Target, error) {
 	return func() (audit.Target, error) { return d, nil }
 }
 
-// open returns a store whose creates are noted on a disk, until the test ends.
+// open returns a store whose creates are recorded on a disk. The test closes it at its end.
 func open(t *testing.T, d *disk, fake *fakeEngine) (*storage.Store, *audit.Log) {
 	t.Helper()
 	store, log, _ := heard(t, on(d), fake)
@@ -61,7 +61,7 @@ type note struct {
 	Remote    *string
 }
 
-// notes returns the lines of a log, which all must be whole.
+// notes parses all lines of a log.
 func notes(t *testing.T, text string) []note {
 	t.Helper()
 	var all []note
@@ -82,7 +82,7 @@ func byActor(t *testing.T, actor storage.Actor) context.Context {
 	return storage.WithActor(t.Context(), actor)
 }
 
-// What is created is noted before Create returns, and what is refused is not.
+// A create is recorded before Create returns, unless it is refused.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
@@ -124,8 +124,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// While nothing can be noted, nothing is created; what was created just before is
-// noted as soon as that is possible, each line once and whole.
+// While the log cannot be written, creates are refused. Earlier creates are recorded as
+// soon as the log can be written, each exactly once.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct{ is, refusal error }{
@@ -176,7 +176,7 @@ func ids(notes []note) (all []int64) {
 	return all
 }
 
-// What is still to be noted at the end goes where somebody may see it.
+// Lines that cannot be written before Close are logged.
 func TestClosedWhileFull(t *testing.T) {
 	t.Parallel()
 	d, fake := newDisk(), &fakeEngine{}
@@ -219,13 +219,13 @@ func TestSaidUnlocked(t *testing.T) {
 	_ = store.Close() // it logs that the disk is full
 }
 
-// An askingHandler asks something, in another goroutine, while it handles its first
+// An askingHandler calls a function in another goroutine while it handles its first
 // record.
 type askingHandler struct {
 	slog.Handler
 
 	ask      func() error
-	answered chan error // gets the answer, or an error if there was none in time
+	answered chan error // gets the result, or an error after a time-out
 	once     sync.Once
 }
 
@@ -241,14 +241,14 @@ func (h *askingHandler) Handle(context.Context, slog.Record) error {
 		case err := <-answer:
 			h.answered <- err
 		case <-time.After(10 * time.Second):
-			h.answered <- errors.New("no answer")
+			h.answered <- errors.New("no result")
 		}
 	})
 	return nil
 }
 
-// A target that takes nothing holds nobody for longer than a request lasts, and
-// soon nothing more is created.
+// A stalled target blocks no request beyond its deadline, and after a short time creates
+// are refused.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -277,9 +277,8 @@ func TestStuck(t *testing.T) {
 	})
 }
 
-// What was written is on the disk a second later, and a disk that fails then is
-// one that nothing can be noted on. Which lines that puts in doubt is said, since the
-// next sync may succeed without them.
+// Lines are synced within a second. After a failed sync creates are refused, and the log
+// names the lines that may be lost, since the next sync may succeed without them.
 func TestSync(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,13 +18,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type disk struct {
 	mu     sync.Mutex
 	text   bytes.Buffer
-	room   int   // bytes that it still takes; negative means any number
-	fault  error // of a write for which there is no room
+	room   int   // free space in bytes; negative: unlimited
+	fault  error // of a write beyond room
 	synced int   // length of text at the last sync
 	sync   error // of Sync
 	close  error // of Close
 	closed bool
-	gone   bool          // answer of Removed
+	gone   bool          // returned by Removed
 	held   chan struct{} // if not nil: writes wait until it is closed
 }
 
@@ -81,14 +81,14 @@ func (d *disk) String() string {
 	return d.text.String()
 }
 
-// set changes how the disk goes on.
+// set changes room and fault.
 func (d *disk) set(room int, ofSync error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.room, d.sync = room, ofSync
 }
 
-// remove has the disk say that it was removed.
+// remove makes Removed return true.
 func (d *disk) remove() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

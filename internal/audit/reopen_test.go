@@ -19,7 +19,7 @@ import (
 	"plantstore/storage"
 )
 
-// inTurn returns what opens each of targets once, and then fails.
+// inTurn returns a function that opens each of targets once, and then fails.
 func inTurn(targets ...audit.Target) func() (audit.Target, error) {
 	return func() (audit.Target, error) {
 		if len(targets) == 0 {
@@ -31,8 +31,8 @@ func inTurn(targets ...audit.Target) func() (audit.Target, error) {
 	}
 }
 
-// A file is rotated by renaming it and asking for a new one: each line is in one of
-// them, and in one only.
+// A file is rotated by renaming it and calling Reopen: each line is in exactly one of the
+// files.
 func TestReopen(t *testing.T) {
 	t.Parallel()
 	const writers, each, rotations = 8, 300, 20
@@ -88,8 +88,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// An old target that cannot be closed keeps nobody from the new one, and is spoken of
-// as the old one.
+// If the old target cannot be closed, the new one is used, and the log names the old one.
 func TestReopenAfterFailedClose(t *testing.T) {
 	t.Parallel()
 	old, next := newDisk(), newDisk()
@@ -109,7 +108,7 @@ func TestReopenAfterFailedClose(t *testing.T) {
 	}
 }
 
-// A line that the old target has a part of is whole in the new one.
+// A line that is partially in the old target is complete in the new one.
 func TestReopenTorn(t *testing.T) {
 	t.Parallel()
 	first, second := newDisk(), newDisk()
@@ -133,10 +132,10 @@ func TestReopenTorn(t *testing.T) {
 	}
 }
 
-// What was appended before is in the old target, also what that has not taken so far.
+// Lines appended before Reopen are in the old target, even if they were not written yet.
 func TestReopenWritesBefore(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // so that no second goes by
+	synctest.Test(t, func(t *testing.T) { // so that no interval passes
 		old, next := newDisk(), newDisk()
 		old.room, old.fault = 10, syscall.ENOSPC
 		store, log, _ := heard(t, inTurn(old, next), &fakeEngine{})
@@ -151,8 +150,8 @@ func TestReopenWritesBefore(t *testing.T) {
 	})
 }
 
-// While a target that was removed cannot be replaced nothing is created, and nothing
-// that was created is missing from the next one.
+// While a removed target cannot be replaced, creates are refused. No line is missing from
+// the next target.
 func TestRemovedTarget(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"while no line comes", "while one comes", "in the middle of one"} {
@@ -193,7 +192,7 @@ func checkRemovedTarget(t *testing.T, when string) {
 		want = append(want, 2)
 	}
 	time.Sleep(1500 * time.Millisecond)
-	for range 2 { // a sync of what was removed changes nothing
+	for range 2 { // a sync of a removed file changes nothing
 		if err := store.Create(t.Context(), 3, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) || store.Ready() == nil {
 			t.Errorf("Create without a target: %v; Ready: %v", err, store.Ready())
 		}

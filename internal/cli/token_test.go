@@ -196,7 +196,7 @@ func TestWrongSecrets(t *testing.T) {
 		"nowhere": {
 			[]string{"STORAGE_URL=etcd://me:hunter2@127.0.0.1:1,127.0.0.1:2/a?timeout=1s"},
 			"JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: *",
-			"etcd at 127.0.0.1:1,127.0.0.1:2: no member with a quorum has answered within 1s: *",
+			"etcd at 127.0.0.1:1,127.0.0.1:2: no member with a quorum has responded within 1s: *",
 		},
 		"not writable": {
 			[]string{"STORAGE_URL=/proc/plants.db"},

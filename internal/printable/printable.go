@@ -2,8 +2,7 @@
 // characters would move the cursor, clear lines or forge them, and bidirectional
 // controls would show text in another order than it has.
 //
-// What is escaped is written as \uXXXX, which a string in JSON may contain: output
-// in JSON keeps its meaning.
+// Characters are escaped as \uXXXX, so that JSON stays the same JSON.
 package printable
 
 import (
@@ -12,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns text as one line: every character that a terminal acts on is escaped,
-// line ends and tabs too.
+// Line returns text as one line: every control character is escaped, including line ends
+// and tabs.
 func Line(text string) string {
 	if isPlain(text, "") {
 		return text
@@ -21,8 +20,7 @@ func Line(text string) string {
 	return string(appendEscaped(nil, text, ""))
 }
 
-// Append appends text to b, with every character escaped that a terminal acts on.
-// Line ends and tabs stay.
+// Append appends text to b and escapes every control character except line ends and tabs.
 func Append[T string | []byte](b []byte, text T) []byte {
 	if isPlain(text, layout) {
 		return append(b, text...)
@@ -30,7 +28,7 @@ func Append[T string | []byte](b []byte, text T) []byte {
 	return appendEscaped(b, text, layout)
 }
 
-// layout are the control characters that lay out a text.
+// layout are the control characters that are not escaped in a text.
 const layout = "\n\t"
 
 // isPlain reports whether text is printable ASCII, or kept.
@@ -52,8 +50,7 @@ func contains(kept string, c byte) bool {
 	return false
 }
 
-// appendEscaped appends text, with everything escaped that a terminal acts on and
-// that is not kept.
+// appendEscaped appends text and escapes every control character that is not in keep.
 func appendEscaped[T string | []byte](b []byte, text T, kept string) []byte {
 	for i := 0; i < len(text); {
 		c := text[i]

@@ -36,7 +36,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// listed are the characters that a terminal acts on, but for those of C0.
+// listed are the control characters beyond ASCII.
 func listed() map[rune]bool {
 	all := map[rune]bool{0x061c: true, 0x200e: true, 0x200f: true, 0x2028: true, 0x2029: true}
 	for _, span := range [][2]rune{{0x7f, 0x9f}, {0x202a, 0x202e}, {0x2066, 0x2069}} {
@@ -47,7 +47,7 @@ func listed() map[rune]bool {
 	return all
 }
 
-// Exactly what is listed is escaped, among all characters there are.
+// Exactly the listed characters are escaped.
 func TestEveryCharacter(t *testing.T) {
 	t.Parallel()
 	all := listed()
@@ -74,7 +74,7 @@ func TestEveryCharacter(t *testing.T) {
 	}
 }
 
-// However a text is divided, a Writer writes what Append does of all of it.
+// However a text is split into writes, a Writer writes the same as Append.
 func TestWriterInPieces(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -88,7 +88,7 @@ func TestWriterInPieces(t *testing.T) {
 			}
 			rest = rest[n:]
 		}
-		_, _ = w.Write([]byte{'.'}) // completes what is there, one way or the other
+		_, _ = w.Write([]byte{'.'}) // completes or breaks off a partial character
 		text = append(text, '.')
 		if want := string(printable.Append(nil, text)); out.String() != want {
 			r.Fatalf("%q in pieces is %q, whole %q", text, out.String(), want)

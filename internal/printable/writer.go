@@ -6,28 +6,27 @@ import (
 	"unicode/utf8"
 )
 
-// A Writer passes on text with every character escaped that a terminal acts on. Line
-// ends and tabs stay. A character that is not complete when the last Write ends is
-// lost.
+// A Writer escapes every control character except line ends and tabs. A character that is
+// incomplete after the last Write is lost.
 type Writer struct {
 	to io.Writer
 
 	mu      sync.Mutex
-	rest    []byte // the beginning of a character that is not complete
-	escaped []byte // memory
+	rest    []byte // the beginning of an incomplete character
+	escaped []byte // reused buffer
 }
 
-// NewWriter returns a Writer that passes on to w.
+// NewWriter returns a Writer that writes to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 
-// Unwrap returns the writer that w passes on to.
+// Unwrap returns the underlying writer.
 func (w *Writer) Unwrap() io.Writer { return w.to }
 
-// keptMemory is the size in bytes up to which a Writer keeps its memory.
+// keptMemory is the size in bytes up to which a Writer reuses its buffer.
 const keptMemory = 64 << 10
 
-// Write implements [io.Writer]. Of a character that p ends in the middle of, it keeps
-// the bytes for the next Write. One call is at most one of the underlying writer.
+// Write implements [io.Writer]. It keeps the bytes of an incomplete last character for the
+// next Write. It writes to the underlying writer at most once.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,8 +47,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// complete returns where text ends without the beginning of a character whose other
-// bytes are missing.
+// complete returns the length of text without an incomplete last character.
 func complete(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {

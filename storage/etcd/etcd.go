@@ -21,7 +21,7 @@ import (
 const (
 	batchPlants = 127
 	batchBytes  = 1 << 20
-	maxValue    = 3<<19 - 4<<10 // bytes, of a plant in a batch by itself
+	maxValue    = 3<<19 - 4<<10 // bytes, of a plant, alone in a batch
 	writers     = 2
 )
 

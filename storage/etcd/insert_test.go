@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Only what is known not to be stored is said not to be (C5.28).
+// "Not stored" is reported only if it is certain (C5.28).
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	lost := status.Error(codes.Unavailable, "error reading from server: EOF")
@@ -51,7 +51,7 @@ func TestClassify(t *testing.T) {
 			}
 		}
 		if !errors.Is(err, test.err) {
-			t.Errorf("%s: %v does not tell the cause", name, err)
+			t.Errorf("%s: %v does not contain the cause", name, err)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestSetOutcome(t *testing.T) {
 	}
 	key := e.keys.of(1)
 	for name, test := range map[string]struct {
-		answer   *etcdserverpb.TxnResponse
+		response *etcdserverpb.TxnResponse
 		existing bool
 		err      error
 	}{
@@ -82,11 +82,11 @@ func TestSetOutcome(t *testing.T) {
 		"ours":            {taken(record{ours, plant}.encode(key)), false, nil},
 		"another's":       {taken(record{others, plant}.encode(key)), true, nil},
 		"another's alike": {taken(record{plant: plant}.encode(key)), true, nil},
-		"damaged":         {taken("x"), false, storage.ErrCorrupt},
+		"corrupt":         {taken("x"), false, storage.ErrCorrupt},
 		"nothing":         {taken(""), false, storage.ErrCorrupt},
 	} {
 		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}, Existing: &plant, Err: errors.New("of an earlier attempt")}
-		e.setOutcome(&item, ours, test.answer)
+		e.setOutcome(&item, ours, test.response)
 		if (item.Existing != nil) != test.existing || !errors.Is(item.Err, test.err) {
 			t.Errorf("%s: existing %v, error %v", name, item.Existing, item.Err)
 		}

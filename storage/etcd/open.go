@@ -87,7 +87,7 @@ func newClient(t target) (*clientv3.Client, error) {
 		Endpoints: urls, Username: t.user, Password: t.password, TLS: t.tls, DialTimeout: t.timeout,
 		DialKeepAliveTime: keepaliveTime, DialKeepAliveTimeout: keepaliveTimeout, PermitWithoutStream: true,
 		Logger:          zap.NewNop(), // errors are returned to the store
-		MaxUnaryRetries: 1,            // the store retries by itself
+		MaxUnaryRetries: 1,            // the store retries itself
 		DialOptions: []grpc.DialOption{
 			grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: keepaliveTimeout}),
 			grpc.WithStatsHandler(sentHandler{}),
@@ -134,11 +134,11 @@ func advise(err error, t target) error {
 	case errors.Is(err, rpctypes.ErrPermissionDenied):
 		return fmt.Errorf("the user %q lacks the right to read and write below the prefix %s: %w", t.user, t.prefix, err)
 	case errors.Is(err, rpctypes.ErrUserEmpty):
-		return fmt.Errorf("it asks for a user and a password, or for a certificate, and the URL has none: %w", err)
+		return fmt.Errorf("the server requires a user and a password, or a certificate, and the URL has none: %w", err)
 	case errors.Is(err, rpctypes.ErrAuthFailed):
 		return fmt.Errorf("the user or the password is wrong: %w", err)
 	case retriable(err):
-		return fmt.Errorf("no member with a quorum has answered within %v: %w", t.timeout, err)
+		return fmt.Errorf("no member with a quorum has responded within %v: %w", t.timeout, err)
 	}
 	return err
 }

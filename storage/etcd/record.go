@@ -54,7 +54,7 @@ func (k keys) idOf(key string) (int64, error) {
 	bits, err := strconv.ParseUint(digits, 16, 64)
 	id := int64(bits ^ signBit) //nolint:gosec // reinterprets the bits
 	if !ok || err != nil || k.of(id) != key {
-		return 0, fmt.Errorf("%w: key %q: not that of a plant", storage.ErrCorrupt, key)
+		return 0, fmt.Errorf("%w: key %q is not a key of a plant", storage.ErrCorrupt, key)
 	}
 	return id, nil
 }

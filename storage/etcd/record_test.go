@@ -58,7 +58,7 @@ func TestRecordKeepsPlant(t *testing.T) {
 	})
 }
 
-// The layout is that of what is stored already.
+// The layout must not change: stores have it.
 func TestRecordLayout(t *testing.T) {
 	t.Parallel()
 	tag := "climber"
@@ -74,7 +74,7 @@ func TestDamage(t *testing.T) {
 	k, tag := keys{"/plants/"}, "climber"
 	key := k.of(7)
 	value := []byte(record{storage.NewCommitToken(), models.Plant{Name: "Monstera", Tag: &tag}}.encode(key))
-	damaged := func(what string, key string, value []byte) {
+	corrupt := func(what string, key string, value []byte) {
 		_, err := k.record(&mvccpb.KeyValue{Key: []byte(key), Value: value})
 		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), key) {
 			t.Errorf("%s: %v, want: %v, with the key", what, err, storage.ErrCorrupt)
@@ -83,15 +83,15 @@ func TestDamage(t *testing.T) {
 	for i := range len(value) * 8 {
 		flipped := slices.Clone(value)
 		flipped[i/8] ^= 1 << (i % 8)
-		damaged("a bit flipped", key, flipped)
+		corrupt("a bit flipped", key, flipped)
 	}
 	for n := range value {
-		damaged("cut short", key, value[:n])
+		corrupt("cut short", key, value[:n])
 	}
-	damaged("under another id", k.of(8), value)
+	corrupt("under another id", k.of(8), value)
 }
 
-// What has a right checksum and is no record all the same.
+// Values with a correct checksum that are not records.
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(value []byte) []byte{

@@ -34,7 +34,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// Whatever is wrong, a password is not repeated (C4.25).
+// No error contains a password (C4.25).
 func TestParseURLRefuses(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
@@ -65,7 +65,7 @@ func TestParseURLRefuses(t *testing.T) {
 	}
 }
 
-// The certificate is read anew for each connection.
+// The certificate is reloaded for each connection.
 func TestCertificateIsReadAnew(t *testing.T) {
 	t.Parallel()
 	cert, key := filepath.Join(t.TempDir(), "cert"), filepath.Join(t.TempDir(), "key")

@@ -16,18 +16,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// An unsent error is one of pgx's that says that nothing was sent.
+// An unsent error is an error of pgx that means that nothing was sent.
 type unsent struct{}
 
 func (unsent) Error() string     { return "unsent" }
 func (unsent) SafeToRetry() bool { return true }
 
-// told returns what a server tells.
-func told(severity, code string) error {
+// rejected returns an error of the server.
+func rejected(severity, code string) error {
 	return &pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: severity, Code: code}
 }
 
-// Only what is known not to be stored is said not to be (C5.28).
+// "Not stored" is reported only if it is certain (C5.28).
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -35,21 +35,21 @@ func TestClassify(t *testing.T) {
 		err  error
 		want error // nil: none of the store's own
 	}{
-		"serialization failure":    {told("ERROR", "40001"), storage.ErrUnavailable},
-		"deadlock":                 {told("ERROR", "40P01"), storage.ErrUnavailable},
-		"completion unknown":       {told("ERROR", "40003"), storage.ErrUnknown},
-		"standby":                  {told("ERROR", "25006"), storage.ErrUnavailable},
-		"out of memory":            {told("ERROR", "53200"), storage.ErrUnavailable},
-		"disk full":                {told("ERROR", "53100"), storage.ErrNoSpace},
-		"disk full, fatal":         {told("FATAL", "53100"), storage.ErrUnknown},
-		"no right":                 {told("ERROR", "42501"), nil},
-		"no table":                 {told("ERROR", "42P01"), nil},
-		"shut down":                {told("FATAL", "57P01"), storage.ErrUnknown},
-		"crash of another session": {told("WARNING", "57P02"), storage.ErrUnknown},
-		"cancelled":                {told("ERROR", "57014"), storage.ErrUnknown},
-		"internal":                 {told("ERROR", "XX000"), storage.ErrUnknown},
+		"serialization failure":    {rejected("ERROR", "40001"), storage.ErrUnavailable},
+		"deadlock":                 {rejected("ERROR", "40P01"), storage.ErrUnavailable},
+		"completion unknown":       {rejected("ERROR", "40003"), storage.ErrUnknown},
+		"standby":                  {rejected("ERROR", "25006"), storage.ErrUnavailable},
+		"out of memory":            {rejected("ERROR", "53200"), storage.ErrUnavailable},
+		"disk full":                {rejected("ERROR", "53100"), storage.ErrNoSpace},
+		"disk full, fatal":         {rejected("FATAL", "53100"), storage.ErrUnknown},
+		"no right":                 {rejected("ERROR", "42501"), nil},
+		"no table":                 {rejected("ERROR", "42P01"), nil},
+		"shut down":                {rejected("FATAL", "57P01"), storage.ErrUnknown},
+		"crash of another session": {rejected("WARNING", "57P02"), storage.ErrUnknown},
+		"cancelled":                {rejected("ERROR", "57014"), storage.ErrUnknown},
+		"internal":                 {rejected("ERROR", "XX000"), storage.ErrUnknown},
 		"without an old severity":  {&pgconn.PgError{Severity: "ERROR", Code: "40001"}, storage.ErrUnavailable},
-		"without a code":           {told("ERROR", ""), storage.ErrUnknown},
+		"without a code":           {rejected("ERROR", ""), storage.ErrUnknown},
 		"deadline":                 {context.DeadlineExceeded, storage.ErrUnknown},
 		"connection lost":          {io.ErrUnexpectedEOF, storage.ErrUnknown},
 		"never sent":               {unsent{}, storage.ErrUnavailable},
@@ -61,7 +61,7 @@ func TestClassify(t *testing.T) {
 			}
 		}
 		if !errors.Is(err, test.err) {
-			t.Errorf("%s: %v does not tell the cause", name, err)
+			t.Errorf("%s: %v does not contain the cause", name, err)
 		}
 	}
 }

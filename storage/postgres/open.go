@@ -75,7 +75,7 @@ func parseURL(loc storage.Location) (*pgxpool.Config, error) {
 		// One round trip and no state on the server, for connection poolers.
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
-	// A ping is redundant: the next statement detects a broken connection as well.
+	// A ping is redundant: the next statement detects a broken connection, too.
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		nameTypes(conn.TypeMap())

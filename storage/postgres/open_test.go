@@ -31,11 +31,11 @@ func TestParseURL(t *testing.T) {
 	}
 	if own.MaxConns != 3 || own.ConnConfig.ConnectTimeout != 7*time.Second ||
 		own.ConnConfig.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement {
-		t.Errorf("it has not what the URL says: %+v", own)
+		t.Errorf("the configuration differs from the URL: %+v", own)
 	}
 }
 
-// Whatever is wrong, a password is not repeated (C4.25).
+// No error contains a password (C4.25).
 func TestParseURLRefuses(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{

@@ -38,7 +38,7 @@ func refused() map[string]string {
 	}
 }
 
-// TestStatements holds each statement of the package against what is refused.
+// TestStatements checks each statement of the package for forbidden syntax.
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	list := append(statements(t), insertSQL(3), selectFrom)

@@ -54,7 +54,7 @@ func testListOrder(t *testing.T, open Open) {
 	want := edges()
 	backwards := slices.Clone(want)
 	slices.Reverse(backwards)
-	for _, r := range backwards { // one by one: each in a commit of its own
+	for _, r := range backwards { // one by one: each in its own commit
 		mustCreate(t, s, r)
 	}
 	if diff := gocmp.Diff(want, mustList(t, s, math.MinInt64)); diff != "" {
