@@ -1,17 +1,17 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-builtin-rules
-# Each Go command uses all processors by itself, and the tests come last.
+# Each Go command uses all processors itself, and the tests come last.
 .NOTPARALLEL:
 
 modules := . e2e
-# What libraries may leave out of the binary; docs/dependencies.md says what each is.
+# Build tags that leave parts of libraries out of the binary; see docs/dependencies.md.
 tags := $(shell cat .ci/tags)
-# The packages of e2e that break disks, machines and clusters. The race detector would watch
-# them judge thousands of images, one after the other, and not the server.
+# The packages of e2e that inject faults into disks, machines and clusters. They run without
+# the race detector, which would slow them down and not watch the server.
 faults := /e2e/(durability|crash|overload|engines)$$
 platforms := $(foreach os,linux darwin windows,$(os)/amd64 $(os)/arm64)
-# Fuzzing goes on this long for each target, as -fuzztime has it.
+# The duration of fuzzing for each target, as -fuzztime.
 FUZZTIME ?= 10m
 # Further arguments of make bench, such as -rounds 1.
 BENCH_ARGS ?=
@@ -27,8 +27,7 @@ goreleaser := $(CURDIR)/.tools/goreleaser-v2.16.0
 # goreleaser looks for it by this name.
 syft := $(CURDIR)/.tools/syft
 
-# The toolchain stamps the version that git tells. Where git cannot, as before
-# the first commit, it must not be asked.
+# The toolchain stamps the version from git, which fails before the first commit.
 ifeq ($(shell git rev-parse --verify --quiet HEAD 2>/dev/null),)
 export GOFLAGS += -buildvcs=false
 endif
@@ -46,7 +45,7 @@ quick: $(gofumpt) ## format, vet and test the packages that differ from the bran
 	.ci/quick $(gofumpt)
 
 .PHONY: check
-check: lint cross tidy test ## everything that must hold before a change is merged
+check: lint cross tidy test ## run everything that CI runs
 
 .PHONY: test
 test: tools fuzz-short ## run all tests, with the race detector
@@ -55,7 +54,7 @@ test: tools fuzz-short ## run all tests, with the race detector
 	go test -race -tags $(tags) ./...
 
 .PHONY: torture
-torture: tools ## the tests of faults in their long form, for an hour or so
+torture: tools ## run the tests of faults in their long form, for about an hour
 	cd e2e && TORTURE=1 go test -tags $(tags) -count=1 -timeout 3h -p 1 -v $$(go list ./... | grep -E '$(faults)') \
 		| grep -vE '^ *(=== |--- PASS: .*/)'
 
@@ -63,14 +62,14 @@ torture: tools ## the tests of faults in their long form, for an hour or so
 fuzz: ## fuzz each target for FUZZTIME (10m)
 	.ci/fuzz $(FUZZTIME)
 
-# So many inputs rather than so many seconds: what is checked does not depend on
-# the speed of the machine.
+# A number of inputs rather than a duration: the coverage does not depend on the speed of
+# the machine.
 .PHONY: fuzz-short
 fuzz-short:
 	.ci/fuzz 20000x
 
 .PHONY: bench
-bench: ## measure the speed and write docs/benchmarks.md; BENCH_ARGS=-help says what can be set
+bench: ## measure the speed and write docs/benchmarks.md; BENCH_ARGS=-help lists the arguments
 	cd e2e && go run -tags $(tags) ./bench $(BENCH_ARGS)
 
 .PHONY: lint
@@ -85,7 +84,7 @@ cross: ## build for each platform
 	done
 
 .PHONY: vuln
-vuln: ## check what is linked for known vulnerabilities, if their database can be reached
+vuln: ## check the linked code for known vulnerabilities, if their database is reachable
 	.ci/vuln v1.3.0
 
 .PHONY: tidy
@@ -102,7 +101,7 @@ architecture: ## draw the picture of the packages in docs/architecture.md
 	go test -tags $(tags) -count=1 ./internal/architecture -run '^TestPicture$$' -update
 
 .PHONY: update-docs-ui
-update-docs-ui: ## fetch the script of the docs page anew, in SCALAR_VERSION
+update-docs-ui: ## download the script of the docs page, in SCALAR_VERSION
 	.ci/update-docs-ui $(SCALAR_VERSION)
 
 .PHONY: image
@@ -117,21 +116,21 @@ completions: ## write the completions for shells into bin/completions
 	go run -tags $(tags) . completion fish >bin/completions/plantstore.fish
 
 .PHONY: licences
-licences: ## write the licences of all that is linked into bin/LICENCES
+licences: ## write the licences of all linked modules into bin/LICENCES
 	mkdir -p bin
 	.ci/licences >bin/LICENCES
 
 .PHONY: release-check
-release-check: $(goreleaser) $(syft) ## make the files of a release, without a tag, into dist
+release-check: $(goreleaser) $(syft) ## build the files of a release in dist, without a tag
 	PATH=$(CURDIR)/.tools:$$PATH $(goreleaser) check
 	PATH=$(CURDIR)/.tools:$$PATH $(goreleaser) release --snapshot --clean
 
 .PHONY: release
-release: $(goreleaser) $(syft) ## make the files of a release, of the tag that is checked out, and publish them as a draft
+release: $(goreleaser) $(syft) ## build a release of the checked-out tag and publish it as a draft
 	PATH=$(CURDIR)/.tools:$$PATH $(goreleaser) release --clean
 
 .PHONY: tools
-tools: ## install what the tests need and this machine lacks
+tools: ## install the missing tools of the tests
 	.ci/tools
 
 $(golangci_lint):
@@ -150,5 +149,5 @@ $(syft):
 	GOBIN=$(@D) go install github.com/anchore/syft/cmd/syft@v1.54.1
 
 .PHONY: clean
-clean: ## remove what was built and installed here
+clean: ## remove built files and installed tools
 	rm -rf bin dist .bench .tools e2e/node/node_modules

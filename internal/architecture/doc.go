@@ -1,3 +1,3 @@
-// Package architecture holds nothing but tests: they check the shape of the
-// whole repository, where no linter does.
+// Package architecture contains only tests. They check properties of the whole
+// repository that no linter checks: sizes, links, and generated documents.
 package architecture

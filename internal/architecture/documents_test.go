@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// A link within the documents leads to a file, and to a heading that is there.
+// Links within the documents lead to existing files and headings.
 func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
 	checked := 0
@@ -61,8 +61,8 @@ func prose(t *testing.T, path string) string {
 	return regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(string(text), "")
 }
 
-// anchors returns what a link may name in a Markdown text: its headings as GitHub
-// writes them in addresses. Of several that are alike only the first can be named.
+// anchors returns the anchors of a Markdown text: its headings as GitHub writes them in
+// URLs, without those of repeated headings.
 func anchors(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	found := make(map[string]bool)

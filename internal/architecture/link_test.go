@@ -13,11 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// root is the folder of the module, seen from this package.
+// root is the directory of the module, relative to this package.
 const root = "../.."
 
-// What only tests need must not reach the binary: it would bring its flags, its
-// weight and its faults.
+// Packages that only tests need must not be linked into the binary.
 func TestBinaryLinksNoTestPackage(t *testing.T) {
 	t.Parallel()
 	forTests := []string{
@@ -31,7 +30,7 @@ func TestBinaryLinksNoTestPackage(t *testing.T) {
 	}
 	linked := strings.Fields(run(t, "go", "list", "-deps", "-tags", releaseTags(t), "."))
 	if !slices.Contains(linked, "plantstore/internal/cli") {
-		t.Fatalf("this is not the list of what is linked: %q", linked)
+		t.Fatalf("this is not the list of linked packages: %q", linked)
 	}
 	for _, path := range linked {
 		for _, forTest := range forTests {
@@ -86,7 +85,7 @@ func releaseTags(t *testing.T) string {
 	return strings.TrimSpace(string(tags))
 }
 
-// run returns the output of a command in the folder of the module.
+// run returns the output of a command in the directory of the module.
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)

@@ -54,7 +54,7 @@ func TestPackagesAreDocumented(t *testing.T) {
 		}
 	}
 	for path := range rows {
-		if packages[path] == nil && path != "e2e" { // a module of its own
+		if packages[path] == nil && path != "e2e" { // a separate module
 			t.Errorf("the table of packages in README.md has %s/, which is not a package", path)
 		}
 	}

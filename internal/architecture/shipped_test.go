@@ -11,8 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A shippedFile is a file, or a folder with all that is in it, as .goreleaser.yaml
-// lists it.
+// A shippedFile is a file or a directory in a list of .goreleaser.yaml.
 type shippedFile struct{ Src, Dst, Type, Packager string }
 
 // A link within the documents of an archive or a package leads to something that is
@@ -46,8 +45,8 @@ func TestLinksOfShippedDocuments(t *testing.T) {
 	}
 }
 
-// shipped returns what a list ships, by its place, and where each comes from: "" if
-// it is made by the build.
+// shipped returns the sources of a list's files by destination; "" for files that the
+// build makes.
 func shipped(t *testing.T, list []shippedFile) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -73,10 +72,10 @@ func shipped(t *testing.T, list []shippedFile) map[string]string {
 	return files
 }
 
-// checkShippedLinks reports links from one of files to something that is none of them.
+// checkShippedLinks reports links from one of files to a file that is not shipped.
 func checkShippedLinks(t *testing.T, files map[string]string) {
 	t.Helper()
-	has := make(map[string]bool) // files and folders
+	has := make(map[string]bool) // files and directories
 	for place := range files {
 		for ; !has[place]; place = path.Dir(place) {
 			has[place] = true

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every row of the threat model names tests that exist, or says that there are none.
+// Every row of the threat model links to tests that exist, or has "none".
 func TestThreatsAreTested(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../SECURITY.md")
