@@ -31,7 +31,7 @@ func TestCommandsWithJournal(t *testing.T) {
 		{[]string{"plants", "export"}, lines(t), false},
 		{[]string{"plants", "export", "--skip-damaged"}, lines(t), false},
 		{[]string{"plants", "get", fmt.Sprint(aPendingID(t, left))}, "plant ", false},
-		{[]string{"check"}, "400 plants are whole, 0 findings", false},
+		{[]string{"check"}, "400 plants are intact, 0 findings", false},
 		{[]string{"backup", "copy.db"}, "400 plants are in copy.db", true},
 		{[]string{"compact"}, "", true},
 		{[]string{"plants", "import", more}, "", true},

@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 				s.replicas[0].Stop()
 			}
 			out, err := plantstore.Command(t, t.TempDir(), nil, "check", "--storage-url", url).CombinedOutput()
-			if got, want := string(out), "300 plants are whole, 0 findings\n"; err != nil || got != want {
+			if got, want := string(out), "300 plants are intact, 0 findings\n"; err != nil || got != want {
 				t.Errorf("check: %v, %q, want %q", err, got, want)
 			}
 		})

@@ -165,7 +165,7 @@ func allPlants(t *testing.T, dir string) {
 // wantWhole checks that a database is whole and has so many plants.
 func wantWhole(t *testing.T, dir, name string, plants int) {
 	t.Helper()
-	if out := run(t, dir, "check", "--storage-url", name); out != fmt.Sprintf("%d plants are whole, 0 findings\n", plants) {
+	if out := run(t, dir, "check", "--storage-url", name); out != fmt.Sprintf("%d plants are intact, 0 findings\n", plants) {
 		t.Fatalf("%s: %s", name, out)
 	}
 }

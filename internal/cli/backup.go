@@ -15,13 +15,13 @@ import (
 func newBackup(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:      "backup",
-		Usage:     "write a checked copy of the database, while a server runs or not",
+		Usage:     "write a verified copy of the database to a file",
 		ArgsUsage: "FILE",
-		Description: "The copy has every plant whose creation was answered before it began. It is read and\n" +
-			"checked whole before it appears as FILE, and takes the place of an older one, but not of\n" +
-			"a database that has been written to, or is open.\n" +
-			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy is damaged, and was not kept.\n" +
-			"Example:\n" +
+		Description: "Copies all plants whose creation was confirmed before it started. The copy is verified before\n" +
+			"it appears as FILE. It replaces an older backup, but no database that is open or has been\n" +
+			"written to. The server may run.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy is corrupt and was deleted.\n" +
+			"Examples:\n" +
 			"  plantstore backup \"plants-$(date +%F).db\"",
 		Flags:        append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
 		ArgValidator: oneArgument,
@@ -62,7 +62,7 @@ func (b backupRun) run(ctx context.Context, store app.Plants) error {
 	plants, size, err := writeBackup(ctx, b.file, store)
 	if err != nil {
 		return damaged(b.p, fmt.Errorf("backup to %s: %w", b.file, adviseDestination(err)),
-			"the database is damaged, and the copy was not kept: stop the server and "+mend)
+			"the database is corrupt, the copy was deleted: stop the server and "+mend)
 	}
 	return report(b.p.Stdout, b.cmd, struct {
 		File   string `json:"file"`

@@ -24,7 +24,7 @@ func TestBackupAndRestore(t *testing.T) {
 			report.Bytes != int64(len(readFile(t, "copy.db"))) {
 			t.Errorf("backup --json prints %s: %v", printed, err)
 		}
-		if got := output(t, nil, "check", "--storage-url", "copy.db"); got != "4 plants are whole, 0 findings\n" {
+		if got := output(t, nil, "check", "--storage-url", "copy.db"); got != "4 plants are intact, 0 findings\n" {
 			t.Errorf("check prints %q", got)
 		}
 		checkFailure(t, run(t, nil, "backup", "data/plants.db"), 2, "data/plants.db is the database itself: name another file")
@@ -101,7 +101,7 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 }
 
 // mend is what can be done about damage.
-const mend = "restore a backup, or save what is whole with plantstore plants export --skip-damaged"
+const mend = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
 
 // Damage is found before anything is replaced, and has an exit code of its own.
 func TestBackupOfDamage(t *testing.T) {
@@ -118,17 +118,17 @@ func TestBackupOfDamage(t *testing.T) {
 			t.Errorf("%+v, want code 3 and at last: %s", r, last)
 		}
 	}
-	checkDamage(run(t, nil, "restore", "bad.db"), "bad.db is damaged: nothing was replaced; take an older backup")
+	checkDamage(run(t, nil, "restore", "bad.db"), "bad.db is corrupt, nothing was replaced: use an older backup")
 	checkDamage(run(t, nil, "backup", "--storage-url", "bad.db", "copy.db"),
-		"the database is damaged, and the copy was not kept: stop the server and "+mend)
-	checkDamage(run(t, nil, "compact", "--storage-url", "bad.db"), "bad.db is damaged, and was left as it is: "+mend)
+		"the database is corrupt, the copy was deleted: stop the server and "+mend)
+	checkDamage(run(t, nil, "compact", "--storage-url", "bad.db"), "bad.db is corrupt and was not changed: "+mend)
 	for name, contents := range map[string]string{
 		"short.db": good[:8192], "empty.db": "", "garbled.db": strings.Repeat("x", 8192) + good[8192:],
 	} {
 		writeFile(t, name, contents)
 		for command, last := range map[string]string{
-			"restore": name + " is damaged: nothing was replaced; take an older backup",
-			"compact": name + " is damaged, and was left as it is: " + mend,
+			"restore": name + " is corrupt, nothing was replaced: use an older backup",
+			"compact": name + " is corrupt and was not changed: " + mend,
 		} {
 			args := []string{command, name}
 			if command == "compact" {

@@ -14,10 +14,12 @@ import (
 func newCheck(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "check",
-		Usage: "read all that is stored and say whether it is whole",
-		Description: "Checks the structure of the database and the checksum of every plant, while no server runs.\n" +
-			"Nothing is ever changed.\n" +
-			"Exit codes: 0 all is whole, 1 it is damaged or cannot be read, 2 misused.",
+		Usage: "verify the integrity of the database (the server must be stopped)",
+		Description: "Verifies the structure of the database and the checksum of each plant. It changes nothing.\n" +
+			"Exit codes: 0 intact, 1 corrupt or unreadable, 2 misused.\n" +
+			"Examples:\n" +
+			"  plantstore check\n" +
+			"  plantstore backup copy.db && plantstore check --storage-url copy.db",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print the findings as JSON", HideDefault: true},
 		}, optionFlags(storageOptions()...)...),
@@ -53,7 +55,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 		return err
 	}
 	if !report.Whole() {
-		return fmt.Errorf("%s is damaged: "+mend, app.DataPlace(c))
+		return fmt.Errorf("%s is corrupt: "+mend, app.DataPlace(c))
 	}
 	return nil
 }

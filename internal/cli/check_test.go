@@ -32,7 +32,7 @@ func plantsDB(t *testing.T) string {
 func TestCheck(t *testing.T) {
 	t.Chdir(t.TempDir())
 	path := plantsDB(t)
-	if got := output(t, nil, "check"); got != "1 plant is whole, 0 findings\n" {
+	if got := output(t, nil, "check"); got != "1 plant is intact, 0 findings\n" {
 		t.Errorf("check prints %q", got)
 	}
 	var report struct {
@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 	writeFile(t, path, string(bytes.ReplaceAll(contents, []byte("Monstera"), []byte("Monstero"))))
 	damaged := run(t, nil, "check")
 	if damaged.code != 1 || !strings.Contains(damaged.stdout, "id 7: wrong checksum") ||
-		!strings.Contains(damaged.stderr, "data/plants.db is damaged: restore a backup") {
+		!strings.Contains(damaged.stderr, "data/plants.db is corrupt: restore a backup") {
 		t.Errorf("check of a damaged plant: %+v", damaged)
 	}
 }
@@ -59,7 +59,7 @@ func TestCheckWithTornMark(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, plantsDB(t)+".mark", "")
 	const note = "its watermark is torn, as after a power failure: lost commits cannot be detected this time"
-	if got := output(t, nil, "check"); got != "note: "+note+"\n1 plant is whole, 0 findings\n" {
+	if got := output(t, nil, "check"); got != "note: "+note+"\n1 plant is intact, 0 findings\n" {
 		t.Errorf("check prints %q", got)
 	}
 	if got := output(t, nil, "check", "--json"); !strings.Contains(got, note) {

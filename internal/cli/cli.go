@@ -43,10 +43,11 @@ func newRoot(p *Process) *cli.Command {
 		Name:  "plantstore",
 		Usage: "a server for the OpenAPI Plant Store",
 		Description: "Start the server:    plantstore serve\n" +
-			"Get an access token: plantstore token\n\n" +
-			"Options come from flags, the environment, or a file .env in the working folder,\n" +
-			"in this order. Exit codes: 0 done, 1 failed, or check found damage, 2 misused,\n" +
-			"3 damage (backup, restore, compact, plants) or bad lines (import, serve --seed).",
+			"Get an access token: plantstore token\n" +
+			"\n" +
+			"Options come from flags, the environment, or the file .env in the working directory, in this\n" +
+			"order. Exit codes: 0 done, 1 failed, or check found corruption, 2 misused, 3 corruption (backup,\n" +
+			"restore, compact, plants) or bad lines (import, serve --seed).",
 		HideHelpCommand: true, // newHelp takes its place
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "version", Usage: "print the version", Local: true, HideDefault: true},
@@ -90,6 +91,7 @@ func prepare(cmd *cli.Command) {
 func describeCompletion(cmd *cli.Command) {
 	cmd.Hidden = false
 	cmd.Usage = "print a completion script for bash, zsh, fish or pwsh"
+	cmd.Description = "Examples:\n  source <(plantstore completion bash)"
 	cmd.Action = func(_ context.Context, cmd *cli.Command) error { return cli.ShowSubcommandHelp(cmd) }
 	prepare(cmd)
 }

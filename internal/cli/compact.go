@@ -12,10 +12,11 @@ import (
 func newCompact(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "compact",
-		Usage: "write the database anew without unused room, while no server runs",
-		Description: "The new file is checked before it replaces the old one. Until then there must be room for both.\n" +
-			"Exit codes: 0 done, 1 failed, 2 misused, 3 the database is damaged, and was left as it is.\n" +
-			"Example:\n" +
+		Usage: "compact the database (the server must be stopped)",
+		Description: "Rewrites the database without its unused pages. The new file is verified before it replaces\n" +
+			"the old one; until then the disk needs space for both.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 the database is corrupt and was not changed.\n" +
+			"Examples:\n" +
 			"  plantstore compact --json",
 		Flags: append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
@@ -34,7 +35,7 @@ func compact(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	before, after, err := bbolt.Compact(ctx, c.Storage.Path)
 	if err != nil {
-		return damaged(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is damaged, and was left as it is: "+mend, c.Storage.Path)
+		return damaged(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt and was not changed: "+mend, c.Storage.Path)
 	}
 	return report(p.Stdout, cmd, struct {
 		Database string `json:"database"`

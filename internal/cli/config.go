@@ -12,8 +12,10 @@ func newConfig(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
 		Usage: "print the effective configuration",
-		Description: "Prints lines that can be kept as .env and load back to the same configuration.\n" +
-			"Secrets read REDACTED.",
+		Description: "Prints lines for a .env file that load back to the same configuration. Secrets are printed as\n" +
+			"REDACTED.\n" +
+			"Examples:\n" +
+			"  plantstore config | grep ADDR",
 		Flags: optionFlags(),
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			c, err := loadServerConfig(p, cmd)
@@ -21,7 +23,7 @@ func newConfig(p *Process) *cli.Command {
 				return err
 			}
 			if names := c.Misspelled(); names != "" {
-				fmt.Fprintln(p.Stderr, "plantstore: .env has names of no option:", names)
+				fmt.Fprintln(p.Stderr, "plantstore: .env has unknown names:", names)
 			}
 			for _, exposure := range c.Exposed {
 				reportOnStderr(p)(exposure)

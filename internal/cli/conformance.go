@@ -21,29 +21,31 @@ func newConformance(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "conformance",
 		Usage: "check any plant store server against the contract",
-		Description: "Sends hundreds of requests, right and wrong, and prints what each rule came to.\n" +
-			"  TOKEN=$(plantstore token) plantstore conformance --url http://127.0.0.1:8080\n" +
-			"The token comes from the environment (TOKEN) or from a file: other users can read flags.\n" +
-			"The plants that it creates stay in the store. It exits with 1 if the server deviates.",
+		Description: "Sends hundreds of valid and invalid requests, and prints the result for each rule. The plants\n" +
+			"that it creates stay in the store. The token comes from the environment (TOKEN) or a file,\n" +
+			"since other users can read flags.\n" +
+			"Exit codes: 0 conforms, 1 deviates or failed, 2 misused.\n" +
+			"Examples:\n" +
+			"  TOKEN=$(plantstore token) plantstore conformance --url http://127.0.0.1:8080",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "url", Usage: "base `URL` of the server"},
-			&cli.StringFlag{Name: "unix-socket", Usage: "`PATH` of a socket to connect to, in place of the host of the URL"},
-			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the authorities for https (PEM), in place of the system's"},
-			&cli.BoolFlag{Name: "http2", Usage: "speak HTTP/2, over https, rather than HTTP/1.1", HideDefault: true},
-			&cli.StringFlag{Name: flagToken, Usage: "access `token` that the server accepts, which shows in the list of processes", Sources: cli.NewValueSourceChain(envName(envToken))},
+			&cli.StringFlag{Name: "unix-socket", Usage: "`PATH` of a Unix socket to connect to, instead of the host of the URL"},
+			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the authorities for https (PEM), instead of the system's"},
+			&cli.BoolFlag{Name: "http2", Usage: "use HTTP/2 over https, instead of HTTP/1.1", HideDefault: true},
+			&cli.StringFlag{Name: flagToken, Usage: "access `token` that the server accepts; visible in the list of processes", Sources: cli.NewValueSourceChain(envName(envToken))},
 			&cli.StringFlag{Name: flagTokenFile, Usage: "`FILE` with the token, instead of TOKEN"},
-			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for the cases that need odd tokens"},
-			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with a private key whose tokens the server accepts, PEM, instead of --secret-file"},
-			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key, as of the command token"},
-			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key of --key (kid), if its tokens must have one"},
+			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for cases with special tokens"},
+			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with a private key that the server accepts (PEM), instead of --secret-file"},
+			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key, as for plantstore token"},
+			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key (kid), if its tokens must have one"},
 			&cli.StringFlag{Name: "origin", Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
-			&cli.BoolFlag{Name: "fresh", Usage: "the store is empty: creates of well-known ids must succeed", HideDefault: true},
-			&cli.BoolFlag{Name: "slow", Usage: "run the cases that wait for time-outs, too", HideDefault: true},
-			&cli.IntFlag{Name: "max-body-bytes", Usage: "the server's limit of a body in `bytes`", Value: 1 << 20},
-			&cli.DurationFlag{Name: "header-timeout", Usage: "the server's limit for a header, a `time`", DefaultText: "5s"},
-			&cli.DurationFlag{Name: "request-timeout", Usage: "the server's limit for a request, a `time`", DefaultText: "30s"},
-			&cli.BoolFlag{Name: "require-exp", Usage: "the server refuses tokens without exp (JWT_REQUIRE_EXP)", HideDefault: true},
-			&cli.DurationFlag{Name: "leeway", Usage: "`time` by which the server lets exp and nbf be off", DefaultText: "5s"},
+			&cli.BoolFlag{Name: "fresh", Usage: "expect an empty store: creates of common ids must succeed", HideDefault: true},
+			&cli.BoolFlag{Name: "slow", Usage: "include the cases that wait for time-outs", HideDefault: true},
+			&cli.IntFlag{Name: "max-body-bytes", Usage: "the server's maximum size of a body in `bytes`", Value: 1 << 20},
+			&cli.DurationFlag{Name: "header-timeout", Usage: "the server's `time` limit for a header", DefaultText: "5s"},
+			&cli.DurationFlag{Name: "request-timeout", Usage: "the server's `time` limit for a request", DefaultText: "30s"},
+			&cli.BoolFlag{Name: "require-exp", Usage: "expect that tokens without exp are refused (JWT_REQUIRE_EXP)", HideDefault: true},
+			&cli.DurationFlag{Name: "leeway", Usage: "the server's tolerance (`time`) for exp and nbf", DefaultText: "5s"},
 			&cli.StringFlag{Name: "format", Usage: "`format` of the report: text, json or junit", Value: "text"},
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error {
@@ -143,7 +145,7 @@ func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error
 	case secretFile != "":
 		secrets, err := auth.ReadSecrets(secretFile, reportOnStderr(p))
 		if err != nil {
-			return fmt.Errorf("--secret-file: %w", app.AdviseRead(err, "name the file with the secret of the server, jwt-secret beside its database if it has made one"))
+			return fmt.Errorf("--secret-file: %w", app.AdviseRead(err, "name the file with the secret of the server, jwt-secret next to its database if it was generated"))
 		}
 		options.Secret = secrets[0]
 	case keyFile != "":

@@ -11,9 +11,9 @@ import (
 func newCount(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "count",
-		Usage: "print how many plants there are",
-		Description: "Prints the number that the database keeps; over etcd and PostgreSQL it reads all plants.\n" +
-			"Example:\n" +
+		Usage: "print the number of plants",
+		Description: "Prints the number that the database keeps; with etcd and PostgreSQL it reads all plants.\n" +
+			"Examples:\n" +
 			"  plantstore plants count --json",
 		Flags: append([]cli.Flag{jsonFlag()}, optionFlags(storageOptions()...)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error {

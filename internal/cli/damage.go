@@ -14,7 +14,7 @@ import (
 )
 
 // mend is what can be done about a damaged database.
-const mend = "restore a backup, or save what is whole with plantstore plants export --skip-damaged"
+const mend = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
 
 // damaged returns err, or, if it is about damage, prints the findings and returns
 // one of exit code 3 that says what that means.

@@ -13,14 +13,14 @@ func TestImportMeetsDamage(t *testing.T) {
 	whole := readFile(t, "data/plants.db")
 	writeFile(t, "data/plants.db", string(bytes.ReplaceAll([]byte(whole), []byte(`"first"`), []byte(`"fjrst"`))))
 	const damaged, other = `{"id":1,"name":"first"}` + "\n", `{"id":2,"name":"other"}` + "\n"
-	const advice = "the store is damaged: run plantstore check on it, while no server runs\n"
-	const line = "-:1: id: 1 is taken by a record that is damaged\n"
+	const advice = "the store is corrupt: stop the server and run plantstore check\n"
+	const line = "-:1: id: 1 is taken by a corrupt record\n"
 	onBoth(t, func(t *testing.T) {
 		for lines, want := range map[string]string{
 			damaged: line + "plantstore: 1 bad line was left out: " + advice,
 			damaged + "{}\n" + other: line + "-:2: id: is required; name: is required\n-:3: id: 2 is taken by a different plant\n" +
-				"plantstore: 3 bad lines were left out: mend and import them again; " +
-				"where an id is taken give another, or pass over it with --on-conflict skip; " + advice,
+				"plantstore: 3 bad lines were left out: fix and import them again; " +
+				"where an id is taken give another, or skip it with --on-conflict skip; " + advice,
 		} {
 			if got := runWith(t, nil, lines, "plants", "import", "--quiet", "-"); got != (result{3, "", want}) {
 				t.Errorf("%+v, want code 3 and\n%s", got, want)
@@ -53,8 +53,8 @@ func TestSkipDamaged(t *testing.T) {
 			t.Errorf("get prints %q", got)
 		}
 	})
-	const found = damage + "\n3 plants are whole, 1 finding\nplantstore: what is damaged was left out, "
-	const mendBy = " is whole: import it into a new database, or restore a backup\n"
+	const found = damage + "\n3 plants are intact, 1 finding\nplantstore: corrupt plants were left out, "
+	const mendBy = " is intact: import it into a new database, or restore a backup\n"
 	want := result{3, "3 plants are in out.jsonl\n", found + "out.jsonl" + mendBy}
 	if got := run(t, nil, "plants", "export", "--skip-damaged", "out.jsonl"); got != want {
 		t.Errorf("export --skip-damaged: %+v, want %+v", got, want)

@@ -20,20 +20,19 @@ const flagSkipDamaged = "skip-damaged"
 func newExport(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write all plants to a file, or to stdout",
+		Usage:     "export all plants to a file or to stdout",
 		ArgsUsage: "[FILE]",
-		Description: "Writes JSON Lines, or CSV if FILE ends in .csv, in ascending order of the ids. A file\n" +
-			"appears when it is whole, and takes the place of an older one. Plants that are created in\n" +
-			"the meantime may be in it or not.\n" +
-			"Damage ends it, unless --skip-damaged is given: then all that is whole is written, and the\n" +
-			"damage is named on stderr. No server may run for that.\n" +
-			"Exit codes: 0 done, 1 failed, 2 misused, 3 there is damage.\n" +
+		Description: "Writes JSON Lines, or CSV if FILE ends in .csv, in ascending order of the ids. FILE appears\n" +
+			"when it is complete, and replaces an older one. Plants created meanwhile may be missing.\n" +
+			"An export fails at the first corrupt plant. With --skip-damaged it contains all intact plants,\n" +
+			"and stderr names the others; the server must be stopped for that.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 there are corrupt plants.\n" +
 			"Examples:\n" +
 			"  plantstore plants export plants.jsonl\n" +
 			"  plantstore plants export --format csv - | gzip >plants.csv.gz",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`format` of the file: jsonl or csv (default: by its name)"},
-			&cli.BoolFlag{Name: flagSkipDamaged, Usage: "leave out what is damaged, name it, and end with exit code 3", HideDefault: true},
+			&cli.StringFlag{Name: "format", Usage: "`format` of the file: jsonl or csv (default: by file name)"},
+			&cli.BoolFlag{Name: flagSkipDamaged, Usage: "skip corrupt plants, name them on stderr and exit with 3", HideDefault: true},
 			safeFlag(), jsonFlag(), quietFlag(),
 		}, optionFlags(storageOptions()...)...),
 		ArgValidator: atMostOneArgument,
@@ -142,5 +141,5 @@ func (e *exporter) printSkipped(written string) error {
 	if err := writeFindings(e.p.Stderr, e.skipped); err != nil {
 		return err
 	}
-	return findings("what is damaged was left out, %s is whole: import it into a new database, or restore a backup", written)
+	return findings("corrupt plants were left out, %s is intact: import it into a new database, or restore a backup", written)
 }

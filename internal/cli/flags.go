@@ -89,5 +89,5 @@ const flagSafe = "spreadsheet-safe"
 
 // safeFlag is the flag of the commands that write CSV.
 func safeFlag() cli.Flag {
-	return &cli.BoolFlag{Name: flagSafe, Usage: "in CSV, quote names and tags that a spreadsheet would take for formulas", HideDefault: true}
+	return &cli.BoolFlag{Name: flagSafe, Usage: "in CSV, quote names and tags that spreadsheets interpret as formulas", HideDefault: true}
 }

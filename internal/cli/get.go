@@ -16,9 +16,9 @@ import (
 func newGet(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:      "get",
-		Usage:     "print the plant with that id",
+		Usage:     "print the plant with an id",
 		ArgsUsage: "ID",
-		Description: "Example:\n" +
+		Description: "Examples:\n" +
 			"  plantstore plants get -9223372036854775808",
 		Flags:        append([]cli.Flag{formatFlag(), safeFlag()}, optionFlags(storageOptions()...)...),
 		ArgValidator: oneID,

@@ -18,26 +18,28 @@ import (
 )
 
 const (
-	// healthTimeout bounds how long health waits for the server.
+	// healthTimeout is the time limit for the response.
 	healthTimeout = 5 * time.Second
-	// maxHealth bounds the answer, in bytes.
+	// maxHealth is the maximum size of the response in bytes.
 	maxHealth = 64 << 10
 )
 
 func newHealth(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "health",
-		Usage: "exit with 0 if the server of this configuration is ready to create plants",
-		Description: "Meant for the HEALTHCHECK of a container image, which has no other program to ask with.\n" +
-			"It asks /readyz of the admin listener: --admin-addr or ADMIN_ADDR, as for serve.\n" +
-			"Exit codes: 0 ready, 1 not ready or no answer, 2 misused, as with the address for clients.",
+		Usage: "check that the server is ready to create plants",
+		Description: "Queries /readyz of the admin listener: --admin-addr or ADMIN_ADDR, as for serve. It is meant\n" +
+			"for the HEALTHCHECK of a container image, which has no other program for it.\n" +
+			"Exit codes: 0 ready, 1 not ready or unreachable, 2 misused, such as the address for clients.\n" +
+			"Examples:\n" +
+			"  plantstore health --admin-addr 127.0.0.1:8081",
 		Flags: optionFlags("ADMIN_ADDR"),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			c, err := loadConfig(p, cmd)
 			if err != nil {
 				return err
 			}
-			if err := checkAsked(c.AdminAddr); err != nil {
+			if err := checkAdminAddr(c.AdminAddr); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(ctx, healthTimeout)
@@ -47,37 +49,37 @@ func newHealth(p *Process) *cli.Command {
 	}
 }
 
-// checkAsked refuses an admin address at which nobody can be asked.
-func checkAsked(adminAddr string) error {
+// checkAdminAddr rejects an admin address that can't be queried.
+func checkAdminAddr(adminAddr string) error {
 	if adminAddr == "" {
-		return misuse("ADMIN_ADDR is off: there is nobody to ask; give the server an admin listener, such as 127.0.0.1:8081")
+		return misuse("ADMIN_ADDR is off: health queries the admin listener; set it, such as to 127.0.0.1:8081")
 	}
 	if _, port, _ := net.SplitHostPort(adminAddr); strings.Trim(port, "0") == "" {
-		return misuse("ADMIN_ADDR is %s: with port 0 the server takes a free one; "+
-			"name that one with --admin-addr, as admin_url in the server's ready record has it", adminAddr)
+		return misuse("ADMIN_ADDR is %s: port 0 stands for any free port; "+
+			"give the port of admin_url in the server's ready record, with --admin-addr", adminAddr)
 	}
 	return nil
 }
 
-// checkHealth returns nil if the server whose admin listener is at adminURL is
-// ready, else why it is not.
+// checkHealth returns an error unless the server with the admin listener at adminURL is
+// ready.
 func checkHealth(ctx context.Context, adminURL string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, adminURL+"/readyz", http.NoBody)
 	if err != nil {
 		return err
 	}
-	// Not the default one, which may ask a proxy.
-	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	// Unlike the default transport, this one uses no proxy.
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
 	if err != nil {
-		return fmt.Errorf("the server at %s does not answer: %w", adminURL, err)
+		return fmt.Errorf("the server at %s does not respond: %w", adminURL, err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode == http.StatusOK {
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode == http.StatusOK {
 		return nil
 	}
 	var failure models.Error
-	if err := json.UnmarshalRead(io.LimitReader(answer.Body, maxHealth), &failure); err != nil || failure.Message == "" {
-		return fmt.Errorf("the server at %s answers %s", adminURL, answer.Status)
+	if err := json.UnmarshalRead(io.LimitReader(response.Body, maxHealth), &failure); err != nil || failure.Message == "" {
+		return fmt.Errorf("the server at %s responds with %s", adminURL, response.Status)
 	}
 	if failure.Code == models.CodeNotFound || failure.Code == models.CodeBadRequest { // an admin listener has the path, and speaks plain HTTP
 		return misuse("%s is the address for clients: name that of the admin listener with --admin-addr or ADMIN_ADDR", adminURL)

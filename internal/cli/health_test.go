@@ -35,7 +35,7 @@ func TestHealthWithoutServer(t *testing.T) {
 	}
 	addr := free.Addr().String()
 	_ = free.Close()
-	checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 1, "the server at http://"+addr+" does not answer: *")
+	checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 1, "the server at http://"+addr+" does not respond: *")
 }
 
 // An address at which no admin listener can be is misuse, and which to name is said.
@@ -48,9 +48,9 @@ func TestHealthOfWrongAddresses(t *testing.T) {
 	}))
 	t.Cleanup(secure.Close)
 	const forClients = " is the address for clients: name that of the admin listener with --admin-addr or ADMIN_ADDR"
-	const free = ": with port 0 the server takes a free one; name that one with --admin-addr, as admin_url in the server's ready record has it"
+	const free = ": port 0 stands for any free port; give the port of admin_url in the server's ready record, with --admin-addr"
 	for addr, want := range map[string]string{
-		"off":                                  "ADMIN_ADDR is off: there is nobody to ask; give the server an admin listener, such as 127.0.0.1:8081",
+		"off":                                  "ADMIN_ADDR is off: health queries the admin listener; set it, such as to 127.0.0.1:8081",
 		"127.0.0.1:0":                          "ADMIN_ADDR is 127.0.0.1:0" + free,
 		":00":                                  "ADMIN_ADDR is :00" + free,
 		strings.TrimPrefix(clients, "http://"): clients + forClients,
@@ -86,7 +86,7 @@ func TestHealthOfServersThatAreNot(t *testing.T) {
 			defer other.Close()
 			want := test.want
 			if name != "not ready" {
-				want = "the server at " + other.URL + " answers " + want
+				want = "the server at " + other.URL + " responds with " + want
 			}
 			checkFailure(t, run(t, nil, "health", "--admin-addr", strings.TrimPrefix(other.URL, "http://")), 1, want)
 		})

@@ -13,8 +13,10 @@ const helpName = "help"
 // every other one.
 func newHelp() *cli.Command {
 	return &cli.Command{
-		Name:      helpName,
-		Usage:     "print the help of a command",
+		Name:  helpName,
+		Usage: "print the help of a command",
+		Description: "Examples:\n" +
+			"  plantstore help plants import",
 		ArgsUsage: "[command]",
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			above, args := cmd.Root(), cmd.Args().Slice()

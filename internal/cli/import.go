@@ -22,22 +22,22 @@ import (
 func newImport(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "create the plants that are in files, or come from stdin",
+		Usage:     "import plants from files or from stdin",
 		ArgsUsage: "FILE...",
-		Description: "Reads JSON Lines, or CSV if FILE ends in .csv; - is stdin. A line that breaks the rules of\n" +
-			"POST /plants is reported with its number and left out. A plant that is there already is no\n" +
-			"fault: an import that broke off is simply run again. Plants are stored in batches, each whole.\n" +
+		Description: "Reads JSON Lines, or CSV if FILE ends in .csv; - is stdin. A line that POST /plants would refuse\n" +
+			"is reported with its number and skipped. Identical plants that exist are skipped, so that an\n" +
+			"interrupted import can be run again. Each batch of plants is stored completely or not at all.\n" +
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 there were bad lines.\n" +
 			"Examples:\n" +
 			"  plantstore plants import --dry-run plants.jsonl\n" +
 			"  zcat plants.csv.gz | plantstore plants import --format csv --on-conflict skip -",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`format` of the files: jsonl or csv (default: by their names)"},
+			&cli.StringFlag{Name: "format", Usage: "`format` of the files: jsonl or csv (default: by file name)"},
 			&cli.StringFlag{
 				Name: "on-conflict", Value: "error",
-				Usage: "`what` an id that a different plant has is: error, a bad line, or skip, none",
+				Usage: "`action` if a different plant has the id: error (a bad line) or skip",
 			},
-			&cli.BoolFlag{Name: "dry-run", Usage: "store nothing, only say what would come of it", HideDefault: true},
+			&cli.BoolFlag{Name: "dry-run", Usage: "report the result without storing anything", HideDefault: true},
 			jsonFlag(), quietFlag(),
 		}, optionFlags(append(storageOptions(), "MAX_BODY_BYTES")...)...),
 		ArgValidator: someArguments,
@@ -119,7 +119,7 @@ func (i *importer) importAll(ctx context.Context) error {
 
 // leftOut says that there were bad lines, and what to do about them.
 func (i *importer) leftOut() error {
-	return findings("%s left out: %s", counted(i.sum.Bad, "bad line was", "bad lines were"), i.remedy("mend and import them again"))
+	return findings("%s left out: %s", counted(i.sum.Bad, "bad line was", "bad lines were"), i.remedy("fix and import them again"))
 }
 
 // remedy says what helps against the bad lines: mend against those that break the rules.
@@ -131,12 +131,12 @@ func (i *importer) remedy(mend string) string {
 	switch i.sum.Conflicts {
 	case 0:
 	case i.sum.Bad:
-		ways = append(ways, "give other ids, or pass over what is taken with --on-conflict skip")
+		ways = append(ways, "give other ids, or skip taken ids with --on-conflict skip")
 	default:
-		ways = append(ways, "where an id is taken give another, or pass over it with --on-conflict skip")
+		ways = append(ways, "where an id is taken give another, or skip it with --on-conflict skip")
 	}
 	if i.sum.Damaged > 0 {
-		ways = append(ways, "the store is damaged: run plantstore check on it, while no server runs")
+		ways = append(ways, "the store is corrupt: stop the server and run plantstore check")
 	}
 	return strings.Join(ways, "; ")
 }
@@ -171,19 +171,19 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 
 // goOn says how to go on with an import that err has ended.
 func (i *importer) goOn(err error) string {
-	const again = "run it again to go on"
+	const again = "run the import again to continue"
 	read := errors.As(err, new(*plantio.ReadError))
 	switch {
 	case read && errors.As(err, new(*fs.PathError)): // the file cannot be read
 		return ""
 	case read:
-		return ": mend the file, and import it again"
+		return ": fix the file, and import it again"
 	case errors.Is(err, storage.ErrAuditLog), errors.Is(err, storage.ErrUnrecorded):
 		return ": make room for the audit log (AUDIT_LOG), or name another one to the server, and " + again
 	case errors.Is(err, storage.ErrNoSpace):
 		return ": make room for the database, and " + again
 	case i.remote && !errors.Is(err, context.Canceled):
-		return ": see the log of the server, start it anew or leave it stopped, and " + again
+		return ": see the log of the server, restart or stop it, and " + again
 	}
 	return ": " + again
 }

@@ -33,7 +33,7 @@ func TestImportOutlivesServer(t *testing.T) {
 	})
 	said := stderr.String()
 	if code != 1 || !strings.HasPrefix(said, "plantstore: import -: line ") ||
-		!strings.HasSuffix(said, " stored: see the log of the server, start it anew or leave it stopped, and run it again to go on\n") {
+		!strings.HasSuffix(said, " stored: see the log of the server, restart or stop it, and run the import again to continue\n") {
 		t.Errorf("exit code %d, stdout %q, stderr:\n%s", code, stdout.String(), said)
 	}
 	for _, word := range []string{"EOF", "broken pipe", "connection reset", "context canceled"} {
@@ -62,10 +62,10 @@ func TestImportAdvises(t *testing.T) {
 	stored(t, record(1, "a", "-"), record(2, "b", "-"))
 	const bad, taken = "{}\n", `{"id":1,"name":"other"}` + "\n"
 	for lines, want := range map[string]string{
-		bad:                 "1 bad line was left out: mend and import them again",
-		bad + bad:           "2 bad lines were left out: mend and import them again",
-		taken:               "1 bad line was left out: give other ids, or pass over what is taken with --on-conflict skip",
-		bad + taken + taken: "3 bad lines were left out: mend and import them again; where an id is taken give another, or pass over it with --on-conflict skip",
+		bad:                 "1 bad line was left out: fix and import them again",
+		bad + bad:           "2 bad lines were left out: fix and import them again",
+		taken:               "1 bad line was left out: give other ids, or skip taken ids with --on-conflict skip",
+		bad + taken + taken: "3 bad lines were left out: fix and import them again; where an id is taken give another, or skip it with --on-conflict skip",
 	} {
 		r := runWith(t, nil, lines, "plants", "import", "--quiet", "-")
 		if r.code != 3 || !strings.HasSuffix(r.stderr, "\nplantstore: "+want+"\n") {

@@ -97,7 +97,7 @@ func TestServeWithPublicKeys(t *testing.T) {
 	})
 	checkFailure(t, run(t, environ, "token"), 1, "there is no secret to sign with: this server takes only tokens that are signed with a private key, "+
 		"by JWT_PUBLIC_KEYS and JWT_JWKS_URL: plantstore token --key FILE, or get one from the issuer")
-	checkFailure(t, run(t, nil, "token"), 1, "the server that runs on data/plants.db has no secret beside it, so none was made: "+
+	checkFailure(t, run(t, nil, "token"), 1, "the server that runs on data/plants.db has no secret next to it, so none was generated: "+
 		"if it takes only tokens that are signed with a private key, plantstore token --key FILE; "+
 		"else give JWT_SECRET or JWT_SECRET_FILE as to the server, or, if the file was removed while it runs, put it back")
 	if _, err := os.Stat("data/jwt-secret"); err == nil {
@@ -175,7 +175,7 @@ func TestWrongKeys(t *testing.T) {
 		"conformance, no file": {
 			[]string{"conformance", "--url", "http://a", "--token", "t", "--secret-file", "none"},
 			1,
-			"--secret-file: open none: no such file or directory; name the file with the secret of the server, jwt-secret beside its database if it has made one",
+			"--secret-file: open none: no such file or directory; name the file with the secret of the server, jwt-secret next to its database if it was generated",
 		},
 	}
 	for name, test := range tests { //nolint:paralleltest // t.Chdir

@@ -77,7 +77,7 @@ func readDotenv(report secretfile.Report) (map[string]string, error) {
 	case errors.Is(err, secretfile.ErrUntrusted):
 		return nil, fmt.Errorf("%s: %w; or go to another directory", absolute("."), err)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w; it may be the configuration that is meant: make it a file that this user can read, or go to another folder",
+		return nil, fmt.Errorf("%s: %w; it may be the configuration: make it a file that this user can read, or change the directory",
 			absolute(".env"), reason(err))
 	}
 	return dotenv, nil

@@ -12,6 +12,8 @@ func newOpenAPI(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "openapi",
 		Usage: "print the OpenAPI description of the service",
+		Description: "Examples:\n" +
+			"  plantstore openapi --format json >openapi.json",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`format` of the description: yaml or json", Value: "yaml"},
 		}, optionFlags("ADDR", "BASE_URL")...),

@@ -212,8 +212,8 @@ func TestImport(t *testing.T) {
 			done = "0 plants imported, 2 were there already, "
 		}
 		want := result{3, done + "0 skipped for their ids, 2 bad lines\n", "bad.csv:2: id: 0 is taken by a different plant\n" +
-			"bad.csv:4: name: is required\nplantstore: 2 bad lines were left out: mend and import them again; where an id is taken give another, " +
-			"or pass over it with --on-conflict skip\n"}
+			"bad.csv:4: name: is required\nplantstore: 2 bad lines were left out: fix and import them again; where an id is taken give another, " +
+			"or skip it with --on-conflict skip\n"}
 		if diff := cmp.Diff(want, r, cmp.AllowUnexported(result{})); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -229,7 +229,7 @@ func TestImportOfWrongFiles(t *testing.T) {
 	writeFile(t, "empty.csv", "")
 	writeFile(t, "good.jsonl", someLines)
 	checkFailure(t, run(t, nil, "plants", "import", "good.jsonl", "no.jsonl"), 1, "import no.jsonl: no such file or directory; name a file of plants, JSON Lines or CSV, or - for stdin")
-	checkFailure(t, run(t, nil, "plants", "import", "empty.csv"), 1, "import empty.csv: the file is empty: its first line must name the columns id, name and tag; 0 plants were stored: mend the file, and import it again")
+	checkFailure(t, run(t, nil, "plants", "import", "empty.csv"), 1, "import empty.csv: the file is empty: its first line must name the columns id, name and tag; 0 plants were stored: fix the file, and import it again")
 	checkFailure(t, run(t, nil, "plants", "import", "data"), 1, "import data: is a directory; 0 plants were stored")
 	if got := output(t, nil, "plants", "count"); got != "0\n" {
 		t.Errorf("there are %s plants, want none", got)

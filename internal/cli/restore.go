@@ -14,12 +14,12 @@ import (
 func newRestore(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:      "restore",
-		Usage:     "put a backup in the place of the database, while no server runs",
+		Usage:     "restore the database from a backup (the server must be stopped)",
 		ArgsUsage: "FILE",
-		Description: "All of the backup is checked before anything is replaced. What was there is kept beside it,\n" +
-			"under a name that is printed. FILE stays as it is.\n" +
-			"Exit codes: 0 done, 1 failed, 2 misused, 3 the backup is damaged, and nothing was replaced.\n" +
-			"Example:\n" +
+		Description: "Verifies the backup before it replaces the database. The previous database is kept next to it,\n" +
+			"under a name that is printed. FILE is not changed.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 the backup is corrupt, nothing was replaced.\n" +
+			"Examples:\n" +
 			"  plantstore restore plants-2026-01-31.db",
 		Flags:        append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
 		ArgValidator: oneArgument,
@@ -46,7 +46,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {
-		return damaged(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is damaged: nothing was replaced; take an older backup", file)
+		return damaged(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt, nothing was replaced: use an older backup", file)
 	}
 	was := "there was none before"
 	if kept != "" {

@@ -21,8 +21,8 @@ const (
 
 func seedFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: flagEphemeral, Usage: "keep the plants, and the secret, in a new temporary folder that is gone at exit", HideDefault: true},
-		&cli.StringFlag{Name: flagSeed, Usage: "import this `FILE`, JSON Lines or CSV, before serving; ids that are taken are skipped"},
+		&cli.BoolFlag{Name: flagEphemeral, Usage: "keep the plants and the secret in a temporary directory that is removed at exit", HideDefault: true},
+		&cli.StringFlag{Name: flagSeed, Usage: "import `FILE` (JSON Lines or CSV) before serving; taken ids are skipped"},
 	}
 }
 
@@ -37,7 +37,7 @@ func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, s
 		return fmt.Errorf("--%s: %w", flagSeed, err)
 	}
 	if i.sum.Bad > 0 {
-		return findings("--%s: %s has %s: %s", flagSeed, file, counted(i.sum.Bad, "bad line", "bad lines"), i.remedy("mend the file and start again"))
+		return findings("--%s: %s has %s: %s", flagSeed, file, counted(i.sum.Bad, "bad line", "bad lines"), i.remedy("fix the file and start again"))
 	}
 	server.Notice(func(logger *slog.Logger) {
 		logger.Info("seeded", "file", file, "created", i.sum.Created, "identical", i.sum.Identical, "skipped", i.sum.Skipped)

@@ -52,7 +52,7 @@ func TestSeed(t *testing.T) {
 	writeFile(t, "bad.csv", "id,name\n3,Aloe\nx,Ficus\n")
 	r := run(t, nil, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--seed", "bad.csv")
 	if r.code != 3 || r.stderr != "bad.csv:3: id: must be an integer, not a string\n"+
-		"plantstore: --seed: bad.csv has 1 bad line: mend the file and start again\n" {
+		"plantstore: --seed: bad.csv has 1 bad line: fix the file and start again\n" {
 		t.Errorf("a seed with a bad line: %+v", r)
 	}
 	checkFailure(t, run(t, nil, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--seed", "no.csv"), 1,

@@ -13,9 +13,10 @@ func newServe(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "run the server until SIGTERM or SIGINT",
-		Description: "Listens on 127.0.0.1:8080 and keeps the plants in data/plants.db unless told otherwise.\n" +
-			"SIGTERM and SIGINT let requests in flight end; a second one does not wait.\n" +
-			"Example, for a workshop:\n" +
+		Description: "Listens on 127.0.0.1:8080 and stores the plants in data/plants.db by default. SIGTERM and SIGINT\n" +
+			"let requests in flight end; a second signal ends the process immediately.\n" +
+			"Examples:\n" +
+			"  plantstore serve\n" +
 			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl",
 		Flags: append(optionFlags(), seedFlags()...),
 		Action: func(ctx context.Context, cmd *cli.Command) (err error) {

@@ -35,15 +35,17 @@ func newToken(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "token",
 		Usage: "print an access token for the server with the same configuration",
-		Description: "The token is signed with HS256 and the secret that serve uses, or with the private key of --key.\n" +
-			"Nothing else is printed:\n" +
-			"  TOKEN=$(plantstore token)",
+		Description: "Signs with HS256 and the secret of serve, or with the private key of --key. Only the token is\n" +
+			"printed.\n" +
+			"Examples:\n" +
+			"  TOKEN=$(plantstore token)\n" +
+			"  plantstore token --key private.pem --ttl 1h",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "subject", Usage: "`name` of whom the token is for (sub)", Value: "developer"},
-			&cli.DurationFlag{Name: "ttl", Usage: "`time` for which the token is good; 0: for ever", Value: 24 * time.Hour},
-			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with the private key to sign with, PEM and not encrypted, instead of a secret"},
-			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` to sign by with --key (default: RS256, ES256, ES384, ES512 or EdDSA, as the key is)"},
-			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key of --key (kid) (default: as JWT_PUBLIC_KEYS has it, else none)"},
+			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: "developer"},
+			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry", Value: 24 * time.Hour},
+			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
+			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key (default: by the key: RS256, ES256, ES384, ES512 or EdDSA)"},
+			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key (kid) (default: from JWT_PUBLIC_KEYS, else none)"},
 		}, optionFlags(tokenOptions()...)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return printToken(ctx, p, cmd)
@@ -119,7 +121,7 @@ func secretOfServer(ctx context.Context, c *config.Config) error {
 	if err != nil {
 		return nil //nolint:nilerr // no server runs
 	}
-	return errors.Join(fmt.Errorf("the server that runs on %s has no secret beside it, so none was made: "+
+	return errors.Join(fmt.Errorf("the server that runs on %s has no secret next to it, so none was generated: "+
 		"if it takes only tokens that are signed with a private key, plantstore token --key FILE; "+
 		"else give JWT_SECRET or JWT_SECRET_FILE as to the server, or, if the file was removed while it runs, put it back", c.Storage.Path), client.Close())
 }
@@ -164,7 +166,7 @@ func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
 func tellOfSecret(p *Process, database, made string) error {
 	what := "a new secret was made in " + made
 	if _, err := os.Stat(database); err == nil {
-		what += ", beside a database that was there: tokens that were signed with another one are refused"
+		what += ", next to an existing database: tokens signed with another secret are refused"
 	} else if errors.Is(err, fs.ErrNotExist) {
 		what = fmt.Sprintf("there is no database %s yet: %s, for a server that is started on it", database, what)
 	}

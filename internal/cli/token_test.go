@@ -163,7 +163,7 @@ func TestSecretIsMadeBesideDatabase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	path := filepath.Join(filepath.Dir(plantsDB(t)), "jwt-secret")
 	if r := run(t, nil, "token"); r.code != 0 || r.stderr != "plantstore: a new secret was made in "+path+
-		", beside a database that was there: tokens that were signed with another one are refused\n" {
+		", next to an existing database: tokens signed with another secret are refused\n" {
 		t.Errorf("token: %+v", r)
 	}
 }

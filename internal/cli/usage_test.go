@@ -151,7 +151,7 @@ func TestDotenvThatIsAFolder(t *testing.T) {
 	if err := os.Mkdir(".env", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	checkFailure(t, run(t, nil, "config"), 1, filepath.Join(dir, ".env")+": is a directory; it may be the configuration that is meant: *")
+	checkFailure(t, run(t, nil, "config"), 1, filepath.Join(dir, ".env")+": is a directory; it may be the configuration: *")
 }
 
 // A line end in what was typed does not make a line of ours.

@@ -12,6 +12,8 @@ func newVersion(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the version",
+		Description: "Examples:\n" +
+			"  plantstore version",
 		Action: func(context.Context, *cli.Command) error {
 			return printVersion(p)
 		},

@@ -90,7 +90,7 @@ func (c *Config) checkTLS() error {
 	case acme && socket:
 		return errors.New("ACME_DOMAINS needs a port that the authority can reach, and ADDR names a Unix socket")
 	case acme && c.ACMECache == "" && c.Storage.Path == "":
-		return errors.New("ACME_CACHE must be given: with this storage there is no folder to keep certificates in")
+		return errors.New("ACME_CACHE must be given: this storage has no directory for certificates")
 	}
 	return nil
 }

@@ -171,7 +171,7 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a different plant", id)})
 	case errors.Is(err, storage.ErrCorrupt):
 		sum.Damaged++
-		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a record that is damaged", id)})
+		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a corrupt record", id)})
 	case errors.Is(err, storage.ErrTooLarge):
 		b.bad = append(b.bad, &LineError{b.lines[i], err.Error()})
 	case errors.Is(err, storage.ErrUnrecorded):
