@@ -7,13 +7,13 @@ import (
 	"net/netip"
 )
 
-// adminOptions are about the listener for the operator's machines.
+// adminOptions returns the options for the admin listener.
 func adminOptions() []Option {
 	return []Option{
 		{
 			Env: "ADMIN_ADDR", Flag: "admin-addr", Default: "127.0.0.1:8081",
 			Help: "`HOST:PORT` for probes and metrics: /livez, /readyz, /metrics; off: none",
-			set:  func(c *Config, v string) (err error) { c.AdminAddr, err = parseAdminAddr(v); return err },
+			set:  parsed(parseAdminAddr, func(c *Config) *string { return &c.AdminAddr }),
 		},
 		{
 			Env: "PPROF", Flag: "pprof", Default: "off",
@@ -29,7 +29,7 @@ func adminOptions() []Option {
 	}
 }
 
-// parseAdminAddr returns the address to listen on, empty for none.
+// parseAdminAddr returns the listen address; empty: none.
 func parseAdminAddr(v string) (string, error) {
 	if v == "off" {
 		return "", nil
@@ -41,15 +41,14 @@ func parseAdminAddr(v string) (string, error) {
 	return v, checkAddr(v)
 }
 
-// CheckServe returns an error if options that are fine each by itself keep a server
-// from running, with a line for each reason. Other commands have no use for these
-// options, and so do not care.
+// CheckServe returns an error if options contradict each other for a server, with a line
+// for each reason. Other commands ignore these options.
 func (c *Config) CheckServe() error {
 	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS())
 }
 
-// checkPprof returns an error if there are to be profiles, and no listener for them, or
-// one that others may reach: whoever can take profiles can slow the server down.
+// checkPprof returns an error if profiles are on and the admin listener is off, or can be
+// reached by others, who could slow down the server with them.
 func (c *Config) checkPprof() error {
 	host, _, err := net.SplitHostPort(c.AdminAddr)
 	switch {
@@ -65,19 +64,19 @@ func (c *Config) checkPprof() error {
 	return nil
 }
 
-// isLoopback reports whether only this machine reaches a host.
+// isLoopback reports whether only this machine can reach a host.
 func isLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
 }
 
-// checkPorts returns an error if ADDR, or PORT, and ADMIN_ADDR want the same port of
-// the same machine's addresses, so that nobody looks for another program that has it.
+// checkPorts returns an error if ADDR, or PORT, and ADMIN_ADDR have the same port and
+// overlapping addresses. Listening would fail as if another program used the port.
 func (c *Config) checkPorts() error {
 	host, port, err := net.SplitHostPort(c.Addr)
 	adminHost, adminPort, adminErr := net.SplitHostPort(c.AdminAddr)
 	if err != nil || adminErr != nil || port != adminPort || port == "0" {
-		return nil //nolint:nilerr // one of them is no address of this kind
+		return nil //nolint:nilerr // one of them is another kind of address
 	}
 	if host != adminHost && !anywhere(host) && !anywhere(adminHost) {
 		return nil
@@ -85,7 +84,7 @@ func (c *Config) checkPorts() error {
 	return fmt.Errorf("ADMIN_ADDR (--admin-addr): %q: the port is that of ADDR, %s; choose another one, or off", c.AdminAddr, c.Addr)
 }
 
-// anywhere reports whether a host stands for all addresses of the machine.
+// anywhere reports whether a host means all addresses of the machine.
 func anywhere(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "" || ip != nil && ip.IsUnspecified()

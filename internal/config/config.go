@@ -17,21 +17,21 @@ import (
 // A Config is the effective configuration.
 type Config struct {
 	Addr            string
-	SocketMode      fs.FileMode // of the socket, if Addr is that of one
-	AdminAddr       string      // empty: there is no admin listener
-	Pprof           bool        // the admin listener has profiles
-	PprofPublic     bool        // also if others may reach it
-	BaseURL         string      // empty: from the address that is listened on
+	SocketMode      fs.FileMode // of the Unix socket, if Addr is one
+	AdminAddr       string      // empty: no admin listener
+	Pprof           bool        // serve profiles on the admin listener
+	PprofPublic     bool        // even if other machines can reach it
+	BaseURL         string      // empty: derived from the listen address
 	TLSCertFile     string
 	TLSKeyFile      string
-	ACMEDomains     []string // none: certificates do not come by ACME
-	ACMEDirectory   string   // empty: that of Let's Encrypt
+	ACMEDomains     []string // empty: no ACME
+	ACMEDirectory   string   // empty: Let's Encrypt
 	ACMEEmail       string
-	ACMECache       string           // empty: beside the data
-	StorageURL      string           // may hold a password
-	StorageURLFile  string           // empty, or the file with StorageURL, for ReadStorageURL
-	Storage         storage.Location // StorageURL, taken apart
-	JWTSecret       auth.Secret      // nil if none is given
+	ACMECache       string           // empty: next to the database
+	StorageURL      string           // may contain a password
+	StorageURLFile  string           // empty, or a file for ReadStorageURL
+	Storage         storage.Location // parsed StorageURL
+	JWTSecret       auth.Secret      // nil: none given
 	JWTSecretFile   string
 	JWTPublicKeys   []string // files
 	JWTJWKSURL      string
@@ -40,8 +40,8 @@ type Config struct {
 	JWTScope        string
 	JWTRequireExp   bool
 	JWTLeeway       time.Duration
-	CORSOrigins     []string // "*" alone stands for all; empty: CORS is off
-	Docs            bool     // there is a page at /docs
+	CORSOrigins     []string // "*": all; empty: CORS is off
+	Docs            bool     // serve the page at /docs
 	MaxBodyBytes    int64
 	JournalBytes    int64 // 0: no journal
 	MaxConnections  int
@@ -51,35 +51,35 @@ type Config struct {
 	ShutdownTimeout time.Duration
 	LogLevel        slog.Level
 	LogFormat       string // empty: text on a terminal, else json
-	AuditLog        string // a path, or AuditStdout; empty: none
+	AuditLog        string // path or AuditStdout; empty: none
 
-	// Unknown are the names in .env that are those of no option, in order: they are
-	// misspelt, or for other programs, or pieces of a secret that was wrapped.
+	// Unknown lists the names in .env that are not options, in order: misspelled ones,
+	// variables of other programs, or parts of a secret with line breaks.
 	Unknown []string
 
-	// Exposed are the files of the configuration that hold a secret and that other users
-	// can read, as far as whoever read them has put them here.
+	// Exposed lists the files with secrets that other users can read. The caller that
+	// reads the files sets it.
 	Exposed []secretfile.Exposure
 
 	values map[string]value // by Option.Env
 }
 
-// Sources are where values come from, the strongest first. All are keyed by
-// [Option.Env]. In the environment and in .env an empty value is none; an empty
-// flag takes back what they say, if the option has no default.
+// Sources are the sources of values, in descending order of precedence. All are keyed by
+// [Option.Env]. An empty value in the environment or in .env is ignored. An empty flag
+// overrides them if the option has no default.
 type Sources struct {
 	Flags   map[string]string
 	Environ map[string]string
 	Dotenv  map[string]string
 }
 
-// A value is what an option was given, and how strong its source is.
+// A value is the value of an option and the precedence of its source.
 type value struct {
 	text     string
 	strength int
 }
 
-// The strengths of the sources.
+// The precedence of sources.
 const (
 	fromDefault = iota
 	fromDotenv
@@ -87,7 +87,7 @@ const (
 	fromFlag
 )
 
-// lookup returns the value of an option from the strongest source that has one.
+// lookup returns the value of an option from the first source that has one.
 func (s Sources) lookup(o Option) value {
 	if text, ok := s.Flags[o.Env]; ok {
 		return value{text, fromFlag}
@@ -101,7 +101,7 @@ func (s Sources) lookup(o Option) value {
 	return value{o.Default, fromDefault}
 }
 
-// unknown returns the names in .env that are those of no option.
+// unknown returns the names in .env that are not options.
 func (s Sources) unknown() []string {
 	names := Names()
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Dotenv)), func(name string) bool {
@@ -109,8 +109,8 @@ func (s Sources) unknown() []string {
 	})
 }
 
-// Load returns the configuration that the sources make up. The error names
-// every option whose value is wrong, a line each.
+// Load returns the configuration from the sources. The error has a line for each invalid
+// option.
 func Load(sources Sources) (*Config, error) {
 	c := &Config{values: make(map[string]value), Unknown: sources.unknown()}
 	var problems []error
@@ -121,7 +121,7 @@ func Load(sources Sources) (*Config, error) {
 			problems = append(problems, err)
 		}
 	}
-	problems = append(problems, c.settleSecret(), c.settleStorage())
+	problems = append(problems, c.resolveSecret(), c.resolveStorage())
 	problems = slices.DeleteFunc(problems, func(err error) bool { return err == nil })
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
@@ -130,9 +130,9 @@ func Load(sources Sources) (*Config, error) {
 	return c, nil
 }
 
-// settleSecret drops the weaker of JWT_SECRET and JWT_SECRET_FILE. It returns an error
-// if neither is.
-func (c *Config) settleSecret() error {
+// resolveSecret keeps the one of JWT_SECRET and JWT_SECRET_FILE that has precedence. Both
+// from the same source are an error.
+func (c *Config) resolveSecret() error {
 	dropped, err := c.weaker("JWT_SECRET", "JWT_SECRET_FILE")
 	switch dropped {
 	case "JWT_SECRET":
@@ -143,9 +143,9 @@ func (c *Config) settleSecret() error {
 	return err
 }
 
-// settleStorage does the same for STORAGE_URL and STORAGE_URL_FILE. With the latter
-// there is no place until [Config.ReadStorageURL] has read it.
-func (c *Config) settleStorage() error {
+// resolveStorage is resolveSecret for STORAGE_URL and STORAGE_URL_FILE. With the latter
+// Storage is empty until [Config.ReadStorageURL].
+func (c *Config) resolveStorage() error {
 	dropped, err := c.weaker("STORAGE_URL", "STORAGE_URL_FILE")
 	switch dropped {
 	case "STORAGE_URL":
@@ -159,8 +159,8 @@ func (c *Config) settleStorage() error {
 	return err
 }
 
-// weaker drops the value of one of two options that name the same thing, text and file,
-// and returns its name. It returns an error if both come from the same source.
+// weaker drops the value of one of two alternative options and returns its name. Both from
+// the same source are an error.
 func (c *Config) weaker(text, file string) (dropped string, err error) {
 	if c.values[text].text == "" || c.values[file].text == "" {
 		return "", nil
@@ -177,7 +177,7 @@ func (c *Config) weaker(text, file string) (dropped string, err error) {
 	return dropped, nil
 }
 
-// applyPort makes PORT=n mean ADDR=:n where nothing as strong says otherwise.
+// applyPort sets ADDR=:n for PORT=n, unless ADDR has the same or higher precedence.
 func (c *Config) applyPort() {
 	if port := c.values["PORT"]; port.strength > c.values["ADDR"].strength {
 		c.Addr = ":" + port.text
@@ -185,8 +185,8 @@ func (c *Config) applyPort() {
 	}
 }
 
-// apply checks the value of an option and puts it in its place. The error names
-// the option; a secret is not repeated.
+// apply checks the value of an option and stores it in c. The error names the option, and
+// the value unless it is secret.
 func (o Option) apply(c *Config, v value) error {
 	if v.text == "" && o.Default == "" {
 		return nil
@@ -211,9 +211,9 @@ func (o Option) apply(c *Config, v value) error {
 	return fmt.Errorf("%s: %q: %w", name, o.shown(v.text), err)
 }
 
-// Given returns the value of the option with that name in the environment, and
-// whether it is from a flag or from the environment. What is not, other commands
-// that are run in the same folder find out by themselves.
+// Given returns the value of an option, by its name in the environment, and whether it
+// comes from a flag or the environment. Other values apply to all commands in this
+// directory.
 func (c *Config) Given(env string) (text string, given bool) {
 	v := c.values[env]
 	return v.text, v.strength >= fromEnviron
@@ -224,7 +224,7 @@ func (c *Config) Given(env string) (text string, given bool) {
 func (c *Config) Lines() []string {
 	var lines []string
 	for _, option := range Options() {
-		if option.Env == "PORT" { // ADDR says it already
+		if option.Env == "PORT" { // part of ADDR
 			continue
 		}
 		text := option.shown(c.values[option.Env].text)
@@ -233,8 +233,8 @@ func (c *Config) Lines() []string {
 	return lines
 }
 
-// HasSecret reports whether a secret signs tokens: one that is configured, or, where
-// there are no public keys, one that is generated.
+// HasSecret reports whether a secret signs tokens: a configured one, or a generated one if
+// there are no public keys.
 func (c *Config) HasSecret() bool {
 	return c.JWTSecret != nil || c.JWTSecretFile != "" || c.JWTPublicKeys == nil && c.JWTJWKSURL == ""
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// DotenvExample returns the contents of .env.example: every option, what it is
-// for and its default.
+// DotenvExample returns the contents of .env.example: all options with their help and
+// default.
 func DotenvExample() string {
 	var b strings.Builder
-	b.WriteString("# The options of plantstore. Copy this file to .env in the folder that the server\n" +
-		"# is started in, and take away the # before what shall differ from the default.\n" +
-		"# Flags win over the environment, the environment over .env. A value with $, # or\n" +
-		"# spaces in it stands in single quotes.\n")
+	b.WriteString("# The options of plantstore. Copy this file to .env in the working directory of the\n" +
+		"# server, and remove the # before options that differ from the default. Flags override\n" +
+		"# the environment, which overrides .env. Put values with $, # or spaces in single\n" +
+		"# quotes.\n")
 	for _, o := range Options() {
 		fmt.Fprintf(&b, "\n# %s\n#%s=%s\n", strings.ReplaceAll(o.Help, "`", ""), o.Env, o.Default)
 	}
@@ -29,7 +29,7 @@ func MarkdownTable() string {
 	return b.String()
 }
 
-// code sets text in a fixed-width font, if there is any.
+// code formats text as code, unless it is empty.
 func code(prefix, text string) string {
 	if text == "" {
 		return ""

@@ -14,20 +14,19 @@ import (
 	"plantstore/storage"
 )
 
-// ErrDotenv means that a file is there, but is no .env file.
+// ErrDotenv is returned for a file that is not a .env file.
 var ErrDotenv = errors.New("is not NAME=value, or has a quotation mark that is not closed; compare it with .env.example")
 
-// byteOrderMark begins texts of some editors. It is no part of them.
+// byteOrderMark is the prefix that some editors add to UTF-8 files.
 const byteOrderMark = "\uFEFF"
 
-// maxDotenv bounds a .env file, in bytes.
+// maxDotenv is the maximum size of a .env file in bytes.
 const maxDotenv = 1 << 20
 
-// ReadDotenv returns the values in a .env file, none if there is no such file.
-// If its contents are wrong, which it does not repeat, the error names the line and
-// matches [ErrDotenv]. A file that other users can change is refused with
-// [secretfile.ErrUntrusted]; one that they can read is passed to report if it holds a
-// secret.
+// ReadDotenv returns the values in a .env file; none if it does not exist. It fails with
+// [ErrDotenv], which names the line but not its contents, and with
+// [secretfile.ErrUntrusted] for a file that other users can change. A file with a secret
+// that they can read is passed to report.
 func ReadDotenv(path string, report secretfile.Report) (map[string]string, error) {
 	text, exposure, err := secretfile.ReadConfig(path, maxDotenv)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,7 +42,7 @@ func ReadDotenv(path string, report secretfile.Report) (map[string]string, error
 	return values, err
 }
 
-// holdsSecret reports whether the values of a .env file have a secret among them.
+// holdsSecret reports whether the values of a .env file contain a secret.
 func holdsSecret(values map[string]string) bool {
 	loc, err := storage.ParseURL(values["STORAGE_URL"])
 	return values["JWT_SECRET"] != "" || values["STORAGE_URL"] != "" && (err != nil || loc.HasPassword())
@@ -71,8 +70,7 @@ func parseLines(lines []string) (values map[string]string, ok bool) {
 	return values, err == nil && !nameless
 }
 
-// checkText refuses what no line of a .env file can say in a way that godotenv
-// understands.
+// checkText rejects text that godotenv can't read from a line of a .env file.
 func checkText(text string) error {
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
@@ -83,8 +81,8 @@ func checkText(text string) error {
 	return nil
 }
 
-// IsPlain reports whether .env files and POSIX shells read text, if it is not empty,
-// as it is without any quotes.
+// IsPlain reports whether text needs no quotes in .env files and POSIX shells, if it is not
+// empty.
 func IsPlain(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		letter := 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9'
@@ -92,8 +90,7 @@ func IsPlain(text string) bool {
 	})
 }
 
-// quote writes a value that checkText accepts such that .env files and POSIX
-// shells read it back as it is.
+// quote quotes a value that passes checkText for .env files and POSIX shells.
 func quote(text string) string {
 	switch {
 	case IsPlain(text):

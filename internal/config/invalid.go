@@ -2,8 +2,8 @@ package config
 
 import "fmt"
 
-// An InvalidError is returned for a value that is wrong although its form is right, such
-// as a path that the server itself uses. The program exits with the code for misuse.
+// An InvalidError is returned for a well-formed value that can't be used, such as a path
+// that the server itself uses. The program exits with the code for misuse.
 type InvalidError struct{ message string }
 
 // Error implements error.

@@ -1,6 +1,6 @@
-// Package config holds the one table of options of the program, and reads it
-// from flags, the environment and a .env file. Help texts, the table in the
-// README and .env.example are made from the same table.
+// Package config defines the options of the program in one table, and reads their values
+// from flags, the environment and a .env file. The help texts, the table in README.md and
+// .env.example are generated from the same table.
 package config
 
 import (
@@ -20,20 +20,19 @@ import (
 type Option struct {
 	// Env is the name in the environment and in .env.
 	Env string
-	// Flag is the name on the command line, without dashes. Secrets have
-	// none, since other users can see a command line.
+	// Flag is the name on the command line, without dashes. Secrets have none, since
+	// other users can read a command line.
 	Flag string
-	// Default is the value if none is given. Empty means none.
+	// Default is the value if none is given; empty: none.
 	Default string
-	// Help says what the option is for, in one line, with the name of its
-	// value in back quotes.
+	// Help describes the option in one line. The name of its value is in back quotes.
 	Help string
-	// Bool marks an option whose flag needs no value.
+	// Bool is set if the flag needs no value.
 	Bool bool
-	// Secret marks an option whose value is never shown (C4.25).
+	// Secret is set if the value is never printed (C4.25).
 	Secret bool
 
-	// set checks the value and puts it in its place.
+	// set checks the value and stores it in c.
 	set func(c *Config, value string) error
 }
 
@@ -50,7 +49,7 @@ func Names() (names []string) {
 	return names
 }
 
-// placeOptions say where the server is and where its plants are.
+// placeOptions returns the options for addresses and storage.
 func placeOptions() []Option {
 	return []Option{
 		{
@@ -81,31 +80,22 @@ func placeOptions() []Option {
 		{
 			Env: "JOURNAL_BYTES", Flag: "journal-bytes", Default: "33554432",
 			Help: "size of the journal in `bytes`, 131072 to 134217728; 0: no journal (bbolt only)",
-			set: func(c *Config, v string) (err error) {
-				c.JournalBytes, err = parseJournalBytes(v)
-				return err
-			},
+			set:  parsed(parseJournalBytes, func(c *Config) *int64 { return &c.JournalBytes }),
 		},
 		{
 			Env: "CORS_ORIGINS", Flag: "cors-origins",
 			Help: "comma-separated `origins` whose pages may use the service, or * for all; empty: none",
-			set: func(c *Config, v string) (err error) {
-				c.CORSOrigins, err = parseOrigins(v)
-				return err
-			},
+			set:  parsed(parseOrigins, func(c *Config) *[]string { return &c.CORSOrigins }),
 		},
 		{
 			Env: "DOCS", Flag: "docs", Default: "on",
 			Help: "`on` or off: serve the page at /docs, which describes the service and tries requests",
-			set: func(c *Config, v string) (err error) {
-				c.Docs, err = parseSwitch(v)
-				return err
-			},
+			set:  parsed(parseSwitch, func(c *Config) *bool { return &c.Docs }),
 		},
 	}
 }
 
-// tokenOptions say which tokens are accepted.
+// tokenOptions returns the options for accepted tokens.
 func tokenOptions() []Option {
 	return []Option{
 		{
@@ -127,10 +117,7 @@ func tokenOptions() []Option {
 		{
 			Env: "JWT_PUBLIC_KEYS", Flag: "jwt-public-keys",
 			Help: "comma-separated `FILES` with public keys that verify tokens, PEM or JWK Sets",
-			set: func(c *Config, v string) (err error) {
-				c.JWTPublicKeys, err = parseFiles(v)
-				return err
-			},
+			set:  parsed(parseFiles, func(c *Config) *[]string { return &c.JWTPublicKeys }),
 		},
 		{
 			Env: "JWT_JWKS_URL", Flag: "jwt-jwks-url",
@@ -155,10 +142,7 @@ func tokenOptions() []Option {
 		{
 			Env: "JWT_REQUIRE_EXP", Flag: "jwt-require-exp", Default: "false", Bool: true,
 			Help: "refuse tokens without an expiry (exp)",
-			set: func(c *Config, v string) (err error) {
-				c.JWTRequireExp, err = parseBool(v)
-				return err
-			},
+			set:  parsed(parseBool, func(c *Config) *bool { return &c.JWTRequireExp }),
 		},
 		duration("JWT_LEEWAY", "jwt-leeway", "5s", 0, time.Minute,
 			"`time` by which the clocks of issuer and server may differ, at most 1m",
@@ -166,24 +150,18 @@ func tokenOptions() []Option {
 	}
 }
 
-// limitOptions bound what a client can ask of the server.
+// limitOptions returns the options for limits on clients.
 func limitOptions() []Option {
 	return []Option{
 		{
 			Env: "MAX_BODY_BYTES", Flag: "max-body-bytes", Default: "1048576",
 			Help: "maximum size of a request body in `bytes`, at most 64 MiB; larger: error 413",
-			set: func(c *Config, v string) (err error) {
-				c.MaxBodyBytes, err = parseSize(v)
-				return err
-			},
+			set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.MaxBodyBytes }),
 		},
 		{
 			Env: "MAX_CONNECTIONS", Flag: "max-connections", Default: "10000",
 			Help: "maximum number of open `connections`, 1 to 1000000; beyond: error 503",
-			set: func(c *Config, v string) (err error) {
-				c.MaxConnections, err = parseConnections(v)
-				return err
-			},
+			set:  parsed(number("", 1, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
 		},
 		duration("HEADER_TIMEOUT", "header-timeout", "5s", time.Millisecond, time.Hour,
 			"`time` limit for receiving the header of a request",
@@ -200,16 +178,13 @@ func limitOptions() []Option {
 	}
 }
 
-// logOptions say what is logged, and how.
+// logOptions returns the options for logs.
 func logOptions() []Option {
 	return []Option{
 		{
 			Env: "LOG_LEVEL", Flag: "log-level", Default: "info",
 			Help: "minimum `level` that is logged: debug, info, warn or error",
-			set: func(c *Config, v string) (err error) {
-				c.LogLevel, err = parseLevel(v)
-				return err
-			},
+			set:  parsed(parseLevel, func(c *Config) *slog.Level { return &c.LogLevel }),
 		},
 		{
 			Env: "LOG_FORMAT", Flag: "log-format",
@@ -224,7 +199,15 @@ func logOptions() []Option {
 	}
 }
 
-// setAuditLog refuses words that are meant for a stream, and would name a file.
+// parsed returns the set function of an option whose value parse returns, for a field.
+func parsed[T any](parse func(string) (T, error), field func(*Config) *T) func(*Config, string) error {
+	return func(c *Config, v string) (err error) {
+		*field(c), err = parse(v)
+		return err
+	}
+}
+
+// setAuditLog rejects misspelled streams, which would be files.
 func setAuditLog(c *Config, v string) error {
 	if v != AuditStdout && (strings.EqualFold(v, AuditStdout) || strings.EqualFold(v, "stderr")) {
 		return fmt.Errorf("must be a file or %s; write ./%s for a file of that name", AuditStdout, v)
@@ -233,24 +216,19 @@ func setAuditLog(c *Config, v string) error {
 	return nil
 }
 
-// AuditStdout is the value of AUDIT_LOG that stands for stdout.
+// AuditStdout is the value of AUDIT_LOG for stdout.
 const AuditStdout = "stdout"
 
-// duration returns an option that is a length of time from least to most.
-func duration(env, flag, preset string, least, most time.Duration, help string,
-	place func(*Config) *time.Duration,
-) Option {
-	return Option{
-		Env: env, Flag: flag, Default: preset, Help: help,
-		set: func(c *Config, v string) error {
-			d, err := time.ParseDuration(v)
-			if err != nil || d < least || d > most {
-				return fmt.Errorf("must be a duration from %v to %v, such as %s", least, most, preset)
-			}
-			*place(c) = d
-			return nil
-		},
+// duration returns an option for a duration from least to most.
+func duration(env, flag, preset string, least, most time.Duration, help string, field func(*Config) *time.Duration) Option {
+	parse := func(v string) (time.Duration, error) {
+		d, err := time.ParseDuration(v)
+		if err != nil || d < least || d > most {
+			return 0, fmt.Errorf("must be a duration from %v to %v, such as %s", least, most, preset)
+		}
+		return d, nil
 	}
+	return Option{Env: env, Flag: flag, Default: preset, Help: help, set: parsed(parse, field)}
 }
 
 func checkAddr(v string) error {
@@ -283,8 +261,8 @@ func checkBaseURL(v string) error {
 	return nil
 }
 
-// parseOrigins returns the origins in a list with commas. A browser's spelling
-// is compared letter by letter, so another one would never match.
+// parseOrigins parses a comma-separated list of origins. It rejects an origin that is not
+// spelled as browsers send it, since it would never match.
 func parseOrigins(v string) ([]string, error) {
 	if v == "*" {
 		return []string{v}, nil
@@ -306,10 +284,10 @@ func parseOrigins(v string) ([]string, error) {
 	return origins, nil
 }
 
-// unlikeOrigin reports whether r is in no origin as browsers spell it.
+// unlikeOrigin reports whether r is invalid in an origin.
 func unlikeOrigin(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`*"\<>@?#`, r) }
 
-// parseFiles returns the names in a list with commas.
+// parseFiles parses a comma-separated list of file names.
 func parseFiles(v string) ([]string, error) {
 	var files []string
 	for file := range strings.SplitSeq(v, ",") {
@@ -321,8 +299,8 @@ func parseFiles(v string) ([]string, error) {
 	return files, nil
 }
 
-// checkScope holds v against the grammar of one scope (RFC 6749, section 3.3),
-// so that it can stand in a WWW-Authenticate header.
+// checkScope checks the syntax of one scope (RFC 6749, section 3.3), which is sent in
+// WWW-Authenticate headers.
 func checkScope(v string) error {
 	for _, r := range v {
 		if r <= ' ' || r > '~' || r == '"' || r == '\\' {
@@ -354,22 +332,15 @@ func parseSwitch(v string) (bool, error) {
 	return v == "on", nil
 }
 
-func parseSize(v string) (int64, error) {
-	const most = 64 << 20
-	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n < 1 || n > most {
-		return 0, fmt.Errorf("must be a number of bytes from 1 to %d", most)
+// number returns a parser of integers from least to most. Its error describes them by what.
+func number[T int | int64](what string, least, most T) func(string) (T, error) {
+	return func(v string) (T, error) {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < int64(least) || n > int64(most) {
+			return 0, fmt.Errorf("must be a number %sfrom %d to %d", what, least, most)
+		}
+		return T(n), nil
 	}
-	return n, nil
-}
-
-func parseConnections(v string) (int, error) {
-	const most = 1_000_000
-	n, err := strconv.Atoi(v)
-	if err != nil || n < 1 || n > most {
-		return 0, fmt.Errorf("must be a number from 1 to %d", most)
-	}
-	return n, nil
 }
 
 func parseLevel(v string) (slog.Level, error) {
@@ -383,7 +354,6 @@ func parseLevel(v string) (slog.Level, error) {
 	return level, nil
 }
 
-// parseJournalBytes parses the size of a journal.
 func parseJournalBytes(v string) (int64, error) {
 	n, err := strconv.ParseInt(v, 10, 64)
 	if err != nil || n != 0 && (n < minJournalBytes || n > maxJournalBytes) {
@@ -392,7 +362,7 @@ func parseJournalBytes(v string) (int64, error) {
 	return n, nil
 }
 
-// The bounds of JOURNAL_BYTES, which are those of the journal's package.
+// The limits of JOURNAL_BYTES, as in package journal.
 const (
 	minJournalBytes = 128 << 10
 	maxJournalBytes = 128 << 20

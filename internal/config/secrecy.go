@@ -11,11 +11,11 @@ import (
 	"plantstore/storage"
 )
 
-// maxStorageURL bounds the file of STORAGE_URL_FILE, in bytes.
+// maxStorageURL is the maximum size in bytes of the file STORAGE_URL_FILE.
 const maxStorageURL = 64 << 10
 
-// shown returns a value as everybody may see it (C4.25). What cannot be read with
-// certainty is hidden.
+// shown returns a value for logs and printed configurations, without secrets (C4.25).
+// Values that can't be parsed are redacted.
 func (o Option) shown(text string) string {
 	switch {
 	case text == "":
@@ -28,7 +28,7 @@ func (o Option) shown(text string) string {
 		return shownStorage(text)
 	case "JWT_JWKS_URL":
 		return shownIssuer(text)
-	case "ADDR", "ADMIN_ADDR", "BASE_URL", "ACME_DIRECTORY": // which have no user
+	case "ADDR", "ADMIN_ADDR", "BASE_URL", "ACME_DIRECTORY": // without a user
 		if strings.Contains(text, "@") {
 			return storage.ShownURL(text)
 		}
@@ -44,7 +44,7 @@ func shownStorage(text string) string {
 	return loc.String()
 }
 
-// shownIssuer hides the query, which may hold a secret.
+// shownIssuer redacts the query, which may contain a secret.
 func shownIssuer(text string) string {
 	if auth.CheckJWKSURL(text) != nil {
 		return auth.Redacted
@@ -56,8 +56,8 @@ func shownIssuer(text string) string {
 	return place
 }
 
-// checkFlag refuses a secret in a flag, which every user of the machine can read in the
-// list of processes (C4.25).
+// checkFlag rejects a secret in a flag, which all users of the machine can read in the list
+// of processes (C4.25).
 func (o Option) checkFlag(text string) error {
 	secret := false
 	switch o.Env {
@@ -78,9 +78,8 @@ func (o Option) checkFlag(text string) error {
 	return fmt.Errorf("it has a password in it, which other users can read in the list of processes: %s", remedy)
 }
 
-// ReadStorageURL reads the file of STORAGE_URL_FILE, if one is given, and puts the URL in
-// it in its place. A file that cannot be read fails as [secretfile.Read] does, which
-// calls report; what is in it, with [ErrStorageURL].
+// ReadStorageURL sets the storage URL from the file STORAGE_URL_FILE, if it is given. It
+// fails as [secretfile.Read], which calls report, and with [ErrStorageURL].
 func (c *Config) ReadStorageURL(report secretfile.Report) error {
 	if c.StorageURLFile == "" {
 		return nil
@@ -97,7 +96,7 @@ func (c *Config) ReadStorageURL(report secretfile.Report) error {
 	return nil
 }
 
-// ErrStorageURL is about a file that holds no storage URL.
+// ErrStorageURL is returned for a file without a valid storage URL.
 var ErrStorageURL = errors.New("it must hold one line with a storage URL")
 
 func (c *Config) setStorage(text string) (err error) {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Misspelled lists the names in .env that are nearly those of options, each with a
-// suggestion. Other unknown names belong to other programs, or are pieces of a secret
-// (C4.25). It is empty if there are none.
+// Misspelled lists the names in .env that are similar to options, with suggestions; empty:
+// none. It omits other unknown names, which may be parts of a secret (C4.25).
 func (c *Config) Misspelled() string {
 	var names []string
 	options := Names()
@@ -19,12 +18,11 @@ func (c *Config) Misspelled() string {
 	return strings.Join(names, ", ")
 }
 
-// Suggest returns a hint at the name that is nearest to a misspelled one, empty if none
-// is near enough.
+// Suggest returns a hint for a misspelled name; empty: no name is similar.
 func Suggest(name string, names []string) string {
 	nearest, least := "", (len(name)+1)/3+1
 	for _, n := range names {
-		if strings.HasPrefix(n, name+"-") { // a prefix of it
+		if strings.HasPrefix(n, name+"-") { // a prefix
 			return fmt.Sprintf("; did you mean %s?", n)
 		}
 		if d := distance(name, n); d < least {

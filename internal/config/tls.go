@@ -11,30 +11,27 @@ import (
 	"strings"
 )
 
-// UnixScheme is how an ADDR begins that is the path of a Unix socket.
+// UnixScheme is the prefix of an ADDR that is the path of a Unix socket.
 const UnixScheme = "unix:"
 
-// UnixPath returns the path of the Unix socket that an ADDR names, if it does.
+// UnixPath returns the path in an ADDR that is a Unix socket.
 func UnixPath(addr string) (path string, ok bool) { return strings.CutPrefix(addr, UnixScheme) }
 
-// TLS reports whether the server speaks TLS.
+// TLS reports whether the server uses TLS.
 func (c *Config) TLS() bool {
 	return c.TLSCertFile != "" || c.TLSKeyFile != "" || len(c.ACMEDomains) > 0
 }
 
-// usualSocketMode lets the user and the group of the server connect.
+// usualSocketMode permits the user and the group of the server to connect.
 const usualSocketMode fs.FileMode = 0o660
 
-// tlsOptions say how connections are secured.
+// tlsOptions returns the options for sockets and TLS.
 func tlsOptions() []Option {
 	return []Option{
 		{
 			Env: "SOCKET_MODE", Flag: "socket-mode", Default: fmt.Sprintf("%#o", usualSocketMode),
 			Help: "octal `mode` of the socket of ADDR=unix:PATH",
-			set: func(c *Config, v string) (err error) {
-				c.SocketMode, err = parseMode(v)
-				return err
-			},
+			set:  parsed(parseMode, func(c *Config) *fs.FileMode { return &c.SocketMode }),
 		},
 		{
 			Env: "TLS_CERT_FILE", Flag: "tls-cert-file",
@@ -49,10 +46,7 @@ func tlsOptions() []Option {
 		{
 			Env: "ACME_DOMAINS", Flag: "acme-domains",
 			Help: "comma-separated `domains` to obtain certificates for by ACME; accepts its terms",
-			set: func(c *Config, v string) (err error) {
-				c.ACMEDomains, err = parseDomains(v)
-				return err
-			},
+			set:  parsed(parseDomains, func(c *Config) *[]string { return &c.ACMEDomains }),
 		},
 		{
 			Env: "ACME_DIRECTORY", Flag: "acme-directory",
@@ -72,8 +66,7 @@ func tlsOptions() []Option {
 	}
 }
 
-// checkTLS holds the options of TLS against each other. The error says which of them
-// do not go together.
+// checkTLS returns an error if options of TLS contradict each other.
 func (c *Config) checkTLS() error {
 	_, socket := UnixPath(c.Addr)
 	switch acme := len(c.ACMEDomains) > 0; {
@@ -103,15 +96,15 @@ func parseMode(v string) (fs.FileMode, error) {
 	return fs.FileMode(mode), nil
 }
 
-// How long a domain and each of its labels may be, in bytes (RFC 1035, 2.3.4; without
-// the dot at the end).
+// The maximum length of a domain and of its labels in bytes (RFC 1035, 2.3.4; without the
+// final dot).
 const (
 	maxDomain = 253
 	maxLabel  = 63
 )
 
-// parseDomains returns the domains in a list with commas, in lower case, without the
-// dot of the root at their end.
+// parseDomains parses a comma-separated list of domains. It returns them in lower case and
+// without the final dot.
 func parseDomains(v string) ([]string, error) {
 	var domains []string
 	for domain := range strings.SplitSeq(v, ",") {
@@ -125,8 +118,8 @@ func parseDomains(v string) ([]string, error) {
 	return domains, nil
 }
 
-// isDomain reports whether there may be a certificate for a name. The last label of an
-// IPv4 address is a number, that of a domain never (RFC 3696, 2).
+// isDomain reports whether a certificate can be issued for a name. Its last label must not
+// be a number, as in an IPv4 address (RFC 3696, 2).
 func isDomain(name string) bool {
 	labels := strings.Split(name, ".")
 	return len(name) <= maxDomain && len(labels) > 1 && !slices.ContainsFunc(labels, unlikeLabel) &&
@@ -141,7 +134,7 @@ func unlikeDomain(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
 }
 
-// checkEmail refuses what is no bare address: an authority takes no other.
+// checkEmail rejects text other than a bare address, which authorities require.
 func checkEmail(v string) error {
 	if address, err := mail.ParseAddress(v); err != nil || address.Address != v {
 		return fmt.Errorf("must be one address, such as plants@example.com")

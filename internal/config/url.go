@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ServiceURL returns the URL under which clients reach a server that listens on addr.
+// ServiceURL returns the URL for clients of a server that listens on addr.
 func (c *Config) ServiceURL(addr string) string {
 	if c.BaseURL != "" {
 		return strings.TrimRight(c.BaseURL, "/")
@@ -16,7 +16,7 @@ func (c *Config) ServiceURL(addr string) string {
 		scheme = "https"
 	}
 	if _, ok := UnixPath(addr); ok {
-		return scheme + "://localhost" // any host will do
+		return scheme + "://localhost" // the server accepts any host
 	}
 	if _, port, err := net.SplitHostPort(addr); err == nil && len(c.ACMEDomains) > 0 {
 		addr = net.JoinHostPort(c.ACMEDomains[0], port)
@@ -28,8 +28,7 @@ func (c *Config) ServiceURL(addr string) string {
 	return base
 }
 
-// LocalURL returns the URL under which this machine reaches a server that listens on
-// addr.
+// LocalURL returns the URL for this machine of a server that listens on addr.
 func LocalURL(scheme, addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
