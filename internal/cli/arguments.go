@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// oneArgument refuses any number of arguments but one.
+// oneArgument requires one argument.
 func oneArgument(_ context.Context, cmd *cli.Command) error {
 	if cmd.NArg() != 1 {
 		return misuseOf(cmd, "%s takes one argument, %s, after its flags, but got %d", cmd.FullName(), cmd.ArgsUsage, cmd.NArg())
@@ -15,7 +15,7 @@ func oneArgument(_ context.Context, cmd *cli.Command) error {
 	return noneEmpty(cmd)
 }
 
-// atMostOneArgument refuses more than one argument.
+// atMostOneArgument rejects more than one argument.
 func atMostOneArgument(_ context.Context, cmd *cli.Command) error {
 	if cmd.NArg() > 1 {
 		return misuseOf(cmd, "%s takes at most one argument, %s, after its flags, but got %d", cmd.FullName(), cmd.ArgsUsage, cmd.NArg())
@@ -23,7 +23,7 @@ func atMostOneArgument(_ context.Context, cmd *cli.Command) error {
 	return noneEmpty(cmd)
 }
 
-// someArguments refuses no arguments at all.
+// someArguments requires at least one argument.
 func someArguments(_ context.Context, cmd *cli.Command) error {
 	if cmd.NArg() == 0 {
 		return misuseOf(cmd, "%s needs %s", cmd.FullName(), cmd.ArgsUsage)
@@ -31,8 +31,7 @@ func someArguments(_ context.Context, cmd *cli.Command) error {
 	return noneEmpty(cmd)
 }
 
-// noneEmpty refuses an empty argument, which a shell makes of a variable that is
-// not set.
+// noneEmpty rejects empty arguments, which result from unset shell variables.
 func noneEmpty(cmd *cli.Command) error {
 	if slices.Contains(cmd.Args().Slice(), "") {
 		return misuseOf(cmd, "%s needs %s, but got an empty one", cmd.FullName(), cmd.ArgsUsage)

@@ -34,7 +34,7 @@ func newBackup(p *Process) *cli.Command {
 func backup(ctx context.Context, p *Process, cmd *cli.Command) error {
 	file := cmd.Args().First()
 	if file == standardStream {
-		return misuseOf(cmd, "a backup is checked before it appears, and so needs a file: for stdout there is plants export")
+		return misuseOf(cmd, "a backup needs a file, since it is verified before it appears; use plants export for stdout")
 	}
 	c, err := loadConfig(p, cmd)
 	if err != nil {
@@ -45,7 +45,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	b := backupRun{p: p, cmd: cmd, file: file}
 	err = withStore(ctx, c, app.ForReading, b.run)
-	if errors.Is(err, bbolt.ErrPending) { // opened for writing, it has all plants in the database
+	if errors.Is(err, bbolt.ErrPending) { // opening for writing moves the journal into the database
 		err = withStore(ctx, c, app.ForWriting, b.run)
 	}
 	return err
@@ -62,17 +62,17 @@ func (b backupRun) run(ctx context.Context, store app.Plants) error {
 	plants, size, err := writeBackup(ctx, b.file, store)
 	if err != nil {
 		return damaged(b.p, fmt.Errorf("backup to %s: %w", b.file, adviseDestination(err)),
-			"the database is corrupt, the copy was deleted: stop the server and "+mend)
+			"the database is corrupt, the copy was deleted: stop the server and "+remedy)
 	}
 	return report(b.p.Stdout, b.cmd, struct {
 		File   string `json:"file"`
 		Plants int64  `json:"plants"`
 		Bytes  int64  `json:"bytes"`
-	}{b.file, plants, size}, "%s in %s, checked, %d bytes", counted(plants, "plant is", "plants are"), b.file, size)
+	}{b.file, plants, size}, "%s in %s, verified, %d bytes", counted(plants, "plant is", "plants are"), b.file, size)
 }
 
-// writeBackup writes a copy of the store to the file path, if it is intact, and returns
-// how many plants are in it, and its size in bytes.
+// writeBackup writes a verified copy of the store to the file path. It returns the number
+// of plants and the size in bytes.
 func writeBackup(ctx context.Context, path string, store app.Plants) (plants, size int64, err error) {
 	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) error {
 		if err := store.Snapshot(ctx, file); err != nil {

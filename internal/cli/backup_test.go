@@ -79,9 +79,9 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 	onBoth(t, func(t *testing.T) {
 		for _, command := range [][]string{{"backup"}, {"plants", "export"}} {
 			for file, want := range map[string]string{ //nolint:gosec // names of files
-				"other.db":        "other.db is the database of a store, as other.db.mark beside it shows: name another file",
-				"link.db":         "link.db is the database of a store, as other.db.mark beside it shows: name another file",
-				"kept.db":         "kept.db is the database of a store, as kept.db.journal beside it shows: name another file",
+				"other.db":        "other.db is the database of a store, as other.db.mark next to it shows: name another file",
+				"link.db":         "link.db is the database of a store, as other.db.mark next to it shows: name another file",
+				"kept.db":         "kept.db is the database of a store, as kept.db.journal next to it shows: name another file",
 				"kept.db.journal": "kept.db.journal is the journal of a store: name another file",
 				"open.db":         "open.db is locked by another process: name another file",
 				"other.db.mark":   "other.db.mark is the watermark of a store: name another file",

@@ -55,7 +55,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 		return err
 	}
 	if !report.Whole() {
-		return fmt.Errorf("%s is corrupt: "+mend, app.DataPlace(c))
+		return fmt.Errorf("%s is corrupt: "+remedy, app.DataPlace(c))
 	}
 	return nil
 }

@@ -1,5 +1,6 @@
-// Package cli is the command line of the program, one file a command: a command parses
-// its arguments, calls, and prints. The server itself is put together by internal/app.
+// Package cli implements the command line of the program, with a file for each command. A
+// command parses its arguments, calls another package, and prints the result. Package app
+// composes the server.
 package cli
 
 import (
@@ -13,10 +14,10 @@ import (
 )
 
 // Main runs the program and returns its exit code: 0 done, 1 failed, or check found
-// damage, 2 misused, 3 stopped by damage or bad lines.
+// corruption, 2 misused, 3 corruption or bad lines.
 //
-// The command ends within a second of SIGTERM or SIGINT, whatever it waits for. Only
-// a server that has started may take longer, as SHUTDOWN_TIMEOUT says.
+// Commands end within a second of SIGTERM or SIGINT, whatever they wait for. Only a
+// running server may take longer, up to SHUTDOWN_TIMEOUT.
 func Main(ctx context.Context, p Process) int {
 	p.Stdout, p.Stderr = printableOutput(p)
 	ctx, stop := untilSignal(ctx)
@@ -27,7 +28,7 @@ func Main(ctx context.Context, p Process) int {
 		return exitOK
 	}
 	printError(ctx, p.Stderr, err)
-	// The library's own kind is for help on what does not exist.
+	// cli.ExitCoder is the library's error for help on an unknown command.
 	switch {
 	case errors.As(err, new(*misuseError)), errors.As(err, new(*config.InvalidError)), errors.As(err, new(cli.ExitCoder)), errors.Is(err, storage.ErrURL):
 		return exitMisuse
@@ -37,7 +38,7 @@ func Main(ctx context.Context, p Process) int {
 	return exitFailure
 }
 
-// newRoot returns the command that all others hang below.
+// newRoot returns the root command.
 func newRoot(p *Process) *cli.Command {
 	root := &cli.Command{
 		Name:  "plantstore",
@@ -48,7 +49,7 @@ func newRoot(p *Process) *cli.Command {
 			"Options come from flags, the environment, or the file .env in the working directory, in this\n" +
 			"order. Exit codes: 0 done, 1 failed, or check found corruption, 2 misused, 3 corruption (backup,\n" +
 			"restore, compact, plants) or bad lines (import, serve --seed).",
-		HideHelpCommand: true, // newHelp takes its place
+		HideHelpCommand: true, // replaced by newHelp
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "version", Usage: "print the version", Local: true, HideDefault: true},
 		},
@@ -67,14 +68,14 @@ func newRoot(p *Process) *cli.Command {
 		ConfigureShellCompletionCommand: describeCompletion,
 		Writer:                          p.Stdout,
 		ErrWriter:                       p.Stderr,
-		ExitErrHandler:                  func(context.Context, *cli.Command, error) {}, // Main does it
+		ExitErrHandler:                  func(context.Context, *cli.Command, error) {}, // Main prints errors
 	}
 	prepare(root)
 	return root
 }
 
-// prepare gives a command, and those below it, our own words for wrong flags
-// and our own layout of the help.
+// prepare sets the messages for invalid flags and the layout of the help, for a command and
+// its subcommands.
 func prepare(cmd *cli.Command) {
 	_ = cmd.Walk(func(cmd *cli.Command) error { // the function never fails
 		cmd.OnUsageError = usageError
@@ -87,7 +88,7 @@ func prepare(cmd *cli.Command) {
 	})
 }
 
-// describeCompletion gives the library's completion command a place in the help.
+// describeCompletion shows the library's completion command in the help.
 func describeCompletion(cmd *cli.Command) {
 	cmd.Hidden = false
 	cmd.Usage = "print a completion script for bash, zsh, fish or pwsh"

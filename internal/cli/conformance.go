@@ -90,7 +90,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 		return err
 	}
 	report, err := conformance.Run(ctx, options)
-	if ctx.Err() != nil { // the cases that were cut off would count as failed
+	if ctx.Err() != nil { // interrupted cases would count as failed
 		return ctx.Err()
 	}
 	if err != nil {
@@ -105,18 +105,18 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 	return nil
 }
 
-// The ways to give conformance a token.
+// The names of flags and the environment variable for the token of conformance.
 const (
 	flagToken     = "token"
 	flagTokenFile = "token-file"
 	envToken      = "TOKEN"
 )
 
-// maxToken bounds the file of a token, in bytes.
+// maxToken is the maximum size of a token file in bytes.
 const maxToken = 1 << 20
 
-// tokenFor returns the token for the server, from a flag, a file or the environment. It
-// is empty if there is none.
+// tokenFor returns the token for the server from a flag, a file or the environment; empty:
+// none.
 func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 	text, file := cmd.String(flagToken), cmd.String(flagTokenFile)
 	switch {
@@ -136,7 +136,7 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 	return text, nil
 }
 
-// addSigner adds to the options what signs odd tokens, if that is given.
+// addSigner sets the secret or key that signs special tokens, if it is given.
 func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error {
 	secretFile, keyFile := cmd.String("secret-file"), cmd.String(flagKey)
 	switch {
@@ -159,11 +159,11 @@ func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error
 	return nil
 }
 
-// trusting returns what speaks TLS with servers whose authority is in a file, or nil
-// if none is named.
+// trusting returns a TLS configuration that trusts the authorities in a file, or nil if no
+// file is given.
 func trusting(file string) (*tls.Config, error) {
 	if file == "" {
-		return nil, nil //nolint:nilnil // so says the comment
+		return nil, nil //nolint:nilnil // documented
 	}
 	text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -176,7 +176,7 @@ func trusting(file string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
 }
 
-// reportWriter returns what writes a report in that format.
+// reportWriter returns the function that writes a report in a format.
 func reportWriter(format string) (func(conformance.Report, io.Writer) error, error) {
 	switch format {
 	case "text":

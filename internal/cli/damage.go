@@ -13,11 +13,11 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// mend is what can be done about a damaged database.
-const mend = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
+// remedy is the advice for a corrupt database.
+const remedy = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
 
-// damaged returns err, or, if it is about damage, prints the findings and returns
-// one of exit code 3 that says what that means.
+// damaged returns err. If it is about corruption, damaged prints the findings and returns
+// an error with this message and exit code 3 instead.
 func damaged(p *Process, err error, format string, args ...any) error {
 	var damage *bbolt.DamageError
 	if !errors.As(err, &damage) {
@@ -46,7 +46,7 @@ func writeFindings(w io.Writer, report storage.Report) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s whole, %s\n", counted(report.Plants, "plant is", "plants are"),
+	_, err := fmt.Fprintf(w, "%s intact, %s\n", counted(report.Plants, "plant is", "plants are"),
 		counted(int64(len(report.Damage))+report.More, "finding", "findings"))
 	return err
 }

@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// standardStream is the name of a file that means stdin or stdout.
+	// standardStream is the file name for stdin or stdout.
 	standardStream = "-"
-	// filePerm is the mode of the files that commands create: who may read the
-	// database may read them.
+	// filePerm is the mode of created files, as of the database.
 	filePerm = 0o600
 )
 
-// checkDestination refuses to write to a file of this or any other store, or to one that
-// a server with this configuration uses.
+// checkDestination rejects a file of this or another store, or one that a server with this
+// configuration uses.
 func checkDestination(file string, c *config.Config) error {
 	if what := app.UsedAs(c, file); what != "" {
 		return misuse("%s is %s: name another file", file, what)
@@ -29,18 +28,18 @@ func checkDestination(file string, c *config.Config) error {
 	return nil
 }
 
-// adviseDestination adds to the error of a file that a command writes how to fix it.
+// adviseDestination adds a remedy to an error of a written file.
 func adviseDestination(err error) error { return app.Advise(err, "create its directory first", "") }
 
-// inAFile refuses what only works on a store that is in a file.
+// inAFile requires a store in a file.
 func inAFile(c *config.Config) error {
 	if c.Storage.Path == "" {
-		return misuse("the plants are not in a file, but in %s: use its own tools for copies", c.Storage.Scheme)
+		return misuse("the plants are not in a file but in %s: use its own tools for copies", c.Storage.Scheme)
 	}
 	return nil
 }
 
-// reason returns why a file cannot be used, without its name.
+// reason returns an error of a file without its name.
 func reason(err error) error {
 	if failure := new(fs.PathError); errors.As(err, &failure) {
 		return failure.Err

@@ -11,8 +11,8 @@ import (
 	"plantstore/internal/app"
 )
 
-// ephemeral makes the temporary folder of --ephemeral, if that is given, and sets
-// the storage URL to a file in it. It returns what removes the folder.
+// ephemeral creates the temporary directory of --ephemeral, if it is given, and sets the
+// storage URL to a file in it. remove removes the directory.
 func ephemeral(p *Process, cmd *cli.Command) (remove func() error, err error) {
 	if !cmd.Bool(flagEphemeral) {
 		return func() error { return nil }, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// A misuseError is about a command line or a configuration that makes no sense.
+// A misuseError is returned for an invalid command line or configuration.
 type misuseError struct {
 	cause error
 	hints []string // lines to print after the cause
@@ -23,16 +23,15 @@ func misuse(format string, args ...any) error {
 	return &misuseError{cause: fmt.Errorf(format, args...)}
 }
 
-// misuseBy is a misuse with the words of err, in a line for each error that it joins.
+// misuseBy returns err as a misuse. Each joined error is printed on its own line.
 func misuseBy(err error) error { return &misuseError{cause: err} }
 
-// misuseOf is a misuse of that command: it points to the help.
+// misuseOf returns a misuse of a command, with a hint at its help.
 func misuseOf(cmd *cli.Command, format string, args ...any) error {
 	return &misuseError{cause: fmt.Errorf(format, args...), hints: []string{"see: " + cmd.FullName() + " --help"}}
 }
 
-// A findingsError says that damage or bad lines kept a command from what it was
-// asked for. Of check they are what it was asked for.
+// A findingsError is returned by commands other than check for corruption or bad lines.
 type findingsError struct{ message string }
 
 func (e *findingsError) Error() string { return e.message }

@@ -8,8 +8,8 @@ import (
 	"plantstore/internal/config"
 )
 
-// optionFlags returns flags for the options with these names in the
-// environment, or for all options if there are none.
+// optionFlags returns the flags of options, by their names in the environment; none: all
+// options.
 func optionFlags(envs ...string) []cli.Flag {
 	var flags []cli.Flag
 	for _, o := range config.Options() {
@@ -20,8 +20,8 @@ func optionFlags(envs ...string) []cli.Flag {
 	return flags
 }
 
-// optionFlag returns the flag of an option. Package config checks its value, so
-// that it can report it together with those of other sources.
+// optionFlag returns the flag of an option. Package config checks its value together with
+// those of other sources.
 func optionFlag(o config.Option) cli.Flag {
 	shown := cli.NewValueSourceChain(envName(o.Env))
 	if o.Bool {
@@ -32,7 +32,7 @@ func optionFlag(o config.Option) cli.Flag {
 	}
 }
 
-// A switchValue is the value of a flag that means true if none follows it.
+// A switchValue is the value of a flag that needs none; then it is true.
 type switchValue string
 
 // Set implements [cli.Value].
@@ -44,14 +44,14 @@ func (v *switchValue) Get() any { return string(*v) }
 // String implements [cli.Value].
 func (v *switchValue) String() string { return string(*v) }
 
-// IsBoolFlag tells the library that the flag needs no value.
+// IsBoolFlag reports to the library that the flag needs no value.
 func (v *switchValue) IsBoolFlag() bool { return true }
 
-// An envName shows the name in the environment in the help of a flag. The value
-// itself comes from package config, which knows more sources and all checks.
+// An envName shows the name of an environment variable in the help of a flag. Package
+// config reads its value.
 type envName string
 
-// Lookup implements [cli.ValueSource]: it finds nothing.
+// Lookup implements [cli.ValueSource]. It returns no value.
 func (envName) Lookup() (string, bool) { return "", false }
 
 // IsFromEnv implements [cli.EnvValueSource].
@@ -66,20 +66,20 @@ func (n envName) String() string { return string(n) }
 // GoString implements [fmt.GoStringer].
 func (n envName) GoString() string { return string(n) }
 
-// storageOptions are the options that say where the plants are.
+// storageOptions returns the options for the location of the plants.
 func storageOptions() []string { return []string{"STORAGE_URL", "STORAGE_URL_FILE"} }
 
-// jsonFlag is that of the commands whose result a program may want to read.
+// jsonFlag returns the flag for results as JSON.
 func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print the result as JSON", HideDefault: true}
 }
 
-// formatFlag is that of the commands that print plants.
+// formatFlag returns the flag of commands that print plants.
 func formatFlag() cli.Flag {
 	return &cli.StringFlag{Name: "format", Usage: "`format` of the output: table, jsonl or csv (default: table on a terminal, else jsonl)"}
 }
 
-// quietFlag is that of the commands that take a while.
+// quietFlag returns the flag of commands that may take long.
 func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Usage: "print errors only", HideDefault: true}
 }
@@ -87,7 +87,7 @@ func quietFlag() cli.Flag {
 // flagSafe is the flag for CSV that spreadsheets open.
 const flagSafe = "spreadsheet-safe"
 
-// safeFlag is the flag of the commands that write CSV.
+// safeFlag returns the flag of commands that write CSV.
 func safeFlag() cli.Flag {
 	return &cli.BoolFlag{Name: flagSafe, Usage: "in CSV, quote names and tags that spreadsheets interpret as formulas", HideDefault: true}
 }

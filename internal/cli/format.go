@@ -9,7 +9,7 @@ import (
 	"plantstore/internal/printable"
 )
 
-// fileFormat returns the format that --format names, or that of the file.
+// fileFormat returns the format of --format, or else by the file name.
 func fileFormat(cmd *cli.Command, file string) (plantio.Format, error) {
 	if !cmd.IsSet("format") {
 		return plantio.FormatOf(file), nil
@@ -21,8 +21,8 @@ func fileFormat(cmd *cli.Command, file string) (plantio.Format, error) {
 	return format, nil
 }
 
-// safeFormat returns format, for spreadsheets if the flag says so. It refuses the flag
-// with another format than CSV.
+// safeFormat returns format, or with --spreadsheet-safe its variant for spreadsheets, which
+// requires CSV.
 func safeFormat(cmd *cli.Command, format plantio.Format) (plantio.Format, error) {
 	switch {
 	case !cmd.Bool(flagSafe):
@@ -33,7 +33,7 @@ func safeFormat(cmd *cli.Command, format plantio.Format) (plantio.Format, error)
 	return plantio.SafeCSV, nil
 }
 
-// plantWriter returns what writes plants to w in the format that the flags name.
+// plantWriter returns a writer of plants to w in the format of the flags.
 func plantWriter(w io.Writer, cmd *cli.Command) (plantio.Writer, error) {
 	name := cmd.String("format")
 	if cmd.Bool(flagSafe) && name != "csv" {

@@ -28,13 +28,13 @@ func newGet(p *Process) *cli.Command {
 	}
 }
 
-// oneID refuses arguments that are not one id.
+// oneID requires one id as argument.
 func oneID(ctx context.Context, cmd *cli.Command) error {
 	if err := oneArgument(ctx, cmd); err != nil {
 		return err
 	}
 	if _, err := strconv.ParseInt(cmd.Args().First(), 10, 64); err != nil {
-		return misuseOf(cmd, "%q is no id: must be an integer of 64 bits", cmd.Args().First())
+		return misuseOf(cmd, "%q is not an id: must be an integer of 64 bits", cmd.Args().First())
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 
 const helpName = "help"
 
-// newHelp takes the place of the library's command, which hangs itself below
-// every other one.
+// newHelp returns a replacement of the library's command, which would be a subcommand of
+// every command.
 func newHelp() *cli.Command {
 	return &cli.Command{
 		Name:  helpName,
@@ -37,8 +37,8 @@ func newHelp() *cli.Command {
 	}
 }
 
-// describeFlag returns the help of a flag: one line with its name, its default
-// and its name in the environment, and one line on what it is for.
+// describeFlag returns the help of a flag: a line with its name, default and environment
+// variable, and a line with its usage.
 func describeFlag(flag cli.Flag) string {
 	names, rest, _ := strings.Cut(cli.FlagStringer(flag), "\t")
 	described, ok := flag.(cli.DocGenerationFlag)
@@ -46,7 +46,7 @@ func describeFlag(flag cli.Flag) string {
 		return names
 	}
 	usage := strings.ReplaceAll(described.GetUsage(), "`", "")
-	if usage == described.GetUsage() { // it names no value: it needs none
+	if usage == described.GetUsage() { // without a value
 		names = "--" + flag.Names()[0]
 	}
 	return names + strings.TrimPrefix(rest, usage) + "\n" + usage

@@ -62,12 +62,12 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if conflicts != "error" && conflicts != "skip" {
 		return misuse("--on-conflict: %q: must be error or skip", conflicts)
 	}
-	for _, file := range cmd.Args().Slice() { // all mistakes before any work
+	for _, file := range cmd.Args().Slice() { // report all mistakes first
 		if _, err := fileFormat(cmd, file); err != nil {
 			return err
 		}
 		if _, err := os.Stat(file); err != nil && file != standardStream {
-			return unopened(file, err)
+			return openError(file, err)
 		}
 	}
 	c, err := loadConfig(p, cmd)
@@ -85,7 +85,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
 	})
 }
 
-// dryRun only reads the store, if there is one.
+// dryRun imports into a simulation over the store, if it exists.
 func (i *importer) dryRun(ctx context.Context, c *config.Config) error {
 	err := withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
 		i.options.Create = store.DryRun
@@ -117,16 +117,16 @@ func (i *importer) importAll(ctx context.Context) error {
 	return err
 }
 
-// leftOut says that there were bad lines, and what to do about them.
+// leftOut returns the error for skipped bad lines, with a remedy.
 func (i *importer) leftOut() error {
 	return findings("%s left out: %s", counted(i.sum.Bad, "bad line was", "bad lines were"), i.remedy("fix and import them again"))
 }
 
-// remedy says what helps against the bad lines: mend against those that break the rules.
-func (i *importer) remedy(mend string) string {
+// remedy returns what to do about the bad lines; invalid is for those that break the rules.
+func (i *importer) remedy(invalid string) string {
 	var ways []string
 	if i.sum.Bad > i.sum.Conflicts+i.sum.Damaged {
-		ways = append(ways, mend)
+		ways = append(ways, invalid)
 	}
 	switch i.sum.Conflicts {
 	case 0:
@@ -149,7 +149,7 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	}
 	in, size, err := i.open(name)
 	if err != nil {
-		return unopened(name, err)
+		return openError(name, err)
 	}
 	defer in.Close()
 	bar := newProgress(i.p, i.cmd, size)
@@ -162,15 +162,15 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	if err == nil {
 		return nil
 	}
-	advice := i.goOn(err)
+	advice := i.continuation(err)
 	if errors.As(err, new(*plantio.ReadError)) {
 		err = reason(err)
 	}
 	return fmt.Errorf("import %s: %w; %s stored%s", name, err, counted(i.sum.Created, "plant was", "plants were"), advice)
 }
 
-// goOn says how to go on with an import that err has ended.
-func (i *importer) goOn(err error) string {
+// continuation returns how to continue an import that failed with err.
+func (i *importer) continuation(err error) string {
 	const again = "run the import again to continue"
 	read := errors.As(err, new(*plantio.ReadError))
 	switch {
@@ -179,7 +179,7 @@ func (i *importer) goOn(err error) string {
 	case read:
 		return ": fix the file, and import it again"
 	case errors.Is(err, storage.ErrAuditLog), errors.Is(err, storage.ErrUnrecorded):
-		return ": make room for the audit log (AUDIT_LOG), or name another one to the server, and " + again
+		return ": make room for the audit log (AUDIT_LOG), or give the server another one, and " + again
 	case errors.Is(err, storage.ErrNoSpace):
 		return ": make room for the database, and " + again
 	case i.remote && !errors.Is(err, context.Canceled):
@@ -188,7 +188,7 @@ func (i *importer) goOn(err error) string {
 	return ": " + again
 }
 
-// open opens a file and returns its size, or -1 if that is not known.
+// open opens a file and returns its size, or -1 if it is unknown.
 func (i *importer) open(name string) (in io.ReadCloser, size int64, err error) {
 	if name == standardStream {
 		return io.NopCloser(i.p.Stdin), -1, nil
@@ -199,12 +199,12 @@ func (i *importer) open(name string) (in io.ReadCloser, size int64, err error) {
 	}
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return file, -1, nil //nolint:nilerr // it can be read all the same
+		return file, -1, nil //nolint:nilerr // it may be readable
 	}
 	return file, info.Size(), nil
 }
 
-// reportLine reports a bad line: on stdout for programs, else on stderr.
+// reportLine prints a bad line: on stdout with --json, else on stderr.
 func (i *importer) reportLine(file string, bad *plantio.LineError) error {
 	if !i.cmd.Bool("json") {
 		fmt.Fprintf(i.p.Stderr, "%s:%d: %s\n", printable.Line(file), bad.Line, printable.Line(bad.Reason))
@@ -217,7 +217,7 @@ func (i *importer) reportLine(file string, bad *plantio.LineError) error {
 	}{file, bad.Line, bad.Reason}, "")
 }
 
-// unopened is the error of a file that cannot be imported at all.
-func unopened(name string, err error) error {
+// openError returns the error for a file that cannot be opened.
+func openError(name string, err error) error {
 	return fmt.Errorf("import %s: %w", name, app.AdviseRead(reason(err), "name a file of plants, JSON Lines or CSV, or - for stdin"))
 }

@@ -95,8 +95,8 @@ func TestServeWithPublicKeys(t *testing.T) {
 		strings.TrimSpace(stranger.stdout):                    false,
 		token(t, []string{"JWT_SECRET=" + secret}):            false,
 	})
-	checkFailure(t, run(t, environ, "token"), 1, "there is no secret to sign with: this server takes only tokens that are signed with a private key, "+
-		"by JWT_PUBLIC_KEYS and JWT_JWKS_URL: plantstore token --key FILE, or get one from the issuer")
+	checkFailure(t, run(t, environ, "token"), 1, "there is no secret to sign with: this server accepts only tokens that are signed with a private key "+
+		"(JWT_PUBLIC_KEYS, JWT_JWKS_URL): plantstore token --key FILE, or get one from the issuer")
 	checkFailure(t, run(t, nil, "token"), 1, "the server that runs on data/plants.db has no secret next to it, so none was generated: "+
 		"if it takes only tokens that are signed with a private key, plantstore token --key FILE; "+
 		"else give JWT_SECRET or JWT_SECRET_FILE as to the server, or, if the file was removed while it runs, put it back")

@@ -14,25 +14,25 @@ import (
 	"plantstore/internal/secretfile"
 )
 
-// loadConfig reads the configuration for a command, and reports on stderr the files with
-// secrets that other users can read, unless it is to be quiet.
+// loadConfig reads the configuration for a command. Without --quiet it prints a warning for
+// each file with a secret that other users can read.
 func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	report := reportOnStderr(p)
 	if cmd.Bool("quiet") {
 		report = nil
 	}
-	return loadConfigAnd(p, cmd, report)
+	return loadConfigWith(p, cmd, report)
 }
 
-// reportOnStderr returns what reports a file with a secret that other users can read.
+// reportOnStderr returns a report that prints a warning once for each file.
 func reportOnStderr(p *Process) secretfile.Report {
 	return secretfile.Once(func(e secretfile.Exposure) {
 		fmt.Fprintln(p.Stderr, "plantstore: warning:", e)
 	})
 }
 
-// loadConfigAnd is loadConfig with another report.
-func loadConfigAnd(p *Process, cmd *cli.Command, report secretfile.Report) (*config.Config, error) {
+// loadConfigWith is loadConfig with another report.
+func loadConfigWith(p *Process, cmd *cli.Command, report secretfile.Report) (*config.Config, error) {
 	dotenv, err := readDotenv(report)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func loadConfigAnd(p *Process, cmd *cli.Command, report secretfile.Report) (*con
 	}
 	if c.StorageURLFile != "" {
 		if !slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "storage-url" }) {
-			return c, nil // it has nothing to do with the store
+			return c, nil // the command does not use the store
 		}
 		if err := readStorageURL(c, report); err != nil {
 			return nil, err
@@ -68,7 +68,7 @@ func readStorageURL(c *config.Config, report secretfile.Report) error {
 	return nil
 }
 
-// readDotenv returns the values in .env, if there is one.
+// readDotenv returns the values in .env, if it exists.
 func readDotenv(report secretfile.Report) (map[string]string, error) {
 	dotenv, err := config.ReadDotenv(".env", report)
 	switch {
@@ -83,11 +83,11 @@ func readDotenv(report secretfile.Report) (map[string]string, error) {
 	return dotenv, nil
 }
 
-// loadServerConfig reads the configuration for a command that runs a server by it, or
-// shows it. It reports nothing, but leaves that to the command.
+// loadServerConfig reads the configuration for a command that runs a server or prints its
+// configuration. The command reports the exposed files.
 func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	var exposed []secretfile.Exposure
-	c, err := loadConfigAnd(p, cmd, func(e secretfile.Exposure) { exposed = append(exposed, e) })
+	c, err := loadConfigWith(p, cmd, func(e secretfile.Exposure) { exposed = append(exposed, e) })
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	return c, nil
 }
 
-// absolute returns the path in full, if the folder it is relative to can be told.
+// absolute returns the absolute path, or path if the working directory is unknown.
 func absolute(path string) string {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -107,9 +107,8 @@ func absolute(path string) string {
 	return full
 }
 
-// givenFlags returns the values of the flags that were given, by the names of
-// the options in the environment. It refuses a flag as value of another one: the
-// value was left out, or a shell variable empty.
+// givenFlags returns the values of the given flags by [config.Option.Env]. It rejects a flag
+// as the value of another one: the value is missing, or a shell variable is empty.
 func givenFlags(cmd *cli.Command) (map[string]string, error) {
 	given := make(map[string]string)
 	for _, o := range config.Options() {

@@ -9,9 +9,8 @@ import (
 	"plantstore/internal/printable"
 )
 
-// printableOutput returns the stdout and stderr of a process without anything in them
-// that a terminal acts on. Stdout stays as it is if it is a file or a pipe: programs
-// read it. Stderr is for people and for logs, whatever it is.
+// printableOutput returns the stdout and stderr of a process with terminal control sequences
+// escaped. In a file or pipe, stdout is exact, since programs read it.
 func printableOutput(p Process) (stdout, stderr io.Writer) {
 	stdout, stderr = p.Stdout, printable.NewWriter(p.Stderr)
 	if printable.IsTerminal(stdout) {
@@ -21,37 +20,37 @@ func printableOutput(p Process) (stdout, stderr io.Writer) {
 }
 
 const (
-	// errorPatience is how long an error may take to be printed: nobody may be reading.
-	errorPatience = 2 * time.Second
-	// lastPatience is the same after a signal.
-	lastPatience = 200 * time.Millisecond
+	// errorTimeout limits the time for printing an error: the reader of stderr may hang.
+	errorTimeout = 2 * time.Second
+	// signalTimeout is errorTimeout after a signal.
+	signalTimeout = 200 * time.Millisecond
 )
 
-// printError prints the error that has ended the program, if stderr accepts it in time.
+// printError prints the final error, if stderr accepts it in time.
 func printError(ctx context.Context, stderr io.Writer, err error) {
 	var text strings.Builder
 	for _, line := range messageLines(err) {
-		text.WriteString("plantstore: " + printable.Line(inWords(ctx, line)) + "\n")
+		text.WriteString("plantstore: " + printable.Line(withoutCause(ctx, line)) + "\n")
 	}
-	patience := errorPatience
+	timeout := errorTimeout
 	if ctx.Err() != nil {
-		patience = lastPatience
+		timeout = signalTimeout
 	}
 	printed := make(chan struct{})
 	go func() {
 		defer close(printed)
 		_, _ = io.WriteString(stderr, text.String()) // best effort
 	}()
-	enough := time.NewTimer(patience)
-	defer enough.Stop()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
 	select {
 	case <-printed:
-	case <-enough.C:
+	case <-timer.C:
 	}
 }
 
-// inWords returns a line of an error without the library's words for a signal.
-func inWords(ctx context.Context, line string) string {
+// withoutCause returns a line of an error with "interrupted" for the causes of ctx.
+func withoutCause(ctx context.Context, line string) string {
 	if ctx.Err() == nil {
 		return line
 	}
@@ -59,9 +58,8 @@ func inWords(ctx context.Context, line string) string {
 	return strings.NewReplacer(context.Cause(ctx).Error(), interrupted, context.Canceled.Error(), interrupted).Replace(line)
 }
 
-// messageLines returns the lines in which an error is printed: one for each error
-// that was joined. Line ends elsewhere are not ours, but in a name or in what a peer
-// has sent.
+// messageLines returns the lines of an error: one for each joined error. Other line ends
+// come from names or peers and do not separate lines.
 func messageLines(err error) []string {
 	if misused, ok := err.(*misuseError); ok { //nolint:errorlint // a wrapped one is part of a line
 		return append(messageLines(misused.cause), misused.hints...)
@@ -74,7 +72,7 @@ func messageLines(err error) []string {
 	for _, e := range joined.Unwrap() {
 		texts, lines = append(texts, e.Error()), append(lines, messageLines(e)...)
 	}
-	if strings.Join(texts, "\n") != err.Error() { // it is a sentence of ours about them
+	if strings.Join(texts, "\n") != err.Error() { // a message that wraps them
 		return []string{err.Error()}
 	}
 	return lines

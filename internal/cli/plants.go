@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// newPlants returns the command above those that show and move plants.
+// newPlants returns the parent of the commands for plants.
 func newPlants(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "plants",

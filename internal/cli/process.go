@@ -9,13 +9,13 @@ import (
 // The exit codes.
 const (
 	exitOK       = 0
-	exitFailure  = 1 // the program could not do what it was asked for
-	exitMisuse   = 2 // it was asked for something that does not exist
-	exitFindings = 3 // what it was asked to read, copy, compact or import is damaged, or has bad lines
+	exitFailure  = 1 // failure, or check found corruption
+	exitMisuse   = 2 // invalid command line or configuration
+	exitFindings = 3 // corruption or bad lines
 )
 
-// A Process is what the program gets from its surroundings. Files are looked
-// for in the working folder.
+// A Process holds the inputs and outputs of the program. Paths are relative to the working
+// directory.
 type Process struct {
 	Args    []string // as in [os.Args]
 	Environ []string // as from [os.Environ]
@@ -24,7 +24,7 @@ type Process struct {
 	Stderr  io.Writer
 	Version Version
 
-	// shutdown bounds how long the command may take to end after a signal.
+	// shutdown limits the time to end after a signal.
 	shutdown *shutdown
 }
 
@@ -39,7 +39,7 @@ func (p *Process) environ() map[string]string {
 	return values
 }
 
-// A Version says which program this is.
+// A Version is the version of the program.
 type Version struct {
 	Release  string // such as v1.0.0, or "devel"
 	Revision string // of the source, or empty

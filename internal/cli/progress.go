@@ -10,14 +10,14 @@ import (
 	"plantstore/internal/printable"
 )
 
-// A progress shows how far a command is, on stderr if that is a terminal. On a nil
-// progress the methods do nothing.
+// A progress shows the progress of a command on stderr. The methods do nothing on a nil
+// progress.
 type progress struct {
 	bar *progressbar.ProgressBar
 }
 
-// newProgress returns the progress of a command that has size bytes to do, or an
-// unknown number of plants if size is negative.
+// newProgress returns the progress of a command that reads size bytes, or an unknown number
+// of plants if size is negative. It is nil if stderr is not a terminal.
 func newProgress(p *Process, cmd *cli.Command, size int64) *progress {
 	if cmd.Bool("quiet") || !printable.IsTerminal(p.Stderr) {
 		return nil
@@ -38,21 +38,21 @@ func newProgress(p *Process, cmd *cli.Command, size int64) *progress {
 	return &progress{progressbar.NewOptions64(size, options...)}
 }
 
-// set says how many plants are done.
+// set shows the number of plants done.
 func (p *progress) set(plants int64) {
 	if p != nil {
-		_ = p.bar.Set64(plants) // a progress that cannot be shown is no loss
+		_ = p.bar.Set64(plants) // best effort
 	}
 }
 
-// describe says how many plants are done, beside the bytes.
+// describe shows the number of plants done next to the bytes.
 func (p *progress) describe(plants int64) {
 	if p != nil {
 		p.bar.Describe(counted(plants, "plant", "plants"))
 	}
 }
 
-// reader returns in, of which what is read is progress.
+// reader returns in. Bytes read from it are shown.
 func (p *progress) reader(in io.Reader) io.Reader {
 	if p == nil {
 		return in
@@ -60,7 +60,7 @@ func (p *progress) reader(in io.Reader) io.Reader {
 	return &progressReader{in, p}
 }
 
-// A progressReader is a reader whose progress is shown.
+// A progressReader shows the bytes that are read.
 type progressReader struct {
 	io.Reader
 
@@ -70,11 +70,11 @@ type progressReader struct {
 // Read implements [io.Reader].
 func (r *progressReader) Read(b []byte) (int, error) {
 	n, err := r.Reader.Read(b)
-	_ = r.progress.bar.Add(n) // a file may be longer than it was
+	_ = r.progress.bar.Add(n) // fails if the file has grown
 	return n, err
 }
 
-// close takes the progress off the terminal.
+// close removes the progress from the terminal.
 func (p *progress) close() {
 	if p != nil {
 		_ = p.bar.Clear()

@@ -10,8 +10,8 @@ import (
 	"plantstore/internal/printable"
 )
 
-// report prints the result of a command: value as JSON if --json is given, else
-// a line for people, unless they want --quiet.
+// report prints the result of a command: value as JSON with --json, nothing with --quiet,
+// otherwise a line for people.
 func report(w io.Writer, cmd *cli.Command, value any, format string, args ...any) error {
 	if cmd.Bool("json") {
 		line, err := json.Marshal(value)
@@ -26,7 +26,7 @@ func report(w io.Writer, cmd *cli.Command, value any, format string, args ...any
 	return writeLine(w, "%s", printable.Line(fmt.Sprintf(format, args...)))
 }
 
-// counted returns a number and what it is of, or is, in one of two forms.
+// counted returns a number with the singular or plural that follows it.
 func counted(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -12,8 +12,8 @@ import (
 	"plantstore/internal/plantio"
 )
 
-// The flags of serve for workshops and tests of clients. They are not options of the
-// configuration, since the other commands have no use for them.
+// The flags of serve for demonstrations and client tests. They are not options of the
+// configuration, since they concern no other command.
 const (
 	flagEphemeral = "ephemeral"
 	flagSeed      = "seed"
@@ -26,7 +26,7 @@ func seedFlags() []cli.Flag {
 	}
 }
 
-// seed imports the file of --seed, if that is given, before the server runs.
+// seed imports the file of --seed, if it is given.
 func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, server *app.App) error {
 	file := cmd.String(flagSeed)
 	if file == "" {

@@ -11,18 +11,17 @@ import (
 	"time"
 )
 
-// grace is how long a command may take to end after a signal.
+// grace is the time for a command to end after a signal.
 const grace = 500 * time.Millisecond
 
-// errInterrupted is the error of a command that did not end by itself after a signal.
+// errInterrupted is returned for a command that did not end after a signal.
 var errInterrupted = errors.New("interrupted")
 
-// A shutdown ends a command after a signal, even one that waits for something that
-// knows no context: the writer of a FIFO, the reader of a pipe, a person at a terminal.
-// What it leaves behind is what kill -9 would, which every command and server must
-// survive anyway, but for what cleanUp removes.
+// A shutdown ends a command after a signal, even if it waits for something that ignores
+// contexts: the writer of a FIFO, the reader of a pipe, a person at a terminal. Apart from
+// the cleanups, the effect is that of kill -9, which all commands and servers survive.
 type shutdown struct {
-	draining chan struct{} // closed when the command bounds its shutdown itself
+	draining chan struct{} // closed when the command limits its shutdown itself
 	once     sync.Once     // closes it
 
 	mu       sync.Mutex
@@ -31,8 +30,8 @@ type shutdown struct {
 
 func newShutdown() *shutdown { return &shutdown{draining: make(chan struct{})} }
 
-// bound runs a command and returns its error, or [errInterrupted] if it is still
-// running some time after ctx is done.
+// bound runs a command and returns its error, or [errInterrupted] if it does not end within
+// grace after ctx is done.
 func (s *shutdown) bound(ctx context.Context, run func() error) error {
 	result := make(chan error, 1)
 	go func() { result <- run() }()
@@ -41,23 +40,23 @@ func (s *shutdown) bound(ctx context.Context, run func() error) error {
 		return err
 	case <-ctx.Done():
 	}
-	enough := time.NewTimer(grace)
-	defer enough.Stop()
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
 	select {
 	case err := <-result:
 		return err
 	case <-s.draining:
 		return <-result
-	case <-enough.C:
+	case <-timer.C:
 		return errors.Join(errInterrupted, s.cleanUp())
 	}
 }
 
-// bySelf declares that from now on the command bounds its shutdown itself.
+// bySelf removes the time limit: the command has its own.
 func (s *shutdown) bySelf() { s.once.Do(func() { close(s.draining) }) }
 
-// onExit has remove called when the command ends, however it does. It returns what
-// calls it once at most.
+// onExit registers a cleanup for when the command is interrupted, and returns it as a
+// function that runs it at most once.
 func (s *shutdown) onExit(remove func() error) func() error {
 	once := sync.OnceValue(remove)
 	s.mu.Lock()
@@ -66,7 +65,7 @@ func (s *shutdown) onExit(remove func() error) func() error {
 	return once
 }
 
-// cleanUp calls what onExit was given, the last first.
+// cleanUp runs the registered cleanups in reverse order.
 func (s *shutdown) cleanUp() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +76,8 @@ func (s *shutdown) cleanUp() error {
 	return errors.Join(errs...)
 }
 
-// untilSignal returns a context that SIGINT or SIGTERM ends. A second one ends
-// the process.
+// untilSignal returns a context that SIGINT or SIGTERM cancels. A second signal ends the
+// process.
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)

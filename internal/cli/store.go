@@ -21,7 +21,7 @@ func withStore(ctx context.Context, c *config.Config, a app.Access, run func(con
 	defer func() { err = errors.Join(err, store.Close()) }()
 	err = run(ctx, store)
 	if errors.Is(err, storage.ErrCorrupt) {
-		return findings("%v: %s", err, mend)
+		return findings("%v: %s", err, remedy)
 	}
 	return err
 }

@@ -16,15 +16,14 @@ import (
 	"plantstore/internal/control"
 )
 
-// The flags of token that say by which private key it signs.
+// The flags for private keys.
 const (
 	flagKey = "key"
 	flagAlg = "alg"
 	flagKid = "kid"
 )
 
-// tokenOptions are the options that say which tokens a server accepts, and so
-// those with which token must be called.
+// tokenOptions returns the options that decide which tokens a server accepts.
 func tokenOptions() []string {
 	return []string{
 		"STORAGE_URL", "STORAGE_URL_FILE", "JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "JWT_JWKS_URL", "JWT_ISSUER", "JWT_AUDIENCE", "JWT_SCOPE",
@@ -79,8 +78,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 	return err
 }
 
-// signerOf returns what the token is signed with: the private key that is given, or
-// else the secret, which may be made.
+// signerOf returns the private key of --key, or else the secret, which it may generate.
 func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (auth.Signer, error) {
 	if cmd.String(flagKey) != "" {
 		return privateKey(p, cmd, c)
@@ -89,10 +87,10 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 		return nil, misuseOf(cmd, "--alg and --kid are about the key of --key, which is not given")
 	}
 	if !c.HasSecret() {
-		return nil, errors.New("there is no secret to sign with: this server takes only tokens that are signed with a private key, by JWT_PUBLIC_KEYS " +
-			"and JWT_JWKS_URL: plantstore token --key FILE, or get one from the issuer")
+		return nil, errors.New("there is no secret to sign with: this server accepts only tokens that are signed with a private key (JWT_PUBLIC_KEYS, " +
+			"JWT_JWKS_URL): plantstore token --key FILE, or get one from the issuer")
 	}
-	if err := secretOfServer(ctx, c); err != nil {
+	if err := checkServerSecret(ctx, c); err != nil {
 		return nil, err
 	}
 	secrets, made, err := app.EnsureSecrets(c, reportOnStderr(p))
@@ -100,17 +98,16 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 		return nil, err
 	}
 	if made != "" {
-		if err := tellOfSecret(p, c.Storage.Path, made); err != nil {
+		if err := printGenerated(p, c.Storage.Path, made); err != nil {
 			return nil, err
 		}
 	}
 	return secrets[0], nil
 }
 
-// secretOfServer refuses to have a secret made beside a database on which a server
-// runs. That one would have made it itself, had it not been told of other keys; or the
-// file was lost since.
-func secretOfServer(ctx context.Context, c *config.Config) error {
+// checkServerSecret returns an error if a secret would be generated while a server runs on
+// the database: the server has other keys, or its file was lost.
+func checkServerSecret(ctx context.Context, c *config.Config) error {
 	if c.JWTSecret != nil || c.JWTSecretFile != "" || c.Storage.Path == "" {
 		return nil
 	}
@@ -126,8 +123,8 @@ func secretOfServer(ctx context.Context, c *config.Config) error {
 		"else give JWT_SECRET or JWT_SECRET_FILE as to the server, or, if the file was removed while it runs, put it back", c.Storage.Path), client.Close())
 }
 
-// privateKey returns the key of --key, named as the server knows it, and says so if
-// the server does not.
+// privateKey returns the key of --key with its kid in JWT_PUBLIC_KEYS. It prints a warning if
+// it is not among them.
 func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKey, error) {
 	key, err := readKey(p, cmd)
 	if err != nil {
@@ -149,7 +146,7 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 	return key, nil
 }
 
-// readKey reads the key of --key, which signs by --alg if that is given.
+// readKey reads the key of --key for the algorithm of --alg, if it is given.
 func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
 	key, err := auth.ReadPrivateKey(cmd.String(flagKey), cmd.String(flagAlg), reportOnStderr(p))
 	switch {
@@ -161,9 +158,9 @@ func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
 	return key, nil
 }
 
-// tellOfSecret says that a secret was made: no server that runs already has it, and
-// the folder may be the wrong one.
-func tellOfSecret(p *Process, database, made string) error {
+// printGenerated prints that a secret was generated: a running server does not have it, and
+// the directory may be wrong.
+func printGenerated(p *Process, database, made string) error {
 	what := "a new secret was made in " + made
 	if _, err := os.Stat(database); err == nil {
 		what += ", next to an existing database: tokens signed with another secret are refused"

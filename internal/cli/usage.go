@@ -11,8 +11,8 @@ import (
 	"plantstore/internal/config"
 )
 
-// checkArguments refuses what follows the flags of a command that takes nothing,
-// such as a mistyped command.
+// checkArguments rejects arguments of a command without arguments, such as a misspelled
+// subcommand.
 func checkArguments(_ context.Context, cmd *cli.Command) error {
 	name := cmd.Args().First()
 	switch {
@@ -32,7 +32,7 @@ func shownArgument(text string) string {
 	return text
 }
 
-// unknownCommand is what a command gets for one below it that does not exist.
+// unknownCommand returns the error for an unknown subcommand.
 func unknownCommand(cmd *cli.Command, name string) error {
 	var names []string
 	for _, c := range cmd.Commands {
@@ -41,9 +41,9 @@ func unknownCommand(cmd *cli.Command, name string) error {
 	return misuseOf(cmd, "there is no command %q%s", shownArgument(name), config.Suggest(name, names))
 }
 
-// usageError puts into our words what the library says about a wrong flag.
+// usageError rewords the library's error about an invalid flag.
 func usageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
-	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // a flag of a mistyped command
+	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // a flag of a misspelled command
 		return unknownCommand(cmd, cmd.Args().First())
 	}
 	message := err.Error()
@@ -61,18 +61,18 @@ func usageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 	return misuseOf(cmd, "%s", message)
 }
 
-// kindOf says in words what the values of a flag are, by one of them.
+// kindOf describes the type of a flag's value.
 func kindOf(value any) string {
 	switch value.(type) {
 	case time.Duration:
 		return "a duration, such as 90s or 24h"
 	case int, int64:
-		return "a whole number of at most 64 bits"
+		return "an integer of at most 64 bits"
 	}
 	return "true or false"
 }
 
-// unknownFlag is what a flag gets that does not exist.
+// unknownFlag returns the error for an unknown flag.
 func unknownFlag(cmd *cli.Command, name string) error {
 	if name == "jwt-secret" {
 		return misuseOf(cmd, "there is no flag --jwt-secret, since others could read it off the command line; "+

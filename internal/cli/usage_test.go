@@ -29,14 +29,14 @@ func TestMisuse(t *testing.T) {
 		"plants list x":                          {`plantstore plants list takes no arguments, but got "x"`, "see: plantstore plants list --help"},
 		"plants list --limit -1 --format x":      {`--limit: -1: must not be negative`},
 		"plants list --format xml":               {`--format: "xml": must be table, jsonl or csv`},
-		"plants list --after x":                  {`--after: "x": must be a whole number of at most 64 bits`, "see: plantstore plants list --help"},
+		"plants list --after x":                  {`--after: "x": must be an integer of at most 64 bits`, "see: plantstore plants list --help"},
 		"plants get":                             {`plantstore plants get takes one argument, ID, after its flags, but got 0`, "see: plantstore plants get --help"},
 		"plants get 1 2":                         {`plantstore plants get takes one argument, ID, after its flags, but got 2`, "see: plantstore plants get --help"},
-		"plants get 9223372036854775808":         {`"9223372036854775808" is no id: must be an integer of 64 bits`, "see: plantstore plants get --help"},
+		"plants get 9223372036854775808":         {`"9223372036854775808" is not an id: must be an integer of 64 bits`, "see: plantstore plants get --help"},
 		"plants export a b":                      {`plantstore plants export takes at most one argument, [FILE], after its flags, but got 2`, "see: plantstore plants export --help"},
 		"plants export --format table":           {`--format: "table": must be jsonl or csv`},
 		"backup":                                 {`plantstore backup takes one argument, FILE, after its flags, but got 0`, "see: plantstore backup --help"},
-		"backup -":                               {`a backup is checked before it appears, and so needs a file: *`, "see: plantstore backup --help"},
+		"backup -":                               {`a backup needs a file, since it is verified before it appears*`, "see: plantstore backup --help"},
 		"serve --tls-cert c":                     {`there is no flag --tls-cert; did you mean --tls-cert-file?`, seeServe},
 		"restore a b":                            {`plantstore restore takes one argument, FILE, after its flags, but got 2`, "see: plantstore restore --help"},
 		"compact x":                              {`plantstore compact takes no arguments, but got "x"`, "see: plantstore compact --help"},
@@ -76,7 +76,7 @@ func TestMisuse(t *testing.T) {
 		"conformance --format x":                 {`--format: "x": must be text, json or junit`},
 		"conformance --fresh=x":                  {`--fresh: "x": must be true or false`, "see: plantstore conformance --help"},
 		"conformance --max-body-bytes 1M": {
-			`--max-body-bytes: "1M": must be a whole number of at most 64 bits`, "see: plantstore conformance --help",
+			`--max-body-bytes: "1M": must be an integer of at most 64 bits`, "see: plantstore conformance --help",
 		},
 	}
 	for args, want := range tests {
