@@ -27,9 +27,9 @@ func TestMemoryBound(t *testing.T) {
 		{1_000, 1 << 20, false, 654},
 		{1_000, 64 << 10, false, 617},
 		{10_000, 64 << 20, false, 4505},
-		{10_000, 1 << 20, true, 2529},
-		{1_000, 1 << 20, true, 785},
-		{10, 1 << 20, true, 602},
+		{10_000, 1 << 20, true, 2545},
+		{1_000, 1 << 20, true, 787},
+		{10, 1 << 20, true, 593},
 	} {
 		if got := memoryBound(row.connections, row.maxBodyBytes, row.tls)>>20 + journal; got != row.want {
 			t.Errorf("memoryBound(%d, %d, %v) and a journal = %d MiB, want %d", row.connections, row.maxBodyBytes, row.tls, got, row.want)
