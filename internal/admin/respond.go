@@ -1,0 +1,33 @@
+package admin
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"plantstore/models"
+)
+
+// requestID returns that of the client if it is valid, else a new one (C1.6).
+func requestID(r *http.Request) string {
+	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && models.SaneRequestID(ids[0]) {
+		return ids[0]
+	}
+	return rand.Text()
+}
+
+// fail responds with status 400 and an Error.
+func fail(w http.ResponseWriter, failure *models.Error) {
+	encoded, _ := json.Marshal(failure) // a number and a string always encode
+	write(w, http.StatusBadRequest, "application/json", encoded)
+}
+
+// write sends a response.
+func write(w http.ResponseWriter, status int, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // best effort: the client is gone
+}
