@@ -79,7 +79,7 @@ func TestMutantsLosePlants(t *testing.T) {
 			journal.MinSize, fillDuringCheckpoint,
 		},
 		"a journal with another salt is taken": {
-			mutation{"storage/bbolt/journal/replay.go", "if h.salt != state.Salt {", "if false {"},
+			mutation{"storage/bbolt/journal/replay.go", "if h.Salt != state.Salt {", "if false {"},
 			journal.MinSize, swapJournals,
 		},
 		"pending plants are not looked up": {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
+	"hash/crc32"
 	"slices"
 )
 
@@ -25,40 +25,19 @@ type State struct {
 	Clean bool
 }
 
-const (
-	stateSumAt = saltLen + 8 + 8 + 8 + 1
-	stateLen   = stateSumAt + 4
-)
-
 // MarshalBinary implements [encoding.BinaryMarshaler]. It never fails. The result ends with
-// a checksum: a number that was damaged could make batches pass for applied.
+// a checksum: a corrupt number could make batches pass for applied.
 func (s State) MarshalBinary() ([]byte, error) {
-	b := append(make([]byte, 0, stateLen), s.Salt[:]...)
-	b = binary.LittleEndian.AppendUint64(b, s.Applied)
-	b = binary.LittleEndian.AppendUint64(b, s.Through)
-	b = binary.LittleEndian.AppendUint64(b, uint64(s.Next)) //nolint:gosec // the bits are meant
-	if s.Clean {
-		b = append(b, 1)
-	} else {
-		b = append(b, 0)
-	}
-	return binary.LittleEndian.AppendUint32(b, checksum(s.Salt, b[saltLen:])), nil
+	b, err := binary.Append(nil, binary.LittleEndian, s)
+	return binary.LittleEndian.AppendUint32(b, checksum(s.Salt, b[saltLen:])), err
 }
 
 // UnmarshalBinary implements [encoding.BinaryUnmarshaler].
 func (s *State) UnmarshalBinary(b []byte) error {
-	if len(b) != stateLen {
-		return fmt.Errorf("%d bytes are not the state of a journal", len(b))
+	n, err := binary.Decode(b, binary.LittleEndian, s)
+	if err != nil || len(b) != n+crc32.Size || binary.LittleEndian.Uint32(b[n:]) != checksum(s.Salt, b[saltLen:n]) {
+		return errors.New("the state of its journal is corrupt")
 	}
-	copy(s.Salt[:], b)
-	if binary.LittleEndian.Uint32(b[stateSumAt:]) != checksum(s.Salt, b[saltLen:stateSumAt]) {
-		return errors.New("the checksum of the state of its journal is wrong")
-	}
-	b = b[saltLen:]
-	s.Applied = binary.LittleEndian.Uint64(b)
-	s.Through = binary.LittleEndian.Uint64(b[8:])
-	s.Next = int64(binary.LittleEndian.Uint64(b[16:])) //nolint:gosec // the bits are meant
-	s.Clean = b[24] == 1
 	return nil
 }
 

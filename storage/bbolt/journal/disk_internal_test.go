@@ -88,10 +88,11 @@ func diskOf(content []byte) *disk {
 // blank returns the content of a journal without batches, with halves of that many
 // blocks.
 func blank(blocks int) ([]byte, State) {
-	h := header{half: blocks * Block, salt: Salt{1, 2, 3, 4}}
+	h := header{Version: version, Half: uint64(blocks) * Block, Salt: Salt{1, 2, 3, 4}} //nolint:gosec // not negative
+	copy(h.Magic[:], magic)
 	b := make([]byte, h.size())
 	copy(b, h.encode())
-	return b, State{Salt: h.salt}
+	return b, State{Salt: h.Salt}
 }
 
 // restarted returns a disk as a new process finds it.

@@ -1,10 +1,8 @@
 package journal
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -44,9 +42,6 @@ var ErrCorrupt = errors.New("the journal is corrupt")
 // A Salt identifies a journal.
 type Salt [saltLen]byte
 
-// String returns s in hexadecimal.
-func (s Salt) String() string { return hex.EncodeToString(s[:]) }
-
 // A Record is a value under its id.
 type Record struct {
 	ID    int64
@@ -70,10 +65,13 @@ func checksum(salt Salt, data []byte) uint32 {
 	return crc32.Update(crc32.Checksum(salt[:], table), table, data)
 }
 
-// A header is the first block of the file.
+// A header is the beginning of the file. A checksum follows it. Its layout is the same in
+// all versions, so that a corrupt version is not taken for a newer one.
 type header struct {
-	half int // size of each half in bytes
-	salt Salt
+	Magic   [len(magic)]byte
+	Version uint32
+	Half    uint64 // size of each half in bytes
+	Salt    Salt
 }
 
 // newHeader returns the header of a new journal of size bytes, rounded down to
@@ -82,53 +80,41 @@ func newHeader(size int64) (h header, err error) {
 	if size < MinSize || size > MaxSize {
 		return header{}, fmt.Errorf("a journal has from %d to %d bytes, not %d", MinSize, MaxSize, size)
 	}
-	h.half = halfSize(size)
-	_, _ = rand.Read(h.salt[:]) // never fails
+	h = header{Magic: [len(magic)]byte([]byte(magic)), Version: version, Half: uint64(halfSize(size))} //nolint:gosec // not negative
+	_, _ = rand.Read(h.Salt[:])                                                                        // never fails
 	return h, nil
 }
 
-// encode returns the header block.
+// encode returns the first block of the file.
 func (h header) encode() []byte {
-	b := make([]byte, 0, Block)
-	b = append(b, magic...)
-	b = binary.LittleEndian.AppendUint32(b, version)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.half)) //nolint:gosec // not negative
-	b = append(b, h.salt[:]...)
-	b = binary.LittleEndian.AppendUint32(b, checksum(Salt{}, b))
-	return b[:Block]
+	b, _ := binary.Append(make([]byte, 0, Block), binary.LittleEndian, h) // its size is fixed
+	return binary.LittleEndian.AppendUint32(b, checksum(Salt{}, b))[:Block]
 }
 
-// decodeHeader returns the header in the first block of a file. Its layout is the same
-// in all versions, so that a damaged version number is not taken for a newer one.
+// decodeHeader returns the header in the first fileHeadLen bytes of a file.
 func decodeHeader(b []byte) (h header, err error) {
-	if !bytes.HasPrefix(b, []byte(magic)) {
+	_, _ = binary.Decode(b, binary.LittleEndian, &h) // its size is fixed
+	switch {
+	case string(h.Magic[:]) != magic:
 		return header{}, fmt.Errorf("%w: it does not begin as a journal does", ErrCorrupt)
-	}
-	if binary.LittleEndian.Uint32(b[fileSumAt:]) != checksum(Salt{}, b[:fileSumAt]) {
+	case binary.LittleEndian.Uint32(b[fileSumAt:]) != checksum(Salt{}, b[:fileSumAt]):
+		return header{}, fmt.Errorf("%w: its header is damaged", ErrCorrupt)
+	case h.Version > version:
+		return header{}, fmt.Errorf("the journal has version %d, and this plantstore supports versions up to %d: upgrade plantstore", h.Version, version)
+	case h.Half%Block != 0 || h.Half == 0 || h.Half > MaxSize/2:
 		return header{}, fmt.Errorf("%w: its header is damaged", ErrCorrupt)
 	}
-	if v := binary.LittleEndian.Uint32(b[versionAt:]); v > version {
-		return header{}, fmt.Errorf("the journal has version %d, and this plantstore supports versions up to %d: upgrade plantstore", v, version)
-	}
-	half := binary.LittleEndian.Uint64(b[sizeAt:])
-	copy(h.salt[:], b[saltAt:])
-	if half%Block != 0 || half == 0 || half > MaxSize/2 {
-		return header{}, fmt.Errorf("%w: its header is damaged", ErrCorrupt)
-	}
-	h.half = int(half)
 	return h, nil
 }
 
 // FileSize returns the size in bytes of the file of a journal that [Format] makes with
 // at most size bytes.
-func FileSize(size int64) int64 {
-	return header{half: halfSize(size)}.size()
-}
+func FileSize(size int64) int64 { return Block + 2*int64(halfSize(size)) }
 
 func halfSize(size int64) int { return (int(size) - Block) / 2 &^ (Block - 1) }
 
 // size returns the size of the file in bytes.
-func (h header) size() int64 { return Block + 2*int64(h.half) }
+func (h header) size() int64 { return Block + 2*int64(h.Half) } //nolint:gosec // at most MaxSize
 
 // A batch is the header of a batch.
 type batch struct {

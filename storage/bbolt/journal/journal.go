@@ -74,14 +74,14 @@ func Format(file *os.File, size int64) (Salt, error) {
 			return Salt{}, err
 		}
 	}
-	return h.salt, nil
+	return h.Salt, nil
 }
 
 // ReadSalt returns the salt of the journal in file. The error matches [ErrCorrupt] if
 // file is not a journal, or its header is corrupt.
 func ReadSalt(file io.ReaderAt) (Salt, error) {
 	h, err := readHeader(file)
-	return h.salt, err
+	return h.Salt, err
 }
 
 func readHeader(file io.ReaderAt) (header, error) {

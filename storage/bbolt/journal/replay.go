@@ -50,12 +50,13 @@ func (j *Journal) replay(state State) error {
 	} else if info.Size() < h.size() {
 		return fmt.Errorf("%w: it is cut short, from %d bytes to %d", ErrCorrupt, h.size(), info.Size())
 	}
-	if h.salt != state.Salt {
+	if h.Salt != state.Salt {
 		return ErrForeign
 	}
-	j.salt = h.salt
+	j.salt = h.Salt
 	for i := range j.halves {
-		if j.halves[i], err = newHalf(Block+int64(i)*int64(h.half), h.half); err != nil {
+		half := int(h.Half) //nolint:gosec // at most MaxSize
+		if j.halves[i], err = newHalf(Block+int64(i*half), half); err != nil {
 			return err
 		}
 	}
