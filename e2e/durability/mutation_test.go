@@ -56,7 +56,7 @@ func TestMutantsLosePlants(t *testing.T) {
 		violate  func(t *testing.T, p program) []string
 	}{
 		"no sync of checkpoints": { // a half is recycled before its checkpoint is durable
-			mutation{"storage/bbolt/commit.go", "if err := tx.Commit(); err != nil {", "e.db.NoSync = state != nil && len(records) > 0; if err := tx.Commit(); err != nil {"},
+			mutation{"storage/bbolt/update.go", "if err := tx.Commit(); err != nil {", "e.db.NoSync = state != nil && len(records) > 0; if err := tx.Commit(); err != nil {"},
 			journal.MinSize, cutPower,
 		},
 		"no sync of the database, without a journal": {
@@ -98,7 +98,7 @@ func TestMutantsLosePlants(t *testing.T) {
 			journal.MinSize, failSyncs,
 		},
 		"no stop after a fault of the tree": {
-			mutation{"storage/bbolt/classify.go", "case e.mayHaveHappened(txid):", "case false:"},
+			mutation{"storage/bbolt/update.go", "case e.mayHaveHappened(txid):", "case false:"},
 			0, failSyncs,
 		},
 		"no new meta pages": {

@@ -4,7 +4,6 @@
 package bbolt
 
 import (
-	"errors"
 	"log/slog"
 	"os"
 	"sync"
@@ -64,31 +63,3 @@ var _ storage.Engine = (*Engine)(nil)
 
 // writable reports whether the database is open for writing.
 func (e *Engine) writable() bool { return e.watermark != nil }
-
-// Close implements [storage.Engine]. It moves what is pending to the tree, and removes
-// the journal. Closing again does nothing.
-func (e *Engine) Close() error {
-	e.once.Do(func() { e.closeErr = e.close() })
-	return e.closeErr
-}
-
-func (e *Engine) close() (err error) {
-	if e.journal != nil {
-		retire := e.writable() && e.failed.Load() == nil
-		if retire { // both must still be the files that the next start opens
-			err = e.verifyFiles()
-		}
-		if retire && err == nil {
-			err = e.retireJournal()
-		} else {
-			err = errors.Join(err, e.journal.Close())
-		}
-	}
-	if e.writable() {
-		err = errors.Join(err, e.watermark.close())
-	}
-	if e.abandoned.Load() { // the file must stay mapped
-		return err
-	}
-	return errors.Join(err, e.db.Close())
-}

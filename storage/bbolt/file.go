@@ -12,6 +12,18 @@ import (
 	"plantstore/storage"
 )
 
+// These are appended to the name of the database.
+const (
+	watermarkSuffix = ".mark"
+	journalSuffix   = ".journal"
+)
+
+// WatermarkPath returns the path of the watermark of a database file.
+func WatermarkPath(database string) string { return database + watermarkSuffix }
+
+// JournalPath returns the path of the journal of a database file.
+func JournalPath(database string) string { return database + journalSuffix }
+
 // A refusalError says what a file is that cannot be opened, and what can be
 // done. The name of the file goes before it.
 type refusalError struct {
@@ -47,6 +59,12 @@ func damage(err error) error {
 		return &DamageError{storage.Report{Damage: []string{err.Error()}}}
 	}
 	return err
+}
+
+// exists reports whether there is anything of that name, or may be.
+func exists(name string) bool {
+	_, err := os.Lstat(name) //nolint:gosec // next to the database
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // An openFunc opens a file as [os.OpenFile] does.

@@ -238,6 +238,34 @@ func (e *Engine) store() *storage.Store {
 	})
 }
 
+// Close implements [storage.Engine]. It moves what is pending to the tree, and removes
+// the journal. Closing again does nothing.
+func (e *Engine) Close() error {
+	e.once.Do(func() { e.closeErr = e.close() })
+	return e.closeErr
+}
+
+func (e *Engine) close() (err error) {
+	if e.journal != nil {
+		retire := e.writable() && e.failed.Load() == nil
+		if retire { // both must still be the files that the next start opens
+			err = e.verifyFiles()
+		}
+		if retire && err == nil {
+			err = e.retireJournal()
+		} else {
+			err = errors.Join(err, e.journal.Close())
+		}
+	}
+	if e.writable() {
+		err = errors.Join(err, e.watermark.close())
+	}
+	if e.abandoned.Load() { // the file must stay mapped
+		return err
+	}
+	return errors.Join(err, e.db.Close())
+}
+
 // explain turns the error that kept the file path from being opened into one line.
 func explain(path string, err error) error {
 	switch {

@@ -67,6 +67,15 @@ func decode(key, value []byte) (plant models.Plant, err error) {
 	return plant, nil
 }
 
+// existing is decode for an [storage.Item].
+func existing(key, value []byte) (*models.Plant, error) {
+	plant, err := decode(key, value)
+	if err != nil {
+		return nil, err
+	}
+	return &plant, nil
+}
+
 // checksum returns the CRC-32C (Castagnoli) of key followed by payload. With
 // the key in it, a record that turns up under another id is found out.
 func checksum(key, payload []byte) uint32 {

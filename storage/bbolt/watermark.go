@@ -10,18 +10,6 @@ import (
 	"plantstore/internal/atomicfile"
 )
 
-// These are appended to the name of the database.
-const (
-	watermarkSuffix = ".mark"
-	journalSuffix   = ".journal"
-)
-
-// WatermarkPath returns the path of the watermark of a database file.
-func WatermarkPath(database string) string { return database + watermarkSuffix }
-
-// JournalPath returns the path of the journal of a database file.
-func JournalPath(database string) string { return database + journalSuffix }
-
 // A watermark is a small file next to the database with the number of the last
 // committed transaction. If the newest meta page is corrupt, bbolt falls back to the
 // transaction before without an error; the watermark reveals that.
@@ -123,10 +111,4 @@ func counted(n uint64, thing string) string {
 		thing += "s"
 	}
 	return fmt.Sprintf("%d %s", n, thing)
-}
-
-// exists reports whether there is anything of that name, or may be.
-func exists(name string) bool {
-	_, err := os.Lstat(name) //nolint:gosec // next to the database
-	return !errors.Is(err, fs.ErrNotExist)
 }

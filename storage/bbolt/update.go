@@ -1,6 +1,7 @@
 package bbolt
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,7 +13,66 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/storage"
+	"plantstore/storage/bbolt/journal"
 )
+
+// update writes records, sorted by id, to the tree in one transaction, with the state
+// of the journal unless that is nil. An error that matches [storage.ErrNoSpace] has
+// changed nothing; after any other the database must not be written to.
+func (e *Engine) update(records []journal.Record, state *journal.State) error {
+	e.updating.Lock()
+	defer e.updating.Unlock()
+	if cause := e.failed.Load(); cause != nil { // a commit and a checkpoint may race
+		return e.fatal(*cause, nil)
+	}
+	err := e.transaction(true, func(tx *bolt.Tx) error {
+		if err := errors.Join(e.put(tx, records), putState(tx, state)); err != nil {
+			return err
+		}
+		e.db.AllocSize = growStep(e.size.Load())
+		txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+		if err := tx.Commit(); err != nil {
+			return e.classify(txid, err)
+		}
+		e.watermark.set(txid)
+		return nil
+	})
+	if err != nil {
+		return e.fail(err)
+	}
+	if state != nil {
+		e.state = *state
+		e.clean.Store(state.Clean)
+	}
+	if there, err := statOpen(e.file); err == nil { // else verifyFiles finds out
+		e.size.Store(there.size)
+	}
+	return nil
+}
+
+// put adds records to the bucket of plants.
+func (e *Engine) put(tx *bolt.Tx, records []journal.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	plants := tx.Bucket([]byte(plantsBucket))
+	stored := countTree(plants)
+	last, _ := plants.Cursor().Last()
+	if bytes.Compare(last, keyOf(records[len(records)/2].ID)) < 0 {
+		plants.FillPercent = appendFill
+	}
+	for _, r := range records {
+		if err := plants.Put(keyOf(r.ID), r.Value); err != nil {
+			return err
+		}
+	}
+	// bbolt keeps the number in the page of the bucket, which each commit writes.
+	return plants.SetSequence(uint64(stored) + uint64(len(records))) //nolint:gosec // both count plants
+}
+
+// growStep returns by how much a file of that size grows at a time: bbolt itself
+// knows large steps only, once as much is mapped.
+func growStep(size int64) int { return int(min(max(size, 64<<10), 16<<20)) }
 
 // classify returns the outcome of the failed commit of transaction txid, by what it
 // has left in the file. If there was no space and it surely did not happen, the next
