@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -20,8 +21,7 @@ import (
 	"plantstore/storage"
 )
 
-// maxConns bounds the connections of a client. The system refuses those that a
-// server has not accepted yet beyond some number.
+// maxConns bounds the connections of a client: the queue of a socket is short.
 const maxConns = 32
 
 // A Client reaches the store of a running server through its socket.
@@ -29,10 +29,9 @@ type Client struct {
 	http *http.Client
 }
 
-// Dial reaches the server that has the database file open. It fails if there is
-// none, or none that answers. A socket is ignored if the process that listens there
-// runs neither as the owner of the file, nor as the caller, nor as root: whoever can
-// write to the directory could pass for the server.
+// Dial connects to the server that has the database file open. It fails if no server
+// responds. It ignores a socket whose process runs neither as the owner of the file, nor as
+// the caller, nor as root: anyone who can write to the directory could create one.
 func Dial(ctx context.Context, database string) (*Client, error) {
 	path := SocketPath(database)
 	c := &Client{http: &http.Client{Transport: &http.Transport{
@@ -46,33 +45,31 @@ func Dial(ctx context.Context, database string) (*Client, error) {
 		DisableCompression: true,
 		MaxConnsPerHost:    maxConns,
 	}}}
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	ctx, cancel := context.WithTimeout(ctx, firstResponseTime)
 	defer cancel()
-	answer, err := c.do(ctx, http.MethodGet, pathReady, nil)
+	response, err := c.do(ctx, http.MethodGet, pathReady, nil)
 	if err != nil {
 		return nil, err
 	}
-	// A server that is about to end answers as well.
-	return c, answer.Body.Close()
+	return c, response.Body.Close() // a server that shuts down responds as well
 }
 
-// CreateAll is CreateAll of [storage.Store]. If the server goes away, the outcomes are
-// unknown.
+// CreateAll is CreateAll of [storage.Store]. If the server exits, the outcomes are unknown.
 func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {
 	return c.createAll(ctx, pathPlants, records)
 }
 
-// createAll sends records in requests that the server can hold.
+// createAll sends records in requests of bounded size.
 func (c *Client) createAll(ctx context.Context, path string, records []storage.Record) []error {
 	outcomes := make([]error, 0, len(records))
 	for len(records) > 0 {
 		body, n, err := encode(records)
 		if err != nil {
-			return append(outcomes, same(len(records), err)...)
+			return append(outcomes, slices.Repeat([]error{err}, len(records))...)
 		}
 		batch, err := c.createBatch(ctx, path, body, n)
 		if err != nil {
-			batch = same(n, err)
+			batch = slices.Repeat([]error{err}, n)
 		}
 		outcomes = append(outcomes, batch...)
 		records = records[n:]
@@ -80,8 +77,8 @@ func (c *Client) createAll(ctx context.Context, path string, records []storage.R
 	return outcomes
 }
 
-// encode returns the body of a request with the first records, and how many
-// they are. One beyond batchBytes goes alone, so that the server can refuse it.
+// encode returns the body of a request with the first n records. One beyond batchBytes is
+// sent alone, so that the server can refuse it.
 func encode(records []storage.Record) (body []byte, n int, err error) {
 	var buffer bytes.Buffer
 	encoder := jsontext.NewEncoder(&buffer)
@@ -104,11 +101,11 @@ func (c *Client) createBatch(ctx context.Context, path string, body []byte, n in
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w", storage.ErrOverloaded, err)
 	}
-	err := c.call(ctx, http.MethodPost, path, bytes.NewReader(body), &failures)
+	err := c.call(ctx, http.MethodPost, path, bytes.NewReader(body), into(&failures))
 	switch {
 	case errors.Is(err, storage.ErrTooLarge):
 		return nil, err
-	case errors.Is(err, errNoServer): // any more: what became of its socket means nothing
+	case errors.Is(err, errNoServer): // any more; the cause is irrelevant
 		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, errNoServer)
 	case errors.Is(err, errEnded):
 		err = errEnded
@@ -117,22 +114,13 @@ func (c *Client) createBatch(ctx context.Context, path string, body []byte, n in
 		return nil, fmt.Errorf("%w: %w", storage.ErrUnknown, err)
 	}
 	if len(failures) != n {
-		return nil, fmt.Errorf("%w: the server answers with %d outcomes for %d plants", storage.ErrUnknown, len(failures), n)
+		return nil, fmt.Errorf("%w: the server returned %d outcomes for %d plants", storage.ErrUnknown, len(failures), n)
 	}
 	outcomes := make([]error, n)
 	for i, f := range failures {
 		outcomes[i] = f.err()
 	}
 	return outcomes, nil
-}
-
-// same returns n times err.
-func same(n int, err error) []error {
-	errs := make([]error, n)
-	for i := range errs {
-		errs[i] = err
-	}
-	return errs
 }
 
 // DryRun is DryRun of [storage.Store].
@@ -142,7 +130,7 @@ func (c *Client) DryRun(ctx context.Context, records []storage.Record) []error {
 
 // Get is Get of [storage.Store].
 func (c *Client) Get(ctx context.Context, id int64) (plant models.Plant, err error) {
-	err = c.call(ctx, http.MethodGet, pathPlants+"/"+strconv.FormatInt(id, 10), nil, &plant)
+	err = c.call(ctx, http.MethodGet, pathPlants+"/"+strconv.FormatInt(id, 10), nil, into(&plant))
 	return plant, err
 }
 
@@ -150,18 +138,19 @@ func (c *Client) Get(ctx context.Context, id int64) (plant models.Plant, err err
 func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		path := pathPlants + "?" + url.Values{paramFrom: {strconv.FormatInt(from, 10)}}.Encode()
-		err := c.stream(ctx, path, func(body io.Reader) error {
+		err := c.call(ctx, http.MethodGet, path, nil, func(body io.Reader) error {
 			decoder := jsontext.NewDecoder(body)
 			for {
 				var record storage.Record
-				if err := json.UnmarshalDecode(decoder, &record, strict()); errors.Is(err, io.EOF) {
+				switch err := json.UnmarshalDecode(decoder, &record, strict()); {
+				case errors.Is(err, io.EOF):
 					return nil
-				} else if errors.Is(err, errEnded) {
+				case errors.Is(err, errEnded):
 					return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
-				} else if err != nil {
-					return fmt.Errorf("%w: the server's list cannot be read: %w", storage.ErrUnavailable, err)
+				case err != nil:
+					return fmt.Errorf("%w: the list of the server cannot be read: %w", storage.ErrUnavailable, err)
 				}
-				if err := ctx.Err(); err != nil { // there may be more in the buffers
+				if err := ctx.Err(); err != nil { // records may be buffered
 					return err
 				}
 				if !yield(record, nil) {
@@ -175,18 +164,18 @@ func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 	}
 }
 
-// errBreak ends a stream that the caller has had enough of.
-var errBreak = errors.New("the caller wants no more")
+// errBreak ends a list when the caller stops the iteration.
+var errBreak = errors.New("iteration stopped")
 
 // Count is Count of [storage.Store].
 func (c *Client) Count(ctx context.Context) (plants int64, err error) {
-	err = c.call(ctx, http.MethodGet, pathCount, nil, &plants)
+	err = c.call(ctx, http.MethodGet, pathCount, nil, into(&plants))
 	return plants, err
 }
 
 // Snapshot is Snapshot of [storage.Store].
 func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
-	return c.stream(ctx, pathSnapshot, func(body io.Reader) error {
+	return c.call(ctx, http.MethodGet, pathSnapshot, nil, func(body io.Reader) error {
 		_, err := io.Copy(w, body)
 		if errors.Is(err, errEnded) {
 			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
@@ -201,35 +190,30 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// call sends a request and reads its answer, which is one value.
-func (c *Client) call(ctx context.Context, method, path string, body io.Reader, value any) error {
-	answer, err := c.do(ctx, method, path, body)
+// call sends a request and passes the body of the response to read. It returns the failure
+// that is the response, or that ended it early.
+func (c *Client) call(ctx context.Context, method, path string, body io.Reader, read func(io.Reader) error) error {
+	response, err := c.do(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return failureIn(answer)
+	defer response.Body.Close()
+	switch response.StatusCode {
+	case http.StatusOK:
+	case http.StatusBadRequest:
+		var f failure
+		if err := into(&f)(response.Body); err != nil {
+			return err
+		}
+		return f.err()
+	default:
+		return fmt.Errorf("the running server is of another version (%s): use its own program", response.Status)
 	}
-	return json.UnmarshalRead(answer.Body, value, strict())
-}
-
-// stream sends a request whose answer goes to read, and returns what has ended
-// it early, if anything has.
-func (c *Client) stream(ctx context.Context, path string, read func(io.Reader) error) error {
-	answer, err := c.do(ctx, http.MethodGet, path, nil)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return failureIn(answer)
-	}
-	if err := read(answer.Body); err != nil {
+	if err := read(response.Body); err != nil {
 		return err
 	}
 	var f *failure
-	if text := answer.Trailer.Get(trailer); text != "" {
+	if text := response.Trailer.Get(trailer); text != "" {
 		if err := json.Unmarshal([]byte(text), &f, strict()); err != nil {
 			return err
 		}
@@ -237,34 +221,27 @@ func (c *Client) stream(ctx context.Context, path string, read func(io.Reader) e
 	return f.err()
 }
 
-// failureIn returns the error that an answer is.
-func failureIn(answer *http.Response) error {
-	var f failure
-	if answer.StatusCode != http.StatusBadRequest {
-		return fmt.Errorf("the running server is of another version (%s): use its own program", answer.Status)
-	}
-	if err := json.UnmarshalRead(answer.Body, &f, strict()); err != nil {
-		return err
-	}
-	return f.err()
+// into returns a function that decodes a body into value.
+func into(value any) func(io.Reader) error {
+	return func(body io.Reader) error { return json.UnmarshalRead(body, value, strict()) }
 }
 
 var (
-	// errNoServer is why a request was not sent.
+	// errNoServer means that a request was not sent.
 	errNoServer = errors.New("no server answers")
-	// errEnded is why one that was sent has no answer, or not all of it.
+	// errEnded means that a request was sent, and the response is missing or incomplete.
 	errEnded = errors.New("the server has ended meanwhile")
 )
 
-// An answerBody is that of an answer, which only a server that ends breaks off.
-type answerBody struct {
+// A responseBody fails with errEnded if the response is incomplete.
+type responseBody struct {
 	io.ReadCloser
 
 	ctx context.Context //nolint:containedctx // that of the request
 }
 
 // Read implements [io.Reader].
-func (b answerBody) Read(p []byte) (int, error) {
+func (b responseBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = cmp.Or(b.ctx.Err(), errEnded)
@@ -272,21 +249,21 @@ func (b answerBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// do sends a request. Whatever goes wrong with it, the server is not available.
+// do sends a request. Its errors match [storage.ErrUnavailable], or are those of ctx.
 func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://plantstore"+path, body)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.http.Do(request)
+	response, err := c.http.Do(request)
 	if err == nil {
-		answer.Body = answerBody{answer.Body, ctx}
-		return answer, nil
+		response.Body = responseBody{response.Body, ctx}
+		return response, nil
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	// How the connection broke, and the URL, mean nothing to anybody.
+	// The URL and how the connection broke are irrelevant to the caller.
 	if failure := new(url.Error); !errors.Is(err, errNoServer) {
 		err = errEnded
 	} else if errors.As(err, &failure) {

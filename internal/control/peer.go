@@ -11,10 +11,9 @@ import (
 	"syscall"
 )
 
-// checkPeer returns an error unless the process that listens at the other end of conn,
-// which is the socket at path, runs as the owner of the database file, as the caller or
-// as root. The system reports the user of the connection itself: the owner of path
-// could be another one by the time of a connection.
+// checkPeer returns an error unless the process that listens on the socket at path runs as the
+// owner of the database file, as the caller or as root. The user is that of the connection:
+// the owner of path may have changed since.
 func checkPeer(conn net.Conn, database, path string) error {
 	socket, ok := conn.(*net.UnixConn)
 	if !ok {

@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// stallTime is how long a client may take no byte of a copy of the store:
-	// for so long the store keeps pages that it would like to use again.
+	// stallTime is how long a client may read nothing of a snapshot, during which the
+	// store cannot reuse pages.
 	stallTime = 30 * time.Second
-	// endTime is how long what is under way has to end. Nothing but a client
-	// that takes no more of its answer needs any of it.
+	// endTime is how long requests in progress have to end at Close. Only a client that
+	// does not read its response needs it.
 	endTime = 2 * time.Second
 
 	bufferSize = 64 << 10
 )
 
-// A Store is what a server offers: a [storage.Store], whose methods it has.
+// A Store is the part of [storage.Store] that a server offers.
 type Store interface {
 	CreateAll(ctx context.Context, records []storage.Record) []error
 	DryRun(ctx context.Context, records []storage.Record) []error
@@ -46,19 +46,19 @@ type Server struct {
 	store  Store
 	limit  int64 // of a plant in JSON, in bytes
 	http   *http.Server
-	cancel context.CancelFunc // of what is under way
+	cancel context.CancelFunc // of requests in progress
 	served chan struct{}      // closed when the listener is
 }
 
-// Start serves store on listener until Close is called. It accepts plants that
-// have at most limit bytes as JSON, as bodies of POST /plants have.
+// Start serves store on listener until Close is called. It accepts plants of at most limit
+// bytes in JSON.
 func Start(listener net.Listener, store Store, limit int64, logger *slog.Logger) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{store: store, limit: limit, cancel: cancel, served: make(chan struct{})}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: answerTime,
+		ReadHeaderTimeout: firstResponseTime,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
 	go func() {
@@ -70,8 +70,8 @@ func Start(listener net.Listener, store Store, limit int64, logger *slog.Logger)
 	return s
 }
 
-// Close ends what is under way and removes the socket: a command that has not got
-// all of its answer fails. Then the store may be closed.
+// Close ends requests in progress, which fail, and removes the socket. Then the store may be
+// closed.
 func (s *Server) Close() error {
 	s.cancel()
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
@@ -84,42 +84,35 @@ func (s *Server) Close() error {
 	return err
 }
 
-// handler returns the whole interface.
+// handler returns the handler of the protocol.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathReady, s.alive)
+	mux.HandleFunc("GET "+pathReady, respond(func(http.ResponseWriter, *http.Request) (any, error) { return struct{}{}, nil }))
 	mux.HandleFunc("GET "+pathPlants, s.list)
-	mux.HandleFunc("GET "+pathPlants+"/{id}", s.get)
-	mux.HandleFunc("POST "+pathPlants, s.create)
-	mux.HandleFunc("GET "+pathCount, s.count)
+	mux.HandleFunc("GET "+pathPlants+"/{id}", respond(s.get))
+	mux.HandleFunc("POST "+pathPlants, respond(s.create))
+	mux.HandleFunc("GET "+pathCount, respond(s.count))
 	mux.HandleFunc("GET "+pathSnapshot, s.snapshot)
 	return mux
 }
 
-// alive tells a client that a server answers at the socket.
-func (*Server) alive(w http.ResponseWriter, _ *http.Request) { answer(w, struct{}{}, nil) }
-
-func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+func (s *Server) get(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
-		answer(w, nil, err)
-		return
+		return nil, err
 	}
-	plant, err := s.store.Get(r.Context(), id)
-	answer(w, plant, err)
+	return s.store.Get(r.Context(), id)
 }
 
-func (s *Server) count(w http.ResponseWriter, r *http.Request) {
-	plants, err := s.store.Count(r.Context())
-	answer(w, plants, err)
+func (s *Server) count(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return s.store.Count(r.Context())
 }
 
 // create is CreateAll or DryRun of the store.
-func (s *Server) create(w http.ResponseWriter, r *http.Request) {
+func (s *Server) create(w http.ResponseWriter, r *http.Request) (any, error) {
 	batch, err := s.readBatch(w, r)
 	if err != nil {
-		answer(w, nil, err)
-		return
+		return nil, err
 	}
 	run := s.store.CreateAll
 	if r.URL.Query().Has(paramDryRun) {
@@ -128,18 +121,17 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	for i, err := range run(r.Context(), batch.records) {
 		batch.failures[batch.places[i]] = failureOf(whenEnding(r.Context(), err))
 	}
-	answer(w, batch.failures, nil)
+	return batch.failures, nil
 }
 
-// A batch is what came in a request for creates.
+// A batch is the content of a request for creates.
 type batch struct {
 	records  []storage.Record
-	places   []int      // of the records among all that came
-	failures []*failure // of all that came: those of the ones that are no records
+	places   []int      // of the records among all plants
+	failures []*failure // of all plants: those that are too large have one
 }
 
-// readBatch reads the plants of a request. It holds no more of it than the larger
-// of a batch and one plant.
+// readBatch reads the plants of a request, at most batchBytes or one plant.
 func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (*batch, error) {
 	b := new(batch)
 	most := max(batchBytes, s.limit+1) // with the line end
@@ -161,7 +153,7 @@ func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (*batch, erro
 	}
 }
 
-// add adds a plant in JSON to the batch, or that it is too large.
+// add adds a plant in JSON to the batch, or the failure that it is too large.
 func (s *Server) add(b *batch, value jsontext.Value) error {
 	if int64(len(value)) > s.limit {
 		b.failures = append(b.failures, failureOf(s.tooLarge()))
@@ -183,12 +175,11 @@ func (s *Server) tooLarge() error {
 
 // list sends records as JSON Lines.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	from, err := strconv.ParseInt(r.URL.Query().Get(paramFrom), 10, 64)
-	if err != nil {
-		answer(w, nil, err)
-		return
-	}
 	stream(r.Context(), w, func(ctx context.Context, w io.Writer) error {
+		from, err := strconv.ParseInt(r.URL.Query().Get(paramFrom), 10, 64)
+		if err != nil {
+			return err
+		}
 		encoder := jsontext.NewEncoder(w)
 		for record, err := range s.store.List(ctx, from) {
 			if err != nil {
@@ -209,30 +200,32 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// answer sends one value, or why there is none.
-func answer(w http.ResponseWriter, value any, err error) {
-	status := http.StatusOK
-	if err != nil {
-		status, value = http.StatusBadRequest, failureOf(err)
+// respond returns a handler that sends the value of f, or its failure.
+func respond(f func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		value, err := f(w, r)
+		status := http.StatusOK
+		if err != nil {
+			status, value = http.StatusBadRequest, failureOf(whenEnding(r.Context(), err))
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.MarshalWrite(w, value) // best effort
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.MarshalWrite(w, value) // the client has gone
 }
 
-// stream sends what write writes, and in the trailer why it has ended early.
+// stream sends what write writes, and its failure in the trailer.
 func stream(ctx context.Context, w http.ResponseWriter, write func(context.Context, io.Writer) error) {
 	w.Header().Set("Trailer", trailer)
 	out := bufio.NewWriterSize(w, bufferSize)
-	err := whenEnding(ctx, errors.Join(write(ctx, out), out.Flush()))
-	if err != nil {
-		text, _ := json.Marshal(failureOf(err), jsontext.EscapeForHTML(true)) // it has strings only
+	if err := whenEnding(ctx, errors.Join(write(ctx, out), out.Flush())); err != nil {
+		text, _ := json.Marshal(failureOf(err), jsontext.EscapeForHTML(true)) // strings always encode
 		w.Header().Set(trailer, string(text))
 	}
 }
 
-// whenEnding returns err or, if the context of the request has caused it, that the
-// server ends: a client that has gone hears nothing.
+// whenEnding returns err or, if the context of the request caused it, that the server ends:
+// otherwise the client is gone and gets no response.
 func whenEnding(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() == nil || !errors.Is(err, ctx.Err()):
@@ -245,7 +238,7 @@ func whenEnding(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
 }
 
-// A stallWriter fails when the client takes nothing for stallTime.
+// A stallWriter fails if the client reads nothing for stallTime.
 type stallWriter struct {
 	w          io.Writer
 	controller *http.ResponseController
@@ -253,7 +246,7 @@ type stallWriter struct {
 
 // Write implements [io.Writer].
 func (s *stallWriter) Write(p []byte) (int, error) {
-	// What is buffered goes out with one of the next writes.
+	// Buffered bytes are sent with one of the next writes.
 	if err := s.controller.SetWriteDeadline(time.Now().Add(stallTime)); err != nil {
 		return 0, err
 	}

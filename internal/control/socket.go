@@ -1,7 +1,6 @@
-// Package control lets the commands of an operator reach the plants while a
-// server has them open: the server listens on a Unix socket beside the database,
-// which only its own user may open, and offers the [storage.Store] there, over
-// HTTP. It never listens on a network.
+// Package control connects commands to the [storage.Store] of a running server, which has the
+// database open exclusively. The server listens on a Unix socket next to the database, which
+// only its own user may open. The protocol is HTTP.
 package control
 
 import (
@@ -18,15 +17,15 @@ import (
 )
 
 const (
-	// socketSuffix is put after the name of the database for that of its socket.
+	// socketSuffix follows the name of the database in the name of its socket.
 	socketSuffix = ".sock"
 	socketPerm   = 0o600
-	// answerTime bounds the first answer of a server.
-	answerTime = 10 * time.Second
+	// firstResponseTime bounds the first response of a server.
+	firstResponseTime = 10 * time.Second
 )
 
-// SocketPath returns where the server of the database file has its socket:
-// beside the file itself, where there are links to it.
+// SocketPath returns the path of the socket of a database: next to the file itself, if the
+// path of the database is a link.
 func SocketPath(database string) string {
 	if resolved, err := filepath.EvalSymlinks(database); err == nil {
 		database = resolved
@@ -34,9 +33,8 @@ func SocketPath(database string) string {
 	return database + socketSuffix
 }
 
-// Listen makes the socket of the database file. The caller must have the database
-// open for writing: what another server has left there is replaced, which is for
-// sure none that runs.
+// Listen creates the socket of a database. The caller must have the database open for writing,
+// so that no other server uses it: a socket that remains is replaced.
 func Listen(ctx context.Context, database string) (*unixsocket.Listener, error) {
 	path := SocketPath(database)
 	if err := atomicfile.Check(path); err != nil {
@@ -48,8 +46,7 @@ func Listen(ctx context.Context, database string) (*unixsocket.Listener, error) 
 	return unixsocket.Bind(ctx, path, socketPerm)
 }
 
-// removeStale removes a socket on which nobody listens any more, or that no server
-// of the database has made.
+// removeStale removes a socket without a listener, or of a user who is not trusted.
 func removeStale(ctx context.Context, database, path string) error {
 	if err := unixsocket.Check(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

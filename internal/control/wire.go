@@ -11,7 +11,7 @@ import (
 	"plantstore/storage"
 )
 
-// The paths of the interface. A server of another version may have others.
+// The paths of the protocol, with its version.
 const (
 	pathReady    = "/v2/ready"
 	pathPlants   = "/v2/plants"
@@ -21,43 +21,42 @@ const (
 	paramFrom   = "from"    // of a list: the first id
 	paramDryRun = "dry_run" // of creates
 
-	// trailer carries what ended a stream before its end, as a failure in JSON.
+	// trailer contains the failure that ended a response early, in JSON.
 	trailer = "Failure"
 )
 
 const (
-	// batchPlants and batchBytes bound what is created in one request.
+	// batchPlants and batchBytes bound the creates of one request.
 	batchPlants = 16_384
 	batchBytes  = 4 << 20
-	// maxExcess is how much of a request that is too large is passed over, so that
-	// its client gets to read the answer: more than the largest plant has.
+	// maxExcess is how much of a request that is too large is discarded, so that its
+	// client reads the response: more than the largest plant.
 	maxExcess = 80 << 20
 )
 
-// strict makes both sides refuse members that they do not know: what one of
-// another version has sent must not be taken for less than it is.
+// strict makes both sides refuse unknown properties: they may come from another version.
 func strict() json.Options { return json.RejectUnknownMembers(true) }
 
-// A failure is an error on its way through the socket.
+// A failure is an encoded error.
 type failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 }
 
-// The kinds of errors of a store beside those that kinds returns.
+// The kinds of other errors than those of kinds.
 const (
 	kindIdentical = "identical"
 	kindDifferent = "different"
 	kindOther     = "other"
 )
 
-// A kind is the name of an error that the other side can match.
+// A kind is the name of an error value.
 type kind struct {
 	name string
 	err  error
 }
 
-// kinds returns those of errors that are values. The first that matches counts.
+// kinds returns the errors that clients can match. The first match applies.
 func kinds() []kind {
 	return []kind{
 		{"not_found", storage.ErrNotFound},
@@ -74,7 +73,7 @@ func kinds() []kind {
 	}
 }
 
-// failureOf returns err as it goes through the socket, or nil.
+// failureOf encodes err, which may be nil.
 func failureOf(err error) *failure {
 	if err == nil {
 		return nil
@@ -95,7 +94,7 @@ func failureOf(err error) *failure {
 	return f
 }
 
-// err returns the error that has come through the socket, or nil.
+// err decodes the error, nil for a nil failure.
 func (f *failure) err() error {
 	switch {
 	case f == nil:
@@ -108,10 +107,10 @@ func (f *failure) err() error {
 			return &remoteError{message: f.Message, kind: k.err}
 		}
 	}
-	return fmt.Errorf("the server says: %s", f.Message)
+	return fmt.Errorf("the server reports: %s", f.Message)
 }
 
-// A remoteError has the server's words and matches its kind.
+// A remoteError has the message of the server and matches its kind.
 type remoteError struct {
 	message string
 	kind    error
