@@ -85,19 +85,19 @@ func killUnderLoad(t *testing.T, server *plantstore.Server, token string, round 
 	return acknowledged
 }
 
-// checkStored sends each plant again: the answer must be that its id is taken by
+// checkStored sends each plant again: the response must be that its id is taken by
 // an identical one.
 func checkStored(t *testing.T, server *plantstore.Server, token string, bodies []string) {
 	t.Helper()
 	client := newClient()
 	defer client.CloseIdleConnections()
 	for _, body := range bodies {
-		answer, err := tryPost(t.Context(), client, server, token, body)
+		response, err := tryPost(t.Context(), client, server, token, body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := failure(t, answer)
-		_ = answer.Body.Close()
+		got := failure(t, response)
+		_ = response.Body.Close()
 		if got.Code != 409 || !strings.Contains(got.Message, "is identical") {
 			t.Errorf("%s was acknowledged; now: %d %s", body, got.Code, got.Message)
 		}
@@ -108,13 +108,13 @@ func newClient() *http.Client {
 	return &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: writers}}
 }
 
-// statusOf sends a NewPlant and returns the status of the whole answer.
+// statusOf sends a NewPlant and returns the status of the whole response.
 func statusOf(ctx context.Context, client *http.Client, server *plantstore.Server, token, body string) (int, error) {
-	answer, err := tryPost(ctx, client, server, token, body)
+	response, err := tryPost(ctx, client, server, token, body)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	_, err = io.Copy(io.Discard, answer.Body)
-	return answer.StatusCode, err
+	defer func() { _ = response.Body.Close() }()
+	_, err = io.Copy(io.Discard, response.Body)
+	return response.StatusCode, err
 }

@@ -19,21 +19,21 @@ import (
 // patience bounds every exchange, far above what any should take.
 const patience = time.Minute
 
-// get returns the body of a GET, which must be answered with 200.
+// get returns the body of a GET, which must return 200.
 func get(t *testing.T, url string) []byte {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: %s, %v", url, answer.Status, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s, %v", url, response.Status, err)
 	}
 	return body
 }
@@ -48,8 +48,8 @@ func judgeOf(t *testing.T, server *plantstore.Server) *oas.Judge {
 	return judge
 }
 
-// exchange sends a request, byte for byte, and returns the answer with its body
-// read. It does not close its side before the answer has come.
+// exchange sends a request, byte for byte, and returns the response with its body
+// read. It does not close its side before the response has come.
 func exchange(t *testing.T, server *plantstore.Server, request string) *http.Response {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.BaseURL, "http://"))
@@ -65,24 +65,24 @@ func exchange(t *testing.T, server *plantstore.Server, request string) *http.Res
 		defer close(sent)
 		_, _ = io.WriteString(conn, request) // the server may refuse before it has read everything
 	}()
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatalf("no answer: %v", err)
 	}
-	body, err := io.ReadAll(answer.Body)
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatalf("half an answer: %q, %v", body, err)
 	}
-	answer.Body = io.NopCloser(bytes.NewReader(body))
+	response.Body = io.NopCloser(bytes.NewReader(body))
 	_ = conn.Close()
 	<-sent
-	return answer
+	return response
 }
 
-// failure returns the Error in an answer, or the zero Error if it has none.
-func failure(t *testing.T, answer *http.Response) models.Error {
+// failure returns the Error in a response, or the zero Error if it has none.
+func failure(t *testing.T, response *http.Response) models.Error {
 	t.Helper()
-	body, err := io.ReadAll(answer.Body)
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,9 +43,9 @@ func TestNoSecretIsLogged(t *testing.T) {
 		"POST /plants HTTP/1.1\r\nHost: " + token + "\r\n" + token + "\r\n\r\n",
 	}
 	for _, request := range requests {
-		answer := exchange(t, server, request)
-		if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusBadRequest {
-			t.Errorf("%q: %s", request, answer.Status)
+		response := exchange(t, server, request)
+		if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusBadRequest {
+			t.Errorf("%q: %s", request, response.Status)
 		}
 	}
 	server.Stop()

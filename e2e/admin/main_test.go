@@ -41,8 +41,8 @@ func newSite(t testing.TB, o plantstore.Options) *site {
 	return s
 }
 
-// An answer is what came back of a request.
-type answer struct {
+// A reply is the response to a request.
+type reply struct {
 	models.Error
 
 	status int
@@ -50,7 +50,7 @@ type answer struct {
 }
 
 // ask asks an address of the server for something.
-func (s *site) ask(method, url, token, body string) answer {
+func (s *site) ask(method, url, token, body string) reply {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -64,35 +64,35 @@ func (s *site) ask(method, url, token, body string) answer {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return answerOf(s.t, response)
+	return responseOf(s.t, response)
 }
 
-// answerOf reads an answer.
-func answerOf(t testing.TB, response *http.Response) answer {
+// responseOf reads a response.
+func responseOf(t testing.TB, response *http.Response) reply {
 	t.Helper()
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := answer{status: response.StatusCode, body: string(text)}
-	_ = json.Unmarshal(text, &a.Error) // not all answers are Errors
+	a := reply{status: response.StatusCode, body: string(text)}
+	_ = json.Unmarshal(text, &a.Error) // not all responses are Errors
 	return a
 }
 
 // create creates a plant.
-func (s *site) create(body string) answer {
+func (s *site) create(body string) reply {
 	s.t.Helper()
 	return s.ask(http.MethodPost, s.BaseURL+"/plants", s.token, body)
 }
 
 // probe asks the admin listener.
-func (s *site) probe(path string) answer {
+func (s *site) probe(path string) reply {
 	s.t.Helper()
 	return s.ask(http.MethodGet, s.AdminURL+path, "", "")
 }
 
-// wantAlive checks that the server says that it lives.
+// wantAlive checks that the server is live.
 func (s *site) wantAlive() {
 	s.t.Helper()
 	if a := s.probe("/livez"); a.status != http.StatusOK || a.body != `{"status":"alive"}` {
@@ -100,7 +100,7 @@ func (s *site) wantAlive() {
 	}
 }
 
-// wantUnready checks that the server says that it is not ready, and why.
+// wantUnready checks that the server is not ready, and the reason.
 func (s *site) wantUnready(why string) {
 	s.t.Helper()
 	a := s.probe("/readyz")
@@ -156,8 +156,8 @@ func (s *site) hold(body string) *held {
 	return &held{s.t, conn, body[len(body)-1:]}
 }
 
-// release sends the rest and returns the answer.
-func (h *held) release() answer {
+// release sends the rest and returns the response.
+func (h *held) release() reply {
 	h.t.Helper()
 	fmt.Fprint(h.conn, h.last)
 	a := read(h.t, h.conn)
@@ -179,14 +179,14 @@ func dial(t testing.TB, url string) net.Conn {
 	return conn
 }
 
-// read reads an answer from a connection.
-func read(t testing.TB, conn net.Conn) answer {
+// read reads a response from a connection.
+func read(t testing.TB, conn net.Conn) reply {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answerOf(t, response)
+	return responseOf(t, response)
 }
 
 // awaitEnd waits until the process has ended, which must be with that code.

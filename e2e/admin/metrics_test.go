@@ -12,7 +12,7 @@ import (
 	"plantstore/internal/certtest"
 )
 
-// requests returns the counts of answers that are not 0, by outcome and error.
+// requests returns the counts of responses that are not 0, by outcome and error.
 func requests(all map[string]float64) map[string]float64 {
 	found := make(map[string]float64)
 	for _, outcome := range []string{"created", "read", "refused", "failed"} {
@@ -65,7 +65,7 @@ func TestMetricsCountRequests(t *testing.T) {
 		`plantstore_commit_plants_sum`:                                 plants + duplicates,
 		`plantstore_commit_plants_count`:                               plants + duplicates,
 		`plantstore_commit_failures_total`:                             0,
-		// The first use of the token and the one that is none are verified.
+		// The first use of the token and the one that is not a token are verified.
 		`plantstore_token_cache_misses_total`:      2,
 		`plantstore_token_cache_hits_total`:        plants + duplicates + 3 - 1,
 		`plantstore_connections_turned_away_total`: 0,

@@ -43,7 +43,7 @@ type rush struct {
 	all              sync.WaitGroup
 }
 
-// start starts the clients, and returns when each has had an answer.
+// start starts the clients, and returns when each has had a response.
 func (r *rush) start(clients int) {
 	var warm sync.WaitGroup
 	warm.Add(clients)
@@ -82,8 +82,8 @@ func (r *rush) one(id int64) bool {
 	return true
 }
 
-// Under load a server that is told to stop says that it is not ready before it stops
-// to accept connections, and for as long as it answers what is in flight.
+// Under load a server that is shut down reports that it is not ready before it stops
+// to accept connections, and while it drains requests.
 func TestReadyWhileStopping(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m", "LOG_LEVEL=error"}})
@@ -117,7 +117,7 @@ func TestReadyWhileStopping(t *testing.T) {
 }
 
 // A store that stops itself is told by the probes for as long as there is somebody
-// to answer, and then the process ends.
+// to connect, and then the process ends.
 func TestReadyAfterFault(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m"}})
@@ -182,7 +182,7 @@ func TestListenersAreApart(t *testing.T) {
 	}
 }
 
-// What is no HTTP gets an Error at the admin listener, too, and who is slow or comes
+// What is not HTTP gets an Error at the admin listener, too, and who is slow or comes
 // in numbers does not keep it from others.
 func TestAbuse(t *testing.T) {
 	t.Parallel()

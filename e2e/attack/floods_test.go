@@ -60,7 +60,7 @@ func (p *peer) create(body string, lines ...string) {
 		strings.Join(lines, "\r\n") + "\r\n\r\n" + body)
 }
 
-// want reads an answer, which is an Error of that code, or 200 if it is 0.
+// want reads a response, which is an Error of that code, or 200 if it is 0.
 func (p *peer) want(what string, code models.Code) {
 	p.t.Helper()
 	response, err := http.ReadResponse(p.in, nil)

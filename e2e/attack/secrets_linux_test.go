@@ -212,7 +212,7 @@ func TestSecretsFromPipes(t *testing.T) {
 	}
 }
 
-// A published key is no secret: a token that is signed with its text is never accepted,
+// A published key is not a secret: a token that is signed with its text is never accepted,
 // not even after it was put into the file of the secret.
 func TestPublicKeyAsSecret(t *testing.T) {
 	t.Parallel()

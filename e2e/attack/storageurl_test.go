@@ -19,7 +19,7 @@ type result struct {
 	output string // stdout and stderr
 }
 
-// finish runs a command to its end. One that goes on is killed, and fails the test.
+// finish runs a command to its end. One that continues is killed, and fails the test.
 func finish(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
 	var output bytes.Buffer
@@ -68,7 +68,7 @@ func TestPasswordInFlag(t *testing.T) {
 }
 
 // However the URL of a database is misspelt, no command prints its password, and none
-// makes a database of its own in a file of that name.
+// makes its own database in a file of that name.
 func TestMisspeltStorageURL(t *testing.T) {
 	t.Parallel()
 	urls := []string{

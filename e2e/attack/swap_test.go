@@ -18,7 +18,7 @@ func swap(dir string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		close(ended)
 	}()
-	fmt.Println() //nolint:forbidigo // it says that it runs
+	fmt.Println() //nolint:forbidigo // it reports that it runs
 	victim := os.Getenv("ATTACK_VICTIM")
 	for {
 		select {

@@ -182,7 +182,7 @@ func TestEscapesInMessages(t *testing.T) {
 	}
 }
 
-// What a peer answers does nothing to the terminal of the command that asks it.
+// The response of a peer does not affect the terminal of the command.
 func TestEscapesOfPeers(t *testing.T) {
 	t.Parallel()
 	peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -30,7 +30,7 @@ type harness struct {
 	token      string
 }
 
-// newHarness builds the programs and makes the tokens, in a new folder.
+// newHarness builds the programs and makes the tokens, in a new directory.
 func newHarness(ctx context.Context, s settings, progress io.Writer) (*harness, error) {
 	if _, err := exec.LookPath("wrk"); err != nil {
 		return nil, fmt.Errorf("%w (make tools installs it on Debian)", err)

@@ -21,7 +21,7 @@ const (
 // memoryDir is on a file system in memory.
 const memoryDir = "/dev/shm"
 
-// checkDisk refuses a folder whose files are kept in memory, where a sync costs
+// checkDisk refuses a directory whose files are kept in memory, where a sync costs
 // nothing.
 func checkDisk(dir string) error {
 	var stat syscall.Statfs_t

@@ -11,7 +11,7 @@ import (
 )
 
 // TestShortRun measures everything once, for as short as it can be. It looks at
-// what is reported and at whether all programs answer; never at speed.
+// what is reported and at whether all programs respond; never at speed.
 func TestShortRun(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "wrk")

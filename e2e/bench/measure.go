@@ -12,7 +12,7 @@ import (
 	"plantstore/e2e/internal/wrk"
 )
 
-// sample measures one contender once, in a process and on a database of its own.
+// sample measures one contender once, in a process and on its own database.
 func (h *harness) sample(ctx context.Context, c contender) (s sample, err error) {
 	dir, err := os.MkdirTemp(h.diskFor(c.load), "plantstore-bench-")
 	if err != nil {

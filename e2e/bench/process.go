@@ -25,11 +25,11 @@ const patience = time.Minute
 type process struct {
 	cmd     *exec.Cmd
 	addr    string
-	started time.Duration // from its start to its first answer
+	started time.Duration // from its start to its first response
 	exited  chan struct{}
 }
 
-// start starts a program in the folder dir, and returns when it has created a
+// start starts a program in the directory dir, and returns when it has created a
 // first plant, whose negative id no load uses. options are variables of its
 // environment.
 func start(ctx context.Context, binary, dir, token string, options []string, args ...string) (*process, error) {
@@ -54,7 +54,7 @@ func start(ctx context.Context, binary, dir, token string, options []string, arg
 		_ = p.cmd.Wait() // how it ends is of no interest
 		close(p.exited)
 	}()
-	if err := p.awaitAnswer(ctx, token); err != nil {
+	if err := p.awaitResponse(ctx, token); err != nil {
 		p.stop()
 		text, _ := os.ReadFile(log.Name())
 		return nil, fmt.Errorf("%s: %w\n%s", binary, err, text)
@@ -72,8 +72,8 @@ func freeAddr(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// awaitAnswer creates a plant as soon as the program listens.
-func (p *process) awaitAnswer(ctx context.Context, token string) error {
+// awaitResponse creates a plant as soon as the program listens.
+func (p *process) awaitResponse(ctx context.Context, token string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	body := fmt.Sprintf(`{"id":%d,"name":"Fern","tag":"indoor"}`, -time.Now().UnixNano())
@@ -94,7 +94,7 @@ func (p *process) awaitAnswer(ctx context.Context, token string) error {
 	}
 }
 
-// create sends one plant, which must be answered with 200.
+// create sends one plant, which must return 200.
 func (p *process) create(ctx context.Context, token, body string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.addr+"/plants", strings.NewReader(body))
 	if err != nil {
@@ -102,14 +102,14 @@ func (p *process) create(ctx context.Context, token, body string) error {
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the first create was answered with %s %s", answer.Status, text)
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the first create was answered with %s %s", response.Status, text)
 	}
 	return err
 }

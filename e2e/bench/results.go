@@ -13,7 +13,7 @@ type sample struct {
 	cpu        float64 // of the server, in µs for each request
 	others     float64 // share of the machine that other processes used
 	start      time.Duration
-	bad        int64   // requests that were not answered with 200
+	bad        int64   // requests that did not get 200
 	memory     float64 // most bytes of the server at a time, without what is mapped from files
 
 	// Of a long load alone:
@@ -124,7 +124,7 @@ func (r *results) all() (all []sample) {
 	return all
 }
 
-// bad returns how many requests were not answered with 200.
+// bad returns how many requests did not get 200.
 func (r *results) bad() (total int64) {
 	for _, s := range r.all() {
 		total += s.bad

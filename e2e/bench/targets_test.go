@@ -94,9 +94,9 @@ func TestNothingMeasured(t *testing.T) {
 	}
 }
 
-// One request that is not answered with 200 is told, and so is a machine that is
+// One request that does not get 200 is reported, and so is a machine that is
 // busy with other things.
-func TestWhatSpoilsARunIsTold(t *testing.T) {
+func TestInvalidRunsAreReported(t *testing.T) {
 	t.Parallel()
 	r := made()
 	r.groups[0].samples[4][2].bad = 1

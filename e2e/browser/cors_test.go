@@ -13,7 +13,7 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// newOrigin serves an empty page at an origin of its own.
+// newOrigin serves an empty page at its own origin.
 func newOrigin(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -24,13 +24,13 @@ func newOrigin(t *testing.T) string {
 	return s.URL
 }
 
-// A call is a fetch by a page, and what the page can read of the answer.
+// A call is a fetch by a page, and what the page can read of the response.
 type call struct {
 	method, path, token, body string
 	want                      string // the start of the status and the body
 }
 
-// fetch has the page of the tab make a call. The answer is the status, whether
+// fetch has the page of the tab make a call. The response is the status, whether
 // there is an X-Request-Id, and the body.
 func (tb *tab) fetch(server *plantstore.Server, c call) string {
 	tb.t.Helper()
@@ -94,7 +94,7 @@ func TestPagesOfAllOrigins(t *testing.T) { //nolint:paralleltest // see TestLook
 	}
 }
 
-// create sends a NewPlant without a browser and returns the body of the answer.
+// create sends a NewPlant without a browser and returns the body of the response.
 func create(t *testing.T, server *plantstore.Server, token, body string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(body))
@@ -103,12 +103,12 @@ func create(t *testing.T, server *plantstore.Server, token, body string) string 
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,7 +143,7 @@ func TestDocsBehindPrefix(t *testing.T) { //nolint:paralleltest // see TestLooks
 }
 
 // seen is an expression that is the number of elements of the last opened dialogue
-// or of the page that show a text of their own which begins so.
+// or of the page that show their own text which begins so.
 func seen(text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll('button, a, h1, h2, h3')].filter(
 		e => e.innerText.trim().startsWith(%q) && e.getClientRects().length).length`, text)
@@ -183,8 +183,8 @@ func TestCreateFromPage(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb.press("Send")
 	tb.await("200 OK")
 	tb.sent(odd)
-	if answer := create(t, server, token, `{"id":9007199254740993,"name":"桌"}`); !strings.Contains(answer, "is identical") {
-		t.Errorf("the plant that was created is another: %s", answer)
+	if response := create(t, server, token, `{"id":9007199254740993,"name":"桌"}`); !strings.Contains(response, "is identical") {
+		t.Errorf("the plant that was created is another: %s", response)
 	}
 }
 

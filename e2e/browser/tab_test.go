@@ -44,7 +44,7 @@ func views() []view {
 	}
 }
 
-// A tab is a browser of its own, with nothing in its cache, that shows one page.
+// A tab is its own browser, with nothing in its cache, that shows one page.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -93,7 +93,7 @@ func newTab(t *testing.T, v view) *tab {
 
 // stranger returns a tab of the same browser, which has started by now, that shows
 // the page at url. It has nothing in its cache either, and the browser tells nothing
-// of what goes on in it, which takes time.
+// of what happens in it, which takes time.
 func (tb *tab) stranger(url string) *tab {
 	tb.t.Helper()
 	ctx, cancel := chromedp.NewContext(tb.ctx, chromedp.WithNewBrowserContext())
@@ -198,7 +198,7 @@ func (tb *tab) found() []string {
 	return append([]string(nil), tb.problems...)
 }
 
-// save writes a picture of what the tab shows to the folder screenshots, where a
+// save writes a picture of what the tab shows to the directory screenshots, where a
 // person can look at it.
 func (tb *tab) save(name string) {
 	tb.t.Helper()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-const brunoFolder = "../../docs/bruno"
+const brunoDirectory = "../../docs/bruno"
 
 // A brunoReport is the part of the report of Bruno's command line that the tests
 // look at.
@@ -22,8 +22,8 @@ type brunoReport []struct {
 // runBruno runs a copy of the collection against the server.
 func (w *workshop) runBruno(token string) brunoReport {
 	w.t.Helper()
-	folder := filepath.Join(w.dir, "bruno")
-	if err := errors.Join(os.RemoveAll(folder), os.CopyFS(folder, os.DirFS(brunoFolder))); err != nil {
+	directory := filepath.Join(w.dir, "bruno")
+	if err := errors.Join(os.RemoveAll(directory), os.CopyFS(directory, os.DirFS(brunoDirectory))); err != nil {
 		w.t.Fatal(err)
 	}
 	// Whether all passed is for the report to say, not for the exit code.
@@ -43,7 +43,7 @@ func (w *workshop) runBruno(token string) brunoReport {
 func TestBruno(t *testing.T) {
 	t.Parallel()
 	w := newWorkshop(t)
-	requests, err := filepath.Glob(brunoFolder + "/*/*.bru")
+	requests, err := filepath.Glob(brunoDirectory + "/*/*.bru")
 	if err != nil {
 		t.Fatal(err)
 	}

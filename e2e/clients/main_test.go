@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(plantstore.Main(m))
 }
 
-// A workshop is a folder with files of testdata in it, where the packages of npm
+// A workshop is a directory with files of testdata in it, where the packages of npm
 // are at hand.
 type workshop struct {
 	t      *testing.T
@@ -60,7 +60,7 @@ func (w *workshop) write(name, text string) {
 	}
 }
 
-// run runs a program in the folder and returns what it writes to stdout.
+// run runs a program in the directory and returns what it writes to stdout.
 func (w *workshop) run(name string, args ...string) string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)

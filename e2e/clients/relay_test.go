@@ -20,12 +20,12 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// leastJudged is how many answers prism must have judged at least.
+// leastJudged is how many responses prism must have judged at least.
 const leastJudged = 300
 
 // A relay hands each request that is valid HTTP to prism, which judges the request,
-// asks the server, and judges its answer. A request that prism refuses goes to the
-// server all the same, so that the run goes on.
+// asks the server, and judges its response. A request that prism refuses goes to the
+// server all the same, so that the run continues.
 type relay struct {
 	server, prism string
 	client        *http.Client
@@ -75,7 +75,7 @@ func (r *relay) ask(request *http.Request, body []byte, base string) (*http.Resp
 	return answer, text, err
 }
 
-// note keeps what prism has to say about an answer of the server; what it says about
+// note keeps what prism has to say about a response of the server; what it says about
 // a request is for whoever sent that.
 func (r *relay) note(request *http.Request, body []byte, answer *http.Response, text []byte) {
 	r.mu.Lock()
@@ -137,14 +137,14 @@ func startPrism(t *testing.T, server *plantstore.Server, description string) str
 }
 
 // Prism stands between the conformance run and the server, with the server's own
-// description in hand, and finds no answer that is not as described.
+// description in hand, and finds no response that is not as described.
 func TestPrismFindsNoViolation(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{})
 	r := &relay{server: server.BaseURL, prism: startPrism(t, server, server.DescriptionURL), client: &http.Client{Timeout: patience}}
 	front := httptest.NewServer(r)
 	defer front.Close()
-	// The relay is no plant store, so that only what prism says counts.
+	// The relay is not a plant store, so that only what prism says counts.
 	out, err := plantstore.Command(t, t.TempDir(), nil, "conformance", "--url", front.URL, "--token", server.Token()).CombinedOutput()
 	if !bytes.Contains(out, []byte("deviates from the contract")) {
 		t.Fatalf("%v\n%s", err, out)

@@ -29,7 +29,7 @@ func journals() map[string]string {
 	}
 }
 
-// A site is a server, in the same folder all along, and what it acknowledged.
+// A site is a server, in the same directory all along, and what it acknowledged.
 type site struct {
 	t      testing.TB
 	env    []string
@@ -43,7 +43,7 @@ type site struct {
 	acknowledged []string // bodies
 }
 
-// newSite starts a server in the folder dir, with these variables unless they are empty.
+// newSite starts a server in the directory dir, with these variables unless they are empty.
 func newSite(t testing.TB, dir string, env ...string) *site {
 	t.Helper()
 	s := &site{
@@ -63,28 +63,28 @@ func (s *site) restart() {
 	s.server = plantstore.Start(s.t, plantstore.Options{Dir: s.server.Dir, Env: s.env})
 }
 
-// An answer is what came of one create.
-type answer struct {
+// A reply is the response to a create.
+type reply struct {
 	status int
 	models.Error
 }
 
-// identical reports whether the answer is that this very plant is stored.
-func (a answer) identical() bool {
+// identical reports whether the response is that this very plant is stored.
+func (a reply) identical() bool {
 	return a.Code == http.StatusConflict && strings.Contains(a.Message, "is identical")
 }
 
-// post sends a NewPlant. The error is that there was no answer.
-func (s *site) post(body string) (a answer, err error) {
+// post sends a NewPlant. The error is that there was no response.
+func (s *site) post(body string) (a reply, err error) {
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.server.BaseURL+"/plants", strings.NewReader(body))
 	if err != nil {
-		return answer{}, err
+		return reply{}, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+s.token)
 	response, err := s.client.Do(request)
 	if err != nil {
-		return answer{}, err
+		return reply{}, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	a.status = response.StatusCode
@@ -94,7 +94,7 @@ func (s *site) post(body string) (a answer, err error) {
 
 // interrupt lets writers create plants until end, which is called at a random
 // moment, puts an end to that. It returns when all writers have their last
-// answers.
+// responses.
 func (s *site) interrupt(end func()) {
 	s.t.Helper()
 	s.rounds++
@@ -149,7 +149,7 @@ func (s *site) create(body string) bool {
 }
 
 // verify sends each plant that was acknowledged, from the given one on, again:
-// the answer must be that its id is taken by an identical one (C5.26). Then the
+// the response must be that its id is taken by an identical one (C5.26). Then the
 // server must take a new one.
 func (s *site) verify(from int) {
 	s.t.Helper()

@@ -12,7 +12,7 @@ import (
 )
 
 // TestCommandsWithoutRoom runs the commands that write files on a disk that is full,
-// and on one that is read-only: each says so, says what to do, and leaves the old
+// and on one that is read-only: each says so, names the next step, and leaves the old
 // files as they were and nothing else.
 func TestCommandsWithoutRoom(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestCommandsWithoutRoom(t *testing.T) {
 	wantCommand(t, v.Dir, 0, "", "check")
 }
 
-// wantCommand runs a command in the folder dir, which must end with that code and
+// wantCommand runs a command in the directory dir, which must end with that code and
 // say that on stderr.
 func wantCommand(t *testing.T, dir string, code int, says string, args ...string) {
 	t.Helper()
@@ -67,7 +67,7 @@ func wantCommand(t *testing.T, dir string, code int, says string, args ...string
 	}
 }
 
-// contents lists the files in a folder.
+// contents lists the files in a directory.
 func contents(t *testing.T, dir string) string {
 	t.Helper()
 	var names []string

@@ -16,7 +16,7 @@ import (
 // stored is the number of plants in a [catalogue].
 const stored = 400
 
-// catalogue returns the plants in the files that are going to be damaged.
+// catalogue returns the plants in the files that are going to be corrupted.
 func catalogue() map[int64]models.Plant {
 	plants := map[int64]models.Plant{}
 	for n := range int64(stored) {
@@ -42,7 +42,7 @@ type verdict struct {
 	Crash   string   `json:"-"`       // how the process ended, if it did
 }
 
-// reported reports whether the file is said to be damaged.
+// reported reports whether the file is said to be corrupt.
 func (v verdict) reported() bool { return v.Refused != "" || len(v.Damage) > 0 }
 
 // inspect does to the file path what plantstore check does, and then reads all
@@ -75,7 +75,7 @@ func inspect(path string, plants map[int64]models.Plant) (v verdict) {
 	return v
 }
 
-// An inspector inspects files in another process, since a damaged one could end
+// An inspector inspects files in another process, since a corrupt one could end
 // that.
 type inspector struct{ worker reexec.Worker }
 

@@ -12,7 +12,7 @@ import (
 // isolatedEnv marks the process that [runIsolated] has started.
 const isolatedEnv = "CRASH_ISOLATED"
 
-// runIsolated runs the tests in a process that has a view of its own of what is
+// runIsolated runs the tests in a process that has its own view of what is
 // mounted, if this one may make such. What they mount goes with that process, and
 // the loop devices go with the mounts, however it ends.
 func runIsolated() (code int, done bool) {

@@ -75,7 +75,7 @@ func copyPending(t testing.TB) (path string) {
 	return path
 }
 
-// copyDatabase copies a database and what lies beside it to a new folder.
+// copyDatabase copies a database and what lies beside it to a new directory.
 func copyDatabase(t testing.TB, from string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), databaseFile)

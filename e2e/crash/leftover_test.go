@@ -81,7 +81,7 @@ func wantPlants(t *testing.T, path string, want int) {
 }
 
 // TestCommandsWithoutTheirJournal runs the commands on a database whose journal is
-// missing or damaged. They refuse it and change nothing, but for check, which reports
+// missing or corrupt. They refuse it and change nothing, but for check, which reports
 // it, export --skip-damaged, which writes what the tree has, and restore.
 func TestCommandsWithoutTheirJournal(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestCommandsWithoutTheirJournal(t *testing.T) {
 }
 
 // TestServeWithOtherJournal starts a server with a journal of another size than the
-// one that was killed: it has all plants, and goes on.
+// one that was killed: it has all plants, and continues.
 func TestServeWithOtherJournal(t *testing.T) {
 	t.Parallel()
 	left := newPending(t)

@@ -1,6 +1,6 @@
 // Package crash holds the tests of what becomes of acknowledged plants when the
 // kernel stops under the server, when the server is killed, and when its file is
-// damaged.
+// corrupt.
 //
 // With TORTURE=1 in the environment they take much longer. CRASH_SEED
 // chooses other random numbers than those of each run.
@@ -21,7 +21,7 @@ const (
 	// patience bounds every wait, far above what any should take.
 	patience = time.Minute
 
-	// databaseFile is where the server has its file, from its working folder.
+	// databaseFile is where the server has its file, from its working directory.
 	databaseFile = "data/plants.db"
 )
 

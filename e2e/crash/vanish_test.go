@@ -47,13 +47,13 @@ func testVanishing(t *testing.T, s *site, file string, harm func(path string) er
 		t.Fatalf("only %d plants were stored", len(s.acknowledged))
 	}
 	must(t, harm(filepath.Join(s.server.Dir, file)))
-	if s.random.IntN(2) > 0 && s.create(s.body(2, 0)) { // else the server finds out by itself
+	if s.random.IntN(2) > 0 && s.create(s.body(2, 0)) { // else the server detects it itself
 		t.Error("a plant was acknowledged that no next start will find")
 	}
 	wantEnd(t, s, want...)
 }
 
-// wantEnd waits for the server to end by itself, for one of the reasons, which it must say.
+// wantEnd waits for the server to exit, for one of the reasons, which it must say.
 func wantEnd(t *testing.T, s *site, want ...string) {
 	t.Helper()
 	defer s.server.Kill() // its end was wanted
@@ -92,7 +92,7 @@ func TestSecondInstance(t *testing.T) {
 }
 
 // TestVanishedWhileStopped removes the file of a server that is not running: the
-// next one must not go on with an empty store by itself.
+// next one must not continue with an empty store.
 func TestVanishedWhileStopped(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, t.TempDir())

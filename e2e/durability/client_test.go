@@ -26,28 +26,28 @@ const (
 	noSpace  = http.StatusInsufficientStorage
 )
 
-// An answer is what came of one create.
-type answer struct {
+// A reply is the response to a create.
+type reply struct {
 	status  int
 	code    int // of the Error
 	message string
-	err     error // there was no answer
+	err     error // there was no response
 }
 
-func (a answer) String() string {
+func (a reply) String() string {
 	switch {
 	case a.refusedConnection():
 		return "with no connection"
 	case a.err != nil:
-		return fmt.Sprintf("with no answer (%v)", a.err)
+		return fmt.Sprintf("with no response (%v)", a.err)
 	case a.status == ok:
 		return "200"
 	}
 	return fmt.Sprintf("%d %q", a.code, a.message)
 }
 
-// fate returns what the answer says about the plant.
-func (a answer) fate() fate {
+// fate returns what the response says about the plant.
+func (a reply) fate() fate {
 	identical := a.code == conflict && strings.Contains(a.message, "is identical")
 	switch {
 	case a.status == ok || identical:
@@ -59,13 +59,13 @@ func (a answer) fate() fate {
 }
 
 // refusedConnection reports whether the server was not there any more.
-func (a answer) refusedConnection() bool {
+func (a reply) refusedConnection() bool {
 	dial := new(net.OpError)
 	return errors.As(a.err, &dial) && dial.Op == "dial"
 }
 
-// fault returns what is wrong with the answer in itself.
-func (a answer) fault() string {
+// fault returns the faults of the response itself.
+func (a reply) fault() string {
 	switch {
 	case a.err != nil || a.status == ok:
 		return ""
@@ -80,7 +80,7 @@ func (a answer) fault() string {
 }
 
 // unknown reports whether the server said that it does not know.
-func (a answer) unknown() bool {
+func (a reply) unknown() bool {
 	return a.code == http.StatusInternalServerError && strings.Contains(a.message, "not known whether")
 }
 
@@ -160,7 +160,7 @@ func (s *site) newToken() string {
 	return strings.TrimSpace(string(token))
 }
 
-// exits reports whether the server ends by itself.
+// exits reports whether the server exits.
 func (s *site) exits() bool {
 	defer s.server.Kill() // it was wanted
 	select {
@@ -194,43 +194,43 @@ func (s *site) next() (id int64, plant models.Plant) {
 	return int64(s.random.Uint64()), plant //nolint:gosec // any id will do
 }
 
-// create sends a plant, notes the answer and returns it.
-func (s *site) create(id int64, plant models.Plant) answer {
+// create sends a plant, notes the response and returns it.
+func (s *site) create(id int64, plant models.Plant) reply {
 	a := s.post(id, plant)
 	s.ledger.note(id, plant, a, s.fs.Len())
 	return a
 }
 
 // createNext is create of the next plant.
-func (s *site) createNext() answer {
+func (s *site) createNext() reply {
 	id, plant := s.next()
 	return s.create(id, plant)
 }
 
-func (s *site) post(id int64, plant models.Plant) (a answer) {
+func (s *site) post(id int64, plant models.Plant) (a reply) {
 	body, err := json.Marshal(map[string]any{"id": id, "name": plant.Name, "tag": plant.Tag})
 	if plant.Tag == nil {
 		body, err = json.Marshal(map[string]any{"id": id, "name": plant.Name})
 	}
 	if err != nil {
-		return answer{err: err}
+		return reply{err: err}
 	}
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.server.BaseURL+"/plants", bytes.NewReader(body))
 	if err != nil {
-		return answer{err: err}
+		return reply{err: err}
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+s.token)
 	response, err := s.client.Do(request)
 	if err != nil {
-		return answer{err: err}
+		return reply{err: err}
 	}
 	defer func() { _ = response.Body.Close() }()
 	var e models.Error // of a Plant, nothing goes into it
 	if err := json.NewDecoder(response.Body).Decode(&e); err != nil {
-		return answer{err: err}
+		return reply{err: err}
 	}
-	return answer{status: response.StatusCode, code: int(e.Code), message: e.Message}
+	return reply{status: response.StatusCode, code: int(e.Code), message: e.Message}
 }
 
 // load creates so many plants, by several clients at once, and some of them twice.
@@ -253,7 +253,7 @@ func (s *site) load(clients, creates int) {
 					s.t.Errorf("create on a good disk: %v", a)
 				}
 				if p.id%4 == 0 {
-					s.create(p.id, p.plant) // the ledger has what is wrong with the answer
+					s.create(p.id, p.plant) // the ledger has the faults of the response
 				}
 			}
 		})

@@ -185,7 +185,7 @@ func TestFullDiskForJournal(t *testing.T) {
 }
 
 // TestFullDiskDuringBackup backs up a store while its disk is full. The copy, on another
-// disk, may fail; the server goes on, and accepts plants once there is room.
+// disk, may fail; the server continues, and accepts plants once there is room.
 func TestFullDiskDuringBackup(t *testing.T) {
 	t.Parallel()
 	for free := range 24 { // writes to the database that still find room

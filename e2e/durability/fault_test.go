@@ -91,7 +91,7 @@ func (f fault) count(t *testing.T) (n int) {
 }
 
 // failOnce lets the fault come at operation n of those that it can hit. The
-// server may stop; it is started again on the same file system and goes on.
+// server may stop; it is started again on the same file system and continues.
 // Then the power is cut.
 func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcome) {
 	t.Helper()

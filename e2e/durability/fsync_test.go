@@ -19,7 +19,7 @@ func failingSync() fault {
 // TestFailingSync lets each sync fail in turn, of all that a server does which
 // makes its files and creates plants, which fill both halves of the journal more than
 // once. The dirty pages are dropped, as Linux does. The server may stop; it is
-// started again on what the page cache shows, and goes on. Then the power is cut (C5.26,
+// started again on what the page cache shows, and continues. Then the power is cut (C5.26,
 // C5.28).
 func TestFailingSync(t *testing.T) {
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestFailingSyncWithoutJournal(t *testing.T) {
 
 // TestFailingWrite is [TestFailingSync] for each write and each change of a
 // length. On this file system the mapped pages of a file show a failed write
-// until they are read anew, as they may on network file systems.
+// until they are read again, as they may on network file systems.
 func TestFailingWrite(t *testing.T) {
 	t.Parallel()
 	failEach(t, failingWrite())
@@ -84,17 +84,17 @@ func TestExitAfterFault(t *testing.T) {
 		journal int
 		// fails reports whether an operation fails; faults is how many have.
 		fails func(op faultfs.Op, faults int) bool
-		wants func(a answer) bool // of the first answer that is not 200; nil: all are
+		wants func(a reply) bool // of the first response that is not 200; nil: all are
 		ends  bool
 	}{
 		"sync of the journal": {
-			journal.MinSize, func(op faultfs.Op, _ int) bool { return isSync(op, theJournal) }, answer.unknown, true,
+			journal.MinSize, func(op faultfs.Op, _ int) bool { return isSync(op, theJournal) }, reply.unknown, true,
 		},
 		"a write to the journal": {
 			journal.MinSize, func(op faultfs.Op, faults int) bool { return faults == 0 && isWrite(op, theJournal) }, refusedAsFailed, false,
 		},
 		"all writes to the journal": {
-			journal.MinSize, func(op faultfs.Op, _ int) bool { return isWrite(op, theJournal) }, answer.unknown, true,
+			journal.MinSize, func(op faultfs.Op, _ int) bool { return isWrite(op, theJournal) }, reply.unknown, true,
 		},
 		"a page of a checkpoint": {
 			journal.MinSize, func(op faultfs.Op, faults int) bool { return faults == 0 && isWrite(op, database) }, nil, true,
@@ -106,7 +106,7 @@ func TestExitAfterFault(t *testing.T) {
 			0, func(op faultfs.Op, faults int) bool { return faults == 0 && isWrite(op, database) }, refusedAsFailed, true,
 		},
 		"sync of a meta page, without a journal": {
-			0, failsAfterMeta(), answer.unknown, true,
+			0, failsAfterMeta(), reply.unknown, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestExitAfterFault(t *testing.T) {
 
 // refusedAsFailed reports whether the server said that the plant was not stored, and
 // not for want of space.
-func refusedAsFailed(a answer) bool {
+func refusedAsFailed(a reply) bool {
 	return a.code == http.StatusInternalServerError && a.fate() == absent
 }
 
@@ -133,7 +133,7 @@ func failsAfterMeta() func(op faultfs.Op, faults int) bool {
 	}
 }
 
-func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int) bool, wants func(a answer) bool, ends bool) {
+func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int) bool, wants func(a reply) bool, ends bool) {
 	t.Helper()
 	must(t, s.start())
 	var faults atomic.Int64
@@ -144,7 +144,7 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int)
 		faults.Add(1)
 		return syscall.EIO
 	})
-	first := answer{status: ok}
+	first := reply{status: ok}
 	for range 300 { // far more than both halves have room for
 		if a := s.createNext(); a.status != ok {
 			first = a
@@ -185,7 +185,7 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int)
 }
 
 // TestSIGTERMOnBrokenDisk lets every write fail from one of the journal or of a meta
-// page on. The server may end by itself, and must when it gets the signal.
+// page on. The server may exit, and must when it gets the signal.
 func TestSIGTERMOnBrokenDisk(t *testing.T) {
 	t.Parallel()
 	for healthy := range plantstore.Torture(10, 100) {

@@ -20,7 +20,7 @@ const (
 type ledger struct {
 	mu      sync.Mutex
 	entries map[int64]*entry
-	// lies are answers that contradict what is known.
+	// lies are responses that contradict what is known.
 	lies []string
 }
 
@@ -31,13 +31,13 @@ type entry struct {
 	// position is the length of the log when the client knew that the plant
 	// was stored.
 	position int
-	answer   answer
+	reply    reply
 }
 
 func newLedger() *ledger { return &ledger{entries: map[int64]*entry{}} }
 
-// note notes an answer, which had come when the log had this length.
-func (l *ledger) note(id int64, plant models.Plant, a answer, position int) {
+// note notes a response, which had come when the log had this length.
+func (l *ledger) note(id int64, plant models.Plant, a reply, position int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := absent // what was never sent is surely not there
@@ -63,11 +63,11 @@ func (l *ledger) note(id int64, plant models.Plant, a answer, position int) {
 	if now == stored && before != stored {
 		e.position = position
 	}
-	e.fate, e.answer = now, a
+	e.fate, e.reply = now, a
 }
 
-func (l *ledger) lie(id int64, e *entry, a answer, why string) {
-	l.lies = append(l.lies, fmt.Sprintf("id %d was answered %v, but %s (before: %v)", id, a, why, e.answer))
+func (l *ledger) lie(id int64, e *entry, a reply, why string) {
+	l.lies = append(l.lies, fmt.Sprintf("id %d got %v, but %s (before: %v)", id, a, why, e.reply))
 }
 
 // of returns the plants with this fate.
@@ -83,7 +83,7 @@ func (l *ledger) of(f fate) map[int64]models.Plant {
 	return plants
 }
 
-// check returns what is wrong with the plants that were found after a power cut
+// check returns the faults of the plants that were found after a power failure
 // when the log had the length cut.
 func (l *ledger) check(cut int, found map[int64]models.Plant) (wrong []string) {
 	for id, plant := range found {
@@ -93,12 +93,12 @@ func (l *ledger) check(cut int, found map[int64]models.Plant) (wrong []string) {
 		case !e.plant.Equal(plant):
 			wrong = append(wrong, fmt.Sprintf("id %d is not as it was sent", id))
 		case e.fate == absent:
-			wrong = append(wrong, fmt.Sprintf("id %d is there, and was answered %v", id, e.answer))
+			wrong = append(wrong, fmt.Sprintf("id %d is there, and got %v", id, e.reply))
 		}
 	}
 	for id, e := range l.entries {
 		if _, ok := found[id]; !ok && e.fate == stored && e.position <= cut {
-			wrong = append(wrong, fmt.Sprintf("id %d is lost, which was answered %v when the log had length %d", id, e.answer, e.position))
+			wrong = append(wrong, fmt.Sprintf("id %d is lost, which got %v when the log had length %d", id, e.reply, e.position))
 		}
 	}
 	return wrong

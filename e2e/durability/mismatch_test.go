@@ -12,7 +12,7 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// A life is a server that was killed, in a directory of its own.
+// A life is a server that was killed, in its own directory.
 type life struct {
 	dir     string
 	options plantstore.Options
@@ -42,7 +42,7 @@ func (l life) database() string { return filepath.Join(l.dir, databaseFile) }
 
 func (l life) journal() string { return bbolt.JournalPath(l.database()) }
 
-// refused returns what is wrong with how a server starts there, which it must not.
+// refused returns the faults of a start of the server there, which must fail.
 func (l life) refused(t *testing.T, want string) []string {
 	t.Helper()
 	before, err := os.ReadFile(l.database())

@@ -117,7 +117,7 @@ func TestMutantsLosePlants(t *testing.T) {
 	}
 }
 
-// TestMutantsOfReplay takes out checks that only damage calls for, which the tests of
+// TestMutantsOfReplay takes out checks that only corruption calls for, which the tests of
 // the journal itself see best.
 func TestMutantsOfReplay(t *testing.T) {
 	t.Parallel()

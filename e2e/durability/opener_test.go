@@ -126,7 +126,7 @@ func list(store *storage.Store) (map[int64]models.Plant, error) {
 	return plants, nil
 }
 
-// An opener opens images in another process, since a damaged one could end that.
+// An opener opens images in another process, since a corrupt one could end that.
 type opener struct {
 	dir    string // where images are put
 	worker reexec.Worker
@@ -154,7 +154,7 @@ func (idle openers) open(image faultfs.Image, sampled bool) (verdict, error) {
 	return o.open(image, sampled)
 }
 
-// The images are in a folder in memory, whose name begins like this.
+// The images are in a directory in memory, whose name begins like this.
 const (
 	memory     = "/dev/shm"
 	imagesName = "plantstore-images-"

@@ -136,7 +136,7 @@ func (tr *trial) generate(cuts chan<- *cut, stop <-chan struct{}) {
 	}
 }
 
-// judge opens an image and returns what is wrong with it.
+// judge opens an image and returns its faults.
 func (tr *trial) judge(idle openers, c *cut) (wrong []string) {
 	secret, found := c.image.Find(secretFile)
 	switch {

@@ -56,7 +56,7 @@ func testAmbiguity(t *testing.T, p *proxy.Proxy, url string) {
 	s.verify()
 	for _, o := range s.history {
 		if o.outcome == unknown || o.outcome == refused {
-			t.Errorf("id %d: %s, after %v", o.id, o.answer, (o.stop - o.start).Round(time.Millisecond))
+			t.Errorf("id %d: %s, after %v", o.id, o.response, (o.stop - o.start).Round(time.Millisecond))
 		}
 	}
 }

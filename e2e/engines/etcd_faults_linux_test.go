@@ -23,10 +23,10 @@ func (s *site) eventually(what string, want outcome, word string) {
 		id := 1<<50 + int64(len(s.history))
 		s.mu.Unlock()
 		got := s.create(0, id, what, true) //nolint:contextcheck // a request lasts as long as the test
-		if got == want && strings.Contains(s.last().answer, word) {
+		if got == want && strings.Contains(s.last().response, word) {
 			return nil
 		}
-		return errors.New(s.last().answer)
+		return errors.New(s.last().response)
 	})
 }
 
@@ -74,8 +74,8 @@ func TestEtcdQuota(t *testing.T) {
 	s := newSite(t, "etcd://"+cluster.Hosts(), 2)
 	stop := s.load()
 	process.Eventually(t, "error 507", func(context.Context) error {
-		if answer := s.last().answer; !strings.Contains(answer, "error 507") {
-			return errors.New(answer)
+		if response := s.last().response; !strings.Contains(response, "error 507") {
+			return errors.New(response)
 		}
 		return nil
 	})
@@ -84,8 +84,8 @@ func TestEtcdQuota(t *testing.T) {
 	if log := s.replicas[1].Log(); !strings.Contains(log, "ready") {
 		t.Errorf("the replica that started without space logs:\n%s", log)
 	}
-	answer := do(client.Delete(t.Context(), "others/", clientv3.WithPrefix())).must(t)
-	do(client.Compact(t.Context(), answer.Header.Revision, clientv3.WithCompactPhysical())).must(t)
+	response := do(client.Delete(t.Context(), "others/", clientv3.WithPrefix())).must(t)
+	do(client.Compact(t.Context(), response.Header.Revision, clientv3.WithCompactPhysical())).must(t)
 	do(client.Defragment(t.Context(), client.Endpoints()[0])).must(t)
 	do(client.AlarmDisarm(t.Context(), &clientv3.AlarmMember{})).must(t)
 	s.await(10)

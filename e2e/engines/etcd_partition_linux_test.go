@@ -12,12 +12,12 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-// longestAnswer is how long any answer may take: a create waits for at most one
+// maxResponseTime is how long any response may take: a create waits for at most one
 // batch, and each is given up after 5 seconds.
-const longestAnswer = 11 * time.Second
+const maxResponseTime = 11 * time.Second
 
 // TestEtcdPartition cuts the leader off, from the other members alone or from the
-// replicas as well, again and again, and then so many members that none is left
+// replicas too, again and again, and then so many members that none is left
 // with a quorum.
 //
 //nolint:paralleltest // it measures
@@ -47,7 +47,7 @@ func TestEtcdPartition(t *testing.T) {
 	s.withoutQuorum(n, cluster)
 	stop()
 	s.verify()
-	s.checkAnswerTimes()
+	s.checkResponseTimes()
 }
 
 // withoutQuorum cuts two of three members off until clients have been told, and
@@ -72,14 +72,14 @@ func (s *site) withoutQuorum(n *network.Network, cluster *etcd.Cluster) {
 	s.await(200)
 }
 
-// checkAnswerTimes checks that no answer came too late.
-func (s *site) checkAnswerTimes() {
+// checkResponseTimes checks that no response came too late.
+func (s *site) checkResponseTimes() {
 	s.t.Helper()
 	var longest time.Duration
 	for _, o := range s.history {
 		longest = max(longest, o.stop-o.start)
 	}
-	if s.t.Logf("longest answer: %v", longest.Round(time.Millisecond)); longest > longestAnswer {
-		s.t.Errorf("an answer took %v, want at most %v", longest, longestAnswer)
+	if s.t.Logf("longest response: %v", longest.Round(time.Millisecond)); longest > maxResponseTime {
+		s.t.Errorf("a response took %v, want at most %v", longest, maxResponseTime)
 	}
 }

@@ -49,7 +49,7 @@ func byID(history []porcupine.Operation) [][]porcupine.Operation {
 }
 
 // checkLinearizable checks that there is an order of the creates, each between its
-// request and its answer, that explains all answers. One whose outcome is not known
+// request and its response, that explains all responses. One whose outcome is not known
 // may take effect at any later time, or never.
 func checkLinearizable(t testing.TB, history []operation) {
 	t.Helper()

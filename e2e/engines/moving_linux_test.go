@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 			s := newSite(t, url, 1)
 			for id := range int64(300) {
 				if got := s.create(0, id, fmt.Sprint(id), true); got != created {
-					t.Fatalf("create: %s", s.last().answer)
+					t.Fatalf("create: %s", s.last().response)
 				}
 			}
 			if name == "bbolt" {

@@ -31,7 +31,7 @@ func (s *site) readiness(ctx context.Context) (string, error) {
 	return string(text), err
 }
 
-// awaitReadiness waits until a replica says what it should, and answers at once
+// awaitReadiness waits until a replica says what it should, and responds at once
 // all the time.
 func (s *site) awaitReadiness(want string) {
 	s.t.Helper()

@@ -23,8 +23,8 @@ func TestComposeSecrets(t *testing.T) {
 	}
 	clone, commands := t.TempDir(), "set -eu; umask 077\n"
 	dir := filepath.Join(clone, "docs", "deploy")
-	for _, folder := range []string{dir, filepath.Join(clone, "data")} {
-		if err := os.MkdirAll(folder, 0o750); err != nil {
+	for _, directory := range []string{dir, filepath.Join(clone, "data")} {
+		if err := os.MkdirAll(directory, 0o750); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,8 +54,8 @@ func TestComposeSecrets(t *testing.T) {
 		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != owner || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has mode %v, and belongs to %+v, want mode 0600 and user %d", file, info.Mode(), info.Sys(), owner)
 		}
-		if folder, err := os.Stat(filepath.Dir(file)); err != nil || folder.Mode().Perm() != 0o700 {
-			t.Errorf("the folder of %s: %v, %v", file, folder.Mode(), err)
+		if directory, err := os.Stat(filepath.Dir(file)); err != nil || directory.Mode().Perm() != 0o700 {
+			t.Errorf("the directory of %s: %v, %v", file, directory.Mode(), err)
 		}
 	}
 }

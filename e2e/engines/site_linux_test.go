@@ -42,11 +42,11 @@ type operation struct {
 	plant       string
 	own         bool // nobody else creates this id, and this is its first create
 	outcome     outcome
-	answer      string
+	response    string
 	start, stop time.Duration // since the epoch of the site
 }
 
-// An outcome is what a client may conclude from an answer.
+// An outcome is what a client may conclude from a response.
 type outcome int
 
 // The outcomes.
@@ -56,7 +56,7 @@ const (
 	different         // taken by another one
 	refused           // not stored
 	unknown           // nobody knows
-	wrong             // the answer is none that the contract has
+	wrong             // a response that the contract does not have
 )
 
 // newSite starts n replicas on the store at url.
@@ -115,7 +115,7 @@ func (s *site) post(replica int, id int64, plant string) (outcome, string) {
 	return judge(response.StatusCode, failure), fmt.Sprintf("status %d, error %d: %s", response.StatusCode, failure.Code, failure.Message)
 }
 
-// judge says what an answer claims.
+// judge returns what a response claims.
 func judge(status int, failure models.Error) outcome {
 	switch {
 	case status == http.StatusOK:
@@ -137,7 +137,7 @@ func judge(status int, failure models.Error) outcome {
 // create is post, and keeps the operation.
 func (s *site) create(replica int, id int64, plant string, own bool) outcome {
 	o := operation{id: id, plant: plant, own: own, start: time.Since(s.epoch)}
-	o.outcome, o.answer = s.post(replica, id, plant)
+	o.outcome, o.response = s.post(replica, id, plant)
 	o.stop = time.Since(s.epoch)
 	if o.outcome == created {
 		s.created.Add(1)
@@ -149,7 +149,7 @@ func (s *site) create(replica int, id int64, plant string, own bool) outcome {
 }
 
 // load lets writers create plants through all replicas until stop is called, which
-// waits for their last answers. Of each writer's creates one in four is of an id
+// waits for their last responses. Of each writer's creates one in four is of an id
 // that the others create, too.
 func (s *site) load() (stop func()) {
 	var all sync.WaitGroup
@@ -236,15 +236,15 @@ func (s *site) verify() {
 	}
 	close(next)
 	all.Wait()
-	checkAnswers(s.t, s.history)
+	checkResponses(s.t, s.history)
 	checkLinearizable(s.t, s.history)
 	gap, _ := s.gaps(nil)
 	s.t.Logf("%d creates: %d created, %d identical, %d different, %d refused, %d unknown; longest gap %v",
 		len(sent), counts[created], counts[identical], counts[different], counts[refused], counts[unknown], gap.Round(time.Millisecond))
 }
 
-// checkAnswers checks what can be told of each answer by itself.
-func checkAnswers(t testing.TB, history []operation) {
+// checkResponses checks each response.
+func checkResponses(t testing.TB, history []operation) {
 	t.Helper()
 	bad := 0
 	for _, o := range history {
@@ -255,6 +255,6 @@ func checkAnswers(t testing.TB, history []operation) {
 		if bad++; bad > 10 {
 			return // the first ones tell enough
 		}
-		t.Errorf("id %d, %s, alone: %v: %s", o.id, o.plant, o.own, o.answer)
+		t.Errorf("id %d, %s, alone: %v: %s", o.id, o.plant, o.own, o.response)
 	}
 }

@@ -177,7 +177,7 @@ func writeEtcd(ctx context.Context, client *clientv3.Client, first int64, plants
 	return err
 }
 
-// nameTypes is what the engine does as well: pgx is built without its list of types.
+// nameTypes is what the engine does too: pgx is built without its list of types.
 func nameTypes(_ context.Context, conn *pgx.Conn) error {
 	conn.TypeMap().RegisterDefaultPgType(int64(0), "int8")
 	conn.TypeMap().RegisterDefaultPgType([]byte(nil), "bytea")

@@ -73,8 +73,8 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// goBase returns a folder with all that the substitute for the Go image is built
-// from: links to the folders that /usr brings.
+// goBase returns a directory with all that the substitute for the Go image is built
+// from: links to the directories that /usr brings.
 func goBase(t *testing.T, goroot string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -126,7 +126,7 @@ func checkConfig(t *testing.T, s *storage) {
 	}
 }
 
-// checkFiles looks for the binary and the folder of the data, and for anything
+// checkFiles looks for the binary and the directory of the data, and for anything
 // else, such as a secret of the one who built the image.
 func checkFiles(t *testing.T, s *storage) {
 	s.do(t, "create", "--name=files", image)

@@ -142,14 +142,14 @@ func create(t *testing.T, addr, token string) (status int, body []byte) {
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
 	client := &http.Client{Timeout: patience}
-	answer, err := client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	body, err = io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	body, err = io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.StatusCode, body
+	return response.StatusCode, body
 }

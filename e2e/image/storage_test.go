@@ -41,7 +41,7 @@ func (s *storage) places() []string {
 	}
 }
 
-// build builds an image from the folder dir.
+// build builds an image from the directory dir.
 func (s *storage) build(t *testing.T, name, dir string, args ...string) {
 	t.Helper()
 	command := slices.Concat([]string{s.buildah}, s.places(),

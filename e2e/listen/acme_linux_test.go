@@ -53,7 +53,7 @@ func TestACME(t *testing.T) {
 }
 
 // A certificate is renewed while the server runs. When the authority is gone at the
-// next time, the log says so before it expires, and when it does; the expired one
+// next time, this is logged before it expires, and when it does; the expired one
 // stays in use, and clients refuse it.
 func TestACMERenewal(t *testing.T) {
 	t.Parallel()

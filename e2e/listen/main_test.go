@@ -73,7 +73,7 @@ func newClient(t *testing.T, config *tls.Config, network, address string) *clien
 	return &client{http.Client{Transport: transport, Timeout: patience}}
 }
 
-// get returns the body of an answer.
+// get returns the body of a response.
 func (c *client) get(t *testing.T, url string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
@@ -84,7 +84,7 @@ func (c *client) get(t *testing.T, url string) string {
 	return body
 }
 
-// create sends a plant and returns the version of HTTP of the answer, its status
+// create sends a plant and returns the version of HTTP of the response, its status
 // and its body.
 func (c *client) create(t *testing.T, server *plantstore.Server, base, plant string) (version string, status int, body string) {
 	t.Helper()
@@ -94,21 +94,21 @@ func (c *client) create(t *testing.T, server *plantstore.Server, base, plant str
 	}
 	request.Header.Set("Authorization", "Bearer "+server.Token())
 	request.Header.Set("Content-Type", "application/json")
-	answer, body := c.ask(t, request)
-	return answer.Proto, answer.StatusCode, body
+	response, body := c.ask(t, request)
+	return response.Proto, response.StatusCode, body
 }
 
-// ask returns the answer to a request, and its body, which has been read.
-func (c *client) ask(t *testing.T, request *http.Request) (answer *http.Response, body string) {
+// ask returns the response to a request, and its body, which has been read.
+func (c *client) ask(t *testing.T, request *http.Request) (response *http.Response, body string) {
 	t.Helper()
-	answer, err := c.Do(request)
+	response, err := c.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer, string(text)
+	return response, string(text)
 }

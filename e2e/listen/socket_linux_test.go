@@ -22,7 +22,7 @@ import (
 	"plantstore/internal/certtest"
 )
 
-// startUnix starts a server on a socket in a new folder.
+// startUnix starts a server on a socket in a new directory.
 func startUnix(t *testing.T, env ...string) (server *plantstore.Server, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "http.sock")
@@ -157,7 +157,7 @@ func TestSocketActivation(t *testing.T) {
 			a := activate(t, test.names)
 			var addresses []string
 			for _, i := range test.served {
-				a.checkAnswers(i)
+				a.checkResponses(i)
 				addresses = append(addresses, "unix:"+a.paths[i])
 			}
 			log := a.stop()
@@ -218,15 +218,15 @@ func activate(t *testing.T, names []string) *activation {
 	return a
 }
 
-// checkAnswers asks for something on a socket.
-func (a *activation) checkAnswers(socket int) {
+// checkResponses asks for something on a socket.
+func (a *activation) checkResponses(socket int) {
 	a.t.Helper()
 	request, err := http.NewRequestWithContext(a.t.Context(), http.MethodGet, "http://localhost/openapi.json", http.NoBody)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	if answer, _ := newClient(a.t, nil, "unix", a.paths[socket]).ask(a.t, request); answer.StatusCode != http.StatusOK {
-		a.t.Errorf("%s: status %s", a.paths[socket], answer.Status)
+	if response, _ := newClient(a.t, nil, "unix", a.paths[socket]).ask(a.t, request); response.StatusCode != http.StatusOK {
+		a.t.Errorf("%s: status %s", a.paths[socket], response.Status)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"plantstore/internal/certtest"
 )
 
-// startTLS starts a server with a certificate of authority in the folder dir.
+// startTLS starts a server with a certificate of authority in the directory dir.
 func startTLS(t *testing.T, authority *certtest.Authority, dir string) *plantstore.Server {
 	t.Helper()
 	cert, key := authority.Issue(dir, time.Now().Add(time.Hour))
@@ -106,7 +106,7 @@ func serial(t *testing.T, address string, config *tls.Config) string {
 }
 
 // A certificate is replaced while the server runs, as certbot (a symbolic link for
-// each file) and Kubernetes (one for their folder) do it. What cannot be used is
+// each file) and Kubernetes (one for their directory) do it. What cannot be used is
 // logged, and the one before stays.
 func TestCertificateIsReplaced(t *testing.T) {
 	t.Parallel()
@@ -148,7 +148,7 @@ func TestCertificateIsReplaced(t *testing.T) {
 	await(t, "the fourth certificate is shown", func() bool { return serial(t, address, authority.Client()) != second })
 }
 
-// relink makes a symbolic link anew, at once.
+// relink makes a symbolic link again, at once.
 func relink(t *testing.T, target, link string) {
 	t.Helper()
 	if err := os.Symlink(target, link+".new"); err != nil {

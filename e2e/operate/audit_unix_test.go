@@ -88,7 +88,7 @@ func TestAuditRotation(t *testing.T) {
 	server.Stop()
 	noted, stored := notesIn(t, files...), listIDs(t, server.Dir, database)
 	checkNoted(t, noted, l.ids(), stored)
-	for id := range stored { // also those whose clients did not wait for the answer
+	for id := range stored { // also those whose clients did not wait for the response
 		if n := noted[id]; n.By != "token" || n.Subject != "developer" || n.RequestID == "" {
 			t.Fatalf("plant %d: %+v", id, n)
 		}
@@ -96,8 +96,8 @@ func TestAuditRotation(t *testing.T) {
 	t.Logf("%d plants were acknowledged, %d are noted in %d files", len(l.ids()), len(noted), len(files))
 }
 
-// An audit log that somebody has removed goes on in a new file with the next plant,
-// and the log says what happened.
+// An audit log that somebody has removed continues in a new file with the next plant,
+// and the log contains what happened.
 func TestAuditRemoved(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"AUDIT_LOG=audit.jsonl"}})
@@ -150,7 +150,7 @@ func TestAuditKilled(t *testing.T) {
 }
 
 // While the audit log cannot be written nothing is created, and as soon as it can,
-// what was created just before is noted as well.
+// what was created just before is noted too.
 func TestAuditFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

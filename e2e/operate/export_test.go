@@ -32,7 +32,7 @@ func writePlants(t testing.TB, n int) (path string) {
 	return path
 }
 
-// run runs a command of the program in the server's folder; it must succeed.
+// run runs a command of the program in the server's directory; it must succeed.
 func run(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	out, err := plantstore.Command(t, dir, nil, args...).CombinedOutput()

@@ -30,7 +30,7 @@ func keyKinds() map[string][]string {
 	}
 }
 
-// makeKey has openssl make a private key, NAME.pem, in a folder, and returns the public
+// makeKey has openssl make a private key, NAME.pem, in a directory, and returns the public
 // half.
 func makeKey(t *testing.T, dir, name string, args []string) string {
 	t.Helper()
@@ -60,7 +60,7 @@ func replace(t *testing.T, path, contents string) {
 	}
 }
 
-// A bearer is clients that create plants with the token of the day, and let no answer but
+// A bearer is clients that create plants with the token of the day, and let no response but
 // 200 pass.
 type bearer struct {
 	token  atomic.Pointer[string]

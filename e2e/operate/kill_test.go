@@ -48,8 +48,8 @@ func TestKilledCommands(t *testing.T) {
 		"import by server": {[]string{"plants", "import", "more.jsonl"}, true, goodBackup, "^40000 plants imported", nil},
 		"export":           {[]string{"plants", "export", "out.jsonl"}, false, "", "^40000 plants", oldOrNew("out.jsonl")},
 		"export by server": {[]string{"plants", "export", "out.jsonl"}, true, "", "^40000 plants", oldOrNew("out.jsonl")},
-		"backup":           {[]string{"backup", "copy.db"}, false, "", "^40000 plants", wholeCopy},
-		"backup by server": {[]string{"backup", "copy.db"}, true, "", "^40000 plants", wholeCopy},
+		"backup":           {[]string{"backup", "copy.db"}, false, "", "^40000 plants", completeCopy},
+		"backup by server": {[]string{"backup", "copy.db"}, true, "", "^40000 plants", completeCopy},
 		"restore":          {[]string{"restore", moreBackup}, false, goodBackup, "^80000 plants", oldOrRestored},
 		"compact":          {[]string{"compact"}, false, moreBackup, ": [1-9][0-9]{5,} saved", allPlants},
 	} {
@@ -152,18 +152,18 @@ func oldOrRestored(t *testing.T, dir string) {
 		t.Fatalf("%s plants are neither the old ones nor the new", count)
 	}
 	for _, name := range kept {
-		wantWhole(t, dir, name, killPlants)
+		wantComplete(t, dir, name, killPlants)
 	}
 }
 
 // allPlants checks that the store has all plants of more.db, compact or not.
 func allPlants(t *testing.T, dir string) {
 	t.Helper()
-	wantWhole(t, dir, database, 2*killPlants)
+	wantComplete(t, dir, database, 2*killPlants)
 }
 
-// wantWhole checks that a database is whole and has so many plants.
-func wantWhole(t *testing.T, dir, name string, plants int) {
+// wantComplete checks that a database is intact and has so many plants.
+func wantComplete(t *testing.T, dir, name string, plants int) {
 	t.Helper()
 	if out := run(t, dir, "check", "--storage-url", name); out != fmt.Sprintf("%d plants are intact, 0 findings\n", plants) {
 		t.Fatalf("%s: %s", name, out)
@@ -209,8 +209,8 @@ func oldOrNew(name string) func(t *testing.T, dir string) {
 	}
 }
 
-// wholeCopy checks the backup.
-func wholeCopy(t *testing.T, dir string) {
+// completeCopy checks the backup.
+func completeCopy(t *testing.T, dir string) {
 	t.Helper()
-	wantWhole(t, dir, "copy.db", killPlants)
+	wantComplete(t, dir, "copy.db", killPlants)
 }

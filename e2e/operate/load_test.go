@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
 // A load is clients that create plants as fast as they can.
 type load struct {
-	created      atomic.Int64 // how many were answered with 200
+	created      atomic.Int64 // how many got 200
 	stop         context.CancelFunc
 	wg           sync.WaitGroup
 	mu           sync.Mutex
@@ -81,7 +81,7 @@ func (l *load) ids() []int64 {
 	return slices.Clip(l.acknowledged)
 }
 
-// create sends a plant and reports whether the answer is 200.
+// create sends a plant and reports whether the response is 200.
 func create(ctx context.Context, transport http.RoundTripper, baseURL, token string, id int64) bool {
 	body := fmt.Sprintf(`{"id":%d,"name":"Monstera number %d"}`, id, id)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, baseURL+"/plants", strings.NewReader(body))
@@ -90,13 +90,13 @@ func create(ctx context.Context, transport http.RoundTripper, baseURL, token str
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := transport.RoundTrip(request)
+	response, err := transport.RoundTrip(request)
 	if err != nil {
 		return false
 	}
-	defer answer.Body.Close()
-	_, err = io.Copy(io.Discard, answer.Body)
-	return err == nil && answer.StatusCode == http.StatusOK
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return err == nil && response.StatusCode == http.StatusOK
 }
 
 // await waits until a condition holds.

@@ -15,7 +15,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// Each release leaves a database behind, which every later version opens. A folder
+// Each release leaves a database behind, which every later version opens. A directory
 // of it is never changed: that is what the databases of users are like.
 func TestDatabasesOfReleases(t *testing.T) {
 	t.Parallel()
@@ -41,8 +41,8 @@ func TestDatabasesOfReleases(t *testing.T) {
 	}
 }
 
-// take copies the database of a release into a folder, data of which is where a
-// server looks for it, and returns the folder and all plants as JSON Lines.
+// take copies the database of a release into a directory, data of which is where a
+// server looks for it, and returns the directory and all plants as JSON Lines.
 func take(t *testing.T, kept string) (dir, plants string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -116,7 +116,7 @@ func checkWrites(t *testing.T, kept string) {
 	}
 }
 
-// post sends a NewPlant and returns the body of the answer.
+// post sends a NewPlant and returns the body of the response.
 func post(t *testing.T, server *plantstore.Server, plant string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(plant))
@@ -125,12 +125,12 @@ func post(t *testing.T, server *plantstore.Server, plant string) string {
 	}
 	request.Header.Set("Authorization", "Bearer "+server.Token())
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 			return
 		}
 		if a, err := clients[n].do(s.create(int64(n))); err != nil || !a.created() {
-			t.Errorf("answer %v, %v", a, err)
+			t.Errorf("response %v, %v", a, err)
 		}
 	})
 	if t.Failed() {
@@ -44,7 +44,7 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 	}
 	wantMemory(t, s.server, "VmRSS", before+most)
 
-	// They fill the house: one more is told so, and they are served still.
+	// They use all connections: one more is refused, and they are still served.
 	extra, err := s.dial(0)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 	_ = extra.Close()
 	each(connections, 64, func(n int) {
 		if a, err := clients[n].do(s.create(int64(n))); err != nil || !a.identical() {
-			t.Errorf("answer %v, %v", a, err)
+			t.Errorf("response %v, %v", a, err)
 		}
 		_ = clients[n].Close()
 	})
@@ -115,7 +115,7 @@ func TestSlow(t *testing.T) {
 }
 
 // drip sends the start of a request and then a byte at a time, until it is
-// answered with error 408 and the connection ends.
+// gets error 408 and the connection ends.
 func (s *site) drip(n int, start string) {
 	c, err := s.dial(n)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *site) drip(n int, start string) {
 			}
 		}
 	})
-	var a answer
+	var a reply
 	if err == nil {
 		a, err = c.read()
 	}

@@ -47,8 +47,8 @@ func (s *site) dial(n int) (*client, error) {
 	return &client{nc, bufio.NewReaderSize(nc, 1<<10)}, nil
 }
 
-// An answer is what came of one request.
-type answer struct {
+// A reply is the response to a request.
+type reply struct {
 	models.Error // if the status is 400
 
 	status int
@@ -56,21 +56,21 @@ type answer struct {
 }
 
 // String shows what is unexpected about it.
-func (a answer) String() string { return fmt.Sprintf("%d %d %q", a.status, a.Code, a.Message) }
+func (a reply) String() string { return fmt.Sprintf("%d %d %q", a.status, a.Code, a.Message) }
 
 // created, refused and identical report whether the plant was stored now, was
 // not for want of resources, or had been before.
-func (a answer) created() bool { return a.status == http.StatusOK }
+func (a reply) created() bool { return a.status == http.StatusOK }
 
-func (a answer) refused() bool {
+func (a reply) refused() bool {
 	return a.isError(http.StatusServiceUnavailable) && strings.Contains(a.Message, "not stored")
 }
 
-func (a answer) identical() bool {
+func (a reply) identical() bool {
 	return a.isError(http.StatusConflict) && strings.Contains(a.Message, "is identical")
 }
 
-func (a answer) isError(code models.Code) bool {
+func (a reply) isError(code models.Code) bool {
 	return a.status == http.StatusBadRequest && a.Code == code
 }
 
@@ -86,10 +86,10 @@ func (s *site) create(id int64) string {
 	return s.header(fmt.Sprintf("Content-Length: %d", len(body))) + body
 }
 
-// do sends a request and reads the answer.
-func (c *client) do(request string) (answer, error) {
+// do sends a request and reads the response.
+func (c *client) do(request string) (reply, error) {
 	if err := c.send(request); err != nil {
-		return answer{}, err
+		return reply{}, err
 	}
 	return c.read()
 }
@@ -102,15 +102,15 @@ func (c *client) send(text string) error {
 	return err
 }
 
-// read reads an answer.
-func (c *client) read() (a answer, err error) {
+// read reads a response.
+func (c *client) read() (a reply, err error) {
 	response, err := http.ReadResponse(c.in, nil)
 	if err != nil {
-		return answer{}, err
+		return reply{}, err
 	}
 	a.status, a.closes = response.StatusCode, response.Close
 	err = json.NewDecoder(response.Body).Decode(&a.Error) // of a Plant, nothing goes into it
-	_, _ = io.Copy(io.Discard, response.Body)             // nothing but the answer's last line
+	_, _ = io.Copy(io.Discard, response.Body)             // nothing but the response's last line
 	return a, err
 }
 

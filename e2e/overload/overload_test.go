@@ -53,12 +53,12 @@ func (c *crowd) session(n, plants int) bool {
 		id := c.next.Add(1)
 		switch a, err := conn.do(c.create(id)); {
 		case err != nil:
-			c.t.Errorf("no answer: %v", err)
+			c.t.Errorf("no response: %v", err)
 			return false
 		case a.created():
 			c.acknowledge(id, plants)
 		case !a.refused():
-			c.t.Errorf("answer %v, want 200 or error 503", a)
+			c.t.Errorf("response %v, want 200 or error 503", a)
 			return false
 		default:
 			c.refused.Add(1)

@@ -21,7 +21,7 @@ import (
 
 const (
 	soakClients = 64
-	// Of so many requests, in thousandths: an id that is taken, a plant that is none, an
+	// Of so many requests, in thousandths: an id that is taken, a plant that is invalid, an
 	// id anywhere, and a plant of 64 KiB. The others are small plants in ascending order.
 	soakTaken, soakWrong, soakScattered, soakLarge = 100, 100, 200, 1
 	largeName                                      = 64 << 10
@@ -90,14 +90,14 @@ func (s *soak) run(n int) {
 		a, err := c.do(request)
 		switch {
 		case err != nil:
-			s.t.Errorf("client %d: no answer: %v", n, err)
+			s.t.Errorf("client %d: no response: %v", n, err)
 			return
 		case a.created() && want == http.StatusOK:
 			s.created.Add(1)
 		case a.refused():
 			s.refused.Add(1)
 		case a.status == http.StatusOK || int(a.Code) != want:
-			s.t.Errorf("client %d: answer %v, want %d", n, a, want)
+			s.t.Errorf("client %d: response %v, want %d", n, a, want)
 			return
 		}
 		if random.IntN(32) == 0 {
@@ -109,7 +109,7 @@ func (s *soak) run(n int) {
 }
 
 // request returns the next request of a client whose ids are base and those after it,
-// and the number of the Error that must answer it, or 200.
+// and the number of the Error of the response, or 200.
 func (s *soak) request(random *rand.Rand, base int64, next *int64) (request string, want int) {
 	kind := random.IntN(1000)
 	for _, k := range []struct {

@@ -14,7 +14,7 @@ type rush struct {
 	*site
 
 	next    atomic.Int64  // id
-	warm    chan struct{} // gets one from each client that has had an answer
+	warm    chan struct{} // gets one from each client that has had a response
 	sending sync.RWMutex  // held by clients while they send a request
 	stopped bool          // SIGTERM was sent; sending guards it
 
@@ -96,7 +96,7 @@ func (r *rush) create(conn *client) bool {
 	case a.created():
 		r.acknowledged = append(r.acknowledged, id)
 	case !a.refused():
-		r.t.Errorf("answer %v, want 200 or error 503", a)
+		r.t.Errorf("response %v, want 200 or error 503", a)
 	}
 	return err == nil && !a.closes
 }

@@ -21,10 +21,10 @@ const (
 	streams     = 100
 )
 
-// TestTLS fills the house with clients that hold as much as they can over TLS: in
+// TestTLS fills all connections with clients that hold as much as they can over TLS: in
 // the midst of the handshake, in the midst of the body after a large header, and in
 // HTTP/2, which only some of those get that want it, with as many requests as they may
-// have, whose answers they do not take. One is served all the same.
+// have, whose responses they do not take. One is served all the same.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	const connections = 1000
@@ -91,7 +91,7 @@ func (s *site) holdOne(c io.Writer) error {
 	return err
 }
 
-// holdTwo has as many requests as it may, and no window for their answers. They
+// holdTwo has as many requests as it may, and no window for their responses. They
 // wait for the rest of their bodies, or have so many fields that they are refused.
 func (s *site) holdTwo(c io.ReadWriter, many bool) error {
 	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {

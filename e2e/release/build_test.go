@@ -21,7 +21,7 @@ import (
 // million bytes larger.
 const maxBinary = 23_500_000
 
-// build builds the program as it is released, from the folder dir, and returns it.
+// build builds the program as it is released, from the directory dir, and returns it.
 func build(t *testing.T, dir string) []byte {
 	t.Helper()
 	tags, err := tools.Tags()
@@ -42,7 +42,7 @@ func build(t *testing.T, dir string) []byte {
 	return contents
 }
 
-// Two folders have the same sources: what is built from them is the same, byte for
+// Two directories have the same sources: what is built from them is the same, byte for
 // byte, and no larger than it may be.
 func TestBinary(t *testing.T) {
 	t.Parallel()

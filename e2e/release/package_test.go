@@ -47,7 +47,7 @@ func TestPackages(t *testing.T) {
 const documents = "/usr/share/doc/plantstore/"
 
 // installed returns what the packages install, and who may do what with it. Completions
-// for zsh are in a folder of the distribution's choice.
+// for zsh are in a directory of the distribution's choice.
 func installed(t *testing.T, zsh string) map[string]string {
 	t.Helper()
 	const readable = "-rw-r--r--"
@@ -101,7 +101,7 @@ func nfpmConfig(t *testing.T) string {
 		delete(c, name)
 	}
 	c["name"], c["version"], c["arch"] = "plantstore", "v1.0.0", runtime.GOARCH
-	c["contents"] = append(c["contents"].([]any), map[string]any{ //nolint:forcetypeassert // a panic fails the test as well
+	c["contents"] = append(c["contents"].([]any), map[string]any{ //nolint:forcetypeassert // a panic fails the test too
 		"src": binary, "dst": "/usr/bin/plantstore", "file_info": map[string]any{"mode": 0o755},
 	})
 	for _, override := range c["overrides"].(map[string]any) { //nolint:forcetypeassert // likewise
@@ -120,7 +120,7 @@ func nfpmConfig(t *testing.T) string {
 	return path
 }
 
-// makePackage makes a package in a folder of its own, and returns its path.
+// makePackage makes a package in its own directory, and returns its path.
 func makePackage(t *testing.T, config, format string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plantstore."+format)
@@ -128,7 +128,7 @@ func makePackage(t *testing.T, config, format string) string {
 	return path
 }
 
-// output returns what a command run in the folder of the project prints.
+// output returns what a command run in the directory of the project prints.
 func output(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)
@@ -205,7 +205,7 @@ func TestUnitNamesManual(t *testing.T) {
 }
 
 // What installing, upgrading and removing the packages comes to. The configuration stays
-// as it was edited until the package is purged, and the plants stay for ever.
+// as it was edited until the package is purged, and the plants stay forever.
 const (
 	debInstalls = `installed: 600 root:root, /var/lib/plantstore:/usr/sbin/nologin
 systemctl: daemon-reload,try-restart plantstore.service

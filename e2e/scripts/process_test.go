@@ -61,9 +61,9 @@ func start(t *testing.T, cmd *exec.Cmd) (r ready, ended <-chan struct{}) {
 
 // A half is a create of which the server has everything but the body.
 type half struct {
-	conn   net.Conn
-	answer *bufio.Reader
-	body   string
+	conn     net.Conn
+	response *bufio.Reader
+	body     string
 }
 
 // begin sends all of a create but its body, and returns when the server waits
@@ -87,11 +87,11 @@ func begin(t *testing.T, r ready, token, body string) half {
 	return h
 }
 
-// line returns the next line of the answer that is not empty.
+// line returns the next line of the response that is not empty.
 func (h half) line(t *testing.T) string {
 	t.Helper()
 	for {
-		line, err := h.answer.ReadString('\n')
+		line, err := h.response.ReadString('\n')
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestSignalLetsRequestsEnd(t *testing.T) {
 			if status := request.line(t); status != "HTTP/1.1 200 OK" {
 				t.Errorf("the answer to a request in flight is %s", status)
 			}
-			_ = request.conn.Close() // the server gives a client time to read the answer
+			_ = request.conn.Close() // the server gives a client time to read the response
 			if status := awaitEnd(t, cmd, ended); !status.Exited() || status.ExitStatus() != 0 {
 				t.Errorf("it ended with %v, want exit code 0", cmd.ProcessState)
 			}

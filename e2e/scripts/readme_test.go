@@ -16,7 +16,7 @@ import (
 // documented is the address that the texts use.
 const documented = "127.0.0.1:8080"
 
-// A step is a command of a text, and what the text says that it prints; "" if
+// A step is a command of a text, and what the text reports that it prints; "" if
 // it does not say.
 type step struct{ command, output string }
 
@@ -77,7 +77,7 @@ func checkConsoleBlocks(t *testing.T, text string) {
 }
 
 // checkIgnored checks that neither git nor a build of the image takes what the examples
-// of the README have left in the folder dir, were that a clone.
+// of the README have left in the directory dir, were that a clone.
 func checkIgnored(t *testing.T, dir string) {
 	t.Helper()
 	left, err := os.ReadDir(dir)
@@ -100,7 +100,7 @@ func checkIgnored(t *testing.T, dir string) {
 	}
 }
 
-// runSteps runs steps in one bash in the folder dir and returns what each
+// runSteps runs steps in one bash in the directory dir and returns what each
 // prints on stdout. All must succeed.
 func runSteps(t *testing.T, dir string, place *strings.Replacer, steps []step) []string {
 	t.Helper()

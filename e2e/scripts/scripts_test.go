@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
-// The stories in this folder are told in the words of testscript and in
+// The stories in this directory are notified in the words of testscript and in
 // these, for the program under test. None may have the name of one of testscript's
 // own, such as stop, which would be run in its place:
 //
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 //	sigterm                 send it SIGTERM, upon which it must exit with 0; its log is stderr
 //	sigkill                 end it as kill -9 does
 //	token ARGUMENT...       set $TOKEN to what plantstore token prints
-//	[!] create PLANT        send it a plant, which must be created, or refused; the answer is stdout
+//	[!] create PLANT        send it a plant, which must be created, or refused; the response is stdout
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -133,16 +133,16 @@ func create(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	request.Header.Set("Authorization", "Bearer "+ts.Getenv("TOKEN"))
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	ts.Check(err)
-	defer answer.Body.Close()
-	_, err = io.Copy(ts.Stdout(), answer.Body)
+	defer response.Body.Close()
+	_, err = io.Copy(ts.Stdout(), response.Body)
 	ts.Check(err)
 	want := http.StatusOK
 	if neg {
 		want = http.StatusBadRequest
 	}
-	if answer.StatusCode != want {
-		ts.Fatalf("the answer is %s, want %d", answer.Status, want)
+	if response.StatusCode != want {
+		ts.Fatalf("the answer is %s, want %d", response.Status, want)
 	}
 }

@@ -1,4 +1,4 @@
-// Floor is the typical plant store without a store: it answers, and keeps
+// Floor is the typical plant store without a store: it responds, and keeps
 // nothing. No server that stores plants can be expected to be faster.
 package main
 

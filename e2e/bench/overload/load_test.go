@@ -94,7 +94,7 @@ func (l *load) create(due time.Time, f *figures) {
 	}
 }
 
-// exchange sends a new plant and reads the answer.
+// exchange sends a new plant and reads the response.
 func (l *load) exchange(c *client) (status int, text string, closes bool, err error) {
 	body := fmt.Sprintf(`{"id":%d,"name":"Monstera","tag":"climber"}`, l.next.Add(1))
 	if _, err := fmt.Fprintf(c, "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+

@@ -61,7 +61,7 @@ func BenchmarkSlowDisk(b *testing.B) {
 }
 
 // BenchmarkProcessors has ten times the clients that keep the processors busy,
-// each of which sends again as soon as it has its answer (a closed loop): they
+// each of which sends again as soon as it has its response (a closed loop): they
 // are served more slowly, and none is refused. It takes turns, and the medians.
 func BenchmarkProcessors(b *testing.B) {
 	const clients, rounds = 256, 5

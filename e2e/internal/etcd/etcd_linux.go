@@ -21,7 +21,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// Ports of each member, which has an address of its own.
+// Ports of each member, which has its own address.
 const (
 	clientPort = 2379
 	peerPort   = 2380
@@ -51,7 +51,7 @@ func Clean() {
 type Options struct {
 	// Members is how many there are; 0 means 1.
 	Members int
-	// Dir holds the data; empty means a fresh folder.
+	// Dir holds the data; empty means a fresh directory.
 	Dir string
 	// Addresses are those of the members; nil means some of the loopback
 	// network.

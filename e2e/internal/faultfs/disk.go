@@ -15,13 +15,13 @@ const (
 // rootNode is the number of the file system's root, as FUSE has it.
 const rootNode = 1
 
-// A disk is a file system: what those who read it see, and what a power cut may
+// A disk is a file system: what those who read it see, and what a power failure may
 // leave of it. Nodes are never forgotten.
 type disk struct {
 	nodes map[uint64]*node
 }
 
-// A node is a file or a folder.
+// A node is a file or a directory.
 type node struct {
 	mode  uint32 // with the bits of its type
 	links uint32
@@ -29,9 +29,9 @@ type node struct {
 
 	// Of a file.
 	blocks map[int64]*block // those ever written; others are zeros
-	sizes  []int64          // that a power cut may leave; the last is the current one
+	sizes  []int64          // that a power failure may leave; the last is the current one
 
-	// Of a folder.
+	// Of a directory.
 	names   map[string]uint64 // current
 	durable map[string]uint64 // as of the last sync
 	pending []Op              // since the last sync
@@ -39,7 +39,7 @@ type node struct {
 
 // A block is blockSize bytes of a file.
 type block struct {
-	// versions are the contents that a power cut may leave. The first is what
+	// versions are the contents that a power failure may leave. The first is what
 	// was there at the last successful sync, the last is the current one. No
 	// content changes once it is in here.
 	versions [][]byte
@@ -104,7 +104,7 @@ func (d *disk) takesSpace(op Op) bool {
 	return false
 }
 
-// changeNames does an operation that changes the names in the folder n.
+// changeNames does an operation that changes the names in the directory n.
 func (d *disk) changeNames(n *node, op Op) {
 	if op.Kind == Create {
 		d.nodes[op.Child] = newNode(op.Mode)
@@ -124,7 +124,7 @@ func (d *disk) changeNames(n *node, op Op) {
 	n.pending = append(n.pending, op)
 }
 
-// rename does to the names of a folder what the operation does. It may find
+// rename does to the names of a directory what the operation does. It may find
 // there what an unknown part of the operations before it has left.
 func (o Op) rename(names map[string]uint64) {
 	switch o.Kind {
@@ -138,7 +138,7 @@ func (o Op) rename(names map[string]uint64) {
 	}
 }
 
-// syncDir makes the names of a folder durable. If that fails nothing changes: a
+// syncDir makes the names of a directory durable. If that fails nothing changes: a
 // journal will write them some time, or the next sync.
 func (n *node) syncDir(failed bool) {
 	if !failed {

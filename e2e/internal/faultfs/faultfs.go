@@ -1,7 +1,7 @@
 // Package faultfs is a file system in memory that fails at will and knows what
-// a power cut leaves. It is mounted by FUSE, so that the real program can run on
+// a power failure leaves. It is mounted by FUSE, so that the real program can run on
 // it; all operations are logged in their order. Replayed up to any point, the
-// log gives the images that a power cut at this point can leave behind.
+// log gives the images that a power failure at this point can leave behind.
 //
 // The system's page cache works as usual, also for mapped files, and each write
 // reaches the log at once. Locks are the system's own.
@@ -22,10 +22,10 @@ import (
 )
 
 // An FS is a mounted file system. No process may have a file of it mapped that
-// also has an FS of its own: it would wait for itself.
+// also has its own FS: it would wait for itself.
 type FS struct {
 	// Dir is where it is mounted. No process may be started with this as its
-	// working folder by the one that has the FS.
+	// working directory by the one that has the FS.
 	Dir string
 
 	mu       sync.Mutex
@@ -109,7 +109,7 @@ func skip(t testing.TB, err error) {
 }
 
 // Len returns how many operations have been done. What has happened when it
-// returns n, a power cut after the first n operations comes after.
+// returns n, a power failure after the first n operations comes after.
 func (f *FS) Len() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

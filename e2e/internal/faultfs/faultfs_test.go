@@ -31,7 +31,7 @@ func kinds(f *faultfs.FS, n int) []faultfs.Kind {
 	return kinds
 }
 
-func TestFilesAndFolders(t *testing.T) {
+func TestFilesAndDirectories(t *testing.T) {
 	t.Parallel()
 	f := faultfs.Mount(t)
 	path := func(name string) string { return filepath.Join(f.Dir, name) }

@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// A Survival says how much of what was not synced a power cut leaves.
+// A Survival says how much of what was not synced a power failure leaves.
 type Survival string
 
 const (
@@ -22,12 +22,12 @@ const (
 	All Survival = "all"
 	// Random leaves any part: each 4 KiB block as it was at any time since
 	// the last sync, or torn, with 512-byte sectors of several times; any
-	// length that the file had; each change to the names of a folder or not,
+	// length that the file had; each change to the names of a directory or not,
 	// in any order, but for a rename, which is one change.
 	Random Survival = "random"
 )
 
-// A Replay goes through a log again, to see what a power cut would have left.
+// A Replay goes through a log again, to see what a power failure would have left.
 type Replay struct {
 	log  []Op
 	done int
@@ -37,14 +37,14 @@ type Replay struct {
 // NewReplay returns a Replay before the first operation of the log.
 func NewReplay(log []Op) *Replay { return &Replay{log: log, disk: newDisk()} }
 
-// To goes on until the first n operations are done.
+// To continues until the first n operations are done.
 func (r *Replay) To(n int) {
 	for ; r.done < n; r.done++ {
 		r.disk.apply(r.log[r.done])
 	}
 }
 
-// Image returns what a power cut at this point leaves. The same seed gives the
+// Image returns what a power failure at this point leaves. The same seed gives the
 // same image.
 func (r *Replay) Image(survival Survival, seed uint64) Image {
 	random := rand.New(rand.NewPCG(seed, uint64(r.done))) //nolint:gosec // no secret comes of it
@@ -62,17 +62,17 @@ func (r *Replay) Image(survival Survival, seed uint64) Image {
 	return p.image
 }
 
-// An Image is what a power cut has left, a folder before what is in it.
+// An Image is what a power failure has left, a directory before what is in it.
 type Image []File
 
-// A File is a file or a folder of an [Image].
+// A File is a file or a directory of an [Image].
 type File struct {
 	Path string // relative to the root
 	Mode fs.FileMode
 	Data []byte
 }
 
-// Write makes the image in the existing folder dir.
+// Write makes the image in the existing directory dir.
 func (i Image) Write(dir string) error {
 	for _, file := range i {
 		path := filepath.Join(dir, file.Path)
@@ -124,7 +124,7 @@ func (p *powerCut) happens(probability float64) bool {
 	return probability > 0 && (probability >= 1 || p.random.Float64() < probability)
 }
 
-// addDir adds what is in the folder id, whose path is dir.
+// addDir adds what is in the directory id, whose path is dir.
 func (p *powerCut) addDir(id uint64, dir string) {
 	n := p.disk.nodes[id]
 	names := maps.Clone(n.durable)

@@ -51,7 +51,7 @@ func text(image Image) string {
 	return s
 }
 
-// TestContents lists for short logs what a power cut leaves: exactly this.
+// TestContents lists for short logs what a power failure leaves: exactly this.
 func TestContents(t *testing.T) {
 	t.Parallel()
 	block := func(c string) string { return string(bytes.Repeat([]byte(c), blockSize)) }
@@ -153,7 +153,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestNames lists what a power cut leaves of the names in a folder.
+// TestNames lists what a power failure leaves of the names in a directory.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	rename := Op{Kind: Rename, Node: rootNode, Name: "f", NewName: "g", Child: fileNode}
@@ -184,8 +184,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestFolders loses a folder whose name was not synced, with all that is in it.
-func TestFolders(t *testing.T) {
+// TestDirectories loses a directory whose name was not synced, with all that is in it.
+func TestDirectories(t *testing.T) {
 	t.Parallel()
 	log := []Op{
 		{Kind: Create, Node: rootNode, Name: "d", Child: 3, Mode: syscall.S_IFDIR | 0o700},

@@ -7,14 +7,14 @@ type Kind string
 
 // The kinds of operations. Nothing else changes a file system of this package.
 const (
-	// Create makes the file or folder Child, of the mode Mode, and gives it
-	// the name Name in the folder Node.
+	// Create makes the file or directory Child, of the mode Mode, and gives it
+	// the name Name in the directory Node.
 	Create Kind = "create"
-	// Link gives Child the name Name in the folder Node.
+	// Link gives Child the name Name in the directory Node.
 	Link Kind = "link"
-	// Unlink removes the name Name from the folder Node.
+	// Unlink removes the name Name from the directory Node.
 	Unlink Kind = "unlink"
-	// Rename changes the name Name in the folder Node, which is that of
+	// Rename changes the name Name in the directory Node, which is that of
 	// Child, to NewName, and takes that from whatever has it.
 	Rename Kind = "rename"
 	// Write puts Data at Offset of the file Node.
@@ -25,7 +25,7 @@ const (
 	Chmod Kind = "chmod"
 	// Sync makes the contents and the length of the file Node durable.
 	Sync Kind = "sync"
-	// SyncDir makes the names in the folder Node durable.
+	// SyncDir makes the names in the directory Node durable.
 	SyncDir Kind = "syncdir"
 )
 
@@ -45,14 +45,14 @@ type Op struct {
 	// name, a greater length, a write where nothing was written before. Other
 	// writes go over what is there, as most file systems do it.
 	TakesSpace bool
-	// Failed marks a sync that was answered with an error. After it the
+	// Failed marks a sync that returned an error. After it the
 	// file's changes count as written to the disk, as Linux has it, but they
-	// need not be there: no later sync writes them unless they are made anew.
-	// A folder's changes stay unsynced.
+	// need not be there: no later sync writes them unless they are made again.
+	// A directory's changes stay unsynced.
 	Failed bool
 }
 
-// IsSync reports whether the operation is a sync, of a file or of a folder.
+// IsSync reports whether the operation is a sync, of a file or of a directory.
 func (o Op) IsSync() bool { return o.Kind == Sync || o.Kind == SyncDir }
 
 // A Fault decides about each operation before it is done: if it returns an errno

@@ -13,7 +13,7 @@ import (
 // nobody else changes it.
 const validity = 1 << 20
 
-// raw answers the system's requests. What it does not have, the system does
+// raw handles the system's requests. What it does not have, the system does
 // without.
 type raw struct {
 	fuse.RawFileSystem
@@ -24,7 +24,7 @@ type raw struct {
 // String is the name of the file system in messages.
 func (*raw) String() string { return "faultfs" }
 
-// StatFs says that there is plenty of room.
+// StatFs reports that there is plenty of room.
 func (*raw) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	const blocks = 1 << 20
 	*out = fuse.StatfsOut{
@@ -34,7 +34,7 @@ func (*raw) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fus
 	return fuse.OK
 }
 
-// Lookup finds a name in a folder.
+// Lookup finds a name in a directory.
 func (r *raw) Lookup(_ <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	defer r.lock()()
 	child, ok := r.node(header.NodeId).names[name]
@@ -78,13 +78,13 @@ func (r *raw) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fus
 	return r.create(in.NodeId, name, syscall.S_IFREG|in.Mode, &out.EntryOut)
 }
 
-// Mkdir makes a folder.
+// Mkdir makes a directory.
 func (r *raw) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
 	defer r.lock()()
 	return r.create(in.NodeId, name, syscall.S_IFDIR|in.Mode, out)
 }
 
-// Mknod makes a socket. It is not part of an image: nobody listens after a power cut.
+// Mknod makes a socket. It is not part of an image: nobody listens after a power failure.
 func (r *raw) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
 	defer r.lock()()
 	if in.Mode&syscall.S_IFMT != syscall.S_IFSOCK {
@@ -121,7 +121,7 @@ func (r *raw) Unlink(_ <-chan struct{}, header *fuse.InHeader, name string) fuse
 	return r.fs.do(Op{Kind: Unlink, Node: header.NodeId, Name: name})
 }
 
-// Rmdir removes an empty folder.
+// Rmdir removes an empty directory.
 func (r *raw) Rmdir(_ <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
 	defer r.lock()()
 	child := r.node(header.NodeId).names[name]
@@ -131,7 +131,7 @@ func (r *raw) Rmdir(_ <-chan struct{}, header *fuse.InHeader, name string) fuse.
 	return r.fs.do(Op{Kind: Unlink, Node: header.NodeId, Name: name})
 }
 
-// Rename changes a name within a folder. From one folder to another there is
+// Rename changes a name within a directory. From one directory to another there is
 // only a copy, as between file systems.
 func (r *raw) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
 	const noReplace = 1
@@ -193,13 +193,13 @@ func (r *raw) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	return r.fs.do(Op{Kind: Sync, Node: in.NodeId})
 }
 
-// FsyncDir is fsync of a folder.
+// FsyncDir is fsync of a directory.
 func (r *raw) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	defer r.lock()()
 	return r.fs.do(Op{Kind: SyncDir, Node: in.NodeId})
 }
 
-// ReadDir lists a folder.
+// ReadDir lists a directory.
 func (r *raw) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	defer r.lock()()
 	names := r.node(in.NodeId).names

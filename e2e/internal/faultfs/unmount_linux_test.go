@@ -9,7 +9,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// TestUnmountThoughOthersSeeIt has a process with a view of its own of what is
+// TestUnmountThoughOthersSeeIt has a process with its own view of what is
 // mounted, such as those of other tests and of containers. The end of a mount must
 // not wait for that process.
 func TestUnmountThoughOthersSeeIt(t *testing.T) { //nolint:paralleltest // the subtest must end first

@@ -66,21 +66,21 @@ func TestCheckSeesEachDeviation(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answer := answerOf(tt.status, tt.body)
+			response := responseOf(tt.status, tt.body)
 			if tt.doctor != nil {
-				tt.doctor(answer)
+				tt.doctor(response)
 			}
-			if err := j.Check(answer); (err == nil) != tt.good {
+			if err := j.Check(response); (err == nil) != tt.good {
 				t.Errorf("Check: %v, want good %v", err, tt.good)
 			}
-			if body, _ := io.ReadAll(answer.Body); string(body) != tt.body {
+			if body, _ := io.ReadAll(response.Body); string(body) != tt.body {
 				t.Errorf("the body is now %q", body)
 			}
 		})
 	}
 }
 
-func answerOf(status int, body string) *http.Response {
+func responseOf(status int, body string) *http.Response {
 	return &http.Response{
 		StatusCode: status,
 		Body:       io.NopCloser(strings.NewReader(body)),
@@ -93,11 +93,11 @@ func answerOf(status int, body string) *http.Response {
 }
 
 func set(name, value string) func(*http.Response) {
-	return func(answer *http.Response) { answer.Header.Set(name, value) }
+	return func(response *http.Response) { response.Header.Set(name, value) }
 }
 
 func unset(name string) func(*http.Response) {
-	return func(answer *http.Response) { answer.Header.Del(name) }
+	return func(response *http.Response) { response.Header.Del(name) }
 }
 
 func TestRecorderReports(t *testing.T) {
@@ -116,11 +116,11 @@ func TestRecorderReports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := client.Do(request)
+		response, err := client.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = answer.Body.Close()
+		_ = response.Body.Close()
 	}
 	if len(reported) != 1 || reported[0] != http.MethodGet {
 		t.Errorf("reported %q, want the GET only", reported)

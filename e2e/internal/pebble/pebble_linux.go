@@ -83,7 +83,7 @@ func Start(t testing.TB, authority *certtest.Authority, host string, validity ti
 	return p
 }
 
-// await waits until the authority answers.
+// await waits until the authority responds.
 func (p *Pebble) await() {
 	p.t.Helper()
 	for end := time.Now().Add(process.Patience); ; time.Sleep(20 * time.Millisecond) {
@@ -117,15 +117,15 @@ func (p *Pebble) get(url string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := (&http.Transport{TLSClientConfig: p.authority.Client(), DisableKeepAlives: true}).RoundTrip(request)
+	response, err := (&http.Transport{TLSClientConfig: p.authority.Client(), DisableKeepAlives: true}).RoundTrip(request)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	return io.ReadAll(answer.Body)
+	defer func() { _ = response.Body.Close() }()
+	return io.ReadAll(response.Body)
 }
 
-// resolve answers questions for any name with the address host, until the test
+// resolve answers DNS queries for any name with the address host, until the test
 // ends: over TCP, which is how pebble asks.
 func resolve(t testing.TB, host string) {
 	t.Helper()
@@ -140,14 +140,14 @@ func resolve(t testing.TB, host string) {
 			if err != nil {
 				return
 			}
-			answerOn(conn, net.ParseIP(host)) // who gets no answer asks again
+			respondOn(conn, net.ParseIP(host)) // who gets no response asks again
 		}
 	}()
 }
 
-// answerOn answers the one question that comes over a connection. Before each
+// respondOn answers the one DNS query of a connection. Before each
 // message stands its length (RFC 1035, 4.2.2).
-func answerOn(conn net.Conn, ip net.IP) {
+func respondOn(conn net.Conn, ip net.IP) {
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(process.Patience))
 	var length [2]byte
@@ -158,16 +158,16 @@ func answerOn(conn net.Conn, ip net.IP) {
 	if _, err := io.ReadFull(conn, question); err != nil {
 		return
 	}
-	answer, err := answerTo(question, ip)
+	response, err := responseTo(question, ip)
 	if err != nil {
 		return
 	}
-	_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...)) //nolint:gosec // it is short
+	_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(response))), response...)) //nolint:gosec // it is short
 }
 
-// answerTo returns the answer to a question of DNS: ip for the address of any name,
+// responseTo returns the response to a DNS query: ip for the address of any name,
 // and that there is nothing else.
-func answerTo(question []byte, ip net.IP) ([]byte, error) {
+func responseTo(question []byte, ip net.IP) ([]byte, error) {
 	var m dnsmessage.Message
 	if err := m.Unpack(question); err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func Build(path string, args ...string) error {
 	return nil
 }
 
-// Command returns a run of the program with args in the folder dir. Of this
+// Command returns a run of the program with args in the directory dir. Of this
 // process's environment it gets only what no option of the program can hide in,
 // and env. Its admin listener takes a free port, unless env says otherwise.
 func Command(t testing.TB, dir string, env []string, args ...string) *exec.Cmd {

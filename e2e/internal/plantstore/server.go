@@ -21,7 +21,7 @@ const patience = time.Minute
 
 // Options say how a server is started.
 type Options struct {
-	// Dir is the working folder, in which the data go; empty means a fresh
+	// Dir is the working directory, in which the data go; empty means a fresh
 	// one that is removed at the end of the test.
 	Dir string
 	// Env are further variables, as NAME=value.
@@ -42,7 +42,7 @@ type Server struct {
 	DescriptionURL string
 	// AdminURL is where its admin listener is, on a port that was free.
 	AdminURL string
-	// Dir is its working folder.
+	// Dir is its working directory.
 	Dir string
 
 	t      testing.TB

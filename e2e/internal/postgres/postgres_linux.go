@@ -39,7 +39,7 @@ type Server struct {
 	attr    *syscall.SysProcAttr
 }
 
-// Start makes a cluster of databases in the folder dir and starts a server on it.
+// Start makes a cluster of databases in the directory dir and starts a server on it.
 // An empty dir means a fresh one.
 func Start(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
@@ -72,7 +72,7 @@ func StartIn(t testing.TB, dir string, wrap []string, address string, args ...st
 	}
 	s.args = slices.Concat(wrap, []string{
 		s.program, "-D", data, "-h", address, "-p", strconv.Itoa(port), "-k", "",
-		// What a server that is killed leaves in memory goes with its folder.
+		// What a server that is killed leaves in memory goes with its directory.
 		"-c", "dynamic_shared_memory_type=mmap",
 	}, args)
 	s.Restart()
@@ -163,7 +163,7 @@ func unprivileged(t testing.TB) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 }
 
-// open lets others than root pass through the folders above dir, which are those
+// open lets others than root pass through the directories above dir, which are those
 // of a test.
 func open(t testing.TB, dir string) {
 	t.Helper()

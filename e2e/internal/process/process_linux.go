@@ -1,5 +1,5 @@
 // Package process runs servers from outside for the end-to-end tests: each in a
-// folder of its own, at an address of its own, and gone when the tests are.
+// its own directory, at its own address, and gone when the tests are.
 package process
 
 import (

@@ -19,7 +19,7 @@ type Fault int32
 const (
 	None    Fault = iota
 	Cut           // the connection is closed at once
-	Swallow       // it is closed when the server answers, without the answer
+	Swallow       // it is closed when the server responds, without the response
 	Silence       // nothing ever comes back
 )
 
@@ -105,7 +105,7 @@ func (p *Proxy) requests(client, server net.Conn, met *atomic.Int32) {
 	}
 }
 
-// answers forwards what the server sends.
+// responses forwards what the server sends.
 func answers(client io.Writer, server io.Reader, met *atomic.Int32) {
 	chunk := make([]byte, 64<<10)
 	for {

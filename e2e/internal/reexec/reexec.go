@@ -1,5 +1,5 @@
 // Package reexec lets a test process start itself once more, to do what may end a
-// process: it opens files that are damaged.
+// process: it opens files that are corrupt.
 package reexec
 
 import (
@@ -18,7 +18,7 @@ import (
 // childEnv marks the processes that a [Worker] has started.
 const childEnv = "REEXEC_CHILD"
 
-// Main makes a process that a [Worker] has started answer its questions until
+// Main makes a process that a [Worker] has started answer its requests until
 // they end: of each path it sends what inspect returns, as JSON. In any other
 // process it returns false at once. TestMain calls it first.
 func Main(inspect func(path string) any) (code int, child bool) {
@@ -34,7 +34,7 @@ func Main(inspect func(path string) any) (code int, child bool) {
 	return 0, true
 }
 
-// A Worker has a process that inspects files, and starts it anew when it has
+// A Worker has a process that inspects files, and restarts it when it has
 // ended. The zero Worker is ready for use, by one goroutine at a time.
 type Worker struct {
 	cmd    *exec.Cmd
@@ -43,16 +43,16 @@ type Worker struct {
 	stderr strings.Builder
 }
 
-// Inspect puts into answer what the process says of the file path. The error says
+// Inspect puts into response what the process says of the file path. The error says
 // how the process has ended instead; after the time limit it is killed.
-func (w *Worker) Inspect(path string, limit time.Duration, answer any) error {
+func (w *Worker) Inspect(path string, limit time.Duration, response any) error {
 	if err := w.start(); err != nil {
 		return err
 	}
 	watchdog := time.AfterFunc(limit, func() { _ = w.cmd.Process.Kill() })
 	defer watchdog.Stop()
 	_, _ = fmt.Fprintln(w.in, path) // if it fails, so does the next
-	if err := w.out.Decode(answer); err != nil {
+	if err := w.out.Decode(response); err != nil {
 		return fmt.Errorf("the process that opened it ended: %w\n%s", errors.Join(err, w.Close()), &w.stderr)
 	}
 	return nil

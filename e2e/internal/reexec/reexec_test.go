@@ -27,7 +27,7 @@ func inspect(path string) any {
 	return strings.ToUpper(path)
 }
 
-// A worker says how its process has ended, and goes on with another.
+// A worker says how its process has ended, and continues with another.
 func TestWorker(t *testing.T) {
 	t.Parallel()
 	var w reexec.Worker

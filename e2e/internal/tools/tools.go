@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Require returns the path of a program: one that npm installed in the folder
+// Require returns the path of a program: one that npm installed in the directory
 // node of this module, else one on the PATH. Further names are other programs
 // that will do. Where none can be had the test is skipped and says so on stderr,
 // but with CI=true it fails: what CI passes was checked with every tool.
@@ -62,7 +62,7 @@ func find(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// ModuleDir returns the folder of the module of the end-to-end tests.
+// ModuleDir returns the directory of the module of the end-to-end tests.
 func ModuleDir() (string, error) {
 	out, err := exec.CommandContext(context.Background(), "go", "env", "GOMOD").Output()
 	if err != nil {
@@ -71,7 +71,7 @@ func ModuleDir() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// Project returns the folder of the project, in which that module is one of two.
+// Project returns the directory of the project, in which that module is one of two.
 func Project(t testing.TB) string {
 	t.Helper()
 	module, err := ModuleDir()
@@ -81,7 +81,7 @@ func Project(t testing.TB) string {
 	return filepath.Dir(module)
 }
 
-// ProjectFile returns the contents of a file of the project, named from its folder on,
+// ProjectFile returns the contents of a file of the project, named from its directory on,
 // with slashes.
 func ProjectFile(t testing.TB, name string) []byte {
 	t.Helper()

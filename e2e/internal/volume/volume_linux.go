@@ -24,7 +24,7 @@ const (
 	goingDown = 0x8004587D
 
 	LogFlush   = 1 // the journal is written out first
-	NoLogFlush = 2 // as a power cut or a crash of the kernel does
+	NoLogFlush = 2 // as a power failure or a crash of the kernel does
 )
 
 // A Volume is a file system in a file.
@@ -37,7 +37,7 @@ type Volume struct {
 }
 
 // Ext4 is the command that makes an ext4, for [New]. All of it is for everybody,
-// and it becomes read-only when the kernel finds it damaged.
+// and it becomes read-only when the kernel finds it corrupt.
 func Ext4() []string { return []string{"mkfs.ext4", "-q", "-F", "-m", "0", "-e", "remount-ro"} }
 
 // New makes a file system of so many bytes with the command mkfs and mounts it
@@ -130,7 +130,7 @@ func (v *Volume) ShutDown(how uint32) {
 	}
 }
 
-// MakeReadOnly tells the file system, an ext4, that it is damaged.
+// MakeReadOnly tells the file system, an ext4, that it is corrupt.
 func (v *Volume) MakeReadOnly() {
 	v.t.Helper()
 	var stat syscall.Stat_t

@@ -1,4 +1,4 @@
-// Package wrk loads servers with creates, each of an id of its own.
+// Package wrk loads servers with creates, each of its own id.
 package wrk
 
 import (
@@ -42,8 +42,8 @@ type Report struct {
 	Requests int64
 	Duration int64 // µs
 	P50, P99 float64
-	Refused  int64 // answers that are no success
-	Broken   int64 // requests without an answer
+	Refused  int64 // responses that are no success
+	Broken   int64 // requests without a response
 
 	// Of a paced shot alone:
 	Seconds []int64 // responses in each whole second
@@ -52,7 +52,7 @@ type Report struct {
 	CPU time.Duration `json:"-"` // of wrk
 }
 
-// Throughput returns the answers in a second.
+// Throughput returns the responses in a second.
 func (r Report) Throughput() float64 { return float64(r.Requests) / (float64(r.Duration) / 1e6) }
 
 // Fire runs wrk. One thread of it is more than enough for the servers of two

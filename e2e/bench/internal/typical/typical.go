@@ -1,5 +1,5 @@
 // Package typical is the plant store as one usually writes it with Gin: binding
-// by struct tags, one parse of the token for each request, an answer by
+// by struct tags, one parse of the token for each request, a response by
 // Context.JSON. What stores the plants is up to the program; the reference
 // programs of the benchmarks differ in nothing else.
 package typical
@@ -22,7 +22,7 @@ type NewPlant struct {
 	Tag  *string `json:"tag"`
 }
 
-// A Plant is the body of an answer, and what a store keeps.
+// A Plant is the body of a response, and what a store keeps.
 type Plant struct {
 	Name string  `json:"name"`
 	Tag  *string `json:"tag,omitempty"`

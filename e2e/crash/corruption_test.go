@@ -105,7 +105,7 @@ func TestFlippedElsewhere(t *testing.T) {
 			undo()
 			v := inspector.inspect(path)
 			if v.Crash != "" {
-				// The race detector ends a process where the program would go on.
+				// The race detector ends a process where the program would continue.
 				v.Crash, v.Refused = checkProgram(t, path)
 			}
 			counts[outcome(v)]++
@@ -118,8 +118,8 @@ func TestFlippedElsewhere(t *testing.T) {
 	}
 }
 
-// checkProgram runs plantstore check, and returns how it ended: by itself and with
-// a line of its own, or not.
+// checkProgram runs plantstore check, and returns how it ended: by exiting with
+// an error message, or not.
 func checkProgram(t testing.TB, path string) (crash, refused string) {
 	t.Helper()
 	var stderr strings.Builder

@@ -38,9 +38,9 @@ func rawRequest(line string, headers []string, body string) string {
 	return line + "\r\nHost: plants.test\r\n" + strings.Join(append(headers, "", ""), "\r\n") + body
 }
 
-// Each kind of failure that a client can provoke is provoked, and each answer is
+// Each kind of failure that a client can provoke is provoked, and each response is
 // held against the description that the server serves.
-func TestAnswersAreAsDescribed(t *testing.T) {
+func TestResponsesMatchDescription(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{
 		"JWT_SECRET=" + strings.Repeat("s", 32), "JWT_SCOPE=plants:create",
@@ -81,11 +81,11 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		provoked[tt.want] = true
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answer := exchange(t, server, tt.request)
-			if err := judge.Check(answer); err != nil {
+			response := exchange(t, server, tt.request)
+			if err := judge.Check(response); err != nil {
 				t.Error(err)
 			}
-			if got := failure(t, answer); got.Code != tt.want {
+			if got := failure(t, response); got.Code != tt.want {
 				t.Errorf("error %d (%s), want %d", got.Code, got.Message, tt.want)
 			}
 		})
@@ -116,11 +116,11 @@ func TestSlowBody(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"REQUEST_TIMEOUT=300ms"}})
 	judge := judgeOf(t, server)
 	whole := create(server.Token(), `{"id":1,"name":"a"}`)
-	answer := exchange(t, server, strings.TrimSuffix(whole, "}"))
-	if err := judge.Check(answer); err != nil {
+	response := exchange(t, server, strings.TrimSuffix(whole, "}"))
+	if err := judge.Check(response); err != nil {
 		t.Error(err)
 	}
-	if got := failure(t, answer); got.Code != models.CodeRequestTimeout {
+	if got := failure(t, response); got.Code != models.CodeRequestTimeout {
 		t.Errorf("error %d (%s), want 408", got.Code, got.Message)
 	}
 }
@@ -145,22 +145,22 @@ func TestIDIsTakenOnce(t *testing.T) {
 		{`{"id":9007199254740993,"name":"A","tag":"b"}`, 409, "is different"},
 		{`{"id":9007199254740992,"name":"a","tag":"b"}`, 0, ""},
 	} {
-		answer := post(t, client, server, token, step.body)
-		if got := failure(t, answer); got.Code != step.want || !strings.Contains(got.Message, step.message) {
+		response := post(t, client, server, token, step.body)
+		if got := failure(t, response); got.Code != step.want || !strings.Contains(got.Message, step.message) {
 			t.Errorf("%s: error %d (%s), want %d (%s)", step.body, got.Code, got.Message, step.want, step.message)
 		}
 	}
 }
 
-// post sends a NewPlant. The caller reads the body of the answer to its end.
+// post sends a NewPlant. The caller reads the body of the response to its end.
 func post(t *testing.T, client *http.Client, server *plantstore.Server, token, body string) *http.Response {
 	t.Helper()
-	answer, err := tryPost(t.Context(), client, server, token, body)
+	response, err := tryPost(t.Context(), client, server, token, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = answer.Body.Close() })
-	return answer
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
 }
 
 func tryPost(ctx context.Context, client *http.Client, server *plantstore.Server, token, body string) (*http.Response, error) {
