@@ -19,16 +19,16 @@ func table() []metric {
 // requestMetrics are about what clients see.
 func requestMetrics() []metric {
 	return []metric{
-		{"build_info", "gauge", "1; the label version says what is running", func(s *series, now *sample) { s.value(1, "version", now.Version) }},
-		{"ready", "gauge", "1 if /readyz says so, else 0", func(s *series, now *sample) { s.flag(now.ready) }},
+		{"build_info", "gauge", "1; the label version is the running release", func(s *series, now *sample) { s.value(1, "version", now.Version) }},
+		{"ready", "gauge", "1 if plants can be created (/readyz), else 0", func(s *series, now *sample) { s.flag(now.ready) }},
 		{
 			"requests_total", "counter",
-			"answers, by outcome (created, read, refused: the client can do better, failed) and the number of the Error, 0 if there is none",
+			"responses, by outcome (created, read, refused: the client can do better, failed) and the number of the Error, 0 if there is none",
 			writeRequests,
 		},
 		{
 			"request_duration_seconds", "histogram",
-			"time from the header of a request to its answer, by outcome; without what was refused before its header was read",
+			"time from the header of a request to its response, by outcome; without requests refused before their header was read",
 			func(s *series, now *sample) {
 				for _, of := range outcomes() {
 					now.Observer.durations[of].write(s, "outcome", string(of))
@@ -36,19 +36,19 @@ func requestMetrics() []metric {
 			},
 		},
 		{"connections", "gauge", "open connections", func(s *series, now *sample) { s.value(float64(now.server.Open)) }},
-		{"connections_limit", "gauge", "most that may be open, MAX_CONNECTIONS", func(s *series, now *sample) { s.value(float64(now.server.Limit)) }},
+		{"connections_limit", "gauge", "maximum of open connections, MAX_CONNECTIONS", func(s *series, now *sample) { s.value(float64(now.server.Limit)) }},
 		{"connections_accepted_total", "counter", "connections that were accepted", func(s *series, now *sample) { s.count(now.server.Accepted) }},
 		{
-			"connections_turned_away_total", "counter", "those of them for which there was no place",
+			"connections_turned_away_total", "counter", "accepted connections that were beyond the limit",
 			func(s *series, now *sample) { s.count(now.server.TurnedAway) },
 		},
 		{
-			"log_lines_lost_total", "counter", "lines of the log that were lost, since nobody read it for more than two seconds",
+			"log_lines_lost_total", "counter", "lines of the log that were lost because nothing read them for two seconds",
 			func(s *series, now *sample) { s.count(now.LostLines()) },
 		},
 		{
 			"certificate_expiry_timestamp_seconds", "gauge",
-			"when the certificate for TLS expires, the first to do so if there are several, in Unix time; missing if there is none",
+			"when the first certificate for TLS expires, in Unix time; missing if there is none",
 			func(s *series, now *sample) { s.moment(now.CertificateExpires()) },
 		},
 		{"token_cache_hits_total", "counter", "tokens that were remembered", func(s *series, now *sample) { s.count(now.tokens.CacheHits) }},
@@ -75,7 +75,7 @@ func storeMetrics() []metric {
 			func(s *series, now *sample) { s.value(float64(now.store.QueuedCreates)) },
 		},
 		{
-			"queue_creates_limit", "gauge", "most that may wait",
+			"queue_creates_limit", "gauge", "maximum of creates that wait",
 			func(s *series, now *sample) { s.value(float64(now.store.QueueLimit)) },
 		},
 		{
@@ -95,7 +95,7 @@ func storeMetrics() []metric {
 			func(s *series, now *sample) { now.Observer.commitDuration.write(s) },
 		},
 		{
-			"commit_failures_total", "counter", "commits that stored nothing, or of which that is not known",
+			"commit_failures_total", "counter", "commits that stored nothing, or whose outcome is unknown",
 			func(s *series, now *sample) { s.count(now.store.FailedCommits) },
 		},
 		{
@@ -125,7 +125,7 @@ func journalMetrics() []metric {
 			func(s *series, now *sample) { s.count(now.store.File.Journal.Checkpoints) },
 		},
 		{
-			"journal_checkpoint_seconds_total", "counter", "time that checkpoints have taken, pauses included (bbolt)",
+			"journal_checkpoint_seconds_total", "counter", "time of checkpoints, with their pauses (bbolt)",
 			func(s *series, now *sample) { s.value(now.store.File.Journal.CheckpointTime.Seconds()) },
 		},
 	}
@@ -157,11 +157,11 @@ func fileMetrics() []metric {
 			func(s *series, now *sample) { s.count(now.store.File.Scrub.Records) },
 		},
 		{
-			"scrub_damaged_total", "counter", "damaged records that the scrub has found, each time that it did (bbolt)",
+			"scrub_damaged_total", "counter", "corrupt records that the scrub has found, each one in each pass (bbolt)",
 			func(s *series, now *sample) { s.count(now.store.File.Scrub.Damaged) },
 		},
 		{
-			"scrub_last_pass_damaged", "gauge", "damaged records in the last pass through all of them (bbolt)",
+			"scrub_last_pass_damaged", "gauge", "corrupt records in the last complete pass (bbolt)",
 			func(s *series, now *sample) { s.count(now.store.File.Scrub.LastDamaged) },
 		},
 		{
