@@ -19,7 +19,7 @@ import (
 	"plantstore/storage"
 )
 
-// A store is one whose state the tests say.
+// A store has a state that tests set.
 type store struct {
 	err     error
 	stopped chan struct{}
@@ -30,14 +30,14 @@ func (s *store) Ready() error             { return s.err }
 func (s *store) Stopped() <-chan struct{} { return s.stopped }
 func (s *store) Stats() storage.Stats     { return s.stats }
 
-// newStore returns a store that is well.
+// newStore returns a store that is ready.
 func newStore() *store {
 	return &store{stopped: make(chan struct{}), stats: storage.Stats{
 		File: &storage.FileStats{Plants: 7, Size: 4096, Free: 1 << 40},
 	}}
 }
 
-// newHandler returns the handler under test, about that store.
+// newHandler returns the handler under test, for that store.
 func newHandler(t *testing.T, s admin.Store, change ...func(*admin.Options)) http.Handler {
 	t.Helper()
 	options := admin.Options{
@@ -53,7 +53,7 @@ func newHandler(t *testing.T, s admin.Store, change ...func(*admin.Options)) htt
 	return admin.New(options)
 }
 
-// ask returns the answer to a request.
+// ask returns the response to a request.
 func ask(t *testing.T, h http.Handler, method, target string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -64,7 +64,7 @@ func ask(t *testing.T, h http.Handler, method, target string) *httptest.Response
 	return w
 }
 
-// wantError checks that an answer is an Error of that code with words about text.
+// wantError checks that a response is an Error with that code and text.
 func wantError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, text string) {
 	t.Helper()
 	var got models.Error
@@ -94,7 +94,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A client's own request id comes back if it is sane.
+// A client's own request id is returned if it is valid.
 func TestRequestID(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore())
@@ -109,8 +109,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// Each reason why plants cannot be created makes /readyz say so, and takes nothing
-// from /livez.
+// Each reason why plants cannot be created makes /readyz fail, and not /livez.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -152,7 +151,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// All that is wrong is said at once, and what is news goes to the log, with causes.
+// The response contains all problems, and the log their changes, with causes.
 func TestReadyTellsAll(t *testing.T) {
 	t.Parallel()
 	s := newStore()

@@ -18,9 +18,9 @@ import (
 	"plantstore/storage"
 )
 
-var update = flag.Bool("update", false, "write the table in docs/operations.md anew") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite the table in docs/operations.md") //nolint:gochecknoglobals // a flag of go test
 
-// The manual has the table of metrics.
+// docs/operations.md contains the table of metrics.
 func TestManualTable(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- metrics:begin -->\n", "<!-- metrics:end -->"
@@ -42,11 +42,11 @@ func TestManualTable(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(admin.MarkdownTable(), table); diff != "" {
-		t.Errorf("%s is not current; go test ./internal/admin -update writes it anew (-want +got):\n%s", path, diff)
+		t.Errorf("%s is not current; go test ./internal/admin -update rewrites it (-want +got):\n%s", path, diff)
 	}
 }
 
-// Every value that is counted comes out under its name.
+// Every value appears under its name.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := newStore()
@@ -117,8 +117,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// Each metric is written, each line is one of a metric in the table, and no series
-// comes twice.
+// Each metric of the table is written, and no other, and each series once.
 func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
 	s := newStore()
@@ -161,7 +160,7 @@ func TestMetricsWithoutCertificate(t *testing.T) {
 	}
 }
 
-// An engine without a file has no metrics of one.
+// An engine without a file has no metrics of a file.
 func TestMetricsWithoutFile(t *testing.T) {
 	t.Parallel()
 	s := newStore()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Whoever cannot have the database is told what to do, and the cause is kept.
+// The advice follows the error, which still matches.
 func TestAdviseDatabase(t *testing.T) {
 	t.Parallel()
 	other := errors.New("other")

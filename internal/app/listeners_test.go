@@ -9,8 +9,7 @@ import (
 	"plantstore/internal/config"
 )
 
-// All that clients are listened to at is told, and URLs are made of what they can reach
-// from elsewhere.
+// The base URL is that of the first port, even if a socket precedes it.
 func TestAddressOfSeveral(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")

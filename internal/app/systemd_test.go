@@ -16,14 +16,14 @@ import (
 	"plantstore/storage"
 )
 
-// A patient is a store that says how it is.
+// A patient is a store with a settable state.
 type patient struct {
 	state atomic.Pointer[error]
 }
 
 func (p *patient) Ready() error { return *p.state.Load() }
 
-// The watchdog is fed while the store can do its work, and not while it hangs.
+// The watchdog is notified unless a commit hangs.
 func TestWatchdog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,9 +54,8 @@ func TestWatchdog(t *testing.T) {
 	})
 }
 
-// systemd hears of the server twice in each interval of its watchdog, as sd_watchdog_enabled(3)
-// recommends: once would be too late as often as not. Without a watchdog it hears of
-// the beginning and the end.
+// systemd is notified twice in each interval of its watchdog, as sd_watchdog_enabled(3)
+// recommends. Without a watchdog it is notified of the start and the shutdown.
 func TestSupervisorIsTold(t *testing.T) {
 	t.Parallel()
 	const alive = "WATCHDOG=1"
@@ -87,8 +86,7 @@ func TestSupervisorIsTold(t *testing.T) {
 	}
 }
 
-// That systemd cannot be told anything is said once, and again when it is so for
-// another reason or after it could be told.
+// A failed notification is logged once, and again after a success or with another reason.
 func TestSupervisorIsGone(t *testing.T) {
 	t.Parallel()
 	gone, refused := errors.New("it is gone"), errors.New("it refuses")

@@ -37,7 +37,7 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
-// GOGC, GOMEMLIMIT and GOMAXPROCS, which the runtime has read already, are left alone.
+// GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning.
 func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the limit is that of the process
 	c := &config.Config{MaxBodyBytes: 1 << 20, TLSCertFile: "cert.pem", TLSKeyFile: "key.pem"}
 	before := debug.SetMemoryLimit(-1)
@@ -78,7 +78,7 @@ func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the limit is that 
 	}
 }
 
-// No more connections are promised than there are files, and it is said.
+// Connections are limited by the limit of open files, with a warning.
 func TestConnectionsFor(t *testing.T) {
 	t.Parallel()
 	const files = 1024

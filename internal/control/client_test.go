@@ -42,7 +42,7 @@ func (s faultyStore) List(context.Context, int64) iter.Seq2[storage.Record, erro
 	}
 }
 
-// A faultySnapshotter has a snapshot, too.
+// A faultySnapshotter has a snapshot as well.
 type faultySnapshotter struct{ faultyStore }
 
 func (s faultySnapshotter) Snapshot(_ context.Context, w io.Writer) error {
@@ -50,7 +50,7 @@ func (s faultySnapshotter) Snapshot(_ context.Context, w io.Writer) error {
 	return errors.Join(err, s.err)
 }
 
-// serveFaulty serves a store that is no real one.
+// serveFaulty serves a fake store.
 func serveFaulty(t *testing.T, store control.Store) *control.Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -67,8 +67,7 @@ func serveFaulty(t *testing.T, store control.Store) *control.Client {
 	return client
 }
 
-// What breaks a stream off is told after what was sent before, in the store's
-// words.
+// The error that ends a stream follows what was sent before it.
 func TestStreamThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	broken := errors.Join(storage.ErrCorrupt, errors.New("id 7: \"käfer\"\nwas here"))
@@ -92,7 +91,7 @@ func TestStreamThatBreaksOff(t *testing.T) {
 	}
 }
 
-// A server that ends breaks off what is under way: it is never taken for whole.
+// A response that a shutdown cuts off is never taken for complete.
 func TestServerEndsUnderWay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -116,8 +115,8 @@ func TestServerEndsUnderWay(t *testing.T) {
 	}
 }
 
-// A client whose server has gone, with its socket, is told that, and not of a file
-// that it never named.
+// If the server and its socket are gone, the error is that no server answers, not that a file
+// is missing.
 func TestServerHasGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -136,7 +135,7 @@ func TestServerHasGone(t *testing.T) {
 	}
 }
 
-// An unrecordedStore has stored all, and has not noted it when it is given up.
+// An unrecordedStore has stored everything, but not recorded it when its context ends.
 type unrecordedStore struct {
 	control.Store
 
@@ -149,7 +148,7 @@ func (s unrecordedStore) CreateAll(ctx context.Context, records []storage.Record
 	return slices.Repeat([]error{fmt.Errorf("%w: %w", storage.ErrUnrecorded, ctx.Err())}, len(records))
 }
 
-// What was stored is never said not to be, although the server ends.
+// What was stored is not reported as not stored when the server ends.
 func TestUnrecordedWhenServerEnds(t *testing.T) {
 	t.Parallel()
 	path, asked := filepath.Join(t.TempDir(), "plants.db"), make(chan struct{})
@@ -173,7 +172,7 @@ func TestUnrecordedWhenServerEnds(t *testing.T) {
 	}
 }
 
-// A client that takes no more of its answer does not keep a server from ending well.
+// A client that does not read its response does not delay the end of a server.
 func TestServerEndsBeforeStalledClient(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -209,7 +208,7 @@ func (endlessStore) List(ctx context.Context, _ int64) iter.Seq2[storage.Record,
 	}
 }
 
-// A nothing is an engine that only closes.
+// A nothing is an engine that can only be closed.
 type nothing struct{ storage.Engine }
 
 func (nothing) Close() error { return nil }

@@ -12,7 +12,7 @@ import (
 	"plantstore/storage"
 )
 
-// A blindStore has no plant, and takes all that come.
+// A blindStore stores nothing and accepts everything.
 type blindStore struct{ Store }
 
 // DryRun implements [Store].
@@ -25,8 +25,8 @@ func (blindStore) CreateAll(_ context.Context, records []storage.Record) []error
 	return make([]error, len(records))
 }
 
-// FuzzWire sends arbitrary creates to the server, and takes arbitrary failures for
-// its answers. What is answered is one outcome for each plant, or why there is none.
+// FuzzWire sends arbitrary creates to the server, and decodes arbitrary failures. The response
+// is one outcome for each plant, or a failure.
 func FuzzWire(f *testing.F) {
 	f.Add([]byte(`{"id":1,"name":"a"}`+"\n"+`{"id":2,"name":"b","tag":""}`), "")
 	f.Add([]byte(`{"kind":"no_space","message":"x"}`), "?dry_run")

@@ -13,8 +13,7 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// A server refuses the plants beyond its own limit, one by one, and takes the
-// others.
+// A server refuses the plants beyond its limit and accepts the others.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1000

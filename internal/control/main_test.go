@@ -18,8 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestSuite runs the suite of the engines through a socket: what comes over it is
-// a store like any other.
+// TestSuite runs the suite of the engines through a socket.
 //
 //nolint:paralleltest // the suite looks for goroutines that are left over
 func TestSuite(t *testing.T) {
@@ -29,7 +28,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// A remote is the client of a server that is its own.
+// A remote is a client with its server.
 type remote struct {
 	*control.Client
 
@@ -37,7 +36,7 @@ type remote struct {
 	store  *storage.Store
 }
 
-// openRemote opens the database, serves it and reaches it.
+// openRemote opens the database, serves it and connects to it.
 func openRemote(t testing.TB, path string) (*remote, error) {
 	t.Helper()
 	store, err := bbolt.OpenFile(path, storage.Options{})

@@ -14,8 +14,8 @@ import (
 	"plantstore/internal/control"
 )
 
-// A socket counts only if the owner of the database listens there, or the caller, or
-// root. A server that starts replaces any other.
+// A socket is ignored unless the owner of the database, the caller or root listens on it. A
+// server that starts replaces any other.
 func TestForeignSocket(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

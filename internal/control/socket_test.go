@@ -16,7 +16,7 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// newDatabase makes a database at path, with one plant, and serves it.
+// newDatabase creates a database at path, with one plant, and serves it.
 func newDatabase(t *testing.T, path string) *control.Server {
 	t.Helper()
 	store, err := bbolt.OpenFile(path, storage.Options{})
@@ -32,7 +32,7 @@ func newDatabase(t *testing.T, path string) *control.Server {
 	return server
 }
 
-// wantPlant checks that the server of the database answers.
+// wantPlant checks that the server of the database responds.
 func wantPlant(t *testing.T, path string) {
 	t.Helper()
 	client, err := control.Dial(t.Context(), path)
@@ -69,7 +69,7 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// A socket on which nobody listens is that of a server that was killed.
+// A socket without a listener, left by a server that was killed, is replaced.
 func TestStaleSocketIsReplaced(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -104,7 +104,7 @@ func TestFileInTheWay(t *testing.T) {
 	}
 }
 
-// The error for a path that is too long for a socket says what to do.
+// The error for a path that is too long for a socket contains what to do.
 func TestLongPath(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), strings.Repeat("p", 100))
@@ -119,8 +119,7 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
-// Whoever reaches the file through a link finds its server, and the other way
-// round.
+// The server is found through a link to the file, and the other way round.
 func TestLinkedDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -132,7 +131,7 @@ func TestLinkedDatabase(t *testing.T) {
 	wantPlant(t, link)
 }
 
-// A server removes the socket that it has made, not one that has taken its place.
+// A server removes the socket that it has created, not one that has replaced it.
 func TestCloseLeavesOthers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// An endlessSnapshotter writes until it cannot, and says when that was.
+// An endlessSnapshotter writes until it fails, and reports when.
 type endlessSnapshotter struct {
 	Store // nil but for Snapshot
 
@@ -47,8 +47,7 @@ func (l *pipeListener) Close() error { l.once.Do(func() { close(l.closed) }); re
 
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
 
-// A client that takes nothing of a copy is cut off in time, and one that takes some
-// is not.
+// A client that reads nothing of a snapshot is cut off; one that reads slowly is not.
 func TestStalledClientIsCutOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"plantstore/storage"
 )
 
-// wire returns a client of HTTP for the socket at path, without any of ours.
+// wire returns a plain HTTP client for the socket at path.
 func wire(t *testing.T, path string) *http.Client {
 	t.Helper()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -26,7 +26,7 @@ func wire(t *testing.T, path string) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// exchange sends a request and returns the status and the body of the answer.
+// exchange sends a request and returns the status and the body of the response.
 func exchange(t *testing.T, client *http.Client, method, target, body string) (status int, answer string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, "http://plantstore"+target, strings.NewReader(body))
@@ -45,8 +45,7 @@ func exchange(t *testing.T, client *http.Client, method, target, body string) (s
 	return response.StatusCode, string(text)
 }
 
-// A plant goes through the socket as a NewPlant, in both directions, and what is
-// not quite one is refused.
+// A plant is sent as a NewPlant in both directions, and anything else is refused.
 func TestWireForm(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -70,7 +69,7 @@ func TestWireForm(t *testing.T) {
 	}
 }
 
-// A client takes no answer for less than it is.
+// A client refuses a response that it does not fully understand.
 func TestUnknownAnswer(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")

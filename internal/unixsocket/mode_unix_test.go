@@ -12,7 +12,7 @@ import (
 	"plantstore/internal/unixsocket"
 )
 
-// A socket has its mode whatever the umask is, which stays as it is.
+// The mode of a socket does not depend on the umask, which stays unchanged.
 func TestMode(t *testing.T) { //nolint:paralleltest // it changes the umask of the process
 	dir := t.TempDir()
 	before := syscall.Umask(0)

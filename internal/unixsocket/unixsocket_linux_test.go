@@ -12,7 +12,7 @@ import (
 	"plantstore/internal/unixsocket"
 )
 
-// Where it is not sure that nobody listens, nothing is replaced.
+// A socket that may have a listener is not replaced.
 func TestListenUncertain(t *testing.T) {
 	t.Parallel()
 	checkListen(t, map[string]place{
@@ -21,8 +21,7 @@ func TestListenUncertain(t *testing.T) {
 	})
 }
 
-// overload makes a socket on which somebody listens who accepts nobody, with a
-// queue that is full.
+// overload creates a socket with a listener that accepts nothing and whose queue is full.
 func overload(t *testing.T, path string) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -46,7 +45,7 @@ func overload(t *testing.T, path string) {
 	t.Fatal("the queue does not fill")
 }
 
-// datagrams makes a socket to which there are no connections, though it is used.
+// datagrams creates a socket that is in use but without connections.
 func datagrams(t *testing.T, path string) {
 	t.Helper()
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
@@ -56,7 +55,7 @@ func datagrams(t *testing.T, path string) {
 	t.Cleanup(func() { _ = conn.Close() })
 }
 
-// What is created while a socket is bound is not open to others than it would be.
+// Files created while a socket is bound get no additional permissions.
 func TestModesMeanwhile(t *testing.T) { //nolint:paralleltest // it changes the umask of the process
 	before := syscall.Umask(0o022)
 	t.Cleanup(func() { syscall.Umask(before) })

@@ -13,7 +13,7 @@ import (
 	"plantstore/internal/unixsocket"
 )
 
-// leave makes a socket at path on which nobody listens any more.
+// leave creates a socket at path without a listener.
 func leave(t *testing.T, path string) {
 	t.Helper()
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -26,7 +26,7 @@ func leave(t *testing.T, path string) {
 	}
 }
 
-// listen makes a socket at path, on which the test listens until it ends.
+// listen creates a socket at path, on which the test listens until it ends.
 func listen(t *testing.T, path string) {
 	t.Helper()
 	listener, err := unixsocket.Bind(t.Context(), path, 0o600)
@@ -36,7 +36,7 @@ func listen(t *testing.T, path string) {
 	t.Cleanup(func() { _ = listener.Close() })
 }
 
-// A place is how a path is made ready, and what Listen says to it.
+// A place is how a path is prepared, and the error of Listen.
 type place struct {
 	make func(t *testing.T, path string)
 	want string // in the error; empty: what is there is replaced
@@ -89,7 +89,7 @@ func link(t *testing.T, path string) {
 	}
 }
 
-// The servers of HTTP/1 and HTTP/2 close the socket that they share at once.
+// The servers of HTTP/1 and HTTP/2 may close their socket at the same time.
 func TestCloseAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "socket")
