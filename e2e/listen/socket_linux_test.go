@@ -213,9 +213,25 @@ func activate(t *testing.T, names []string) *activation {
 	})
 	t.Cleanup(func() { a.stop() })
 	for _, path := range a.paths {
-		await(t, "the socket is there", func() bool { _, err := os.Lstat(path); return err == nil })
+		await(t, "the socket accepts connections", func() bool { return listens(t, path) })
 	}
 	return a
+}
+
+// listens reports whether a socket is listened on, which is later than that it exists.
+func listens(t *testing.T, path string) bool {
+	t.Helper()
+	sockets, err := os.ReadFile("/proc/net/unix")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const accepting = " 00010000 " // flags: __SO_ACCEPTCON
+	for line := range strings.Lines(string(sockets)) {
+		if strings.HasSuffix(strings.TrimSpace(line), " "+path) && strings.Contains(line, accepting) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkResponses asks for something on a socket.
