@@ -1,6 +1,17 @@
-// Package bbolt is the embedded engine: it keeps the plants in one file of this
-// machine, which one process at a time may open. What is in the file is
-// described in docs/adr/0002-record-layout.md.
+// Package bbolt is the embedded storage engine: a file of go.etcd.io/bbolt, the tree, and
+// a journal next to it, which one process at a time may open. A create is appended to the
+// journal; a checkpoint moves it to the tree later. See docs/adr/0002-record-layout.md and
+// docs/adr/0014-journal.md.
+//
+// The files of this package, each of which calls only those above it:
+//
+//	meta.go, record.go, schema.go           the content of the database
+//	file.go, watermark.go, stat, disk       its files, and whether they are still the same
+//	transaction.go, update.go               a transaction, and what its failure means
+//	journal.go, checkpoint.go, commit.go    a create
+//	read.go, fsck.go, check.go, snapshot.go reading
+//	background.go, stats.go                 what runs while the store is open
+//	open.go, restore.go, lock               opening, closing, and replacing a database
 package bbolt
 
 import (
@@ -23,12 +34,12 @@ const batchPlants = 16_384
 // UTF-8 is refused, since it could not be kept byte for byte (C2.14).
 type Engine struct {
 	db       *bolt.DB
-	file     *os.File // that of db, to see what a failed commit has left in it
+	file     *os.File // of db, to read what a failed commit has left in it
 	pageSize int64    // of the file
 	id       string   // of the database
 	logger   *slog.Logger
 
-	// The following is that of a store which is open for writing.
+	// The following is used in a store that is open for writing.
 
 	watermark *watermark
 	opened    fileStat     // of file

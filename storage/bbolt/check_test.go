@@ -62,7 +62,7 @@ func newPageMap(t *testing.T, path string) *pageMap {
 	}
 	m := &pageMap{file: snapshot(t, path)}
 	newest, _ := newestMeta(strings.NewReader(string(m.file)))
-	m.root, m.list, m.end = newest.root, newest.freelist, uint64(newest.pages) //nolint:gosec // a small number
+	m.root, m.list, m.end = newest.Root, newest.Freelist, newest.Pages
 	err = db.View(func(tx *bolt.Tx) error {
 		m.plants = uint64(tx.Bucket([]byte(plantsBucket)).Root())
 		return nil
@@ -84,6 +84,14 @@ func damagedFile(t *testing.T, original string, damage func(*pageMap)) (path str
 		t.Fatal(err)
 	}
 	return path
+}
+
+// repeatRecord overwrites the second record of the first leaf with the first.
+func repeatRecord(m *pageMap) {
+	order, page := binary.NativeEndian, m.page(m.leaf)
+	first := page[pageHeader+order.Uint32(page[pageHeader+leafPos:]):]
+	size := order.Uint32(page[pageHeader+leafKey:]) + order.Uint32(page[pageHeader+leafValue:])
+	copy(first[size:2*size], first[:size]) // the names are of one length
 }
 
 // Damage to the structure is found, and the check survives it.
@@ -130,12 +138,7 @@ func TestCheckFindsDamagedStructure(t *testing.T) {
 		"record is a bucket": {func(m *pageMap) {
 			order.PutUint32(m.page(m.leaf)[pageHeader+leafFlags:], bucketFlag)
 		}, "marked as a bucket"},
-		"record twice": {func(m *pageMap) {
-			page := m.page(m.leaf)
-			first := page[pageHeader+order.Uint32(page[pageHeader+leafPos:]):]
-			size := order.Uint32(page[pageHeader+leafKey:]) + order.Uint32(page[pageHeader+leafValue:])
-			copy(first[size:2*size], first[:size]) // the names are of one length
-		}, "structure: key[1]"},
+		"record twice":        {repeatRecord, "structure: key[1]"},
 		"no free list":        {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageFlags:], leafFlag) }, "not the list of free pages"},
 		"free list too long":  {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0xFFF0) }, "not the list of free pages"},
 		"free list too short": {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0) }, "unreachable unfreed"},

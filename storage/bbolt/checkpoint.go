@@ -14,7 +14,7 @@ const (
 	// checkpointPlants bounds the plants of one transaction of a checkpoint, and so
 	// its memory and the time for which a commit to the tree may have to wait.
 	checkpointPlants = 512
-	// checkpointInterval is that in which the journal is looked at.
+	// checkpointInterval is the pause between two tests of whether one is due.
 	checkpointInterval = 250 * time.Millisecond
 	// A checkpoint is due when nothing was appended for checkpointIdle, or when the
 	// oldest pending plant is older than checkpointAge.

@@ -12,9 +12,6 @@ import (
 )
 
 const (
-	// appendFill is how full pages are left by records most of which go after all
-	// that are stored: few will be inserted before their end.
-	appendFill = 0.9
 	// keptMemory bounds the memory for records, in bytes, that is kept for the next
 	// batch: a usual one needs less.
 	keptMemory = 1 << 20

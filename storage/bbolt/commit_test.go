@@ -22,7 +22,7 @@ func lastTxid(t *testing.T, s *testStore) uint64 {
 	if !found {
 		t.Fatal("no meta page")
 	}
-	return m.txid
+	return m.Txid
 }
 
 // batchOf returns a batch of plants with these ids.
@@ -159,7 +159,7 @@ func TestClassify(t *testing.T) {
 			s := mustOpen(t, path)
 			txid := lastTxid(t, s) + test.ahead
 			if test.damage {
-				overwrite(t, path, int64(txid%2)*s.pageSize+metaStart+metaPages, []byte{0xff})
+				overwrite(t, path, int64(txid%2)*s.pageSize+metaStart+40 /* Pages */, []byte{0xff})
 			}
 			err := s.classify(txid, test.cause)
 			if !errors.Is(err, test.want) || errors.Is(err, storage.ErrUnknown) != errors.Is(test.want, storage.ErrUnknown) {
@@ -197,7 +197,7 @@ func TestMetaPages(t *testing.T) {
 		}
 		// A newer meta page in a place where none belongs is data.
 		copy(before[2*pageSize:], snapshot(t, path)[:pageSize])
-		if m, found := newestMeta(bytes.NewReader(before)); !found || m.txid != 1 {
+		if m, found := newestMeta(bytes.NewReader(before)); !found || m.Txid != 1 {
 			t.Errorf("newestMeta = %+v, %v, want that of the new file", m, found)
 		}
 	}
@@ -217,9 +217,10 @@ func wantMeta(t *testing.T, db *bolt.DB, path string, pageSize int64) {
 	t.Helper()
 	got, found := newestMeta(bytes.NewReader(snapshot(t, path)))
 	err := db.View(func(tx *bolt.Tx) error {
-		want := meta{pageSize: pageSize, pages: tx.Size() / pageSize, txid: uint64(tx.ID())} //nolint:gosec // never negative
-		want.root, want.freelist = uint64(tx.Cursor().Bucket().Root()), got.freelist
-		if page, err := tx.Page(int(got.freelist)); err != nil || page == nil || page.Type != "freelist" || !found || got != want { //nolint:gosec // a small number
+		want := got
+		want.PageSize, want.Pages, want.Txid = uint32(pageSize), uint64(tx.Size()/pageSize), uint64(tx.ID()) //nolint:gosec // never negative
+		want.Root = uint64(tx.Cursor().Bucket().Root())
+		if page, err := tx.Page(int(got.Freelist)); err != nil || page == nil || page.Type != "freelist" || !found || got != want { //nolint:gosec // a small number
 			t.Errorf("newestMeta = %+v, %v, want %+v, and a page of free ones: %+v, %v", got, found, want, page, err)
 		}
 		return nil

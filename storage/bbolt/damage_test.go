@@ -44,3 +44,21 @@ func TestReadDamagedPage(t *testing.T) {
 		})
 	}
 }
+
+// A key that doesn't follow the one before it ends a list: reading could begin again and
+// again at the same key.
+func TestListRefusesWrongOrder(t *testing.T) {
+	t.Parallel()
+	s, err := openStore(storage.Options{ReadOnly: true}, damagedFile(t, newBigFile(t), repeatRecord))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	n := 0
+	for _, listErr := range s.List(t.Context(), 0) {
+		n, err = n+1, listErr
+	}
+	if n != 2 || !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), "follows key") {
+		t.Errorf("%d records, then %v", n, err)
+	}
+}

@@ -97,9 +97,8 @@ func inspect(file *os.File) error {
 		return broken("is empty, which a plant store's never is: restore a backup, or name another file")
 	case !found:
 		return broken("is not a plant store's, or is damaged at its beginning: name another file, or restore a backup")
-	case info.Size() < newest.pages*newest.pageSize:
-		return broken("has been cut short, from at least %d bytes to %d: restore a backup",
-			newest.pages*newest.pageSize, info.Size())
+	case info.Size() < newest.size():
+		return broken("has been cut short, from at least %d bytes to %d: restore a backup", newest.size(), info.Size())
 	}
 	return nil
 }

@@ -70,16 +70,16 @@ type fsck struct {
 func (e *Engine) fsck(ctx context.Context, tx *bolt.Tx, report *storage.Report, each func(storage.Record) error) error {
 	f := &fsck{ctx: ctx, file: e.file, report: report, each: each}
 	for offset := int64(0); offset <= e.pageSize; offset += e.pageSize {
-		if m, ok := readMeta(e.file, offset); ok && m.txid == uint64(tx.ID()) { //nolint:gosec // bbolt has made an int of it
+		if m, ok := readMeta(e.file, offset); ok && m.Txid == uint64(tx.ID()) { //nolint:gosec // bbolt has made an int of it
 			f.meta = m
 		}
 	}
-	if f.meta.pageSize == 0 {
+	if f.meta.PageSize == 0 {
 		return errMoved
 	}
-	f.used = make([]bool, f.meta.pages)
-	f.tree(f.meta.root, f.bucket)
-	if f.meta.freelist != noFreelist && f.freelist() && !report.Whole() {
+	f.used = make([]bool, f.meta.Pages)
+	f.tree(f.meta.Root, f.bucket)
+	if f.meta.Freelist != noFreelist && f.freelist() && !report.Whole() {
 		f.salvage()
 	}
 	return cmp.Or(f.err, ctx.Err())
@@ -215,7 +215,7 @@ func (f *fsck) record(e element) {
 
 // freelist marks the free pages as used, and reports whether all of them are known.
 func (f *fsck) freelist() bool {
-	id := f.meta.freelist
+	id := f.meta.Freelist
 	page := f.page(id)
 	if page == nil {
 		return false
@@ -262,7 +262,7 @@ func (f *fsck) page(id uint64) []byte {
 	if !f.claim(id, size, "is in use") {
 		return nil
 	}
-	page := make([]byte, int64(size)*f.meta.pageSize) //nolint:gosec // less than the file
+	page := make([]byte, size*uint64(f.meta.PageSize))
 	if !f.read(page, id) {
 		return nil
 	}
@@ -271,7 +271,7 @@ func (f *fsck) page(id uint64) []byte {
 
 // read fills b from the beginning of page id.
 func (f *fsck) read(b []byte, id uint64) bool {
-	_, err := f.file.ReadAt(b, int64(id)*f.meta.pageSize) //nolint:gosec // within the file
+	_, err := f.file.ReadAt(b, int64(id)*int64(f.meta.PageSize)) //nolint:gosec // within the file
 	if err != nil {
 		f.report.Add("page %d: %v", id, err)
 	}

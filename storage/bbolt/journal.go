@@ -14,11 +14,11 @@ import (
 
 // openJournal opens the journal with which the database was left, if the database
 // needs it, and makes pending what the database lacks.
-func (e *Engine) openJournal(flag int) error {
+func (e *Engine) openJournal() error {
 	path := JournalPath(e.file.Name())
-	openFile := atomicfile.OpenFile
-	if flag == os.O_RDONLY { // which root may do in a directory of another user
-		openFile = openExisting
+	openFile, flag := openExisting, os.O_RDONLY // which root may do in a directory of another user
+	if e.writable() {
+		openFile, flag = atomicfile.OpenFile, os.O_RDWR
 	}
 	file, err := openFile(path, flag, 0)
 	switch {

@@ -60,7 +60,7 @@ func openEngine(path string, options storage.Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.openJournal(os.O_RDONLY); err != nil && options.Damaged {
+	if err := e.openJournal(); err != nil && options.Damaged {
 		e.journalErr = explain(path, err)
 	} else if err != nil {
 		return nil, errors.Join(explain(path, err), e.db.Close())
@@ -185,7 +185,7 @@ func mappedSize(path string, readOnly bool) int {
 func (e *Engine) start(journalBytes int64) (err error) {
 	if err := resyncMeta(e.file, e.pageSize); err != nil {
 		return refusal("cannot be made durable (%v): the disk may be failing; "+
-			"look at it before starting again, plantstore check tells what is in the file", err)
+			"examine it before starting again, and run plantstore check", err)
 	}
 	if e.opened, err = statOpen(e.file); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (e *Engine) start(journalBytes int64) (err error) {
 	if err := e.startWatermark(); err != nil {
 		return err
 	}
-	if err := e.openJournal(os.O_RDWR); err != nil {
+	if err := e.openJournal(); err != nil {
 		return err
 	}
 	plants, err := e.countPlants()
@@ -222,7 +222,7 @@ func (e *Engine) startWatermark() error {
 		return err
 	}
 	newest, _ := newestMeta(e.file)
-	e.watermark.set(newest.txid)
+	e.watermark.set(newest.Txid)
 	return nil
 }
 

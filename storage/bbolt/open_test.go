@@ -141,7 +141,7 @@ func cut(size int64) func(*testing.T) string {
 			}
 			m, _ := newestMeta(f)
 			_ = f.Close()
-			size += m.pages * m.pageSize
+			size += m.size()
 		}
 		if err := os.Truncate(path, size); err != nil {
 			t.Fatal(err)

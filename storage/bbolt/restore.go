@@ -109,7 +109,7 @@ func (e *Engine) refuseIncomplete() error {
 		return &DamageError{report}
 	}
 	path := e.file.Name()
-	if err := e.openJournal(os.O_RDONLY); err != nil {
+	if err := e.openJournal(); err != nil {
 		return damage(explain(path, err))
 	}
 	if e.journal != nil {
@@ -232,7 +232,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	return info.Size(), after, err
 }
 
-// compactTo makes an empty file a compact copy of the store, which nobody writes to.
+// compactTo makes an empty file a compact copy of the store, which must not be written to.
 func (e *Engine) compactTo(ctx context.Context, file *atomicfile.File) error {
 	plants, err := e.countIntact(ctx)
 	if err != nil {

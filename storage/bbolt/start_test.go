@@ -67,11 +67,11 @@ func damageMeta(t *testing.T, path string, newest bool) {
 	if !found {
 		t.Fatal("no meta page")
 	}
-	page := int64(m.txid % 2)
+	page := int64(m.Txid % 2)
 	if !newest {
 		page = 1 - page
 	}
-	if _, err := file.WriteAt([]byte{0xff}, page*m.pageSize+metaStart+metaTxid); err != nil {
+	if _, err := file.WriteAt([]byte{0xff}, page*int64(m.PageSize)+metaStart+48 /* Txid */); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -170,7 +170,7 @@ func TestSettleRewrites(t *testing.T) {
 	}
 	defer func() { _ = file.Close() }()
 	m, _ := newestMeta(file)
-	if err := resyncMeta(file, m.pageSize); err != nil {
+	if err := resyncMeta(file, int64(m.PageSize)); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
@@ -181,7 +181,7 @@ func TestSettleRewrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = readOnly.Close() }()
-	if err := resyncMeta(readOnly, m.pageSize); !errors.Is(err, fs.ErrPermission) && !strings.Contains(fmt.Sprint(err), "bad file descriptor") {
+	if err := resyncMeta(readOnly, int64(m.PageSize)); !errors.Is(err, fs.ErrPermission) && !strings.Contains(fmt.Sprint(err), "bad file descriptor") {
 		t.Errorf("a page that cannot be written: %v", err)
 	}
 }

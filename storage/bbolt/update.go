@@ -16,6 +16,10 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
+// appendFill is how full pages are left by records most of which go after all that are
+// stored: few will be inserted before their end.
+const appendFill = 0.9
+
 // update writes records, sorted by id, to the tree in one transaction, with the state
 // of the journal unless that is nil. An error that matches [storage.ErrNoSpace] has
 // changed nothing; after any other the database must not be written to.
@@ -101,7 +105,7 @@ func (e *Engine) mayHaveHappened(txid uint64) bool {
 		return true
 	}
 	for page := range int64(2) {
-		if m, ok := readMeta(e.file, page*e.pageSize); !ok || m.txid >= txid {
+		if m, ok := readMeta(e.file, page*e.pageSize); !ok || m.Txid >= txid {
 			return true
 		}
 	}

@@ -77,10 +77,10 @@ func (e *Engine) lostCommits() (n uint64, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, nil
-	case err != nil || id != e.id || txid <= newest.txid:
+	case err != nil || id != e.id || txid <= newest.Txid:
 		return 0, err
 	}
-	return txid - newest.txid, nil
+	return txid - newest.Txid, nil
 }
 
 // refuseOrphan returns an error if the database path is missing, but its watermark or

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Errors of [Open], beside [ErrCorrupt].
+// Errors of [Open], in addition to [ErrCorrupt].
 var (
 	// ErrForeign: the journal is not the one that the database was used with.
 	ErrForeign = errors.New("the journal belongs to another database")
