@@ -108,7 +108,7 @@ func newClient() *http.Client {
 	return &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: writers}}
 }
 
-// statusOf sends a NewPlant and returns the status of the whole response.
+// statusOf sends a NewPlant, reads the response, and returns its status.
 func statusOf(ctx context.Context, client *http.Client, server *plantstore.Server, token, body string) (int, error) {
 	response, err := tryPost(ctx, client, server, token, body)
 	if err != nil {

@@ -35,7 +35,7 @@ func unpostable() map[models.Code]string {
 	}
 }
 
-// A collection is the part of a Postman collection v2.1 that the tests look at.
+// A collection is the part of a Postman collection v2.1 that the tests use.
 type collection struct {
 	Items []folder `json:"item"`
 }
@@ -60,7 +60,7 @@ type item struct {
 	} `json:"request"`
 }
 
-// expectation finds the value of error that the tests of a request ask for.
+// expectation returns the value of error that the tests of a request expect.
 var expectation = regexp.MustCompile(`\.error\)\.to\.equal\((\d+)\)`)
 
 // expects returns the value of error that the request is to provoke; 0 is none.
@@ -205,14 +205,14 @@ func TestNewmanFailsWithoutToken(t *testing.T) {
 	}
 	for _, i := range readCollection(t) {
 		code := i.expects(t)
-		blind := slices.Contains([]models.Code{401, 404, 405, 417, 431}, code) // refused before the token is looked at
+		blind := slices.Contains([]models.Code{401, 404, 405, 417, 431}, code) // refused before the token is checked
 		if failed[i.Name] == blind {
 			t.Errorf("%s: failed without a token: %v", i.Name, failed[i.Name])
 		}
 	}
 }
 
-// A newmanReport is the part of newman's JSON report that the tests look at.
+// A newmanReport is the part of newman's JSON report that the tests use.
 type newmanReport struct {
 	Run struct {
 		Stats struct {

@@ -73,7 +73,7 @@ func (s series) has(f metricsql.LabelFilter) bool {
 	return equal != f.IsNegative
 }
 
-// functions are those of PromQL that the files may use: the parser knows more.
+// functions are the PromQL functions that the files may use; the parser accepts more.
 func functions() []string {
 	return []string{
 		"changes", "histogram_quantile", "increase", "predict_linear", "rate", "sum", "time",
@@ -248,7 +248,7 @@ func checkDashboard(t *testing.T, actual []series) {
 		if err := json.Unmarshal(variable.Query, &query); err != nil {
 			t.Fatal(err)
 		}
-		// The values of a label of what is selected: a function of Grafana's.
+		// Grafana's label_values: the values of a label.
 		selector := regexp.MustCompile(`^label_values\((.*), \w+\)$`).FindStringSubmatch(query.Query)
 		if selector == nil {
 			t.Fatalf("$%s: it asks for %s", variable.Name, query.Query)

@@ -1,5 +1,5 @@
 // Package admin tests the admin listener of the real binary: probes, metrics,
-// profiles, and what is made of them in docs/deploy.
+// profiles, and the files of docs/deploy that use them.
 package admin
 
 import (
@@ -49,7 +49,7 @@ type reply struct {
 	body   string
 }
 
-// ask asks an address of the server for something.
+// ask sends a request to the server.
 func (s *site) ask(method, url, token, body string) reply {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), method, url, strings.NewReader(body))
@@ -86,7 +86,7 @@ func (s *site) create(body string) reply {
 	return s.ask(http.MethodPost, s.BaseURL+"/plants", s.token, body)
 }
 
-// probe asks the admin listener.
+// probe sends a request to the admin listener.
 func (s *site) probe(path string) reply {
 	s.t.Helper()
 	return s.ask(http.MethodGet, s.AdminURL+path, "", "")

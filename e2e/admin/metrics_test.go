@@ -65,7 +65,7 @@ func TestMetricsCountRequests(t *testing.T) {
 		`plantstore_commit_plants_sum`:                                 plants + duplicates,
 		`plantstore_commit_plants_count`:                               plants + duplicates,
 		`plantstore_commit_failures_total`:                             0,
-		// The first use of the token and the one that is not a token are verified.
+		// The first use of the valid token and the invalid token are verified.
 		`plantstore_token_cache_misses_total`:      2,
 		`plantstore_token_cache_hits_total`:        plants + duplicates + 3 - 1,
 		`plantstore_connections_turned_away_total`: 0,

@@ -16,7 +16,7 @@ import (
 	"plantstore/models"
 )
 
-// A server that says it is ready takes plants.
+// A server that is ready accepts creates.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
@@ -116,8 +116,8 @@ func TestReadyWhileStopping(t *testing.T) {
 	t.Logf("%d plants were created", r.created.Load())
 }
 
-// A store that stops itself is told by the probes for as long as there is somebody
-// to connect, and then the process ends.
+// After a store has stopped itself, the probes report this until requests are drained;
+// then the process exits.
 func TestReadyAfterFault(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m"}})
@@ -145,7 +145,7 @@ func TestReadyAfterFault(t *testing.T) {
 	s.awaitEnd(1)
 }
 
-// There are no profiles unless they are asked for.
+// Profiles are off by default.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
@@ -182,8 +182,8 @@ func TestListenersAreApart(t *testing.T) {
 	}
 }
 
-// What is not HTTP gets an Error at the admin listener, too, and who is slow or comes
-// in numbers does not keep it from others.
+// Malformed HTTP gets an Error at the admin listener, too, and slow or many clients do not
+// block it for others.
 func TestAbuse(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
@@ -207,7 +207,7 @@ func TestAbuse(t *testing.T) {
 	}
 }
 
-// With all places taken by idle connections, one more is told so.
+// If idle connections use the whole limit, one more gets an Error.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})

@@ -61,7 +61,7 @@ func TestAdminListenerRefusesPages(t *testing.T) {
 	}
 }
 
-// Profiles on an address that others reach must be asked for by name.
+// Profiles on an address that others reach need PPROF=public.
 func TestProfilesInPublic(t *testing.T) {
 	t.Parallel()
 	const addr = "ADMIN_ADDR=:0"

@@ -82,7 +82,7 @@ func badLines(t *testing.T, dir string) {
 	}
 }
 
-// Every command ends soon after SIGTERM and SIGINT, whatever it waits for.
+// Every command ends soon after SIGTERM and SIGINT, even while it waits.
 func TestSignalEndsEveryWait(t *testing.T) {
 	t.Parallel()
 	peer := silentPeer(t)

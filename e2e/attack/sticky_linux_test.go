@@ -71,7 +71,7 @@ func TestLinkInStickyDirectoryAsUser(t *testing.T) {
 	}
 }
 
-// The attacker has created the audit log in /tmp first, to read what is created.
+// The attacker has created the audit log in /tmp first, to read it.
 func TestFileInStickyDirectory(t *testing.T) {
 	t.Parallel()
 	m := newSite(t)

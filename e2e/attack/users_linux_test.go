@@ -121,7 +121,7 @@ func run(cmd *exec.Cmd) (output string, code int) {
 	}
 	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	defer watchdog.Stop()
-	_ = cmd.Wait() // the exit code says it
+	_ = cmd.Wait() // the exit code is checked
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 

@@ -18,7 +18,7 @@ type usage struct {
 	total   time.Duration // by all, and idle
 }
 
-// usageOf returns the usage with that of the process p.
+// usageOf returns the usage including the process p.
 func usageOf(p *process) (usage, error) {
 	process, err := readTimes(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {

@@ -100,7 +100,7 @@ type column struct {
 	cell  func(samples []sample) string
 }
 
-// columns returns those of all groups.
+// columns returns the columns of all groups.
 func columns() []column {
 	return []column{
 		{"Creates/s", func(samples []sample) string {

@@ -43,7 +43,7 @@ type machine struct {
 	syncCPU   time.Duration // of the same, the mean
 }
 
-// describeMachine looks at this machine and the disk of dir.
+// describeMachine describes this machine and the disk of dir.
 func describeMachine(dir string) (machine, error) {
 	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {

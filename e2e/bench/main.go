@@ -21,7 +21,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// settings say how much is measured.
+// settings are the settings of a run.
 type settings struct {
 	rounds     int
 	duration   time.Duration // of one measurement; wrk takes whole seconds
@@ -32,7 +32,7 @@ type settings struct {
 	sequential int64         // plants that are stored before, with ascending ids
 	random     int64         // the same with scattered ids
 	creates    string        // for which allocations are counted, as -benchtime has it
-	only       string        // regular expression of what is measured
+	only       string        // regular expression of the measurements to run
 	quick      bool          // for development: see hurry
 	module     string        // directory of the module of the end-to-end tests
 	dir        string        // of the data

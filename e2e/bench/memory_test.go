@@ -21,7 +21,7 @@ func TestMemoryOf(t *testing.T) {
 	}
 }
 
-// The most memory is that of any moment, not of the last one.
+// The maximum memory is the maximum of all samples, not the last one.
 func TestWatchMemory(t *testing.T) {
 	t.Parallel()
 	began, reads := make(chan struct{}), 0

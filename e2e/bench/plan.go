@@ -81,7 +81,7 @@ func (g group) label(i int) string {
 // clientCounts are the numbers of connections.
 func clientCounts() []int { return []int{1, 16, 64, 256} }
 
-// plan returns what is measured.
+// plan returns the measurements.
 func plan(sequential, random *store) []group {
 	var groups []group
 	add := func(l load, programs ...string) {

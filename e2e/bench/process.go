@@ -63,7 +63,7 @@ func start(ctx context.Context, binary, dir, token string, options []string, arg
 	return p, nil
 }
 
-// freeAddr returns an address on which nobody listens.
+// freeAddr returns an address without a listener.
 func freeAddr(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

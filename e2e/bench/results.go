@@ -54,7 +54,7 @@ func (g group) find(program string) int {
 	return slices.IndexFunc(g.contenders, func(c contender) bool { return c.String() == program })
 }
 
-// median returns the median of what value says of the samples.
+// median returns the median of the values of the samples.
 func median(samples []sample, value func(sample) float64) float64 {
 	return medianOf(valuesOf(samples, value))
 }

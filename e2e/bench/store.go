@@ -25,7 +25,7 @@ type store struct {
 	next   int64  // number of the next create
 }
 
-// name names the store by what is in it.
+// name returns the name of the store.
 func (s *store) name() string { return fmt.Sprintf("%d %s ids stored", s.plants, s.order) }
 
 // data returns the directory in which the server has its data.

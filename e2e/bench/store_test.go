@@ -37,7 +37,7 @@ func TestFillAndLoadHaveTheSameIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// wrk asks for one request that it does not send, to see what they are like.
+		// wrk generates one request that it does not send, as a sample.
 		for _, shot := range []struct{ first, want int64 }{{filled / 2, filled/2 - 1}, {100_000, 0}} {
 			s.next = shot.first
 			got, err := h.shoot(t.Context(), contender{load: load{order: order, clients: 2}}, s, p, time.Second)

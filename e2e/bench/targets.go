@@ -19,7 +19,7 @@ type target struct {
 	digits int     // after the point
 }
 
-// verdict says whether the target was reached.
+// verdict returns whether the target was reached.
 func (t target) verdict() string {
 	switch {
 	case math.IsNaN(t.value):
@@ -30,7 +30,7 @@ func (t target) verdict() string {
 	return "missed"
 }
 
-// want says what the bound is.
+// want returns the bound.
 func (t target) want() string {
 	if t.most {
 		return fmt.Sprintf("≤ %.*f", t.digits, t.bound)
@@ -38,7 +38,7 @@ func (t target) want() string {
 	return fmt.Sprintf("≥ %.*f", t.digits, t.bound)
 }
 
-// got says what was measured.
+// got returns the measured value.
 func (t target) got() string {
 	if math.IsNaN(t.value) {
 		return "-"
@@ -49,7 +49,7 @@ func (t target) got() string {
 // ratioDigits is how many digits the ratios have after the point.
 const ratioDigits = 2
 
-// targets compares the results with what is to be reached.
+// targets compares the results with the targets.
 func targets(r *results) []target {
 	return slices.Concat(ratioTargets(r), ownTargets(r), logTargets(r), storedTargets(r), longTargets(r), []target{
 		{figure: "allocations for each create", bound: 45, most: true, value: orNaN(r.allocations)},
@@ -124,7 +124,7 @@ func ownTargets(r *results) []target {
 	}
 }
 
-// logTargets are those of what the logs cost.
+// logTargets are the targets of the cost of logs.
 func logTargets(r *results) []target {
 	var all []target
 	add := func(log string, index, clients int, bound float64) {

@@ -33,7 +33,7 @@ func complete() string {
 }
 
 // largestPaint opens the docs page in a window and is when the largest text of its
-// first view was painted, in ms since the page was asked for.
+// first view was painted, in ms since the request for the page.
 const largestPaint = `new Promise(done => {
 	const page = window.open('/docs')
 	page.addEventListener('load', () => new page.PerformanceObserver(list => done(
@@ -47,7 +47,7 @@ func openDocs(t *testing.T, base string, v view) *tab {
 	t.Helper()
 	tb := newTab(t, v)
 	tb.do(chromedp.Navigate(base + "/"))
-	// To look at each frame would make the browser slower than what it looks at.
+	// Observing each frame would slow down the browser.
 	await := chromedp.Poll[bool](complete(), chromedp.WithPollingInterval(time.Second/4), chromedp.WithPollingTimeout(patience))
 	if _, err := chromedp.Run(tb.ctx, await); err != nil {
 		tb.save("incomplete")
@@ -188,7 +188,7 @@ func TestCreateFromPage(t *testing.T) { //nolint:paralleltest // see TestLooks
 	}
 }
 
-// paste puts text in the place of what is in a field.
+// paste replaces the contents of a field.
 func (tb *tab) paste(field chromedp.CSS, text string) {
 	tb.t.Helper()
 	tb.do(

@@ -25,7 +25,7 @@ import (
 // patience bounds every wait, far above what any should take.
 const patience = time.Minute
 
-// A view is how somebody looks at a page.
+// A view is a window size and a colour scheme.
 type view struct {
 	name          string
 	width, height int64
@@ -34,7 +34,7 @@ type view struct {
 
 func desktop() view { return view{"desktop-light", 1280, 900, "light"} }
 
-// views are the ones in which the pages are looked at.
+// views are the tested views.
 func views() []view {
 	return []view{
 		desktop(),
@@ -51,7 +51,7 @@ type tab struct {
 
 	mu       sync.Mutex
 	problems []string // that the browser has found with the page
-	urls     []string // that were asked for
+	urls     []string // requested
 	bodies   []string // that were sent
 	received float64  // bytes, with headers
 }
@@ -92,8 +92,8 @@ func newTab(t *testing.T, v view) *tab {
 }
 
 // stranger returns a tab of the same browser, which has started by now, that shows
-// the page at url. It has nothing in its cache either, and the browser tells nothing
-// of what happens in it, which takes time.
+// the page at url. Its cache is empty, too, and the browser reports no events of it,
+// which would take time.
 func (tb *tab) stranger(url string) *tab {
 	tb.t.Helper()
 	ctx, cancel := chromedp.NewContext(tb.ctx, chromedp.WithNewBrowserContext())
@@ -111,7 +111,7 @@ func (tb *tab) stranger(url string) *tab {
 	return other
 }
 
-// hear notes what the browser tells.
+// hear records events of the browser.
 func (tb *tab) hear(event any) {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()

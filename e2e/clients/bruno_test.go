@@ -26,7 +26,7 @@ func (w *workshop) runBruno(token string) brunoReport {
 	if err := errors.Join(os.RemoveAll(directory), os.CopyFS(directory, os.DirFS(brunoDirectory))); err != nil {
 		w.t.Fatal(err)
 	}
-	// Whether all passed is for the report to say, not for the exit code.
+	// The report, not the exit code, shows whether all passed.
 	w.run("sh", "-c", `cd bruno && node ../node_modules/@usebruno/cli/bin/bru.js run -r --env local \
 		--env-var "baseUrl=$BASE_URL" --env-var "token=$1" --reporter-json ../report.json >&2 || true`, "sh", token)
 	text, err := os.ReadFile(filepath.Join(w.dir, "report.json"))

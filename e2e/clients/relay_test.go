@@ -23,9 +23,9 @@ import (
 // leastJudged is how many responses prism must have judged at least.
 const leastJudged = 300
 
-// A relay hands each request that is valid HTTP to prism, which judges the request,
-// asks the server, and judges its response. A request that prism refuses goes to the
-// server all the same, so that the run continues.
+// A relay forwards each valid HTTP request to prism, which checks the request, forwards it
+// to the server, and checks its response. If prism refuses a request, the relay sends it
+// directly to the server, so that the run continues.
 type relay struct {
 	server, prism string
 	client        *http.Client
@@ -58,7 +58,7 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// ask sends a request on to a server.
+// ask forwards a request to a server.
 func (r *relay) ask(request *http.Request, body []byte, base string) (*http.Response, []byte, error) {
 	url := base + request.URL.RequestURI()
 	out, err := http.NewRequestWithContext(request.Context(), request.Method, url, bytes.NewReader(body)) //nolint:gosec // on is where a relay sends
@@ -75,8 +75,8 @@ func (r *relay) ask(request *http.Request, body []byte, base string) (*http.Resp
 	return answer, text, err
 }
 
-// note keeps what prism has to say about a response of the server; what it says about
-// a request is for whoever sent that.
+// note records prism's violations of a response of the server. Those of a request are the
+// client's.
 func (r *relay) note(request *http.Request, body []byte, answer *http.Response, text []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,7 +144,7 @@ func TestPrismFindsNoViolation(t *testing.T) {
 	r := &relay{server: server.BaseURL, prism: startPrism(t, server, server.DescriptionURL), client: &http.Client{Timeout: patience}}
 	front := httptest.NewServer(r)
 	defer front.Close()
-	// The relay is not a plant store, so that only what prism says counts.
+	// The relay is not a plant store, so that only prism's results count.
 	out, err := plantstore.Command(t, t.TempDir(), nil, "conformance", "--url", front.URL, "--token", server.Token()).CombinedOutput()
 	if !bytes.Contains(out, []byte("deviates from the contract")) {
 		t.Fatalf("%v\n%s", err, out)

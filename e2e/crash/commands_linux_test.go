@@ -61,7 +61,7 @@ func wantCommand(t *testing.T, dir string, code int, says string, args ...string
 	cmd := plantstore.Command(t, dir, nil, args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	_ = cmd.Run() // the code tells
+	_ = cmd.Run() // the exit code is checked
 	if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(stderr.String(), says) || strings.Contains(stderr.String(), ".tmp") {
 		t.Errorf("plantstore %q: exit code %d, want %d and %q:\n%s", args, got, code, says, stderr.String())
 	}

@@ -65,7 +65,7 @@ func TestFlippedRecords(t *testing.T) {
 }
 
 // wantRefusal runs the program with its database at path: it must exit with 1
-// and end with a line that says what is the matter with the file.
+// and end with a line that describes the corruption.
 func wantRefusal(t testing.TB, path string, args ...string) {
 	t.Helper()
 	env := []string{"STORAGE_URL=bbolt:" + path, "ADDR=127.0.0.1:0"}
@@ -87,8 +87,8 @@ func lastLine(log string) string {
 	return lines[len(lines)-1]
 }
 
-// TestFlippedElsewhere inverts single bits of all else in the file. Where nobody
-// reports it, all plants must be served; where it is reported, none that is wrong.
+// TestFlippedElsewhere inverts single bits in the rest of the file. If this is not
+// reported, all plants must be served; if it is, no wrong one.
 func TestFlippedElsewhere(t *testing.T) {
 	t.Parallel()
 	path, file := newDatabase(t)

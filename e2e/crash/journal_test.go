@@ -17,7 +17,7 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// What of the journal's format the tests must know to aim.
+// The parts of the journal's format that the tests modify.
 const (
 	journalHeader = 51   // bytes
 	journalBlock  = 4096 // bytes: each batch begins at a multiple of it
@@ -75,7 +75,7 @@ func copyPending(t testing.TB) (path string) {
 	return path
 }
 
-// copyDatabase copies a database and what lies beside it to a new directory.
+// copyDatabase copies a database and the files next to it to a new directory.
 func copyDatabase(t testing.TB, from string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), databaseFile)

@@ -40,7 +40,7 @@ func testKernelCrash(t *testing.T, v *volume.Volume, s *site) {
 			s.restart()
 		}
 		if t.Failed() {
-			return // the first loss tells most
+			return // the first loss is enough
 		}
 	}
 	s.verify(0)

@@ -30,7 +30,7 @@ func testKill(t *testing.T, s *site) {
 		}
 		s.verify(from)
 		if t.Failed() {
-			return // the first loss tells most
+			return // the first loss is enough
 		}
 	}
 	s.check()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What of bbolt's file format the tests must know to aim. All numbers are in the
+// The parts of bbolt's file format that the tests modify. All numbers are in the
 // byte order of the machine.
 const (
 	pageHeader = 16 // id 8, flags 2, count 2, overflow 4
@@ -25,7 +25,7 @@ type layout struct {
 	used     int    // bytes up to the end of the last page in use
 }
 
-// newLayout reads a whole file of a database that is closed.
+// newLayout parses the file of a closed database.
 func newLayout(t testing.TB, file []byte) *layout {
 	t.Helper()
 	order := binary.NativeEndian

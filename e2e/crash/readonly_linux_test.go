@@ -41,7 +41,7 @@ func testReadOnly(t *testing.T, v *volume.Volume, s *site) {
 		s.restart()
 		s.verify(from)
 		if t.Failed() {
-			return // the first loss tells most
+			return // the first loss is enough
 		}
 	}
 	s.verify(0)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestVanishing takes the database or its journal from a server that runs: it must take
-// no more plants, and end with a line that says why, whether there are creates or not.
+// TestVanishing removes the database or its journal while a server runs: it must refuse
+// creates, and exit with a line that gives the reason, even without creates.
 func TestVanishing(t *testing.T) {
 	t.Parallel()
 	// A commit under way makes the file as long as before, with holes.
@@ -104,7 +104,7 @@ func TestVanishedWhileStopped(t *testing.T) {
 		wantRefusal(t, path, "serve")
 		wantRefusal(t, path, "check")
 	}
-	must(t, os.Remove(path+".mark")) // as the refusal says
+	must(t, os.Remove(path+".mark")) // as the message says
 	s.restart()
 	if !s.create(s.body(1, 0)) {
 		t.Error("the new store takes no plant")

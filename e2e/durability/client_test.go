@@ -46,7 +46,7 @@ func (a reply) String() string {
 	return fmt.Sprintf("%d %q", a.code, a.message)
 }
 
-// fate returns what the response says about the plant.
+// fate returns whether the plant is stored, according to the response.
 func (a reply) fate() fate {
 	identical := a.code == conflict && strings.Contains(a.message, "is identical")
 	switch {
@@ -79,7 +79,7 @@ func (a reply) fault() string {
 	return ""
 }
 
-// unknown reports whether the server said that it does not know.
+// unknown reports whether the response is that the outcome is unknown.
 func (a reply) unknown() bool {
 	return a.code == http.StatusInternalServerError && strings.Contains(a.message, "not known whether")
 }

@@ -118,7 +118,7 @@ func TestFullDiskDuringCheckpoint(t *testing.T) {
 	}
 }
 
-// fillDuringCheckpoint returns what is wrong after there was no room for checkpoints.
+// fillDuringCheckpoint returns the faults after a checkpoint without space.
 func fillDuringCheckpoint(t *testing.T, p program) []string {
 	t.Helper()
 	s := newSite(t, p, seed(t))

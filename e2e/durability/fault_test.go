@@ -90,9 +90,8 @@ func (f fault) count(t *testing.T) (n int) {
 	return n
 }
 
-// failOnce lets the fault come at operation n of those that it can hit. The
-// server may stop; it is started again on the same file system and continues.
-// Then the power is cut.
+// failOnce lets operation n of those that can fail fail. The server may exit; it is
+// restarted on the same file system. Then the power is cut.
 func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcome) {
 	t.Helper()
 	s := newSite(t, f.program, seed)
@@ -143,9 +142,9 @@ func startAnyhow(s *site, o *outcome, failures *atomic.Int64) {
 	}
 }
 
-// untilFault creates plants until something fails, and some more. Once the
-// server has said that it does not know, it must accept nothing more. It returns
-// the length of the log before the create that met the fault.
+// untilFault creates plants until something fails, and some more. After an unknown outcome
+// the server must accept no more creates. It returns the length of the log before the
+// create that failed.
 func untilFault(s *site, o *outcome, failures *atomic.Int64, creates int) (at int) {
 	s.t.Helper()
 	at = s.fs.Len()
@@ -188,8 +187,8 @@ func endAnyhow(s *site, o *outcome, failures *atomic.Int64, n int) {
 	}
 }
 
-// goOn sends again what may be stored, half of what is not, and more, as long as
-// there is no new fault.
+// goOn resends plants that may be stored, half of those that are not, and new ones, until
+// there is a new fault.
 func goOn(s *site, o *outcome, failures *atomic.Int64) {
 	s.t.Helper()
 	before := failures.Load()
@@ -215,7 +214,7 @@ func goOn(s *site, o *outcome, failures *atomic.Int64) {
 	}
 }
 
-// describe says what an operation is for.
+// describe returns the purpose of an operation.
 func describe(op faultfs.Op) string {
 	what := map[fileKind]string{database: "database", theJournal: "journal", theWatermark: "watermark", otherFile: "another file"}[kindOf(op)]
 	switch {

@@ -16,17 +16,16 @@ func failingSync() fault {
 	return fault{name: "sync", errno: syscall.EIO, hits: faultfs.Op.IsSync, creates: plantstore.Torture(60, 150), lasting: 1, program: journalled()}
 }
 
-// TestFailingSync lets each sync fail in turn, of all that a server does which
-// makes its files and creates plants, which fill both halves of the journal more than
-// once. The dirty pages are dropped, as Linux does. The server may stop; it is
-// started again on what the page cache shows, and continues. Then the power is cut (C5.26,
-// C5.28).
+// TestFailingSync lets each sync fail in turn while a server creates its files and enough
+// plants to fill both halves of the journal more than once. Dirty pages are dropped, as in
+// Linux. The server may exit; it is restarted on the page cache. Then the power is cut
+// (C5.26, C5.28).
 func TestFailingSync(t *testing.T) {
 	t.Parallel()
 	failEach(t, failingSync())
 }
 
-// TestFailingSyncs is the same for several syncs in a row, also those of the next
+// TestFailingSyncs is the same for several syncs in a row, including those of the next
 // start.
 func TestFailingSyncs(t *testing.T) {
 	t.Parallel()
@@ -75,9 +74,9 @@ func failingWrite() fault {
 	return fault{name: "write", errno: syscall.EIO, hits: isWrite, creates: plantstore.Torture(40, 100), lasting: 1, program: journalled()}
 }
 
-// TestExitAfterFault lets single operations fail, and says what each leads to: what
-// the create in question is answered, and whether the server ends, with exit code 1, so
-// that its supervisor starts it again. Then it must have all that was acknowledged.
+// TestExitAfterFault lets single operations fail, and checks the response to the create and
+// whether the server exits with code 1, so that its supervisor restarts it. Then it must
+// have all acknowledged plants.
 func TestExitAfterFault(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -124,7 +123,7 @@ func refusedAsFailed(a reply) bool {
 	return a.code == http.StatusInternalServerError && a.fate() == absent
 }
 
-// failsAfterMeta returns a function that lets the syncs after that of a meta page fail.
+// failsAfterMeta returns a function that lets all syncs after the sync of a meta page fail.
 func failsAfterMeta() func(op faultfs.Op, faults int) bool {
 	armed := false
 	return func(op faultfs.Op, _ int) bool {

@@ -16,7 +16,7 @@ var (
 	none      = reply{err: errors.New("connection reset")}                                                               //nolint:gochecknoglobals // never changed
 )
 
-// TestLedger sees what is wrong after a power failure when the log has length 10.
+// TestLedger finds the faults after a power failure when the log has length 10.
 func TestLedger(t *testing.T) {
 	t.Parallel()
 	sent := models.Plant{Name: "sent"}
@@ -25,7 +25,7 @@ func TestLedger(t *testing.T) {
 		answers  []reply
 		position int // of the last response
 		found    map[int64]models.Plant
-		want     string // in what is wrong; empty: nothing is
+		want     string // part of the fault; empty: none
 	}{
 		"stored, there":            {[]reply{created}, 10, there, ""},
 		"stored, lost":             {[]reply{created}, 10, nil, "is lost"},

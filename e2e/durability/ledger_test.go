@@ -7,7 +7,7 @@ import (
 	"plantstore/models"
 )
 
-// A fate is what is known of a plant that was sent.
+// A fate is the known state of a plant that was sent.
 type fate int
 
 const (
@@ -20,7 +20,7 @@ const (
 type ledger struct {
 	mu      sync.Mutex
 	entries map[int64]*entry
-	// lies are responses that contradict what is known.
+	// lies are responses that contradict the known state.
 	lies []string
 }
 
@@ -57,7 +57,7 @@ func (l *ledger) note(id int64, plant models.Plant, a reply, position int) {
 	case a.status == ok && before == stored:
 		l.lie(id, e, a, "it was stored already")
 	case now == absent && before != absent:
-		// That this create stored nothing says nothing about an earlier one.
+		// An earlier create may have stored the plant.
 		now = before
 	}
 	if now == stored && before != stored {

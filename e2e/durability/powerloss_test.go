@@ -9,10 +9,10 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// TestPowerLoss cuts the power after each operation of a server that makes its
-// directory, secret, database and journal, takes plants from several clients, is backed
-// up meanwhile, is killed, started again, stopped and started again (C5.26). The halves
-// of its journal are filled some ten times.
+// TestPowerLoss cuts the power after each operation of a server that creates its directory,
+// secret, database and journal, accepts creates of several clients during a backup, is
+// killed, restarted, shut down and restarted (C5.26). The halves of its journal are filled
+// some ten times.
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
 	losePower(t, journalled(), plantstore.Torture(2000, 30_000), plantstore.Torture(8, 24))

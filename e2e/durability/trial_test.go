@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// enough violations tell what is wrong.
+	// enough violations for a diagnosis.
 	enough = 5
 	// sampling is of how many images one is opened by the real program, too.
 	sampling = 200
@@ -90,7 +90,7 @@ func (tr *trial) run(t testing.TB, idle openers) (r result) {
 	r.violations = append(r.violations, tr.ledger.lies...)
 	if r.worst != nil {
 		dir := t.ArtifactDir()
-		_ = r.worst.image.Write(dir) // the violation says more than an error would
+		_ = r.worst.image.Write(dir) // the violation is more important than this error
 		t.Logf("%v: the image is in %s (go test -artifacts keeps it)", r.worst, dir)
 	}
 	return r

@@ -40,7 +40,7 @@ func (s *site) last() operation {
 	return s.history[len(s.history)-1]
 }
 
-// startFails starts a replica that must not start, and checks what it says.
+// startFails starts a replica that must not start, and checks its message.
 func startFails(t *testing.T, url string, words ...string) {
 	t.Helper()
 	start := time.Now()
@@ -79,7 +79,7 @@ func TestEtcdQuota(t *testing.T) {
 		}
 		return nil
 	})
-	// A replica that starts now says so, and starts.
+	// A replica that starts now logs this, and starts.
 	s.replace(1)
 	if log := s.replicas[1].Log(); !strings.Contains(log, "ready") {
 		t.Errorf("the replica that started without space logs:\n%s", log)

@@ -9,7 +9,7 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-// model is that of one id: its state is the plant, or "" while there is none.
+// model is the model of one id: its state is the plant, or "" if there is none.
 func model() porcupine.Model {
 	return porcupine.Model{
 		Partition: byID,

@@ -72,7 +72,7 @@ func (m *meter) write(ctx context.Context, client *clientv3.Client, key string) 
 // An outage is a time in which a cluster took no write.
 type outage struct{ from, to time.Duration }
 
-// outages returns all of them. Where there is no meter there is none.
+// outages returns the outages of all meters.
 func (m *meter) outages() (all []outage) {
 	if m == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-// readiness returns what a replica says of itself: nothing if it is ready.
+// readiness returns the causes that a replica reports: "" if it is ready.
 func (s *site) readiness(ctx context.Context) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.replicas[0].AdminURL+"/readyz", http.NoBody)
 	if err != nil {

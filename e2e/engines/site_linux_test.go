@@ -18,11 +18,11 @@ import (
 
 const (
 	writers = 16
-	// secret is that of the tokens of all replicas.
+	// secret signs the tokens of all replicas.
 	secret = "a secret of the tests, long enough for HS256"
 )
 
-// A site is some replicas on one store, and all that clients have asked of them.
+// A site is several replicas on one store, and the history of requests.
 type site struct {
 	t        testing.TB
 	url      string // of the store
@@ -40,7 +40,7 @@ type site struct {
 type operation struct {
 	id          int64
 	plant       string
-	own         bool // nobody else creates this id, and this is its first create
+	own         bool // the first create of an id that no other client uses
 	outcome     outcome
 	response    string
 	start, stop time.Duration // since the epoch of the site
@@ -55,7 +55,7 @@ const (
 	identical         // taken by this very plant
 	different         // taken by another one
 	refused           // not stored
-	unknown           // nobody knows
+	unknown           // either
 	wrong             // a response that the contract does not have
 )
 
@@ -253,7 +253,7 @@ func checkResponses(t testing.TB, history []operation) {
 			continue
 		}
 		if bad++; bad > 10 {
-			return // the first ones tell enough
+			return // the first ones are enough
 		}
 		t.Errorf("id %d, %s, alone: %v: %s", o.id, o.plant, o.own, o.response)
 	}

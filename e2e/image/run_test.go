@@ -120,7 +120,7 @@ func wantTaken(t *testing.T, addr, token string) {
 	}
 }
 
-// freeAddr returns a loopback address at which nobody listens.
+// freeAddr returns a loopback address without a listener.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

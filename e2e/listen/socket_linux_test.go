@@ -54,7 +54,7 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// The socket of a server that was killed is in nobody's way.
+// The socket of a killed server is replaced.
 func TestUnixSocketAfterKill(t *testing.T) {
 	t.Parallel()
 	server, path := startUnix(t, "SOCKET_MODE=0600")
@@ -83,7 +83,7 @@ func TestTLSOverUnixSocket(t *testing.T) {
 	}
 }
 
-// A manager stands in for systemd: it is told how a service is.
+// A manager replaces systemd: it receives the notifications of a service.
 type manager struct {
 	*net.UnixConn
 
@@ -101,7 +101,7 @@ func newManager(t *testing.T) (m *manager, path string) {
 	return &manager{conn, t}, path
 }
 
-// want waits for a message, and lets those pass that say that the service lives.
+// want waits for a message, and skips those of the watchdog.
 func (m *manager) want(message string) {
 	m.t.Helper()
 	if err := m.SetReadDeadline(time.Now().Add(patience)); err != nil {
@@ -122,7 +122,7 @@ func (m *manager) want(message string) {
 	}
 }
 
-// A service of Type=notify says when it is ready, that it lives, and when it stops.
+// A service of Type=notify notifies systemd of startup, liveness and shutdown.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	m, path := newManager(t)
@@ -234,7 +234,7 @@ func listens(t *testing.T, path string) bool {
 	return false
 }
 
-// checkResponses asks for something on a socket.
+// checkResponses sends a request on a socket.
 func (a *activation) checkResponses(socket int) {
 	a.t.Helper()
 	request, err := http.NewRequestWithContext(a.t.Context(), http.MethodGet, "http://localhost/openapi.json", http.NoBody)

@@ -210,7 +210,7 @@ func TestExpiredCertificate(t *testing.T) {
 	await(t, "a warning", func() bool { return strings.Contains(server.Log(), "certificate not valid now") })
 }
 
-// The admin listener speaks plain HTTP beside TLS, and counts what it refuses.
+// The admin listener uses plain HTTP even with TLS, and counts refused requests.
 func TestAdminBesideTLS(t *testing.T) {
 	t.Parallel()
 	server := startTLS(t, certtest.New(t), t.TempDir())

@@ -50,7 +50,7 @@ func notesIn(t *testing.T, files ...string) map[int64]note {
 	return all
 }
 
-// hangUp sends SIGHUP and waits until the server has done what it asks for.
+// hangUp sends SIGHUP and waits until the server has reloaded.
 func hangUp(t *testing.T, server *plantstore.Server) {
 	t.Helper()
 	const done = `"msg":"reloaded"`
@@ -117,7 +117,7 @@ func TestAuditRemoved(t *testing.T) {
 	}
 }
 
-// checkNoted checks that what was acknowledged is noted, and what is noted is stored.
+// checkNoted checks that acknowledged plants are recorded, and recorded plants are stored.
 func checkNoted(t *testing.T, noted map[int64]note, acknowledged []int64, stored map[int64]bool) {
 	t.Helper()
 	for _, id := range acknowledged {

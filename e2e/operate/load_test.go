@@ -1,4 +1,4 @@
-// Package operate holds the tests of the operator's commands beside a server under
+// Package operate tests the operator's commands next to a server under
 // load, and of what they leave behind when they are killed.
 package operate
 

@@ -18,7 +18,7 @@ import (
 func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the ports and files
 	const connections, most = 10_000, 100 << 20
 	s := newSite(t, "IDLE_TIMEOUT=1h", "PPROF=on")
-	for n := range 500 { // what is needed once is not the cost of a connection
+	for n := range 500 { // memory that is used once is not the cost of a connection
 		s.wantSmall(t, int64(connections+1+n))
 	}
 	before := memory(t, s.server, "VmRSS")

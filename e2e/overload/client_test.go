@@ -55,7 +55,7 @@ type reply struct {
 	closes bool
 }
 
-// String shows what is unexpected about it.
+// String returns the reply for a message.
 func (a reply) String() string { return fmt.Sprintf("%d %d %q", a.status, a.Code, a.Message) }
 
 // created, refused and identical report whether the plant was stored now, was

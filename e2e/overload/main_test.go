@@ -49,7 +49,7 @@ func memory(t testing.TB, server *plantstore.Server, figure string) int64 {
 	return status(t, server, figure) - status(t, server, "RssFile")
 }
 
-// status returns a figure of what the system tells of a process, in bytes.
+// status returns a figure of /proc/PID/status, in bytes.
 func status(t testing.TB, server *plantstore.Server, figure string) int64 {
 	t.Helper()
 	all, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.PID()))

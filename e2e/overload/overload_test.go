@@ -11,8 +11,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A crowd is clients that create plants as fast as they are let, and one that is
-// turned away comes again at once.
+// A crowd is clients that create plants as fast as possible, and reconnect at once when they
+// are refused.
 type crowd struct {
 	*site
 	clients int

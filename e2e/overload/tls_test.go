@@ -21,19 +21,19 @@ const (
 	streams     = 100
 )
 
-// TestTLS fills all connections with clients that hold as much as they can over TLS: in
-// the midst of the handshake, in the midst of the body after a large header, and in
-// HTTP/2, which only some of those get that want it, with as many requests as they may
-// have, whose responses they do not take. One is served all the same.
+// TestTLS uses all connections with clients that hold as much memory as possible over TLS:
+// during the handshake, in the body after a large header, and in HTTP/2, which only some
+// get, with the maximum number of requests, whose responses they do not read. One more
+// client is still served.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	const connections = 1000
 	authority := certtest.New(t)
 	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
-	// With little garbage, what is in use is seen.
+	// With little garbage, memory shows what is in use.
 	s := newSite(t, "TLS_CERT_FILE="+cert, "TLS_KEY_FILE="+key, fmt.Sprint("MAX_CONNECTIONS=", connections),
 		"GOGC=10", "HEADER_TIMEOUT=1h", "REQUEST_TIMEOUT=1h")
-	s.server.BaseURL = strings.Replace(s.server.BaseURL, "https", "http", 1) // for dial, which knows no TLS
+	s.server.BaseURL = strings.Replace(s.server.BaseURL, "https", "http", 1) // for dial, which has no TLS
 	config := authority.Client("h2", "http/1.1")
 	config.ServerName = "localhost"
 	before := memory(t, s.server, "VmRSS")

@@ -186,7 +186,7 @@ func checkRPM(t *testing.T, path string) {
 	}
 }
 
-// The unit keeps the server from whatever it does not need.
+// The unit restricts the server to what it needs.
 func TestUnitIsHardened(t *testing.T) {
 	t.Parallel()
 	analyze := tools.Require(t, "systemd-analyze")
@@ -194,7 +194,7 @@ func TestUnitIsHardened(t *testing.T) {
 	output(t, analyze, "security", "--offline=true", "--threshold=20", unit) // a level of 2.0
 }
 
-// The manual is where the unit says.
+// The manual is at the path in the unit.
 func TestUnitNamesManual(t *testing.T) {
 	t.Parallel()
 	unit := tools.ProjectFile(t, "docs/deploy/linux/plantstore.service")

@@ -22,7 +22,7 @@ import (
 // patience bounds every wait, far above what any should take.
 const patience = time.Minute
 
-// A ready record is what a server says of itself.
+// A ready record is the startup record in the log.
 type ready struct {
 	Message      string `json:"msg"`
 	BaseURL      string `json:"base_url"`
@@ -51,7 +51,7 @@ func start(t *testing.T, cmd *exec.Cmd) (r ready, ended <-chan struct{}) {
 	go func() {
 		defer close(done)
 		_, _ = io.Copy(io.Discard, lines)
-		_ = cmd.Wait() // the tests look at the state
+		_ = cmd.Wait() // the tests check the state
 	}()
 	if err := json.Unmarshal([]byte(first), &r); err != nil || r.Message != "ready" {
 		t.Fatalf("the server says %q first: %v", first, err)
@@ -162,7 +162,7 @@ func TestSignalLetsRequestsEnd(t *testing.T) {
 	}
 }
 
-// A second signal ends the server at once, whatever is in flight.
+// A second signal ends the server at once, even with requests in flight.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve", "--shutdown-timeout", "1h")

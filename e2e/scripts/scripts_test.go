@@ -1,4 +1,4 @@
-// Package scripts tells stories with the real binary: what people do with it.
+// Package scripts runs user stories with the real binary.
 package scripts
 
 import (
@@ -54,7 +54,7 @@ type story struct {
 	server *plantstore.Server // the one started last
 }
 
-// storyKey is that of the story among the values of a script.
+// storyKey is the key of the story among the values of a script.
 type storyKey struct{}
 
 // setUpStory puts the program under test on the PATH, and the name of the file with

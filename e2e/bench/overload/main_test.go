@@ -1,4 +1,4 @@
-// Package overload measures what is left of a server under ten times the load
+// Package overload measures the goodput of a server under ten times the load
 // that it can take. From e2e:
 //
 //	go test -run '^$' -bench . -benchtime 1x -count 5 ./bench/overload

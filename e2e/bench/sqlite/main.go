@@ -21,7 +21,7 @@ type row struct {
 	Tag  *string
 }
 
-// TableName is that of the rows.
+// TableName is the name of the table.
 func (row) TableName() string { return "plants" }
 
 func main() {

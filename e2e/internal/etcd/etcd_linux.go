@@ -47,13 +47,13 @@ func Clean() {
 	_ = os.Remove(filepath.Join(os.TempDir(), fmt.Sprintf("plantstore-e2e-etcd-%d", os.Getpid())))
 }
 
-// Options say what cluster is started.
+// Options are the options of a cluster.
 type Options struct {
 	// Members is how many there are; 0 means 1.
 	Members int
 	// Dir holds the data; empty means a fresh directory.
 	Dir string
-	// Addresses are those of the members; nil means some of the loopback
+	// Addresses are the addresses of the members; nil means some of the loopback
 	// network.
 	Addresses []string
 	// Peers are the addresses among the members; nil means the same.
@@ -62,7 +62,7 @@ type Options struct {
 	Wrap func(member int) []string
 	// Args are further arguments of each member.
 	Args []string
-	// Scheme is that of the clients' URLs; empty means http.
+	// Scheme is the scheme of the clients' URLs; empty means http.
 	Scheme string
 	// TLS is what the tests' own clients use.
 	TLS *tls.Config

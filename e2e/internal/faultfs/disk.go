@@ -8,7 +8,7 @@ import (
 const (
 	// blockSize is what the system writes to a disk at a time, in any order.
 	blockSize = 4096
-	// sectorSize is what a disk writes whole, or not at all.
+	// sectorSize is the size in bytes that a disk writes atomically.
 	sectorSize = 512
 )
 
@@ -25,7 +25,7 @@ type disk struct {
 type node struct {
 	mode  uint32 // with the bits of its type
 	links uint32
-	name  string // the last one that it had
+	name  string // its last name
 
 	// Of a file.
 	blocks map[int64]*block // those ever written; others are zeros

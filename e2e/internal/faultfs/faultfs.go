@@ -1,7 +1,7 @@
-// Package faultfs is a file system in memory that fails at will and knows what
-// a power failure leaves. It is mounted by FUSE, so that the real program can run on
-// it; all operations are logged in their order. Replayed up to any point, the
-// log gives the images that a power failure at this point can leave behind.
+// Package faultfs is a file system in memory that injects faults and simulates power
+// failures. It is mounted by FUSE, so that the real program can run on it. All operations
+// are logged in order; replayed up to any point, the log gives the possible images after a
+// power failure at this point.
 //
 // The system's page cache works as usual, also for mapped files, and each write
 // reaches the log at once. Locks are the system's own.
@@ -21,11 +21,11 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// An FS is a mounted file system. No process may have a file of it mapped that
-// also has its own FS: it would wait for itself.
+// An FS is a mounted file system. The process that has the FS must not map a file of it: it
+// would wait for itself.
 type FS struct {
-	// Dir is where it is mounted. No process may be started with this as its
-	// working directory by the one that has the FS.
+	// Dir is the mount point. The process that has the FS must not start a process
+	// with this working directory.
 	Dir string
 
 	mu       sync.Mutex
@@ -36,8 +36,7 @@ type FS struct {
 }
 
 // Mount mounts an empty file system until the end of the test. Where that is
-// not possible the test is skipped and says so on stderr, but with CI=true it
-// fails.
+// not possible the test is skipped, with a message on stderr; with CI=true it fails.
 func Mount(t testing.TB) *FS {
 	t.Helper()
 	f := &FS{Dir: t.TempDir(), disk: newDisk(), lastNode: rootNode}
@@ -66,7 +65,7 @@ func Mount(t testing.TB) *FS {
 // of the tests, which leaves no time for a cleanup. It ends when it is released.
 func guard(t testing.TB, dir string) (release func()) {
 	t.Helper()
-	// It gets the end of a pipe that nobody writes to.
+	// It gets the end of a pipe without a writer.
 	cmd := exec.CommandContext(context.Background(), "sh", "-c", `read -r _; umount -l "$0" 2>/dev/null`, dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // out of reach of Ctrl-C
 	stdin, err := cmd.StdinPipe()
@@ -83,9 +82,8 @@ func guard(t testing.TB, dir string) (release func()) {
 	}
 }
 
-// unmount ends a mount, whoever still uses it. A process that has got a view of its
-// own of what is mounted, since, has it still: only force ends that, too, and only
-// root may use it.
+// unmount ends a mount, even if it is in use. A process with a mount namespace created
+// meanwhile still has it; only force, which needs root, ends that, too.
 func unmount(t testing.TB, server *fuse.Server, dir string) {
 	t.Helper()
 	if syscall.Unmount(dir, syscall.MNT_DETACH|syscall.MNT_FORCE) == nil {

@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// A Survival says how much of what was not synced a power failure leaves.
+// A Survival is how much unsynced data survives a power failure.
 type Survival string
 
 const (
@@ -62,7 +62,7 @@ func (r *Replay) Image(survival Survival, seed uint64) Image {
 	return p.image
 }
 
-// An Image is what a power failure has left, a directory before what is in it.
+// An Image is the state after a power failure: each directory before its contents.
 type Image []File
 
 // A File is a file or a directory of an [Image].
@@ -98,7 +98,7 @@ func (i Image) Find(path string) (file File, found bool) {
 	return i[n], true
 }
 
-// Sum tells images apart.
+// Sum returns a checksum of an image.
 func (i Image) Sum() [sha256.Size]byte {
 	h := sha256.New()
 	for _, file := range i {
@@ -108,7 +108,7 @@ func (i Image) Sum() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// A powerCut decides what is left, and collects it.
+// A powerCut selects and collects the surviving data.
 type powerCut struct {
 	disk   *disk
 	random *rand.Rand
@@ -124,7 +124,7 @@ func (p *powerCut) happens(probability float64) bool {
 	return probability > 0 && (probability >= 1 || p.random.Float64() < probability)
 }
 
-// addDir adds what is in the directory id, whose path is dir.
+// addDir adds the contents of the directory id, whose path is dir.
 func (p *powerCut) addDir(id uint64, dir string) {
 	n := p.disk.nodes[id]
 	names := maps.Clone(n.durable)
@@ -150,7 +150,7 @@ func (p *powerCut) addDir(id uint64, dir string) {
 	}
 }
 
-// content returns what is left of the file id, which may have several names.
+// content returns the surviving contents of the file id, which may have several names.
 func (p *powerCut) content(id uint64) []byte {
 	if content, ok := p.contents[id]; ok {
 		return content
@@ -166,7 +166,7 @@ func (p *powerCut) content(id uint64) []byte {
 	return content
 }
 
-// fill puts what is left of a block into content.
+// fill writes the surviving part of a block into content.
 func (p *powerCut) fill(content []byte, b *block) {
 	if len(b.versions) == 1 {
 		copy(content, b.versions[0])

@@ -124,7 +124,7 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestTorn sees blocks that were written in part, in whole sectors.
+// TestTorn finds partially written blocks, made of complete sectors.
 func TestTorn(t *testing.T) {
 	t.Parallel()
 	log := slices.Concat(create, []Op{

@@ -2,7 +2,7 @@ package faultfs
 
 import "syscall"
 
-// A Kind says what an [Op] does.
+// A Kind is the kind of an [Op].
 type Kind string
 
 // The kinds of operations. Nothing else changes a file system of this package.

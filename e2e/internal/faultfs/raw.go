@@ -24,7 +24,7 @@ type raw struct {
 // String is the name of the file system in messages.
 func (*raw) String() string { return "faultfs" }
 
-// StatFs reports that there is plenty of room.
+// StatFs reports plenty of free space.
 func (*raw) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
 	const blocks = 1 << 20
 	*out = fuse.StatfsOut{
@@ -84,7 +84,7 @@ func (r *raw) Mkdir(_ <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.
 	return r.create(in.NodeId, name, syscall.S_IFDIR|in.Mode, out)
 }
 
-// Mknod makes a socket. It is not part of an image: nobody listens after a power failure.
+// Mknod creates a socket. It is not part of an image: after a power failure it has no listener.
 func (r *raw) Mknod(_ <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
 	defer r.lock()()
 	if in.Mode&syscall.S_IFMT != syscall.S_IFSOCK {

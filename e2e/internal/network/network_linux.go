@@ -87,7 +87,7 @@ func (n *Network) ip(args ...string) {
 // Space returns the name of the namespace of a member.
 func Space(member int) string { return fmt.Sprintf("plants-%d-%d", os.Getpid(), member) }
 
-// Address returns that of a member on a link.
+// Address returns the address of a member on a link.
 func Address(member int, link Link) string { return address(link, 10+member) }
 
 // address returns one out of the networks that are kept for tests (RFC 2544), in
@@ -97,5 +97,5 @@ func address(link Link, host int) string {
 	return fmt.Sprintf("198.%d.%d.%d", second, os.Getpid()%256, host)
 }
 
-// name returns that of a device, which has 15 characters at the most.
+// name returns the name of a device, which has at most 15 characters.
 func name(what string, link Link) string { return fmt.Sprintf("pl%d%s%s", os.Getpid(), link, what) }

@@ -41,10 +41,9 @@ func NewJudge(description []byte) (*Judge, error) {
 	return &Judge{validate: validate}, nil
 }
 
-// Check returns the faults of a response, or nil. It reads the body and puts
-// it back. Whatever was asked, the response must be one to POST /plants, since
-// that is the only operation and every failure has the same form. A response to
-// HEAD has no body, and cannot be judged.
+// Check returns the faults of a response, or nil. It reads the body and replaces it. Every
+// response is checked as a response to POST /plants, since that is the only operation and
+// every failure has the same form. A response to HEAD, without a body, cannot be checked.
 func (j *Judge) Check(response *http.Response) error {
 	body, err := io.ReadAll(response.Body)
 	if err != nil {

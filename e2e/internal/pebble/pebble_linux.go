@@ -24,7 +24,7 @@ import (
 	"plantstore/internal/certtest"
 )
 
-// The ports, at an address that nobody else has.
+// The ports, at an unused address.
 const (
 	directoryPort  = 14000
 	managementPort = 15000
@@ -140,7 +140,7 @@ func resolve(t testing.TB, host string) {
 			if err != nil {
 				return
 			}
-			respondOn(conn, net.ParseIP(host)) // who gets no response asks again
+			respondOn(conn, net.ParseIP(host)) // without a response the client retries
 		}
 	}()
 }

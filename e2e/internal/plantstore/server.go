@@ -19,7 +19,7 @@ import (
 // should take, so that no test depends on the speed of the machine.
 const patience = time.Minute
 
-// Options say how a server is started.
+// Options are the options of a server.
 type Options struct {
 	// Dir is the working directory, in which the data go; empty means a fresh
 	// one that is removed at the end of the test.
@@ -126,7 +126,7 @@ func (s *Server) follow(stderr io.Reader, ready chan<- record) {
 			break
 		}
 	}
-	_ = s.cmd.Wait() // Stop looks at the exit code
+	_ = s.cmd.Wait() // Stop checks the exit code
 }
 
 func (s *Server) await(ready <-chan record) error {

@@ -23,7 +23,7 @@ const port = 5432
 
 // The signals that shut a server down (PostgreSQL 15, section 19.5).
 const (
-	Fast      = syscall.SIGINT  // connections are cut, what is committed is written
+	Fast      = syscall.SIGINT  // connections are cut, committed data is written
 	Immediate = syscall.SIGQUIT // like a crash: the next start recovers
 )
 

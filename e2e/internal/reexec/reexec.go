@@ -18,9 +18,9 @@ import (
 // childEnv marks the processes that a [Worker] has started.
 const childEnv = "REEXEC_CHILD"
 
-// Main makes a process that a [Worker] has started answer its requests until
-// they end: of each path it sends what inspect returns, as JSON. In any other
-// process it returns false at once. TestMain calls it first.
+// Main serves the requests of the [Worker] that has started this process, until they end:
+// for each path it returns the result of inspect as JSON. In any other process it returns
+// false at once. TestMain calls it first.
 func Main(inspect func(path string) any) (code int, child bool) {
 	if os.Getenv(childEnv) == "" {
 		return 0, false
@@ -43,8 +43,8 @@ type Worker struct {
 	stderr strings.Builder
 }
 
-// Inspect puts into response what the process says of the file path. The error says
-// how the process has ended instead; after the time limit it is killed.
+// Inspect has the process inspect the file path and decodes the result. It returns an error
+// if the process ends instead; after the time limit it is killed.
 func (w *Worker) Inspect(path string, limit time.Duration, response any) error {
 	if err := w.start(); err != nil {
 		return err

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// inspect says the path in capitals, but some end the process.
+// inspect returns the path in capitals; some paths end the process.
 func inspect(path string) any {
 	switch path {
 	case "panic":
@@ -27,7 +27,7 @@ func inspect(path string) any {
 	return strings.ToUpper(path)
 }
 
-// A worker says how its process has ended, and continues with another.
+// A worker reports how its process has ended, and continues with a new one.
 func TestWorker(t *testing.T) {
 	t.Parallel()
 	var w reexec.Worker

@@ -111,7 +111,7 @@ func (v *Volume) Unmount() {
 		err = syscall.Unmount(v.Dir, 0)
 	}
 	if err != nil {
-		_ = syscall.Unmount(v.Dir, syscall.MNT_DETACH) // it goes when nobody uses it
+		_ = syscall.Unmount(v.Dir, syscall.MNT_DETACH) // it is removed when it is no longer used
 		v.t.Errorf("unmount: %v", err)
 	}
 }
@@ -130,7 +130,7 @@ func (v *Volume) ShutDown(how uint32) {
 	}
 }
 
-// MakeReadOnly tells the file system, an ext4, that it is corrupt.
+// MakeReadOnly marks the file system, an ext4, as corrupt.
 func (v *Volume) MakeReadOnly() {
 	v.t.Helper()
 	var stat syscall.Stat_t

@@ -30,7 +30,7 @@ func TestPaced(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		if requests.Add(1) == 100 {
 			all.Lock()
-			time.Sleep(pause) // is what is measured
+			time.Sleep(pause) // the measured pause
 			all.Unlock()
 			return
 		}

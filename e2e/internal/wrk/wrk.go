@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// The orders of ids, as create.lua knows them.
+// The orders of ids in create.lua.
 const (
 	Ascending = "ascending"
 	Scattered = "scattered"
@@ -46,7 +46,7 @@ type Report struct {
 	Broken   int64 // requests without a response
 
 	// Of a paced shot alone:
-	Seconds []int64 // responses in each whole second
+	Seconds []int64 // responses in each complete second
 	Pause   int64   // longest time without a response, in µs
 
 	CPU time.Duration `json:"-"` // of wrk
