@@ -44,13 +44,11 @@ func (h *held) overdue(now time.Time) bool {
 	return h.leaf.NotAfter.Sub(now) < renewBefore*3/4 && now.Sub(h.since) > min(renewBefore/4, renewalTime)
 }
 
-// expired reports whether the certificate has expired.
-func (h *held) expired(now time.Time) bool { return now.After(h.leaf.NotAfter) }
-
 // needsReminder reports whether to log that the renewal is overdue: once, again when the
 // certificate has expired, and each day.
 func (h *held) needsReminder(now time.Time) bool {
-	return h.overdue(now) && (now.Sub(h.logged) >= reminder || h.expired(now) && !h.expired(h.logged))
+	hasExpired := now.After(h.leaf.NotAfter) && !h.logged.After(h.leaf.NotAfter)
+	return h.overdue(now) && (now.Sub(h.logged) >= reminder || hasExpired)
 }
 
 // keep records the certificate in use for r, and logs a new one.
@@ -97,24 +95,24 @@ func (a *ACME) requests() []request {
 
 // remind logs overdue renewals.
 func (a *ACME) remind(now time.Time) {
-	for r, h := range a.reminders(now) {
-		if h.expired(now) {
-			a.logger.Error("ACME certificate expired, clients reject it", append([]any{slog.String("advice", advice)}, attrs(r, h.leaf)...)...)
-		} else {
-			a.logger.Error("ACME certificate not renewed", append([]any{slog.String("advice", advice)}, attrs(r, h.leaf)...)...)
+	for r, leaf := range a.reminders(now) {
+		message := "ACME certificate not renewed"
+		if now.After(leaf.NotAfter) {
+			message = "ACME certificate expired, clients reject it"
 		}
+		a.logger.With("advice", advice).Error(message, attrs(r, leaf)...)
 	}
 }
 
 // reminders returns the certificates that need a log message, and marks them as logged.
-func (a *ACME) reminders(now time.Time) map[request]held {
+func (a *ACME) reminders(now time.Time) map[request]*x509.Certificate {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	due := make(map[request]held)
+	due := make(map[request]*x509.Certificate)
 	for r, h := range a.held {
 		if h.needsReminder(now) {
 			h.logged = now
-			due[r] = *h
+			due[r] = h.leaf
 		}
 	}
 	return due
