@@ -38,7 +38,6 @@ func ReadPublicKeys(path string) (keys []Key, ignored []error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	contents = bytes.TrimPrefix(contents, byteOrderMark())
 	if bytes.HasPrefix(bytes.TrimSpace(contents), []byte("{")) {
 		keys, ignored, err = parseJWKSet(contents)
 	} else {
@@ -49,9 +48,6 @@ func ReadPublicKeys(path string) (keys []Key, ignored []error, err error) {
 	}
 	return keys, ignored, nil
 }
-
-// byteOrderMark returns the prefix that some editors add to UTF-8 files.
-func byteOrderMark() []byte { return []byte("\ufeff") }
 
 // readAtMost reads up to maxKeyFile bytes, and fails with errTooLong if there are more.
 func readAtMost(r io.Reader) ([]byte, error) {

@@ -33,7 +33,7 @@ func isKey(text string) bool {
 // hasKeyForm reports whether text has the syntax of a key.
 func hasKeyForm(text string) bool {
 	text = strings.NewReplacer("\x00", "", "\xff\xfe", "", "\xfe\xff", "").Replace(text) // of UTF-16
-	text = strings.TrimLeftFunc(strings.TrimPrefix(text, string(byteOrderMark())), unicode.IsSpace)
+	text = strings.TrimLeftFunc(strings.TrimPrefix(text, "\ufeff"), unicode.IsSpace)
 	unescaped := strings.NewReplacer(`\`, "", "'", `"`).Replace(text) // JSON within JSON, or as Python prints it
 	switch {
 	case strings.Contains(text, "-----BEGIN"), strings.Contains(text, "---- BEGIN"): // the latter of SSH2

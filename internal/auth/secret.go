@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -62,14 +61,13 @@ func ParseSecret(text string) (Secret, error) {
 }
 
 // ReadSecrets returns the secrets in a file, one on each line. The first signs tokens; all
-// of them verify tokens. Empty lines and a leading UTF-8 byte order mark are skipped. It
+// of them verify tokens. Empty lines are skipped. It
 // fails as [ParseSecret] and [secretfile.Read] do; the latter calls report.
 func ReadSecrets(path string, report secretfile.Report) ([]Secret, error) {
 	text, err := secretfile.Read(path, maxKeyFile, report)
 	if err != nil {
 		return nil, err
 	}
-	text = bytes.TrimPrefix(text, byteOrderMark())
 	if isKey(string(text)) { // a key may have several lines
 		return nil, fmt.Errorf("%s: %w", path, ErrKeyAsSecret)
 	}

@@ -17,9 +17,6 @@ import (
 // ErrDotenv is returned for a file that is not a .env file.
 var ErrDotenv = errors.New("is not NAME=value, or has a quotation mark that is not closed; compare it with .env.example")
 
-// byteOrderMark is the prefix that some editors add to UTF-8 files.
-const byteOrderMark = "\uFEFF"
-
 // maxDotenv is the maximum size of a .env file in bytes.
 const maxDotenv = 1 << 20
 
@@ -49,7 +46,7 @@ func holdsSecret(values map[string]string) bool {
 }
 
 func parseDotenv(text []byte) (map[string]string, error) {
-	lines := strings.SplitAfter(strings.TrimPrefix(string(text), byteOrderMark), "\n")
+	lines := strings.SplitAfter(string(text), "\n")
 	values, ok := parseLines(lines)
 	if ok {
 		return values, nil

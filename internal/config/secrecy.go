@@ -88,8 +88,7 @@ func (c *Config) ReadStorageURL(report secretfile.Report) error {
 	if err != nil {
 		return err
 	}
-	text := strings.TrimSuffix(strings.TrimPrefix(string(contents), byteOrderMark), "\n")
-	text = strings.TrimSuffix(text, "\r")
+	text := strings.TrimSuffix(strings.TrimSuffix(string(contents), "\n"), "\r")
 	if err := c.setStorage(text); err != nil {
 		return fmt.Errorf("%s: %w: %w", c.StorageURLFile, ErrStorageURL, err)
 	}

@@ -9,6 +9,7 @@
 package secretfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,9 @@ var (
 	// ErrTooLong is returned for a file that exceeds the caller's limit.
 	ErrTooLong = errors.New("the file is too long")
 )
+
+// byteOrderMark is the prefix that some editors add to UTF-8 files.
+const byteOrderMark = "\ufeff"
 
 // An Exposure is a file with a secret that other users can read.
 type Exposure struct {
@@ -54,10 +58,10 @@ func Once(report Report) Report {
 }
 
 // Read returns the contents of a file with a secret or a private key, of at most limit
-// bytes. It fails with [ErrUntrusted] if other users can change the file: if its group
-// or others may write to it, if it belongs to neither root nor the user of this
-// process, or if any user can replace it in its directory. A file that others can read
-// is passed to report.
+// bytes, without a byte order mark. It fails with [ErrUntrusted] if other users can change
+// the file: if its group or others may write to it, if it belongs to neither root nor the
+// user of this process, or if any user can replace it in its directory. A file that others
+// can read is passed to report.
 func Read(path string, limit int64, report Report) ([]byte, error) {
 	contents, exposure, err := read(path, limit, isSecret)
 	if err == nil && exposure.Mode != 0 && report != nil {
@@ -117,7 +121,7 @@ func read(path string, limit int64, k kind) (contents []byte, exposure Exposure,
 	if err == nil && int64(len(contents)) > limit {
 		err = fmt.Errorf("%s: %w: it has more than %d bytes", path, ErrTooLong, limit)
 	}
-	return contents, exposure, err
+	return bytes.TrimPrefix(contents, []byte(byteOrderMark)), exposure, err
 }
 
 // isInherited reports whether a path refers to an inherited descriptor, as for <(command)

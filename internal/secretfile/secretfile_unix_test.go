@@ -248,3 +248,17 @@ func TestOnce(t *testing.T) {
 		t.Errorf("reported %d times", n)
 	}
 }
+
+// A byte order mark at the beginning is not part of a file.
+func TestByteOrderMark(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "secret")
+	for text, want := range map[string]string{"\ufeffa\ufeff": "a\ufeff", "\ufeff\ufeffa": "\ufeffa", "\ufeff": "", "a\ufeff": "a\ufeff"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := secretfile.Read(path, 100, nil); string(got) != want || err != nil {
+			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
