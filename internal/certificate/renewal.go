@@ -96,11 +96,12 @@ func (a *ACME) requests() []request {
 // remind logs overdue renewals.
 func (a *ACME) remind(now time.Time) {
 	for r, leaf := range a.reminders(now) {
-		message := "ACME certificate not renewed"
+		logger := a.logger.With("advice", advice)
 		if now.After(leaf.NotAfter) {
-			message = "ACME certificate expired, clients reject it"
+			logger.Error("ACME certificate expired, clients reject it", attrs(r, leaf)...)
+		} else {
+			logger.Error("ACME certificate not renewed", attrs(r, leaf)...)
 		}
-		a.logger.With("advice", advice).Error(message, attrs(r, leaf)...)
 	}
 }
 
