@@ -174,7 +174,7 @@ func TestEtcdCertificates(t *testing.T) {
 	cluster.Restart(cluster.Members[0])
 	s.eventually("with an expired certificate", refused, "error 503")
 	startFails(t, url, "expired certificate")
-	startFails(t, "etcd://"+cluster.Hosts()+"/garden?ca="+ca.file, "no member with a quorum has answered")
+	startFails(t, "etcd://"+cluster.Hosts()+"/garden?ca="+ca.file, "no member with a quorum has responded")
 	startFails(t, "etcd://"+cluster.Hosts()+"/garden?tls=true", "unknown authority")
 	ca.issue("client", "", time.Hour)
 	s.eventually("with a new certificate", created, "")
