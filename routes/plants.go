@@ -72,9 +72,9 @@ func storeError(id int64, err error) *models.Error {
 		return models.Errorf(models.CodeConflict, "id: %d is taken; the stored plant is different from this one", id)
 	case errors.Is(err, storage.ErrUnknown):
 		return models.NewError(models.CodeInternal, "it is not known whether the plant was stored; "+
-			"send it again: if it was, the answer is that the id is taken by an identical plant").WithCause(err)
+			"send it again: if it was, the id is taken by an identical plant").WithCause(err)
 	case errors.Is(err, storage.ErrUnrecorded):
-		return models.NewError(models.CodeInternal, "the plant was stored, but the server could not make sure that its audit log says so; "+
+		return models.NewError(models.CodeInternal, "the plant was stored, but the server could not confirm that it is in the audit log; "+
 			"do not send it again, and report the X-Request-Id").WithCause(err)
 	case errors.Is(err, storage.ErrNoSpace):
 		return models.NewError(models.CodeInsufficientSpace,
@@ -86,7 +86,7 @@ func storeError(id int64, err error) *models.Error {
 		return models.NewError(models.CodeUnavailable,
 			"the plant was not stored: the store is not available; try again later").WithCause(err)
 	case errors.Is(err, storage.ErrCorrupt):
-		return models.Errorf(models.CodeInternal, "the plant was not stored: id: %d is taken by a record that is damaged; "+
+		return models.Errorf(models.CodeInternal, "the plant was not stored: id: %d is taken by a corrupt record; "+
 			"choose another id, and report the X-Request-Id", id).WithCause(err)
 	default:
 		return models.NewError(models.CodeInternal,

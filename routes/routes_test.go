@@ -282,7 +282,7 @@ func TestStoreRefuses(t *testing.T) {
 		"unavailable": {storage.ErrUnavailable, 503, "not stored"},
 		"unknown":     {storage.ErrUnknown, 500, "not known whether the plant was stored"},
 		"unrecorded":  {storage.ErrUnrecorded, 500, "the plant was stored, but"},
-		"damaged":     {storage.ErrCorrupt, 500, "taken by a record that is damaged"},
+		"corrupt":     {storage.ErrCorrupt, 500, "taken by a corrupt record"},
 		"other":       {errors.New("broken"), 500, "not stored"},
 		"late":        {context.DeadlineExceeded, 500, "not stored"},
 		"short write": {io.ErrShortWrite, 500, "not stored"},

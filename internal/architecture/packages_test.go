@@ -67,14 +67,13 @@ func imports(t *testing.T, args ...string) map[string][]string {
 	list := []string{"list", "-tags", releaseTags(t), "-f", `{{.ImportPath}} {{join .Imports " "}}`}
 	all := make(map[string][]string)
 	for line := range strings.Lines(run(t, "go", append(list, args...)...)) {
-		var paths []string
-		for _, path := range strings.Fields(line) {
-			if path == "plantstore" || strings.HasPrefix(path, "plantstore/") {
-				paths = append(paths, strings.TrimPrefix(path, "plantstore/"))
-			}
+		paths := strings.Fields(line)
+		ours := slices.DeleteFunc(paths[1:], func(path string) bool { return !strings.HasPrefix(path, "plantstore/") })
+		for i, path := range ours {
+			ours[i] = strings.TrimPrefix(path, "plantstore/")
 		}
-		if strings.HasPrefix(line, "plantstore") {
-			all[paths[0]] = paths[:len(paths):len(paths)][1:]
+		if paths[0] == "plantstore" || strings.HasPrefix(paths[0], "plantstore/") {
+			all[strings.TrimPrefix(paths[0], "plantstore/")] = ours
 		}
 	}
 	return all
