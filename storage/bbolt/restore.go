@@ -86,7 +86,12 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) (err error) {
+		// A server that starts after a crash changes the database under both of its
+		// names. So it gets the second one last, with nothing left to sync.
 		if err := fill(file); err != nil {
+			return err
+		}
+		if err := file.Sync(); err != nil {
 			return err
 		}
 		kept, err = keep(file.Dir(), path)
