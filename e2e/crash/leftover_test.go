@@ -113,7 +113,7 @@ func TestCommandsWithoutTheirJournal(t *testing.T) {
 			}
 			wantRefusal(t, path, "serve")
 			wantCommand(t, dir, 3, "plants.db.journal", "compact")
-			wantCommand(t, dir, 1, "data/plants.db is damaged", "check")
+			wantCommand(t, dir, 1, "data/plants.db is corrupt", "check")
 			if out, _ := plantstore.Command(t, dir, nil, "check").Output(); !strings.HasPrefix(string(out), "database data/plants.db lacks plants") { // the code was looked at
 				t.Errorf("check prints %q", out)
 			}
