@@ -41,5 +41,5 @@ func compact(ctx context.Context, p *Process, cmd *cli.Command) error {
 		Database string `json:"database"`
 		Before   int64  `json:"bytes_before"`
 		After    int64  `json:"bytes_after"`
-	}{c.Storage.Path, before, after}, "%s had %d bytes and has %d: %d saved", c.Storage.Path, before, after, before-after)
+	}{c.Storage.Path, before, after}, "%s had %d bytes and has %d", c.Storage.Path, before, after)
 }
