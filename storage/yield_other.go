@@ -1,0 +1,6 @@
+//go:build !linux
+
+package storage
+
+// yieldProcessor does nothing.
+func yieldProcessor() {}
