@@ -6,10 +6,12 @@ import (
 	"runtime/debug"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/storage"
 )
+
+// errAbandoned is the error of a database in which bbolt has panicked while it held a lock.
+var errAbandoned = errors.New("the database cannot be read or written: an earlier transaction failed")
 
 // A panicError is returned for a transaction that has panicked. bbolt does so where the
 // structure of its file is corrupt, and reading mapped memory where the disk fails or
@@ -29,7 +31,7 @@ func (e *panicError) Error() string {
 // the database is abandoned then.
 func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error) {
 	if e.abandoned.Load() {
-		return fmt.Errorf("%w: %w", storage.ErrUnavailable, bolterrors.ErrDatabaseNotOpen)
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, errAbandoned)
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	ended := false
