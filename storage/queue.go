@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 
 	"plantstore/models"
 )
@@ -166,27 +167,36 @@ func (s *Store) nextBatch(batch []*request) []*request {
 		if len(s.queue) == 0 {
 			break
 		}
-		s.gather()
+		s.gather(yield)
 		batch = s.dequeue(batch)
 	}
 	return batch
 }
 
-// gatherRounds is how often in a row gather must find no further creates before it
-// ends: more rounds gain nothing.
-const gatherRounds = 4
+const (
+	// gatherRounds is how often in a row gather must find no further creates before it
+	// ends: more rounds gain nothing.
+	gatherRounds = 4
+	// gatherTime bounds it, should other processes take long or creates never pause.
+	gatherTime = 2 * time.Millisecond
+)
 
-// gather lets other goroutines and processes that are ready to run go first, for as
-// long as they bring more plants and the batch is not full. Where processors are idle
-// it takes microseconds. Where clients and server compete for them, it makes batches
-// larger: otherwise each commit would find half of the clients in the queue. The caller
-// holds s.mu.
-func (s *Store) gather() {
-	for unchanged := 0; unchanged < gatherRounds && len(s.queue) < s.limits.BatchPlants; {
+// yield lets other goroutines, and on Linux other threads, run first that are ready.
+func yield() {
+	runtime.Gosched()
+	yieldThread()
+}
+
+// gather yields for as long as others bring more plants and the batch is not full. Where
+// processors are idle it takes microseconds. Where clients and server compete for them,
+// it makes batches larger: otherwise each commit would find half of the clients in the
+// queue. The caller holds s.mu.
+func (s *Store) gather(yield func()) {
+	start := time.Now()
+	for unchanged := 0; unchanged < gatherRounds && len(s.queue) < s.limits.BatchPlants && time.Since(start) < gatherTime; {
 		queued := len(s.queue)
 		s.mu.Unlock()
-		runtime.Gosched()
-		yieldProcessor()
+		yield()
 		s.mu.Lock()
 		if unchanged++; len(s.queue) > queued {
 			unchanged = 0

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -72,6 +73,22 @@ func TestWithdrawnBulkDropsPlants(t *testing.T) {
 			t.Errorf("batches of %v plants, want the first, and the two that were queued beside it", sizes)
 		}
 	})
+}
+
+// TestGatherEnds checks that a batch does not wait for creates that keep coming.
+func TestGatherEnds(t *testing.T) {
+	t.Parallel()
+	s := New(commitFunc{}, Features{Limits: Limits{BatchPlants: math.MaxInt}, ReadOnly: true}) // without a writer
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gather(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.push(&request{})
+	})
+	if len(s.queue) <= gatherRounds {
+		t.Errorf("%d creates were gathered, though more came in each round", len(s.queue))
+	}
 }
 
 func TestDefaultLimits(t *testing.T) {

@@ -2,5 +2,5 @@
 
 package storage
 
-// yieldProcessor does nothing.
-func yieldProcessor() {}
+// yieldThread does nothing.
+func yieldThread() {}

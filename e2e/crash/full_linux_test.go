@@ -58,6 +58,31 @@ func testFull(t *testing.T, v *volume.Volume, s *site, reserved int) {
 	t.Logf("%d plants were acknowledged, %d were refused at last", len(s.acknowledged), len(refused))
 }
 
+// TestCompactWithoutSpace compacts a database on a disk without space for a copy of it,
+// or of nothing: the database stays as it is.
+func TestCompactWithoutSpace(t *testing.T) {
+	t.Parallel()
+	v := volume.New(t, 16<<20, volume.Ext4()...)
+	s := newSite(t, v.Dir, "JOURNAL_BYTES=0")
+	for n := range 20 {
+		s.create(s.bigBody(1, n))
+	}
+	s.server.Stop()
+	before := readAll(t, filepath.Join(v.Dir, databaseFile))
+	ballast := filepath.Join(v.Dir, "ballast")
+	fillWith(t, ballast)
+	for _, free := range []int64{0, 16 << 10, 64 << 10} {
+		info, err := os.Stat(ballast)
+		must(t, err)
+		must(t, os.Truncate(ballast, info.Size()-free))
+		wantCommand(t, v.Dir, 1, "no space left on device", "compact")
+		if readAll(t, filepath.Join(v.Dir, databaseFile)) != before {
+			t.Errorf("with %d bytes left the files have changed", free)
+		}
+		wantCommand(t, v.Dir, 0, "", "check")
+	}
+}
+
 // TestStartWithHardlyAnySpace starts a server on a disk with space for the journal or not,
 // and for a few pages of the database or not. It starts each time, with all plants, and
 // what it then acknowledges is there at the next start.

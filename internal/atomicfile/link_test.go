@@ -15,9 +15,9 @@ import (
 func TestLinkError(t *testing.T) {
 	t.Parallel()
 	for cause, want := range map[syscall.Errno]string{
-		syscall.EPERM:   "create plants.db: the file system has no hard links (operation not permitted); use a directory on another one",
-		syscall.ENOSYS:  "create plants.db: the file system has no hard links (function not implemented); use a directory on another one",
-		syscall.ENOTSUP: "create plants.db: the file system has no hard links (",
+		syscall.EPERM:   "create plants.db: the file system may have no hard links (operation not permitted); use a directory on another one",
+		syscall.ENOSYS:  "create plants.db: the file system may have no hard links (function not implemented); use a directory on another one",
+		syscall.ENOTSUP: "create plants.db: the file system may have no hard links (",
 		syscall.EACCES:  "create plants.db: permission denied",
 		syscall.EEXIST:  "create plants.db: file exists",
 	} {

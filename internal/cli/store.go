@@ -38,6 +38,9 @@ func printPlants(ctx context.Context, p *Process, cmd *cli.Command, source func(
 	}
 	return withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
 		_, err := plantio.Export(ctx, source(store), out, func(int64) {})
-		return errors.Join(err, out.Flush()) // what came before an error
+		if err != nil {
+			_ = out.Flush() // best effort: the plants before the error
+		}
+		return err
 	})
 }

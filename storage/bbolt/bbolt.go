@@ -1,17 +1,17 @@
-// Package bbolt is the embedded storage engine: a file of go.etcd.io/bbolt, the tree, and
-// a journal next to it, which one process at a time may open. A create is appended to the
+// Package bbolt is the embedded storage engine: a file of go.etcd.io/bbolt, which is
+// called the tree, and a journal next to it. One process at a time can open them. A create is appended to the
 // journal; a checkpoint moves it to the tree later. See docs/adr/0002-record-layout.md and
 // docs/adr/0014-journal.md.
 //
-// The files of this package, each of which calls only those above it:
+// The files of this package; each line uses only the lines above it:
 //
 //	meta.go, record.go, schema.go           the content of the database
-//	file.go, watermark.go, stat, disk       its files, and whether they are still the same
+//	file.go, watermark.go, stat_*, disk_*   its files, and whether they are still the same
 //	transaction.go, update.go               a transaction, and what its failure means
 //	journal.go, checkpoint.go, commit.go    a create
 //	read.go, fsck.go, check.go, snapshot.go reading
 //	background.go, stats.go                 what runs while the store is open
-//	open.go, restore.go, lock               opening, closing, and replacing a database
+//	open.go, restore.go, lock_*             opening, closing, and replacing a database
 package bbolt
 
 import (
@@ -26,8 +26,8 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// batchPlants bounds the plants of one commit. It is more than can be queued one
-// by one: what comes in bulk needs few commits then, of some 30 ms each.
+// batchPlants bounds the plants of one commit. It is larger than the
+// queue, so that an import needs few commits, of some 30 ms each.
 const batchPlants = 16_384
 
 // An Engine is a [storage.Engine] in one file. A plant whose name or tag is not valid

@@ -88,7 +88,8 @@ func (e *Engine) checkpoint(pause func(done, total int, began time.Time)) (err e
 }
 
 // checkpointLocked is checkpoint for a caller that holds checkpointing.
-func (e *Engine) checkpointLocked(pause func(done, total int, began time.Time)) error {
+func (e *Engine) checkpointLocked(pause func(done, total int, began time.Time)) (err error) {
+	defer e.failOnPanic(&err)
 	if cause := e.failed.Load(); cause != nil {
 		return e.fatal(*cause, nil)
 	}
@@ -98,7 +99,7 @@ func (e *Engine) checkpointLocked(pause func(done, total int, began time.Time)) 
 	if e.frozen == nil {
 		return nil
 	}
-	err := e.apply(e.frozen, pause)
+	err = e.apply(e.frozen, pause)
 	e.noSpace.Store(errors.Is(err, storage.ErrNoSpace))
 	if err == nil {
 		e.journal.Release(e.frozen)

@@ -147,8 +147,6 @@ func (e *Engine) verifyFiles() error {
 	return nil
 }
 
-// store returns the store of the plants in the engine.
-
 // resyncMeta rewrites and syncs both meta pages as they are, before anything else is
 // written. After a sync that failed, the cache of the operating system shows a meta
 // page that the disk may lack, and reports that no more: going on from it would

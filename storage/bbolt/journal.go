@@ -32,17 +32,20 @@ func (e *Engine) openJournal() error {
 		return e.refuseLeftover(file)
 	}
 	err = e.useJournal(file, e.state)
-	if errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrForeign) || errors.Is(err, journal.ErrStale) {
+	switch {
+	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrForeign), errors.Is(err, journal.ErrStale):
 		return broken("lacks plants that should be in its journal %s, but %v: put the right one back, or restore a backup", path, err)
+	case err != nil:
+		return fmt.Errorf("its journal: %w", err)
 	}
-	return err
+	return nil
 }
 
 // useJournal opens the journal in file for a database in that state.
 func (e *Engine) useJournal(file *os.File, state journal.State) error {
 	j, err := journal.Open(file, state)
 	if err != nil {
-		return fmt.Errorf("its journal: %w", err)
+		return err
 	}
 	e.journal = j
 	e.openedJournal, err = statOpen(file)
@@ -61,7 +64,9 @@ func (e *Engine) refuseLeftover(file *os.File) error {
 	j, openErr := journal.Open(file, state) // closes file
 	if err = cmp.Or(err, openErr); err == nil {
 		pending = j.Stats().Bytes
-		err = j.Close()
+		if err := j.Close(); err != nil {
+			return err
+		}
 	}
 	switch {
 	case errors.Is(err, journal.ErrStale):

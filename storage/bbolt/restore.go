@@ -249,7 +249,11 @@ func (e *Engine) compactTo(ctx context.Context, file *atomicfile.File) error {
 		return err
 	}
 	db.AllocSize = 0 // the file grows by what is needed
-	if err := errors.Join(bolt.Compact(db, e.db, compactBytes), db.Update(putID), db.Close(), ctx.Err()); err != nil {
+	err = bolt.Compact(db, e.db, compactBytes)
+	if err == nil {
+		err = db.Update(putID)
+	}
+	if err := errors.Join(err, db.Close(), ctx.Err()); err != nil {
 		return err
 	}
 	copied, err := Check(ctx, file)

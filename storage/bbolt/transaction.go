@@ -13,7 +13,7 @@ import (
 // errAbandoned is the error of a database in which bbolt has panicked while it held a lock.
 var errAbandoned = errors.New("the database cannot be read or written: an earlier transaction failed")
 
-// A panicError is returned for a transaction that has panicked. bbolt does so where the
+// A panicError is the error of a panic. bbolt panics where the
 // structure of its file is corrupt, and reading mapped memory where the disk fails or
 // the file was truncated.
 type panicError struct {

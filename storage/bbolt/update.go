@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -126,6 +127,14 @@ func (e *Engine) fail(err error) error {
 		"cause", fmt.Sprint(p.value), "stack", string(p.stack))
 	cause := cmp.Or(e.verifyFiles(), err)
 	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
+}
+
+// failOnPanic makes err the error of a panic, after which nothing more is written. It must
+// be deferred.
+func (e *Engine) failOnPanic(err *error) {
+	if p := recover(); p != nil {
+		*err = e.fail(&panicError{p, debug.Stack()})
+	}
 }
 
 // fatal returns an error that stops the store: the database must not be written to

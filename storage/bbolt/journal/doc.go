@@ -39,8 +39,8 @@
 // [Open] finds all valid batches with a number above the last one that the database
 // has applied. They are pending if no number is missing. A batch that a crash has torn
 // can only be the last one, and was never acknowledged. A missing number means
-// corruption, or a journal and a database from different moments, and Open fails. So it
-// does if the last batch is missing although the database has some of its records.
+// corruption, or a journal and a database from different moments, and Open fails. It also
+// fails if the last batch is missing and the database has some of its records.
 //
 // Corruption of the last batch cannot be told from a torn write, and drops that batch.
 package journal
