@@ -1,5 +1,5 @@
 // Plantstore is a server for the OpenAPI Plant Store: POST /plants, exactly as
-// described, over one durable file.
+// described, with an embedded database.
 package main
 
 import (

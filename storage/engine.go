@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -13,15 +12,14 @@ import (
 // methods may be called from any number of goroutines at once.
 type Engine interface {
 	// Commit stores the plants of a batch, which is sorted by id and has each id
-	// once. If it returns nil, every item is durable except those in which it has
-	// set Existing or Err. If it returns an error, none of them is stored, or, if
+	// once. If it returns nil, the items in which it has set neither Existing nor
+	// Err are durable. If it returns an error, none of them is stored, or, if
 	// the error matches [ErrUnknown], perhaps some; a [FatalError] also
 	// stops the store, as does a panic. It is called by at most Writers goroutines at
 	// a time, see [Limits], and must not keep batch or what its plants point to.
 	//
-	// An empty batch is a trial after a failed commit: it stores nothing, and succeeds
-	// only if a commit of plants would, as far as can be found out. So it writes and
-	// syncs as that does.
+	// An empty batch is a trial after a failed commit: it stores nothing. It must write
+	// and sync as a commit of plants does, so that its success predicts one.
 	Commit(batch []Item) error
 
 	// Get is Get of [Store].
@@ -34,7 +32,7 @@ type Engine interface {
 	Check(ctx context.Context, each func(Record) error) (Report, error)
 
 	// Close releases the engine. The store calls it once, when nothing is being
-	// committed and Run has returned. Get and List may be under way or come later,
+	// committed and Run has returned. Get and List may run during and after Close,
 	// and return [ErrUnavailable] then.
 	Close() error
 }
@@ -90,37 +88,4 @@ type Features struct {
 	// fault, it calls stop, at any time and from any goroutine; the first cause
 	// stays.
 	Run func(ctx context.Context, stop func(cause error))
-}
-
-// Limits bound queue and batches of a [Store]. A field that is 0 takes its default.
-// A single plant may be larger than the bounds in bytes: it goes alone.
-type Limits struct {
-	QueuePlants int // plants that wait for a batch; 10,000
-	QueueBytes  int // bytes of their names and tags; 64 MiB
-	BatchPlants int // plants in one batch; 4,096
-	BatchBytes  int // bytes of their names and tags; 16 MiB
-	Writers     int // batches that are committed at a time; 1
-}
-
-// withDefaults returns l with its zero fields filled in.
-func (l Limits) withDefaults() Limits {
-	return Limits{
-		QueuePlants: cmp.Or(l.QueuePlants, 10_000),
-		QueueBytes:  cmp.Or(l.QueueBytes, 64<<20),
-		BatchPlants: cmp.Or(l.BatchPlants, 4096),
-		BatchBytes:  cmp.Or(l.BatchBytes, 16<<20),
-		Writers:     cmp.Or(l.Writers, 1),
-	}
-}
-
-// fit returns how many of the records go into one batch: one at least.
-func (l Limits) fit(records []Record) int {
-	bytes := 0
-	for n, r := range records {
-		bytes += r.size()
-		if n > 0 && (n == l.BatchPlants || bytes > l.BatchBytes) {
-			return n
-		}
-	}
-	return len(records)
 }

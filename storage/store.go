@@ -10,7 +10,7 @@
 //
 //  1. Queue (queue.go). Create appends the plant to a bounded queue and waits. A full
 //     queue refuses the create with ErrOverloaded. A create whose context ends while
-//     it is queued leaves the queue; later its outcome is unknown to the caller.
+//     it is queued leaves the queue; once a writer has taken it, its outcome is unknown.
 //  2. Group commit (commit.go). A writer goroutine takes all that is queued, up to
 //     the bounds of a batch, sorts it by id, leaves out ids that come twice, and has
 //     the engine commit it: one transaction, one sync of the disk. Meanwhile the next
@@ -19,8 +19,8 @@
 //  3. Outcome. Each create gets its own: nil, an ExistsError, or the error of the
 //     commit. With a [Recorder] it is recorded first.
 //
-// CreateAll queues whole batches, one at a time, so that a bulk of any size delays
-// each create by one batch at most.
+// CreateAll queues whole batches, one at a time, so that a bulk import delays
+// other creates by at most one batch.
 //
 // Readiness (ready.go) is whether creates are accepted. A store is not ready once it
 // is closed or has stopped, while a commit hangs, after a commit that failed, while the

@@ -146,17 +146,6 @@ func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (
 	return claims, nil
 }
 
-// Stats counts verified tokens.
-type Stats struct {
-	CacheHits   uint64 // tokens found in the cache
-	CacheMisses uint64 // all others, including rejected tokens
-}
-
-// Stats returns the counts since the start.
-func (v *Verifier) Stats() Stats {
-	return Stats{CacheHits: v.hits.Load(), CacheMisses: v.misses.Load()}
-}
-
 // parse checks the format of a token and its signature (C4.21, C4.23).
 func (v *Verifier) parse(keys []Key, token string) (*Claims, error) {
 	if err := checkForm(token); err != nil {

@@ -61,8 +61,8 @@ func ParseSecret(text string) (Secret, error) {
 }
 
 // ReadSecrets returns the secrets in a file, one on each line. The first signs tokens; all
-// of them verify tokens. Empty lines are skipped. It
-// fails as [ParseSecret] and [secretfile.Read] do; the latter calls report.
+// of them verify tokens. Empty lines are skipped. It fails as [ParseSecret] and
+// [secretfile.Read] do; the latter calls report.
 func ReadSecrets(path string, report secretfile.Report) ([]Secret, error) {
 	text, err := secretfile.Read(path, maxKeyFile, report)
 	if err != nil {

@@ -19,6 +19,7 @@ func wrongValues() map[string][]string {
 		"BASE_URL":         {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
 		"STORAGE_URL":      {"bbolt:", "a\x00b", "a\nb", "caf\xe9.db", `C:\data\`, `"a.db"`, "a b.db", "host=h", "//h/a.db", "user:p@h"},
 		"STORAGE_URL_FILE": {"a\nb"},
+		"JOURNAL_BYTES":    {"1", "131071", "134217729", "-131072", "32MiB", "1e6"},
 		"CORS_ORIGINS": {
 			"https://a/", "https://a/b", "a", "https://", "https://A", "https://a:443", "http://a:80", "http://a:", "*,https://a",
 			"https://a,", ",", "https://a;https://b", "https://a https://b", "null", "https://u@a", "https://a?q", "https://a#f",

@@ -1,6 +1,6 @@
 // Package control connects commands to the [storage.Store] of a running server, which has the
-// database open exclusively. The server listens on a Unix socket next to the database, which
-// only its own user may open. The protocol is HTTP.
+// database open exclusively. The server listens on a Unix socket that only its own user may
+// open, next to the database. The protocol is HTTP.
 package control
 
 import (

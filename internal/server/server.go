@@ -1,8 +1,8 @@
 // Package server runs the listeners so that every failure on the wire is status 400
 // with an Error as JSON (C1.3), including what net/http refuses before any handler
 // runs. A request passes through the connection, which replaces net/http's own error
-// responses, through net/http, and through the outermost handler, which marks for the
-// connection which response is whose.
+// responses, through net/http, and through the outermost handler, which tells the
+// connection whether a response is the handler's or net/http's.
 package server
 
 import (
@@ -29,8 +29,8 @@ const (
 
 // Config configures a [Server]. All durations must be positive.
 type Config struct {
-	// Handler handles the requests. Their contexts end after RequestTimeout, but in
-	// HTTP/1 not when the client closes its half of the connection: it may still wait
+	// Handler handles the requests. Their contexts end after RequestTimeout. In
+	// HTTP/1 they do not end when the client closes its half of the connection: it may still wait
 	// for the response. A handler that responds before it has read the whole body
 	// should set Content-Length; otherwise the connection closes after the response.
 	Handler http.Handler
@@ -58,10 +58,11 @@ type Config struct {
 	// are at most 128 lines. Less than 4 KiB counts as 4 KiB; 0 means 32 KiB.
 	MaxHeaderBytes int
 	// MaxConnections bounds the open connections; 0 means 10,000. Connections beyond
-	// it get an Error of CodeUnavailable, an eighth as many at a time; further ones
-	// wait to be accepted. One in a hundred, but at least one, may use HTTP/2, which
-	// has up to 100 requests at a time on a connection; the others are offered
-	// HTTP/1.1 only.
+	// it get an Error of CodeUnavailable, up to MaxConnections/8 at a time; further
+	// ones wait to be accepted.
+	//
+	// One in a hundred, but at least one, may use HTTP/2, with up to 100 requests at
+	// a time; the others are offered HTTP/1.1 only.
 	MaxConnections int
 }
 

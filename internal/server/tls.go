@@ -62,7 +62,7 @@ func newTLSListener(l *listener, config *tls.Config) *tlsListener {
 // beyond the limit for HTTP/2 is offered HTTP/1.1, which nearly all clients support; so
 // is one beyond the connection limit, for its Error.
 func (t *tlsListener) configFor(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-	c := hello.Conn.(*sniffedConn).conn //nolint:forcetypeassert // see handshake
+	c := hello.Conn.(*sniffedConn).conn //nolint:forcetypeassert // serve passes no other
 	if c.slot != t.server.limit.regular {
 		return t.without, nil
 	}
