@@ -68,21 +68,51 @@ type fsck struct {
 // fsck adds to report the corruption of the snapshot of tx, and calls each with each
 // intact plant. The order is ascending unless there is corruption.
 func (e *Engine) fsck(ctx context.Context, tx *bolt.Tx, report *storage.Report, each func(storage.Record) error) error {
-	f := &fsck{ctx: ctx, file: e.file, report: report, each: each}
+	f := e.newFsck(ctx, tx, report)
+	if f == nil {
+		return errMoved
+	}
+	f.each = each
+	f.tree(f.meta.Root, f.bucket)
+	if f.meta.Freelist != noFreelist && f.freelist() && !report.Whole() {
+		f.salvage()
+	}
+	return cmp.Or(f.err, ctx.Err())
+}
+
+// verifyRoot returns an error if the list of buckets or an inline bucket is corrupt, such
+// as that of the id. Each commit rewrites these, and bbolt trusts what it reads: a wrong
+// length would become gigabytes.
+func (e *Engine) verifyRoot(tx *bolt.Tx) error {
+	var report storage.Report
+	f := e.newFsck(context.Background(), tx, &report)
+	if f == nil {
+		return errMoved
+	}
+	f.tree(f.meta.Root, func(b element) {
+		if b.bucket && len(b.value) >= bucketHeader && binary.NativeEndian.Uint64(b.value) == 0 {
+			f.elementsOf(b, func(element) {})
+		}
+	})
+	if report.Whole() {
+		return nil
+	}
+	return broken("is damaged (%s): restore a backup", report.Damage[0])
+}
+
+// newFsck returns an fsck of the snapshot of tx, or nil if its meta page was overwritten.
+func (e *Engine) newFsck(ctx context.Context, tx *bolt.Tx, report *storage.Report) *fsck {
+	f := &fsck{ctx: ctx, file: e.file, report: report}
 	for offset := int64(0); offset <= e.pageSize; offset += e.pageSize {
 		if m, ok := readMeta(e.file, offset); ok && m.Txid == uint64(tx.ID()) { //nolint:gosec // bbolt has made an int of it
 			f.meta = m
 		}
 	}
 	if f.meta.PageSize == 0 {
-		return errMoved
+		return nil
 	}
 	f.used = make([]bool, f.meta.Pages)
-	f.tree(f.meta.Root, f.bucket)
-	if f.meta.Freelist != noFreelist && f.freelist() && !report.Whole() {
-		f.salvage()
-	}
-	return cmp.Or(f.err, ctx.Err())
+	return f
 }
 
 // An element is a key and a value of a leaf page, or a key and a child of a branch page.

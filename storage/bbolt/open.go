@@ -165,7 +165,12 @@ func open(path string, readOnly bool, openFile openFunc) (e *Engine, err error) 
 		return e, err
 	}
 	e.pageSize = int64(e.db.Info().PageSize)
-	return e, e.db.View(e.verify)
+	return e, e.db.View(func(tx *bolt.Tx) error {
+		if err := e.verifyRoot(tx); err != nil {
+			return err
+		}
+		return e.verify(tx)
+	})
 }
 
 // mappedSize returns how many bytes of the file are mapped from the start; 0
