@@ -234,7 +234,7 @@ func TestCheckFindsDamageWithinBucket(t *testing.T) {
 			file := slices.Clone(root[:os.Getpagesize()])
 			test.damage(file[pageHeader+elementLen:]) // of plants, after meta
 			report := storage.Report{}
-			f := &fsck{ctx: t.Context(), report: &report, each: func(storage.Record) error { return nil }}
+			f := &fsck{ended: t.Context().Err, report: &report, each: func(storage.Record) error { return nil }}
 			elements, _ := f.elements("root", file)
 			for _, e := range elements {
 				f.bucket(e)

@@ -55,7 +55,7 @@ var errMoved = errors.New("the database changes too quickly to be checked: try a
 // page twice: it ends on any file. What it finds no fault with, bbolt's own check can
 // be used on, which compares the order of the keys.
 type fsck struct {
-	ctx    context.Context //nolint:containedctx // of one call
+	ended  func() error // returns an error when it should end
 	file   io.ReaderAt
 	meta   meta
 	report *storage.Report
@@ -68,11 +68,11 @@ type fsck struct {
 // fsck adds to report the corruption of the snapshot of tx, and calls each with each
 // intact plant. The order is ascending unless there is corruption.
 func (e *Engine) fsck(ctx context.Context, tx *bolt.Tx, report *storage.Report, each func(storage.Record) error) error {
-	f := e.newFsck(ctx, tx, report)
+	f := e.newFsck(tx, report)
 	if f == nil {
 		return errMoved
 	}
-	f.each = each
+	f.each, f.ended = each, ctx.Err
 	f.tree(f.meta.Root, f.bucket)
 	if f.meta.Freelist != noFreelist && f.freelist() && !report.Whole() {
 		f.salvage()
@@ -85,7 +85,7 @@ func (e *Engine) fsck(ctx context.Context, tx *bolt.Tx, report *storage.Report, 
 // length would become gigabytes.
 func (e *Engine) verifyRoot(tx *bolt.Tx) error {
 	var report storage.Report
-	f := e.newFsck(context.Background(), tx, &report)
+	f := e.newFsck(tx, &report)
 	if f == nil {
 		return errMoved
 	}
@@ -101,8 +101,8 @@ func (e *Engine) verifyRoot(tx *bolt.Tx) error {
 }
 
 // newFsck returns an fsck of the snapshot of tx, or nil if its meta page was overwritten.
-func (e *Engine) newFsck(ctx context.Context, tx *bolt.Tx, report *storage.Report) *fsck {
-	f := &fsck{ctx: ctx, file: e.file, report: report}
+func (e *Engine) newFsck(tx *bolt.Tx, report *storage.Report) *fsck {
+	f := &fsck{ended: func() error { return nil }, file: e.file, report: report}
 	for offset := int64(0); offset <= e.pageSize; offset += e.pageSize {
 		if m, ok := readMeta(e.file, offset); ok && m.Txid == uint64(tx.ID()) { //nolint:gosec // bbolt has made an int of it
 			f.meta = m
@@ -139,7 +139,7 @@ func (f *fsck) tree(id uint64, each func(element)) {
 	}
 	for _, e := range elements {
 		switch {
-		case f.err != nil || f.ctx.Err() != nil:
+		case f.err != nil || f.ended() != nil:
 			return
 		case flags == branchFlag:
 			f.tree(e.child, each)
