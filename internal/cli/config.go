@@ -12,8 +12,8 @@ func newConfig(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "config",
 		Usage: "print the effective configuration",
-		Description: "Prints lines for a .env file that load back to the same configuration. Secrets are printed as\n" +
-			"REDACTED.\n" +
+		Description: "Prints lines for a .env file that load back to the same configuration, but for secrets, which\n" +
+			"are printed as REDACTED.\n" +
 			"Examples:\n" +
 			"  plantstore config | grep ADDR",
 		Flags: optionFlags(),

@@ -63,8 +63,11 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if cmd.String("url") == "" || token == "" {
-		return misuseOf(cmd, "--url is needed, and a token: TOKEN in the environment, or --token-file")
+	switch {
+	case cmd.String("url") == "":
+		return misuseOf(cmd, "--url is needed")
+	case token == "":
+		return misuseOf(cmd, "a token is needed: TOKEN in the environment, or --token-file")
 	}
 	options := conformance.Options{
 		URL:            cmd.String("url"),
