@@ -27,7 +27,7 @@ func (l Limits) withDefaults() Limits {
 func (l Limits) fit(records []Record) int {
 	bytes := 0
 	for n, r := range records {
-		bytes += r.size()
+		bytes += r.Size()
 		if n > 0 && (n == l.BatchPlants || bytes > l.BatchBytes) {
 			return n
 		}

@@ -52,7 +52,7 @@ func (s *Store) create(ctx context.Context, id int64, plant models.Plant) error 
 
 // enqueue puts a plant into the queue, or returns why not.
 func (s *Store) enqueue(record Record) (*request, error) {
-	size := record.size()
+	size := record.Size()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refusal != nil {

@@ -13,8 +13,8 @@ type Record struct {
 	Plant models.Plant `json:",embed"`
 }
 
-// size returns the bytes of the plant that [Limits] bound.
-func (r Record) size() int {
+// Size returns the bytes of name and tag, which [Limits] bound.
+func (r Record) Size() int {
 	if r.Plant.Tag == nil {
 		return len(r.Plant.Name)
 	}
@@ -35,6 +35,9 @@ type Report struct {
 
 // maxDamage bounds the findings that a Report lists.
 const maxDamage = 10_000
+
+// Findings returns the number of findings.
+func (r *Report) Findings() int64 { return int64(len(r.Damage)) + r.More }
 
 // Whole reports whether there are no findings.
 func (r *Report) Whole() bool { return len(r.Damage) == 0 }

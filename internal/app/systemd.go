@@ -9,6 +9,7 @@ import (
 
 	"github.com/coreos/go-systemd/v22/daemon"
 
+	"plantstore/internal/wait"
 	"plantstore/storage"
 )
 
@@ -68,16 +69,11 @@ func (s *notifier) send(state string) {
 // that has stopped itself ends the server anyway; one that is unavailable is not a reason to
 // restart it.
 func watchdog(ctx context.Context, interval time.Duration, store readier, alive func()) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
+	unlessHanging := func() {
 		if !errors.Is(store.Ready(), storage.ErrCommitHangs) {
 			alive()
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
 	}
+	unlessHanging()
+	wait.Every(ctx, interval, unlessHanging)
 }

@@ -24,8 +24,9 @@ func warnOfConfig(c *config.Config, addr string, logger *slog.Logger) {
 	if names := c.Misspelled(); names != "" {
 		logger.Warn("unknown options in .env", "names", names)
 	}
+	report := logExposed(logger)
 	for _, exposure := range c.Exposed {
-		logExposed(logger)(exposure)
+		report(exposure)
 	}
 	if _, port, err := net.SplitHostPort(addr); err == nil && port != "443" && len(c.ACMEDomains) > 0 {
 		logger.Warn("ACME authorities connect to port 443 only", "port", port, "hint", "forward port 443 of the domains to this port unchanged")

@@ -47,7 +47,7 @@ func writeFindings(w io.Writer, report storage.Report) error {
 		}
 	}
 	_, err := fmt.Fprintf(w, "%s intact, %s\n", counted(report.Plants, "plant is", "plants are"),
-		counted(int64(len(report.Damage))+report.More, "finding", "findings"))
+		counted(report.Findings(), "finding", "findings"))
 	return err
 }
 

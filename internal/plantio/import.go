@@ -126,10 +126,7 @@ func readBatch(in Reader) *batch {
 		}
 		b.records = append(b.records, record)
 		b.lines = append(b.lines, line)
-		size += len(record.Plant.Name)
-		if tag := record.Plant.Tag; tag != nil {
-			size += len(*tag)
-		}
+		size += record.Size()
 	}
 	return b
 }

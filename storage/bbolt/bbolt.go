@@ -1,7 +1,7 @@
 // Package bbolt is the embedded storage engine: a file of go.etcd.io/bbolt, which is
-// called the tree, and a journal next to it. One process at a time can open them. A create is appended to the
-// journal; a checkpoint moves it to the tree later. See docs/adr/0002-record-layout.md and
-// docs/adr/0014-journal.md.
+// called the tree, and a journal next to it. One process at a time can open them. A create
+// is appended to the journal; a checkpoint moves it to the tree later. See
+// docs/adr/0002-record-layout.md and docs/adr/0014-journal.md.
 //
 // The files of this package; each line uses only the lines above it:
 //

@@ -50,7 +50,7 @@ type DamageError struct {
 
 // Error returns the number of findings.
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("it is damaged: %d findings", int64(len(e.Report.Damage))+e.Report.More)
+	return fmt.Sprintf("it is damaged: %d findings", e.Report.Findings())
 }
 
 // damage returns err, or a *DamageError if it is the refusal of a corrupt store.
