@@ -92,12 +92,19 @@ func lastLine(log string) string {
 func TestFlippedElsewhere(t *testing.T) {
 	t.Parallel()
 	path, file := newDatabase(t)
-	random, inspector, l := newRandom(t), newInspector(t), newLayout(t, file)
-	for name, spans := range map[string][]span{
+	l := newLayout(t, file)
+	checkFlips(t, path, file, l, map[string][]span{
 		"meta pages":   {{0, 80}, {l.pageSize, l.pageSize + 80}},
 		"page headers": l.headers,
 		"anywhere":     {{0, len(file)}},
-	} {
+	})
+}
+
+// checkFlips inverts single bits in each of the places of the database file.
+func checkFlips(t *testing.T, path string, file []byte, l *layout, places map[string][]span) {
+	t.Helper()
+	random, inspector := newRandom(t), newInspector(t)
+	for name, spans := range places {
 		counts := map[string]int{}
 		for range plantstore.Torture(170, 3_400) {
 			undo, place := flip(file, random, spans)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
@@ -165,32 +164,15 @@ func TestFlippedBesideJournal(t *testing.T) {
 	path := newPending(t)
 	file, err := os.ReadFile(path)
 	must(t, err)
-	random, inspector, l := newRandom(t), newInspector(t), newLayout(t, file)
-	state := []byte("journal")
+	l, state := newLayout(t, file), []byte("journal")
 	at := bytes.LastIndex(file, state)
-	for name, spans := range map[string][]span{
+	checkFlips(t, path, file, l, map[string][]span{
 		"meta pages":           {{0, 80}, {l.pageSize, l.pageSize + 80}},
 		"records":              l.records,
 		"page headers":         l.headers,
 		"state of the journal": {{at, at + len(state) + 45}},
 		"anywhere":             {{0, len(file)}},
-	} {
-		counts := map[string]int{}
-		for range plantstore.Torture(170, 3_400) {
-			undo, place := flip(file, random, spans)
-			must(t, os.WriteFile(path, file, 0o600))
-			undo()
-			v := inspector.inspect(path)
-			if v.Crash != "" { // see TestFlippedElsewhere
-				v.Crash, v.Refused = checkProgram(t, path)
-			}
-			counts[outcome(v)]++
-			if len(v.Wrong) > 0 || v.Crash != "" || !v.reported() && v.Missing > 0 || strings.Contains(v.Refused, "locked") {
-				t.Errorf("%s: a bit of byte %d (%d of its page): %+v", name, place, place%l.pageSize, v)
-			}
-		}
-		t.Logf("%s: %v", name, counts)
-	}
+	})
 }
 
 // TestCutJournal cuts a journal that is needed at many lengths.
