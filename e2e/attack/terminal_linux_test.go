@@ -19,9 +19,9 @@ import (
 	"unicode"
 
 	"github.com/go-json-experiment/json"
-	"golang.org/x/sys/unix"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/terminal"
 )
 
 // escapes is what a terminal acts on: it sets the title, clears the line and forges
@@ -59,40 +59,18 @@ func checkOutput(t *testing.T, what, output string, words ...string) {
 // terminal.
 func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
-	master, terminal := openTerminal(t)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+	master, tty := terminal.Open(t)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = terminal.Close()
+	_ = tty.Close()
 	text, err := io.ReadAll(master)
 	if err != nil && !errors.Is(err, syscall.EIO) { // the other side is closed
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // some are to fail
 	return string(text)
-}
-
-// openTerminal opens a terminal, and the side on which a person would sit.
-func openTerminal(t *testing.T) (master, terminal *os.File) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = master.Close() })
-	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	terminal, err = os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return master, terminal
 }
 
 // storeEscapes returns a directory with a database of one plant, whose name and tag
