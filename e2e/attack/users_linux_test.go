@@ -16,6 +16,7 @@ import (
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/testkit"
 )
 
 // precious is what the victim's file holds.
@@ -31,7 +32,7 @@ type site struct {
 // newSite returns a site. Only root may run programs as several users.
 func newSite(t *testing.T) site {
 	t.Helper()
-	tools.RequireRoot(t, "run programs as other users")
+	testkit.RequireRoot(t, "run programs as other users")
 	tools.Require(t, "setpriv")
 	dir, err := os.MkdirTemp("", "plantstore-attack-") //nolint:usetesting // other users may not enter that of the test
 	if err != nil {

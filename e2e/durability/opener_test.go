@@ -15,7 +15,7 @@ import (
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/reexec"
-	"plantstore/e2e/internal/tools"
+	"plantstore/internal/testkit"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -215,7 +215,7 @@ func (o *opener) open(image faultfs.Image, sampled bool) (verdict, error) {
 func TestRemoveStale(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat(memory); err != nil {
-		tools.NotChecked(t, "there is no "+memory)
+		testkit.NotChecked(t, "there is no "+memory)
 	}
 	for age, want := range map[time.Duration]bool{2 * time.Hour: false, time.Minute: true} {
 		dir, err := os.MkdirTemp(memory, imagesName) //nolint:usetesting // that is on a disk

@@ -12,15 +12,14 @@ import (
 	compose "github.com/compose-spec/compose-go/v2/types"
 
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/testkit"
 )
 
 // TestComposeSecrets makes the secrets as the head of the compose file says. They must
 // belong to the user of the container, and nobody else may read them.
 func TestComposeSecrets(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
-	}
+	testkit.RequireRoot(t, "give files away")
 	clone, commands := t.TempDir(), "set -eu; umask 077\n"
 	dir := filepath.Join(clone, "docs", "deploy")
 	for _, directory := range []string{dir, filepath.Join(clone, "data")} {

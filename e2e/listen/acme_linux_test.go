@@ -13,15 +13,15 @@ import (
 	"plantstore/e2e/internal/pebble"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
-	"plantstore/e2e/internal/tools"
 	"plantstore/internal/certtest"
+	"plantstore/internal/testkit"
 )
 
 // Certificates come from a real authority, by a challenge on port 443 itself, and
 // are there again after a restart, when the authority is gone.
 func TestACME(t *testing.T) {
 	t.Parallel()
-	tools.RequireRoot(t, "listen on port 443")
+	testkit.RequireRoot(t, "listen on port 443")
 	authority, host := certtest.New(t), process.Address()
 	ca := pebble.Start(t, authority, host, 90*24*time.Hour)
 	o := plantstore.Options{Dir: t.TempDir(), Env: []string{
@@ -57,7 +57,7 @@ func TestACME(t *testing.T) {
 // stays in use, and clients refuse it.
 func TestACMERenewal(t *testing.T) {
 	t.Parallel()
-	tools.RequireRoot(t, "listen on port 443")
+	testkit.RequireRoot(t, "listen on port 443")
 	const domain, message = "plants.example.com", "ACME certificate "
 	authority, host := certtest.New(t), process.Address()
 	ca := pebble.Start(t, authority, host, time.Minute)

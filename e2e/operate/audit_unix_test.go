@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/e2e/internal/tools"
+	"plantstore/internal/testkit"
 )
 
 // A note is a line of the audit log.
@@ -156,7 +156,7 @@ func TestAuditFull(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "audit.jsonl")
 	if _, err := os.Stat("/dev/full"); err != nil {
-		tools.NotChecked(t, err.Error())
+		testkit.NotChecked(t, err.Error())
 	}
 	if err := os.Symlink("/dev/full", path); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/testkit"
 )
 
 // nfpm makes packages, in the version with which goreleaser is tried.
@@ -236,7 +237,7 @@ systemctl: disable --now plantstore.service,daemon-reload
 func checkInstall(t *testing.T, path, script, want string) {
 	t.Helper()
 	unshare := tools.Require(t, "unshare")
-	tools.RequireRoot(t, "mount a file system")
+	testkit.RequireRoot(t, "mount a file system")
 	const testdata = "e2e/release/testdata/"
 	got := output(t, unshare, "--mount", "--propagation=private", "/bin/sh", testdata+"machine.sh",
 		path, testdata+script+".sh", t.TempDir(), manual(t))

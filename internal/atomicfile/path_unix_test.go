@@ -12,22 +12,11 @@ import (
 	"testing"
 
 	"plantstore/internal/atomicfile"
+	"plantstore/internal/testkit"
 )
 
 // stranger is a user who has nothing to do with the tests.
 const stranger = 65532
-
-// asRoot skips a test that needs files of another user.
-func asRoot(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() == 0 {
-		return
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("NOT CHECKED: only root can give files away")
-	}
-	t.Skip("NOT CHECKED: only root can give files away")
-}
 
 // mustDir creates a directory with a mode, of a user.
 func mustDir(t *testing.T, path string, mode fs.FileMode, owner int) {
@@ -65,7 +54,7 @@ func ways() map[string]func(path string) error {
 
 func TestRootRefusesDirectory(t *testing.T) {
 	t.Parallel()
-	asRoot(t)
+	testkit.RequireRoot(t, "give files away")
 	for name, tt := range map[string]struct {
 		make func(t *testing.T, dir string) (path string)
 		want string // in the error; empty: none
@@ -126,7 +115,7 @@ func TestRootRefusesDirectory(t *testing.T) {
 // caller are followed.
 func TestForeignLink(t *testing.T) {
 	t.Parallel()
-	asRoot(t)
+	testkit.RequireRoot(t, "give files away")
 	for way, write := range ways() {
 		for _, owner := range []int{0, stranger} {
 			dir := t.TempDir()
@@ -168,7 +157,7 @@ func TestReplaceFollowsLink(t *testing.T) {
 // A file that another user has created first in /tmp, to read what comes, is refused.
 func TestOpenForeignFile(t *testing.T) {
 	t.Parallel()
-	asRoot(t)
+	testkit.RequireRoot(t, "give files away")
 	dir := t.TempDir()
 	mustDir(t, dir+"/sticky", fs.ModeSticky|0o777, 0)
 	path := dir + "/sticky/log"

@@ -12,18 +12,14 @@ import (
 	"testing"
 
 	"plantstore/internal/control"
+	"plantstore/internal/testkit"
 )
 
 // A socket is ignored unless the owner of the database, the caller or root listens on it. A
 // server that starts replaces any other.
 func TestForeignSocket(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("NOT CHECKED: only root can become another user")
-		}
-		t.Skip("only root can become another user")
-	}
+	testkit.RequireRoot(t, "become another user")
 	const owner, stranger = 65532, 65533
 	dir, err := os.MkdirTemp("", "plantstore-peer-") //nolint:usetesting // other users may not enter that of the test
 	if err != nil {

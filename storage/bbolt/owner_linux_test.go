@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"plantstore/internal/testkit"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -13,12 +14,7 @@ import (
 // must not write there.
 func TestReadAsRoot(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("NOT CHECKED: only root can give files away")
-		}
-		t.Skip("only root can give files away")
-	}
+	testkit.RequireRoot(t, "give files away")
 	source := newPath(t)
 	s := openJournalled(t, source)
 	if err := s.Create(t.Context(), 1, models.Plant{Name: "a"}); err != nil {

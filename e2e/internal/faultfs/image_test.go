@@ -237,26 +237,3 @@ func TestTakesSpace(t *testing.T) {
 		d.apply(tt.op)
 	}
 }
-
-// TestSkip is for a machine that cannot mount.
-func TestSkip(t *testing.T) { //nolint:paralleltest // it sets CI
-	for ci, want := range map[string]string{"true": "failed: ", "": "skipped: "} {
-		t.Setenv("CI", ci)
-		fake := &fakeTB{TB: t}
-		skip(fake, syscall.EPERM)
-		if want += "TestFake NOT CHECKED: operation not permitted"; fake.ended[:len(want)] != want {
-			t.Errorf("CI=%q: %q, want %q", ci, fake.ended, want)
-		}
-	}
-}
-
-// A fakeTB is a test that notes how it was ended.
-type fakeTB struct {
-	testing.TB
-	ended string
-}
-
-func (f *fakeTB) Helper()           {}
-func (f *fakeTB) Name() string      { return "TestFake" }
-func (f *fakeTB) Fatal(args ...any) { f.ended += "failed: " + fmt.Sprint(args...) }
-func (f *fakeTB) Skip(args ...any)  { f.ended += "skipped: " + fmt.Sprint(args...) }

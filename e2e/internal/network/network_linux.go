@@ -10,6 +10,7 @@ import (
 
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/testkit"
 )
 
 // A Link is one of the two that each member has.
@@ -29,9 +30,9 @@ type Network struct{ t testing.TB }
 // that is not possible the test is skipped and says so, but with CI=true it fails.
 func New(t testing.TB, members int) *Network {
 	t.Helper()
-	tools.RequireRoot(t, "make network namespaces")
+	testkit.RequireRoot(t, "make network namespaces")
 	if out, err := exec.CommandContext(t.Context(), tools.Require(t, "ip"), "netns", "list").CombinedOutput(); err != nil {
-		tools.NotChecked(t, fmt.Sprintf("there are no network namespaces: %v %s", err, out))
+		testkit.NotChecked(t, fmt.Sprintf("there are no network namespaces: %v %s", err, out))
 	}
 	n := &Network{t}
 	for _, link := range []Link{ToClients, ToPeers} {

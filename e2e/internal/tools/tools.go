@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plantstore/internal/testkit"
 )
 
 // Require returns the path of a program: one that npm installed in the directory
@@ -26,29 +28,8 @@ func Require(t testing.TB, name string, others ...string) string {
 		}
 		problem = cmp.Or(problem, err)
 	}
-	NotChecked(t, fmt.Sprintf("%s is missing (make tools installs it): %v", name, problem))
+	testkit.NotChecked(t, fmt.Sprintf("%s is missing (make tools installs it): %v", name, problem))
 	return ""
-}
-
-// RequireRoot skips a test that does what only root may do, where it is not root.
-// With CI=true it fails.
-func RequireRoot(t testing.TB, may string) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		NotChecked(t, "only root may "+may)
-	}
-}
-
-// NotChecked skips the test and says why on stderr, but with CI=true it fails: what
-// CI passes was checked.
-func NotChecked(t testing.TB, why string) {
-	t.Helper()
-	message := t.Name() + " NOT CHECKED: " + why
-	if os.Getenv("CI") == "true" {
-		t.Fatal(message)
-	}
-	fmt.Fprintln(os.Stderr, message)
-	t.Skip(message)
 }
 
 func find(name string) (string, error) {

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"plantstore/e2e/internal/tools"
+	"plantstore/internal/testkit"
 )
 
 // patience bounds every wait, far above what any should take.
@@ -45,7 +46,7 @@ func Ext4() []string { return []string{"mkfs.ext4", "-q", "-F", "-m", "0", "-e",
 // fails with CI=true.
 func New(t testing.TB, size int64, mkfs ...string) *Volume {
 	t.Helper()
-	tools.RequireRoot(t, "mount a file system")
+	testkit.RequireRoot(t, "mount a file system")
 	program := find(t, mkfs[0])
 	v := &Volume{t: t, image: filepath.Join(t.TempDir(), "image"), Dir: t.TempDir()}
 	if err := os.WriteFile(v.image, nil, 0o600); err != nil {
@@ -58,7 +59,7 @@ func New(t testing.TB, size int64, mkfs ...string) *Volume {
 		t.Fatalf("%v: %v: %s", mkfs, err, out)
 	}
 	if err := v.mount(); err != nil {
-		tools.NotChecked(t, err.Error())
+		testkit.NotChecked(t, err.Error())
 	}
 	t.Cleanup(v.Unmount)
 	return v
