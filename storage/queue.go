@@ -156,10 +156,12 @@ func (s *Store) withdraw(r *request, cause error) error {
 // the memory of the last one. An empty batch means that the queue is drained and the
 // store is closing.
 func (s *Store) nextBatch(batch []*request) []*request {
-	clear(batch)
-	batch = batch[:0]
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// Further creates are to be expected, unless one client sends one after the other.
+	several := len(batch) > 1 || len(s.queue) > 0
+	clear(batch)
+	batch = batch[:0]
 	for len(batch) == 0 {
 		for len(s.queue) == 0 && !s.closing {
 			s.work.Wait()
@@ -167,7 +169,9 @@ func (s *Store) nextBatch(batch []*request) []*request {
 		if len(s.queue) == 0 {
 			break
 		}
-		s.gather(yield)
+		if several || len(s.queue) > 1 {
+			s.gather()
+		}
 		batch = s.dequeue(batch)
 	}
 	return batch
@@ -191,12 +195,12 @@ func yield() {
 // processors are idle it takes microseconds. Where clients and server compete for them,
 // it makes batches larger: otherwise each commit would find half of the clients in the
 // queue. The caller holds s.mu.
-func (s *Store) gather(yield func()) {
+func (s *Store) gather() {
 	start := time.Now()
 	for unchanged := 0; unchanged < gatherRounds && len(s.queue) < s.limits.BatchPlants && time.Since(start) < gatherTime; {
 		queued := len(s.queue)
 		s.mu.Unlock()
-		yield()
+		s.yield()
 		s.mu.Lock()
 		if unchanged++; len(s.queue) > queued {
 			unchanged = 0

@@ -79,16 +79,64 @@ func TestWithdrawnBulkDropsPlants(t *testing.T) {
 func TestGatherEnds(t *testing.T) {
 	t.Parallel()
 	s := New(commitFunc{}, Features{Limits: Limits{BatchPlants: math.MaxInt}, ReadOnly: true}) // without a writer
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.gather(func() {
+	s.yield = func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.push(&request{})
-	})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gather()
 	if len(s.queue) <= gatherRounds {
 		t.Errorf("%d creates were gathered, though more came in each round", len(s.queue))
 	}
+}
+
+// TestGatherOnlyAmongSeveral checks that a batch waits for further creates unless one
+// client alone brings them, one after the other.
+func TestGatherOnlyAmongSeveral(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name         string
+		last, queued int // plants of the last batch, and those queued since
+		gathers      bool
+	}{
+		{"the first create", 0, 1, false},
+		{"one client", 1, 1, false},
+		{"two came at once", 1, 2, true},
+		{"several in the last batch", 2, 1, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := New(commitFunc{}, Features{ReadOnly: true}) // without a writer
+				gathered := false
+				s.yield = func() { gathered = true }
+				go func() {
+					synctest.Wait() // nextBatch waits for work
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					for range test.queued {
+						s.push(&request{})
+					}
+				}()
+				if batch := s.nextBatch(make([]*request, test.last)); len(batch) != test.queued || gathered != test.gathers {
+					t.Errorf("a batch of %d, gathered = %t, want %d and %t", len(batch), gathered, test.queued, test.gathers)
+				}
+			})
+		})
+	}
+	t.Run("queued during the commit", func(t *testing.T) {
+		t.Parallel()
+		s := New(commitFunc{}, Features{ReadOnly: true})
+		gathered := false
+		s.yield = func() { gathered = true }
+		s.push(&request{})
+		if s.nextBatch(make([]*request, 1)); !gathered {
+			t.Error("the batch does not wait, though two clients take turns")
+		}
+	})
 }
 
 func TestDefaultLimits(t *testing.T) {

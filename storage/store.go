@@ -60,6 +60,7 @@ type Store struct {
 	recording sync.RWMutex // held for reading by each create that is recorded
 
 	requests sync.Pool // of *request, each with an empty channel
+	yield    func()    // see gather
 	writers  sync.WaitGroup
 	busy     []atomic.Pointer[time.Time] // when each writer began its commit; nil while it has none
 	bulk     chan struct{}               // holds a token while a batch of CreateAll is queued
@@ -83,7 +84,7 @@ type Store struct {
 func New(engine Engine, features Features) *Store {
 	s := &Store{
 		engine: engine, features: features, limits: features.Limits.withDefaults(), meter: commitMeter{observe: func(int, time.Duration) {}},
-		stopped: make(chan struct{}), closed: make(chan struct{}), bulk: make(chan struct{}, 1),
+		yield: yield, stopped: make(chan struct{}), closed: make(chan struct{}), bulk: make(chan struct{}, 1),
 	}
 	s.work.L = &s.mu
 	ctx, end := context.WithCancel(context.Background())
