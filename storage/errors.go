@@ -26,7 +26,7 @@ var (
 	ErrUnknown = errors.New("it is not known whether the plant was stored")
 	// ErrCorrupt: the record under the id is corrupt. A create of this id stored
 	// nothing.
-	ErrCorrupt = errors.New("the stored record is damaged")
+	ErrCorrupt = errors.New("the stored record is corrupt")
 	// ErrTooLarge: the server that has the store open accepts no plant of this
 	// size. Nothing was stored. No engine returns it.
 	ErrTooLarge = errors.New("the plant is larger than the server accepts")

@@ -29,9 +29,9 @@ type Options struct {
 	// ReadOnly opens the store for reading: nothing is made or changed, and
 	// creates are refused.
 	ReadOnly bool
-	// Damaged opens a store for reading whose files are not all intact, as far as
-	// possible. Check reports what could not be opened.
-	Damaged bool
+	// AllowCorrupt opens a store with corrupt files for reading, as far as that is
+	// possible. Check reports the files that could not be opened.
+	AllowCorrupt bool
 	// JournalBytes is the size in bytes of the journal of an engine that has one, 0
 	// for none. Engines that have no journal ignore it.
 	JournalBytes int64

@@ -25,30 +25,30 @@ func (r Record) Size() int {
 type Report struct {
 	// Plants is the number of records that are intact.
 	Plants int64 `json:"plants"`
-	// Damage has a line for each finding, at most 10,000 of them.
-	Damage []string `json:"damage"`
+	// Corruption has a line for each finding, at most 10,000 of them.
+	Corruption []string `json:"damage"`
 	// More is the number of findings beyond those.
 	More int64 `json:"more,omitzero"`
 	// Notes name what could not be checked. They are not findings.
 	Notes []string `json:"notes,omitzero"`
 }
 
-// maxDamage bounds the findings that a Report lists.
-const maxDamage = 10_000
+// maxFindings bounds the findings that a Report lists.
+const maxFindings = 10_000
 
 // Findings returns the number of findings.
-func (r *Report) Findings() int64 { return int64(len(r.Damage)) + r.More }
+func (r *Report) Findings() int64 { return int64(len(r.Corruption)) + r.More }
 
-// Whole reports whether there are no findings.
-func (r *Report) Whole() bool { return len(r.Damage) == 0 }
+// Intact reports whether there are no findings.
+func (r *Report) Intact() bool { return len(r.Corruption) == 0 }
 
 // Add adds a finding.
 func (r *Report) Add(format string, args ...any) {
-	if len(r.Damage) == maxDamage {
+	if len(r.Corruption) == maxFindings {
 		r.More++
 		return
 	}
-	r.Damage = append(r.Damage, fmt.Sprintf(format, args...))
+	r.Corruption = append(r.Corruption, fmt.Sprintf(format, args...))
 }
 
 // Count counts an intact record, and passes it to each, which may be nil.

@@ -52,13 +52,13 @@ type JournalStats struct {
 
 // ScrubStats are the findings of a store that re-reads all its records continuously.
 type ScrubStats struct {
-	// Records is the number of records that were read, and Damaged of corrupt ones
+	// Records is the number of records that were read, and Corrupt of corrupt ones
 	// among them, each counted each time.
-	Records, Damaged uint64
+	Records, Corrupt uint64
 	// LastPass is when the last pass through all records ended, zero if there was
-	// none, and LastDamaged the number of corrupt records that it found.
+	// none, and LastCorrupt the number of corrupt records that it found.
 	LastPass    time.Time
-	LastDamaged uint64
+	LastCorrupt uint64
 }
 
 // A commitMeter counts commits.

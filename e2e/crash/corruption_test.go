@@ -56,7 +56,7 @@ func TestFlippedRecords(t *testing.T) {
 		must(t, os.WriteFile(path, file, 0o600))
 		undo()
 		if v := inspector.inspect(path); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
-			t.Errorf("a bit of byte %d of a record: %+v, want damage and nothing wrong", place, v)
+			t.Errorf("a bit of byte %d of a record: %+v, want corruption reported and nothing wrong", place, v)
 		}
 		if n%50 == 0 {
 			wantRefusal(t, path, "check")
@@ -148,7 +148,7 @@ func outcome(v verdict) string {
 		return "crash"
 	case v.Refused != "":
 		return "refused"
-	case len(v.Damage) > 0:
+	case len(v.Corruption) > 0:
 		return "found by the check"
 	}
 	return "no harm done"

@@ -35,15 +35,15 @@ func catalogue() map[int64]models.Plant {
 
 // A verdict is what came of looking into a file.
 type verdict struct {
-	Refused string   `json:"refused"` // why the file was not opened
-	Damage  []string `json:"damage"`  // what the check found
-	Missing int      `json:"missing"` // plants that were not served
-	Wrong   []string `json:"wrong"`   // plants that were served and never stored
-	Crash   string   `json:"-"`       // how the process ended, if it did
+	Refused    string   `json:"refused"`    // why the file was not opened
+	Corruption []string `json:"corruption"` // what the check found
+	Missing    int      `json:"missing"`    // plants that were not served
+	Wrong      []string `json:"wrong"`      // plants that were served and never stored
+	Crash      string   `json:"-"`          // how the process ended, if it did
 }
 
 // reported reports whether the file is said to be corrupt.
-func (v verdict) reported() bool { return v.Refused != "" || len(v.Damage) > 0 }
+func (v verdict) reported() bool { return v.Refused != "" || len(v.Corruption) > 0 }
 
 // inspect does to the file path what plantstore check does, and then reads all
 // plants in each way.
@@ -58,7 +58,7 @@ func inspect(path string, plants map[int64]models.Plant) (v verdict) {
 	if err != nil {
 		report.Add("the check failed: %v", err)
 	}
-	v.Damage = report.Damage
+	v.Corruption = report.Corruption
 	for record, err := range store.List(ctx, math.MinInt64) {
 		if want, there := plants[record.ID]; err == nil && (!there || !want.Equal(record.Plant)) {
 			v.Wrong = append(v.Wrong, fmt.Sprintf("List: %d %.40q", record.ID, record.Plant.Name))

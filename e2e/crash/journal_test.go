@@ -145,7 +145,7 @@ func TestFlippedJournal(t *testing.T) {
 			must(t, os.WriteFile(path+".journal", journal, 0o600))
 			undo()
 			v := inspector.inspect(path)
-			if (v.Refused != "") != tt.refused || v.Missing != tt.missing || len(v.Wrong)+len(v.Damage) > 0 || v.Crash != "" {
+			if (v.Refused != "") != tt.refused || v.Missing != tt.missing || len(v.Wrong)+len(v.Corruption) > 0 || v.Crash != "" {
 				t.Errorf("%s: a bit of byte %d: %+v", name, place, v)
 			}
 			if n%50 == 0 && tt.refused {

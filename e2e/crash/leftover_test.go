@@ -89,7 +89,7 @@ func TestCommandsWithoutTheirJournal(t *testing.T) {
 	backup, more := backupOf(t), moreLines(t)
 	for name, harm := range map[string]func(journal string) error{
 		"missing": os.Remove,
-		"damaged": func(journal string) error {
+		"corrupt": func(journal string) error {
 			file, err := os.ReadFile(journal)
 			must(t, err)
 			file[journalBlock+batchHeader+5] ^= 1

@@ -88,7 +88,7 @@ func TestJournalOfAnotherMoment(t *testing.T) {
 		}
 	})
 	for name, tt := range map[string]struct {
-		damage func(journal []byte) []byte // nil: the file is removed
+		change func(journal []byte) []byte // nil: the file is removed
 		want   string
 	}{
 		"removed": {nil, "put that back"},
@@ -103,8 +103,8 @@ func TestJournalOfAnotherMoment(t *testing.T) {
 			own, err := os.ReadFile(l.journal())
 			must(t, err)
 			must(t, os.Remove(l.journal()))
-			if tt.damage != nil {
-				must(t, os.WriteFile(l.journal(), tt.damage(append([]byte(nil), own...)), 0o600))
+			if tt.change != nil {
+				must(t, os.WriteFile(l.journal(), tt.change(append([]byte(nil), own...)), 0o600))
 			}
 			for _, wrong := range l.refused(t, tt.want) {
 				t.Error(wrong)

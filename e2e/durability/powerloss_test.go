@@ -45,7 +45,7 @@ func losePower(t *testing.T, p program, want, variants int) {
 			return
 		}
 	}
-	t.Logf("%d images opened, %d of them by the real program as well: nothing lost, nothing damaged", images, sampled)
+	t.Logf("%d images opened, %d of them by the real program as well: nothing lost, nothing corrupt", images, sampled)
 }
 
 // recordLife records what a server does in a short and busy life.

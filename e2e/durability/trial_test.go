@@ -141,7 +141,7 @@ func (tr *trial) judge(idle openers, c *cut) (wrong []string) {
 	secret, found := c.image.Find(secretFile)
 	switch {
 	case found && !bytes.Equal(secret.Data, tr.secret):
-		wrong = append(wrong, fmt.Sprintf("the secret is damaged: %d bytes of %d", len(secret.Data), len(tr.secret)))
+		wrong = append(wrong, fmt.Sprintf("the secret is corrupt: %d bytes of %d", len(secret.Data), len(tr.secret)))
 	case !found && c.point >= tr.ready:
 		wrong = append(wrong, "the secret is lost, which was in use")
 	}

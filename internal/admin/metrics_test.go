@@ -52,7 +52,7 @@ func TestMetrics(t *testing.T) {
 	s := newStore()
 	s.stats.QueuedCreates, s.stats.QueuedBytes, s.stats.QueueLimit = 11, 12, 13
 	s.stats.Created, s.stats.FailedCommits = 14, 15
-	s.stats.File.Scrub = storage.ScrubStats{Records: 21, Damaged: 22, LastDamaged: 23, LastPass: time.UnixMilli(1_700_000_000_250)}
+	s.stats.File.Scrub = storage.ScrubStats{Records: 21, Corrupt: 22, LastCorrupt: 23, LastPass: time.UnixMilli(1_700_000_000_250)}
 	s.stats.File.Journal = &storage.JournalStats{
 		Plants: 51, Bytes: 52, Oldest: time.UnixMilli(1_700_000_001_500), Checkpoints: 53, CheckpointTime: 5400 * time.Millisecond,
 	}

@@ -158,11 +158,11 @@ func fileMetrics() []metric {
 		},
 		{
 			"scrub_damaged_total", "counter", "corrupt records that the scrub has found, each one in each pass (bbolt)",
-			func(s *series, now *sample) { s.count(now.store.File.Scrub.Damaged) },
+			func(s *series, now *sample) { s.count(now.store.File.Scrub.Corrupt) },
 		},
 		{
 			"scrub_last_pass_damaged", "gauge", "corrupt records in the last complete pass (bbolt)",
-			func(s *series, now *sample) { s.count(now.store.File.Scrub.LastDamaged) },
+			func(s *series, now *sample) { s.count(now.store.File.Scrub.LastCorrupt) },
 		},
 		{
 			"scrub_last_pass_timestamp_seconds", "gauge", "when that pass ended, in Unix time; missing before the first one has (bbolt)",

@@ -65,7 +65,7 @@ func openLocal(ctx context.Context, c *config.Config, a Access) (Plants, error) 
 // OpenStore opens the store in this process. The error matches [storage.ErrLocked] if
 // another one has it open.
 func OpenStore(ctx context.Context, c *config.Config, a Access) (*storage.Store, error) {
-	store, err := Engines().Open(ctx, c.StorageURL, storage.Options{ReadOnly: a != ForWriting, Damaged: a == ForSalvage})
+	store, err := Engines().Open(ctx, c.StorageURL, storage.Options{ReadOnly: a != ForWriting, AllowCorrupt: a == ForSalvage})
 	return store, AdviseDatabase(err)
 }
 

@@ -85,7 +85,7 @@ func parsePublicPEM(contents []byte) ([]Key, error) {
 	}
 	switch {
 	case len(keys) < begins: // pem.Decode passes over what it cannot read
-		return nil, fmt.Errorf("it holds a PEM block that is damaged, indented or commented out: %d begin, %d can be read", begins, len(keys))
+		return nil, fmt.Errorf("it holds a PEM block that is corrupt, indented or commented out: %d begin, %d can be read", begins, len(keys))
 	case keys == nil:
 		return nil, errNoPEM
 	}

@@ -172,7 +172,7 @@ func TestReadPublicKeysMissesNone(t *testing.T) {
 		"cut, at the end": {good + cut, 0, "2 begin, 1 can be read"},
 		"cut, before":     {cut + "\n" + good, 0, "2 begin, 1 can be read"},
 		"cut, between":    {good + strings.Replace(other, "-----END RSA PUBLIC KEY-----\n", "", 1) + good, 0, "3 begin, 2 can be read"},
-		"garbage":         {good + strings.Replace(good, "MII", "M!I", 1) + good, 0, "damaged"},
+		"garbage":         {good + strings.Replace(good, "MII", "M!I", 1) + good, 0, "corrupt"},
 		"indented":        {"  " + strings.ReplaceAll(good, "\n", "\n  ") + "\n" + good, 0, "indented"},
 		"commented out":   {good + "# " + good, 0, "commented out"},
 		"mark":            {"\ufeff" + good + other, 2, ""},

@@ -61,7 +61,7 @@ type backupRun struct {
 func (b backupRun) run(ctx context.Context, store app.Plants) error {
 	plants, size, err := writeBackup(ctx, b.file, store)
 	if err != nil {
-		return damaged(b.p, fmt.Errorf("backup to %s: %w", b.file, adviseDestination(err)),
+		return corruptStore(b.p, fmt.Errorf("backup to %s: %w", b.file, adviseDestination(err)),
 			"the database is corrupt, the copy was deleted: stop the server and "+remedy)
 	}
 	return report(b.p.Stdout, b.cmd, struct {

@@ -100,35 +100,35 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 	}
 }
 
-// mend is what can be done about damage.
-const mend = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
+// remedy is the advice for a corrupt database.
+const remedy = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
 
-// Damage is found before anything is replaced, and has an exit code of its own.
-func TestBackupOfDamage(t *testing.T) {
+// Corruption is found before anything is replaced, and has an exit code of its own.
+func TestBackupOfCorrupt(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)
 	output(t, nil, "backup", "--quiet", "copy.db")
 	good := readFile(t, "copy.db")
 	bad := bytes.ReplaceAll([]byte(good), []byte("Käfer"), []byte("Kafer!"))
 	writeFile(t, "bad.db", string(bad))
-	checkDamage := func(r result, last string) {
+	checkCorrupt := func(r result, last string) {
 		t.Helper()
 		if r.code != 3 || r.stdout != "" || !strings.HasPrefix(r.stderr, "id 9223372036854775807: wrong checksum") &&
 			!strings.Contains(r.stderr, "wrong checksum") || !strings.HasSuffix(r.stderr, "plantstore: "+last+"\n") {
 			t.Errorf("%+v, want code 3 and at last: %s", r, last)
 		}
 	}
-	checkDamage(run(t, nil, "restore", "bad.db"), "bad.db is corrupt, nothing was replaced: use an older backup")
-	checkDamage(run(t, nil, "backup", "--storage-url", "bad.db", "copy.db"),
-		"the database is corrupt, the copy was deleted: stop the server and "+mend)
-	checkDamage(run(t, nil, "compact", "--storage-url", "bad.db"), "bad.db is corrupt and was not changed: "+mend)
+	checkCorrupt(run(t, nil, "restore", "bad.db"), "bad.db is corrupt, nothing was replaced: use an older backup")
+	checkCorrupt(run(t, nil, "backup", "--storage-url", "bad.db", "copy.db"),
+		"the database is corrupt, the copy was deleted: stop the server and "+remedy)
+	checkCorrupt(run(t, nil, "compact", "--storage-url", "bad.db"), "bad.db is corrupt and was not changed: "+remedy)
 	for name, contents := range map[string]string{
 		"short.db": good[:8192], "empty.db": "", "garbled.db": strings.Repeat("x", 8192) + good[8192:],
 	} {
 		writeFile(t, name, contents)
 		for command, last := range map[string]string{
 			"restore": name + " is corrupt, nothing was replaced: use an older backup",
-			"compact": name + " is corrupt and was not changed: " + mend,
+			"compact": name + " is corrupt and was not changed: " + remedy,
 		} {
 			args := []string{command, name}
 			if command == "compact" {

@@ -54,7 +54,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
 	if err := write(p.Stdout, report); err != nil {
 		return err
 	}
-	if !report.Whole() {
+	if !report.Intact() {
 		return fmt.Errorf("%s is corrupt: "+remedy, app.DataPlace(c))
 	}
 	return nil

@@ -47,10 +47,10 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, path, string(bytes.ReplaceAll(contents, []byte("Monstera"), []byte("Monstero"))))
-	damaged := run(t, nil, "check")
-	if damaged.code != 1 || !strings.Contains(damaged.stdout, "id 7: wrong checksum") ||
-		!strings.Contains(damaged.stderr, "data/plants.db is corrupt: restore a backup") {
-		t.Errorf("check of a damaged plant: %+v", damaged)
+	corrupt := run(t, nil, "check")
+	if corrupt.code != 1 || !strings.Contains(corrupt.stdout, "id 7: wrong checksum") ||
+		!strings.Contains(corrupt.stderr, "data/plants.db is corrupt: restore a backup") {
+		t.Errorf("check of a corrupt plant: %+v", corrupt)
 	}
 }
 

@@ -35,7 +35,7 @@ func compact(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	before, after, err := bbolt.Compact(ctx, c.Storage.Path)
 	if err != nil {
-		return damaged(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt and was not changed: "+remedy, c.Storage.Path)
+		return corruptStore(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt and was not changed: "+remedy, c.Storage.Path)
 	}
 	return report(p.Stdout, cmd, struct {
 		Database string `json:"database"`

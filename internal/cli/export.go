@@ -135,7 +135,7 @@ func (e *exporter) write(ctx context.Context, w io.Writer) (plants int64, err er
 // printSkipped prints the corrupt records, if there are any, and returns the error for
 // them. The name of the destination is written.
 func (e *exporter) printSkipped(written string) error {
-	if e.skipped.Whole() {
+	if e.skipped.Intact() {
 		return nil
 	}
 	if err := writeFindings(e.p.Stderr, e.skipped); err != nil {

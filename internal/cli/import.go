@@ -125,7 +125,7 @@ func (i *importer) leftOut() error {
 // remedy returns what to do about the bad lines; invalid is for those that break the rules.
 func (i *importer) remedy(invalid string) string {
 	var ways []string
-	if i.sum.Bad > i.sum.Conflicts+i.sum.Damaged {
+	if i.sum.Bad > i.sum.Conflicts+i.sum.Corrupt {
 		ways = append(ways, invalid)
 	}
 	switch i.sum.Conflicts {
@@ -135,7 +135,7 @@ func (i *importer) remedy(invalid string) string {
 	default:
 		ways = append(ways, "where an id is taken give another, or skip it with --on-conflict skip")
 	}
-	if i.sum.Damaged > 0 {
+	if i.sum.Corrupt > 0 {
 		ways = append(ways, "the store is corrupt: stop the server and run plantstore check")
 	}
 	return strings.Join(ways, "; ")

@@ -46,7 +46,7 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {
-		return damaged(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt, nothing was replaced: use an older backup", file)
+		return corruptStore(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt, nothing was replaced: use an older backup", file)
 	}
 	was := "there was none before"
 	if kept != "" {

@@ -253,7 +253,7 @@ func TestSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = copied.Close() }()
-	if report, err := copied.Check(t.Context(), nil); err != nil || !report.Whole() || report.Plants != 2 {
+	if report, err := copied.Check(t.Context(), nil); err != nil || !report.Intact() || report.Plants != 2 {
 		t.Errorf("Check of the copy: %+v, %v", report, err)
 	}
 }

@@ -46,7 +46,7 @@ type Summary struct {
 	Skipped   int64 `json:"skipped"`   // with SkipConflicts: the id is taken by a different plant
 	Bad       int64 `json:"bad"`       // invalid, conflicting or blocked by a corrupt record
 	Conflicts int64 `json:"-"`         // bad because the id is taken by a different plant
-	Damaged   int64 `json:"-"`         // bad because the id is taken by a corrupt record
+	Corrupt   int64 `json:"-"`         // bad because the id is taken by a corrupt record
 }
 
 // Add adds the counts of o.
@@ -56,7 +56,7 @@ func (s *Summary) Add(o Summary) {
 	s.Skipped += o.Skipped
 	s.Bad += o.Bad
 	s.Conflicts += o.Conflicts
-	s.Damaged += o.Damaged
+	s.Corrupt += o.Corrupt
 }
 
 // A batch is a group of records to store at once, and the bad lines among them.
@@ -167,7 +167,7 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 		sum.Conflicts++
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a different plant", id)})
 	case errors.Is(err, storage.ErrCorrupt):
-		sum.Damaged++
+		sum.Corrupt++
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a corrupt record", id)})
 	case errors.Is(err, storage.ErrTooLarge):
 		b.bad = append(b.bad, &LineError{b.lines[i], err.Error()})

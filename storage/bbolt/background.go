@@ -54,13 +54,13 @@ func (e *Engine) monitor(ctx context.Context, stop func(cause error)) {
 // before a record is needed.
 func (e *Engine) scrub(ctx context.Context) {
 	for pause := scrubStart; wait.Sleep(ctx, pause); pause = scrubRest {
-		start, plants, damaged := time.Now(), uint64(0), uint64(0)
+		start, plants, corrupt := time.Now(), uint64(0), uint64(0)
 		for next := keyOf(math.MinInt64); next != nil; {
-			var damage []error
+			var findings []error
 			intact := uint64(0)
 			after, err := e.readTree(next, nil, func(key, value []byte) error {
 				if _, err := decode(key, value); err != nil {
-					damage = append(damage, err)
+					findings = append(findings, err)
 				} else {
 					intact++
 				}
@@ -70,20 +70,20 @@ func (e *Engine) scrub(ctx context.Context) {
 				return
 			}
 			if err != nil {
-				damage = append(damage, err)
+				findings = append(findings, err)
 			}
-			for _, err := range damage {
-				e.logger.Error("the scrub found damage: run plantstore check, restore a backup",
+			for _, err := range findings {
+				e.logger.Error("the scrub found corruption: run plantstore check, restore a backup",
 					"database", e.file.Name(), "damage", err.Error())
 			}
-			plants, damaged = plants+intact, damaged+uint64(len(damage))
-			e.meter.scrubbed(intact, uint64(len(damage)))
+			plants, corrupt = plants+intact, corrupt+uint64(len(findings))
+			e.meter.scrubbed(intact, uint64(len(findings)))
 			if next = after; !wait.Sleep(ctx, scrubPause) {
 				return
 			}
 		}
-		e.meter.scrubPassed(damaged)
-		e.logger.Info("scrubbed", "database", e.file.Name(), "plants", plants, "damaged", damaged, "took", time.Since(start))
+		e.meter.scrubPassed(corrupt)
+		e.logger.Info("scrubbed", "database", e.file.Name(), "plants", plants, "damaged", corrupt, "took", time.Since(start))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // if that finds nothing and the file is not being written to: bbolt's check follows any number
 // in a page, and takes pages that a commit has just freed for corruption.
 func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
-	report := storage.Report{Damage: []string{}}
+	report := storage.Report{Corruption: []string{}}
 	// The journal is read before the tree: a checkpoint moves records from one to
 	// the other.
 	if e.journalErr != nil {
@@ -48,7 +48,7 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 		if e.writable() {
 			return nil
 		}
-		if err := e.checkWatermark(&report); err != nil || !report.Whole() {
+		if err := e.checkWatermark(&report); err != nil || !report.Intact() {
 			return err
 		}
 		return e.checkStructure(ctx, tx, &report)

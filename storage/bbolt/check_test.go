@@ -32,16 +32,16 @@ func check(t *testing.T, path string) storage.Report {
 	return report
 }
 
-// Each record that is damaged is found, and no other.
-func TestCheckFindsDamagedRecord(t *testing.T) {
+// Check finds each corrupt record, and reports no other.
+func TestCheckFindsCorruptRecord(t *testing.T) {
 	t.Parallel()
 	path := newBigFile(t)
-	if report := check(t, path); !report.Whole() || report.Plants != bigFile {
+	if report := check(t, path); !report.Intact() || report.Plants != bigFile {
 		t.Fatalf("Check: %+v", report)
 	}
-	damageRecord(t, path)
+	corruptRecord(t, path)
 	report := check(t, path)
-	if len(report.Damage) != 1 || report.Plants != bigFile-1 || !strings.Contains(report.Damage[0], "wrong checksum") {
+	if len(report.Corruption) != 1 || report.Plants != bigFile-1 || !strings.Contains(report.Corruption[0], "wrong checksum") {
 		t.Errorf("Check: %+v", report)
 	}
 }
@@ -74,11 +74,11 @@ func newPageMap(t *testing.T, path string) *pageMap {
 	return m
 }
 
-// damagedFile returns a copy of a file of newBigFile, damaged.
-func damagedFile(t *testing.T, original string, damage func(*pageMap)) (path string) {
+// corruptFile returns a copy of a file of newBigFile, changed by corrupt.
+func corruptFile(t *testing.T, original string, corrupt func(*pageMap)) (path string) {
 	t.Helper()
 	m := newPageMap(t, original)
-	damage(m)
+	corrupt(m)
 	path = newPath(t)
 	if err := os.WriteFile(path, m.file, filePerm); err != nil {
 		t.Fatal(err)
@@ -94,13 +94,13 @@ func repeatRecord(m *pageMap) {
 	copy(first[size:2*size], first[:size]) // the names are of one length
 }
 
-// Damage to the structure is found, and the check survives it.
-func TestCheckFindsDamagedStructure(t *testing.T) {
+// Check reports a corrupt structure, and survives it.
+func TestCheckFindsCorruptStructure(t *testing.T) {
 	t.Parallel()
 	order := binary.NativeEndian
 	original := newBigFile(t)
 	for name, test := range map[string]struct {
-		damage func(m *pageMap)
+		corrupt func(m *pageMap)
 		want   string
 	}{
 		"page id":        {func(m *pageMap) { order.PutUint64(m.page(m.leaf), 12345) }, "it says that it is page 12345"},
@@ -146,21 +146,21 @@ func TestCheckFindsDamagedStructure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if report := check(t, damagedFile(t, original, test.damage)); !strings.Contains(strings.Join(report.Damage, "\n"), test.want) {
+			if report := check(t, corruptFile(t, original, test.corrupt)); !strings.Contains(strings.Join(report.Corruption, "\n"), test.want) {
 				t.Errorf("Check: %+v, want %q", report, test.want)
 			}
 		})
 	}
 }
 
-// What is whole is shown, wherever the damage is. bigFile plants have more than one
+// Check passes all intact records, wherever the corruption is. bigFile plants have more than one
 // leaf page, and each of those more than one.
-func TestCheckShowsWhole(t *testing.T) {
+func TestCheckPassesIntactRecords(t *testing.T) {
 	t.Parallel()
 	order := binary.NativeEndian
 	original := newBigFile(t)
 	for name, test := range map[string]struct {
-		damage func(m *pageMap)
+		corrupt func(m *pageMap)
 		lost   int // plants
 	}{
 		"nothing": {func(*pageMap) {}, 0},
@@ -177,7 +177,7 @@ func TestCheckShowsWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := openStore(storage.Options{ReadOnly: true}, damagedFile(t, original, test.damage))
+			s, err := openStore(storage.Options{ReadOnly: true}, corruptFile(t, original, test.corrupt))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +187,7 @@ func TestCheckShowsWhole(t *testing.T) {
 				seen[r.ID] = true
 				return nil
 			})
-			if err != nil || report.Whole() != (name == "nothing") || len(seen) != bigFile-test.lost || report.Plants != int64(len(seen)) {
+			if err != nil || report.Intact() != (name == "nothing") || len(seen) != bigFile-test.lost || report.Plants != int64(len(seen)) {
 				t.Errorf("%d plants were shown of %d; %+v, %v", len(seen), bigFile-test.lost, report, err)
 			}
 			full := errors.New("full")
@@ -204,19 +204,19 @@ func TestCheckWordsPanicsAsFindings(t *testing.T) {
 	path := newFile(t, 3)
 	overwrite(t, path, int64(os.Getpagesize()), []byte{9}) // the number of a meta page, which no checksum covers
 	report := check(t, path)
-	if len(report.Damage) != 1 || !strings.HasPrefix(report.Damage[0], "structure: assertion failed") {
+	if len(report.Corruption) != 1 || !strings.HasPrefix(report.Corruption[0], "structure: assertion failed") {
 		t.Errorf("Check: %+v", report)
 	}
 }
 
 // Small buckets have no pages of their own.
-func TestCheckFindsDamageWithinBucket(t *testing.T) {
+func TestCheckFindsCorruptInlineBucket(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
 	m := newPageMap(t, path)
 	root := m.page(m.root)
 	for name, test := range map[string]struct {
-		damage func(element []byte)
+		corrupt func(element []byte)
 		want   string
 	}{
 		"no bucket": {func(e []byte) { binary.NativeEndian.PutUint32(e[leafFlags:], 0) }, "it is not a bucket"},
@@ -232,15 +232,15 @@ func TestCheckFindsDamageWithinBucket(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := slices.Clone(root[:os.Getpagesize()])
-			test.damage(file[pageHeader+elementLen:]) // of plants, after meta
+			test.corrupt(file[pageHeader+elementLen:]) // of plants, after meta
 			report := storage.Report{}
 			f := &fsck{ended: t.Context().Err, report: &report, each: func(storage.Record) error { return nil }}
 			elements, _ := f.elements("root", file)
 			for _, e := range elements {
 				f.bucket(e)
 			}
-			if !strings.Contains(strings.Join(report.Damage, "\n"), test.want) {
-				t.Errorf("damage %q, want %q", report.Damage, test.want)
+			if !strings.Contains(strings.Join(report.Corruption, "\n"), test.want) {
+				t.Errorf("findings %q, want %q", report.Corruption, test.want)
 			}
 		})
 	}
@@ -264,7 +264,7 @@ func TestCheckDuringCreates(t *testing.T) {
 	}
 	for range 50 {
 		report, err := s.Check(t.Context(), nil)
-		if err != nil && !errors.Is(err, errMoved) || !report.Whole() || err == nil && report.Plants < bigFile {
+		if err != nil && !errors.Is(err, errMoved) || !report.Intact() || err == nil && report.Plants < bigFile {
 			t.Errorf("Check: %+v, %v", report, err)
 		}
 	}
@@ -287,7 +287,7 @@ func TestCheckEndsWithContext(t *testing.T) {
 }
 
 // A file that bbolt panics over is refused, and let go of.
-func TestOpenDamagedRoot(t *testing.T) {
+func TestOpenCorruptRoot(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
 	m := newPageMap(t, path)
@@ -298,13 +298,13 @@ func TestOpenDamagedRoot(t *testing.T) {
 		}
 		if flags == leafFlag {
 			mustOpen(t, path)
-		} else if _, err := openStore(storage.Options{}, path); err == nil || !strings.Contains(err.Error(), "is damaged") {
+		} else if _, err := openStore(storage.Options{}, path); err == nil || !strings.Contains(err.Error(), "is corrupt") {
 			t.Errorf("Open: %v", err)
 		}
 	}
 }
 
-// What other programs may do to a bbolt file is no damage.
+// What other programs may do to a bbolt file is not corruption.
 func TestCheckForeignHabits(t *testing.T) {
 	t.Parallel()
 	path := newBigFile(t)
@@ -326,13 +326,13 @@ func TestCheckForeignHabits(t *testing.T) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if report := check(t, path); !report.Whole() || report.Plants != bigFile {
+	if report := check(t, path); !report.Intact() || report.Plants != bigFile {
 		t.Errorf("without a list of free pages: %+v", report)
 	}
 	if err := mustOpen(t, path).Close(); err != nil { // writes the list
 		t.Fatal(err)
 	}
-	if report := check(t, path); !report.Whole() || report.Plants != bigFile {
+	if report := check(t, path); !report.Intact() || report.Plants != bigFile {
 		t.Errorf("with one: %+v", report)
 	}
 }
@@ -355,14 +355,14 @@ func TestCheckSeesHiddenRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	order := binary.NativeEndian
-	hide := damagedFile(t, path, func(m *pageMap) {
+	hide := corruptFile(t, path, func(m *pageMap) {
 		if flags := order.Uint16(m.page(m.leaf)[pageFlags:]); flags != branchFlag {
 			t.Fatalf("the page below the root has flags %x, want a branch", flags)
 		}
 		second := m.page(m.plants)[pageHeader+elementLen:]
 		second[order.Uint32(second[branchPos:])+keyLen-1]++
 	})
-	if report := check(t, hide); len(report.Damage) == 0 || !strings.Contains(report.Damage[0], "structure: the first key") {
+	if report := check(t, hide); len(report.Corruption) == 0 || !strings.Contains(report.Corruption[0], "structure: the first key") {
 		t.Errorf("Check: %+v", report)
 	}
 }

@@ -140,7 +140,7 @@ func TestClassify(t *testing.T) {
 	errDisk := errors.New("input/output error")
 	for name, test := range map[string]struct {
 		ahead   uint64 // of the file's last transaction
-		damage  bool   // a meta page is not whole
+		corrupt bool   // a meta page is corrupt
 		cause   error
 		want    error
 		stopped bool
@@ -158,7 +158,7 @@ func TestClassify(t *testing.T) {
 			path := newFile(t, 3)
 			s := mustOpen(t, path)
 			txid := lastTxid(t, s) + test.ahead
-			if test.damage {
+			if test.corrupt {
 				overwrite(t, path, int64(txid%2)*s.pageSize+metaStart+40 /* Pages */, []byte{0xff})
 			}
 			err := s.classify(txid, test.cause)

@@ -37,26 +37,26 @@ func refusal(format string, args ...any) error {
 	return refusalError{text: fmt.Sprintf(format, args...)}
 }
 
-// broken is a refusal of a corrupt store.
-func broken(format string, args ...any) error {
+// corrupt returns a refusal of a corrupt store.
+func corrupt(format string, args ...any) error {
 	return refusalError{text: fmt.Sprintf(format, args...), corrupt: true}
 }
 
-// A DamageError is returned for a corrupt store by a function that does not put it in
+// A CorruptError is returned for a corrupt store by a function that does not put it in
 // place, or does not replace it.
-type DamageError struct {
+type CorruptError struct {
 	Report storage.Report
 }
 
 // Error returns the number of findings.
-func (e *DamageError) Error() string {
-	return fmt.Sprintf("it is damaged: %d findings", e.Report.Findings())
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("it is corrupt: %d findings", e.Report.Findings())
 }
 
-// damage returns err, or a *DamageError if it is the refusal of a corrupt store.
-func damage(err error) error {
+// asCorrupt returns err, or a *CorruptError if it is the refusal of a corrupt store.
+func asCorrupt(err error) error {
 	if refused, ok := errors.AsType[refusalError](err); ok && refused.corrupt {
-		return &DamageError{storage.Report{Damage: []string{err.Error()}}}
+		return &CorruptError{storage.Report{Corruption: []string{err.Error()}}}
 	}
 	return err
 }
@@ -94,11 +94,11 @@ func inspect(file *os.File) error {
 	case err != nil:
 		return err
 	case info.Size() == 0:
-		return broken("is empty, which a plant store's never is: restore a backup, or name another file")
+		return corrupt("is empty, which a plant store's never is: restore a backup, or name another file")
 	case !found:
-		return broken("is not a plant store's, or is damaged at its beginning: name another file, or restore a backup")
+		return corrupt("is not a plant store's, or its beginning is corrupt: name another file, or restore a backup")
 	case info.Size() < newest.size():
-		return broken("has been cut short, from at least %d bytes to %d: restore a backup", newest.size(), info.Size())
+		return corrupt("has been cut short, from at least %d bytes to %d: restore a backup", newest.size(), info.Size())
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (e *Engine) fsck(ctx context.Context, tx *bolt.Tx, report *storage.Report, 
 	}
 	f.each, f.ended = each, ctx.Err
 	f.tree(f.meta.Root, f.bucket)
-	if f.meta.Freelist != noFreelist && f.freelist() && !report.Whole() {
+	if f.meta.Freelist != noFreelist && f.freelist() && !report.Intact() {
 		f.salvage()
 	}
 	return cmp.Or(f.err, ctx.Err())
@@ -94,10 +94,10 @@ func (e *Engine) verifyRoot(tx *bolt.Tx) error {
 			f.elementsOf(b, func(element) {})
 		}
 	})
-	if report.Whole() {
+	if report.Intact() {
 		return nil
 	}
-	return broken("is damaged (%s): restore a backup", report.Damage[0])
+	return corrupt("is corrupt (%s): restore a backup", report.Corruption[0])
 }
 
 // newFsck returns an fsck of the snapshot of tx, or nil if its meta page was overwritten.
@@ -134,7 +134,7 @@ func (f *fsck) tree(id uint64, each func(element)) {
 		return
 	}
 	elements, _ := f.elements(fmt.Sprintf("page %d", id), page)
-	if len(elements) == 0 && f.report.Whole() { // an empty bucket is inline
+	if len(elements) == 0 && f.report.Intact() { // an empty bucket is inline
 		f.report.Add("page %d: it is empty", id)
 	}
 	for _, e := range elements {
@@ -197,7 +197,7 @@ func (f *fsck) bucket(e element) {
 	}
 	f.elementsOf(e, f.record)
 	want := binary.NativeEndian.Uint64(e.value[bucketSequence:])
-	if want != 0 && want != f.plants && f.report.Whole() {
+	if want != 0 && want != f.plants && f.report.Intact() {
 		f.report.Add("bucket %q: it should have %d plants, and has %d", e.key, want, f.plants)
 	}
 }

@@ -25,7 +25,7 @@ func (e *Engine) openJournal() error {
 	case errors.Is(err, fs.ErrNotExist) && e.state.Clean:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return broken("lacks plants that are only in its journal %s, which is missing: put that back, or restore a backup", path)
+		return corrupt("lacks plants that are only in its journal %s, which is missing: put that back, or restore a backup", path)
 	case err != nil:
 		return fmt.Errorf("its journal: %w", err)
 	case e.state.Clean:
@@ -34,7 +34,7 @@ func (e *Engine) openJournal() error {
 	err = e.useJournal(file, e.state)
 	switch {
 	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrForeign), errors.Is(err, journal.ErrStale):
-		return broken("lacks plants that should be in its journal %s, but %v: put the right one back, or restore a backup", path, err)
+		return corrupt("lacks plants that should be in its journal %s, but %v: put the right one back, or restore a backup", path, err)
 	case err != nil:
 		return fmt.Errorf("its journal: %w", err)
 	}

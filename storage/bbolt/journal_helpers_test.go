@@ -91,7 +91,7 @@ func wantExactly(t testing.TB, path string, want map[int64]models.Plant) {
 		}
 		count, err := s.Count(t.Context())
 		report, checkErr := s.Check(t.Context(), nil)
-		if err = errors.Join(err, checkErr, s.Close()); err != nil || count != int64(len(want)) || report.Plants != count || !report.Whole() {
+		if err = errors.Join(err, checkErr, s.Close()); err != nil || count != int64(len(want)) || report.Plants != count || !report.Intact() {
 			t.Fatalf("%+v: Count %d, Check %+v, %v, want %d plants", options, count, report, err, len(want))
 		}
 	}

@@ -94,7 +94,7 @@ func TestJournalRefused(t *testing.T) {
 	clean := newFile(t, 10)
 	for name, tt := range map[string]struct {
 		database, journal string
-		damage            func(journal []byte) []byte
+		corrupt           func(journal []byte) []byte
 		want              string
 	}{
 		"missing":                    {late, "", nil, "which is missing"},
@@ -102,7 +102,7 @@ func TestJournalRefused(t *testing.T) {
 		"older than the database":    {late, early, nil, "different moments"},
 		"cut":                        {late, late, func(b []byte) []byte { return b[:len(b)-1] }, "cut short"},
 		"empty":                      {late, late, func([]byte) []byte { return nil }, "cut short"},
-		"header damaged":             {late, late, func(b []byte) []byte { b[30] ^= 1; return b }, "corrupt"},
+		"corrupt header":             {late, late, func(b []byte) []byte { b[30] ^= 1; return b }, "corrupt"},
 		"next to a clean database":   {clean, late, nil, "move the journal away"},
 		"garbage, database is clean": {clean, late, func(b []byte) []byte { return b[100:] }, "move the journal away"},
 	} {
@@ -114,8 +114,8 @@ func TestJournalRefused(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if tt.damage != nil {
-					b = tt.damage(b)
+				if tt.corrupt != nil {
+					b = tt.corrupt(b)
 				}
 				if err := os.WriteFile(JournalPath(copied), b, filePerm); err != nil {
 					t.Fatal(err)

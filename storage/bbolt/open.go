@@ -60,7 +60,7 @@ func openEngine(path string, options storage.Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.openJournal(); err != nil && options.Damaged {
+	if err := e.openJournal(); err != nil && options.AllowCorrupt {
 		e.journalErr = explain(path, err)
 	} else if err != nil {
 		return nil, errors.Join(explain(path, err), e.db.Close())
@@ -152,7 +152,7 @@ func open(path string, readOnly bool, openFile openFunc) (e *Engine, err error) 
 		// bbolt panics where the structure is corrupt. If it does while it opens the
 		// file, that stays mapped, and so locked, until the process ends.
 		if p := recover(); p != nil {
-			err = broken("is damaged (%v): restore a backup", p)
+			err = corrupt("is corrupt (%v): restore a backup", p)
 		}
 		if err != nil && e.db != nil {
 			err = errors.Join(err, e.db.Close())
@@ -220,7 +220,7 @@ func (e *Engine) startWatermark() error {
 	case err != nil:
 		return err
 	case lost > 0:
-		return broken("has lost its last %s: it is damaged, or an older copy was put in its place; "+
+		return corrupt("has lost its last %s: it is corrupt, or an older copy was put in its place; "+
 			"restore a backup, or, to go on with what is there, remove %s", counted(lost, "commit"), WatermarkPath(path))
 	}
 	if e.watermark, err = openWatermark(path, e.id); err != nil {
@@ -277,7 +277,7 @@ func explain(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		err = cmp.Or(refuseOrphan(path), err)
 	case errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrInvalid):
-		err = broken("is damaged (%v): restore a backup", err)
+		err = corrupt("is corrupt (%v): restore a backup", err)
 	}
 	var refused refusalError
 	switch {

@@ -60,7 +60,7 @@ func TestOpenRefuses(t *testing.T) {
 		"no plants":                         {edited(func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(plantsBucket)) }), "not of a plant store"},
 		"cut to nothing but the meta pages": {cut(2 * pageSize), "has been cut short, from at least"},
 		"cut by one byte of what is in use": {cut(-1), "has been cut short, from at least"},
-		"both meta pages damaged":           {damaged(0, pageSize), "is damaged at its beginning"},
+		"both meta pages corrupt":           {corruptedAt(0, pageSize), "its beginning is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +150,7 @@ func cut(size int64) func(*testing.T) string {
 	}
 }
 
-func damaged(offsets ...int64) func(*testing.T) string {
+func corruptedAt(offsets ...int64) func(*testing.T) string {
 	return func(t *testing.T) string {
 		path := newFile(t, 1)
 		for _, offset := range offsets {
@@ -160,8 +160,8 @@ func damaged(offsets ...int64) func(*testing.T) string {
 	}
 }
 
-// TestOpenFreelistDamaged has a file at which bbolt panics.
-func TestOpenFreelistDamaged(t *testing.T) {
+// TestOpenFreelistCorrupt has a file at which bbolt panics.
+func TestOpenFreelistCorrupt(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)
 	before := snapshot(t, path)
@@ -171,7 +171,7 @@ func TestOpenFreelistDamaged(t *testing.T) {
 		overwrite(t, path, freelist*int64(os.Getpagesize()), garbage(16))
 	}
 	_, err := openStore(storage.Options{}, path)
-	wantLine(t, path, err, "is damaged (")
+	wantLine(t, path, err, "is corrupt (")
 }
 
 func TestOpenFolder(t *testing.T) {

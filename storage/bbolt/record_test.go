@@ -107,9 +107,9 @@ func TestDecodeRefusesWhatIsNoPlant(t *testing.T) {
 	}
 }
 
-// TestDamagedRecord damages one record in a file: it is never served, and does
+// TestCorruptRecord corrupts one record in a file: it is never served, and does
 // not stand in the way of the others.
-func TestDamagedRecord(t *testing.T) {
+func TestCorruptRecord(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
 	edit(t, path, func(tx *bolt.Tx) error {
@@ -149,9 +149,9 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
-// TestDamagedPage damages a page of the tree, at which bbolt panics: reads say
+// TestCorruptPage corrupts a page of the tree, at which bbolt panics: reads say
 // so, the first create stops the store, and it can still be closed.
-func TestDamagedPage(t *testing.T) {
+func TestCorruptPage(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 100)
 	var root int64

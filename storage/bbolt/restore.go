@@ -27,28 +27,28 @@ const (
 	compactBytes = 8 << 20
 )
 
-// Check reads the store in a file as [Engine.Check] does, and returns a *DamageError if
+// Check reads the store in a file as [Engine.Check] does, and returns a *CorruptError if
 // it is not intact, else how many plants it has.
 func Check(ctx context.Context, file *atomicfile.File) (plants int64, err error) {
 	e, err := open(file.Name(), true, file.OpenFile)
 	if err != nil {
-		return 0, damage(err)
+		return 0, asCorrupt(err)
 	}
 	plants, err = e.countIntact(ctx)
 	return plants, errors.Join(err, e.Close())
 }
 
-// countIntact returns how many plants there are, or a *DamageError.
+// countIntact returns how many plants there are, or a *CorruptError.
 func (e *Engine) countIntact(ctx context.Context) (plants int64, err error) {
 	report, err := e.Check(ctx, nil)
-	if err == nil && !report.Whole() {
-		err = &DamageError{report}
+	if err == nil && !report.Intact() {
+		err = &CorruptError{report}
 	}
 	return report.Plants, err
 }
 
 // Restore replaces the database path by a copy of the file backup, if that is intact; else
-// it returns a *DamageError. The copy gets a new id: the watermark of the replaced
+// it returns a *CorruptError. The copy gets a new id: the watermark of the replaced
 // database does not apply to it. That database stays under the name kept, which is empty
 // if there was none. A database that another process has open is not touched: the error
 // matches [storage.ErrLocked]. One that is created meanwhile isn't either: the error
@@ -57,7 +57,7 @@ func (e *Engine) countIntact(ctx context.Context) (plants int64, err error) {
 func Restore(ctx context.Context, path, backup string) (plants int64, kept string, err error) {
 	source, err := open(backup, true, openExisting) // its lock keeps writers out
 	if err != nil {
-		return 0, "", damage(err)
+		return 0, "", asCorrupt(err)
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	if err := source.refuseIncomplete(); err != nil {
@@ -110,12 +110,12 @@ func (e *Engine) refuseIncomplete() error {
 	if err := e.checkWatermark(&report); err != nil {
 		return err
 	}
-	if !report.Whole() {
-		return &DamageError{report}
+	if !report.Intact() {
+		return &CorruptError{report}
 	}
 	path := e.file.Name()
 	if err := e.openJournal(); err != nil {
-		return damage(explain(path, err))
+		return asCorrupt(explain(path, err))
 	}
 	if e.journal != nil {
 		return fmt.Errorf("database %s: %w: run plantstore compact with it first", path, ErrPending)
@@ -217,7 +217,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	}
 	e, err := openWritable(path, storage.Options{})
 	if err != nil {
-		return 0, 0, damage(err)
+		return 0, 0, asCorrupt(err)
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) error {

@@ -40,8 +40,8 @@ func checkFile(t *testing.T, path string) (plants int64, err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	report, err := s.Check(t.Context(), nil)
-	if err == nil && !report.Whole() {
-		err = &DamageError{report}
+	if err == nil && !report.Intact() {
+		err = &CorruptError{report}
 	}
 	return report.Plants, err
 }
@@ -119,9 +119,9 @@ func TestRestoreThroughLink(t *testing.T) {
 func TestRestoreOfLostCommits(t *testing.T) {
 	t.Parallel()
 	path, backup := newFile(t, 1), newFile(t, 10)
-	damageMeta(t, backup, true)
-	var damage *DamageError
-	if _, _, err := Restore(t.Context(), path, backup); !errors.As(err, &damage) {
+	corruptMeta(t, backup, true)
+	var corrupt *CorruptError
+	if _, _, err := Restore(t.Context(), path, backup); !errors.As(err, &corrupt) {
 		t.Errorf("Restore: %v", err)
 	}
 	wantPlants(t, path, 1)
@@ -179,8 +179,8 @@ func wantFiles(t *testing.T, path string, want ...string) {
 	}
 }
 
-// What is there may be damaged beyond opening: that is what backups are for.
-func TestRestoreOverDamage(t *testing.T) {
+// What is there may be too corrupt to open: that is what backups are for.
+func TestRestoreOverCorrupt(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
 	backup := backUp(t, path)
@@ -207,18 +207,18 @@ func TestRestoreRefuses(t *testing.T) {
 	edit(t, flipped, func(tx *bolt.Tx) error {
 		return tx.Bucket([]byte(plantsBucket)).Put(keyOf(3), []byte("no record"))
 	})
-	var damage *DamageError
-	if _, _, err := Restore(t.Context(), path, flipped); !errors.As(err, &damage) || len(damage.Report.Damage) != 1 {
-		t.Errorf("Restore of a damaged copy: %v", err)
+	var corrupt *CorruptError
+	if _, _, err := Restore(t.Context(), path, flipped); !errors.As(err, &corrupt) || len(corrupt.Report.Corruption) != 1 {
+		t.Errorf("Restore of a corrupt copy: %v", err)
 	}
 	short := backUp(t, path)
 	if err := os.Truncate(short, 8192); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Restore(t.Context(), path, short); !errors.As(err, &damage) {
+	if _, _, err := Restore(t.Context(), path, short); !errors.As(err, &corrupt) {
 		t.Errorf("Restore of a copy cut short: %v", err)
 	} else {
-		wantLine(t, short, errors.New(damage.Report.Damage[0]), "has been cut short")
+		wantLine(t, short, errors.New(corrupt.Report.Corruption[0]), "has been cut short")
 	}
 	if _, _, err := Restore(t.Context(), path, path+"no"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Restore of nothing: %v", err)
@@ -287,8 +287,8 @@ func TestCompactRefuses(t *testing.T) {
 	edit(t, path, func(tx *bolt.Tx) error {
 		return tx.Bucket([]byte(plantsBucket)).Put(keyOf(3), []byte("no record"))
 	})
-	if _, _, err := Compact(t.Context(), path); !errors.As(err, new(*DamageError)) {
-		t.Errorf("Compact of a damaged store: %v", err)
+	if _, _, err := Compact(t.Context(), path); !errors.As(err, new(*CorruptError)) {
+		t.Errorf("Compact of a corrupt store: %v", err)
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 2 {

@@ -42,23 +42,23 @@ func (e *Engine) verify(tx *bolt.Tx) error {
 	version, err := strconv.Atoi(string(schema))
 	switch {
 	case err != nil || version < 1:
-		return broken("is damaged (its schema version is %q): restore a backup", schema)
+		return corrupt("is corrupt (its schema version is %q): restore a backup", schema)
 	case version > journalSchema:
 		return refusal("has schema version %d, and this plantstore knows none above %d: upgrade plantstore",
 			version, journalSchema)
 	}
 	e.id = string(meta.Get([]byte(idKey)))
 	if id, err := hex.DecodeString(e.id); err != nil || len(id) != idLen {
-		return broken("is damaged (its id is %q): restore a backup", e.id)
+		return corrupt("is corrupt (its id is %q): restore a backup", e.id)
 	}
 	e.state = journal.State{Clean: true} // of a database that never had a journal
 	if value := meta.Get([]byte(stateKey)); value != nil {
 		if err := e.state.UnmarshalBinary(value); err != nil {
-			return broken("is damaged (%v): restore a backup", err)
+			return corrupt("is corrupt (%v): restore a backup", err)
 		}
 	}
 	if e.state.Clean == (version == journalSchema) {
-		return broken("is damaged (its schema version is %d, which its journal contradicts): restore a backup", version)
+		return corrupt("is corrupt (its schema version is %d, which its journal contradicts): restore a backup", version)
 	}
 	return nil
 }

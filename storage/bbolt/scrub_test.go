@@ -16,12 +16,12 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// openDamaged opens a big file of which one record is damaged, and returns the lines
+// openCorrupt opens a big file of which one record is corrupt, and returns the lines
 // of its log, too.
-func openDamaged(t *testing.T) (*testStore, lines) {
+func openCorrupt(t *testing.T) (*testStore, lines) {
 	t.Helper()
 	path := newBigFile(t)
-	damageRecord(t, path)
+	corruptRecord(t, path)
 	log := make(lines, 10)
 	s, err := openStore(storage.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, path)
 	if err != nil {
@@ -31,13 +31,13 @@ func openDamaged(t *testing.T) (*testStore, lines) {
 	return s, log
 }
 
-// The scrub finds what is damaged, and the rest, without being asked.
+// The scrub finds a corrupt record, and counts the others.
 func TestScrub(t *testing.T) {
 	t.Parallel()
-	s, log := openDamaged(t)
-	damage, done := <-log, <-log
-	if !strings.Contains(damage, "level=ERROR") || !strings.Contains(damage, "wrong checksum") {
-		t.Errorf("the scrub says first: %s", damage)
+	s, log := openCorrupt(t)
+	finding, done := <-log, <-log
+	if !strings.Contains(finding, "level=ERROR") || !strings.Contains(finding, "wrong checksum") {
+		t.Errorf("the scrub logs first: %s", finding)
 	}
 	if !strings.Contains(done, "plants=2999") || !strings.Contains(done, "damaged=1") {
 		t.Errorf("the scrub says in the end: %s", done)

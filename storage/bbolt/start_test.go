@@ -45,9 +45,9 @@ func newBigFile(t *testing.T) string {
 	return path
 }
 
-// damageRecord changes the name of one plant of newBigFile, in all copies of its
+// corruptRecord changes the name of one plant of newBigFile, in all copies of its
 // record: pages that are free may hold older ones.
-func damageRecord(t *testing.T, path string) {
+func corruptRecord(t *testing.T, path string) {
 	t.Helper()
 	contents := bytes.ReplaceAll(snapshot(t, path), []byte(`"fern 1234"`), []byte(`"worn 1234"`))
 	if err := os.WriteFile(path, contents, filePerm); err != nil {
@@ -55,8 +55,8 @@ func damageRecord(t *testing.T, path string) {
 	}
 }
 
-// damageMeta spoils the newest meta page of a file, or the one before it.
-func damageMeta(t *testing.T, path string, newest bool) {
+// corruptMeta spoils the newest meta page of a file, or the one before it.
+func corruptMeta(t *testing.T, path string, newest bool) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -81,12 +81,12 @@ func damageMeta(t *testing.T, path string, newest bool) {
 func TestLostCommitIsTold(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
-	damageMeta(t, path, true)
+	corruptMeta(t, path, true)
 	_, err := openStore(storage.Options{}, path)
 	if err == nil || !strings.Contains(err.Error(), "has lost its last 1 commit:") || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("Open: %v", err)
 	}
-	if report := check(t, path); len(report.Damage) != 1 || !strings.Contains(report.Damage[0], "it lacks its last 1 commit:") {
+	if report := check(t, path); len(report.Corruption) != 1 || !strings.Contains(report.Corruption[0], "it lacks its last 1 commit:") {
 		t.Errorf("Check: %+v", report)
 	}
 	if err := os.Remove(path + watermarkSuffix); err != nil {
@@ -95,10 +95,10 @@ func TestLostCommitIsTold(t *testing.T) {
 	mustOpen(t, path) // as the error says
 }
 
-func TestOlderMetaPageDamaged(t *testing.T) {
+func TestOlderMetaPageCorrupt(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
-	damageMeta(t, path, false)
+	corruptMeta(t, path, false)
 	s := mustOpen(t, path)
 	if err := s.Create(t.Context(), 100, models.Plant{Name: "a"}); err != nil {
 		t.Error(err)
@@ -135,7 +135,7 @@ func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 			if err := os.WriteFile(path+watermarkSuffix, test.change(mark), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if report := check(t, path); !report.Whole() || len(report.Notes) != test.told {
+			if report := check(t, path); !report.Intact() || len(report.Notes) != test.told {
 				t.Errorf("Check: %+v, want %d notes", report, test.told)
 			}
 			var log bytes.Buffer

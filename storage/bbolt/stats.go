@@ -21,18 +21,18 @@ type meter struct {
 }
 
 // scrubbed counts the records of a page.
-func (m *meter) scrubbed(intact, damaged uint64) {
+func (m *meter) scrubbed(intact, corrupt uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.scrub.Records += intact + damaged
-	m.scrub.Damaged += damaged
+	m.scrub.Records += intact + corrupt
+	m.scrub.Corrupt += corrupt
 }
 
-// scrubPassed counts a pass that has found so many damaged records.
-func (m *meter) scrubPassed(damaged uint64) {
+// scrubPassed counts a pass that has found so many corrupt records.
+func (m *meter) scrubPassed(corrupt uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.scrub.LastDamaged, m.scrub.LastPass = damaged, time.Now()
+	m.scrub.LastCorrupt, m.scrub.LastPass = corrupt, time.Now()
 }
 
 // checkpointed counts a checkpoint.

@@ -42,7 +42,7 @@ func TestCheckCompares(t *testing.T) {
 			t.Fatal(err)
 		}
 		report, err := s.Check(t.Context(), nil)
-		if err != nil || report.Whole() != (want == "") || !strings.Contains(strings.Join(report.Damage, ""), want) {
+		if err != nil || report.Intact() != (want == "") || !strings.Contains(strings.Join(report.Corruption, ""), want) {
 			t.Errorf("with the number %d: %+v, %v, want %q", number, report, err, want)
 		}
 		if err := s.Close(); err != nil {
@@ -70,14 +70,14 @@ func setNumber(t *testing.T, path string, n uint64) {
 // What the scrub has found is told.
 func TestScrubStats(t *testing.T) {
 	t.Parallel()
-	s, log := openDamaged(t)
+	s, log := openCorrupt(t)
 	if scrub := s.Stats().File.Scrub; !scrub.LastPass.IsZero() || scrub.Records != 0 {
 		t.Errorf("before the first pass: %+v", scrub)
 	}
-	<-log // the damage
+	<-log // the finding
 	<-log // the end
 	scrub := s.Stats().File.Scrub
-	if scrub.Records != 3000 || scrub.Damaged != 1 || scrub.LastDamaged != 1 || scrub.LastPass.IsZero() {
+	if scrub.Records != 3000 || scrub.Corrupt != 1 || scrub.LastCorrupt != 1 || scrub.LastPass.IsZero() {
 		t.Errorf("after it: %+v", scrub)
 	}
 }

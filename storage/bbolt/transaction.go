@@ -63,7 +63,7 @@ func (e *Engine) view(read func(plants *bolt.Bucket) error) error {
 	if p, panicked := errors.AsType[*panicError](err); panicked {
 		e.logger.Error("a page of the database cannot be read: run plantstore check, restore a backup",
 			"database", e.file.Name(), "cause", fmt.Sprint(p.value))
-		return fmt.Errorf("%w: a page of %s is damaged, or cannot be read", storage.ErrCorrupt, e.file.Name())
+		return fmt.Errorf("%w: a page of %s is corrupt, or cannot be read", storage.ErrCorrupt, e.file.Name())
 	}
 	return err
 }

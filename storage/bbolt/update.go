@@ -81,7 +81,7 @@ func growStep(size int64) int { return int(min(max(size, 64<<10), 16<<20)) }
 
 // classify returns the outcome of the failed commit of transaction txid, by what it
 // has left in the file. If there was no space and it surely did not happen, the next
-// commit starts from the same state. Otherwise going on could damage what is there:
+// commit starts from the same state. Otherwise continuing could corrupt the database:
 // the store stops.
 func (e *Engine) classify(txid uint64, cause error) error {
 	switch {

@@ -119,7 +119,7 @@ func (e *Engine) unknownUser(err error) bool {
 
 // Check implements [storage.Engine]. It verifies the checksum of every record.
 func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
-	report := storage.Report{Damage: []string{}}
+	report := storage.Report{Corruption: []string{}}
 	for start := e.keys.first(); start != ""; {
 		response, err := e.readPage(ctx, start)
 		if err != nil {

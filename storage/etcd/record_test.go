@@ -69,7 +69,7 @@ func TestRecordLayout(t *testing.T) {
 }
 
 // Each bit that flips, and each byte that is missing, is found out.
-func TestDamage(t *testing.T) {
+func TestCorruptRecord(t *testing.T) {
 	t.Parallel()
 	k, tag := keys{"/plants/"}, "climber"
 	key := k.of(7)

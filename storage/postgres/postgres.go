@@ -92,7 +92,7 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 // Check implements [storage.Engine]. It reads every row; the integrity of the pages is up
 // to the server.
 func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
-	report := storage.Report{Damage: []string{}}
+	report := storage.Report{Corruption: []string{}}
 	for record, err := range e.List(ctx, math.MinInt64) {
 		if err == nil {
 			err = report.Count(record, each)

@@ -98,11 +98,11 @@ func decodeHeader(b []byte) (h header, err error) {
 	case string(h.Magic[:]) != magic:
 		return header{}, fmt.Errorf("%w: it does not begin as a journal does", ErrCorrupt)
 	case binary.LittleEndian.Uint32(b[fileSumAt:]) != checksum(Salt{}, b[:fileSumAt]):
-		return header{}, fmt.Errorf("%w: its header is damaged", ErrCorrupt)
+		return header{}, fmt.Errorf("%w: wrong header", ErrCorrupt)
 	case h.Version > version:
 		return header{}, fmt.Errorf("the journal has version %d, and this plantstore supports versions up to %d: upgrade plantstore", h.Version, version)
 	case h.Half%Block != 0 || h.Half == 0 || h.Half > MaxSize/2:
-		return header{}, fmt.Errorf("%w: its header is damaged", ErrCorrupt)
+		return header{}, fmt.Errorf("%w: wrong header", ErrCorrupt)
 	}
 	return h, nil
 }

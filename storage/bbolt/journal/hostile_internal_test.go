@@ -97,13 +97,13 @@ func TestReplayIsLinear(t *testing.T) {
 	if err := j.Append([]Record{{1, value}}); err != nil {
 		t.Fatal(err)
 	}
-	for name, damage := range map[string]func(b []byte){
+	for name, corrupt := range map[string]func(b []byte){
 		"intact": func([]byte) {},
 		"header": func(b []byte) { b[Block]++ },
 		"value":  func(b []byte) { b[2*Block-1]++ },
 	} {
 		c := &countingDisk{disk: d.restarted()}
-		damage(c.cache)
+		corrupt(c.cache)
 		j, err := open(c, state)
 		if err != nil {
 			t.Fatal(err)

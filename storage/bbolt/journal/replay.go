@@ -103,7 +103,7 @@ func (j *Journal) scan(state State) (batches []found, err error) {
 	slices.SortFunc(batches, func(a, b found) int { return cmp.Compare(a.sequence, b.sequence) })
 	for i, b := range batches {
 		if want := state.Applied + 1 + uint64(i); b.sequence != want {
-			return nil, fmt.Errorf("%w: batch %d is missing or damaged, and batch %d is there", ErrCorrupt, want, b.sequence)
+			return nil, fmt.Errorf("%w: batch %d is missing or corrupt, and batch %d is there", ErrCorrupt, want, b.sequence)
 		}
 	}
 	if len(batches) > 0 {

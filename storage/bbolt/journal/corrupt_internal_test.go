@@ -116,12 +116,12 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestEverySectorDamaged damages each sector of the file in turn.
-func TestEverySectorDamaged(t *testing.T) {
+// TestEverySectorCorrupt corrupts each sector of the file in turn.
+func TestEverySectorCorrupt(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 24)
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // repeatable
-	damages := map[string]func(b []byte, at int){
+	corruptions := map[string]func(b []byte, at int){
 		"flipped":  func(b []byte, _ int) { b[random.IntN(len(b))] ^= 1 << random.IntN(8) },
 		"first":    func(b []byte, _ int) { b[random.IntN(batchHeadLen)] ^= 1 << random.IntN(8) },
 		"zero":     func(b []byte, _ int) { clear(b) },
@@ -134,10 +134,10 @@ func TestEverySectorDamaged(t *testing.T) {
 		"block before": func(b []byte, at int) { copy(b, h.content[at-Block:at-Block+sector]) },
 	}
 	last := h.batches[len(h.batches)-1]
-	for name, damage := range damages {
+	for name, corrupt := range corruptions {
 		for at := Block; at < len(h.content); at += sector {
 			content := slices.Clone(h.content)
-			damage(content[at:at+sector], at)
+			corrupt(content[at:at+sector], at)
 			n := len(h.batches)
 			if at >= last.at && at < last.at+last.size {
 				n--
@@ -147,9 +147,9 @@ func TestEverySectorDamaged(t *testing.T) {
 	}
 }
 
-// TestEveryBatchDamaged damages the header and the last byte of each batch: all but the
+// TestEveryBatchCorrupt corrupts the header and the last byte of each batch: all but the
 // last one have to be noticed.
-func TestEveryBatchDamaged(t *testing.T) {
+func TestEveryBatchCorrupt(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 24)
 	for i, b := range h.batches {
@@ -201,7 +201,7 @@ func TestBatchesSwapped(t *testing.T) {
 	}
 }
 
-// TestPartOfCheckpoint damages the last batch, of which the database has a part
+// TestPartOfCheckpoint corrupts the last batch, of which the database has a part
 // already: it was durable, so that this cannot be a torn write.
 func TestPartOfCheckpoint(t *testing.T) {
 	t.Parallel()
@@ -222,7 +222,7 @@ func TestPartOfCheckpoint(t *testing.T) {
 	}
 }
 
-func TestHeaderDamaged(t *testing.T) {
+func TestHeaderCorrupt(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 10)
 	for at := range fileHeadLen {

@@ -12,18 +12,18 @@ import (
 	"plantstore/storage"
 )
 
-// Whoever reads a page that is damaged learns that, in other words than those in which
-// bbolt panics, which the log has.
-func TestReadDamagedPage(t *testing.T) {
+// A read of a corrupt page returns ErrCorrupt. The message with which bbolt panics is in
+// the log.
+func TestReadCorruptPage(t *testing.T) {
 	t.Parallel()
 	original := newBigFile(t)
-	for name, damage := range map[string]func(m *pageMap){
+	for name, change := range map[string]func(m *pageMap){
 		"page id":        func(m *pageMap) { binary.NativeEndian.PutUint64(m.page(m.leaf), 12345) },
 		"record outside": func(m *pageMap) { binary.NativeEndian.PutUint32(m.page(m.leaf)[pageHeader+leafValue:], 1<<31-1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := damagedFile(t, original, damage)
+			path := corruptFile(t, original, change)
 			s, err := openStore(storage.Options{ReadOnly: true}, path)
 			if err != nil {
 				t.Fatal(err)
@@ -31,7 +31,7 @@ func TestReadDamagedPage(t *testing.T) {
 			defer func() { _ = s.Close() }()
 			var said strings.Builder
 			s.logger = slog.New(slog.NewTextHandler(&said, nil))
-			want := "the stored record is damaged: a page of " + path + " is damaged, or cannot be read"
+			want := "the stored record is corrupt: a page of " + path + " is corrupt, or cannot be read"
 			for _, err := range s.List(t.Context(), 0) {
 				if err != nil && (!errors.Is(err, storage.ErrCorrupt) || err.Error() != want) {
 					t.Errorf("List: %v, want: %s", err, want)
@@ -51,7 +51,7 @@ func TestReadDamagedPage(t *testing.T) {
 // again at the same key.
 func TestListRefusesWrongOrder(t *testing.T) {
 	t.Parallel()
-	s, err := openStore(storage.Options{ReadOnly: true}, damagedFile(t, newBigFile(t), repeatRecord))
+	s, err := openStore(storage.Options{ReadOnly: true}, corruptFile(t, newBigFile(t), repeatRecord))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func TestCorruptInlineBucket(t *testing.T) {
 		if err == nil {
 			_ = s.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), "damaged") || len(err.Error()) > 1000 {
-			t.Errorf("byte %d: %.1000v, want that the database is damaged", at, err)
+		if err == nil || !strings.Contains(err.Error(), "corrupt") || len(err.Error()) > 1000 {
+			t.Errorf("byte %d: %.1000v, want that the database is corrupt", at, err)
 		}
 	}
 }

@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// A line whose id a damaged record has is none that could be mended.
-func TestImportMeetsDamage(t *testing.T) {
+// A line whose id belongs to a corrupt record is not one that could be fixed.
+func TestImportMeetsCorruption(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t, record(1, "first", "-"), record(2, "second", "-"))
-	whole := readFile(t, "data/plants.db")
-	writeFile(t, "data/plants.db", string(bytes.ReplaceAll([]byte(whole), []byte(`"first"`), []byte(`"fjrst"`))))
-	const damaged, other = `{"id":1,"name":"first"}` + "\n", `{"id":2,"name":"other"}` + "\n"
+	intact := readFile(t, "data/plants.db")
+	writeFile(t, "data/plants.db", string(bytes.ReplaceAll([]byte(intact), []byte(`"first"`), []byte(`"fjrst"`))))
+	const corrupt, other = `{"id":1,"name":"first"}` + "\n", `{"id":2,"name":"other"}` + "\n"
 	const advice = "the store is corrupt: stop the server and run plantstore check\n"
 	const line = "-:1: id: 1 is taken by a corrupt record\n"
 	onBoth(t, func(t *testing.T) {
 		for lines, want := range map[string]string{
-			damaged: line + "plantstore: 1 bad line was left out: " + advice,
-			damaged + "{}\n" + other: line + "-:2: id: is required; name: is required\n-:3: id: 2 is taken by a different plant\n" +
+			corrupt: line + "plantstore: 1 bad line was left out: " + advice,
+			corrupt + "{}\n" + other: line + "-:2: id: is required; name: is required\n-:3: id: 2 is taken by a different plant\n" +
 				"plantstore: 3 bad lines were left out: fix and import them again; " +
 				"where an id is taken give another, or skip it with --on-conflict skip; " + advice,
 		} {
@@ -27,39 +27,39 @@ func TestImportMeetsDamage(t *testing.T) {
 			}
 		}
 	})
-	writeFile(t, "seed.jsonl", damaged)
+	writeFile(t, "seed.jsonl", corrupt)
 	r := run(t, nil, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off", "--seed", "seed.jsonl")
 	if want := "plantstore: --seed: seed.jsonl has 1 bad line: " + advice; r.code != 3 || !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("serve --seed: %+v, want code 3 and at last\n%s", r, want)
 	}
 }
 
-// What reads the plants up to the damage says how to go on, with an exit code of
-// its own, and an export that leaves the damage out has all the rest.
+// Commands that read a corrupt plant fail with a remedy and an exit code of their own,
+// and an export that skips it has all the others.
 func TestSkipDamaged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)
-	whole := readFile(t, "data/plants.db")
-	writeFile(t, "data/plants.db", string(bytes.ReplaceAll([]byte(whole), []byte(`"first"`), []byte(`"fjrst"`))))
-	const damage = "the stored record is damaged: id -9223372036854775808: wrong checksum"
+	intact := readFile(t, "data/plants.db")
+	writeFile(t, "data/plants.db", string(bytes.ReplaceAll([]byte(intact), []byte(`"first"`), []byte(`"fjrst"`))))
+	const finding = "the stored record is corrupt: id -9223372036854775808: wrong checksum"
 	lines := strings.SplitAfter(someLines, "\n")
 	rest := strings.Join(lines[1:], "")
 	onBoth(t, func(t *testing.T) {
 		for _, args := range []string{"list", "get -9223372036854775808", "export"} {
-			checkFailure(t, run(t, nil, append([]string{"plants"}, strings.Fields(args)...)...), 3, damage+": "+mend)
+			checkFailure(t, run(t, nil, append([]string{"plants"}, strings.Fields(args)...)...), 3, finding+": "+remedy)
 		}
-		checkFailure(t, run(t, nil, "plants", "export", "out.jsonl"), 3, "export to out.jsonl: "+damage+": "+mend)
+		checkFailure(t, run(t, nil, "plants", "export", "out.jsonl"), 3, "export to out.jsonl: "+finding+": "+remedy)
 		if got := output(t, nil, "plants", "get", "0"); got != lines[2] {
 			t.Errorf("get prints %q", got)
 		}
 	})
-	const found = damage + "\n3 plants are intact, 1 finding\nplantstore: corrupt plants were left out, "
-	const mendBy = " is intact: import it into a new database, or restore a backup\n"
-	want := result{3, "3 plants are in out.jsonl\n", found + "out.jsonl" + mendBy}
+	const found = finding + "\n3 plants are intact, 1 finding\nplantstore: corrupt plants were left out, "
+	const advice = " is intact: import it into a new database, or restore a backup\n"
+	want := result{3, "3 plants are in out.jsonl\n", found + "out.jsonl" + advice}
 	if got := run(t, nil, "plants", "export", "--skip-damaged", "out.jsonl"); got != want {
 		t.Errorf("export --skip-damaged: %+v, want %+v", got, want)
 	}
-	want = result{3, rest, found + "what was written" + mendBy}
+	want = result{3, rest, found + "what was written" + advice}
 	if got := run(t, nil, "plants", "export", "--skip-damaged"); got != want || readFile(t, "out.jsonl") != rest {
 		t.Errorf("export --skip-damaged to stdout: %+v, want %+v", got, want)
 	}

@@ -16,14 +16,14 @@ import (
 // remedy is the advice for a corrupt database.
 const remedy = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
 
-// damaged returns err. If it is about corruption, damaged prints the findings and returns
+// corruptStore returns err. If that is a *bbolt.CorruptError, it prints the findings and returns
 // an error with this message and exit code 3 instead.
-func damaged(p *Process, err error, format string, args ...any) error {
-	var damage *bbolt.DamageError
-	if !errors.As(err, &damage) {
+func corruptStore(p *Process, err error, format string, args ...any) error {
+	var corrupt *bbolt.CorruptError
+	if !errors.As(err, &corrupt) {
 		return err
 	}
-	if err := writeFindings(p.Stderr, damage.Report); err != nil {
+	if err := writeFindings(p.Stderr, corrupt.Report); err != nil {
 		return err
 	}
 	return findings(format, args...)
@@ -36,8 +36,8 @@ func writeFindings(w io.Writer, report storage.Report) error {
 			return err
 		}
 	}
-	for _, damage := range report.Damage {
-		if _, err := fmt.Fprintln(w, printable.Line(damage)); err != nil {
+	for _, finding := range report.Corruption {
+		if _, err := fmt.Fprintln(w, printable.Line(finding)); err != nil {
 			return err
 		}
 	}
