@@ -32,15 +32,15 @@ func (s *Store) commitRequests(batch []*request) {
 	for i, r := range batch {
 		records[i] = r.Record
 	}
-	// Once it has its outcome the request belongs to its caller again.
+	// After the outcome is sent, the request belongs to its caller again.
 	for i, outcome := range s.commitRecords(records) {
 		batch[i].done <- outcome
 	}
 }
 
 // commitRecords commits records, in any order of their ids, and returns the outcome
-// of each. Of those with the same id the first is tried; it decides what the others
-// get.
+// of each. Of records with the same id only the first is tried; its outcome decides the
+// others.
 func (s *Store) commitRecords(records []Record) []error {
 	order := make([]int, len(records))
 	for i := range order {
@@ -83,8 +83,7 @@ func (s *Store) commitItems(items []Item) error {
 	return fatal.Outcome
 }
 
-// callEngine turns a panic into a fatal error: neither what the engine has done nor
-// what it would do next is known.
+// callEngine turns a panic into a fatal error: the state of the engine is unknown then.
 func (s *Store) callEngine(items []Item) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

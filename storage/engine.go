@@ -8,15 +8,15 @@ import (
 	"plantstore/models"
 )
 
-// An Engine keeps plants, and does for a [Store] what only the engine can do. Its
-// methods may be called from any number of goroutines at once.
+// An Engine keeps the plants of a [Store]. Its methods may be called from any number of
+// goroutines at once.
 type Engine interface {
 	// Commit stores the plants of a batch, which is sorted by id and has each id
 	// once. If it returns nil, the items in which it has set neither Existing nor
 	// Err are durable. If it returns an error, none of them is stored, or, if
 	// the error matches [ErrUnknown], perhaps some; a [FatalError] also
 	// stops the store, as does a panic. It is called by at most Writers goroutines at
-	// a time, see [Limits], and must not keep batch or what its plants point to.
+	// a time, see [Limits], and must not keep batch or the tags of its plants.
 	//
 	// An empty batch is a trial after a failed commit: it stores nothing. It must write
 	// and sync as a commit of plants does, so that its success predicts one.
@@ -31,8 +31,8 @@ type Engine interface {
 	// Check is Check of [Store].
 	Check(ctx context.Context, each func(Record) error) (Report, error)
 
-	// Close releases the engine. The store calls it once, when nothing is being
-	// committed and Run has returned. Get and List may run during and after Close,
+	// Close releases the engine. The store calls it once, when all commits have ended
+	// and Run has returned. Get and List may run during and after Close,
 	// and return [ErrUnavailable] then.
 	Close() error
 }
@@ -41,22 +41,22 @@ type Engine interface {
 type Item struct {
 	Record
 
-	// Existing is set by the engine if the id is taken: the plant that is
-	// stored under it. This one is then not stored.
+	// Existing is set by the engine if the id is taken, to the plant that has it.
+	// The plant of the item is not stored then.
 	Existing *models.Plant
 	// Err is set by the engine if this plant was not stored for a reason
-	// that does not concern the others of the batch. Creates of the same id
-	// that came in later get it, too: they are not tried.
+	// that does not concern the others of the batch. Later creates of the same id
+	// in the batch get it, too: they are not tried.
 	Err error
 }
 
-// outcome returns the outcome of a create of plant after the commit of its id
-// returned err: the create that was tried, if first, or one that came later.
+// outcome returns the outcome of a create of plant after the commit of its id returned
+// err. First is false for a later create of the same id, which was not tried.
 func (i *Item) outcome(plant models.Plant, first bool, err error) error {
 	switch {
 	case i.Err != nil:
 		return i.Err
-	case i.Existing != nil: // Of an earlier commit, whatever became of this one.
+	case i.Existing != nil: // Of an earlier commit, whatever the outcome of this one is.
 		return &ExistsError{Identical: i.Existing.Equal(plant)}
 	case err != nil:
 		return err
@@ -66,8 +66,8 @@ func (i *Item) outcome(plant models.Plant, first bool, err error) error {
 	return nil
 }
 
-// Features are what an engine has or can do beyond [Engine]. The zero value is an
-// engine with no features and the usual limits.
+// Features are the limits and optional abilities of an engine. The zero value is an
+// engine with none of these abilities and the usual limits.
 type Features struct {
 	// Limits bound queue and batches.
 	Limits Limits
@@ -86,6 +86,6 @@ type Features struct {
 	// Run is the engine's background work. The store starts it, and ends ctx when
 	// the queue is drained; Run returns soon after that. To stop the store after a
 	// fault, it calls stop, at any time and from any goroutine; the first cause
-	// stays.
+	// counts.
 	Run func(ctx context.Context, stop func(cause error))
 }

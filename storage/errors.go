@@ -34,7 +34,7 @@ var (
 	// engine returns it.
 	ErrUnrecorded = errors.New("the plant was stored, but the audit log may lack it")
 	// ErrAuditLog: the audit log cannot be written. It is joined with an error
-	// that tells the outcome for the plant. No engine returns it.
+	// with the outcome for the plant. No engine returns it.
 	ErrAuditLog = errors.New("the audit log cannot be written")
 	// ErrLocked: the store cannot be opened because another process has it open,
 	// which may offer it to others.
@@ -55,13 +55,13 @@ func (e *ExistsError) Error() string {
 	return "the id is taken by a different plant"
 }
 
-// A FatalError of Commit of an [Engine] means that the engine must not be used for
-// writing any more: the store stops.
+// A FatalError of Commit of an [Engine] means that the engine must no longer be used for
+// writing: the store stops.
 type FatalError struct {
 	// Cause is the reason that Ready of [Store] gives from then on.
 	Cause error
-	// Outcome is what the creates of the batch get. If it is nil, they get
-	// [ErrUnavailable] with the cause, as those do which are queued or come later.
+	// Outcome is the error for the creates of the batch. If it is nil, they get
+	// [ErrUnavailable] with the cause, as queued and later creates do.
 	Outcome error
 }
 

@@ -37,14 +37,14 @@ func (s *Store) observe(items []Item, err error) {
 	case stored:
 		s.health.failure, s.health.pause = nil, 0
 	case trial:
-		// A disk may have space for a trial and for nothing else: if the next
+		// A disk may have space for a trial and not for a plant: if the next
 		// create fails, the next trial comes later.
 		s.health.failure = nil
 	}
 }
 
-// storedOrFailed returns whether a commit has stored plants, or why it could not. If it
-// had nothing to store, it is neither.
+// storedOrFailed returns whether a commit has stored plants, or why it could not. A batch
+// of which no plant is new is neither.
 func storedOrFailed(items []Item, err error) (stored bool, failure error) {
 	if err != nil {
 		return false, err
@@ -60,7 +60,7 @@ func storedOrFailed(items []Item, err error) (stored bool, failure error) {
 	return false, failure
 }
 
-// scheduleTrial lets a trial follow, unless one does already. The caller holds s.mu.
+// scheduleTrial schedules a trial, unless one is scheduled. The caller holds s.mu.
 func (s *Store) scheduleTrial() {
 	if s.health.trying {
 		return
@@ -68,8 +68,8 @@ func (s *Store) scheduleTrial() {
 	s.health.trying = true
 	s.health.pause = min(max(2*s.health.pause, firstTrial), lastTrial)
 	time.AfterFunc(s.health.pause, func() {
-		// Of this size it goes alone. Nobody waits for its outcome, and a store
-		// that refuses it is not going to be ready.
+		// A batch of this size goes alone. Its outcome is not needed here, and a
+		// store that refuses it will never be ready again.
 		r := newRequest()
 		r.batch, r.bytes = []Record{}, s.limits.BatchBytes+1
 		_ = s.enqueueBatch(r)

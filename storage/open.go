@@ -16,18 +16,18 @@ var ErrURL = errors.New("storage URL")
 // BadURL returns err, which the storage URL has caused, so that it matches [ErrURL].
 func BadURL(err error) error { return urlError{err} }
 
-// A urlError has the words of another error and matches [ErrURL].
+// A urlError has the text of another error and matches [ErrURL].
 type urlError struct{ error }
 
 func (urlError) Is(target error) bool { return target == ErrURL }
 
-// Options are the settings of a store besides its location. Engines ignore those
-// that they have no use for.
+// Options are the settings of a store besides its location. Engines ignore options that
+// do not apply to them.
 type Options struct {
-	// Logger gets what the engine finds in the background; nil discards it.
+	// Logger gets the messages of the engine's background work; nil discards them.
 	Logger *slog.Logger
-	// ReadOnly opens the store for reading: nothing is made or changed, and
-	// creates are refused.
+	// ReadOnly opens the store for reading: files are neither created nor changed,
+	// and creates are refused.
 	ReadOnly bool
 	// AllowCorrupt opens a store with corrupt files for reading, as far as that is
 	// possible. Check reports the files that could not be opened.
@@ -37,7 +37,7 @@ type Options struct {
 	JournalBytes int64
 }
 
-// Log returns Logger, or one that discards.
+// Log returns Logger, or else a logger that discards all messages.
 func (o Options) Log() *slog.Logger {
 	if o.Logger == nil {
 		return slog.New(slog.DiscardHandler)
@@ -58,15 +58,15 @@ func (e Engines) Open(ctx context.Context, rawURL string, options Options) (*Sto
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Know(loc); err != nil {
+	if err := e.Supports(loc); err != nil {
 		return nil, err
 	}
 	return e[loc.Scheme](ctx, loc, options)
 }
 
-// Know returns an error that matches [ErrURL] if the scheme of the location is
-// unknown.
-func (e Engines) Know(loc Location) error {
+// Supports returns an error that matches [ErrURL] if no engine has the scheme of the
+// location.
+func (e Engines) Supports(loc Location) error {
 	if _, ok := e[loc.Scheme]; ok {
 		return nil
 	}

@@ -17,7 +17,7 @@ const (
 )
 
 // A prober probes a remote engine from time to time, so that Ready of [Store]
-// returns at once: its answer is at most 8 seconds old.
+// returns at once: its result is at most 8 seconds old.
 type prober struct {
 	probe func(ctx context.Context) error
 

@@ -10,18 +10,18 @@ import (
 	"plantstore/models"
 )
 
-// A request is a queued create, or a queued batch of them. Store.mu guards taken and
-// withdrawn; the rest belongs to a writer from when it has dequeued the request until
+// A request is a queued create, or a queued batch of them. Store.mu guards dequeued and
+// withdrawn; the other fields belong to the writer that has dequeued the request until
 // the outcome is in done, and to the caller before and after.
 type request struct {
 	Record
 
-	tag       string   // what the plant's Tag points to: the caller may leave before the writer
-	batch     []Record // if it is one of CreateAll: it takes the place of Record
+	tag       string   // a copy of the plant's tag: the caller may return before the writer
+	batch     []Record // of CreateAll, instead of Record
 	outcomes  []error  // of the batch, if nil comes from done
 	bytes     int      // of the plants
-	taken     bool     // a writer has it: the outcome will come through done
-	withdrawn bool     // the caller has gone; it only keeps its place in the queue
+	dequeued  bool     // a writer has it: the outcome will come through done
+	withdrawn bool     // the caller has returned; the request is dropped when it is dequeued
 	done      chan error
 }
 
@@ -41,7 +41,7 @@ func (s *Store) create(ctx context.Context, id int64, plant models.Plant) error 
 	select {
 	case err := <-r.done:
 		// The writer is done with r. A request that is withdrawn, or left to the
-		// writer, never gets here.
+		// writer, is never reused.
 		*r = request{done: r.done}
 		s.requests.Put(r)
 		return err
@@ -138,7 +138,7 @@ func (s *Store) enqueueBatch(r *request) error {
 func (s *Store) withdraw(r *request, cause error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !r.taken {
+	if !r.dequeued {
 		r.withdrawn = true
 		r.Plant, r.batch = models.Plant{}, nil // free the memory
 		s.bytes -= r.bytes
@@ -179,13 +179,13 @@ func (s *Store) nextBatch(batch []*request) []*request {
 
 const (
 	// gatherRounds is how often in a row gather must find no further creates before it
-	// ends: more rounds gain nothing.
+	// ends: more rounds make no difference.
 	gatherRounds = 4
 	// gatherTime bounds it, should other processes take long or creates never pause.
 	gatherTime = 2 * time.Millisecond
 )
 
-// yield lets other goroutines, and on Linux other threads, run first that are ready.
+// yield lets other runnable goroutines, and on Linux other threads, run first.
 func yield() {
 	runtime.Gosched()
 	yieldThread()
@@ -209,7 +209,7 @@ func (s *Store) gather() {
 }
 
 // dequeue moves the head of the queue to batch, as far as the limits allow, and
-// drops what was withdrawn. The caller holds s.mu.
+// drops withdrawn requests. The caller holds s.mu.
 func (s *Store) dequeue(batch []*request) []*request {
 	n, bytes := 0, 0
 	for _, r := range s.queue {
@@ -221,7 +221,7 @@ func (s *Store) dequeue(batch []*request) []*request {
 		if r.withdrawn {
 			continue
 		}
-		r.taken = true
+		r.dequeued = true
 		bytes += r.bytes
 		batch = append(batch, r)
 	}

@@ -28,7 +28,7 @@ func (s *Store) Ready() error {
 	return nil
 }
 
-// accepting returns nil while creates are accepted, else what they get.
+// accepting returns nil while creates are accepted, else their error.
 func (s *Store) accepting() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Store) accepting() error {
 func (s *Store) hanging() error {
 	for i := range s.busy {
 		if began := s.busy[i].Load(); began != nil && time.Since(*began) > hangsAfter {
-			return fmt.Errorf("%w: %w: one has gone on for %v", ErrUnavailable, ErrCommitHangs, time.Since(*began).Round(time.Second))
+			return fmt.Errorf("%w: %w: one has taken %v", ErrUnavailable, ErrCommitHangs, time.Since(*began).Round(time.Second))
 		}
 	}
 	return nil
@@ -61,8 +61,8 @@ func (s *Store) failing() error {
 func (s *Store) Stopped() <-chan struct{} { return s.stopped }
 
 // stop ends the store after a fault: creates that are queued, and all that come
-// later, get [ErrUnavailable]. Those in a batch get what its commit returns. The first
-// cause stays.
+// later, get [ErrUnavailable]. Creates in a batch get the outcome of its commit. The first
+// cause counts.
 func (s *Store) stop(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,12 +72,12 @@ func (s *Store) stop(cause error) {
 		close(s.stopped)
 	}
 	if s.refusal == nil || s.closing {
-		// In words only: the refusal must not match what the cause does.
+		// As text only: the refusal must not match the errors that the cause matches.
 		s.refusal = fmt.Errorf("%w: it stopped after a fault: %s", ErrUnavailable, cause.Error())
 	}
 	for _, r := range s.queue {
 		if !r.withdrawn {
-			r.taken = true
+			r.dequeued = true
 			r.done <- s.refusal
 		}
 	}

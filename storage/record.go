@@ -23,13 +23,13 @@ func (r Record) Size() int {
 
 // A Report is the result of a check of a store.
 type Report struct {
-	// Plants is the number of records that are intact.
+	// Plants is the number of intact records.
 	Plants int64 `json:"plants"`
 	// Corruption has a line for each finding, at most 10,000 of them.
 	Corruption []string `json:"damage"`
-	// More is the number of findings beyond those.
+	// More is the number of findings that Corruption leaves out.
 	More int64 `json:"more,omitzero"`
-	// Notes name what could not be checked. They are not findings.
+	// Notes name the checks that were not possible. They are not findings.
 	Notes []string `json:"notes,omitzero"`
 }
 

@@ -8,8 +8,8 @@ import (
 // A Recorder records the outcomes of creates, as an audit log does. Its methods may
 // be called from any number of goroutines at once.
 type Recorder interface {
-	// Ready returns nil while outcomes can be recorded. Otherwise nothing is
-	// created, and creates get its error.
+	// Ready returns nil while outcomes can be recorded. Otherwise creates fail with
+	// its error.
 	Ready() error
 
 	// Record records the outcome of a create of id on behalf of the [Actor] in ctx,
@@ -17,7 +17,7 @@ type Recorder interface {
 	// matches [ErrUnrecorded]; a create that stored the plant gets it.
 	Record(ctx context.Context, id int64, outcome error) error
 
-	// RecordAll is Record for each of the records and its outcome.
+	// RecordAll calls Record for each of the records with its outcome.
 	RecordAll(ctx context.Context, records []Record, outcomes []error) error
 
 	// Close ends recording. The store calls it when no create is under way.

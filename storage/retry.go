@@ -23,8 +23,8 @@ func NewCommitToken() (token CommitToken) {
 }
 
 // Resolve sets the outcome of an item whose id is taken by the plant stored, which
-// was committed with the token storedBy: the item is stored if that is the token of
-// this very commit.
+// was committed with the token storedBy: the item is stored if that is the token of this
+// commit.
 func (i *Item) Resolve(token, storedBy CommitToken, stored *models.Plant) {
 	i.Existing, i.Err = nil, nil
 	if storedBy != token {
@@ -38,18 +38,18 @@ func (i *Item) Resolve(token, storedBy CommitToken, stored *models.Plant) {
 // item again if it returns nil.
 //
 // If its error matches [ErrUnknown], some plants may have been stored, or may be
-// later, and another attempt can find out. [ErrUnavailable] means that nothing was
+// later, and another attempt can find out. [ErrUnavailable] means that no plant was
 // stored and another attempt may succeed; any other error, that none will. It returns
 // soon after ctx has ended.
 type InsertFunc func(ctx context.Context, token CommitToken, batch []Item) error
 
 // A Retry repeats attempts of a remote engine, whose outcome can be unknown, until
-// one succeeds, fails for good, or the time is up.
+// one succeeds, fails permanently, or the time is up.
 type Retry struct {
 	// Timeout bounds a commit or a read, with all its attempts.
 	Timeout time.Duration
 	// Attempt bounds the first attempt. Further attempts get more, so that a slow
-	// cluster is not swamped with them, while one that is back is noticed soon.
+	// cluster is not swamped with them, and a cluster that is back is noticed soon.
 	Attempt time.Duration
 }
 
@@ -86,7 +86,7 @@ func (r Retry) Commit(batch []Item, insert InsertFunc) error {
 	}
 }
 
-// lastError returns the error of a commit whose time is up: that of its last
+// lastError returns the error of a commit that has timed out: the error of its last
 // attempt, unless the outcome of an earlier one is unknown.
 func lastError(last, unknown error) error {
 	if unknown == nil || errors.Is(last, ErrUnknown) {

@@ -12,11 +12,10 @@ type Stats struct {
 	QueuedCreates, QueuedBytes, QueueLimit int
 	// Created is the number of plants that were stored.
 	Created uint64
-	// FailedCommits is the number of commits that stored nothing, or whose outcome
-	// is unknown.
+	// FailedCommits is the number of commits that failed, including those with an
+	// unknown outcome.
 	FailedCommits uint64
-	// File is about the file in which the plants are, nil if there is none on
-	// this machine.
+	// File is about the database file, nil if there is none on this machine.
 	File *FileStats
 }
 
@@ -32,7 +31,7 @@ type FileStats struct {
 	// ReadOnly is true if the file system is mounted read-only.
 	ReadOnly bool
 	Scrub    ScrubStats
-	// Journal is nil if there is none.
+	// Journal is nil if the store has no journal.
 	Journal *JournalStats
 }
 
@@ -44,16 +43,15 @@ type JournalStats struct {
 	Plants, Bytes int64
 	Oldest        time.Time
 	// Checkpoints is the number of times that pending plants were moved to the
-	// database file, and CheckpointTime how long that has taken in all, pauses
-	// included.
+	// database file, and CheckpointTime their total duration, including pauses.
 	Checkpoints    uint64
 	CheckpointTime time.Duration
 }
 
 // ScrubStats are the findings of a store that re-reads all its records continuously.
 type ScrubStats struct {
-	// Records is the number of records that were read, and Corrupt of corrupt ones
-	// among them, each counted each time.
+	// Records is the number of records that were read, and Corrupt the number of
+	// corrupt ones among them. A record counts each time that it is read.
 	Records, Corrupt uint64
 	// LastPass is when the last pass through all records ended, zero if there was
 	// none, and LastCorrupt the number of corrupt records that it found.
@@ -91,8 +89,8 @@ func (m *commitMeter) committed(items []Item, start time.Time, err error) {
 	m.created.Add(created)
 }
 
-// Stats returns the statistics of this moment. It is cheap, whatever is stored, and
-// needs no other machine.
+// Stats returns the current statistics. It is cheap for stores of any size, and needs no
+// other machine.
 func (s *Store) Stats() Stats {
 	stats := Stats{
 		QueueLimit:    s.limits.QueuePlants,

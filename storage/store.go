@@ -1,4 +1,4 @@
-// Package storage keeps plants: a [Store] for those who create and read plants, an
+// Package storage keeps plants: a [Store] for callers that create and read plants, an
 // [Engine] for each database. The engines are the packages below this one; every
 // engine passes the suite of package storagetest.
 //
@@ -10,12 +10,12 @@
 //
 //  1. Queue (queue.go). Create appends the plant to a bounded queue and waits. A full
 //     queue refuses the create with ErrOverloaded. A create whose context ends while
-//     it is queued leaves the queue; once a writer has taken it, its outcome is unknown.
-//  2. Group commit (commit.go). A writer goroutine takes all that is queued, up to
+//     it is queued leaves the queue; after a writer has dequeued it, its outcome is unknown.
+//  2. Group commit (commit.go). A writer goroutine dequeues all creates, up to
 //     the bounds of a batch, sorts it by id, leaves out ids that come twice, and has
 //     the engine commit it: one transaction, one sync of the disk. Meanwhile the next
 //     batch queues up, so that many creates share the cost of a commit and none waits
-//     for others to come. An engine may ask for several writers.
+//     for later ones. An engine may have several writers.
 //  3. Outcome. Each create gets its own: nil, an ExistsError, or the error of the
 //     commit. With a [Recorder] it is recorded first.
 //
@@ -26,7 +26,7 @@
 // is closed or has stopped, while a commit hangs, after a commit that failed, while the
 // probe of a remote engine fails, and while the recorder can't record. After a failed
 // commit the store finds out by itself when commits succeed again, by trials (health.go):
-// a store that is not ready may get no creates. A store stops for good (fail-stop) when
+// a store that is not ready may get no creates. A store stops permanently (fail-stop) when
 // the engine returns a [FatalError], panics, or reports a fault from its
 // background work: queued and later creates get ErrUnavailable, and Stopped lets the
 // process end and be restarted.
@@ -46,8 +46,7 @@ import (
 	"plantstore/models"
 )
 
-// A Store keeps plants in an engine, each under an id that is assigned once and for
-// all. Its methods may be called from any number of goroutines at once.
+// A Store keeps plants in an engine, each under an id that is never reused. Its methods may be called from any number of goroutines at once.
 type Store struct {
 	engine   Engine
 	features Features
@@ -75,7 +74,7 @@ type Store struct {
 	queue   []*request
 	bytes   int   // of the plants in queue
 	closing bool  // the writers end when the queue is empty
-	refusal error // what creates get; nil while they are accepted
+	refusal error // the error of creates; nil while they are accepted
 	health  commitHealth
 }
 
@@ -115,8 +114,8 @@ func New(engine Engine, features Features) *Store {
 // full or ctx ended while the create was still queued, [ErrNoSpace],
 // [ErrUnavailable], [ErrCorrupt] if the id is taken by a corrupt record, and
 // [ErrUnknown] if a commit failed in a way, or ctx ended at a time, that leaves the
-// outcome open. With a [Recorder], it may return [ErrUnrecorded], too. Whatever it
-// returns, what plant points to is the caller's again.
+// outcome open. With a [Recorder], it may return [ErrUnrecorded], too. After it has
+// returned, the caller may change the plant's tag.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
 	if s.recorder == nil {
 		return s.create(ctx, id, plant)
@@ -130,9 +129,9 @@ func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error 
 }
 
 // CreateAll creates many plants in few commits and returns for each of the records,
-// in their order, what Create would have returned. It is fastest if they ascend. Of
-// the plants of one commit all that can be stored are, or none. Of those with the
-// same id the first counts. Where Create is overloaded it waits until ctx ends; plants
+// in their order, the error that Create would have returned. It is fastest if their ids
+// ascend. A commit stores all of its plants that can be stored, or none. Of plants with
+// the same id the first counts. Where Create is overloaded it waits until ctx ends; plants
 // that were not stored by then get [ErrOverloaded].
 func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
 	if s.recorder == nil {
@@ -146,7 +145,8 @@ func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
 	return s.recordedAll(ctx, records, s.createAll(ctx, records))
 }
 
-// DryRun returns for each of the records what CreateAll would, and stores nothing.
+// DryRun returns for each of the records the error that CreateAll would, without storing
+// it.
 // It does not notice ids that come twice in records.
 func (s *Store) DryRun(ctx context.Context, records []Record) []error {
 	outcomes := make([]error, len(records))
@@ -170,8 +170,8 @@ func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
 
 // List yields the stored plants with an id of at least from, in ascending order of
 // id: negative ids first (C5.29). It ends after the first error that it yields, which
-// is that of ctx, [ErrCorrupt] or [ErrUnavailable]. It does not block creates, and
-// need not yield those that come while it runs.
+// is that of ctx, [ErrCorrupt] or [ErrUnavailable]. It does not block creates, and may
+// omit plants that are created while it runs.
 func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
 	return s.engine.List(ctx, from)
 }
@@ -191,27 +191,27 @@ func (s *Store) Count(ctx context.Context) (plants int64, err error) {
 	return plants, nil
 }
 
-// Check reads all that is stored and returns its findings. It changes nothing. Each
-// intact record is passed to each, unless that is nil: in ascending order of id
-// unless corruption has changed it, and perhaps twice then. The error is that of
-// checking, or of each, which ends it; it is not about findings.
+// Check reads all records without changing them and returns its findings. Each intact
+// record is passed to each, unless that is nil: in ascending order of id; where there is
+// corruption, perhaps out of order and twice. An error means that the check failed, or is
+// the error of each, which ends it. Findings are not errors.
 func (s *Store) Check(ctx context.Context, each func(Record) error) (Report, error) {
 	return s.engine.Check(ctx, each)
 }
 
-// Snapshot writes a copy of the store as it is at one moment, in the form in which
-// the engine opens it. It has every plant whose create has returned nil before.
-// Creates go on, but the store may grow until w has taken all. For an engine that
-// has tools of its own for copies, it returns [errors.ErrUnsupported].
+// Snapshot writes a consistent copy of the store, in the form in which the engine opens
+// it. It has every plant whose create has returned nil before. Creates continue, but the
+// store may grow until all is written to w. For engines with other tools for copies, it
+// returns [errors.ErrUnsupported].
 func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 	if s.features.Snapshot == nil {
-		return fmt.Errorf("this engine copies no store: %w", errors.ErrUnsupported)
+		return fmt.Errorf("this engine has no snapshots: %w", errors.ErrUnsupported)
 	}
 	return s.features.Snapshot(ctx, w)
 }
 
-// Close commits what is queued, refuses what comes later with [ErrUnavailable], ends
-// the background work, and closes the engine and then the recorder. Closing again
+// Close commits queued creates, refuses later ones with [ErrUnavailable], ends the
+// background work, and closes the engine and then the recorder. Closing again
 // waits for the first Close and returns the same.
 func (s *Store) Close() error {
 	if s.refuse() {

@@ -15,24 +15,22 @@ const defaultScheme = "bbolt"
 // redacted stands for a password (C4.25).
 const redacted = "REDACTED"
 
-// A Location is a storage URL, taken apart.
+// A Location is a parsed storage URL.
 type Location struct {
 	// Scheme names the engine, in lower case.
 	Scheme string
-	// Path is the file that the plants are in: that of bbolt:data/plants.db,
-	// bbolt:///srv/plants.db, or data/plants.db. It is taken literally: nothing
-	// in it is escaped. It is empty if the URL names a host, or an engine that
-	// keeps no file of its own.
+	// Path is the database file of bbolt:data/plants.db, bbolt:///srv/plants.db or
+	// data/plants.db. It is literal, without escape sequences. It is empty if the URL
+	// names a host, or an engine without a file.
 	Path string
-	// URL is the whole, for engines that are reached over a network. It may
+	// URL is the complete URL, for engines that are reached over a network. It may
 	// hold a password; [Location.String] does not.
 	URL string
 }
 
-// ParseURL takes a storage URL apart. A plain path, also one with a drive
-// letter, means the engine of [defaultScheme]; what may be something else, such as the
-// URL or the connection string of a database, must be written with that scheme to
-// be a path. Its errors do not repeat what may be a password.
+// ParseURL parses a storage URL. A plain path, also one with a drive letter, means the
+// engine of [defaultScheme]. A path that looks like a URL or a connection string of a
+// database must be written with that scheme. Errors do not repeat a possible password.
 func ParseURL(rawURL string) (Location, error) {
 	loc := Location{Scheme: defaultScheme, Path: rawURL, URL: rawURL}
 	scheme, rest, found := strings.Cut(rawURL, ":")
@@ -46,7 +44,7 @@ func ParseURL(rawURL string) (Location, error) {
 	}
 	switch {
 	case rest == "":
-		return Location{}, fmt.Errorf("storage URL %q names no place: write %s:PATH", rawURL, loc.Scheme)
+		return Location{}, fmt.Errorf("storage URL %q has no path: write %s:PATH", rawURL, loc.Scheme)
 	case loc.Scheme != defaultScheme && !networkURL(rawURL).valid:
 		return Location{}, fmt.Errorf("the storage URL is neither a path nor one such as postgres://USER:PASSWORD@HOST:PORT/DATABASE; "+
 			"in a user, password or option write special characters as %% and two digits; for a file with such a name write %s:PATH", defaultScheme)
@@ -59,8 +57,8 @@ func ParseURL(rawURL string) (Location, error) {
 	return loc, nil
 }
 
-// isPlainPath reports whether a text can be nothing but the path of a file: a database
-// of its own must not come of a URL that is misspelt.
+// isPlainPath reports whether a text can only be the path of a file: a misspelt URL must
+// not create a database.
 func isPlainPath(text string) bool {
 	if drive, rest, found := strings.Cut(text, ":"); found && len(drive) == 1 && isLetter(drive[0]) && strings.IndexAny(rest, `/\`) == 0 {
 		text = rest
@@ -100,8 +98,8 @@ func pathOf(rest string) string {
 	return path
 }
 
-// String returns the URL as everybody may see it: without a password, and without the
-// options, which may have one. If the URL cannot be read with certainty, all of it is hidden
+// String returns the URL without secrets: without a password, and without the options,
+// which may have one. If the URL cannot be parsed with certainty, all of it is hidden
 // (C4.25).
 func (l Location) String() string {
 	if l.Path != "" {
@@ -110,8 +108,8 @@ func (l Location) String() string {
 	return ShownURL(l.URL)
 }
 
-// HasPassword reports whether the URL has a password in it, be it that of the user or
-// one among the options. One that cannot be read may have one.
+// HasPassword reports whether the URL has a password, of the user or among the options,
+// or may have one because it cannot be parsed.
 func (l Location) HasPassword() bool {
 	if l.Path != "" {
 		return false
@@ -120,7 +118,7 @@ func (l Location) HasPassword() bool {
 	return !u.valid || u.password != "" || HasSecretOption(u.query)
 }
 
-// ShownURL returns a URL of a network as everybody may see it, as [Location.String] does.
+// ShownURL returns a URL of a network without secrets, as [Location.String] does.
 func ShownURL(rawURL string) string {
 	u := networkURL(rawURL)
 	if !u.valid {
@@ -138,7 +136,7 @@ func ShownURL(rawURL string) string {
 }
 
 // HasSecretOption reports whether the query of a URL has an option that may hold a
-// secret, by its name. A query that cannot be read may have one.
+// secret, by its name. A query that cannot be parsed may have one.
 func HasSecretOption(query string) bool {
 	values, err := url.ParseQuery(query)
 	for name := range values {
@@ -151,7 +149,7 @@ func HasSecretOption(query string) bool {
 	return err != nil
 }
 
-// A network is a URL that names hosts, taken apart.
+// A network is a parsed URL with hosts.
 type network struct {
 	valid                      bool
 	scheme, user, password, at string
@@ -159,8 +157,8 @@ type network struct {
 	hasQuery                   bool
 }
 
-// networkURL takes a URL apart by a grammar that leaves no doubt about where a password
-// begins and ends: wherever an @ may stand behind one, there is none elsewhere.
+// networkURL parses a URL by a grammar in which the beginning and the end of a password
+// are unambiguous: where an @ may follow it, no other @ is allowed.
 func networkURL(rawURL string) network {
 	const (
 		host = `(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._~-]*)(?::[0-9]*)?`
@@ -175,7 +173,7 @@ func networkURL(rawURL string) network {
 		return network{}
 	}
 	part := func(name string) string { return match[grammar.SubexpIndex(name)] }
-	if strings.Contains(strings.ToLower(part("user")), "%3a") { // a colon, and behind it perhaps a password
+	if strings.Contains(strings.ToLower(part("user")), "%3a") { // a colon, perhaps followed by a password
 		return network{}
 	}
 	query, hasQuery := strings.CutPrefix(part("query"), "?")

@@ -54,8 +54,8 @@ func TestParseURL(t *testing.T) {
 func TestParseURLRefuses(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{ //nolint:gosec // nobody's
-		"":                                     "names no place: write bbolt:PATH",
-		"bbolt:":                               "names no place: write bbolt:PATH",
+		"":                                     "has no path: write bbolt:PATH",
+		"bbolt:":                               "has no path: write bbolt:PATH",
 		"a\x00b":                               "not clearly a path",
 		"bbolt:\x00SECRET":                     "has a NUL in it",
 		"host=h user=u password=SECRET":        "not clearly a path",

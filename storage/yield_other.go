@@ -2,5 +2,5 @@
 
 package storage
 
-// yieldThread does nothing.
+// yieldThread is a no-op here.
 func yieldThread() {}

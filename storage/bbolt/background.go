@@ -17,8 +17,8 @@ const (
 	scrubPause   = 100 * time.Millisecond // between pages of records
 	scrubRest    = time.Hour              // between two passes through all records
 
-	// warmBytes bounds what is read of a database at the start. Beyond it the cache
-	// of the operating system could lose more than it gains.
+	// warmBytes bounds the bytes of a database that are read at the start. More could
+	// evict more useful pages from the cache of the operating system.
 	warmBytes = 4 << 30
 	warmChunk = 1 << 20
 )
@@ -36,7 +36,7 @@ func (e *Engine) run(ctx context.Context, stop func(cause error)) {
 }
 
 // monitor stops the store when one of its files is removed, replaced or truncated, also
-// while nothing is committed.
+// without a commit.
 func (e *Engine) monitor(ctx context.Context, stop func(cause error)) {
 	for wait.Sleep(ctx, monitorPause) {
 		err := e.verifyFiles()
@@ -89,7 +89,7 @@ func (e *Engine) scrub(ctx context.Context) {
 
 // warm reads the database into the cache of the operating system. bbolt reads mapped
 // memory: a page that is not in the cache is a page fault, which the runtime cannot
-// interrupt, so that the garbage collector, and with it the whole process, may wait for
+// interrupt, so that the garbage collector, and with it the entire process, may wait for
 // a busy disk. A read is a system call, which delays its own goroutine only. It takes
 // at most half of the time of the disk.
 func (e *Engine) warm(ctx context.Context) {

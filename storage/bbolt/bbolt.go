@@ -7,10 +7,10 @@
 //
 //	meta.go, record.go, schema.go           the content of the database
 //	file.go, watermark.go, stat_*, disk_*   its files, and whether they are still the same
-//	transaction.go, update.go               a transaction, and what its failure means
+//	transaction.go, update.go               a transaction, and the outcome of a failed one
 //	journal.go, checkpoint.go, commit.go    a create
 //	read.go, fsck.go, check.go, snapshot.go reading
-//	background.go, stats.go                 what runs while the store is open
+//	background.go, stats.go                 background tasks of an open store
 //	open.go, restore.go, lock_*             opening, closing, and replacing a database
 package bbolt
 
@@ -34,7 +34,7 @@ const batchPlants = 16_384
 // UTF-8 is refused, since it could not be kept byte for byte (C2.14).
 type Engine struct {
 	db       *bolt.DB
-	file     *os.File // of db, to read what a failed commit has left in it
+	file     *os.File // of db, to read the pages that a failed commit has left
 	pageSize int64    // of the file
 	id       string   // of the database
 	logger   *slog.Logger
@@ -61,11 +61,11 @@ type Engine struct {
 	halfFull      chan struct{} // has a token when a half has become full
 
 	updating sync.Mutex            // held from the beginning of a transaction until its outcome is in failed
-	failed   atomic.Pointer[error] // why the database must not be written to any more
+	failed   atomic.Pointer[error] // why the database must no longer be written to
 
 	meter meter
 
-	abandoned atomic.Bool // bbolt holds locks that it will not let go
+	abandoned atomic.Bool // bbolt holds locks that it will never release
 	once      sync.Once   // closes
 	closeErr  error
 }

@@ -66,12 +66,12 @@ func (e *Engine) checkWatermark(report *storage.Report) error {
 	}
 	if lost > 0 {
 		report.Add("it lacks its last %s: the newest meta page is corrupt, "+
-			"or an older copy was put in the place of the file", counted(lost, "commit"))
+			"or the file was replaced by an older copy", counted(lost, "commit"))
 	}
 	return err
 }
 
-// checkStructure adds what bbolt finds. If ctx ends before the check does, it is
+// checkStructure adds the findings of bbolt's check. If ctx ends before the check does, it is
 // left to run until the process ends, and keeps the file open for so long.
 func (e *Engine) checkStructure(ctx context.Context, tx *bolt.Tx, report *storage.Report) error {
 	findings := tx.Check()

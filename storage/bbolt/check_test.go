@@ -101,26 +101,26 @@ func TestCheckFindsCorruptStructure(t *testing.T) {
 	original := newBigFile(t)
 	for name, test := range map[string]struct {
 		corrupt func(m *pageMap)
-		want   string
+		want    string
 	}{
-		"page id":        {func(m *pageMap) { order.PutUint64(m.page(m.leaf), 12345) }, "it says that it is page 12345"},
+		"page id":        {func(m *pageMap) { order.PutUint64(m.page(m.leaf), 12345) }, "its number is 12345"},
 		"page type":      {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageFlags:], 0x12) }, "neither a branch nor a leaf"},
-		"element count":  {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0xFFFF) }, "more elements than room"},
+		"element count":  {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0xFFFF) }, "more elements than fit"},
 		"fewer elements": {func(m *pageMap) { m.page(m.leaf)[pageCount] ^= 1 << 3 }, "its elements do not follow each other"},
 		"no elements":    {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0) }, "it is empty"},
 		"fewer branches": {func(m *pageMap) { m.page(m.plants)[pageCount]-- }, "its elements do not follow each other"},
-		"branch count":   {func(m *pageMap) { order.PutUint16(m.page(m.plants)[pageCount:], 0xFFFF) }, "more elements than room"},
+		"branch count":   {func(m *pageMap) { order.PutUint16(m.page(m.plants)[pageCount:], 0xFFFF) }, "more elements than fit"},
 		"overflow far":   {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageOverflow:], 1<<31) }, "it is in use"},
-		"overflow out":   {func(m *pageMap) { order.PutUint32(m.page(m.end - 1)[pageOverflow:], 1) }, "there is none"},
+		"overflow out":   {func(m *pageMap) { order.PutUint32(m.page(m.end - 1)[pageOverflow:], 1) }, "invalid number"},
 		"loop": {func(m *pageMap) {
 			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], m.plants)
 		}, "in use or listed already"},
 		"child outside the file": {func(m *pageMap) {
 			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], 1<<63)
-		}, "there is none"},
+		}, "invalid number"},
 		"child is a meta page": {func(m *pageMap) {
 			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], 1)
-		}, "there is none"},
+		}, "invalid number"},
 		"branch key outside": {func(m *pageMap) {
 			order.PutUint32(m.page(m.plants)[pageHeader+branchPos:], 1<<30)
 		}, "its elements do not follow each other"},
@@ -161,7 +161,7 @@ func TestCheckPassesIntactRecords(t *testing.T) {
 	original := newBigFile(t)
 	for name, test := range map[string]struct {
 		corrupt func(m *pageMap)
-		lost   int // plants
+		lost    int // plants
 	}{
 		"nothing": {func(*pageMap) {}, 0},
 		"record": {func(m *pageMap) {
@@ -217,7 +217,7 @@ func TestCheckFindsCorruptInlineBucket(t *testing.T) {
 	root := m.page(m.root)
 	for name, test := range map[string]struct {
 		corrupt func(element []byte)
-		want   string
+		want    string
 	}{
 		"no bucket": {func(e []byte) { binary.NativeEndian.PutUint32(e[leafFlags:], 0) }, "it is not a bucket"},
 		"no leaf": {func(e []byte) {

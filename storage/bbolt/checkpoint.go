@@ -66,7 +66,7 @@ func (e *Engine) checkpointDue() bool {
 
 // pace waits between two transactions of a checkpoint, so that its work is spread
 // over the time in which the active half fills up to paceFill. It doesn't wait if
-// nothing is being appended.
+// there are no appends.
 func (e *Engine) pace(ctx context.Context, done, total int, began time.Time) {
 	s := e.journal.Stats()
 	filled := float64(s.Active) / (paceFill * float64(s.HalfSize))
@@ -78,7 +78,7 @@ func (e *Engine) pace(ctx context.Context, done, total int, began time.Time) {
 	wait.Sleep(ctx, min(paceMax, time.Duration(ahead/filled*elapsed)))
 }
 
-// checkpoint makes what is pending in one half durable in the tree. It calls pause,
+// checkpoint makes the pending records of one half durable in the tree. It calls pause,
 // unless that is nil, between its transactions. An error that matches
 // [storage.ErrNoSpace] leaves the rest pending, and later creates try again.
 func (e *Engine) checkpoint(pause func(done, total int, began time.Time)) (err error) {
@@ -131,8 +131,8 @@ func (e *Engine) apply(f *journal.Frozen, pause func(done, total int, began time
 	}
 }
 
-// makeRoom returns when no half is frozen, or why one stays so.
-func (e *Engine) makeRoom() error {
+// unfreeze waits for the checkpoint of a frozen half, or runs it.
+func (e *Engine) unfreeze() error {
 	e.checkpointing.Lock()
 	defer e.checkpointing.Unlock()
 	if !e.journal.Frozen() {
@@ -151,7 +151,7 @@ func (e *Engine) wakeCheckpoints() {
 	}
 }
 
-// checkpointAll moves all that is pending to the tree. Nothing must be committed
+// checkpointAll moves all pending records to the tree. There must be no commits
 // meanwhile.
 func (e *Engine) checkpointAll() error {
 	for e.journal.Stats().Bytes > 0 {
@@ -162,8 +162,8 @@ func (e *Engine) checkpointAll() error {
 	return nil
 }
 
-// setClean notes in the database whether it needs its journal. Nothing must be pending,
-// and the caller must hold checkpointing, unless nothing else runs.
+// setClean stores in the database whether it needs its journal. No records may be
+// pending, and the caller must hold checkpointing, unless it is the only goroutine.
 func (e *Engine) setClean(clean bool) error {
 	if e.state.Clean == clean {
 		return nil
@@ -173,8 +173,8 @@ func (e *Engine) setClean(clean bool) error {
 	return e.update(nil, &state)
 }
 
-// unsetClean notes in the database that it needs its journal, after a snapshot has
-// noted that it does not.
+// unsetClean stores in the database that it needs its journal, after a snapshot has
+// stored that it does not.
 func (e *Engine) unsetClean() error {
 	e.checkpointing.Lock()
 	defer e.checkpointing.Unlock()

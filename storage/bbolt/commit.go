@@ -38,16 +38,15 @@ func (e *Engine) Commit(batch []storage.Item) (err error) {
 		return err
 	}
 	e.plants.Add(int64(len(records)))
-	// Only now is it known whether the files are still those that the next start
-	// opens.
+	// A create is durable only if the next start opens the same files.
 	if err := e.verifyFiles(); err != nil {
 		return e.fatal(err, fmt.Errorf("%w: %w", storage.ErrUnknown, err))
 	}
 	return nil
 }
 
-// encodeNew returns the records of those items whose ids are free, and sets Existing
-// or Err in the others. The records are valid until the next call.
+// encodeNew returns the records of the items with free ids, and sets Existing or Err in
+// the others. The records are valid until the next call.
 func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err error) {
 	// The journal is read before the tree: a checkpoint moves records from one to
 	// the other.
@@ -102,13 +101,13 @@ func (e *Engine) write(records []journal.Record) error {
 		}
 	}
 	if e.noSpace.Load() { // of a checkpoint
-		if err := e.makeRoom(); err != nil {
+		if err := e.unfreeze(); err != nil {
 			return err
 		}
 	}
 	err := e.journal.Append(records)
 	for errors.Is(err, journal.ErrFull) {
-		if err := e.makeRoom(); err != nil {
+		if err := e.unfreeze(); err != nil {
 			return err
 		}
 		err = e.journal.Append(records)

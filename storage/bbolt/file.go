@@ -24,11 +24,11 @@ func WatermarkPath(database string) string { return database + watermarkSuffix }
 // JournalPath returns the path of the journal of a database file.
 func JournalPath(database string) string { return database + journalSuffix }
 
-// A refusalError says what a file is that cannot be opened, and what can be
-// done. The name of the file goes before it.
+// A refusalError is the reason why a file cannot be opened, with a remedy. It follows the
+// name of the file.
 type refusalError struct {
 	text    string
-	corrupt bool // it is, or was, a store of ours
+	corrupt bool // it is, or was, a plant store
 }
 
 func (e refusalError) Error() string { return e.text }
@@ -42,8 +42,8 @@ func corrupt(format string, args ...any) error {
 	return refusalError{text: fmt.Sprintf(format, args...), corrupt: true}
 }
 
-// A CorruptError is returned for a corrupt store by a function that does not put it in
-// place, or does not replace it.
+// A CorruptError is returned by a function that refuses to use or to replace a corrupt
+// store.
 type CorruptError struct {
 	Report storage.Report
 }
@@ -61,7 +61,7 @@ func asCorrupt(err error) error {
 	return err
 }
 
-// exists reports whether there is anything of that name, or may be.
+// exists reports whether the name exists, or may exist.
 func exists(name string) bool {
 	_, err := os.Lstat(name) //nolint:gosec // next to the database
 	return !errors.Is(err, fs.ErrNotExist)
@@ -70,7 +70,7 @@ func exists(name string) bool {
 // An openFunc opens a file as [os.OpenFile] does.
 type openFunc func(name string, flag int, perm fs.FileMode) (*os.File, error)
 
-// openExisting is an openFunc that creates nothing.
+// openExisting is an openFunc that never creates a file.
 func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	info, err := os.Stat(name) //nolint:gosec // the operator names the database
 	switch {
@@ -85,8 +85,8 @@ func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
 }
 
 // inspect returns a refusal unless file is a complete bbolt file: reading beyond the end
-// of a mapped file kills the process. Another process may be writing to it; it extends a
-// file before a meta page says so.
+// of a mapped file kills the process. Another process may be writing to it: that extends
+// the file before a meta page has the new size.
 func inspect(file *os.File) error {
 	newest, found := newestMeta(file)
 	info, err := file.Stat()
@@ -113,7 +113,7 @@ func editFile(file *atomicfile.File, edit func(tx *bolt.Tx) error) error {
 	return errors.Join(db.Update(edit), db.Close())
 }
 
-// errGone is returned for a file that is no longer where it was.
+// errGone is returned for a file whose path no longer leads to it.
 var errGone = errors.New("was removed or replaced while it was open")
 
 // verifyFile returns an error if the file at path is not the one that was opened, or has
@@ -131,8 +131,8 @@ func verifyFile(path string, opened fileStat, least int64) error {
 	return nil
 }
 
-// verifyFiles returns an error if the database or its journal is no longer the file
-// that is open, or has become shorter: what is written to it then is lost.
+// verifyFiles returns an error if the database or its journal was replaced or truncated:
+// later writes to the open file would be lost.
 func (e *Engine) verifyFiles() error {
 	least := e.size.Load() // before the stat: the file may grow at any time
 	if err := verifyFile(e.file.Name(), e.opened, least); err != nil {
@@ -149,8 +149,8 @@ func (e *Engine) verifyFiles() error {
 
 // resyncMeta rewrites and syncs both meta pages as they are, before anything else is
 // written. After a sync that failed, the cache of the operating system shows a meta
-// page that the disk may lack, and reports that no more: going on from it would
-// overwrite pages which the disk still needs.
+// page that the disk may lack, and reports no further error: a commit on top of it would
+// overwrite pages that the disk still needs.
 func resyncMeta(file *os.File, pageSize int64) error {
 	page := make([]byte, pageSize)
 	for offset := int64(0); offset <= pageSize; offset += pageSize {

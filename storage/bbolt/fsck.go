@@ -52,8 +52,8 @@ var errMoved = errors.New("the database changes too quickly to be checked: try a
 
 // An fsck traverses all pages of a snapshot. It reads the file, not bbolt's mapping of
 // it, compares each number with the bounds of the file before using it, and visits no
-// page twice: it ends on any file. What it finds no fault with, bbolt's own check can
-// be used on, which compares the order of the keys.
+// page twice: it ends on any file. A file without findings is safe for bbolt's own check,
+// which compares the order of the keys.
 type fsck struct {
 	ended  func() error // returns an error when it should end
 	file   io.ReaderAt
@@ -81,8 +81,8 @@ func (e *Engine) fsck(ctx context.Context, tx *bolt.Tx, report *storage.Report, 
 }
 
 // verifyRoot returns an error if the list of buckets or an inline bucket is corrupt, such
-// as that of the id. Each commit rewrites these, and bbolt trusts what it reads: a wrong
-// length would become gigabytes.
+// as the bucket meta. Each commit rewrites these without checking them: a wrong length
+// would become gigabytes.
 func (e *Engine) verifyRoot(tx *bolt.Tx) error {
 	var report storage.Report
 	f := e.newFsck(tx, &report)
@@ -157,7 +157,7 @@ func (f *fsck) elements(what string, page []byte) (elements []element, end int) 
 	count := int(order.Uint16(page[pageCount:]))
 	end = pageHeader + count*elementLen
 	if end > len(page) {
-		f.report.Add("%s: it has more elements than room for them", what)
+		f.report.Add("%s: it has more elements than fit", what)
 		return nil, end
 	}
 	gaps := false
@@ -285,7 +285,7 @@ func (f *fsck) page(id uint64) []byte {
 		return nil
 	}
 	if own := binary.NativeEndian.Uint64(header[pageID:]); own != id {
-		f.report.Add("page %d: it says that it is page %d", id, own)
+		f.report.Add("page %d: its number is %d", id, own)
 		return nil
 	}
 	size := uint64(binary.NativeEndian.Uint32(header[pageOverflow:])) + 1
@@ -308,7 +308,7 @@ func (f *fsck) read(b []byte, id uint64) bool {
 	return err == nil
 }
 
-// claim marks n pages from id on as used, and reports whether none was before.
+// claim marks n pages from id on as used, and reports whether all of them were unused.
 func (f *fsck) claim(id, n uint64, verb string) bool {
 	for ; n > 0; id, n = id+1, n-1 {
 		if !f.within(id) {
@@ -328,6 +328,6 @@ func (f *fsck) within(id uint64) bool {
 	if id >= firstPage && id < uint64(len(f.used)) {
 		return true
 	}
-	f.report.Add("page %d: there is none, of %d pages in all", id, len(f.used))
+	f.report.Add("page %d: invalid number, the file has %d pages", id, len(f.used))
 	return false
 }

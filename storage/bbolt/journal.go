@@ -13,10 +13,10 @@ import (
 )
 
 // openJournal opens the journal with which the database was left, if the database
-// needs it, and makes pending what the database lacks.
+// needs it, and makes the records pending that the database lacks.
 func (e *Engine) openJournal() error {
 	path := JournalPath(e.file.Name())
-	openFile, flag := openExisting, os.O_RDONLY // which root may do in a directory of another user
+	openFile, flag := openExisting, os.O_RDONLY // root may read in a directory of another user
 	if e.writable() {
 		openFile, flag = atomicfile.OpenFile, os.O_RDWR
 	}
@@ -75,7 +75,7 @@ func (e *Engine) refuseLeftover(file *os.File) error {
 		return refusal("was closed cleanly, and the journal %s next to it is not its own (%v): move the journal away", file.Name(), err)
 	case pending > 0:
 		return refusal("was closed cleanly, but the journal %s next to it has plants: the database is an older copy, or the journal of another one; "+
-			"put the right one back, or, to go on with what the database has, move the journal away", file.Name())
+			"put the right one back, or, to continue with the plants in the database, move the journal away", file.Name())
 	}
 	return nil
 }
@@ -126,11 +126,11 @@ func (e *Engine) createJournal(size int64) (err error) {
 	return e.update(nil, &state)
 }
 
-// retireJournal makes all that is pending durable in the tree, notes that the journal
-// is not needed any more, and removes it.
+// retireJournal makes all pending records durable in the tree, stores that the journal is
+// no longer needed, and removes it.
 func (e *Engine) retireJournal() error {
 	err := e.checkpointAll()
-	if err == nil { // else what is pending is only in the journal
+	if err == nil { // else the pending records are only in the journal
 		err = e.setClean(true)
 	}
 	if err = errors.Join(err, e.journal.Close()); err != nil {

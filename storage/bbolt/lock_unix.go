@@ -24,8 +24,8 @@ func lock(path string) (unlock func() error, err error) {
 	return file.Close, nil
 }
 
-// lockFile locks a file that was opened as path, if it still is the one that is
-// there: whoever replaced it has locked it before.
+// lockFile locks a file that was opened as path, if path still leads to it: a process
+// that replaces a database has locked it before.
 func lockFile(file *os.File, path string) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) {

@@ -13,8 +13,8 @@ const (
 )
 
 // A meta is the fields of a meta page, in the byte order of the machine. A bbolt file
-// begins with two meta pages. Transaction n writes page n%2 last, and so leaves the one of
-// transaction n-1 as it is.
+// begins with two meta pages. Transaction n writes page n%2 last, and does not change the
+// page of transaction n-1.
 type meta struct {
 	Magic, Version, PageSize, Flags uint32
 
@@ -44,8 +44,8 @@ func readMeta(file io.ReaderAt, offset int64) (m meta, ok bool) {
 // newestMeta returns the newest intact meta page. It reports false if file is not a bbolt
 // file, or both are corrupt.
 func newestMeta(file io.ReaderAt) (newest meta, found bool) {
-	// The second page follows the first, whose size may not be known: bbolt
-	// allows any power of two up to 16 MiB.
+	// The second page follows the first, which may be unreadable and of any size: bbolt
+	// allows powers of two up to 16 MiB.
 	for offset := int64(0); offset <= 16<<20; offset = max(1024, 2*offset) {
 		m, ok := readMeta(file, offset)
 		if ok && (offset == 0 || offset == int64(m.PageSize)) && (!found || m.Txid > newest.Txid) {

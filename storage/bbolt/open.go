@@ -42,8 +42,8 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 // OpenFile opens the store in the file path. Unless it is opened for reading, it creates
 // the file, and the directories above it, if they do not exist. A file that is not a
 // plant store's, or corrupt, or locked by another process for more than a second, is
-// refused and stays as it is, and so is one that is missing next to its watermark; the
-// error says what it is and what can be done.
+// refused and not changed, and so is one that is missing next to its watermark; the error
+// has the reason and a remedy.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 	e, err := openEngine(path, options)
 	if err != nil {
@@ -72,8 +72,8 @@ func openWritable(path string, options storage.Options) (*Engine, error) {
 	if err := ensure(path); err != nil {
 		return nil, explainCreate(path, err)
 	}
-	// bbolt may write to a file when it opens it, even to one that is not
-	// ours. So it is first opened for reading.
+	// bbolt may write to a file when it opens it, even if the file is not a plant
+	// store. So it is opened for reading first.
 	e, err := open(path, true, openExisting)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func ensure(path string) error {
 			return err
 		}
 	}
-	return atomicfile.SyncDir(dir) // whoever created the file may have died before this
+	return atomicfile.SyncDir(dir) // the process that created the file may have died before this
 }
 
 // initialise makes an empty file a store without plants.
@@ -125,8 +125,8 @@ func initialise(file *atomicfile.File) error {
 	})
 }
 
-// open opens an existing file. It refuses what is not a store of ours. It does not open
-// the journal, and changes nothing unless bbolt does.
+// open opens an existing file, and refuses one that is not a plant store. It does not
+// open the journal, and changes nothing unless bbolt does.
 func open(path string, readOnly bool, openFile openFunc) (e *Engine, err error) {
 	e = &Engine{logger: slog.New(slog.DiscardHandler), halfFull: make(chan struct{}, 1)}
 	options := &bolt.Options{
@@ -173,10 +173,10 @@ func open(path string, readOnly bool, openFile openFunc) (e *Engine, err error) 
 	})
 }
 
-// mappedSize returns how many bytes of the file are mapped from the start; 0
-// means as many as it has. To map more, a commit waits for all who read, which a
-// snapshot does for long: so there are 16 GiB, or twice what the file has. They cost
-// address space alone, but not on Windows.
+// mappedSize returns how many bytes of the file are mapped from the start; 0 means the
+// size of the file. To map more, a commit has to wait for all readers, and a snapshot
+// reads for long: so 16 GiB are mapped, or twice the size of the file. They cost address
+// space only, except on Windows.
 func mappedSize(path string, readOnly bool) int {
 	info, err := os.Stat(path) //nolint:gosec // the operator names the database
 	if err != nil || readOnly || runtime.GOOS == "windows" || strconv.IntSize < 64 {
@@ -220,8 +220,8 @@ func (e *Engine) startWatermark() error {
 	case err != nil:
 		return err
 	case lost > 0:
-		return corrupt("has lost its last %s: it is corrupt, or an older copy was put in its place; "+
-			"restore a backup, or, to go on with what is there, remove %s", counted(lost, "commit"), WatermarkPath(path))
+		return corrupt("has lost its last %s: it is corrupt, or was replaced by an older copy; "+
+			"restore a backup, or, to continue with the plants that are left, remove %s", counted(lost, "commit"), WatermarkPath(path))
 	}
 	if e.watermark, err = openWatermark(path, e.id); err != nil {
 		return err
@@ -243,7 +243,7 @@ func (e *Engine) store() *storage.Store {
 	})
 }
 
-// Close implements [storage.Engine]. It moves what is pending to the tree, and removes
+// Close implements [storage.Engine]. It moves pending records to the tree, and removes
 // the journal. Closing again does nothing.
 func (e *Engine) Close() error {
 	e.once.Do(func() { e.closeErr = e.close() })

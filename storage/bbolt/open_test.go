@@ -54,7 +54,7 @@ func TestOpenRefuses(t *testing.T) {
 		"bbolt without a list of free pages": { // bbolt would write one
 			foreign(&bolt.Options{NoFreelistSync: true}), "is a bbolt database, but not of a plant store",
 		},
-		"newer schema":                      {schema("3"), "has schema version 3, and this plantstore knows none above 2: upgrade plantstore"},
+		"newer schema":                      {schema("3"), "has schema version 3, and this plantstore supports versions up to 2: upgrade plantstore"},
 		"bad schema":                        {schema("one"), `schema version is "one"`},
 		"no schema":                         {schema(""), `schema version is ""`},
 		"no plants":                         {edited(func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(plantsBucket)) }), "not of a plant store"},

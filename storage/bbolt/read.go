@@ -58,7 +58,7 @@ func (e *Engine) pending(id int64) (*models.Plant, error) {
 	return existing(keyOf(id), value)
 }
 
-// pendingIDs returns the ids that are pending and at least from, in ascending order.
+// pendingIDs returns the pending ids that are at least from, in ascending order.
 func (e *Engine) pendingIDs(from int64) []int64 {
 	if e.journal == nil {
 		return nil
@@ -106,11 +106,12 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 // A lister reads pages of plants from the journal and the tree.
 type lister struct {
 	engine *Engine
-	next   []byte  // the key from which on plants are still to be read, nil at the end
-	ids    []int64 // that were pending at the beginning and are still to be read
+	next   []byte  // the key of the next plant to read, or one before it; nil at the end
+	ids    []int64 // still to be read, of the plants that were pending at the beginning
 }
 
-// page returns the next plants in ascending order of id, with an error those before it.
+// page returns the next plants in ascending order of id; with an error, the plants before
+// the error.
 func (l *lister) page() (records []storage.Record, err error) {
 	ids, end := l.ids, []byte(nil)
 	if len(ids) > pageRecords {
@@ -136,7 +137,7 @@ func (l *lister) page() (records []storage.Record, err error) {
 	if len(pending) > 0 {
 		records = append(records, pending...)
 		slices.SortFunc(records, func(a, b storage.Record) int { return cmp.Compare(a.ID, b.ID) })
-		// Those in both were moved to the tree meanwhile.
+		// Plants in both were moved to the tree meanwhile.
 		records = slices.CompactFunc(records, func(a, b storage.Record) bool { return a.ID == b.ID })
 	}
 	return records, err

@@ -51,9 +51,8 @@ func (e *Engine) countIntact(ctx context.Context) (plants int64, err error) {
 // it returns a *CorruptError. The copy gets a new id: the watermark of the replaced
 // database does not apply to it. That database stays under the name kept, which is empty
 // if there was none. A database that another process has open is not touched: the error
-// matches [storage.ErrLocked]. One that is created meanwhile isn't either: the error
-// matches [fs.ErrExist]. At whatever moment the process dies, one of the two databases is
-// at path, intact.
+// matches [storage.ErrLocked]. Nor is one that is created meanwhile: the error matches
+// [fs.ErrExist]. Whenever the process dies, one of the two databases is at path, intact.
 func Restore(ctx context.Context, path, backup string) (plants int64, kept string, err error) {
 	source, err := open(backup, true, openExisting) // its lock keeps writers out
 	if err != nil {
@@ -87,7 +86,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 	defer func() { err = errors.Join(err, unlock()) }()
 	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) (err error) {
 		// A server that starts after a crash changes the database under both of its
-		// names. So it gets the second one last, with nothing left to sync.
+		// names. So it gets the second one last, after all syncs.
 		if err := fill(file); err != nil {
 			return err
 		}
@@ -133,7 +132,7 @@ func createRestored(path string, fill func(*atomicfile.File) error) error {
 	}
 	err := atomicfile.Create(path, filePerm, fill)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w: it was created meanwhile, and stays as it is", err)
+		return fmt.Errorf("%w: it was created meanwhile, and is not changed", err)
 	}
 	return err
 }
@@ -248,7 +247,7 @@ func (e *Engine) compactTo(ctx context.Context, file *atomicfile.File) error {
 	if err != nil {
 		return err
 	}
-	db.AllocSize = 0 // the file grows by what is needed
+	db.AllocSize = 0 // the file grows by the pages that are needed
 	err = bolt.Compact(db, e.db, compactBytes)
 	if err == nil {
 		err = db.Update(putID)

@@ -21,13 +21,13 @@ const (
 	idLen        = 16        // bytes
 
 	// schemaVersion is the version of the layout. While a journal is in use the
-	// version is journalSchema, so that a plantstore which does not know journals
+	// version is journalSchema, so that a plantstore without support for journals
 	// refuses the database.
 	schemaVersion = 1
 	journalSchema = 2
 
 	// firstTxid is the number of the transaction that makes a store without
-	// plants. bbolt counts what an empty file has as 0 and 1.
+	// plants. The meta pages of an empty file are transactions 0 and 1.
 	firstTxid = 2
 )
 
@@ -44,7 +44,7 @@ func (e *Engine) verify(tx *bolt.Tx) error {
 	case err != nil || version < 1:
 		return corrupt("is corrupt (its schema version is %q): restore a backup", schema)
 	case version > journalSchema:
-		return refusal("has schema version %d, and this plantstore knows none above %d: upgrade plantstore",
+		return refusal("has schema version %d, and this plantstore supports versions up to %d: upgrade plantstore",
 			version, journalSchema)
 	}
 	e.id = string(meta.Get([]byte(idKey)))

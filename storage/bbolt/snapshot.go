@@ -12,7 +12,7 @@ import (
 
 // snapshot is Snapshot of [storage.Store]. The copy has this database's own
 // id. It is read from the file, not from its mapping: a disk that fails is an
-// error. While it goes on, pages that are no longer used are not used again.
+// error. Until it ends, free pages are not reused.
 func (e *Engine) snapshot(ctx context.Context, w io.Writer) error {
 	unlock, err := e.lockClean()
 	if err != nil {
@@ -28,8 +28,8 @@ func (e *Engine) snapshot(ctx context.Context, w io.Writer) error {
 	return cmp.Or(out.err, err)
 }
 
-// lockClean moves all that is pending to the tree, notes that in the database, and keeps
-// it so until unlock is called, which may be done twice.
+// lockClean moves all pending records to the tree, stores that in the database, and
+// prevents changes until unlock is called, which may be called twice.
 func (e *Engine) lockClean() (unlock func(), err error) {
 	if e.journal == nil {
 		return func() {}, nil
@@ -37,7 +37,7 @@ func (e *Engine) lockClean() (unlock func(), err error) {
 	if !e.writable() {
 		return nil, ErrPending
 	}
-	for range 2 { // halves, while creates go on
+	for range 2 { // halves, while creates continue
 		if err := e.checkpoint(nil); err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (e *Engine) lockClean() (unlock func(), err error) {
 type cancelWriter struct {
 	ctx context.Context
 	w   io.Writer
-	err error // the first, which bbolt keeps the words of, no more
+	err error // the first; bbolt keeps only its text
 }
 
 // Write implements [io.Writer].

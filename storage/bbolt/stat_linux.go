@@ -23,8 +23,8 @@ func statOpen(file *os.File) (s fileStat, err error) {
 	return stat(int(file.Fd()), "", unix.AT_EMPTY_PATH)
 }
 
-// stat does not ask for the times of the file: one whose times were read gets new ones
-// with the next write (since Linux 6.13), which a sync of some file systems writes, too.
+// stat does not query the times of the file: after a query of them the next write updates
+// them (since Linux 6.13), and on some file systems the next sync has to write them.
 func stat(dir int, path string, flags int) (s fileStat, err error) {
 	var x unix.Statx_t
 	for err = unix.EINTR; errors.Is(err, unix.EINTR); {

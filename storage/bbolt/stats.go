@@ -12,7 +12,7 @@ import (
 	"plantstore/storage"
 )
 
-// A meter counts what happens in the background.
+// A meter counts checkpoints and scrubbed records.
 type meter struct {
 	mu             sync.Mutex
 	scrub          storage.ScrubStats

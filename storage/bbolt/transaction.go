@@ -27,7 +27,7 @@ func (e *panicError) Error() string {
 
 // transaction calls do with a transaction, and rolls it back unless do has committed it.
 // It returns [storage.ErrUnavailable] if the database is closed, and a *panicError after
-// a panic. If bbolt panics while it holds a lock, later transactions would wait for ever:
+// a panic. If bbolt panics while it holds a lock, later transactions would wait forever:
 // the database is abandoned then.
 func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error) {
 	if e.abandoned.Load() {

@@ -17,13 +17,13 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// appendFill is how full pages are left by records most of which go after all that are
-// stored: few will be inserted before their end.
+// appendFill is how full pages become when most records of a transaction follow all
+// stored ones: few will be inserted into them.
 const appendFill = 0.9
 
 // update writes records, sorted by id, to the tree in one transaction, with the state
 // of the journal unless that is nil. An error that matches [storage.ErrNoSpace] has
-// changed nothing; after any other the database must not be written to.
+// changed nothing; after any other error the database must not be written to.
 func (e *Engine) update(records []journal.Record, state *journal.State) error {
 	e.updating.Lock()
 	defer e.updating.Unlock()
@@ -75,14 +75,14 @@ func (e *Engine) put(tx *bolt.Tx, records []journal.Record) error {
 	return plants.SetSequence(uint64(stored) + uint64(len(records))) //nolint:gosec // both count plants
 }
 
-// growStep returns by how much a file of that size grows at a time: bbolt itself
-// knows large steps only, once as much is mapped.
+// growStep returns by how much a file of that size grows at a time: bbolt itself has
+// only large steps, once as much is mapped.
 func growStep(size int64) int { return int(min(max(size, 64<<10), 16<<20)) }
 
-// classify returns the outcome of the failed commit of transaction txid, by what it
-// has left in the file. If there was no space and it surely did not happen, the next
-// commit starts from the same state. Otherwise continuing could corrupt the database:
-// the store stops.
+// classify returns the outcome of the failed commit of transaction txid, by the meta pages
+// in the file. If there was no space and the commit surely did not happen, the next one
+// starts from the same state. Otherwise continuing could corrupt the database: the store
+// stops.
 func (e *Engine) classify(txid uint64, cause error) error {
 	switch {
 	case e.mayHaveHappened(txid):
@@ -129,23 +129,23 @@ func (e *Engine) fail(err error) error {
 	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
 }
 
-// failOnPanic makes err the error of a panic, after which nothing more is written. It must
-// be deferred.
+// failOnPanic makes err the error of a panic, which prevents further writes. It must be
+// deferred.
 func (e *Engine) failOnPanic(err *error) {
 	if p := recover(); p != nil {
 		*err = e.fail(&panicError{p, debug.Stack()})
 	}
 }
 
-// fatal returns an error that stops the store: the database must not be written to
-// any more. The creates of the batch get outcome, or [storage.ErrUnavailable] if it
+// fatal returns an error that stops the store: the database must no longer be written
+// to. The creates of the batch get outcome, or [storage.ErrUnavailable] if it
 // is nil.
 func (e *Engine) fatal(cause, outcome error) error {
 	e.failed.CompareAndSwap(nil, &cause)
 	return &storage.FatalError{Cause: cause, Outcome: outcome}
 }
 
-// NoSpace reports whether err says that the file could not grow: the file system is full,
+// NoSpace reports whether err means that the file could not grow: the file system is full,
 // the quota used up, or the limit on the size of a file met. Some of bbolt's errors carry
 // the text of the system's error only.
 func NoSpace(err error) bool {

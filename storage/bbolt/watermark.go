@@ -15,8 +15,8 @@ import (
 // transaction before without an error; the watermark reveals that.
 //
 // It is written after each commit to the tree and synced when the store is closed. After
-// a power failure it may be behind the database. It is ahead of it only if the database
-// has lost a commit.
+// a power failure it may be older than the database. It is newer only if the database has
+// lost a commit.
 type watermark struct {
 	file *os.File
 	id   string // of the database
@@ -38,7 +38,7 @@ func openWatermark(path, id string) (*watermark, error) {
 // errTorn is returned for a watermark that is not intact, as a power failure may leave it.
 var errTorn = errors.New("its watermark is torn, as after a power failure: lost commits cannot be detected this time")
 
-// readWatermark returns what the watermark of the database path has. The error matches
+// readWatermark returns the content of the watermark of the database path. The error matches
 // [fs.ErrNotExist] if there is none, and errTorn if it is not intact.
 func readWatermark(path string) (id string, txid uint64, err error) {
 	text, err := os.ReadFile(WatermarkPath(path)) //nolint:gosec // next to the database
@@ -52,15 +52,15 @@ func readWatermark(path string) (id string, txid uint64, err error) {
 	return id, txid, nil
 }
 
-// encodeWatermark returns the content of a watermark, whose length is constant, so that a
-// write leaves nothing of the one before.
+// encodeWatermark returns the content of a watermark. Its length is constant: a write
+// replaces the previous content completely.
 func encodeWatermark(id string, txid uint64) []byte {
 	line := fmt.Appendf(make([]byte, 0, 128), "plantstore mark of %s: %020d", id, txid)
 	return fmt.Appendf(line, " %08x\n", crc32.Checksum(line, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// set stores that transaction txid is committed. If that fails the watermark stays
-// behind, which is harmless.
+// set stores that transaction txid is committed. If that fails the watermark is older
+// than the database, which is harmless.
 func (w *watermark) set(txid uint64) {
 	_, _ = w.file.WriteAt(encodeWatermark(w.id, txid), 0)
 }

@@ -64,7 +64,7 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 	return r.plant, err
 }
 
-// List implements [storage.Engine]. Each page is linearizable, the whole list is not.
+// List implements [storage.Engine]. Each page is linearizable, but not the list.
 func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		for start := e.keys.of(from); start != ""; {

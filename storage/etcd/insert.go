@@ -112,7 +112,7 @@ func (e *Engine) compare(item *storage.Item, token storage.CommitToken, value []
 }
 
 // classify wraps the error of a transaction, other than NoSpace, in a storage error.
-// Nothing was stored if the request was not sent, or if etcd rejected it before proposing
+// No plant was stored if the request was not sent, or if etcd rejected it before proposing
 // or when applying it.
 func classify(err error, sent bool) error {
 	var rejection rpctypes.EtcdError

@@ -121,7 +121,7 @@ func (e *Engine) verify(ctx context.Context, options storage.Options) error {
 	return err
 }
 
-// tryToWrite commits a transaction like a create through the quorum, but stores nothing.
+// tryToWrite commits a transaction like a create through the quorum, without a plant.
 func (e *Engine) tryToWrite(ctx context.Context) error {
 	never := clientv3.Compare(clientv3.CreateRevision(e.keys.first()), "<", 0)
 	_, err := e.client.Txn(clientv3.WithRequireLeader(ctx)).If(never).Then(clientv3.OpPut(e.keys.of(0), "")).Commit()

@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// A State is what the database has of a journal. The database stores it in the same
-// transaction as the records, so that both are of one moment.
+// A State describes the batches of a journal that the database has. The database stores
+// it in the same transaction as the records, so that both are of one moment.
 type State struct {
 	Salt Salt
 	// Applied is the number of a batch: the database has all records of this batch
-	// and of those before it.
+	// and of the earlier ones.
 	Applied uint64
 	// Through and Next describe a checkpoint under way: of the batches after
 	// Applied, up to Through, the database has the records with an id below Next.
 	// Through is 0 if no checkpoint is under way.
 	Through uint64
 	Next    int64
-	// Clean is true if nothing was pending when the database was closed: the
+	// Clean is true if no records were pending when the database was closed: the
 	// journal is not needed.
 	Clean bool
 }
@@ -61,8 +61,8 @@ type entry struct {
 }
 
 // Freeze returns the half that is frozen, or else freezes the active one. It returns
-// nil if nothing is pending, and after [ErrUnknown], unless a half was frozen before:
-// the batch in question may lie in the active half, behind what a checkpoint would take.
+// nil if no records are pending, and after [ErrUnknown], unless a half was frozen before:
+// the batch in question may lie in the active half, behind the records of a checkpoint.
 func (j *Journal) Freeze() *Frozen {
 	j.appending.Lock()
 	if j.failed == nil && j.halves[j.active].used > 0 {

@@ -1,8 +1,8 @@
 // Package journal implements the write-ahead log of the bbolt engine: records are
 // appended and synced here, and reach the database later, at a checkpoint. It also
-// holds an index of the records that are pending, that is, not in the database yet.
+// holds an index of the pending records, those that the database does not have yet.
 //
-//	j, err := journal.Open(file, state)    // replays what the database lacks
+//	j, err := journal.Open(file, state)    // replays the missing batches
 //	err = j.Append(records)                // durable when it returns nil
 //	value, found := j.Get(id)              // pending records only
 //
@@ -27,8 +27,8 @@
 // One batch is one append. It begins at a multiple of 4 KiB, so that no write
 // touches a block with acknowledged bytes. Batches are numbered from 1 without gaps.
 // Both checksums begin with the salt, which is random and differs between files: neither
-// remains of another file nor values that look like a batch are taken for one. Whoever
-// chooses values must not learn the salt.
+// remains of another file nor values that look like a batch are mistaken for one. Clients
+// that choose values must not learn the salt.
 //
 // Batches go to the active half. When it is full, or at a checkpoint, it is frozen
 // and the other half becomes active. A frozen half is free again when all of its
@@ -42,5 +42,6 @@
 // corruption, or a journal and a database from different moments, and Open fails. It also
 // fails if the last batch is missing and the database has some of its records.
 //
-// Corruption of the last batch cannot be told from a torn write, and drops that batch.
+// Corruption of the last batch cannot be distinguished from a torn write, and drops that
+// batch.
 package journal

@@ -66,7 +66,7 @@ func checksum(salt Salt, data []byte) uint32 {
 }
 
 // A header is the beginning of the file. A checksum follows it. Its layout is the same in
-// all versions, so that a corrupt version is not taken for a newer one.
+// all versions, so that a corrupt version is not mistaken for a newer one.
 type header struct {
 	Magic   [len(magic)]byte
 	Version uint32
@@ -147,8 +147,8 @@ func encodeBatch(b []byte, salt Salt, sequence uint64, records []Record, offsets
 }
 
 // decodeBatch returns the batch whose header b is. It reports false if b is not a
-// header, or the payload would be longer than room.
-func decodeBatch(b []byte, salt Salt, room int) (h batch, ok bool) {
+// header, or the batch would have more than most bytes.
+func decodeBatch(b []byte, salt Salt, most int) (h batch, ok bool) {
 	if binary.LittleEndian.Uint32(b) != checksum(salt, b[payloadSumAt:batchHeadLen]) {
 		return batch{}, false
 	}
@@ -158,7 +158,7 @@ func decodeBatch(b []byte, salt Salt, room int) (h batch, ok bool) {
 		count:    int(binary.LittleEndian.Uint32(b[countAt:])),
 		sum:      binary.LittleEndian.Uint32(b[payloadSumAt:]),
 	}
-	return h, h.length >= 0 && h.length <= room-batchHeadLen // negative: an int of 32 bits
+	return h, h.length >= 0 && h.length <= most-batchHeadLen // negative: an int of 32 bits
 }
 
 // valid reports whether the batch at the beginning of region is intact.

@@ -10,7 +10,7 @@ import (
 // A half is one of the two regions that batches are written to. Its bytes are kept
 // in memory too, with an index of its records: a hash table with linear probing,
 // whose slots hold the offset of a record, or 0. Both are outside the Go heap, so
-// that the garbage collector neither scans them nor makes room in their proportion.
+// that the garbage collector neither scans them nor counts them in the size of the heap.
 type half struct {
 	at    int64 // offset of the half in the file
 	bytes []byte
@@ -44,20 +44,20 @@ func newHalf(at int64, size int) (half, error) {
 	return half{at: at, bytes: b, slots: slots, seed: maphash.MakeSeed()}, nil
 }
 
-// close releases the memory. The half has nothing then.
+// close releases the memory. The half is unusable then.
 func (h *half) close() {
 	release(h.bytes)
 	release(h.slots)
 	*h = half{}
 }
 
-// fits reports whether a batch of so many bytes and records has room.
+// fits reports whether a batch of so many bytes and records fits into the half.
 func (h *half) fits(size, records int) bool {
 	return size <= len(h.bytes)-h.used && h.records+records <= h.maxRecords()
 }
 
-// maxRecords returns how many records the index has room for: three quarters of its
-// slots, so that probing ends soon.
+// maxRecords returns how many records fit into the index: three quarters of its slots, so
+// that probing ends soon.
 func (h *half) maxRecords() int { return len(h.slots) / slotLen / 4 * 3 }
 
 // slotOf returns the first slot of id. Clients choose ids: without a secret seed, they

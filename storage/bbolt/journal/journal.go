@@ -14,11 +14,11 @@ import (
 
 // Errors of [Journal.Append].
 var (
-	// ErrFull: the active half has no room, and the other one is frozen. Nothing
-	// was written; there is room after [Journal.Release].
+	// ErrFull: the batch does not fit into the active half, and the other one is
+	// frozen. Nothing was written; there is space after [Journal.Release].
 	ErrFull = errors.New("the journal is full")
 	// ErrUnknown: the batch may be in the file or not. Every later append fails
-	// until the journal is opened again; what is pending can still be read.
+	// until the journal is opened again; pending records can still be read.
 	ErrUnknown = errors.New("it is unknown whether the batch was written")
 )
 
@@ -28,11 +28,11 @@ type Journal struct {
 	file file
 	salt Salt
 
-	appending sync.Mutex // held while a batch is written; taken before mu
+	appending sync.Mutex // held while a batch is written; locked before mu
 	offsets   []int      // of the records of a batch, reused
-	failed    error      // the first ErrUnknown: nothing is appended after it
+	failed    error      // the first ErrUnknown: all later appends fail
 
-	mu       sync.RWMutex // guards what follows, and the index and counters of the halves
+	mu       sync.RWMutex // guards the fields below, and the index and counters of the halves
 	halves   [2]half
 	active   int    // the half that batches go to
 	frozen   bool   // whether the other half has records that are pending
@@ -40,7 +40,7 @@ type Journal struct {
 	appended time.Time
 }
 
-// A file is what a journal needs of an [os.File].
+// A file has the methods of an [os.File] that a journal needs.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
@@ -52,7 +52,7 @@ type file interface {
 // A dataFile is a file whose Sync leaves out metadata.
 type dataFile struct{ *os.File }
 
-// Sync makes what was written durable.
+// Sync makes earlier writes durable.
 func (f dataFile) Sync() error { return syncData(f.File) }
 
 // Format makes the empty file a journal of at most size bytes without batches, and
@@ -154,8 +154,8 @@ func (j *Journal) add(h *half, records []Record, size int) {
 	h.last = j.sequence
 }
 
-// revoke makes sure that a batch whose write has failed is never taken for a valid
-// one: part of it may be in the file, and all of it in the cache.
+// revoke invalidates a batch whose write has failed: part of it may be in the file, and
+// all of it in the cache.
 func (j *Journal) revoke(at int64, cause error) error {
 	_, err := j.file.WriteAt(make([]byte, Block), at)
 	if err = cmp.Or(err, j.file.Sync()); err != nil {
@@ -210,7 +210,7 @@ func (j *Journal) IDs(from int64) []int64 {
 	return ids
 }
 
-// Stats are the size of what is pending.
+// Stats are the number and size of the pending records.
 type Stats struct {
 	Records int
 	// Bytes is how much of the file is in use, and Active how much of the half
@@ -237,7 +237,7 @@ func (j *Journal) Stats() Stats {
 	return s
 }
 
-// Close releases the file and the memory. What is pending stays in the file. No
+// Close releases the file and the memory. Pending records stay in the file. No
 // [Frozen] may be in use.
 func (j *Journal) Close() error {
 	j.appending.Lock()

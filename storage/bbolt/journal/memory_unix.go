@@ -10,5 +10,5 @@ func allocate(size int) ([]byte, error) {
 	return unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 }
 
-// release returns what allocate has returned.
+// release frees the memory of allocate.
 func release(b []byte) { _ = unix.Munmap(b) } // it fails for other memory only

@@ -11,7 +11,7 @@ import (
 
 // Errors of [Open], in addition to [ErrCorrupt].
 var (
-	// ErrForeign: the journal is not the one that the database was used with.
+	// ErrForeign: the journal belongs to another database.
 	ErrForeign = errors.New("the journal belongs to another database")
 	// ErrStale: the journal and the database are from different moments: one of
 	// them is an older copy.
@@ -69,7 +69,7 @@ func (j *Journal) replay(state State) error {
 
 // scan returns the valid batches that the database has not applied, in the order of
 // their numbers. It leaves the bytes of each in its half, and makes the half active that
-// does not have the last batch applied: [Open] needs that one to tell whether journal
+// does not have the last batch applied: [Open] needs that batch to find out whether journal
 // and database are of one moment, so that the next append must not overwrite it.
 func (j *Journal) scan(state State) (batches []found, err error) {
 	last := uint64(0)
@@ -169,9 +169,9 @@ func (j *Journal) index(b found, state State) error {
 	return nil
 }
 
-// Rewrite writes all that is pending again, as Open has read it, and syncs it. It must
+// Rewrite writes all pending batches again, as Open has read them, and syncs them. It must
 // be called before the first Append. After a sync that failed, the cache of the
-// operating system may have what the disk lacks; without Rewrite a power failure could
+// operating system may have blocks that the disk lacks; without Rewrite a power failure could
 // undo a batch that was already served.
 func (j *Journal) Rewrite() error {
 	for i := range j.halves {

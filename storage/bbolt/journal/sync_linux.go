@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncData makes what was written to file durable. The size of a journal never changes, so
-// that its metadata need no sync of their own.
+// syncData makes earlier writes to file durable. The size of a journal never changes, so
+// that its metadata need not be synced.
 func syncData(file *os.File) error {
 	raw, err := file.SyscallConn()
 	if err != nil {

@@ -4,5 +4,5 @@ package journal
 
 import "os"
 
-// syncData makes what was written to file durable.
+// syncData makes earlier writes to file durable.
 func syncData(file *os.File) error { return file.Sync() }
