@@ -80,7 +80,7 @@ func (s *share) grow(size int64) bool {
 	return true
 }
 
-// release returns the whole share.
+// release gives the share back.
 func (s *share) release() {
 	if s.held > 0 {
 		s.used.Add(-s.held)

@@ -54,7 +54,7 @@ func Codes() []CodeMeaning {
 		{CodeContentTooLarge, "body too large"},
 		{CodeUnsupportedMedia, "wrong media type or content coding"},
 		{CodeExpectationFailed, "unknown Expect"},
-		{CodeUnprocessable, "JSON is fine, but no NewPlant"},
+		{CodeUnprocessable, "valid JSON, but not a NewPlant"},
 		{CodeHeaderTooLarge, "headers too large"},
 		{CodeInternal, "fault of the server or of its storage"},
 		{CodeNotImplemented, "unsupported transfer coding"},

@@ -106,7 +106,7 @@ func syntaxFault(data []byte, offset int) string {
 	r, size := utf8.DecodeRune(data[offset:])
 	switch {
 	case jsontext.Value(data[:offset]).IsValid():
-		return "goes on after the end of its JSON"
+		return "continues after the end of its JSON"
 	case r == utf8.RuneError && size <= 1:
 		return "is not UTF-8"
 	case r == '\\':

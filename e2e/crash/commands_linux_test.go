@@ -36,7 +36,7 @@ func TestCommandsWithoutRoom(t *testing.T) {
 	fillWith(t, filepath.Join(v.Dir, "ballast"))
 	before := contents(t, v.Dir)
 	for name, args := range commands {
-		wantCommand(t, v.Dir, 1, "no space left on device; make room on that disk, and try again", args...)
+		wantCommand(t, v.Dir, 1, "no space left on device; free some space on that disk, and try again", args...)
 		if after := contents(t, v.Dir); name != "new" && after != before {
 			t.Errorf("%s has left %s, there was %s", name, after, before)
 		}

@@ -48,7 +48,7 @@ func (s *site) awaitReadiness(want string) {
 // plants, and its probe says so all the same.
 func TestReadiness(t *testing.T) {
 	t.Parallel()
-	const away = `{"error":503,"message":"not ready: the store is not available: the log says why"}`
+	const away = `{"error":503,"message":"not ready: the store is not available: see the log"}`
 	for name, start := range map[string]func(t *testing.T) (url string, stop, restart func()){
 		"etcd": func(t *testing.T) (string, func(), func()) {
 			cluster := etcd.Start(t, etcd.Options{})
@@ -100,7 +100,7 @@ func TestReadinessOfFullDisk(t *testing.T) {
 	if o, text := s.post(0, 1, "fern"); o != refused {
 		t.Errorf("on a full disk: %s", text)
 	}
-	const failing = `{"error":503,"message":"not ready: the last commit has failed: the log says why"}`
+	const failing = `{"error":503,"message":"not ready: the last commit has failed: see the log"}`
 	process.Eventually(t, "the third insert", func(ctx context.Context) error {
 		if got, err := s.readiness(ctx); got != failing {
 			t.Fatalf("%v, %s, want %s", err, got, failing)

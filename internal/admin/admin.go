@@ -23,7 +23,7 @@ type Store interface {
 	Stats() storage.Stats
 }
 
-// Options are the sources of what the admin listener reports. All are required.
+// Options are the sources of the metrics and probes. All are required.
 type Options struct {
 	Version  string
 	Store    Store

@@ -169,7 +169,7 @@ func TestReadyTellsAll(t *testing.T) {
 	for n := range 2 {
 		s.stats.File.Free = int64(n) // no news
 		w := ask(t, h, http.MethodGet, "/readyz")
-		wantError(t, w, models.CodeUnavailable, "not ready: the server is shutting down; the store is not available: the log says why; the file system")
+		wantError(t, w, models.CodeUnavailable, "not ready: the server is shutting down; the store is not available: see the log; the file system")
 		if strings.Contains(w.Body.String(), "hums") {
 			t.Errorf("it tells a cause: %s", w.Body)
 		}

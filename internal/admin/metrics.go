@@ -13,7 +13,7 @@ import (
 	"plantstore/storage"
 )
 
-// contentType is that of the text format of Prometheus.
+// contentType is the media type of the text format of Prometheus.
 const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // A metric is a row of the table of metrics, see [table].

@@ -16,7 +16,7 @@ func table() []metric {
 	return slices.Concat(requestMetrics(), storeMetrics(), fileMetrics())
 }
 
-// requestMetrics are about what clients see.
+// requestMetrics are about requests and responses.
 func requestMetrics() []metric {
 	return []metric{
 		{"build_info", "gauge", "1; the label version is the running release", func(s *series, now *sample) { s.value(1, "version", now.Version) }},
@@ -43,7 +43,7 @@ func requestMetrics() []metric {
 			func(s *series, now *sample) { s.count(now.server.TurnedAway) },
 		},
 		{
-			"log_lines_lost_total", "counter", "lines of the log that were lost because nothing read them for two seconds",
+			"log_lines_lost_total", "counter", "lines of the log that were lost because stderr was not read for two seconds",
 			func(s *series, now *sample) { s.count(now.LostLines()) },
 		},
 		{
@@ -95,7 +95,7 @@ func storeMetrics() []metric {
 			func(s *series, now *sample) { now.Observer.commitDuration.write(s) },
 		},
 		{
-			"commit_failures_total", "counter", "commits that stored nothing, or whose outcome is unknown",
+			"commit_failures_total", "counter", "commits that failed, including those with an unknown outcome",
 			func(s *series, now *sample) { s.count(now.store.FailedCommits) },
 		},
 		{

@@ -86,7 +86,7 @@ func newHistogram(unit float64, bounds ...int64) *histogram {
 	return &histogram{unit: unit, bounds: bounds, counts: make([]atomic.Uint64, len(bounds)+1)}
 }
 
-// newDurations returns a histogram of nanoseconds whose metric is in seconds.
+// newDurations returns a histogram that counts nanoseconds and reports seconds.
 func newDurations() *histogram {
 	const ms = int64(time.Millisecond)
 	return newHistogram(float64(time.Second), ms/2, ms, 2*ms, 5*ms, 10*ms, 20*ms, 50*ms, 100*ms, 200*ms, 500*ms, 1000*ms, 2000*ms, 5000*ms, 10000*ms)

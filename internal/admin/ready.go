@@ -25,18 +25,18 @@ func (a *admin) problems() (problems []problem) {
 	}
 	switch err := a.Store.Ready(); {
 	case stopped(a.Store):
-		add("the store has stopped itself after a fault, and the server ends: the log says which")
+		add("the store has stopped itself after a fault, and the server ends: see the log")
 	case errors.Is(err, storage.ErrCommitHangs):
 		add("a commit does not end: the disk of the plants, or the database, hangs")
 	case errors.Is(err, storage.ErrFailing):
-		add("the last commit has failed: the log says why")
+		add("the last commit has failed: see the log")
 	case err != nil:
-		add("the store is not available: the log says why")
+		add("the store is not available: see the log")
 	}
 	return append(problems, diskProblems(a.Store.Stats().File)...)
 }
 
-// diskProblems returns what is wrong with the file system of the plants.
+// diskProblems returns the problems of the file system of the plants.
 func diskProblems(file *storage.FileStats) (problems []problem) {
 	if file == nil {
 		return nil
@@ -46,7 +46,7 @@ func diskProblems(file *storage.FileStats) (problems []problem) {
 	}
 	if file.Free >= 0 && file.Free < leastFree {
 		problems = append(problems, problem{
-			"the file system of the plants is nearly full: make room",
+			"the file system of the plants is nearly full: free some space",
 			fmt.Sprintf(", it has %d bytes left and should have %d", file.Free, int64(leastFree)),
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"plantstore/models"
 )
 
-// requestID returns that of the client if it is valid, else a new one (C1.6).
+// requestID returns the request id of the client if it is valid, else a new one (C1.6).
 func requestID(r *http.Request) string {
 	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && models.SaneRequestID(ids[0]) {
 		return ids[0]

@@ -15,7 +15,8 @@ import (
 const activatedName = "http"
 
 // activated returns listeners for the sockets for clients that systemd passes (LISTEN_FDS):
-// those with activatedName, or all if they have the same name, as those of one unit do.
+// the sockets with activatedName, or all if they have the same name, as the sockets of one
+// unit do.
 func activated(logger *slog.Logger) ([]net.Listener, error) {
 	files := activation.Files(true)
 	defer func() {
@@ -25,12 +26,12 @@ func activated(logger *slog.Logger) ([]net.Listener, error) {
 	}()
 	alike := !slices.ContainsFunc(files, func(f *os.File) bool { return f.Name() != files[0].Name() })
 	if !alike && !slices.ContainsFunc(files, func(f *os.File) bool { return f.Name() == activatedName }) {
-		return nil, fmt.Errorf("systemd passes %d sockets: those for clients must be named by FileDescriptorName=%s", len(files), activatedName)
+		return nil, fmt.Errorf("systemd passes %d sockets: name the sockets for clients with FileDescriptorName=%s", len(files), activatedName)
 	}
 	var l listeners
 	for _, file := range files {
 		if !alike && file.Name() != activatedName {
-			logger.Warn("systemd socket ignored: those for clients are named by FileDescriptorName="+activatedName, "name", file.Name())
+			logger.Warn("systemd socket ignored", "name", file.Name(), "hint", "name the sockets for clients with FileDescriptorName="+activatedName)
 			continue
 		}
 		listener, err := net.FileListener(file)

@@ -10,7 +10,7 @@ import (
 )
 
 // The limits of the admin listener. It has few clients, and their requests no bodies; a
-// profile takes as long as the request says.
+// profile takes as long as its request specifies.
 const (
 	adminHeaderTimeout   = 5 * time.Second
 	adminRequestTimeout  = 2 * time.Minute

@@ -22,7 +22,7 @@ func Advise(err error, missing, place string) error {
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w; make it writable, or name another place%s", err, place)
 	case bbolt.NoSpace(err):
-		return fmt.Errorf("%w; make room on that disk, and try again", err)
+		return fmt.Errorf("%w; free some space on that disk, and try again", err)
 	}
 	return err
 }

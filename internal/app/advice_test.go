@@ -17,7 +17,7 @@ func TestAdviseDatabase(t *testing.T) {
 		fs.ErrNotExist: "; name the database with --storage-url, or run plantstore serve first",
 		syscall.EACCES: "; run this as the owner of the directory, or name another place with --storage-url",
 		syscall.EROFS:  "; make it writable, or name another place with --storage-url",
-		syscall.ENOSPC: "; make room on that disk, and try again",
+		syscall.ENOSPC: "; free some space on that disk, and try again",
 		other:          "",
 	} {
 		err := fmt.Errorf("database x: %w", cause)

@@ -24,7 +24,7 @@ import (
 	"plantstore/storage"
 )
 
-// Options are what a server needs beyond its configuration.
+// Options are the inputs of a server beyond its configuration.
 type Options struct {
 	Version      string            // the release, for the metrics
 	Environ      map[string]string // GOGC, GOMEMLIMIT and GOMAXPROCS are left as they are set
@@ -57,7 +57,7 @@ type App struct {
 }
 
 // Open prepares a server: it opens the listeners, so that clients can connect, the
-// certificates, the store and the keys. Nothing is served before [App.Run]. Errors of the
+// certificates, the store and the keys. Requests are served by [App.Run]. Errors of the
 // configuration are of type [config.InvalidError]. The caller must close the App.
 func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) {
 	if err := checkAuditLog(c, o.Inputs); err != nil {
@@ -100,7 +100,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 // onClose has release called by [App.Close], the last first.
 func (a *App) onClose(release func() error) { a.closers = append(a.closers, release) }
 
-// openStore opens the store, and has its creates recorded as AUDIT_LOG says.
+// openStore opens the store, and the audit log for its creates.
 func (a *App) openStore(ctx context.Context) (err error) {
 	const missing, place = "name another place with --storage-url", " with --storage-url"
 	c := a.config
@@ -190,7 +190,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	return errors.Join(err, faultOf(a.store))
 }
 
-// announce writes the banner, and then what an operator should know.
+// announce writes the banner, and logs warnings for the operator.
 func (a *App) announce(controlErr error) {
 	banner(a.buffer, a.config, a.text, a.BaseURL(), a.options.TokenCommand, a.listeners)
 	a.keys.warn()

@@ -11,18 +11,18 @@ import (
 	"plantstore/storage"
 )
 
-// An Access is what a command does with the store.
+// An Access is the access of a command to the store.
 type Access int
 
 // The kinds of access.
 const (
-	ForReading Access = iota // creates and changes nothing
+	ForReading Access = iota // no file is created or changed
 	ForSalvage               // likewise, of files that may be corrupt
 	ForWriting
 )
 
 // Plants is the store that a command uses: a [storage.Store], or a [control.Client] of
-// the one that a server has open.
+// a server that has it open.
 type Plants interface {
 	control.Store
 	io.Closer
@@ -34,7 +34,7 @@ func OpenPlants(ctx context.Context, c *config.Config, a Access) (Plants, error)
 		return openLocal(ctx, c, a)
 	}
 	// A server that responds has the file open for sure. Trying the file first
-	// would come to the same, after waiting for its lock.
+	// would have the same result, after waiting for its lock.
 	client, dialErr := control.Dial(ctx, c.Storage.Path)
 	if dialErr == nil {
 		return client, nil
@@ -47,7 +47,7 @@ func OpenPlants(ctx context.Context, c *config.Config, a Access) (Plants, error)
 		client, dialErr = control.Dial(ctx, c.Storage.Path)
 	}
 	if dialErr != nil {
-		return nil, fmt.Errorf("database %s is %w, and no server answers for it (%w): wait until that process has ended",
+		return nil, fmt.Errorf("database %s is %w, and no server responds for it (%w): wait until that process has ended",
 			c.Storage.Path, storage.ErrLocked, dialErr)
 	}
 	return client, nil

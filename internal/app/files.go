@@ -12,7 +12,7 @@ import (
 const (
 	// secretName is the file of the generated secret, next to the database.
 	secretName = "jwt-secret"
-	// acmeName is the directory next to the database with what came by ACME.
+	// acmeName is the directory of the certificates by ACME, next to the database.
 	acmeName = "acme"
 )
 
@@ -84,7 +84,7 @@ func SameFile(path, other string) bool {
 }
 
 // checkAuditLog refuses another file of the server as audit log, or one of inputs, which are
-// read: lines in it would be taken for secrets, or lost.
+// read: its lines would be used as secrets, or lost.
 func checkAuditLog(c *config.Config, inputs []string) error {
 	if c.AuditLog == "" || c.AuditLog == config.AuditStdout {
 		return nil

@@ -29,7 +29,7 @@ type keyring struct {
 	generated string       // the file of a secret generated for a database with plants; else empty
 }
 
-// warn logs that the secret is new and the plants are not.
+// warn logs that a new secret was generated for existing plants.
 func (k *keyring) warn() {
 	if k.generated != "" {
 		k.logger.Warn("secret generated for an existing database", "file", k.generated, "hint", "tokens that were signed with another secret are refused")
@@ -65,7 +65,7 @@ func openKeyring(ctx context.Context, c *config.Config, store *storage.Store, lo
 // empty reports whether a store has no plant.
 func empty(ctx context.Context, store *storage.Store) bool {
 	for _, err := range store.List(ctx, math.MinInt64) {
-		return err != nil // then it is unknown, and nothing is logged
+		return err != nil // then it is unknown, and warn is not needed
 	}
 	return true
 }
@@ -142,10 +142,9 @@ func ReadPublicKeys(c *config.Config) (keys []auth.Key, skipped []error, err err
 	return keys, skipped, nil
 }
 
-// EnsureSecrets returns the secrets that are configured, the one that signs first, or else
-// those next to the database, which are generated when they are first needed: then it
-// returns the path, too. With public keys instead there is none. A file that other users
-// can read is passed to report.
+// EnsureSecrets returns the configured secrets, the signing one first, or else the secrets
+// next to the database. If it has generated these, it returns their path, too. With public
+// keys instead there is no secret. A file that other users can read is passed to report.
 func EnsureSecrets(c *config.Config, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
 	return loadSecrets(c, ensureSecrets, report)
 }

@@ -77,7 +77,7 @@ func (l listeners) adminURL() string {
 	return config.LocalURL("http", l.admin.Addr().String())
 }
 
-// listenForClients returns the listeners that systemd passes, or else opens that of ADDR.
+// listenForClients returns the listeners that systemd passes, or else listens on ADDR.
 func listenForClients(ctx context.Context, c *config.Config, logger *slog.Logger) ([]net.Listener, error) {
 	passed, err := activated(logger)
 	if passed != nil || err != nil {

@@ -11,7 +11,7 @@ import (
 	"plantstore/internal/printable"
 )
 
-// signals are the signals that a server handles, besides those that end it. There are none
+// signals are the signals that a server handles, besides signals that end it. There are none
 // on Windows.
 type signals struct {
 	hangup, toggle chan os.Signal

@@ -18,7 +18,7 @@ type certificates interface {
 	TLS() *tls.Config
 	// Reload checks for new ones at once. If it fails, the previous ones stay in use.
 	Reload(ctx context.Context) error
-	// Expires returns when the first of those in use expires, the zero time if there
+	// Expires returns when the first certificate in use expires, the zero time if there
 	// is none.
 	Expires() time.Time
 	// Watch keeps them current until ctx is done.

@@ -17,7 +17,7 @@ const (
 	connectionMemory    = 64 << 10  // a connection with the largest header and a small body
 	tlsConnectionMemory = 200 << 10 // the same with TLS, and a share of HTTP/2
 	bodyCopies          = 4         // of a larger body: read, decoded, stored and echoed
-	decodeMemory        = 40        // times the largest body: two that are being decoded
+	decodeMemory        = 40        // times the largest body: two bodies are decoded at a time
 )
 
 // memoryBound returns the maximum memory in bytes of a server with these limits, without its
@@ -56,7 +56,7 @@ func tuneRuntime(env map[string]string, connections int, c *config.Config) {
 func connectionsFor(c *config.Config, files int, logger *slog.Logger) (int, error) {
 	most := server.ConnectionsWithin(files)
 	if most < 1 {
-		return 0, fmt.Errorf("the limit of open files is %d, too low for a server that answers: raise it (ulimit -n), to 1024 for example", files)
+		return 0, fmt.Errorf("the limit of open files is %d, too low for any connection: raise it (ulimit -n), to 1024 for example", files)
 	}
 	if c.MaxConnections <= most {
 		return c.MaxConnections, nil

@@ -18,7 +18,7 @@ func logExposed(logger *slog.Logger) secretfile.Report {
 	})
 }
 
-// warnOfConfig logs what is probably wrong in the configuration of a server at addr:
+// warnOfConfig logs probable mistakes in the configuration of a server at addr:
 // misspelled names in .env, exposed secrets, and a port that ACME authorities do not reach.
 func warnOfConfig(c *config.Config, addr string, logger *slog.Logger) {
 	if names := c.Misspelled(); names != "" {

@@ -68,8 +68,8 @@ func (f *File) OpenFile(_ string, flag int, _ fs.FileMode) (*os.File, error) {
 // not exist, unless the last step failed, the sync of the directory. The file system must
 // have hard links.
 //
-// A process that dies in between leaves a hidden file whose name begins with that of path
-// and ends in .tmp. On Unix it is removed when the next file is created in the directory
+// A process that dies in between leaves a hidden file with a name that begins with the
+// name of path and ends in .tmp. On Unix it is removed when the next file is created in the directory
 // and no other process is creating one.
 func Create(path string, perm fs.FileMode, write func(f *File) error) error {
 	dir, err := OpenDir(filepath.Dir(path))

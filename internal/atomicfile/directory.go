@@ -54,7 +54,7 @@ func syncForeign(dir string) error {
 	return nil
 }
 
-// SyncDir makes the names in dir durable. It does nothing where directories cannot be
+// SyncDir makes the names in dir durable. It is a no-op where directories cannot be
 // synced: on Windows, and on file systems that reject the call.
 func SyncDir(dir string) error {
 	root, err := os.OpenRoot(dir)

@@ -23,7 +23,7 @@ const maxLinks = 40
 //   - For root, every directory of the path must belong to root, and only root may write
 //     to it unless it is sticky, as /tmp is. Otherwise its owner could swap a name at any
 //     time.
-//   - In a directory that everybody may write to, a symbolic link is followed and an
+//   - In a world-writable directory, a symbolic link is followed and an
 //     existing file opened only if it belongs to the caller or to the owner of the
 //     directory. Linux has the same rules, fs.protected_symlinks and fs.protected_regular,
 //     but they may be off.
@@ -57,8 +57,8 @@ func Check(path string) error {
 // resolve returns path without symbolic links, or an error if it must not be written to.
 // The last name may be missing.
 //
-// For root it starts at the root directory and admits only directories that nobody else
-// can change, so the result stays true.
+// For root it starts at the root directory and admits only directories that no other
+// user can change, so the result remains valid.
 func resolve(path string) (string, error) {
 	if os.Geteuid() == 0 {
 		abs, err := filepath.Abs(path)
@@ -97,7 +97,7 @@ func resolve(path string) (string, error) {
 			return "", &fs.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 		}
 		if !trusted(dir, info) {
-			return "", fmt.Errorf("the symbolic link %s belongs to %s, in a directory that everybody may write to, and is not followed: "+
+			return "", fmt.Errorf("the symbolic link %s belongs to %s, in a world-writable directory, and is not followed: "+
 				"remove it, or name another file", next, userName(ownerOf(info)))
 		}
 		target, err := os.Readlink(next)
@@ -137,20 +137,20 @@ func checkDir(path string, info fs.FileInfo) error {
 	// In a user namespace / belongs to its creator.
 	if owner := ownerOf(info); owner != 0 && owner != topOwner() {
 		name := userName(owner)
-		return fmt.Errorf("root must not write to %s, which belongs to %s and where that user could redirect what is written: "+
+		return fmt.Errorf("root must not write to %s, which belongs to %s and where that user could redirect the write: "+
 			"run this command as that user, with %s", path, name, runAs(owner))
 	}
 	mode := info.Mode()
 	shared := mode&0o002 != 0 || mode&0o020 != 0 && status.Gid != 0
 	if shared && mode&fs.ModeSticky == 0 {
-		return fmt.Errorf("root must not write to %s, where other users could redirect what is written: "+
-			"run this command as the user of the server, or let nobody else write there, with chmod go-w %s", path, path)
+		return fmt.Errorf("root must not write to %s, where other users could redirect the write: "+
+			"run this command as the user of the server, or run chmod go-w %s", path, path)
 	}
 	return nil
 }
 
-// checkFile returns an error for an open file of another user in a directory that
-// everybody may write to.
+// checkFile returns an error for an open file of another user in a world-writable
+// directory.
 func checkFile(file *os.File, path string) error {
 	dir, err := os.Stat(filepath.Dir(path))
 	if err != nil {
@@ -161,14 +161,14 @@ func checkFile(file *os.File, path string) error {
 		return err
 	}
 	if !trusted(dir, info) {
-		return fmt.Errorf("%s belongs to %s, in a directory that everybody may write to, and is not written to: "+
+		return fmt.Errorf("%s belongs to %s, in a world-writable directory, and is not written to: "+
 			"remove it, or name another file", path, userName(ownerOf(info)))
 	}
 	return nil
 }
 
 // trusted reports whether an entry of a directory was not created by another user in a
-// directory that everybody may write to.
+// world-writable directory.
 func trusted(dir, entry fs.FileInfo) bool {
 	owner := ownerOf(entry)
 	return dir.Mode()&0o002 == 0 || owner == os.Geteuid() || owner == ownerOf(dir)

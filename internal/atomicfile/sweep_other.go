@@ -4,5 +4,5 @@ package atomicfile
 
 import "os"
 
-// hold does nothing, since directories cannot be locked. Leftover files remain.
+// hold is a no-op, since directories cannot be locked. Leftover files remain.
 func hold(*os.Root) (held bool, release func()) { return false, func() {} }

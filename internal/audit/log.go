@@ -37,7 +37,7 @@ type Target interface {
 	// Sync flushes all writes to the disk.
 	Sync() error
 
-	// Removed reports whether the file has no name any more.
+	// Removed reports whether the file no longer has a name.
 	Removed() bool
 }
 

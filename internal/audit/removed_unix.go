@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// isRemoved reports whether an open file has no name any more. One that was renamed
-// has another.
+// isRemoved reports whether an open file has lost its last name.
 func isRemoved(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil {

@@ -72,8 +72,8 @@ func shownURL(address string) string {
 }
 
 // CheckJWKSURL rejects a URL unless it is https, or http to a loopback address, so that
-// nobody on the network can inject keys. It also rejects a password, which would be
-// printed.
+// an attacker on the network cannot inject keys. It also rejects a password, which would
+// be printed.
 func CheckJWKSURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || !trustworthy(u) {
@@ -90,7 +90,7 @@ func trustworthy(u *url.URL) bool {
 }
 
 // errRedirect is returned for a redirect to an origin that is not trusted.
-var errRedirect = errors.New("it redirects too often, or to another scheme, host or port than that of JWT_JWKS_URL: name the final URL there")
+var errRedirect = errors.New("it redirects too often, or to another scheme, host or port than JWT_JWKS_URL has: set it to the final URL")
 
 // checkRedirect follows redirects only within the origin of the configured URL: not from
 // https to http, not to services on this machine, and not to hosts that the operator has

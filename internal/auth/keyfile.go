@@ -84,7 +84,7 @@ func parsePublicPEM(contents []byte) ([]Key, error) {
 		keys = append(keys, key)
 	}
 	switch {
-	case len(keys) < begins: // pem.Decode passes over what it cannot read
+	case len(keys) < begins: // pem.Decode skips unreadable blocks
 		return nil, fmt.Errorf("it holds a PEM block that is corrupt, indented or commented out: %d begin, %d can be read", begins, len(keys))
 	case keys == nil:
 		return nil, errNoPEM

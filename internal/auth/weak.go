@@ -12,7 +12,7 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// The limits of an RSA modulus in bits. The minimum is that of RFC 7518, section 3.3; the
+// The limits of an RSA modulus in bits. The minimum is from RFC 7518, section 3.3; the
 // maximum keeps verification well below a millisecond.
 const (
 	minRSA = 2048

@@ -89,7 +89,7 @@ func (a *ACME) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	}
 	domain := cmp.Or(strings.ToLower(hello.ServerName), a.domains[0])
 	if !slices.Contains(a.domains, domain) {
-		return nil, fmt.Errorf("there is no certificate for %q, which is none of the domains of ACME", domain)
+		return nil, fmt.Errorf("there is no certificate for %q, which is not in ACME_DOMAINS", domain)
 	}
 	attempt := a.attempt(request{domain: domain, rsa: !supportsECDSA(hello)})
 	if err := attempt.await(hello.Context()); err != nil {
@@ -162,7 +162,7 @@ func (t *attempt) await(ctx context.Context) error {
 	}
 }
 
-// Reload does nothing: certificates are renewed automatically.
+// Reload is a no-op: certificates are renewed automatically.
 func (a *ACME) Reload(context.Context) error { return nil }
 
 // Watch gets missing certificates before a client needs them, and logs failures, renewals

@@ -200,7 +200,7 @@ func (f *Files) pair() (tls.Certificate, error) {
 func (f *Files) pairError(err error, cert []byte) error {
 	switch cause := strings.TrimPrefix(err.Error(), "tls: "); {
 	case strings.Contains(cause, "does not match"):
-		return fmt.Errorf("TLS_CERT_FILE %s and TLS_KEY_FILE %s do not belong together: the key is not that of the first certificate", f.cert, f.key)
+		return fmt.Errorf("TLS_CERT_FILE %s and TLS_KEY_FILE %s do not belong together: the key does not match the first certificate", f.cert, f.key)
 	case !hasCertificate(cert):
 		return fmt.Errorf("TLS_CERT_FILE %s holds no certificate as PEM: %s", f.cert, cause)
 	default:

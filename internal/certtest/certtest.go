@@ -20,9 +20,9 @@ import (
 // Validity is how long certificates are valid before they expire.
 const Validity = 24 * time.Hour
 
-// An Authority issues certificates that are good for the clients that trust it.
+// An Authority issues certificates, which are valid for clients that trust it.
 type Authority struct {
-	// File holds its own certificate, as PEM.
+	// File holds the certificate of the authority, as PEM.
 	File string
 
 	t    testing.TB
@@ -58,9 +58,9 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-// Issue writes a certificate that is good for localhost, 127.0.0.1, [::1] and the
-// addresses, for [Validity] until expires, and its key, into the files cert.pem and
-// key.pem of the folder dir. It returns their paths.
+// Issue writes a certificate for localhost, 127.0.0.1, [::1] and the addresses, valid for
+// [Validity] until expires, and its key to the files cert.pem and key.pem in dir. It
+// returns their paths.
 func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (cert, key string) {
 	a.t.Helper()
 	private := newKey(a.t)
@@ -84,8 +84,8 @@ func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (c
 	return cert, key
 }
 
-// write puts a new file in place of the one at path: its time alone may be the same
-// on file systems that tell no small differences.
+// write replaces the file at path by a new one: on file systems with coarse times, an
+// overwritten file may keep its time.
 func write(t testing.TB, path, kind string, der []byte) {
 	t.Helper()
 	written := path + ".new"
@@ -97,7 +97,7 @@ func write(t testing.TB, path, kind string, der []byte) {
 	}
 }
 
-// Server returns what a server with a new certificate of a speaks TLS with.
+// Server returns the TLS configuration of a server with a new certificate of a.
 func (a *Authority) Server() *tls.Config {
 	a.t.Helper()
 	certificate, err := tls.LoadX509KeyPair(a.Issue(a.t.TempDir(), time.Now().Add(time.Hour)))
@@ -107,8 +107,7 @@ func (a *Authority) Server() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 }
 
-// Client returns what a client that trusts a speaks TLS with, and the protocols
-// that it offers.
+// Client returns the TLS configuration of a client that trusts a and offers the protocols.
 func (a *Authority) Client(protocols ...string) *tls.Config {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.cert)

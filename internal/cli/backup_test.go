@@ -40,7 +40,7 @@ func TestBackupAndRestore(t *testing.T) {
 
 	stored(t, record(5, "later", "-"))
 	got := output(t, nil, "restore", "copy.db")
-	kept, found := strings.CutPrefix(strings.TrimSpace(got), "4 plants are in data/plants.db; what was there is ")
+	kept, found := strings.CutPrefix(strings.TrimSpace(got), "4 plants are in data/plants.db; the previous database is ")
 	if !found {
 		t.Fatalf("restore prints %q", got)
 	}

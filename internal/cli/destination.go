@@ -16,8 +16,8 @@ const (
 	filePerm = 0o600
 )
 
-// checkDestination rejects a file of this or another store, or one that a server with this
-// configuration uses.
+// checkDestination rejects a file of this or another store, and any file that a server with
+// this configuration uses.
 func checkDestination(file string, c *config.Config) error {
 	if what := app.UsedAs(c, file); what != "" {
 		return misuse("%s is %s: name another file", file, what)

@@ -105,7 +105,7 @@ func (e *exporter) toStdout(ctx context.Context) error {
 	if _, err := e.write(ctx, e.p.Stdout); err != nil {
 		return err
 	}
-	return e.printSkipped("what was written")
+	return e.printSkipped("the output")
 }
 
 // toFile exports to a file, which appears when it is complete.

@@ -59,7 +59,7 @@ func TestSkipDamaged(t *testing.T) {
 	if got := run(t, nil, "plants", "export", "--skip-damaged", "out.jsonl"); got != want {
 		t.Errorf("export --skip-damaged: %+v, want %+v", got, want)
 	}
-	want = result{3, rest, found + "what was written" + advice}
+	want = result{3, rest, found + "the output" + advice}
 	if got := run(t, nil, "plants", "export", "--skip-damaged"); got != want || readFile(t, "out.jsonl") != rest {
 		t.Errorf("export --skip-damaged to stdout: %+v, want %+v", got, want)
 	}

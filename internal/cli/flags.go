@@ -21,7 +21,7 @@ func optionFlags(envs ...string) []cli.Flag {
 }
 
 // optionFlag returns the flag of an option. Package config checks its value together with
-// those of other sources.
+// the values of other sources.
 func optionFlag(o config.Option) cli.Flag {
 	shown := cli.NewValueSourceChain(envName(o.Env))
 	if o.Bool {

@@ -82,7 +82,7 @@ func checkHealth(ctx context.Context, adminURL string) error {
 		return fmt.Errorf("the server at %s responds with %s", adminURL, response.Status)
 	}
 	if failure.Code == models.CodeNotFound || failure.Code == models.CodeBadRequest { // an admin listener has the path, and speaks plain HTTP
-		return misuse("%s is the address for clients: name that of the admin listener with --admin-addr or ADMIN_ADDR", adminURL)
+		return misuse("%s is the address for clients: name the admin listener with --admin-addr or ADMIN_ADDR", adminURL)
 	}
 	return errors.New(failure.Message)
 }

@@ -47,7 +47,7 @@ func TestHealthOfWrongAddresses(t *testing.T) {
 		_, _ = io.WriteString(w, `{"error":400,"message":"this port speaks TLS"}`)
 	}))
 	t.Cleanup(secure.Close)
-	const forClients = " is the address for clients: name that of the admin listener with --admin-addr or ADMIN_ADDR"
+	const forClients = " is the address for clients: name the admin listener with --admin-addr or ADMIN_ADDR"
 	const free = ": port 0 stands for any free port; give the port of admin_url in the server's ready record, with --admin-addr"
 	for addr, want := range map[string]string{
 		"off":                                  "ADMIN_ADDR is off: health queries the admin listener; set it, such as to 127.0.0.1:8081",

@@ -44,7 +44,7 @@ func TestHungServerIsAskedOnce(t *testing.T) {
 	for _, conn := range conns {
 		_ = conn.Close()
 	}
-	checkFailure(t, r, 1, "database "+path+" is locked by another process, and no server answers for it (context deadline exceeded): *")
+	checkFailure(t, r, 1, "database "+path+" is locked by another process, and no server responds for it (context deadline exceeded): *")
 	if len(conns) != 1 {
 		t.Errorf("the server was asked %d times, want once", len(conns))
 	}

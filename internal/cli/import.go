@@ -122,7 +122,7 @@ func (i *importer) leftOut() error {
 	return findings("%s left out: %s", counted(i.sum.Bad, "bad line was", "bad lines were"), i.remedy("fix and import them again"))
 }
 
-// remedy returns what to do about the bad lines; invalid is for those that break the rules.
+// remedy returns the advice for the bad lines; invalid is the advice for invalid ones.
 func (i *importer) remedy(invalid string) string {
 	var ways []string
 	if i.sum.Bad > i.sum.Conflicts+i.sum.Corrupt {
@@ -179,9 +179,9 @@ func (i *importer) continuation(err error) string {
 	case read:
 		return ": fix the file, and import it again"
 	case errors.Is(err, storage.ErrAuditLog), errors.Is(err, storage.ErrUnrecorded):
-		return ": make room for the audit log (AUDIT_LOG), or give the server another one, and " + again
+		return ": free space for the audit log (AUDIT_LOG), or give the server another one, and " + again
 	case errors.Is(err, storage.ErrNoSpace):
-		return ": make room for the database, and " + again
+		return ": free space for the database, and " + again
 	case i.remote && !errors.Is(err, context.Canceled):
 		return ": see the log of the server, restart or stop it, and " + again
 	}

@@ -53,7 +53,7 @@ func loadConfigWith(p *Process, cmd *cli.Command, report secretfile.Report) (*co
 			return nil, err
 		}
 	}
-	return c, app.Engines().Know(c.Storage)
+	return c, app.Engines().Supports(c.Storage)
 }
 
 // readStorageURL reads the file of STORAGE_URL_FILE.

@@ -10,8 +10,8 @@ import (
 	"plantstore/internal/printable"
 )
 
-// A progress shows the progress of a command on stderr. The methods do nothing on a nil
-// progress.
+// A progress shows the progress of a command on stderr. On a nil progress the
+// methods are no-ops.
 type progress struct {
 	bar *progressbar.ProgressBar
 }

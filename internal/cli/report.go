@@ -10,8 +10,8 @@ import (
 	"plantstore/internal/printable"
 )
 
-// report prints the result of a command: value as JSON with --json, nothing with --quiet,
-// otherwise a line for people.
+// report prints the result of a command: value as JSON with --json, no output with
+// --quiet, otherwise a line for people.
 func report(w io.Writer, cmd *cli.Command, value any, format string, args ...any) error {
 	if cmd.Bool("json") {
 		line, err := json.Marshal(value)

@@ -48,9 +48,9 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return corruptStore(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt, nothing was replaced: use an older backup", file)
 	}
-	was := "there was none before"
+	was := "there was no previous database"
 	if kept != "" {
-		was = "what was there is " + kept
+		was = "the previous database is " + kept
 	}
 	return report(p.Stdout, cmd, struct {
 		Database string `json:"database"`

@@ -125,7 +125,7 @@ func TestWrongConfiguration(t *testing.T) {
 func TestConfigurationOfNoServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for clash, want := range map[string]string{
-		"ADDR=:8081":     `ADMIN_ADDR (--admin-addr): "127.0.0.1:8081": the port is that of ADDR, :8081; choose another one, or off`,
+		"ADDR=:8081":     `ADMIN_ADDR (--admin-addr): "127.0.0.1:8081": ADDR, :8081, has the same port; choose another one, or off`,
 		"ADMIN_ADDR=off": `PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and *`,
 	} {
 		environ := []string{clash, "PPROF=on", "JWT_SECRET=" + secret}

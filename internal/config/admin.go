@@ -81,7 +81,7 @@ func (c *Config) checkPorts() error {
 	if host != adminHost && !anywhere(host) && !anywhere(adminHost) {
 		return nil
 	}
-	return fmt.Errorf("ADMIN_ADDR (--admin-addr): %q: the port is that of ADDR, %s; choose another one, or off", c.AdminAddr, c.Addr)
+	return fmt.Errorf("ADMIN_ADDR (--admin-addr): %q: ADDR, %s, has the same port; choose another one, or off", c.AdminAddr, c.Addr)
 }
 
 // anywhere reports whether a host means all addresses of the machine.

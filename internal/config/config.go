@@ -154,7 +154,7 @@ func (c *Config) resolveStorage() error {
 		c.StorageURLFile = ""
 	}
 	if err != nil {
-		err = fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to nothing", err)
+		err = fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to an empty value", err)
 	}
 	return err
 }

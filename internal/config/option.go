@@ -103,7 +103,7 @@ func tokenOptions() []Option {
 			Help: "`secret` that signs tokens, at least 32 bytes (default: generated on first start, stored next to the database)",
 			set: func(c *Config, v string) (err error) {
 				c.JWTSecret = auth.Secret(v)
-				if v != auth.Redacted { // what config prints loads back
+				if v != auth.Redacted { // the output of config must load back
 					_, err = auth.ParseSecret(v)
 				}
 				return err
@@ -199,7 +199,7 @@ func logOptions() []Option {
 	}
 }
 
-// parsed returns the set function of an option whose value parse returns, for a field.
+// parsed returns the set function of an option: it stores the result of parse in a field.
 func parsed[T any](parse func(string) (T, error), field func(*Config) *T) func(*Config, string) error {
 	return func(c *Config, v string) (err error) {
 		*field(c), err = parse(v)
@@ -332,7 +332,7 @@ func parseSwitch(v string) (bool, error) {
 	return v == "on", nil
 }
 
-// number returns a parser of integers from least to most. Its error describes them by what.
+// number returns a parser of integers from least to most. what describes them in its error.
 func number[T int | int64](what string, least, most T) func(string) (T, error) {
 	return func(v string) (T, error) {
 		n, err := strconv.ParseInt(v, 10, 64)

@@ -105,7 +105,7 @@ func (c *Client) createBatch(ctx context.Context, path string, body []byte, n in
 	switch {
 	case errors.Is(err, storage.ErrTooLarge):
 		return nil, err
-	case errors.Is(err, errNoServer): // any more; the cause is irrelevant
+	case errors.Is(err, errNoServer): // it has exited; the cause is irrelevant
 		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, errNoServer)
 	case errors.Is(err, errEnded):
 		err = errEnded
@@ -228,7 +228,7 @@ func into(value any) func(io.Reader) error {
 
 var (
 	// errNoServer means that a request was not sent.
-	errNoServer = errors.New("no server answers")
+	errNoServer = errors.New("no server responds")
 	// errEnded means that a request was sent, and the response is missing or incomplete.
 	errEnded = errors.New("the server has ended meanwhile")
 )
@@ -237,7 +237,7 @@ var (
 type responseBody struct {
 	io.ReadCloser
 
-	ctx context.Context //nolint:containedctx // that of the request
+	ctx context.Context //nolint:containedctx // of the request
 }
 
 // Read implements [io.Reader].
@@ -249,7 +249,7 @@ func (b responseBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// do sends a request. Its errors match [storage.ErrUnavailable], or are those of ctx.
+// do sends a request. Its errors match [storage.ErrUnavailable], or are the error of ctx.
 func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://plantstore"+path, body)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // checkPeer returns an error unless the process that listens on the socket at path runs as the
-// owner of the database file, as the caller or as root. The user is that of the connection:
-// the owner of path may have changed since.
+// owner of the database file, as the caller or as root. It queries the user of the
+// connection: the owner of path may have changed since.
 func checkPeer(conn net.Conn, database, path string) error {
 	socket, ok := conn.(*net.UnixConn)
 	if !ok {

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// stallTime is how long a client may read nothing of a snapshot, during which the
-	// store cannot reuse pages.
+	// stallTime is how long a client may stop reading a snapshot. Meanwhile the store
+	// cannot reuse pages.
 	stallTime = 30 * time.Second
 	// endTime is how long requests in progress have to end at Close. Only a client that
 	// does not read its response needs it.
@@ -119,7 +119,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) (any, error) {
 		run = s.store.DryRun
 	}
 	for i, err := range run(r.Context(), batch.records) {
-		batch.failures[batch.places[i]] = failureOf(whenEnding(r.Context(), err))
+		batch.failures[batch.indexes[i]] = failureOf(whenEnding(r.Context(), err))
 	}
 	return batch.failures, nil
 }
@@ -127,8 +127,8 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) (any, error) {
 // A batch is the content of a request for creates.
 type batch struct {
 	records  []storage.Record
-	places   []int      // of the records among all plants
-	failures []*failure // of all plants: those that are too large have one
+	indexes  []int      // of the records among all plants
+	failures []*failure // of all plants; set for plants that are too large
 }
 
 // readBatch reads the plants of a request, at most batchBytes or one plant.
@@ -163,7 +163,7 @@ func (s *Server) add(b *batch, value jsontext.Value) error {
 	if err := json.Unmarshal(value, &record, strict()); err != nil {
 		return err
 	}
-	b.records, b.places = append(b.records, record), append(b.places, len(b.failures))
+	b.records, b.indexes = append(b.records, record), append(b.indexes, len(b.failures))
 	b.failures = append(b.failures, nil)
 	return nil
 }
@@ -214,7 +214,7 @@ func respond(f func(http.ResponseWriter, *http.Request) (any, error)) http.Handl
 	}
 }
 
-// stream sends what write writes, and its failure in the trailer.
+// stream sends the output of write, and its failure in the trailer.
 func stream(ctx context.Context, w http.ResponseWriter, write func(context.Context, io.Writer) error) {
 	w.Header().Set("Trailer", trailer)
 	out := bufio.NewWriterSize(w, bufferSize)
@@ -225,7 +225,7 @@ func stream(ctx context.Context, w http.ResponseWriter, write func(context.Conte
 }
 
 // whenEnding returns err or, if the context of the request caused it, that the server ends:
-// otherwise the client is gone and gets no response.
+// otherwise the client has disconnected and gets no response.
 func whenEnding(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() == nil || !errors.Is(err, ctx.Err()):
@@ -238,7 +238,7 @@ func whenEnding(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
 }
 
-// A stallWriter fails if the client reads nothing for stallTime.
+// A stallWriter fails if the client stops reading for stallTime.
 type stallWriter struct {
 	w          io.Writer
 	controller *http.ResponseController

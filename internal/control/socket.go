@@ -65,8 +65,8 @@ func removeStale(ctx context.Context, database, path string) error {
 	return errors.Join(dir.Remove(filepath.Base(path)), dir.Close())
 }
 
-// dial connects to the socket of the database, at path. Nothing is sent to a process of
-// a user who is not trusted.
+// dial connects to the socket of the database, at path. It rejects a process of a user
+// who is not trusted, and sends no data to it.
 func dial(ctx context.Context, database, path string) (net.Conn, error) {
 	conn, err := unixsocket.Dial(ctx, path)
 	if err != nil {

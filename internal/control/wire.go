@@ -43,7 +43,7 @@ type failure struct {
 	Message string `json:"message"`
 }
 
-// The kinds of other errors than those of kinds.
+// The kinds of errors that are not in kinds.
 const (
 	kindIdentical = "identical"
 	kindDifferent = "different"

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// maxPending bounds the bytes that wait to be written, and also those of the write
-// in progress.
+// maxPending bounds the bytes that wait to be written, and also the bytes of the
+// write in progress.
 const maxPending = 1 << 20
 
 // patience is how long a full buffer blocks writes before it drops them, and how
@@ -20,7 +20,7 @@ const patience = 2 * time.Second
 var ErrStalled = errors.New("the log cannot be written: its reader has stalled")
 
 // A Buffer is an [io.Writer] that writes to another one in the background, in order:
-// each write takes all that was buffered during the previous one. A single line is
+// each write takes all bytes that were buffered during the previous one. A single line is
 // written at once, and under load one system call serves many lines.
 //
 // Lines that are still buffered when the process is killed are lost. A full buffer
@@ -41,8 +41,8 @@ type Buffer struct {
 	err     error // the first of w
 }
 
-// NewBuffer returns a Buffer over w, to which nobody else may write until Close
-// returns. Unless lost is nil, its result takes the place of dropped writes.
+// NewBuffer returns a Buffer over w, to which only the Buffer may write until Close
+// returns. Unless lost is nil, its result is written instead of dropped writes.
 func NewBuffer(w io.Writer, lost func(writes uint64) []byte) *Buffer {
 	b := &Buffer{w: w, lost: lost, done: make(chan struct{})}
 	b.changed.L = &b.mu
@@ -116,7 +116,7 @@ func (b *Buffer) run() {
 	}
 }
 
-// take waits for lines and returns them, or none after Close. The buffer goes on in
+// take waits for lines and returns them, or none after Close. The buffer continues in
 // the memory of spare.
 func (b *Buffer) take(spare []byte) []byte {
 	b.mu.Lock()

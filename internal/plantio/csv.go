@@ -87,7 +87,7 @@ func safeCell(text string) string {
 	return cell(text)
 }
 
-// halfWidth returns the ASCII character whose full-width form is r, or r.
+// halfWidth returns the ASCII character with the full-width form r, or r.
 func halfWidth(r rune) rune {
 	const fullWidth = '\uff01' - '!'
 	if '\uff01' <= r && r <= '\uff5e' {
@@ -151,7 +151,7 @@ func (r *csvReader) row() (row []string, line int, err error) {
 	case errors.As(err, &syntax):
 		return nil, syntax.StartLine, &LineError{syntax.StartLine, fmt.Sprintf("is not CSV: %v in column %d", syntax.Err, syntax.Column)}
 	case errors.Is(err, errTooLong):
-		return nil, 0, fmt.Errorf("the row after that of line %d %w %d bytes; is a quotation mark left open?", r.last, err, most)
+		return nil, 0, fmt.Errorf("the row after line %d %w %d bytes; is a quotation mark left open?", r.last, err, most)
 	case err != nil:
 		return nil, 0, err
 	}

@@ -12,7 +12,7 @@ import (
 const progressStep = 1000
 
 // A Source calls each for plants in ascending order of their ids. It ends with the first
-// error, its own or that of each.
+// error, its own or an error of each.
 type Source func(ctx context.Context, each func(storage.Record) error) error
 
 // A Lister lists plants, as [storage.Store] does.

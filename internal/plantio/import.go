@@ -69,7 +69,7 @@ type batch struct {
 
 // Import stores the plants from in, in batches that are stored atomically. It ends at
 // the end of in, when the store fails, or when ctx is done. The summary counts the lines
-// whose outcome is certain. An error of in is a *ReadError. Import does not wait for a
+// with a certain outcome. An error of in is a *ReadError. Import does not wait for a
 // Read that blocks.
 func Import(ctx context.Context, in Reader, options Options) (sum Summary, err error) {
 	ctx, cancel := context.WithCancel(ctx)

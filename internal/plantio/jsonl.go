@@ -53,7 +53,7 @@ type jsonReader struct {
 	in       *bufio.Reader
 	maxBytes int // of a line
 	decoder  *models.Decoder
-	long     []byte // buffer for lines longer than that of in
+	long     []byte // buffer for lines longer than the buffer of in
 	line     int
 }
 

@@ -59,12 +59,12 @@ func checkFile(path string, info fs.FileInfo, k kind) error {
 		writers = othersWrite
 	}
 	if info.Mode().Perm()&writers != 0 {
-		return untrusted(path, fmt.Sprintf("its mode is %#o", info.Mode().Perm()), "chmod go-w "+path+" after checking what is in it")
+		return untrusted(path, fmt.Sprintf("its mode is %#o", info.Mode().Perm()), "chmod go-w "+path+" after checking its contents")
 	}
 	return nil
 }
 
-// checkOwner rejects a file whose owner is neither root nor the user of this process.
+// checkOwner rejects a file unless its owner is root or the user of this process.
 func checkOwner(path string, info fs.FileInfo) error {
 	stat, known := info.Sys().(*syscall.Stat_t)
 	if !known || stat.Uid == 0 || int(stat.Uid) == os.Geteuid() {

@@ -5,7 +5,7 @@
 // All checks are made on the descriptor that is read, so that the file can't be replaced
 // in between. Symbolic links are followed, since Kubernetes mounts secrets through them,
 // and the target is checked. On Windows, which lacks modes and owners of this kind,
-// nothing is checked.
+// there are no checks.
 package secretfile
 
 import (

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// drainGrace is how long a connection on which nothing was received yet stays
-	// open when the shutdown begins.
+	// drainGrace is how long a connection without a request stays open when the
+	// shutdown begins.
 	drainGrace = 100 * time.Millisecond
 	// maxScanned bounds the input that is scanned for an Origin after a header was
 	// refused as too large: more than the longest URL of a browser.
@@ -27,11 +27,11 @@ const (
 // errHandling is the error of reading while the handler runs and the request was read.
 var errHandling = errors.New("the request has been read to its end")
 
-// A conn is an HTTP/1 connection between net/http and the client. What net/http writes
-// while no request is with the handler is an error response of its own, which conn
+// A conn is an HTTP/1 connection between net/http and the client. A write of net/http
+// outside of a handler call is an error response of its own, which conn
 // replaces with an Error (C1.3). If net/http closes without a response, conn sends one.
-// It never decides by what the bytes look like: [conn.startRequest] and
-// [conn.endRequest] mark which response is whose.
+// It never decides by the contents: [conn.startRequest] and [conn.endRequest] mark the
+// responses of the handler.
 type conn struct {
 	net.Conn
 
@@ -46,7 +46,7 @@ type conn struct {
 	framing     framing
 	received    bool      // the client has sent something
 	expedited   bool      // it had not when the shutdown began
-	idle        bool      // nothing was received since the last request
+	idle        bool      // no bytes were received since the last request
 	parking     bool      // it is parked when net/http closes it
 	timed       bool      // HeaderTimeout has begun for the current header
 	handling    bool      // the request is with the handler, or was
@@ -70,7 +70,7 @@ func (c *conn) startRequest(r *http.Request) (ambiguous bool) {
 }
 
 // endRequest is the ConnState hook of net/http. StateIdle is the only state at a useful
-// time: the whole response was written, and nothing of the next request was parsed.
+// time: the response was written completely, and the next request was not parsed.
 func endRequest(nc net.Conn, state http.ConnState) {
 	c, ok := nc.(*conn)
 	if !ok || state != http.StateIdle {
@@ -79,7 +79,7 @@ func endRequest(nc net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.handling, c.responded, c.timed, c.readErr = false, false, false, nil
-	// The rest of a body must not be taken for a request.
+	// The rest of a body must not be parsed as a request.
 	c.discarding = !c.framing.endBody() || c.discarding
 	c.idle = !c.discarding && !c.framing.begun()
 }
@@ -158,7 +158,7 @@ func (c *conn) beforeRead(p []byte) (n int, err error) {
 	case c.discarding:
 		return 0, io.EOF
 	case c.handling && c.framing.body == 0:
-		// net/http reads to notice that the client hangs up, which changes nothing
+		// net/http reads to detect that the client disconnects, which has no effect
 		// here. An error at once spares it canceling the read after the request.
 		return 0, errHandling
 	case len(c.framing.pending) > 0:
@@ -225,7 +225,7 @@ func (c *conn) Write(p []byte) (int, error) {
 }
 
 // replacement returns the Error in place of net/http's own response p. The reason may be
-// one that net/http does not distinguish: a header that ended early, for example.
+// a cause that net/http does not distinguish, such as a header that ended early.
 func (c *conn) replacement(p []byte) *models.Error {
 	if c.readErr != nil {
 		if e := c.readError(); e != nil {
@@ -285,7 +285,7 @@ func (c *conn) recipient(code models.Code) recipient {
 }
 
 // CloseWrite is called by net/http before it closes the connection after its last write.
-// There is nothing to wait for in between.
+// It does not block in between.
 func (c *conn) CloseWrite() error { return c.Close() }
 
 // Close implements [io.Closer]. It returns at once. If there is a response that the client
@@ -356,7 +356,7 @@ func (c *conn) ignoreDrain() {
 	}
 }
 
-// expedite ends a connection on which nothing was received within drainGrace.
+// expedite closes a connection without a request within drainGrace.
 func (c *conn) expedite() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

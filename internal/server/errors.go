@@ -17,28 +17,28 @@ import (
 )
 
 // responseError returns the Error with that code for a request without a response of
-// the handler. A code that net/http is not known to use counts as CodeBadRequest.
+// the handler. A code that net/http does not use counts as CodeBadRequest.
 func (c Config) responseError(code models.Code) *models.Error {
 	switch code {
 	case models.CodeRequestTimeout:
 		return models.Errorf(code, "the header of the request was not complete after %v; send it faster", c.HeaderTimeout)
 	case models.CodeExpectationFailed:
-		return models.NewError(code, "Expect: nothing but 100-continue can be met; send the request without it")
+		return models.NewError(code, "Expect: only 100-continue is supported; send the request without it")
 	case models.CodeHeaderTooLarge:
 		return models.Errorf(code, "the request line and the header fields are more than the limit of %d bytes or %d lines in all; "+
 			"send fewer or shorter ones", c.MaxHeaderBytes, maxHeaderLines)
 	case models.CodeInternal:
-		return models.NewError(code, "the server could not finish the request, and it is not known what became of it; "+
+		return models.NewError(code, "the server could not finish the request, and its outcome is unknown; "+
 			"send it again: an id that was created is not created twice")
 	case models.CodeNotImplemented:
-		return models.NewError(code, "Transfer-Encoding: nothing but chunked is supported, and only once")
+		return models.NewError(code, "Transfer-Encoding: only chunked is supported, once")
 	case models.CodeUnavailable:
-		return models.NewError(code, "the server is shutting down and has not looked at the request: the plant was not stored; send it again later")
+		return models.NewError(code, "the server is shutting down and has not read the request: the plant was not stored; send it again later")
 	case models.CodeVersionUnsupported:
 		return models.NewError(code, "this version of HTTP is not supported here; send the request as HTTP/1.1")
 	default:
 		return models.NewError(models.CodeBadRequest, "the request is not valid HTTP/1.1: check the request line, "+
-			"that there is one Host, that every header line is a name, a colon and a value, "+
+			"that there is one Host, that every header field is a name, a colon and a value, "+
 			"and that Content-Length is one number")
 	}
 }
@@ -46,19 +46,19 @@ func (c Config) responseError(code models.Code) *models.Error {
 // overloaded returns the Error for a connection beyond MaxConnections.
 func (c Config) overloaded() *models.Error {
 	return models.Errorf(models.CodeUnavailable, "the server is overloaded: it has all of its %d connections in use "+
-		"and has not looked at the request: the plant was not stored; send it again later", c.MaxConnections)
+		"and has not read the request: the plant was not stored; send it again later", c.MaxConnections)
 }
 
 // truncated returns the Error for a header that the client has ended too early.
 func truncated() *models.Error {
 	return models.NewError(models.CodeBadRequest,
-		"the request ends before its header does; send it whole, with an empty line after the header")
+		"the request ends before its header does; send it completely, with an empty line after the header")
 }
 
 // folded returns the Error for a header with a folded line.
 func folded() *models.Error {
 	return models.NewError(models.CodeBadRequest,
-		"a header line begins with a space or a tab: lines are not continued (RFC 9112, 5.2); send each header field in one line")
+		"a line of the header begins with a space or a tab: folding is not supported (RFC 9112, 5.2); send each header field in one line")
 }
 
 // notEncrypted returns the Error for plain HTTP on a TLS port.

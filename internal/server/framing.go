@@ -5,12 +5,12 @@ import (
 	"net/http"
 )
 
-// chunkedLength is the length of a chunked body, whose end is in the body itself.
+// chunkedLength is the length of a chunked body, which marks its own end.
 const chunkedLength = -1
 
 // framing passes input on to net/http in portions that never extend beyond the end of
-// a request: at most a whole header, then at most its body. It keeps what was read
-// beyond. So it is always known to which request a byte belongs, without a second
+// a request: at most its header, then at most its body. It keeps the bytes after them. So
+// it is always clear to which request a byte belongs, without a second
 // parser of HTTP.
 type framing struct {
 	pending  []byte // read, but not passed on
@@ -20,7 +20,7 @@ type framing struct {
 	line     int    // length of the current line of a chunked body
 }
 
-// startBody is called when the handler gets r, whose body begins now. It reports
+// startBody is called when the handler gets r, at the beginning of its body. It reports
 // whether the length of r is ambiguous: with both Content-Length and Transfer-Encoding,
 // or with Transfer-Encoding in HTTP/1.0 (RFC 9112, 6.1). net/http hides this from
 // handlers.
@@ -34,7 +34,7 @@ func (f *framing) startBody(r *http.Request) (ambiguous bool) {
 	return ambiguous
 }
 
-// endBody is called when net/http has finished a request. It reports whether the whole
+// endBody is called when net/http has finished a request. It reports whether the complete
 // body was passed on.
 func (f *framing) endBody() bool {
 	whole := f.body <= 0

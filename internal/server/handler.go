@@ -34,7 +34,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 
 	ctx, cancel := context.WithTimeout(c.base, s.config.RequestTimeout)
 	defer cancel()
-	in := r.WithContext(ctx) //nolint:contextcheck // that of r ends when the client closes its half
+	in := r.WithContext(ctx) //nolint:contextcheck // the context of r ends when the client closes its half
 	if r.Body != http.NoBody {
 		out.body = &body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
 		in.Body = out.body
@@ -51,7 +51,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 }
 
 // unknownExpectation reports whether Expect, which is a list (RFC 9110, 10.1.1), has a
-// member other than 100-continue.
+// expectation other than 100-continue.
 func unknownExpectation(expect []string) bool {
 	for _, line := range expect {
 		for member := range strings.SplitSeq(line, ",") {
@@ -94,7 +94,8 @@ func (b *body) Read(p []byte) (int, error) {
 
 // A response is an [http.ResponseWriter] that closes the connection after the response if
 // it is uncertain where the next request begins. In full duplex net/http 1.26 does not: it
-// takes what follows a malformed chunk for a request, and panics if a small body is unread.
+// parses the bytes after a malformed chunk as a request, and panics if a small body is
+// unread.
 type response struct {
 	http.ResponseWriter
 
@@ -120,7 +121,7 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// reusable reports whether the connection can be used after the response, whose header is
+// reusable reports whether the connection can be used after the response with the header
 // about to be written.
 func (w *response) reusable() bool {
 	switch {
@@ -131,7 +132,7 @@ func (w *response) reusable() bool {
 	case w.body.ended, w.body.failed:
 		return w.body.ended
 	}
-	// The rest of the body is discarded after the response, whose end would not be sent
+	// The rest of the body is discarded after the response, the end of which would not be sent
 	// before if its length were unknown.
 	return w.body.left >= 0 && w.body.left <= maxUnread &&
 		w.Header().Get("Content-Length") != "" && w.request.Header.Get("Expect") == ""

@@ -31,7 +31,7 @@ var (
 	errManyLines = errors.New("too many lines in header")
 )
 
-// A header is what is known of the header of a request, as far as it was received.
+// A header has the scanned fields of the header of a request, as far as it was received.
 type header struct {
 	begun            bool // anything but empty lines was received
 	done             bool // the empty line at its end was received
@@ -128,7 +128,7 @@ func (f *field) add(value []byte, length int) {
 	}
 }
 
-// single returns the value if there is exactly one line.
+// single returns the value if there is exactly one field line.
 func (f *field) single() string {
 	if f.lines != 1 {
 		return ""
@@ -136,14 +136,14 @@ func (f *field) single() string {
 	return f.value
 }
 
-// A recipient is what an error response takes from its request.
+// A recipient has the properties of a request that its error response depends on.
 type recipient struct {
 	head   bool   // the method is HEAD: the response has no body
 	id     string // the X-Request-Id, empty if it is missing, repeated or invalid
 	origin string // the Origin, empty if it is missing or repeated
 }
 
-// recipient returns that of the request, as far as it is known.
+// recipient returns the recipient of the request, as far as the header was received.
 func (h *header) recipient() recipient {
 	to := recipient{head: h.head, origin: h.origin.single()}
 	if id := h.requestID.single(); models.SaneRequestID(id) {
@@ -152,7 +152,7 @@ func (h *header) recipient() recipient {
 	return to
 }
 
-// recipientOf returns that of a request which net/http has parsed.
+// recipientOf returns the recipient of a request that net/http has parsed.
 func recipientOf(r *http.Request) recipient {
 	to := recipient{head: r.Method == http.MethodHead}
 	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && models.SaneRequestID(ids[0]) {

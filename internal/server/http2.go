@@ -86,7 +86,8 @@ func (h *http2Conn) Close() error {
 	return nil
 }
 
-// Read implements [io.Reader]. What has begun must be complete within HeaderTimeout.
+// Read implements [io.Reader]. A frame or header block that has begun must be complete
+// within HeaderTimeout.
 func (h *http2Conn) Read(p []byte) (int, error) {
 	h.mu.Lock()
 	err := h.applyDeadline()

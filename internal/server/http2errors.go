@@ -24,7 +24,7 @@ const maxReplaced = 2 * maxStreams
 // errReplaced is the error of a connection that exceeds it.
 var errReplaced = errors.New("too many error responses that the client does not read")
 
-// A responseFilter replaces responses of net/http itself in what it writes on a connection
+// A responseFilter replaces net/http's own responses in the output on a connection
 // of HTTP/2: to a header that is too large, and to fields that HTTP/2 forbids (C1.3). No
 // limit or setting avoids them. Handlers send only status 200, or 400 with JSON, so any
 // other response is net/http's.
@@ -133,7 +133,7 @@ func (f *responseFilter) header() {
 }
 
 // parse returns the status of a header and the length of its body, and reports whether the
-// response is net/http's own, whose header is always a single frame.
+// response is net/http's own. Its header is always a single frame.
 func (f *responseFilter) parse() (status, length int, own bool) {
 	if len(f.block) > 0 && f.block[0] == status200 || !f.frame.flags().Has(http2.FlagHeadersEndHeaders) {
 		return 0, 0, false

@@ -69,7 +69,7 @@ func (c *frameClock) follow(p []byte, now time.Time) {
 	}
 }
 
-// update evaluates the current frame, whose head is known.
+// update evaluates the current frame after its head is complete.
 func (c *frameClock) update() {
 	kind := c.frame.kind()
 	if kind == http2.FrameHeaders || kind == http2.FrameContinuation {

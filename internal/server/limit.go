@@ -36,12 +36,12 @@ func (s semaphore) release() {
 }
 
 // A connLimit bounds the open connections. A connection beyond the regular slots is
-// rejected with an Error, in one of a few extra slots. If those are in use as well,
+// rejected with an Error, in one of a few extra slots. If these are in use as well,
 // connections wait to be accepted.
 type connLimit struct {
 	regular semaphore
 	extra   semaphore
-	http2   semaphore // those of the regular ones that may use HTTP/2
+	http2   semaphore // limits the regular ones with HTTP/2
 }
 
 func newConnLimit(maxConnections int) connLimit {

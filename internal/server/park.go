@@ -12,7 +12,7 @@ import (
 // connection in use, to which it would cost 0.1 ms, is not.
 const defaultParkAfter = time.Second
 
-// idleDeadline returns the deadline of the next read: that of net/http, or earlier if the
+// idleDeadline returns the deadline of the next read: the one of net/http, or earlier if the
 // connection is idle and is to be parked. The caller holds c.mu.
 func (c *conn) idleDeadline() time.Time {
 	parked := time.Now().Add(c.server.parkAfter)

@@ -60,7 +60,7 @@ func (c *conn) readHeader() (h header) {
 	return h
 }
 
-// scanPending scans what was read for net/http.
+// scanPending scans the input that was read for net/http.
 func (c *conn) scanPending(h *header) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package server runs the listeners so that every failure on the wire is status 400
-// with an Error as JSON (C1.3), including what net/http refuses before any handler
+// with an Error as JSON (C1.3), including requests that net/http refuses before any handler
 // runs. A request passes through the connection, which replaces net/http's own error
-// responses, through net/http, and through the outermost handler, which tells the
+// responses, through net/http, and through the outermost handler, which notifies the
 // connection whether a response is the handler's or net/http's.
 package server
 
@@ -21,7 +21,7 @@ import (
 const (
 	// defaultMaxHeaderBytes bounds a header if the configuration does not.
 	defaultMaxHeaderBytes = 32 << 10
-	// netHTTPSlack is what net/http adds to its own limit of a header.
+	// netHTTPSlack is the number of bytes that net/http adds to its own limit of a header.
 	netHTTPSlack = 4 << 10
 	// responseTime is the time for the response to a body that was too slow.
 	responseTime = 5 * time.Second
@@ -31,7 +31,7 @@ const (
 type Config struct {
 	// Handler handles the requests. Their contexts end after RequestTimeout. In
 	// HTTP/1 they do not end when the client closes its half of the connection: it may still wait
-	// for the response. A handler that responds before it has read the whole body
+	// for the response. A handler that responds before it has read the complete body
 	// should set Content-Length; otherwise the connection closes after the response.
 	Handler http.Handler
 	// TLS, if not nil, makes the server speak TLS, with HTTP/1 and HTTP/2. It needs
@@ -43,7 +43,7 @@ type Config struct {
 	// HeaderTimeout is the time for a header, from its first byte or the start of
 	// the connection.
 	HeaderTimeout time.Duration
-	// RequestTimeout is the time for a whole request. After it, reading the body
+	// RequestTimeout is the time limit for a request. After it, reading the body
 	// fails with [os.ErrDeadlineExceeded].
 	RequestTimeout time.Duration
 	// IdleTimeout is how long a connection is kept open between requests.
@@ -100,7 +100,7 @@ func New(config Config) *Server {
 	return s
 }
 
-// newHTTPServer returns what both versions of HTTP have in common.
+// newHTTPServer returns a server with the settings of both versions of HTTP.
 func (s *Server) newHTTPServer(handler http.HandlerFunc, maxHeaderBytes int) *http.Server {
 	return &http.Server{
 		Handler:                      handler,

@@ -6,7 +6,7 @@ import (
 	"plantstore/models"
 )
 
-// counters count what the handler does not see.
+// counters count connections, and responses without a call of the handler.
 type counters struct {
 	accepted, turnedAway atomic.Uint64
 	parked               atomic.Int64 // connections at this moment
@@ -19,7 +19,7 @@ type Stats struct {
 	// Config.MaxConnections.
 	Open, Limit int
 	// Accepted is the number of connections that were accepted, and TurnedAway of
-	// those among them that were beyond the limit.
+	// the connections among them that were beyond the limit.
 	Accepted, TurnedAway uint64
 	// Refused counts the Errors that no handler has responded with.
 	Refused *ErrorCounts

@@ -161,29 +161,29 @@ func (t *tlsListener) handOver(c *conn, within bool, protocol string) {
 	}
 }
 
-// A sniffedConn is a connection below TLS whose first byte was inspected.
+// A sniffedConn is a connection below TLS. Its first byte is inspected.
 type sniffedConn struct {
 	net.Conn
 
-	conn  *conn // that is on top
-	first [1]byte
-	ahead bool // first was read from the connection, but not by a caller
-	left  int  // bytes that may be read in the handshake
-	done  bool // the handshake is
+	conn    *conn // that is on top
+	first   [1]byte
+	sniffed bool // first was read from the connection, but not by a caller
+	left    int  // bytes that may be read in the handshake
+	done    bool // the handshake is
 }
 
 // sniff waits for the first byte, and reports whether there is one and whether it begins
 // TLS.
 func (s *sniffedConn) sniff() (begun, encrypted bool) {
 	n, _ := s.Conn.Read(s.first[:])
-	s.ahead = n == 1
-	return s.ahead, s.first[0] == recordHandshake
+	s.sniffed = n == 1
+	return s.sniffed, s.first[0] == recordHandshake
 }
 
 // Read implements [io.Reader].
 func (s *sniffedConn) Read(p []byte) (int, error) {
-	if s.ahead && len(p) > 0 {
-		s.ahead = false
+	if s.sniffed && len(p) > 0 {
+		s.sniffed = false
 		return copy(p, s.first[:]), nil
 	}
 	if s.done {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// RequireRoot skips a test that does what only root may do, where it is not root.
+// RequireRoot skips a test that needs the rights of root, unless it has them.
 // With CI=true it fails.
 func RequireRoot(t testing.TB, may string) {
 	t.Helper()
@@ -16,8 +16,8 @@ func RequireRoot(t testing.TB, may string) {
 	}
 }
 
-// NotChecked skips the test and says why on stderr, but with CI=true it fails: what
-// CI passes was checked.
+// NotChecked skips the test and prints the reason on stderr, but with CI=true it fails: a
+// pass in CI means that the test ran.
 func NotChecked(t testing.TB, why string) {
 	t.Helper()
 	message := t.Name() + " NOT CHECKED: " + why

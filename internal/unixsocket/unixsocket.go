@@ -144,7 +144,7 @@ func withPath(path string, err error) error {
 		err = failure.Err
 	}
 	if len(path) > maxPath && errors.Is(err, syscall.EINVAL) {
-		return fmt.Errorf("%s: the path has %d bytes, and that of a socket may have %d: choose a shorter one", path, len(path), maxPath)
+		return fmt.Errorf("%s: the path has %d bytes, and the limit for sockets is %d: choose a shorter one", path, len(path), maxPath)
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
