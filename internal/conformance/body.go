@@ -18,9 +18,9 @@ func orderCases() []Case {
 		one(rule, "credential before JSON", noToken(post(`{`)), noCredential()),
 		one(rule, "credential before NewPlant", noToken(post(`{}`)), noCredential()),
 		one(rule, "a bad token before everything in the body", post(`{`).replace("Authorization: Bearer a.b.c").replace("Content-Type: text/plain"), badToken()),
-		one(rule, "without a credential, no body is waited for", noToken(post(strings.Repeat(" ", 1000))), noCredential()).cut(1000, ThenReceive),
-		one(rule, "without a credential, no body is asked for", noToken(good().with("Expect: 100-continue")), noCredential().uninvited()).cut(37, ThenReceive),
-		one(rule, "with a wrong media type, no body is waited for", text(post(strings.Repeat(" ", 1000))), fails(415)).cut(1000, ThenReceive),
+		one(rule, "without a credential, the server does not wait for the body", noToken(post(strings.Repeat(" ", 1000))), noCredential()).cut(1000, ThenReceive),
+		one(rule, "without a credential, the body is not requested", noToken(good().with("Expect: 100-continue")), noCredential().uninvited()).cut(37, ThenReceive),
+		one(rule, "with a wrong media type, the server does not wait for the body", text(post(strings.Repeat(" ", 1000))), fails(415)).cut(1000, ThenReceive),
 		one(rule, "media type before size", text(good().replace("Content-Length: 1099511627776")), fails(415)),
 		one(rule, "media type before JSON", text(post(`{`)), fails(415)),
 		one(rule, "media type before NewPlant", text(post(`{}`)), fails(415)),
@@ -65,8 +65,8 @@ func mediaCases() []Case {
 		one(rule, "Accept does not matter", good().with("Accept: text/html"), fern()),
 		one(rule, "coding identity", good().with("Content-Encoding: identity"), fern()),
 		one(rule, "coding identity in another case", good().with("Content-Encoding: Identity"), fern()),
-		one(rule, "coding gzip, and it is", gzipped().with("Content-Encoding: gzip"), fails(415)),
-		one(rule, "gzip without saying so", gzipped(), fails(400)),
+		one(rule, "coding gzip of a gzipped body", gzipped().with("Content-Encoding: gzip"), fails(415)),
+		one(rule, "gzip without Content-Encoding", gzipped(), fails(400)),
 	)
 	for _, v := range []string{"gzip", "br", "deflate", "zstd", "identity, gzip", "gzip, identity", "x-unknown"} {
 		cases = append(cases, one(rule, "coding "+v, good().with("Content-Encoding: "+v), fails(415)))
@@ -98,8 +98,8 @@ func sizeCases() []Case {
 		one(rule, "three times as long, all of it sent", unknown.sized(more), fails(413)),
 		one(rule, "three times as long, chunked, all of it sent", unknown.chunked(65536).sized(more), fails(413)),
 		one(rule, "announced, not sent", good().replace("Content-Length: 10737418240"), fails(413)),
-		one(rule, "announced, with 100-continue: not asked for", good().replace("Content-Length: 10737418240").with("Expect: 100-continue"), fails(413).uninvited()),
-		one(rule, "what was refused is not stored", unknown.sized(1), fails(413)).then(good(), fern()),
+		one(rule, "announced, with 100-continue: not requested", good().replace("Content-Length: 10737418240").with("Expect: 100-continue"), fails(413).uninvited()),
+		one(rule, "a refused plant is not stored", unknown.sized(1), fails(413)).then(good(), fern()),
 		one(rule, "a long name within the limit", post(`{"id":{{id}},"name":"`+strings.Repeat("n", 100_000)+`"}`), plant(strings.Repeat("n", 100_000))),
 	}
 }
@@ -112,12 +112,12 @@ func cutCases() []Case {
 	return []Case{
 		one(rule, "half-closed in the middle of the value", good(), fails(400)).cut(10, ThenHalfClose).then(good(), fern()),
 		one(rule, "half-closed before the body", good(), fails(400)).cut(37, ThenHalfClose).then(good(), fern()),
-		one(rule, "half-closed after a whole value, some white space missing", padded, fails(400)).cut(2, ThenHalfClose).then(good(), fern()),
-		one(rule, "half-closed after a whole value, the last chunk missing", good().chunked(64), fails(400)).cut(5, ThenHalfClose).then(good(), fern()),
+		one(rule, "half-closed after a complete value, some white space missing", padded, fails(400)).cut(2, ThenHalfClose).then(good(), fern()),
+		one(rule, "half-closed after a complete value, the last chunk missing", good().chunked(64), fails(400)).cut(5, ThenHalfClose).then(good(), fern()),
 		one(rule, "half-closed within a chunk", good().chunked(64), fails(400)).cut(12, ThenHalfClose).then(good(), fern()),
 		one(rule, "closed in the middle of the value", good(), Response{}).cut(10, ThenDrop).then(good(), fern()),
-		one(rule, "closed after a whole value, some white space missing", padded, Response{}).cut(2, ThenDrop).then(good(), fern()),
-		one(rule, "closed after a whole value, the last chunk missing", good().chunked(64), Response{}).cut(5, ThenDrop).then(good(), fern()),
+		one(rule, "closed after a complete value, some white space missing", padded, Response{}).cut(2, ThenDrop).then(good(), fern()),
+		one(rule, "closed after a complete value, the last chunk missing", good().chunked(64), Response{}).cut(5, ThenDrop).then(good(), fern()),
 		one(rule, "a length longer than the body", good().replace("Content-Length: 1000"), fails(400)).cut(0, ThenHalfClose).then(good(), fern()),
 		one(rule, "a length shorter than the body", good().replace("Content-Length: 10"), fails(400)).last(func(t *Exchange) { t.More = true }).then(good(), fern()),
 	}

@@ -105,7 +105,7 @@ func claimCases() []Case {
 		cases = append(cases, one(names, "header refused: "+v.name, good().bearing(Token{Header: v.text}), badToken()))
 	}
 	return append(cases,
-		one(names, "ALG beside alg is ignored", good().bearing(Token{Header: `{"ALG":"none","alg":"HS256"}`}), fern()),
+		one(names, "ALG next to alg is ignored", good().bearing(Token{Header: `{"ALG":"none","alg":"HS256"}`}), fern()),
 		one(names, "CRIT is not crit", good().bearing(Token{Header: `{"alg":"HS256","CRIT":["x"]}`}), fern()))
 }
 

@@ -52,9 +52,9 @@ func corsCases() []Case {
 		one(corsRule, "more than the allowed origin", good().with(own+".evil.invalid"), barring(fern())).needs(NeedOrigin|NeedForeign),
 		one(corsRule, "without an origin, an allowed one matters to caches", good(), fern().header("Vary", "~Origin")).needs(NeedOrigin|NeedForeign),
 		one(corsRule, "a preflight of the allowed origin, without a credential", preflight("/plants", own), preflighted()).kept().needs(NeedOrigin),
-		one(corsRule, "a preflight of a path that is not there", preflight("/nowhere", own), preflighted()).needs(NeedOrigin),
+		one(corsRule, "a preflight of an unknown path", preflight("/nowhere", own), preflighted()).needs(NeedOrigin),
 		one(corsRule, "a preflight that breaks off", preflight("/plants", own), allowing(fails(400))).cut(2, ThenHalfClose).needs(NeedOrigin),
-		one(corsRule, "OPTIONS that is no preflight", bare("OPTIONS {{path}}/plants").with(own), allowing(fails(405))).needs(NeedOrigin),
+		one(corsRule, "OPTIONS that is not a preflight", bare("OPTIONS {{path}}/plants").with(own), allowing(fails(405))).needs(NeedOrigin),
 		one(corsRule, "a create from the allowed origin", good().with(own),
 			allowing(fern()).header("Access-Control-Expose-Headers", "~X-Request-Id")).needs(NeedOrigin),
 		one(corsRule, "a name of the header in small letters", good().with(strings.ToLower(own[:7])+own[7:]), allowing(fern())).needs(NeedOrigin),
@@ -62,8 +62,8 @@ func corsCases() []Case {
 	return append(cases, readableErrors()...)
 }
 
-// readableErrors are errors of all kinds, those that HTTP libraries write
-// themselves too, for a page of the allowed origin.
+// readableErrors are errors of all kinds, including responses of HTTP libraries, for a
+// page of the allowed origin.
 func readableErrors() []Case {
 	var cases []Case
 	for _, v := range []struct {

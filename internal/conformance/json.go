@@ -122,14 +122,14 @@ func structureCases() []Case {
 		variant{"twice within an unknown field", `{"id":{{id}},"name":"fern","u":{"a":1,"a":2}}`},
 		variant{"twice deep within an unknown field", `{"id":{{id}},"name":"fern","u":[[{"v":{"a":1,"b":2,"a":3}}]]}`},
 		variant{"the empty name twice", `{"id":{{id}},"name":"fern","":1,"":2}`},
-		variant{"a thousand fields and one of them again", `{"id":{{id}},"name":"fern",` + manyMembers(1000) + `,"m500":1}`},
+		variant{"a thousand fields and one of them again", `{"id":{{id}},"name":"fern",` + manyFields(1000) + `,"m500":1}`},
 	)
 	cases = append(cases, bodies(fern(),
 		variant{"the same name on different levels", `{"id":{{id}},"name":"fern","u":{"id":1,"name":"x","u":{"id":2}}}`},
 		variant{"the same name in neighbours", `{"id":{{id}},"name":"fern","u":[{"a":1},{"a":1}]}`},
 		variant{"names that differ in case", `{"id":{{id}},"name":"fern","Name":1,"NAME":2,"a":1,"A":2}`},
 		variant{"names that differ in normalisation", "{\"id\":{{id}},\"name\":\"fern\",\"\u00e9\":1,\"e\u0301\":2}"},
-		variant{"a thousand fields", `{"id":{{id}},"name":"fern",` + manyMembers(1000) + `}`},
+		variant{"a thousand fields", `{"id":{{id}},"name":"fern",` + manyFields(1000) + `}`},
 		variant{"arrays 100 deep", nested(100)},
 		variant{"objects 100 deep", `{"id":{{id}},"name":"fern","u":` + strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 101)},
 		variant{"exactly as deep as the bound", nested(9_999)},
@@ -142,8 +142,8 @@ func structureCases() []Case {
 	)...)
 }
 
-// manyMembers are fields m0, m1 and so on.
-func manyMembers(n int) string {
+// manyFields are fields m0, m1 and so on.
+func manyFields(n int) string {
 	fields := make([]string, n)
 	for i := range fields {
 		fields[i] = `"m` + strconv.Itoa(i) + `":` + strconv.Itoa(i)

@@ -45,7 +45,7 @@ Requirements are in brackets: *secret* (the HS256 secret, to sign unusual tokens
 origin that it does not allow). With ` + "`--http2`" + `, all requests use HTTP/2 over TLS. Cases that only HTTP/1.1 can express, such as a malformed
 request line or a transfer coding, are not run, and a connection need not be closed after a response. Concurrent requests
 get their responses in any order. If a request is malformed in HTTP/2, the server may end the stream or the connection with an
-error instead of a response (RFC 9113, 8.1.1). Of an ` + "`Expect`" + ` with several members, the HTTP/2 library hides the others if one is
+error instead of a response (RFC 9113, 8.1.1). Of an ` + "`Expect`" + ` with several expectations, the HTTP/2 library hides the others if one is
 100-continue: such a request succeeds, but is error 417 in HTTP/1. A case whose requirements are not met is reported as not run.
 `
 

@@ -65,8 +65,8 @@ func (r Report) tally(rule string) map[Outcome]int {
 	return counts
 }
 
-// WriteText writes one line for each rule, then each failed case with what was
-// sent, got and wanted, then why cases were not run, and a summary.
+// WriteText writes one line for each rule, then each failed case with the
+// request and the response, then the reasons why cases were not run, and a summary.
 func (r Report) WriteText(w io.Writer) error {
 	out := &printer{w: w}
 	for _, rule := range Rules() {

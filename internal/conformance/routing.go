@@ -43,7 +43,7 @@ func pathCases() []Case {
 		{"a question mark percent-encoded", "{{path}}/plants%3Fx=1"},
 		{"a percent sign percent-encoded", "{{path}}/%2570lants"},
 		{"a line feed percent-encoded", "{{path}}/plants%0A"},
-		{"bytes that are no UTF-8, percent-encoded", "{{path}}/plants%FF"},
+		{"bytes that are not UTF-8, percent-encoded", "{{path}}/plants%FF"},
 		{"a parameter of a segment", "{{path}}/plants;v=1"},
 		{"an extension", "{{path}}/plants.json"},
 		{"a version before", "{{path}}/v1/plants"},
@@ -57,8 +57,8 @@ func pathCases() []Case {
 		cases = append(cases, one(rule, "not found: "+v.name, target(v.text), fails(404).header("Location", "")))
 	}
 	return append(cases,
-		one(rule, "a fragment is no part of a target", target("{{path}}/plants#x"), fails(400, 404)),
-		one(rule, "a token in the query is not looked at", target("{{path}}/plants?access_token=x"), fern()),
+		one(rule, "a fragment is not part of a target", target("{{path}}/plants#x"), fails(400, 404)),
+		one(rule, "a token in the query is ignored", target("{{path}}/plants?access_token=x"), fern()),
 	)
 }
 
@@ -73,7 +73,7 @@ func methodCases() []Case {
 		cases = append(cases, one(rule, method, bare(method+" {{path}}/plants").with("Authorization: Bearer {{token}}"), notAllowed()))
 	}
 	for _, method := range []string{"PUT", "PATCH", "DELETE"} {
-		cases = append(cases, one(rule, method+" with a good body creates nothing", good().line(method+" {{path}}/plants HTTP/1.1"), notAllowed()).then(good(), fern()))
+		cases = append(cases, one(rule, method+" with a good body creates no plant", good().line(method+" {{path}}/plants HTTP/1.1"), notAllowed()).then(good(), fern()))
 	}
 	return append(cases,
 		one(rule, "HEAD", bare("HEAD {{path}}/plants"), Response{Kind: KindHead}.header("Allow", "~POST")).kept(),

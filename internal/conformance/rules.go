@@ -6,14 +6,14 @@ type Rule struct {
 	ID string
 	// Text is the rule in short.
 	Text string
-	// Note says which tests cover the part that HTTP cannot show.
+	// Note names the tests of the part that HTTP cannot show.
 	Note string
 }
 
 // Rules returns the rules in their order.
 func Rules() []Rule {
 	return []Rule{
-		{"C1.1", "One operation, POST /plants; nothing reads, lists, changes or deletes", ""},
+		{"C1.1", "One operation, POST /plants; there is none to read, list, change or delete plants", ""},
 		{"C1.2", "Success is 200 with the Plant: name, and tag if one was sent", ""},
 		{
 			"C1.3", "Every failure is 400 with an Error, even for malformed HTTP",
@@ -34,7 +34,7 @@ func Rules() []Rule {
 		},
 		{"C2.11", "Field names match exactly; unknown fields are ignored", ""},
 		{"C2.12", "Required means present; null is neither a string nor an integer", ""},
-		{"C2.13", "id is an integer as JSON Schema has it, exact within int64", ""},
+		{"C2.13", "id is an integer as in JSON Schema, exact within int64", ""},
 		{
 			"C2.14", "name and tag are kept byte for byte",
 			"The response shows how the server decoded the plant. Sending the identical plant again shows what it stored.",

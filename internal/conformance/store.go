@@ -7,8 +7,8 @@ func storeCases() []Case {
 	const green = `"name":"fern","tag":"green"`
 	cases := []Case{
 		one("C5.26", "a plant that got 200 is stored", good(), fern()).then(good(), fails(409)),
-		one("C5.26", "it is there for whoever comes next on the same connection", good(), fern()).again(good(), fails(409)),
-		one("C5.26", "it is there though the client has gone", good(), Response{}).cut(0, ThenDrop).
+		one("C5.26", "it is stored for the next request on the same connection", good(), fern()).again(good(), fails(409)),
+		one("C5.26", "it is stored although the client has disconnected", good(), Response{}).cut(0, ThenDrop).
 			then(post(`{"id":{{id2}},"name":"ivy"}`), plant("ivy")).then(good(), fern().or(409)).then(good(), fails(409)),
 
 		one("C5.27", "the same plant again", good(), fern()).then(good(), taken("identical")).then(good(), taken("identical")),

@@ -28,7 +28,7 @@ func stringCases() []Case {
 		{"escape in braces", `\u{41}`},
 		{"three digits", `\u041`},
 		{"no digits", `\u`},
-		{"digits that are none", `\u00G0`},
+		{"digits that are not hexadecimal", `\u00G0`},
 		{"a sign among digits", `\u+041`},
 		{"a space escaped", `\ `},
 		{"a raw line feed", "a\nb"},
