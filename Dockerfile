@@ -1,6 +1,5 @@
-# The image holds the static binary, the licences of what is in it, and the folder
-# of the data, nothing else.
-# Both base images can be substituted: docs/operations.md says how.
+# The image contains only the static binary, the licences of its modules, and the data
+# directory. Both base images can be replaced, see docs/operations.md.
 ARG GO_IMAGE=golang:1.26
 ARG BASE_IMAGE=scratch
 
@@ -18,7 +17,7 @@ RUN .ci/licences >/out/LICENCES
 
 FROM ${BASE_IMAGE}
 COPY --from=build /out/plantstore /out/LICENCES /
-# A new volume takes its owner from this folder.
+# A new volume gets the owner of this directory.
 COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532
 ENV ADDR=:8080 ADMIN_ADDR=:8081 STORAGE_URL=bbolt:/data/plants.db

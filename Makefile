@@ -24,7 +24,7 @@ IMAGE_ARGS ?=
 golangci_lint := $(CURDIR)/.tools/golangci-lint-v2.15.0
 gofumpt := $(CURDIR)/.tools/gofumpt-v0.12.0
 goreleaser := $(CURDIR)/.tools/goreleaser-v2.16.0
-# goreleaser looks for it by this name.
+# goreleaser requires this name.
 syft := $(CURDIR)/.tools/syft
 
 # The toolchain stamps the version from git, which fails before the first commit.

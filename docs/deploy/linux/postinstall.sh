@@ -1,6 +1,6 @@
 #!/bin/sh
-# After an installation or an upgrade. The server is not started at the first one:
-# its configuration comes first.
+# After an installation or an upgrade. The first installation does not start the server:
+# it has to be configured first.
 set -e
 if ! getent passwd plantstore >/dev/null; then
 	useradd --system --user-group --home-dir /var/lib/plantstore --no-create-home \

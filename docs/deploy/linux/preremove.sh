@@ -1,5 +1,5 @@
 #!/bin/sh
-# Before a removal, and not before an upgrade: dpkg says remove, rpm says 0.
+# Before a removal, but not before an upgrade: the argument of dpkg is remove, of rpm 0.
 set -e
 case "$1" in
 remove | 0)
