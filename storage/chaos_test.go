@@ -13,7 +13,7 @@ import (
 	"plantstore/storage"
 )
 
-// A flakyDisk fails commits in all ways there are, and says the truth about it.
+// A flakyDisk fails commits in all possible ways, with correct errors.
 type flakyDisk struct {
 	storage.Engine // nil: the test does not read
 
@@ -106,7 +106,7 @@ func TestEveryOutcomeIsTrue(t *testing.T) {
 	}
 }
 
-// classify says what an outcome claims.
+// classify returns the claim of an outcome.
 func classify(err error) string {
 	switch {
 	case err == nil:

@@ -28,7 +28,7 @@ func (e *testEngine) createAll(ctx context.Context, name string, ids ...int64) <
 	return outcomes
 }
 
-// A bulk is a batch of its own, in its turn, whatever else is queued.
+// A bulk is a separate batch, in its turn, whatever else is queued.
 func TestBulkGoesAlone(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{QueuePlants: 2}, func(t *testing.T, e *testEngine) {
@@ -75,7 +75,7 @@ func TestBulkLetsCreatesPass(t *testing.T) {
 		e.commit(t, succeed, 1, 2)
 		e.commit(t, succeed, 9)
 		want(t, "create", create)
-		// Which of the two bulks comes next is not said.
+		// Either of the two bulks may come next.
 		var sizes int
 		for range 3 {
 			sizes += len(e.next(t))

@@ -14,7 +14,7 @@ import (
 	"plantstore/storage"
 )
 
-// A testEngine passes each batch to the test and waits for what to do with it.
+// A testEngine passes each batch to the test and waits for its outcome.
 type testEngine struct {
 	storage.Engine // nil: no test reads
 
@@ -52,7 +52,7 @@ func (e *testEngine) run(ctx context.Context, stop func(cause error)) {
 	e.ended = true
 }
 
-// run runs a test in a bubble, with a store whose engine the test plays.
+// run runs a test in a bubble, with a store over a testEngine.
 func run(t *testing.T, limits storage.Limits, test func(t *testing.T, e *testEngine)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"plantstore/storage"
 )
 
-// errHum is what is wrong with a disk.
+// errHum is the error of a disk.
 var errHum = errors.New("the disk hums")
 
 // wantFailing checks that the store is not ready because of cause, or is if that is nil.
@@ -28,8 +28,8 @@ func wantFailing(t *testing.T, e *testEngine, when string, cause error) {
 	}
 }
 
-// A failed commit makes the store unready for as long as all others fail, too: no
-// time heals it, nor a create of an id that is taken.
+// A failed commit makes the store unready until a commit succeeds: neither time nor a
+// create of a taken id changes that.
 func TestFailingCommits(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
@@ -81,7 +81,7 @@ func TestTrialSucceeds(t *testing.T) {
 	})
 }
 
-// The fault of one plant, which its client made, is not that of the store.
+// The fault of one plant, which its client caused, is not a fault of the store.
 func TestFailingPlant(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {

@@ -42,7 +42,7 @@ func TestProbe(t *testing.T) {
 		} {
 			<-answers
 			answers <- step.answer
-			time.Sleep(12 * time.Second) // what is under way, the pause and a whole probe
+			time.Sleep(12 * time.Second) // the probe in progress, the pause and a complete probe
 			err := s.Ready()
 			if !errors.Is(err, step.want) || (err != nil) != errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("Ready = %v, want: %v", err, step.want)

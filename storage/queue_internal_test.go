@@ -39,7 +39,7 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 	}
 }
 
-// What was withdrawn keeps its place in the queue, and none of its plants.
+// A withdrawn request keeps its position in the queue, without its plants.
 func TestWithdrawnBulkDropsPlants(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name         string
-		last, queued int // plants of the last batch, and those queued since
+		last, queued int // plants of the last batch, and plants queued since
 		gathers      bool
 	}{
 		{"the first create", 0, 1, false},

@@ -193,8 +193,7 @@ func TestContextEndedBefore(t *testing.T) {
 	})
 }
 
-// TestRequestsAreReused checks that nothing of a create that is done shows in
-// those that come after it.
+// TestRequestsAreReused checks that a finished create does not affect later ones.
 func TestRequestsAreReused(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
@@ -218,7 +217,7 @@ func TestQueueIsBounded(t *testing.T) {
 	t.Run("plants", func(t *testing.T) {
 		t.Parallel()
 		run(t, storage.Limits{QueuePlants: 2}, func(t *testing.T, e *testEngine) {
-			for id := range int64(3) { // the first is taken at once
+			for id := range int64(3) { // the first is dequeued at once
 				wantNone(t, "create", e.create(t.Context(), id, ""))
 			}
 			want(t, "one too many", e.create(t.Context(), 3, ""), storage.ErrOverloaded)
@@ -325,8 +324,8 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// wantStopped checks that creates are refused, with the cause in words: nobody
-// must take the refusal for the cause.
+// wantStopped checks that creates are refused, with the cause as text only: the refusal
+// must not match it.
 func wantStopped(t *testing.T, e *testEngine, cause string) {
 	t.Helper()
 	for what, err := range map[string]error{

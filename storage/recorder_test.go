@@ -42,8 +42,8 @@ func (r *testRecorder) Close() error {
 	return errors.New("closed")
 }
 
-// What Close commits is still recorded before the recorder is closed, and only a
-// create that has stored its plant gets the error of the recorder.
+// Creates that Close commits are recorded before the recorder is closed, and only a create
+// that has stored its plant gets the error of the recorder.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {

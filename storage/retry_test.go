@@ -13,13 +13,13 @@ import (
 	"plantstore/storage"
 )
 
-// A step is what one attempt of a commit does.
+// A step is the outcome of one attempt of a commit.
 type step func(ctx context.Context) error
 
 // returns is an attempt that fails at once.
 func returns(err error) step { return func(context.Context) error { return err } }
 
-// hangs is an attempt that ends with its time, and leaves open what it did.
+// hangs is an attempt that times out, with an unknown outcome.
 func hangs(ctx context.Context) error {
 	<-ctx.Done()
 	return fmt.Errorf("%w: %w", storage.ErrUnknown, ctx.Err())
@@ -166,7 +166,7 @@ func TestRetryRead(t *testing.T) {
 	}
 }
 
-// A read whose caller is gone returns the error of the context alone.
+// A read after the end of its context returns the error of the context alone.
 func TestRetryReadContextEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -184,7 +184,7 @@ func TestRetryReadContextEnds(t *testing.T) {
 	}
 }
 
-// An id that is taken by the plant of this very commit is a success.
+// An id that is taken by the plant of this commit is a success.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	ours, others := storage.NewCommitToken(), storage.NewCommitToken()

@@ -11,7 +11,7 @@ import (
 	"plantstore/storage"
 )
 
-// What waits, what failed and what was stored is told as it is at each moment.
+// The statistics have the queued, the failed and the stored creates at each moment.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{QueuePlants: 7}, func(t *testing.T, e *testEngine) {
@@ -26,7 +26,7 @@ func TestStats(t *testing.T) {
 		if n := e.store.Stats(); n.QueuedCreates != 2 || n.QueuedBytes != 4 {
 			t.Errorf("with two in the queue: %+v", n)
 		}
-		time.Sleep(3 * time.Second) // so long the first commit takes
+		time.Sleep(3 * time.Second) // the duration of the first commit
 		errHum := errors.New("the disk hums")
 		e.commit(t, fail(errHum), 1)
 		want(t, "first", first, errHum)

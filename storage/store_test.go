@@ -14,8 +14,8 @@ import (
 	"plantstore/storage"
 )
 
-// A FatalError stops the store before anybody gets an outcome. Without an outcome,
-// the batch gets what later creates get.
+// A FatalError stops the store before any create returns. Without an outcome, the batch
+// gets the error of later creates.
 func TestFatalError(t *testing.T) {
 	t.Parallel()
 	errDisk := errors.New("disk gone")
@@ -97,7 +97,7 @@ func (e *listEngine) List(context.Context, int64) iter.Seq2[storage.Record, erro
 	}
 }
 
-// What an engine lacks the store does for it, or says that it can't be done.
+// The store implements missing features of an engine, or returns an error.
 func TestFeaturesThatAreMissing(t *testing.T) {
 	t.Parallel()
 	e := &listEngine{records: make([]storage.Record, 3)}

@@ -49,11 +49,11 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// What may be the URL of a database never becomes a file of that name, and no error
+// A text that may be the URL of a database never becomes a file of that name, and no error
 // repeats it.
 func TestParseURLRefuses(t *testing.T) {
 	t.Parallel()
-	for url, want := range map[string]string{ //nolint:gosec // nobody's
+	for url, want := range map[string]string{ //nolint:gosec // made up
 		"":                                     "has no path: write bbolt:PATH",
 		"bbolt:":                               "has no path: write bbolt:PATH",
 		"a\x00b":                               "not clearly a path",

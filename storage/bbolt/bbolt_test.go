@@ -11,8 +11,8 @@ import (
 	"plantstore/storage/storagetest"
 )
 
-// journalSizes are those that each test of the suite is run with: none, one whose
-// halves become full all the time, and a large one.
+// journalSizes are the sizes of the journal with which each test of the suite is run: no
+// journal, one with halves that become full all the time, and a large one.
 var journalSizes = []int64{0, journal.MinSize, 4 << 20} //nolint:gochecknoglobals // never changed
 
 // fresh is the storagetest.Fresh of this engine.
@@ -25,7 +25,7 @@ func fresh(journalBytes int64) storagetest.Fresh {
 	}
 }
 
-//nolint:paralleltest // the suite looks for goroutines that are left over
+//nolint:paralleltest // the suite checks for leaked goroutines
 func TestStore(t *testing.T) {
 	for _, size := range journalSizes {
 		t.Run(fmt.Sprint("journal=", size), func(t *testing.T) { storagetest.Run(t, fresh(size)) })

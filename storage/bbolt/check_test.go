@@ -18,7 +18,7 @@ import (
 	"plantstore/storage"
 )
 
-// check returns what a check of the file path reports.
+// check returns the report of a check of the file path.
 func check(t *testing.T, path string) storage.Report {
 	t.Helper()
 	s, err := openStore(storage.Options{ReadOnly: true}, path)
@@ -46,10 +46,10 @@ func TestCheckFindsCorruptRecord(t *testing.T) {
 	}
 }
 
-// A pageMap says where in a file of newBigFile is what.
+// A pageMap has the page numbers of a file of newBigFile.
 type pageMap struct {
 	file                          []byte
-	root, plants, leaf, list, end uint64 // pages: of the buckets, of the plants, the first of those, the free ones
+	root, plants, leaf, list, end uint64 // pages: of the buckets, of the plants, the first leaf of these, of the free list
 }
 
 func (m *pageMap) page(id uint64) []byte { return m.file[int(id)*os.Getpagesize():] } //nolint:gosec // a small number
@@ -154,7 +154,7 @@ func TestCheckFindsCorruptStructure(t *testing.T) {
 }
 
 // Check passes all intact records, wherever the corruption is. bigFile plants have more than one
-// leaf page, and each of those more than one.
+// leaf page, and each page has more than one plant.
 func TestCheckPassesIntactRecords(t *testing.T) {
 	t.Parallel()
 	order := binary.NativeEndian
@@ -198,7 +198,7 @@ func TestCheckPassesIntactRecords(t *testing.T) {
 	}
 }
 
-// What bbolt's own check panics over is a finding, without that word.
+// A panic of bbolt's check becomes a finding, without the word panic.
 func TestCheckWordsPanicsAsFindings(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
@@ -209,7 +209,7 @@ func TestCheckWordsPanicsAsFindings(t *testing.T) {
 	}
 }
 
-// Small buckets have no pages of their own.
+// Small buckets are inline: they have no pages.
 func TestCheckFindsCorruptInlineBucket(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
@@ -246,7 +246,7 @@ func TestCheckFindsCorruptInlineBucket(t *testing.T) {
 	}
 }
 
-// A file that is being written to is whole at any time.
+// A file that is being written to is intact at any time.
 func TestCheckDuringCreates(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newBigFile(t))
@@ -304,7 +304,7 @@ func TestOpenCorruptRoot(t *testing.T) {
 	}
 }
 
-// What other programs may do to a bbolt file is not corruption.
+// Valid changes of other programs to a bbolt file are not corruption.
 func TestCheckForeignHabits(t *testing.T) {
 	t.Parallel()
 	path := newBigFile(t)
@@ -337,7 +337,7 @@ func TestCheckForeignHabits(t *testing.T) {
 	}
 }
 
-// A key of a branch that is too great hides what is below it, at any depth.
+// A key of a branch that is too large hides the records below it, at any depth.
 func TestCheckSeesHiddenRecords(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

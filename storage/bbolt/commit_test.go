@@ -70,7 +70,7 @@ func TestNothingNewWritesNothing(t *testing.T) {
 	}
 }
 
-// A trial writes and syncs as a commit does, and changes nothing.
+// A trial writes and syncs as a commit does, and changes no plant.
 func TestTrialWrites(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 3))
@@ -132,7 +132,7 @@ func TestPagesAreFilled(t *testing.T) {
 	}
 }
 
-// errNoSpace is what a write says when the file system is full.
+// errNoSpace is the error of a write when the file system is full.
 var errNoSpace error = &os.PathError{Op: "write", Path: "plants.db", Err: syscall.ENOSPC}
 
 func TestClassify(t *testing.T) {
@@ -212,7 +212,7 @@ func TestNoMetaPages(t *testing.T) {
 	}
 }
 
-// wantMeta checks what newestMeta says about the file of db.
+// wantMeta checks the result of newestMeta for the file of db.
 func wantMeta(t *testing.T, db *bolt.DB, path string, pageSize int64) {
 	t.Helper()
 	got, found := newestMeta(bytes.NewReader(snapshot(t, path)))

@@ -12,7 +12,7 @@ import (
 )
 
 // After a fault neither a checkpoint nor a commit writes to the database: it may have
-// what the disk lacks.
+// pages that the disk lacks.
 func TestNoCheckpointAfterFault(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -20,7 +20,7 @@ func TestNoCheckpointAfterFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // no checkpoints of its own
+	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // without background checkpoints
 	defer func() { _ = store.Close() }()
 	createSome(t, store, rand.New(rand.NewPCG(7, 7)), map[int64]models.Plant{}, 10) //nolint:gosec // no secret
 	before := snapshot(t, path)

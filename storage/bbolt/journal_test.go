@@ -20,8 +20,8 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// What was created before a process was killed is there after it, wherever the process
-// was between two checkpoints.
+// Plants that were created before a process was killed are stored after it, at any moment
+// between two checkpoints.
 func TestJournalAfterKill(t *testing.T) {
 	t.Parallel()
 	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(1, 1)) //nolint:gosec // no secret
@@ -48,7 +48,7 @@ func TestJournalKilledDuringCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // no checkpoints of its own
+	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // without background checkpoints
 	defer func() { _ = store.Close() }()
 	createSome(t, store, random, plants, 5*checkpointPlants)
 	copies := 0
@@ -78,7 +78,7 @@ func TestJournalRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // no checkpoints of its own
+	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // without background checkpoints
 	t.Cleanup(func() { _ = store.Close() })
 	createSome(t, store, random, plants, 50)
 	early := killed(t, path)
@@ -183,8 +183,8 @@ func TestJournalLeftOver(t *testing.T) {
 	}
 }
 
-// Every plant whose create has returned is seen by every read that begins after it,
-// once, while checkpoints move plants to the tree.
+// Every read returns each plant that was created before it began, once, while checkpoints
+// move plants to the tree.
 func TestReadDuringCheckpoints(t *testing.T) {
 	t.Parallel()
 	s := openJournalled(t, newPath(t))
@@ -241,7 +241,7 @@ func TestReadDuringCheckpoints(t *testing.T) {
 	}
 }
 
-// A store whose journal is taken away stops.
+// A store stops if its journal is removed.
 func TestJournalIsTakenAway(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(path string) error{
@@ -264,8 +264,8 @@ func TestJournalIsTakenAway(t *testing.T) {
 	}
 }
 
-// Closing a store whose files were taken away fails, leaves whatever is there, and does
-// not wait for locks that bbolt keeps.
+// Closing a store without its files fails, changes no files, and does not wait for locks
+// that bbolt keeps.
 func TestCloseWhenFilesAreTakenAway(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -285,7 +285,7 @@ func TestCloseWhenFilesAreTakenAway(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			store := &testStore{storage.New(e, storage.Features{}), testEngine{e}}          // no checkpoints of its own
+			store := &testStore{storage.New(e, storage.Features{}), testEngine{e}}          // without background checkpoints
 			createSome(t, store, rand.New(rand.NewPCG(8, 8)), map[int64]models.Plant{}, 10) //nolint:gosec // no secret
 			if err := take(path); err != nil {
 				t.Fatal(err)
@@ -304,8 +304,8 @@ func TestCloseWhenFilesAreTakenAway(t *testing.T) {
 	}
 }
 
-// A store stops, and can be closed, if its file is empty suddenly, whoever finds that
-// out first.
+// A store stops, and can be closed, if its file is suddenly empty, whichever operation
+// detects that first.
 func TestEmptied(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// child opens a store, says how that went, and keeps it until its input ends.
+// child opens a store, prints the result, and keeps the store open until its input ends.
 func child(path string) {
 	s, err := openStore(storage.Options{}, path)
 	if err != nil {
@@ -65,16 +65,16 @@ func startChild(t *testing.T, path string) (out io.Reader, hold io.Closer) {
 	return stdout, stdin
 }
 
-// newPath returns a path in a new folder.
+// newPath returns a path in a new directory.
 func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "plants.db") }
 
-// A testStore is a store, and what only its engine has.
+// A testStore is a store with the methods of its engine.
 type testStore struct {
 	*storage.Store
 	testEngine
 }
 
-// A testEngine hides those methods of the engine that the store has, too.
+// A testEngine hides the methods of the engine that the store has, too.
 type testEngine struct{ *Engine }
 
 // openStore opens the store at path.
@@ -156,5 +156,5 @@ func wantLine(t *testing.T, path string, err error, want string) {
 	}
 }
 
-// garbage is no part of any bbolt file.
+// garbage returns bytes that are not in any bbolt file.
 func garbage(n int) []byte { return bytes.Repeat([]byte{0xa5}, n) }

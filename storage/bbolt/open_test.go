@@ -36,8 +36,8 @@ func TestOpenMakesFoldersAndFile(t *testing.T) {
 	}
 }
 
-// TestOpenRefuses has files that are no store of ours, or none any more. None
-// of them may be changed in any way.
+// TestOpenRefuses has files that are not plant stores, or no longer intact ones. They must
+// not be changed in any way.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	pageSize := int64(os.Getpagesize())
@@ -66,7 +66,7 @@ func TestOpenRefuses(t *testing.T) {
 			t.Parallel()
 			path := test.path(t)
 			before := snapshot(t, path)
-			for range 2 { // what the first leaves behind must not change the second
+			for range 2 { // the first attempt must not affect the second
 				s, err := openStore(storage.Options{}, path)
 				if err == nil {
 					_ = s.Close()
@@ -130,7 +130,7 @@ func schema(version string) func(*testing.T) string {
 	return edited(func(tx *bolt.Tx) error { return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte(version)) })
 }
 
-// cut truncates the file to size, or to what is in use less -size.
+// cut truncates the file to size; a negative size is relative to the bytes in use.
 func cut(size int64) func(*testing.T) string {
 	return func(t *testing.T) string {
 		path := newFile(t, 1)

@@ -149,8 +149,8 @@ func TestCorruptRecord(t *testing.T) {
 	}
 }
 
-// TestCorruptPage corrupts a page of the tree, at which bbolt panics: reads say
-// so, the first create stops the store, and it can still be closed.
+// TestCorruptPage corrupts a page of the tree, at which bbolt panics: reads fail,
+// the first create stops the store, and it can still be closed.
 func TestCorruptPage(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 100)

@@ -16,7 +16,7 @@ import (
 	"plantstore/storage"
 )
 
-// add creates n plants in the store at path, in commits of their own.
+// add creates n plants in the store at path, in n commits.
 func add(t *testing.T, path string, from, n int) {
 	t.Helper()
 	s := mustOpen(t, path)
@@ -46,7 +46,7 @@ func checkFile(t *testing.T, path string) (plants int64, err error) {
 	return report.Plants, err
 }
 
-// wantPlants checks that the store at path opens, is whole and has so many plants.
+// wantPlants checks that the store at path opens, is intact and has so many plants.
 func wantPlants(t *testing.T, path string, want int64) {
 	t.Helper()
 	s := mustOpen(t, path)
@@ -58,8 +58,8 @@ func wantPlants(t *testing.T, path string, want int64) {
 	}
 }
 
-// An older copy takes the place of a store that has gone on: the mark, which
-// knows better, raises no alarm.
+// An older copy replaces a store with later commits: the watermark, which is newer, causes
+// no error.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -115,7 +115,7 @@ func TestRestoreThroughLink(t *testing.T) {
 	wantPlants(t, kept, 10)
 }
 
-// A copy whose own mark knows better is not whole.
+// A copy is corrupt if its own watermark is newer.
 func TestRestoreOfLostCommits(t *testing.T) {
 	t.Parallel()
 	path, backup := newFile(t, 1), newFile(t, 10)
@@ -137,7 +137,7 @@ func TestRestoreToNothing(t *testing.T) {
 	wantPlants(t, path, 10)
 }
 
-// A meanwhile is a context that does something when it is first asked for its error.
+// A meanwhile is a context that calls a function at the first call of Err.
 type meanwhile struct {
 	context.Context //nolint:containedctx // it is one
 	do              func()
@@ -151,7 +151,7 @@ func (m *meanwhile) Err() error {
 	return m.Context.Err()
 }
 
-// A server that has made a database since the look at the path keeps it.
+// A database that a server has created since the stat of the path is not replaced.
 func TestRestoreMeetsNewDatabase(t *testing.T) {
 	t.Parallel()
 	backup, path := newFile(t, 10), newPath(t)
@@ -163,7 +163,7 @@ func TestRestoreMeetsNewDatabase(t *testing.T) {
 	wantFiles(t, path, "plants.db", "plants.db.mark")
 }
 
-// wantFiles checks what the folder of the database path holds, in order.
+// wantFiles checks the files in the directory of the database path, in order.
 func wantFiles(t *testing.T, path string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -179,7 +179,7 @@ func wantFiles(t *testing.T, path string, want ...string) {
 	}
 }
 
-// What is there may be too corrupt to open: that is what backups are for.
+// The previous database may be too corrupt to open.
 func TestRestoreOverCorrupt(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -195,7 +195,7 @@ func TestRestoreOverCorrupt(t *testing.T) {
 	}
 }
 
-// Nothing is touched if the copy is not whole, or the store is in use.
+// No file is changed if the copy is corrupt, or the store is in use.
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -238,7 +238,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("the store was touched, %v", err)
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(entries) != 2 { // the database and its mark
+	if err != nil || len(entries) != 2 { // the database and its watermark
 		t.Errorf("the folder holds %v, %v", entries, err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"plantstore/storage"
 )
 
-// lines is a writer that hands over what is written to it.
+// lines is a writer that sends each write to a channel.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {

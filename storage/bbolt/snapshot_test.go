@@ -30,7 +30,7 @@ func createLarge(t *testing.T, s *testStore, from, to int64) {
 	}
 }
 
-// A snapshot is what the store was when it began, however long its reader takes.
+// A snapshot is the state of the store when it began, however slow its reader is.
 // Creates do not wait for that reader, even where the file grows beyond what bbolt
 // would have mapped.
 func TestSnapshotDoesNotBlockCreate(t *testing.T) {

@@ -34,7 +34,7 @@ func newBigFile(t *testing.T) string {
 	t.Helper()
 	path := newPath(t)
 	s := mustOpen(t, path)
-	for batch := range slices.Chunk(bigBatch(), 100) { // as commits of their own: the same pages in each run
+	for batch := range slices.Chunk(bigBatch(), 100) { // one commit each: the same pages in each run
 		if err := s.Commit(batch); err != nil {
 			t.Fatal(err)
 		}
@@ -76,8 +76,8 @@ func corruptMeta(t *testing.T, path string, newest bool) {
 	}
 }
 
-// Without its newest meta page bbolt opens the state before the last commit, and
-// says nothing. The mark does.
+// Without its newest meta page bbolt opens the state before the last commit, without an
+// error. The watermark reveals that.
 func TestLostCommitIsTold(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
@@ -92,7 +92,7 @@ func TestLostCommitIsTold(t *testing.T) {
 	if err := os.Remove(path + watermarkSuffix); err != nil {
 		t.Fatal(err)
 	}
-	mustOpen(t, path) // as the error says
+	mustOpen(t, path) // the remedy of the error
 }
 
 func TestOlderMetaPageCorrupt(t *testing.T) {
@@ -105,8 +105,8 @@ func TestOlderMetaPageCorrupt(t *testing.T) {
 	}
 }
 
-// A mark that is behind, torn, or of another database raises no alarm. If it is torn,
-// that is said.
+// A watermark that is older, torn, or of another database causes no error. A torn one is
+// logged.
 func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	other := newFile(t, 50)
@@ -116,7 +116,7 @@ func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		change func(mark []byte) []byte
-		told   int // how often it is said that the mark is torn
+		told   int // how often a torn watermark is logged
 	}{
 		"behind":  {func(mark []byte) []byte { return encodeWatermark(strings.Fields(string(mark))[3][:32], 1) }, 0},
 		"torn":    {func(mark []byte) []byte { return bytes.Replace(mark, []byte("0"), []byte("1"), 1) }, 1},
@@ -186,8 +186,8 @@ func TestSettleRewrites(t *testing.T) {
 	}
 }
 
-// Whatever happens to the file underneath, nothing is acknowledged that the next
-// start would not find.
+// Whatever happens to the file, no create is acknowledged that the next start would not
+// find.
 func TestFileIsTakenAway(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -229,7 +229,7 @@ func replace(path string) error {
 	return os.Rename(path+".new", path)
 }
 
-// The same is found out when nobody creates anything.
+// The same is detected without creates.
 func TestWatchStops(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)
@@ -240,8 +240,7 @@ func TestWatchStops(t *testing.T) {
 	<-s.Stopped()
 }
 
-// A page of the mapped file that is not there any more is an error, and not the
-// end of the process.
+// A missing page of the mapped file is an error, and does not crash the process.
 func TestReadBeyondTheEnd(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

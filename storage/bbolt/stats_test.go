@@ -31,7 +31,7 @@ func TestPlantsOfOlderStore(t *testing.T) {
 	}
 }
 
-// Check finds a number that is not that of the plants.
+// Check finds a wrong number of plants.
 func TestCheckCompares(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -67,7 +67,7 @@ func setNumber(t *testing.T, path string, n uint64) {
 	}
 }
 
-// What the scrub has found is told.
+// The findings of the scrub are in the statistics.
 func TestScrubStats(t *testing.T) {
 	t.Parallel()
 	s, log := openCorrupt(t)
@@ -85,7 +85,7 @@ func TestScrubStats(t *testing.T) {
 func TestDiskOf(t *testing.T) {
 	t.Parallel()
 	if free, readOnly := diskOf(t.TempDir()); free <= 0 || readOnly {
-		t.Errorf("of the temporary folder: %d bytes, read-only: %t", free, readOnly)
+		t.Errorf("of the temporary directory: %d bytes, read-only: %t", free, readOnly)
 	}
 	if free, _ := diskOf("nowhere" + string(os.PathSeparator) + "at all"); free >= 0 {
 		t.Errorf("of nothing: %d bytes", free)

@@ -19,8 +19,8 @@ import (
 	"plantstore/storage"
 )
 
-// TestFailingWrites takes from bbolt the right to write to its file: a commit
-// fails and does no harm. The store stops, and goes on when it is opened again.
+// TestFailingWrites makes bbolt's file read-only: a commit fails and does no harm. The
+// store stops, and works when it is opened again.
 func TestFailingWrites(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -70,7 +70,7 @@ func TestFailingWrites(t *testing.T) {
 	}
 }
 
-// TestVanishedHandle closes bbolt's file under it: there is no evidence left.
+// TestVanishedHandle closes bbolt's file: the meta pages cannot be read.
 func TestVanishedHandle(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 10))
@@ -83,8 +83,8 @@ func TestVanishedHandle(t *testing.T) {
 	}
 }
 
-// boundEnv makes the test process one whose files may not grow beyond that many
-// bytes, which is for a disk that is full; pathEnv names its store.
+// boundEnv limits the size of files of the test process to that many bytes, as on a full
+// disk; pathEnv names its store.
 const (
 	boundEnv = "BBOLT_TEST_BOUND"
 	pathEnv  = "BBOLT_TEST_PATH"
@@ -119,7 +119,7 @@ func applyBound(t *testing.T) {
 	}
 }
 
-// TestNoSpaceToCreate finds no room for a new file: it is not half made.
+// TestNoSpaceToCreate has no space for a new file: no incomplete file is left.
 func TestNoSpaceToCreate(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -138,7 +138,7 @@ func TestNoSpaceToCreate(t *testing.T) {
 }
 
 // TestNoSpace runs into a real bound: the plants that fit are kept, the others
-// refused, and the store goes on.
+// refused, and the store continues.
 func TestNoSpace(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -170,7 +170,7 @@ func TestNoSpace(t *testing.T) {
 // big is a plant that takes many pages.
 func big() models.Plant { return models.Plant{Name: strings.Repeat("x", 20_000)} }
 
-// fillUp creates plants until there is no space, and says how many there are.
+// fillUp creates plants until there is no space, and returns their number.
 func fillUp(t *testing.T, path string) {
 	t.Helper()
 	s := mustOpen(t, path)
@@ -179,7 +179,7 @@ func fillUp(t *testing.T, path string) {
 	for id < 100 && s.Create(t.Context(), id, big()) == nil {
 		id++
 	}
-	for range 3 { // it goes on refusing what is too large
+	for range 3 { // it continues to refuse large plants
 		if err := s.Create(t.Context(), id, big()); !errors.Is(err, storage.ErrNoSpace) {
 			t.Errorf("Create: %v, want: %v", err, storage.ErrNoSpace)
 		}
@@ -190,8 +190,8 @@ func fillUp(t *testing.T, path string) {
 	fmt.Fprintf(os.Stdout, "\nstored: %d\n", id)
 }
 
-// TestOpenReadOnlyFolder has a folder in which even root may make nothing.
-func TestOpenReadOnlyFolder(t *testing.T) {
+// TestOpenReadOnlyDirectory has a directory in which even root may create no file.
+func TestOpenReadOnlyDirectory(t *testing.T) {
 	t.Parallel()
 	const path = "/sys/plants.db"
 	if _, err := openStore(storage.Options{}, path); !errors.Is(err, fs.ErrPermission) || !strings.HasPrefix(err.Error(), "create database "+path+": ") {

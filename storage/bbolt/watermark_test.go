@@ -55,12 +55,12 @@ func TestMissingDatabase(t *testing.T) {
 			if err := os.Remove(path + watermarkSuffix); err != nil {
 				t.Fatal(err)
 			}
-			mustOpen(t, path) // as the error says
+			mustOpen(t, path) // the remedy of the error
 		})
 	}
 }
 
-// What keeps a database from being made is said with its path once.
+// The error for a database that cannot be created has its path once.
 func TestCreateErrorNamesPathOnce(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -56,8 +56,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// What an id is taken by decides: our own token, another's, or nothing that can
-// be read.
+// The outcome for a taken id depends on its value: with our own token, with another one,
+// or unreadable.
 func TestSetOutcome(t *testing.T) {
 	t.Parallel()
 	e := &Engine{keys: keys{"/"}}
@@ -93,7 +93,7 @@ func TestSetOutcome(t *testing.T) {
 	}
 }
 
-// A plant that no server takes does not keep others from being stored.
+// A plant that every server refuses does not prevent others from being stored.
 func TestOperationsLeaveOutWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	e := &Engine{keys: keys{"/"}}

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// An unsent error is an error of pgx that means that nothing was sent.
+// An unsent error is an error of pgx for a request that was not sent.
 type unsent struct{}
 
 func (unsent) Error() string     { return "unsent" }
@@ -66,7 +66,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// newEngine returns an engine that connects to nothing.
+// newEngine returns an engine without a server.
 func newEngine(t *testing.T) *Engine {
 	t.Helper()
 	config, err := parseURL(storage.Location{URL: "postgres://127.0.0.1:1/plants"})
@@ -81,7 +81,8 @@ func newEngine(t *testing.T) *Engine {
 	return &Engine{pool: pool}
 }
 
-// What an id is taken by decides: our own token, another's, or nothing any more.
+// The outcome for a taken id depends on its row: with our own token, with another one, or
+// deleted.
 func TestSetOutcome(t *testing.T) {
 	t.Parallel()
 	ours, others := storage.NewCommitToken(), storage.NewCommitToken()

@@ -59,8 +59,8 @@ func testCreateAllKeepsPlants(t *testing.T, open Open) {
 	}
 }
 
-// testCreateAllOutcomes has ids that are taken, ids that come twice, and new
-// ones: one outcome does not touch another.
+// testCreateAllOutcomes has taken ids, duplicate ids, and new ones: the outcomes are
+// independent.
 func testCreateAllOutcomes(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	a, b := models.Plant{Name: "a"}, models.Plant{Name: "b"}
@@ -143,7 +143,7 @@ func testCreateAllContextEnds(t *testing.T, open Open) {
 				records[j] = storage.Record{ID: int64(i*size + j), Plant: models.Plant{Name: fmt.Sprint(i)}}
 			}
 			outcomes[i] = s.CreateAll(ctx, records)
-			clear(records) // they are the caller's again
+			clear(records) // the caller may change them again
 		})
 	}
 	wg.Wait()

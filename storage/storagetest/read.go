@@ -182,7 +182,8 @@ func testCount(t *testing.T, open Open) {
 	wantError(t, "Count", err, storage.ErrUnavailable)
 }
 
-// testDryRun checks that a dry run returns what a create would, and stores nothing.
+// testDryRun checks that a dry run returns the error that a create would, without storing
+// the plant.
 func testDryRun(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	a, b := models.Plant{Name: "a"}, models.Plant{Name: "b"}

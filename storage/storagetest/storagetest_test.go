@@ -20,11 +20,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestMemory runs the suite on the simplest engine there can be: it shows that
-// the suite requires nothing that only a real one has, and that the Store keeps its
-// promises.
+// TestMemory runs the suite on the simplest possible engine: it shows that the suite has
+// no requirements that only a real one meets, and that the Store keeps its promises.
 //
-//nolint:paralleltest // the suite looks for goroutines that are left over
+//nolint:paralleltest // the suite checks for leaked goroutines
 func TestMemory(t *testing.T) { storagetest.Run(t, fresh) }
 
 func BenchmarkMemory(b *testing.B) { storagetest.Benchmark(b, fresh) }
@@ -89,7 +88,7 @@ func (m *memory) Check(ctx context.Context, each func(storage.Record) error) (st
 	return report, nil
 }
 
-// readable returns nil while a read may go on.
+// readable returns nil while a read may continue.
 func (m *memory) readable(ctx context.Context) error {
 	if m.closed.Load() {
 		return storage.ErrUnavailable

@@ -10,7 +10,7 @@ import (
 
 var plant = []byte(`00000{"name":"Fern","tag":"indoor"}`) //nolint:gochecknoglobals // never changed
 
-// appendAll appends records, and releases a half without applying it if there is no room.
+// appendAll appends records, and releases a half without applying it if there is no space.
 func appendAll(b *testing.B, j *journal.Journal, records []journal.Record) {
 	b.Helper()
 	err := j.Append(records)

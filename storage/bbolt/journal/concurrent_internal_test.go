@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// onHeap moves the memory of j to the Go heap: the race detector does not look at
-// memory outside it.
+// onHeap moves the memory of j to the Go heap: the race detector does not check memory
+// outside it.
 func onHeap(j *Journal) {
 	for i := range j.halves {
 		h := &j.halves[i]
@@ -57,7 +57,7 @@ func (c *traffic) append() {
 	}
 }
 
-// checkpoint applies a half each time that there is no room, and now and then before.
+// checkpoint applies a half each time that there is no space, and now and then before.
 func (c *traffic) checkpoint() {
 	for range c.full {
 		if f := c.journal.Freeze(); f != nil {
@@ -67,7 +67,7 @@ func (c *traffic) checkpoint() {
 	}
 }
 
-// read looks for records: one that is durable is pending, unless it is stored.
+// read searches for records: a durable record is pending, unless it is stored.
 func (c *traffic) read(random *rand.Rand) {
 	for {
 		appended := c.appended.Load()
@@ -142,8 +142,8 @@ func TestConcurrentClose(t *testing.T) {
 	}
 }
 
-// TestClosed checks that what a closed journal says of itself cannot be taken for a
-// checkpoint that is finished.
+// TestClosed checks that the state of a closed journal differs from the state after a
+// checkpoint.
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	for _, frozen := range []bool{false, true} {

@@ -19,8 +19,8 @@ type placed struct {
 	records  []Record
 }
 
-// A history is a journal whose halves were both used before: pending batches in both,
-// after them remains of applied ones.
+// A history is a journal with pending batches in both halves, followed by remains of
+// applied ones.
 type history struct {
 	content  []byte
 	previous []byte // of the generation before
@@ -28,7 +28,7 @@ type history struct {
 	batches  []placed
 }
 
-// fill appends batches until a half has no room for the next one.
+// fill appends batches until the next one does not fit into the half.
 func fill(t testing.TB, j *Journal, random *rand.Rand, id *int64) (batches []placed) {
 	t.Helper()
 	for {
@@ -281,7 +281,7 @@ func TestForeignBatches(t *testing.T) {
 	}
 }
 
-// TestCut cuts the file at each block and at odd places.
+// TestCut truncates the file at each block and at other offsets.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 10)

@@ -18,7 +18,7 @@ const sector = 512
 var errDisk = errors.New("input/output error")
 
 // A disk is a file in memory, with a cache before it as operating systems have one.
-// A write reaches the cache; Sync copies what was written since to the disk.
+// A write reaches the cache; Sync copies all later writes to the disk.
 type disk struct {
 	cache, durable []byte
 	dirty          map[int]bool // sectors
@@ -57,8 +57,8 @@ func (d *disk) WriteAt(b []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// Sync forgets what was written if it fails, as Linux does: the cache keeps it and the
-// disk does not get it.
+// Sync drops the writes if it fails, as Linux does: the cache keeps them and the disk does
+// not get them.
 func (d *disk) Sync() error {
 	defer clear(d.dirty)
 	if len(d.syncs) > 0 {
@@ -122,7 +122,7 @@ func mustOpen(t testing.TB, d *disk, state State) *Journal {
 	return j
 }
 
-// contents returns what is pending.
+// contents returns the pending records.
 func contents(j *Journal) map[int64]string {
 	all := map[int64]string{}
 	for _, id := range j.IDs(math.MinInt64) {

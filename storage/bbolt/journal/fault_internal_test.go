@@ -30,7 +30,8 @@ func newStage(t testing.TB, random *rand.Rand, h history) stage {
 	return s
 }
 
-// images returns what can be found after the process, or the machine, has ended.
+// images returns the possible contents of the file after the process, or the machine, has
+// ended.
 func (s stage) images(random *rand.Rand) []*disk {
 	images := []*disk{s.disk.restarted(), diskOf(s.disk.durable)}
 	for range 8 {
@@ -39,8 +40,8 @@ func (s stage) images(random *rand.Rand) []*disk {
 	return images
 }
 
-// outcomes opens all images, and returns how many have the batch; others have nothing
-// of it. What each shows has to survive a power failure after Rewrite.
+// outcomes opens all images, and returns how many have the batch; the others have
+// no part of it. The records of each have to survive a power failure after Rewrite.
 func (s stage) outcomes(t *testing.T, random *rand.Rand) (with, without int) {
 	t.Helper()
 	all := s.all(len(s.batches))
@@ -70,7 +71,7 @@ func (s stage) outcomes(t *testing.T, random *rand.Rand) (with, without int) {
 }
 
 // TestWriteFails fails the write of a batch after each number of bytes. The batch is
-// revoked, and the journal goes on.
+// revoked, and the journal continues.
 func TestWriteFails(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
@@ -137,7 +138,7 @@ func TestOutcomeUnknown(t *testing.T) {
 }
 
 // TestSyncFails has both outcomes of a sync that has failed: a process that starts
-// again sees the batch in the cache, the disk has nothing of it.
+// again finds the batch in the cache, the disk has no part of it.
 func TestSyncFails(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // repeatable
@@ -166,7 +167,7 @@ func TestRewriteFails(t *testing.T) {
 	}
 }
 
-// TestSynced loses the power after each append: what is not synced is gone.
+// TestSynced has a power failure after each append: writes without a sync are lost.
 func TestSynced(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8)) //nolint:gosec // repeatable
@@ -186,8 +187,8 @@ func TestSynced(t *testing.T) {
 	}
 }
 
-// TestTornAfterRestart tears the first append after a restart with nothing pending: the
-// journal still has to be taken for the one of this moment.
+// TestTornAfterRestart tears the first append after a restart without pending records: the
+// journal must not be refused as stale.
 func TestTornAfterRestart(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(9, 10)) //nolint:gosec // repeatable

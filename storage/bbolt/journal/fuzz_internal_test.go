@@ -10,8 +10,8 @@ import (
 
 // FuzzOpen patches a journal with pending batches in both halves and remains behind
 // them. Each patch is an offset of 3 bytes, a length, and as many bytes. If seal is
-// set, each block that begins with a batch gets the checksums that fit it: what replay
-// makes of numbers that are wrong then is an error, or records that can be read.
+// set, each block that begins with a batch gets the checksums that fit it: replay of
+// wrong numbers then returns an error, or records that can be read.
 func FuzzOpen(f *testing.F) {
 	h := newHistory(f, 12)
 	patch := func(at, n int, b byte) []byte {
@@ -79,7 +79,7 @@ func readAll(t *testing.T, content []byte, state State) {
 	if err := j.Rewrite(); err != nil {
 		t.Fatal(err)
 	}
-	for id := int64(1 << 40); ; id++ { // one that is not pending
+	for id := int64(1 << 40); ; id++ { // an id that is not pending
 		if _, found := j.Get(id); found {
 			continue
 		}

@@ -25,8 +25,8 @@ func forged(blocks, length int, sequence uint64) []byte {
 	return value
 }
 
-// TestForgedBatches stores values that look like batches, and makes their blocks ones
-// that replay examines: remains behind a shorter batch, and a batch that is torn.
+// TestForgedBatches stores values that look like batches, in blocks that replay examines:
+// remains behind a shorter batch, and a torn batch.
 func TestForgedBatches(t *testing.T) {
 	t.Parallel()
 	for _, sequence := range []uint64{1, 2, 3, 4} {
@@ -116,7 +116,7 @@ func TestReplayIsLinear(t *testing.T) {
 }
 
 // TestChosenIDs appends ids that begin at one slot of a hash table with a constant that
-// everybody knows, and others a client may choose.
+// is public, and other ids that a client may choose.
 func TestChosenIDs(t *testing.T) {
 	t.Parallel()
 	golden, inverse := uint64(0x9E3779B97F4A7C15), uint64(1)
@@ -149,7 +149,7 @@ func TestChosenIDs(t *testing.T) {
 	}
 }
 
-// TestFullIndex fills the index to its bound, and looks for ids that are not there.
+// TestFullIndex fills the index to its bound, and searches for missing ids.
 func TestFullIndex(t *testing.T) {
 	t.Parallel()
 	content, state := blank(20)

@@ -85,8 +85,7 @@ func want(t testing.TB, j *journal.Journal, records map[int64]string) {
 	}
 }
 
-// add appends a batch with the given ids, whose values have size bytes, and adds them
-// to all.
+// add appends a batch with the given ids and values of size bytes, and adds them to all.
 func add(t testing.TB, j *journal.Journal, all map[int64]string, size int, ids ...int64) {
 	t.Helper()
 	records := make([]journal.Record, len(ids))
@@ -192,7 +191,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestFull fills both halves, and goes on after each Release.
+// TestFull fills both halves, and continues after each Release.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	path, salt := create(t, testSize)
@@ -235,7 +234,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestTooLarge appends batches that no half has room for.
+// TestTooLarge appends batches that do not fit into a half.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	path, salt := create(t, testSize)

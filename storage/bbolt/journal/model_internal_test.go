@@ -10,15 +10,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A model is a journal, and what it has to have.
+// A model is a journal with its expected contents.
 type model struct {
 	disk    *disk
 	journal *Journal
 	state   State            // of the database, which survives everything
-	applied map[int64]string // what the database has
+	applied map[int64]string // in the database
 	acked   map[int64]string // all records of batches that are durable
 
-	pending map[int64]string // what the journal has to have now
+	pending map[int64]string // expected in the journal
 	frozen  *Frozen
 	done    int // records of frozen that are applied
 	random  *rand.Rand
@@ -97,7 +97,7 @@ func (m *model) restart(t *rapid.T) { m.open(t, m.disk.restarted()) }
 func (m *model) crash(t *rapid.T) {
 	records := m.batch(t)
 	m.disk.syncs = []bool{true}
-	// What Sync forgets is still in the cache, from where some of it reaches the disk.
+	// Writes that Sync drops are still in the cache, and some of them reach the disk.
 	err := m.journal.Append(records)
 	m.disk.syncs = nil
 	if !errors.Is(err, ErrUnknown) && !errors.Is(err, ErrFull) {

@@ -11,8 +11,8 @@ import (
 )
 
 // TestOtherMoments opens each journal of a long history with each state of it. It has
-// to be refused, or database and journal have, together, what was appended until the
-// later of the two.
+// to be refused, or database and journal together have all records that were appended
+// until the later of the two.
 func TestOtherMoments(t *testing.T) {
 	t.Parallel()
 	content, state := blank(24)
