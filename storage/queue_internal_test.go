@@ -31,7 +31,7 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 	s := New(commitFunc{}, Features{})
 	defer func() { _ = s.Close() }()
 	for _, outcome := range []error{nil, ErrNoSpace} {
-		r := &request{taken: true, done: make(chan error, 1)}
+		r := &request{dequeued: true, done: make(chan error, 1)}
 		r.done <- outcome
 		if err := s.withdraw(r, context.Canceled); !errors.Is(err, outcome) {
 			t.Errorf("withdraw = %v, want: %v", err, outcome)
