@@ -191,7 +191,7 @@ func TestACMEClients(t *testing.T) {
 		"in upper case":    {&tls.Config{ServerName: "PLANTS.example.com"}, "no route", 0},
 		"without a name":   {&tls.Config{}, "no route", 0},
 		"RSA alone":        {rsaAlone(), "no route", 1},
-		"of another name":  {&tls.Config{ServerName: "other.example.com"}, "none of the domains", 0},
+		"of another name":  {&tls.Config{ServerName: "other.example.com"}, "not in ACME_DOMAINS", 0},
 		"with a challenge": {&tls.Config{ServerName: domain, NextProtos: []string{"acme-tls/1"}}, "no token cert", 0},
 	}
 	for name, test := range tests {

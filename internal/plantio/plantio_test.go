@@ -254,7 +254,7 @@ func TestEndlessLine(t *testing.T) {
 		t.Errorf("the line after it: %+v, %d, %v", record, line, err)
 	}
 	in = plantio.NewReader(endless("id,name\n1,\""), plantio.CSV, maxBytes)
-	if _, _, err := in.Read(); err == nil || !strings.Contains(err.Error(), "is a quotation mark left open?") || !strings.Contains(err.Error(), "after that of line 1 ") {
+	if _, _, err := in.Read(); err == nil || !strings.Contains(err.Error(), "is a quotation mark left open?") || !strings.Contains(err.Error(), "after line 1 ") {
 		t.Errorf("CSV: %v", err)
 	}
 }
