@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func post(t *testing.T, header http.Header, body io.Reader) *http.Request {
 func pass(c *gin.Context) { middleware.OK(c, models.Plant{Name: "reached"}) }
 
 func reached(w *httptest.ResponseRecorder) bool {
-	return w.Code == http.StatusOK && w.Body.String() == `{"name":"reached"}`
+	return w.Code == http.StatusOK && w.Body.String() == `{"name":"reached"}`+"\n"
 }
 
 // checkError checks that a response is an Error with a code and a message that contains text.
@@ -52,6 +53,9 @@ func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, te
 	message, _ := got["message"].(string)
 	if w.Code != http.StatusBadRequest || len(got) != 2 || got["error"] != float64(code) || !strings.Contains(message, text) {
 		t.Errorf("got %d %s, want 400 with error %d and %q", w.Code, w.Body, code, text)
+	}
+	if body := w.Body.String(); !strings.HasSuffix(body, "}\n") || w.Header().Get("Content-Length") != strconv.Itoa(len(body)) {
+		t.Errorf("got %q with Content-Length %s, want it to end with a newline", body, w.Header().Get("Content-Length"))
 	}
 	if got := w.Header().Values("Content-Type"); len(got) != 1 || got[0] != "application/json" {
 		t.Errorf("Content-Type %q", got)
@@ -235,7 +239,7 @@ func TestFailAborts(t *testing.T) {
 		func(c *gin.Context) { middleware.Fail(c, models.NewError(models.CodeNotFound, "<nothing> & here")) },
 		pass)
 	checkError(t, w, models.CodeNotFound, "<nothing> & here")
-	if want := `{"error":404,"message":"<nothing> & here"}`; w.Body.String() != want {
+	if want := `{"error":404,"message":"<nothing> & here"}` + "\n"; w.Body.String() != want {
 		t.Errorf("got %s, want %s", w.Body, want)
 	}
 }

@@ -8,20 +8,18 @@ import (
 	"strconv"
 
 	"github.com/gin-gonic/gin"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"plantstore/models"
 )
 
-// OK responds with status 200 and the plant as JSON (C1.2).
+// OK responds with status 200 and the plant as JSON, which ends with a newline (C1.2).
 func OK(c *gin.Context, plant models.Plant) {
 	encoded, err := plant.AppendJSON(lineOf(c).response)
 	if err != nil {
 		Fail(c, err)
 		return
 	}
-	write(c, http.StatusOK, encoded)
+	write(c, http.StatusOK, append(encoded, '\n'))
 }
 
 // Fail aborts the request and responds with status 400 and an Error (C1.3). An error
@@ -35,8 +33,7 @@ func Fail(c *gin.Context, err error) {
 	}
 	lineOf(c).failure = failure
 	c.Abort()
-	encoded, _ := json.Marshal(failure, jsontext.AllowInvalidUTF8(true)) // never fails
-	write(c, http.StatusBadRequest, encoded)
+	write(c, http.StatusBadRequest, failure.Body())
 }
 
 // write sends a response. Its body is complete, so that a failure to encode never

@@ -1,6 +1,11 @@
 package models
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // A Code is the kind of failure that an [Error] reports. Its number is the status code
 // of that failure in RFC 9110, RFC 6585 or RFC 4918. The body carries it, because the
@@ -81,6 +86,12 @@ func NewError(code Code, message string) *Error {
 // Errorf is [NewError] with a formatted message.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Body returns e as the body of a response: JSON and a newline (C1.2).
+func (e *Error) Body() []byte {
+	encoded, _ := json.Marshal(e, jsontext.AllowInvalidUTF8(true)) // a number and a string always encode
+	return append(encoded, '\n')
 }
 
 // WithCause returns a copy of e with an internal cause. The cause is for the log and

@@ -95,7 +95,7 @@ func (s *site) probe(path string) reply {
 // wantAlive checks that the server is live.
 func (s *site) wantAlive() {
 	s.t.Helper()
-	if a := s.probe("/livez"); a.status != http.StatusOK || a.body != `{"status":"alive"}` {
+	if a := s.probe("/livez"); a.status != http.StatusOK || a.body != `{"status":"alive"}`+"\n" {
 		s.t.Errorf("/livez: %d %s", a.status, a.body)
 	}
 }

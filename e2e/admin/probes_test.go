@@ -21,7 +21,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
 	s.wantAlive()
-	if a := s.probe("/readyz"); a.status != http.StatusOK || a.body != `{"status":"ready"}` {
+	if a := s.probe("/readyz"); a.status != http.StatusOK || a.body != `{"status":"ready"}`+"\n" {
 		t.Errorf("/readyz: %d %s", a.status, a.body)
 	}
 	if a := s.create(`{"id":1,"name":"Monstera"}`); a.status != http.StatusOK {

@@ -95,7 +95,7 @@ func checkVolume(t *testing.T, s *storage) {
 	args := []string{"--network=host", "--volume=plants:/data", "--env=ADDR=" + addr, "--env=ADMIN_ADDR=" + freeAddr(t)}
 	s.start(t, "first", args...)
 	token := s.do(t, "exec", "first", "/plantstore", "token")
-	if status, body := create(t, addr, token); status != http.StatusOK || string(body) != `{"name":"Monstera"}` {
+	if status, body := create(t, addr, token); status != http.StatusOK || string(body) != `{"name":"Monstera"}`+"\n" {
 		t.Fatalf("the answer is %d %s", status, body)
 	}
 	s.stop(t, "first")

@@ -89,7 +89,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // live responds as long as the process does.
 func (*admin) live(w http.ResponseWriter, _ *http.Request) {
-	write(w, http.StatusOK, "application/json", []byte(`{"status":"alive"}`))
+	write(w, http.StatusOK, "application/json", []byte(`{"status":"alive"}`+"\n"))
 }
 
 // readiness reports whether plants can be created, and why not. It logs changes since the
@@ -105,7 +105,7 @@ func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
 		a.logReadiness(r.Context(), text)
 	}
 	if text == "" {
-		write(w, http.StatusOK, "application/json", []byte(`{"status":"ready"}`))
+		write(w, http.StatusOK, "application/json", []byte(`{"status":"ready"}`+"\n"))
 		return
 	}
 	fail(w, models.NewError(models.CodeUnavailable, "not ready: "+text))

@@ -69,7 +69,7 @@ func wantError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, tex
 	t.Helper()
 	var got models.Error
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusBadRequest || got.Code != code ||
-		!strings.Contains(got.Message, text) || w.Header().Get("Content-Type") != "application/json" {
+		!strings.Contains(got.Message, text) || w.Header().Get("Content-Type") != "application/json" || !strings.HasSuffix(w.Body.String(), "}\n") {
 		t.Errorf("the answer is %d %v %s, want error %d about %q", w.Code, w.Header(), w.Body, code, text)
 	}
 }
@@ -134,7 +134,7 @@ func TestReady(t *testing.T) {
 			h := newHandler(t, s)
 			w, ready := ask(t, h, http.MethodGet, "/readyz"), "plantstore_ready 1\n"
 			if tt.want == "" {
-				if w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}` {
+				if w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}`+"\n" {
 					t.Errorf("the answer is %d %s", w.Code, w.Body)
 				}
 			} else {
@@ -144,7 +144,7 @@ func TestReady(t *testing.T) {
 			if metrics := ask(t, h, http.MethodGet, "/metrics").Body.String(); !strings.Contains(metrics, "\n"+ready) {
 				t.Errorf("the metrics lack %s", ready)
 			}
-			if w := ask(t, h, http.MethodGet, "/livez"); w.Code != http.StatusOK {
+			if w := ask(t, h, http.MethodGet, "/livez"); w.Code != http.StatusOK || w.Body.String() != `{"status":"alive"}`+"\n" {
 				t.Errorf("/livez: %d %s", w.Code, w.Body)
 			}
 		})

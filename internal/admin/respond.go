@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
-
 	"plantstore/models"
 )
 
@@ -20,8 +18,7 @@ func requestID(r *http.Request) string {
 
 // fail responds with status 400 and an Error.
 func fail(w http.ResponseWriter, failure *models.Error) {
-	encoded, _ := json.Marshal(failure) // a number and a string always encode
-	write(w, http.StatusBadRequest, "application/json", encoded)
+	write(w, http.StatusBadRequest, "application/json", failure.Body())
 }
 
 // write sends a response.

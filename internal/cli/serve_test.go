@@ -113,7 +113,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("ready record %+v", ready)
 	}
 	issued := token(t, nil)
-	if status, body := post(t, ready.BaseURL, issued, plant); status != 200 || body != `{"name":"Monstera","tag":"climber"}` {
+	if status, body := post(t, ready.BaseURL, issued, plant); status != 200 || body != `{"name":"Monstera","tag":"climber"}`+"\n" {
 		t.Errorf("answer %d %s", status, body)
 	}
 	if code := s.stop(); code != 0 {

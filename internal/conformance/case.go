@@ -113,6 +113,8 @@ type Response struct {
 	Naming, NotNaming []string
 	// Raw are substrings that the body must contain, byte for byte.
 	Raw []string
+	// Newline requires that the body ends with a newline.
+	Newline bool
 	// Header are the required header fields. An empty value means that the field must be
 	// absent; a leading ~ means "contains".
 	Header map[string]string
@@ -242,6 +244,8 @@ func (a Response) naming(words ...string) Response { a.Naming = words; return a 
 func (a Response) labelled(label string) Response { a.Label = label; return a }
 
 func (a Response) raw(pieces ...string) Response { a.Raw = pieces; return a }
+
+func (a Response) newline() Response { a.Newline = true; return a }
 
 func (a Response) header(name, value string) Response {
 	header := map[string]string{name: value}

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -23,6 +24,9 @@ func (h received) check(a Response, v values, fresh bool) error {
 		if piece = v.fill(piece); !strings.Contains(string(h.body), piece) {
 			faults = append(faults, fmt.Errorf("the body lacks %q", piece))
 		}
+	}
+	if a.Newline && !bytes.HasSuffix(h.body, []byte("\n")) {
+		faults = append(faults, errors.New("the body does not end with a newline"))
 	}
 	switch a.Kind {
 	case KindJSON:

@@ -157,6 +157,9 @@ func (a Response) describe() string {
 	if a.NoChallenge != "" {
 		parts = append(parts, "WWW-Authenticate without "+code(a.NoChallenge))
 	}
+	if a.Newline {
+		parts = append(parts, "a newline at its end")
+	}
 	if a.Label != "" {
 		parts = append(parts, "saying "+a.Label)
 	}

@@ -36,7 +36,7 @@ func TestWriteText(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `ok    C1.1      1 passed   0 failed   0 not run  One operation, POST /plants; there is none to read, list, change or delete plants
-FAIL  C1.2      1 passed   1 failed   0 not run  Success is 200 with the Plant: name, and tag if one was sent
+FAIL  C1.2      1 passed   1 failed   0 not run  Success is 200 with the Plant: name, and tag if one was sent; a JSON response ends with a newline
 -     C1.4      0 passed   0 failed   1 not run  error is the HTTP status number that names the failure
 -     C4.21     0 passed   0 failed   1 not run  Only configured algorithms, with keys of their kind; strict encoding
 -     C4.22     0 passed   0 failed   1 not run  exp and nbf are honoured and are numbers; by default exp may be missing

@@ -1,6 +1,9 @@
 package conformance
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // interfaceCases show that there is only one operation (C1.1).
 func interfaceCases() []Case {
@@ -74,7 +77,18 @@ func responseCases() []Case {
 			body("C1.7", v.name+" in tag", `{"id":{{id}},"name":"fern","tag":"`+text+`"}`, tagged("fern", v.text).raw(text)))
 	}
 	cases = append(cases, body("C1.7", "sent escaped, returned unescaped", `{"id":{{id}},"name":"\u003c\u003e\u0026"}`, plant("<>&").raw("<>&")))
-	return append(cases, codeCases()...)
+	return slices.Concat(cases, newlineCases(), codeCases())
+}
+
+// newlineCases show that a newline ends the Plant, and the Error of each code (C1.2).
+func newlineCases() []Case {
+	const rule = "C1.2"
+	cases := []Case{body(rule, "a newline ends the Plant", `{"id":{{id}},"name":"moss"}`, plant("moss").newline())}
+	for _, c := range codeCases() {
+		c.Rule, c.Name = rule, "a newline ends the Error: "+c.Name
+		cases = append(cases, c.last(func(t *Exchange) { t.Want = []Response{t.Want[0].newline()} }))
+	}
+	return cases
 }
 
 // codeCases have one case for each code that can be provoked (C1.4).

@@ -14,7 +14,10 @@ type Rule struct {
 func Rules() []Rule {
 	return []Rule{
 		{"C1.1", "One operation, POST /plants; there is none to read, list, change or delete plants", ""},
-		{"C1.2", "Success is 200 with the Plant: name, and tag if one was sent", ""},
+		{
+			"C1.2", "Success is 200 with the Plant: name, and tag if one was sent; a JSON response ends with a newline",
+			"A client must not rely on the newline.",
+		},
 		{
 			"C1.3", "Every failure is 400 with an Error, even for malformed HTTP",
 			"A client cannot cause a full disk, a panic or a shutdown; the tests of the server and of the store do.",

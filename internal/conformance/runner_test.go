@@ -45,7 +45,7 @@ func (s *tiny) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 	}
 	w.WriteHeader(a.status)
-	_, _ = io.WriteString(w, a.body)
+	_, _ = io.WriteString(w, a.body+"\n")
 }
 
 func (s *tiny) response(r *http.Request) *reply {

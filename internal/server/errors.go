@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"plantstore/models"
 )
 
@@ -91,7 +89,7 @@ func (s *Server) logError(ctx context.Context, e *models.Error, to recipient, re
 
 // encode returns e as a response in HTTP/1.1, to HEAD without a body.
 func (c Config) encode(e *models.Error, to recipient) []byte {
-	body, _ := json.Marshal(e) // a number and a string always encode
+	body := e.Body()
 	var response bytes.Buffer
 	response.WriteString("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n")
 	_ = c.errorHeader(len(body), to).Write(&response) // a buffer does not fail

@@ -11,13 +11,13 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/net/http/httpguts"
 	"golang.org/x/net/http2/hpack"
 
@@ -142,8 +142,9 @@ func (h *http2Conn) replace(status, length int) (header []hpack.HeaderField, bod
 	if status == int(models.CodeHeaderTooLarge) {
 		e = models.NewError(models.CodeHeaderTooLarge, "the header is too large")
 	}
-	body, _ = json.Marshal(e) // a number and a string always encode
-	body = append(body, bytes.Repeat([]byte(" "), max(0, length-len(body)))...)
+	body = e.Body()
+	padding := bytes.Repeat([]byte(" "), max(0, length-len(body)))
+	body = slices.Insert(body, len(body)-1, padding...) // the newline stays last (C1.2)
 	to := recipient{id: rand.Text()}
 	if origin := h.origin.Load(); origin != nil {
 		to.origin = *origin
@@ -211,7 +212,7 @@ func (s *Server) respondHTTP2(ctx context.Context, w *response, e *models.Error)
 	to.id = cmp.Or(to.id, rand.Text())
 	w.request.Header = nil // frees its memory: the client may not read the response for a while
 	s.logError(ctx, e, to, w.request.RemoteAddr)
-	body, _ := json.Marshal(e) // a number and a string always encode
+	body := e.Body()
 	clear(w.Header())
 	maps.Copy(w.Header(), s.config.errorHeader(len(body), to))
 	w.WriteHeader(http.StatusBadRequest)

@@ -148,7 +148,8 @@ func TestResponseFilter(t *testing.T) {
 		if status[1] != "200" || status[3] != "400" || status[5] != "400" || status[7] != "400" {
 			t.Errorf("size %d: %v", size, status)
 		}
-		if bodies[1] != `"ok"` || bodies[7] != `{}` || len(bodies[3]) != 64 || !strings.HasPrefix(bodies[3], `{"error":431,"message":"`) {
+		if bodies[1] != `"ok"` || bodies[7] != `{}` || len(bodies[3]) != 64 ||
+			!strings.HasPrefix(bodies[3], `{"error":431,"message":"`) || !strings.HasSuffix(bodies[3], " \n") {
 			t.Errorf("size %d: %v", size, bodies)
 		}
 	}

@@ -125,7 +125,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	case "/early-chunked": // the same, of unknown length
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"error":401,"message":"early"}`)
+		_, _ = io.WriteString(w, "{\"error\":401,\"message\":\"early\"}\n")
 		return
 	case "/nothing":
 		return
@@ -177,6 +177,7 @@ func answerJSON(w http.ResponseWriter, status int, value any) {
 	if err != nil {
 		panic(err)
 	}
+	encoded = append(encoded, '\n')
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(encoded)))
 	w.WriteHeader(status)
@@ -320,6 +321,9 @@ func notError(r *http.Response, body string, code models.Code) string {
 	}
 	if got.Error == nil || got.Message == "" || code != 0 && *got.Error != code {
 		return "wrong Error"
+	}
+	if !strings.HasSuffix(body, "}\n") || r.ContentLength != int64(len(body)) {
+		return "wrong end or length"
 	}
 	return ""
 }

@@ -41,7 +41,8 @@ func NewJudge(description []byte) (*Judge, error) {
 	return &Judge{validate: validate}, nil
 }
 
-// Check returns the faults of a response, or nil. It reads the body and replaces it. Every
+// Check returns the faults of a response, or nil. One is a body that does not end with a
+// newline, which the description does not mention. It reads the body and replaces it. Every
 // response is checked as a response to POST /plants, since that is the only operation and
 // every failure has the same form. A response to HEAD, without a body, cannot be checked.
 func (j *Judge) Check(response *http.Response) error {
@@ -58,6 +59,9 @@ func (j *Judge) Check(response *http.Response) error {
 	}
 	if !json.Valid(body) {
 		return fmt.Errorf("the body is no JSON: %q", body)
+	}
+	if !bytes.HasSuffix(body, []byte("\n")) { // C1.2
+		return fmt.Errorf("the body does not end with a newline: %q", body)
 	}
 	create, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://127.0.0.1/plants", http.NoBody)
 	if err != nil {

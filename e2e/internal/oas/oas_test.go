@@ -66,17 +66,27 @@ func TestCheckSeesEachDeviation(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			response := responseOf(tt.status, tt.body)
+			text := tt.body + "\n"
+			response := responseOf(tt.status, text)
 			if tt.doctor != nil {
 				tt.doctor(response)
 			}
 			if err := j.Check(response); (err == nil) != tt.good {
 				t.Errorf("Check: %v, want good %v", err, tt.good)
 			}
-			if body, _ := io.ReadAll(response.Body); string(body) != tt.body {
+			if body, _ := io.ReadAll(response.Body); string(body) != text {
 				t.Errorf("the body is now %q", body)
 			}
 		})
+	}
+}
+
+func TestCheckSeesMissingNewline(t *testing.T) {
+	t.Parallel()
+	for text, good := range map[string]bool{"{\"name\":\"a\"}\n": true, `{"name":"a"}`: false} {
+		if err := judge(t).Check(responseOf(200, text)); (err == nil) != good {
+			t.Errorf("Check of %q: %v, want good %v", text, err, good)
+		}
 	}
 }
 
