@@ -103,7 +103,7 @@ func TestJSONIsExactAndReadable(t *testing.T) {
 	for _, want := range []string{
 		`"id": 9007199254740993`,
 		`"id": 9223372036854775807`,
-		`"minimum": -9223372036854775808`,
+		`"id": -9223372036854775808`,
 		`"height": 1.25`,
 		`Authorization: Bearer <ACCESS_TOKEN>`,
 		`/?a=1&b=<2>`,

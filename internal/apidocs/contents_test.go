@@ -3,6 +3,7 @@ package apidocs_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,7 @@ type outline struct {
 				Properties struct {
 					Error struct {
 						Enum         []models.Code     `yaml:"enum"`
+						Names        []string          `yaml:"x-enum-varnames"`
 						Descriptions map[string]string `yaml:"x-enumDescriptions"`
 					} `yaml:"error"`
 				} `yaml:"properties"`
@@ -135,22 +137,27 @@ func createPlant(t *testing.T) operation {
 	return parse(t, describe(t, defaultURL).YAML).Paths["/plants"]["post"]
 }
 
-// The values of error stand in four places of the description; each is held
-// against models.Codes.
+// The values of error are in five places of the description; each is compared with
+// models.Codes.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	o := parse(t, describe(t, defaultURL).YAML)
 	var codes []models.Code
+	var names []string
 	var table strings.Builder
 	meanings := map[string]string{}
 	for _, c := range models.Codes() {
 		codes = append(codes, c.Code)
+		names = append(names, constant(c.Code))
 		meanings[fmt.Sprint(c.Code)] = c.Meaning
 		fmt.Fprintf(&table, "| %d | %s |\n", c.Code, c.Meaning)
 	}
 	schema := o.Components.Schemas.Error.Properties.Error
 	if diff := cmp.Diff(codes, schema.Enum); diff != "" {
 		t.Errorf("enum (-models +description):\n%s", diff)
+	}
+	if diff := cmp.Diff(names, schema.Names); diff != "" {
+		t.Errorf("x-enum-varnames (-HTTP +description):\n%s", diff)
 	}
 	if diff := cmp.Diff(meanings, schema.Descriptions); diff != "" {
 		t.Errorf("x-enumDescriptions (-models +description):\n%s", diff)
@@ -164,6 +171,19 @@ func TestErrorCodes(t *testing.T) {
 	}
 	if diff := cmp.Diff(codes, slices.Sorted(maps.Keys(exemplified))); diff != "" {
 		t.Errorf("codes with an example (-models +description):\n%s", diff)
+	}
+}
+
+// constant returns the name of a code in the IANA registry of status codes, without spaces.
+// Two names of net/http are older.
+func constant(code models.Code) string {
+	switch code {
+	case models.CodeContentTooLarge:
+		return "ContentTooLarge"
+	case models.CodeUnprocessable:
+		return "UnprocessableContent"
+	default:
+		return strings.ReplaceAll(http.StatusText(int(code)), " ", "")
 	}
 }
 

@@ -144,8 +144,7 @@ func writeScalar(enc *jsontext.Encoder, node *yaml.Node) error {
 }
 
 // encodePage encodes the description for the page, safe in a script element. Scripts
-// parse numbers as float64, so numbers that would lose digits are converted to strings or
-// removed.
+// parse numbers as float64, so numbers that would lose digits are converted to strings.
 func encodePage(root *yaml.Node) ([]byte, error) {
 	if info := member(root.Content[0], "info"); info != nil {
 		drop(info, "contact") // a name without a link would look like a button
@@ -179,8 +178,7 @@ func drop(mapping *yaml.Node, key string) {
 }
 
 // preserveIntegers converts request examples, which the page shows and sends literally,
-// and large integers elsewhere to strings. It removes minimum and maximum if they are
-// large integers: the format int64 implies them.
+// and large integers elsewhere to strings.
 func preserveIntegers(node *yaml.Node, ofRequest bool) error {
 	if isLargeInteger(node) {
 		node.SetString(node.Value)
@@ -195,12 +193,7 @@ func preserveIntegers(node *yaml.Node, ofRequest bool) error {
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i].Value, node.Content[i+1]
-		switch {
-		case (key == "minimum" || key == "maximum") && isLargeInteger(value):
-			node.Content = slices.Delete(node.Content, i, i+2)
-			i -= 2
-			continue
-		case key == "value" && ofRequest:
+		if key == "value" && ofRequest {
 			var b bytes.Buffer
 			if err := writeJSON(jsontext.NewEncoder(&b, jsontext.WithIndent("  ")), value); err != nil {
 				return err
