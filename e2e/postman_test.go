@@ -30,6 +30,7 @@ func unpostable() map[models.Code]string {
 	return map[models.Code]string{
 		models.CodeForbidden:          "the server wants no scope unless it is told to",
 		models.CodeRequestTimeout:     "Postman sends a body at once",
+		models.CodeTooManyRequests:    "the server has no rate limit unless it is told to",
 		models.CodeNotImplemented:     "Postman always sends a Content-Length",
 		models.CodeVersionUnsupported: "Postman speaks HTTP/1.1",
 	}

@@ -76,7 +76,7 @@ func TestResponsesMatchDescription(t *testing.T) {
 		"transfer coding":   {rawRequest("POST /plants HTTP/1.1", []string{"Transfer-Encoding: gzip"}, ""), 501},
 		"HTTP version":      {rawRequest("POST /plants HTTP/3.0", nil, ""), 505},
 	}
-	provoked := map[models.Code]bool{408: true, 409: true} // the tests below
+	provoked := map[models.Code]bool{408: true, 409: true, 429: true} // other tests
 	for name, tt := range tests {
 		provoked[tt.want] = true
 		t.Run(name, func(t *testing.T) {

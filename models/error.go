@@ -25,6 +25,7 @@ const (
 	CodeUnsupportedMedia   Code = 415
 	CodeExpectationFailed  Code = 417
 	CodeUnprocessable      Code = 422
+	CodeTooManyRequests    Code = 429
 	CodeHeaderTooLarge     Code = 431
 	CodeInternal           Code = 500
 	CodeNotImplemented     Code = 501
@@ -60,6 +61,7 @@ func Codes() []CodeMeaning {
 		{CodeUnsupportedMedia, "wrong media type or content coding"},
 		{CodeExpectationFailed, "unknown Expect"},
 		{CodeUnprocessable, "valid JSON, but not a NewPlant"},
+		{CodeTooManyRequests, "too many requests, if a rate limit is configured"},
 		{CodeHeaderTooLarge, "headers too large"},
 		{CodeInternal, "fault of the server or of its storage"},
 		{CodeNotImplemented, "unsupported transfer coding"},

@@ -24,6 +24,8 @@ type Options struct {
 	MaxBodyBytes int64
 	Origins      middleware.Origins // allowed by CORS
 	Observe      middleware.Observe // called for each response, unless nil
+	AddressLimit middleware.Limiter // of requests; nil: none
+	SubjectLimit middleware.Limiter // of requests with a valid token; nil: none
 }
 
 // A Store creates plants, as Create of [storage.Store] does.
@@ -45,6 +47,7 @@ func New(options Options) http.Handler {
 		middleware.Metrics(options.Observe), // after AccessLog, whose line it reads
 		middleware.Recovery(),
 		middleware.CORS(options.Origins),
+		middleware.AddressLimit(options.AddressLimit),
 	)
 	router.NoRoute(redirectToDocs(options.Page), failWith(models.NewError(models.CodeNotFound,
 		"there is nothing at this path; create a plant with POST /plants")))
@@ -54,6 +57,7 @@ func New(options Options) http.Handler {
 	plants := newPlants(options)
 	router.POST("/plants",
 		middleware.Bearer(options.Verify),
+		middleware.SubjectLimit(options.SubjectLimit),
 		middleware.JSONOnly(),
 		middleware.BodyLimit(options.MaxBodyBytes),
 		plants.create,

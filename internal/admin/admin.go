@@ -30,6 +30,9 @@ type Options struct {
 	Observer *Observer
 	Server   func() server.Stats
 	Tokens   func() auth.Stats
+	// RateLimited returns how many requests of addresses and of subjects were refused
+	// because they exceeded RATE_LIMIT.
+	RateLimited func() (address, subject uint64)
 	// LostLines returns how many lines of the log were lost.
 	LostLines func() uint64
 	// CertificateExpires returns when the first certificate in use for TLS expires,

@@ -43,6 +43,14 @@ func requestMetrics() []metric {
 			func(s *series, now *sample) { s.count(now.server.TurnedAway) },
 		},
 		{
+			"rate_limited_total", "counter", "requests that exceeded RATE_LIMIT, by whose limit it was: address or subject",
+			func(s *series, now *sample) {
+				address, subject := now.RateLimited()
+				s.count(address, "by", "address")
+				s.count(subject, "by", "subject")
+			},
+		},
+		{
 			"log_lines_lost_total", "counter", "lines of the log that were lost because stderr was not read for two seconds",
 			func(s *series, now *sample) { s.count(now.LostLines()) },
 		},

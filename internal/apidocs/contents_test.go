@@ -125,7 +125,7 @@ func TestAnswers(t *testing.T) {
 	}
 	want := map[string][]string{
 		"200": {"plant response", "X-Content-Type-Options", "X-Request-Id"},
-		"400": {"unexpected error", "Accept-Encoding", "Allow", "WWW-Authenticate", "X-Content-Type-Options", "X-Request-Id"},
+		"400": {"unexpected error", "Accept-Encoding", "Allow", "Retry-After", "WWW-Authenticate", "X-Content-Type-Options", "X-Request-Id"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

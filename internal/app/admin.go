@@ -30,7 +30,7 @@ func (a *App) startAdmin(draining context.Context) (stop func()) {
 	s := server.New(server.Config{
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
-			Server: a.server.Stats, Tokens: a.keys.verifier.Stats, LostLines: a.buffer.Dropped, CertificateExpires: a.certificates.Expires,
+			Server: a.server.Stats, Tokens: a.keys.verifier.Stats, RateLimited: a.limits.refused, LostLines: a.buffer.Dropped, CertificateExpires: a.certificates.Expires,
 			Draining: draining, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminLongestProfile,
 		}),
 		Logger:          logger,

@@ -52,6 +52,7 @@ type App struct {
 	store        *storage.Store
 	reopenAudit  func(context.Context) error
 	keys         *keyring
+	limits       rateLimits
 	observer     *admin.Observer
 	server       *server.Server
 }
@@ -139,11 +140,12 @@ func (a *App) newServer() error {
 		page = apidocs.NewPage()
 	}
 	origins := middleware.Origins(c.CORSOrigins)
+	a.limits = newRateLimits(c)
 	a.server = server.New(server.Config{
-		Handler: routes.New(routes.Options{
+		Handler: routes.New(a.limits.apply(routes.Options{
 			Store: a.store, Audited: c.AuditLog != "", Verify: a.keys.verify, Description: description, Page: page,
 			Observe: a.observer.Request, Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
-		}),
+		})),
 		TLS:             a.certificates.TLS(),
 		CORSHeader:      corsHeader(origins),
 		Logger:          a.logger,

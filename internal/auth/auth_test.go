@@ -201,30 +201,6 @@ func TestForgedTokenMissesCache(t *testing.T) {
 	}
 }
 
-func TestCacheIsBounded(t *testing.T) {
-	t.Parallel()
-	const limit = 10
-	c := newCache(limit)
-	claims := new(Claims)
-	used := digest{255}
-	c.put(used, claims)
-	for i := range byte(200) {
-		c.put(digest{i}, claims)
-		if n := len(c.younger) + len(c.older); n > limit {
-			t.Fatalf("%d entries after %d", n, i)
-		}
-		if c.get(used) == nil {
-			t.Fatalf("the one in use was dropped after %d", i)
-		}
-		if c.get(digest{i}) == nil {
-			t.Fatalf("%d was dropped at once", i)
-		}
-	}
-	if c.get(digest{0}) != nil {
-		t.Error("the first one is still there")
-	}
-}
-
 func TestIssue(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

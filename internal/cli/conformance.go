@@ -14,6 +14,7 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/conformance"
+	"plantstore/internal/ratelimit"
 	"plantstore/internal/secretfile"
 )
 
@@ -45,6 +46,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.DurationFlag{Name: "header-timeout", Usage: "the server's `time` limit for a header", DefaultText: "5s"},
 			&cli.DurationFlag{Name: "request-timeout", Usage: "the server's `time` limit for a request", DefaultText: "30s"},
 			&cli.BoolFlag{Name: "require-exp", Usage: "expect that tokens without exp are refused (JWT_REQUIRE_EXP)", HideDefault: true},
+			&cli.StringFlag{Name: flagRateLimit, Usage: "the server's `rate` limit, such as 100/s: stay below it, and include the case that exceeds it"},
 			&cli.DurationFlag{Name: "leeway", Usage: "the server's tolerance (`time`) for exp and nbf", DefaultText: "5s"},
 			&cli.StringFlag{Name: "format", Usage: "`format` of the report: text, json or junit", Value: "text"},
 		},
@@ -69,6 +71,10 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 	case token == "":
 		return misuseOf(cmd, "a token is needed: TOKEN in the environment, or --token-file")
 	}
+	limit, err := rateLimit(cmd)
+	if err != nil {
+		return err
+	}
 	options := conformance.Options{
 		URL:            cmd.String("url"),
 		Socket:         cmd.String("unix-socket"),
@@ -77,6 +83,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 		Origin:         cmd.String("origin"),
 		FreshStore:     cmd.Bool("fresh"),
 		RequireExp:     cmd.Bool("require-exp"),
+		RateLimit:      limit,
 		Slow:           cmd.Bool("slow"),
 		MaxBodyBytes:   cmd.Int("max-body-bytes"),
 		Leeway:         cmd.Duration("leeway"),
@@ -112,6 +119,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 const (
 	flagToken     = "token"
 	flagTokenFile = "token-file"
+	flagRateLimit = "rate-limit"
 	envToken      = "TOKEN"
 )
 
@@ -137,6 +145,18 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 		text = p.environ()[envToken]
 	}
 	return text, nil
+}
+
+// rateLimit returns the rate limit of the server, zero if none is given.
+func rateLimit(cmd *cli.Command) (limit ratelimit.Rate, err error) {
+	text := cmd.String(flagRateLimit)
+	if text == "" {
+		return limit, nil
+	}
+	if limit, err = ratelimit.Parse(text); err != nil {
+		return limit, misuseOf(cmd, "--%s: %q: %v", flagRateLimit, text, err)
+	}
+	return limit, nil
 }
 
 // addSigner sets the secret or key that signs special tokens, if it is given.

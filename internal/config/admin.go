@@ -44,7 +44,7 @@ func parseAdminAddr(v string) (string, error) {
 // CheckServe returns an error if options contradict each other for a server, with a line
 // for each reason. Other commands ignore these options.
 func (c *Config) CheckServe() error {
-	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS())
+	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS(), c.checkRateLimit())
 }
 
 // checkPprof returns an error if profiles are on and the admin listener is off, or can be

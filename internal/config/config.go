@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plantstore/internal/auth"
+	"plantstore/internal/ratelimit"
 	"plantstore/internal/secretfile"
 	"plantstore/storage"
 )
@@ -48,6 +49,9 @@ type Config struct {
 	HeaderTimeout   time.Duration
 	RequestTimeout  time.Duration
 	IdleTimeout     time.Duration
+	RateLimit       ratelimit.Rate // zero: none
+	RateLimitBurst  int            // 0: the requests of RateLimit
+	RateLimitBy     RateLimitBy
 	ShutdownTimeout time.Duration
 	LogLevel        slog.Level
 	LogFormat       string // empty: text on a terminal, else json

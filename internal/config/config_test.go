@@ -116,6 +116,22 @@ func serverSamples() []sample {
 		span("IDLE_TIMEOUT", 2*time.Minute, func(c *config.Config) any { return c.IdleTimeout }),
 		span("SHUTDOWN_TIMEOUT", 10*time.Second, func(c *config.Config) any { return c.ShutdownTimeout }),
 		{
+			"RATE_LIMIT", func(c *config.Config) any { return c.RateLimit.String() }, "",
+			[3]string{"100/s", "1/m", "1000000/h"},
+			[3]any{"100/s", "1/m", "1000000/h"},
+		},
+		{
+			"RATE_LIMIT_BURST", func(c *config.Config) any { return c.RateLimitBurst }, 0,
+			[3]string{"1", "1000000", "250"},
+			[3]any{1, 1_000_000, 250},
+		},
+		{
+			"RATE_LIMIT_BY", func(c *config.Config) any { return c.RateLimitBy },
+			config.RateLimitBy{Address: true, Subject: true},
+			[3]string{"address", "subject", "subject,address"},
+			[3]any{config.RateLimitBy{Address: true}, config.RateLimitBy{Subject: true}, config.RateLimitBy{Address: true, Subject: true}},
+		},
+		{
 			"LOG_LEVEL", func(c *config.Config) any { return c.LogLevel }, slog.LevelInfo,
 			[3]string{"debug", "warn", "error"},
 			[3]any{slog.LevelDebug, slog.LevelWarn, slog.LevelError},

@@ -38,7 +38,7 @@ type Option struct {
 
 // Options returns the table.
 func Options() []Option {
-	return slices.Concat(placeOptions(), tlsOptions(), adminOptions(), tokenOptions(), limitOptions(), logOptions())
+	return slices.Concat(placeOptions(), tlsOptions(), adminOptions(), tokenOptions(), limitOptions(), rateLimitOptions(), logOptions())
 }
 
 // Names returns the names of all options in the environment.

@@ -56,6 +56,11 @@ func wrongValues() map[string][]string {
 		"REQUEST_TIMEOUT":  duration,
 		"IDLE_TIMEOUT":     duration,
 		"SHUTDOWN_TIMEOUT": duration,
+		"RATE_LIMIT": {
+			"100", "100/", "/s", "0/s", "-1/s", "+1/s", "1000001/s", "1e3/s", "0.5/s", "100/d", "100/S", "100 /s", "100/s ", "100/s/s", "OFF", "none", "4294967297/s",
+		},
+		"RATE_LIMIT_BURST": {"0", "-1", "1000001", "many", "1e3", "4294967297"},
+		"RATE_LIMIT_BY":    {"ip", "address,", ",", "subject,subject", "address;subject", "address, subject", "Address"},
 		"LOG_LEVEL":        {"INFO", "trace", "info+1", "0"},
 		"LOG_FORMAT":       {"TEXT", "logfmt"},
 	}

@@ -17,12 +17,15 @@ type Case struct {
 	Needs Need
 	// Racing, if not 0, runs the first of Exchanges that many times concurrently.
 	Racing int
+	// Exceeds repeats the first of Exchanges, faster than the server's rate limit, until
+	// a response is error 429. The second one follows after its Retry-After.
+	Exceeds bool
 	// Exchanges are run in order, each over its own connection.
 	Exchanges []Exchange
 }
 
 // A Need is a set of requirements of a case beyond a URL and a token.
-type Need uint8
+type Need uint16
 
 // The needs of cases.
 const (
@@ -34,6 +37,7 @@ const (
 	NeedKey                      // a private key, whose public half is used as a secret
 	NeedHTTP2                    // HTTP/2
 	NeedNoExp                    // that tokens without exp are accepted
+	NeedLimit                    // a rate limit
 )
 
 // A Exchange is the requests and expected responses of one connection. Each request is sent
@@ -61,6 +65,8 @@ type Exchange struct {
 	// Resets allows that in HTTP/2 the stream is reset instead of a response
 	// (RFC 9113, 8.1.1).
 	Resets bool
+
+	unpaced bool // sent without regard to the rate limit
 }
 
 // Then is an action of a client after sending.
@@ -327,7 +333,7 @@ func Cases() []Case {
 		fieldCases(), requiredCases(), idCases(), textCases(), sizeCases(), cutCases(),
 		pathCases(), methodCases(), corsCases(),
 		credentialCases(), tokenCases(), josePartCases(), timeCases(), claimCases(), secretCases(),
-		storeCases(), slowCases(),
+		storeCases(), slowCases(), limitCases(),
 	)
 	for i := range cases {
 		cases[i].Needs |= cases[i].tokenNeeds()

@@ -108,7 +108,7 @@ func (h received) checkJSON(a Response, v values, fresh bool) error {
 	if !slices.Contains(a.Codes, code) {
 		return fmt.Errorf("error %d, want %s", code, anyOf(a.Codes))
 	}
-	return errors.Join(h.checkMessage(a, v, message), h.checkAllow(code), h.checkChallenge(code))
+	return errors.Join(h.checkMessage(a, v, message), h.checkAllow(code), h.checkChallenge(code), h.checkRetryAfter(code))
 }
 
 // checkPlant checks the fields of the Plant. Duplicates and bad UTF-8 are not JSON (C2.10).
@@ -182,6 +182,15 @@ func (h received) checkChallenge(code int) error {
 	challenge := h.header.Get("WWW-Authenticate")
 	if code == 401 && !strings.HasPrefix(challenge, "Bearer") || code != 401 && code != 403 && challenge != "" {
 		return fmt.Errorf("error %d with WWW-Authenticate %q", code, challenge)
+	}
+	return nil
+}
+
+// checkRetryAfter checks that error 429 has the field Retry-After, in seconds. Other errors
+// may have it.
+func (h received) checkRetryAfter(code int) error {
+	if _, ok := h.retryAfter(); code == 429 && !ok {
+		return fmt.Errorf("error 429 with Retry-After %q, want a number of seconds, at least 1", h.header.Values("Retry-After"))
 	}
 	return nil
 }

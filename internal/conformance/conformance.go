@@ -20,6 +20,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
+
+	"plantstore/internal/ratelimit"
 )
 
 // Options describe the server under test. URL and Token are required. Other empty fields
@@ -48,6 +52,9 @@ type Options struct {
 	Leeway time.Duration
 	// RequireExp means that the server refuses tokens without exp.
 	RequireExp bool
+	// RateLimit is the server's limit of requests of a client; the zero value means
+	// none. The run stays below it, but for the cases that exceed it at its end.
+	RateLimit ratelimit.Rate
 	// Slow also runs the cases that outwait the server's time-outs.
 	Slow bool
 	// HeaderTimeout and RequestTimeout are the server's limits for reading
@@ -106,6 +113,7 @@ type runner struct {
 	network string // to dial in
 	address string // host:port to dial, or the path of a socket
 	values  values // common to all cases
+	pace    *rate.Limiter
 }
 
 // Validate returns an error if the options are invalid.
@@ -152,7 +160,7 @@ func newRunner(o Options) (*runner, error) {
 	if origin == "*" {
 		origin = nowhere
 	}
-	r := &runner{Options: o, network: "tcp", address: u.Host}
+	r := &runner{Options: o, network: "tcp", address: u.Host, pace: paceBelow(o.RateLimit)}
 	switch {
 	case o.Socket != "":
 		r.network, r.address = "unix", o.Socket
@@ -242,13 +250,16 @@ func (r *runner) speaksTLS(ctx context.Context) bool {
 	return true
 }
 
-// all runs the cases, at most workers at a time. Slow cases mostly wait, so they do not
-// count.
+// all runs the cases, at most workers at a time, those that exceed the rate limit last. Slow
+// cases mostly wait, so they do not count.
 func (r *runner) all(ctx context.Context, cases []Case) []Result {
 	results := make([]Result, len(cases))
 	slots := make(chan struct{}, workers)
 	var wg sync.WaitGroup
 	for i, c := range cases {
+		if c.Exceeds {
+			continue
+		}
 		if c.Needs&NeedSlow == 0 {
 			slots <- struct{}{}
 		}
@@ -260,6 +271,11 @@ func (r *runner) all(ctx context.Context, cases []Case) []Result {
 		})
 	}
 	wg.Wait()
+	for i, c := range cases {
+		if c.Exceeds {
+			results[i] = r.one(ctx, c, r.values.forCase(i))
+		}
+	}
 	return results
 }
 
@@ -278,6 +294,10 @@ func (r *runner) one(ctx context.Context, c Case, v values) Result {
 	}
 	if errors.Is(err, errNotApplicable) {
 		result.Outcome, result.Reason = NotRun, err.Error()
+		return result
+	}
+	if !r.limited() && slices.ContainsFunc(received, isRateLimited) {
+		result.Outcome, result.Reason = NotRun, "the server has a rate limit (error 429): give it with --rate-limit"
 		return result
 	}
 	result.Outcome, result.Reason = Failed, v.redact(err.Error())
@@ -304,6 +324,7 @@ func (r *runner) missing(n Need) string {
 		{NeedForeign, r.Origin != "*", "needs an origin that the server does not allow"},
 		{NeedKey, r.Key != nil, "needs a private key"},
 		{NeedNoExp, !r.RequireExp, "needs a server that accepts tokens without exp"},
+		{NeedLimit, r.limited(), "needs a server with a rate limit"},
 	} {
 		if n&need.Need != 0 && !need.given {
 			reasons = append(reasons, need.what)
@@ -317,6 +338,14 @@ func (r *runner) missing(n Need) string {
 func (r *runner) perform(ctx context.Context, c Case, v values) ([]received, error) {
 	var all []received
 	for i, t := range c.Exchanges {
+		if i == 0 && c.Exceeds {
+			refused, err := r.exceed(ctx, t, v)
+			all = append(all, refused)
+			if err != nil {
+				return all, err
+			}
+			continue
+		}
 		if i == 0 && c.Racing > 0 {
 			received, err := r.race(ctx, t, c.Racing, v)
 			all = append(all, received...)
@@ -337,46 +366,4 @@ func (r *runner) perform(ctx context.Context, c Case, v values) ([]received, err
 		}
 	}
 	return all, checkTogether(c, all)
-}
-
-// race runs the same exchange n times concurrently. Exactly one must get the first
-// expected response, all others the second.
-func (r *runner) race(ctx context.Context, t Exchange, n int, v values) ([]received, error) {
-	all := make([]received, n)
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	var start sync.WaitGroup
-	start.Add(n)
-	for i := range n {
-		wg.Go(func() {
-			racer := v
-			racer.racer, racer.start = i+1, &start
-			received, err := r.exchange(ctx, Exchange{Send: t.Send, Want: t.Want[:1]}, racer)
-			if errs[i] = err; err == nil {
-				all[i] = received[0]
-			}
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	won := slices.IndexFunc(all, func(h received) bool { code, _ := h.failure(); return code == 0 })
-	winners := 0
-	for i, h := range all {
-		racer := v
-		racer.racer = i + 1
-		want := t.Want[1]
-		if code, _ := h.failure(); code == 0 {
-			winners++
-			want = t.Want[0]
-		}
-		if err := h.check(want, racer, true); err != nil {
-			return all[i : i+1], fmt.Errorf("racer %d of %d: %w", i+1, n, err)
-		}
-	}
-	if winners != 1 {
-		return all[max(won, 0):][:1], fmt.Errorf("%d of %d racing creates got 200, want exactly 1", winners, n)
-	}
-	return all[won : won+1], nil
 }

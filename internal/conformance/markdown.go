@@ -42,7 +42,7 @@ fields that every response has.
 
 Requirements are in brackets: *secret* (the HS256 secret, to sign unusual tokens), *slow* (waits for the server's time-outs), *TLS*
 (an https URL), *HTTP/2* (` + "`--http2`" + `), *origin* (an origin that the server allows), *foreign* (an
-origin that it does not allow). With ` + "`--http2`" + `, all requests use HTTP/2 over TLS. Cases that only HTTP/1.1 can express, such as a malformed
+origin that it does not allow), *limit* (a rate limit, ` + "`--rate-limit`" + `, below which all other requests stay). With ` + "`--http2`" + `, all requests use HTTP/2 over TLS. Cases that only HTTP/1.1 can express, such as a malformed
 request line or a transfer coding, are not run, and a connection need not be closed after a response. Concurrent requests
 get their responses in any order. If a request is malformed in HTTP/2, the server may end the stream or the connection with an
 error instead of a response (RFC 9113, 8.1.1). Of an ` + "`Expect`" + ` with several expectations, the HTTP/2 library hides the others if one is
@@ -80,6 +80,11 @@ func (c Case) row() string {
 			expected = append(expected, "no response is read")
 		}
 	}
+	if c.Exceeds {
+		sent[0] = "faster than the limit allows: " + sent[0]
+		expected[0] = "at last " + expected[0]
+		sent[1] = "after the seconds of Retry-After: " + sent[1]
+	}
 	if c.Racing > 0 {
 		sent[0] = fmt.Sprintf("%d times concurrently: %s", c.Racing, sent[0])
 		expected[0], expected[1] = "exactly one "+expected[0], "all others "+expected[1]
@@ -103,7 +108,7 @@ func (n Need) brackets() string {
 	for _, need := range []struct {
 		Need
 		name string
-	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}, {NeedKey, "key"}, {NeedHTTP2, "HTTP/2"}} {
+	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}, {NeedKey, "key"}, {NeedHTTP2, "HTTP/2"}, {NeedLimit, "limit"}} {
 		if n&need.Need != 0 {
 			names = append(names, need.name)
 		}

@@ -27,9 +27,12 @@ func Rules() []Rule {
 			"A client cannot cause 403, 500, 503 and 507; the tests of the routes do, with a store that fails.",
 		},
 		{"C1.5", "The message names every violation at once, and no implementation details", "Every response of every case is searched for implementation details of the server."},
-		{"C1.6", "WWW-Authenticate, Allow, X-Request-Id, nosniff; no header field reveals the server software", "Every response of every case is checked for X-Request-Id, nosniff, and fields that reveal the server software."},
+		{"C1.6", "WWW-Authenticate, Allow, Retry-After, X-Request-Id, nosniff; no header field reveals the server software", "Every response of every case is checked for X-Request-Id, nosniff, and fields that reveal the server software."},
 		{"C1.7", "<, > and & are sent as they are", ""},
-		{"C2.8", "Checks come in order: route, method, credential, media type, size, JSON, NewPlant, store", ""},
+		{
+			"C2.8", "Checks come in order: route, method, credential, media type, size, JSON, NewPlant, store",
+			"If a rate limit is configured, that of the client's address comes first, and that of the token's subject after the credential; the tests of the routes show it.",
+		},
 		{"C2.9", "The media type is application/json in UTF-8, without a content coding", ""},
 		{
 			"C2.10", "The body is one JSON text after RFC 8259 and RFC 7493; at most 10,000 levels deep",

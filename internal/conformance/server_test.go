@@ -72,6 +72,7 @@ type setup struct {
 	authority *certtest.Authority // of its certificate; nil: it speaks plain HTTP
 	timeout   time.Duration
 	origins   []string
+	limiter   middleware.Limiter // of addresses; nil: none
 }
 
 // start runs it, on an empty store, and returns the options to check it with.
@@ -101,7 +102,7 @@ func (s setup) start(t *testing.T) Options {
 	logger := slog.New(slog.DiscardHandler)
 	under := server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store: store, Description: description, Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins,
+			Store: store, Description: description, Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins, AddressLimit: s.limiter,
 			Verify: func(token string) (string, error) {
 				claims, err := verifier.Verify(token)
 				if err != nil {
@@ -142,12 +143,12 @@ func slowOrNot(slow bool) []Case {
 // does not meet.
 func wantNoDeviation(t *testing.T, o Options, cases []Case) {
 	t.Helper()
-	apart := []string{"needs HTTP/2", "needs a private key"}
+	apart := []string{"needs HTTP/2", "needs a private key", "needs a server with a rate limit"}
 	if o.TLS == nil {
 		apart = append(apart, "needs an https URL")
 	}
 	if o.HTTP2 {
-		apart = []string{errHTTP1Only.Error(), "needs a private key"}
+		apart = []string{errHTTP1Only.Error(), "needs a private key", "needs a server with a rate limit"}
 	}
 	report, err := run(t.Context(), o, cases)
 	if err != nil {

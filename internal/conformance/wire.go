@@ -38,6 +38,9 @@ type conn struct {
 // exchange runs an exchange and returns the responses: as many as expected, unless it
 // returns an error.
 func (r *runner) exchange(ctx context.Context, t Exchange, v values) ([]received, error) {
+	if !t.unpaced {
+		r.keepPace(ctx, t)
+	}
 	l, err := r.dial(ctx, t.Plain)
 	if v.start != nil {
 		v.start.Done()

@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/oas"
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+// Clients that send more than the rate limit allows, and wait for Retry-After when they are
+// told to, all succeed at last, at that rate. Each refusal is as described.
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	const creates, perSecond, burst, clients = 120, 50, 20, 8
+	server := plantstore.Start(t, plantstore.Options{Args: []string{"--rate-limit", fmt.Sprintf("%d/s", perSecond), "--rate-limit-burst", strconv.Itoa(burst)}})
+	client := &http.Client{Timeout: patience, Transport: &oas.Recorder{
+		Judge: judgeOf(t, server), Base: http.DefaultTransport, Report: func(_ *http.Request, err error) { t.Error(err) },
+	}}
+	token := server.Token()
+	start := time.Now()
+	var next, refused atomic.Int64
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			for id := next.Add(1); id <= creates; id = next.Add(1) {
+				for !createPatiently(t, client, server, token, id) {
+					refused.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(start)
+	if least := time.Duration(creates-burst) * time.Second / perSecond; took < least*9/10 {
+		t.Errorf("%d creates in %v, faster than %d at once and %d/s", creates, took, burst, perSecond)
+	}
+	if refused.Load() == 0 {
+		t.Error("the limit was never reached")
+	}
+	metrics := text(t, server.AdminURL+"/metrics")
+	if want := fmt.Sprintf("plantstore_rate_limited_total{by=\"address\"} %d\n", refused.Load()); !strings.Contains(metrics, want) {
+		t.Errorf("the metrics lack %s", want)
+	}
+	t.Logf("%d creates in %v, %d refused", creates, took, refused.Load())
+}
+
+// createPatiently creates a plant. If it is refused because of the rate limit, it waits as
+// long as the response says, and returns false.
+func createPatiently(t *testing.T, client *http.Client, server *plantstore.Server, token string, id int64) (created bool) {
+	t.Helper()
+	response, err := tryPost(t.Context(), client, server, token, fmt.Sprintf(`{"id":%d,"name":"fern"}`, id))
+	if err != nil {
+		t.Error(err)
+		return true
+	}
+	defer response.Body.Close()
+	got := failure(t, response)
+	switch got.Code {
+	case 0:
+		return true
+	case models.CodeTooManyRequests:
+		seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
+		if err != nil || seconds < 1 {
+			t.Errorf("Retry-After %q", response.Header.Get("Retry-After"))
+		}
+		select {
+		case <-time.After(time.Duration(seconds) * time.Second):
+		case <-t.Context().Done():
+			return true
+		}
+		return false
+	}
+	t.Errorf("error %d (%s)", got.Code, got.Message)
+	return true
+}
+
+// text returns the body of a page.
+func text(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// By subject, each subject has a limit of its own, tokens without one have one together, and
+// what needs no token has none. By address, there is one limit for all of it.
+func TestRateLimitBy(t *testing.T) {
+	t.Parallel()
+	const burst = 3
+	for by, want := range map[string]string{"subject": "a:3 b:3 :3 docs:9", "address": "a:3 b:0 :0 docs:0"} {
+		t.Run(by, func(t *testing.T) {
+			t.Parallel()
+			server := plantstore.Start(t, plantstore.Options{Env: []string{
+				"RATE_LIMIT=1/h", "RATE_LIMIT_BURST=" + strconv.Itoa(burst), "RATE_LIMIT_BY=" + by,
+			}})
+			var got []string
+			for _, subject := range []string{"a", "b", ""} {
+				allowed := 0
+				for i := range 9 {
+					token := server.Token("--subject", subject, "--ttl", fmt.Sprintf("%dh", i+1)) // another each time
+					if response := post(t, http.DefaultClient, server, token, `{`); failure(t, response).Code == models.CodeBadRequest {
+						allowed++
+					}
+				}
+				got = append(got, fmt.Sprintf("%s:%d", subject, allowed))
+			}
+			docs := 0
+			for range 9 {
+				if strings.Contains(text(t, server.DescriptionURL), "openapi: ") {
+					docs++
+				}
+			}
+			got = append(got, fmt.Sprintf("docs:%d", docs))
+			if all := strings.Join(got, " "); all != want {
+				t.Errorf("allowed %s, want %s", all, want)
+			}
+		})
+	}
+}
+
+// The conformance run of the binary works with a limited server, and shows the limit.
+func TestConformanceWithRateLimit(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"RATE_LIMIT=500/s"}})
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(server.Token()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"conformance", "--url", server.BaseURL, "--token-file", file, "--format", "junit", "--rate-limit"}
+	out, err := plantstore.Command(t, server.Dir, nil, append(args, "500/s")...).Output()
+	if err != nil || !strings.Contains(string(out), "429 for too many requests") || strings.Contains(string(out), "<failure") {
+		t.Errorf("%v\n%.2000s", err, out)
+	}
+}

@@ -1,0 +1,89 @@
+package conformance
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/internal/auth"
+	"plantstore/internal/certtest"
+	"plantstore/internal/ratelimit"
+)
+
+// limitedServer starts a server with a rate limit for addresses.
+func limitedServer(t *testing.T, s setup, limit ratelimit.Rate, burst int) Options {
+	t.Helper()
+	secret := auth.Secret(testSecret)
+	s.signer, s.key, s.timeout, s.limiter = secret, secret.Key(), patient, ratelimit.ByAddress(limit, burst)
+	o := s.start(t)
+	o.Secret, o.Timeout = secret, 10*time.Second
+	return o
+}
+
+// A run keeps to the limit of the server, and exceeds it only where it should.
+func TestConformanceRateLimit(t *testing.T) {
+	t.Parallel()
+	limit := ratelimit.Rate{Requests: 100, Per: time.Second}
+	for name, s := range map[string]setup{"HTTP/1.1": {}, "HTTP/2": {authority: certtest.New(t)}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := limitedServer(t, s, limit, 50)
+			o.RateLimit, o.HTTP2 = limit, s.authority != nil
+			report, err := run(t.Context(), o, slices.Concat(limitCases(), storeCases()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first := report.Results[0]; first.Outcome != Passed {
+				t.Errorf("%s: %s %s", first.Name, first.Outcome, first.Reason)
+			}
+			for _, r := range report.Results {
+				if r.Outcome == Failed {
+					t.Errorf("%s %s: %s, got %q", r.Rule, r.Name, r.Reason, r.Got)
+				}
+			}
+		})
+	}
+}
+
+// A server whose limit is not known deviates in nothing that the limit explains.
+func TestConformanceUnknownRateLimit(t *testing.T) {
+	t.Parallel()
+	o := limitedServer(t, setup{}, ratelimit.Rate{Requests: 1, Per: time.Hour}, 5)
+	report, err := run(t.Context(), o, interfaceCases())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := report.tally(""); n[Failed] > 0 || n[NotRun] < len(report.Results)-5 {
+		t.Errorf("%v, want none failed and most not run", n)
+	}
+	if last := report.Results[len(report.Results)-1]; !strings.Contains(last.Reason, "--rate-limit") {
+		t.Errorf("not run: %q, want the flag to give", last.Reason)
+	}
+}
+
+// A limit that does not hold is a deviation.
+func TestConformanceMissingRateLimit(t *testing.T) {
+	t.Parallel()
+	o := serveTiny(t, nil)
+	o.RateLimit, o.Timeout = ratelimit.Rate{Requests: 1_000_000, Per: time.Second}, 500*time.Millisecond
+	if r := runOne(t, o, limitCases()[0]); r.Outcome != Failed || !strings.Contains(r.Reason, "no error 429") {
+		t.Errorf("%s %q, want failed", r.Outcome, r.Reason)
+	}
+}
+
+// Error 429 must say when to come back, in seconds; other errors may.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	const date = "Fri, 31 Dec 1999 23:59:59 GMT"
+	for text, valid := range map[string]bool{"1": true, "3600": true, "": false, "0": false, "-1": false, "1.5": false, date: false} {
+		h := received{header: http.Header{"Retry-After": {text}}}
+		if err := h.checkRetryAfter(429); (err == nil) != valid {
+			t.Errorf("429 with %q: %v, want it valid %t", text, err, valid)
+		}
+		if err := h.checkRetryAfter(503); err != nil {
+			t.Errorf("503 with %q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+// Package ratelimit limits how many requests each client may send. A client has a token
+// bucket, which a request takes one token from; tokens are added at a [Rate], up to the
+// burst. The memory for all buckets is bounded.
+package ratelimit
+
+import (
+	"hash/maphash"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"plantstore/internal/recent"
+)
+
+const (
+	// maxBuckets bounds the buckets of a Limiter. A client loses its bucket, and so gets a
+	// full one, only when maxBuckets/2 others have sent requests since its last: whoever
+	// has that many addresses gains nothing by it.
+	maxBuckets = 1 << 16
+	// networkBits is the length of the prefix that one client of IPv6 usually has to
+	// itself (RFC 6177): it can change the other bits with each request.
+	networkBits = 64
+)
+
+// A Limiter limits the requests of each client. It is safe for concurrent use.
+type Limiter struct {
+	limit   Rate
+	burst   int
+	address bool // clients are known by their addresses
+	seed    maphash.Seed
+	refused atomic.Uint64
+
+	mu      sync.Mutex // guards the following, but not the buckets themselves
+	buckets *recent.Map[uint64, *rate.Limiter]
+}
+
+// BySubject returns a Limiter of clients that are known by their names: the subjects of
+// their tokens. A client may send burst requests at once.
+func BySubject(limit Rate, burst int) *Limiter {
+	return &Limiter{limit: limit, burst: burst, seed: maphash.MakeSeed(), buckets: recent.New[uint64, *rate.Limiter](maxBuckets)}
+}
+
+// ByAddress returns a Limiter of clients that are known by their addresses, in the form of
+// [net/http.Request.RemoteAddr]. The addresses of an IPv6 network of 64 bits are one client.
+// A client without an address, at the other end of a Unix socket, is not limited.
+func ByAddress(limit Rate, burst int) *Limiter {
+	l := BySubject(limit, burst)
+	l.address = true
+	return l
+}
+
+// Take takes a token from the bucket of a client. It returns 0, or if the bucket is empty
+// how long the client must wait for a token.
+func (l *Limiter) Take(client string) time.Duration {
+	key, limited := l.key(client)
+	if !limited {
+		return 0
+	}
+	bucket, now := l.bucket(key), time.Now()
+	if bucket.AllowN(now, 1) {
+		return 0
+	}
+	l.refused.Add(1)
+	missing := 1 - bucket.TokensAt(now)
+	return max(1, time.Duration(missing/l.limit.PerSecond()*float64(time.Second)))
+}
+
+// key returns the key of a client's bucket: a hash, so that a bucket does not keep a subject
+// of many kilobytes, with a seed that clients do not know, so that they cannot choose whose
+// bucket they use.
+func (l *Limiter) key(client string) (key uint64, limited bool) {
+	if !l.address {
+		return maphash.String(l.seed, client), true
+	}
+	remote, err := netip.ParseAddrPort(client)
+	if err != nil {
+		return 0, false
+	}
+	address := remote.Addr().Unmap().WithZone("")
+	if address.Is6() {
+		network, _ := address.Prefix(networkBits) // fails for no IPv6 address
+		address = network.Addr()
+	}
+	return maphash.Comparable(l.seed, address), true
+}
+
+// bucket returns the bucket of a key, which is full if it is new.
+func (l *Limiter) bucket(key uint64) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	bucket, ok := l.buckets.Get(key)
+	if !ok {
+		bucket = rate.NewLimiter(rate.Limit(l.limit.PerSecond()), l.burst)
+		l.buckets.Put(key, bucket)
+	}
+	return bucket
+}
+
+// Rate returns the limit, such as 100/s.
+func (l *Limiter) Rate() string { return l.limit.String() }
+
+// Refused returns how often a client had to wait. A nil Limiter has refused nothing.
+func (l *Limiter) Refused() uint64 {
+	if l == nil {
+		return 0
+	}
+	return l.refused.Load()
+}
