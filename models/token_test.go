@@ -21,7 +21,7 @@ func TestHoldsToken(t *testing.T) {
 		"a.b.c":                            false,
 		"eyJh.eyJz.c2ln":                   true,
 		"/plants/eyJh.eyJz.c2ln/x":         true,
-		"eyJh..":                           true, // an algorithm that signs nothing
+		"eyJh..":                           true, // an algorithm without a signature
 		"eyAiYWxnIjoiSFMyNTYifQ.eyJz.c2ln": true, // { "alg":"HS256"}
 		"ewoiYWxnIjoiSFMyNTYifQ.eyJz.c2ln": true, // with a line end
 		"IHsiYWxnIjoiSFMyNTYifQ.eyJz.c2ln": true, // a space before it

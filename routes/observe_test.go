@@ -11,10 +11,10 @@ import (
 	"plantstore/routes"
 )
 
-// panicking is a store whose creates panic.
+// panicking is a store that panics at each create.
 type panicking struct{ routes.Store }
 
-// Each response is observed once with its error code, including those to panics.
+// Each response is observed once with its error code, including responses to panics.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	type observed struct {

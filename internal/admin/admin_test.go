@@ -54,8 +54,8 @@ func newHandler(t *testing.T, s admin.Store, change ...func(*admin.Options)) htt
 	return admin.New(options)
 }
 
-// ask returns the response to a request.
-func ask(t *testing.T, h http.Handler, method, target string) *httptest.ResponseRecorder {
+// send returns the response to a request.
+func send(t *testing.T, h http.Handler, method, target string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody))
@@ -80,18 +80,18 @@ func TestPaths(t *testing.T) {
 	h := newHandler(t, newStore())
 	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			if w := ask(t, h, method, path); w.Code != http.StatusOK {
+			if w := send(t, h, method, path); w.Code != http.StatusOK {
 				t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
 			}
 		}
-		w := ask(t, h, http.MethodPost, path)
+		w := send(t, h, http.MethodPost, path)
 		wantError(t, w, models.CodeMethodNotAllowed, "Allow")
 		if allow := w.Header().Get("Allow"); allow != "GET, HEAD" {
 			t.Errorf("%s: Allow %q", path, allow)
 		}
 	}
 	for _, path := range []string{"/", "/plants", "/livez/", "/Readyz", "/debug/pprof/", "/debug/pprof/heap"} {
-		wantError(t, ask(t, h, http.MethodGet, path), models.CodeNotFound, "/readyz")
+		wantError(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "/readyz")
 	}
 }
 
@@ -133,7 +133,7 @@ func TestReady(t *testing.T) {
 			s := newStore()
 			tt.harm(s)
 			h := newHandler(t, s)
-			w, ready := ask(t, h, http.MethodGet, "/readyz"), "plantstore_ready 1\n"
+			w, ready := send(t, h, http.MethodGet, "/readyz"), "plantstore_ready 1\n"
 			if tt.want == "" {
 				if w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}`+"\n" {
 					t.Errorf("the answer is %d %s", w.Code, w.Body)
@@ -142,10 +142,10 @@ func TestReady(t *testing.T) {
 				wantError(t, w, models.CodeUnavailable, tt.want)
 				ready = "plantstore_ready 0\n"
 			}
-			if metrics := ask(t, h, http.MethodGet, "/metrics").Body.String(); !strings.Contains(metrics, "\n"+ready) {
+			if metrics := send(t, h, http.MethodGet, "/metrics").Body.String(); !strings.Contains(metrics, "\n"+ready) {
 				t.Errorf("the metrics lack %s", ready)
 			}
-			if w := ask(t, h, http.MethodGet, "/livez"); w.Code != http.StatusOK || w.Body.String() != `{"status":"alive"}`+"\n" {
+			if w := send(t, h, http.MethodGet, "/livez"); w.Code != http.StatusOK || w.Body.String() != `{"status":"alive"}`+"\n" {
 				t.Errorf("/livez: %d %s", w.Code, w.Body)
 			}
 		})
@@ -161,7 +161,7 @@ func TestReadyTellsAll(t *testing.T) {
 	h := newHandler(t, s, func(o *admin.Options) {
 		o.Draining, o.Logger = stopping, slog.New(slog.NewTextHandler(&log, nil))
 	})
-	ask(t, h, http.MethodGet, "/readyz")
+	send(t, h, http.MethodGet, "/readyz")
 	if log.Len() > 0 {
 		t.Errorf("it is no news to be ready: %s", &log)
 	}
@@ -169,7 +169,7 @@ func TestReadyTellsAll(t *testing.T) {
 	stop()
 	for n := range 2 {
 		s.stats.File.Free = int64(n) // no news
-		w := ask(t, h, http.MethodGet, "/readyz")
+		w := send(t, h, http.MethodGet, "/readyz")
 		wantError(t, w, models.CodeUnavailable, "not ready: the server is shutting down; the store is not available: see the log; the file system")
 		if strings.Contains(w.Body.String(), "hums") {
 			t.Errorf("it tells a cause: %s", w.Body)
@@ -184,17 +184,17 @@ func TestProfiles(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(), func(o *admin.Options) { o.Pprof, o.LongestProfile = true, time.Minute })
 	for _, target := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/goroutine?debug=1", "/debug/pprof/symbol"} {
-		if w := ask(t, h, http.MethodGet, target); w.Code != http.StatusOK || w.Body.Len() == 0 {
+		if w := send(t, h, http.MethodGet, target); w.Code != http.StatusOK || w.Body.Len() == 0 {
 			t.Errorf("%s: %d, %d bytes", target, w.Code, w.Body.Len())
 		}
 	}
 	for _, profile := range []string{"heap", "profile", "trace", "goroutine", "allocs", "block", "mutex", "threadcreate"} {
 		for _, seconds := range []string{"x", "-1", "61", "100000", "1e9", "NaN", "Inf", "1&seconds=100000", ""} {
-			wantError(t, ask(t, h, http.MethodGet, "/debug/pprof/"+profile+"?seconds="+seconds), models.CodeBadRequest,
+			wantError(t, send(t, h, http.MethodGet, "/debug/pprof/"+profile+"?seconds="+seconds), models.CodeBadRequest,
 				"the profile was refused: seconds: must be a number from 0 to 60")
 		}
 	}
 	for _, path := range []string{"/debug/pprof", "/debug/pprof/cmdline", "/debug/pprof/nosuch"} {
-		wantError(t, ask(t, h, http.MethodGet, path), models.CodeNotFound, "")
+		wantError(t, send(t, h, http.MethodGet, path), models.CodeNotFound, "")
 	}
 }

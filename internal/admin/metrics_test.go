@@ -72,7 +72,7 @@ func TestMetrics(t *testing.T) {
 		o.RateLimited = func() (uint64, uint64) { return 61, 62 }
 		o.Tokens = func() auth.Stats { return auth.Stats{CacheHits: 41, CacheMisses: 42} }
 	})
-	text := ask(t, h, http.MethodGet, "/metrics").Body.String()
+	text := send(t, h, http.MethodGet, "/metrics").Body.String()
 	for _, line := range []string{
 		`plantstore_build_info{version="v1.2.3"} 1`,
 		`plantstore_ready 0`,
@@ -125,7 +125,7 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	s := newStore()
 	s.stats.File.Scrub.LastPass = time.Now()
 	s.stats.File.Journal = &storage.JournalStats{Oldest: time.Now()}
-	text := ask(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
+	text := send(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
 	table, typed, seen := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(admin.MarkdownTable(), -1) {
 		table[row[1]] = true
@@ -157,7 +157,7 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 func TestMetricsWithoutCertificate(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(), func(o *admin.Options) { o.CertificateExpires = func() time.Time { return time.Time{} } })
-	if text := ask(t, h, http.MethodGet, "/metrics").Body.String(); strings.Contains(text, "certificate_expiry") {
+	if text := send(t, h, http.MethodGet, "/metrics").Body.String(); strings.Contains(text, "certificate_expiry") {
 		t.Errorf("there is one:\n%s", text)
 	}
 }
@@ -167,7 +167,7 @@ func TestMetricsWithoutFile(t *testing.T) {
 	t.Parallel()
 	s := newStore()
 	s.stats.File = nil
-	text := ask(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
+	text := send(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
 	for _, name := range []string{"store_plants", "store_free_bytes", "scrub_"} {
 		if strings.Contains(text, "plantstore_"+name) {
 			t.Errorf("there is %s", name)

@@ -31,7 +31,7 @@ func TestObserver(t *testing.T) {
 	} {
 		o.Request(response.method, response.code, time.Second)
 	}
-	text := ask(t, newHandler(t, newStore(), func(options *admin.Options) { options.Observer = o }), http.MethodGet, "/metrics").Body.String()
+	text := send(t, newHandler(t, newStore(), func(options *admin.Options) { options.Observer = o }), http.MethodGet, "/metrics").Body.String()
 	for outcome, want := range map[string]int{"created": 2, "read": 1, "refused": 3, "failed": 3} {
 		for _, line := range []string{
 			fmt.Sprintf("plantstore_request_duration_seconds_bucket{outcome=%q,le=\"0.5\"} 0", outcome),
@@ -68,7 +68,7 @@ func TestObserverRacing(t *testing.T) {
 		})
 	}
 	all.Wait()
-	text := ask(t, newHandler(t, newStore(), func(options *admin.Options) { options.Observer = o }), http.MethodGet, "/metrics").Body.String()
+	text := send(t, newHandler(t, newStore(), func(options *admin.Options) { options.Observer = o }), http.MethodGet, "/metrics").Body.String()
 	for _, line := range []string{"plantstore_commit_plants_sum 16000", `plantstore_commit_duration_seconds_bucket{le="0.005"} 8000`} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("the metrics lack %s", line)

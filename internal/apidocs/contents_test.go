@@ -17,8 +17,8 @@ import (
 	"plantstore/models"
 )
 
-// An outline has the parts of the description that the tests look at. It is
-// read out of YAML and JSON alike.
+// An outline has the parts of the description that the tests check. It can be read from
+// YAML and JSON.
 type outline struct {
 	OpenAPI string `yaml:"openapi"`
 	Info    struct {
@@ -234,7 +234,7 @@ func decodeError(t *testing.T, e example) models.Error {
 	return got
 }
 
-// decodeExactly reads an example into v, which must know all its members.
+// decodeExactly reads an example into v, which must have all its properties.
 func decodeExactly(t *testing.T, e example, v any) {
 	t.Helper()
 	if err := json.Unmarshal(encode(t, e), v, json.RejectUnknownMembers(true)); err != nil {

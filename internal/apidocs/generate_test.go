@@ -146,7 +146,7 @@ func writeScalar(enc *jsontext.Encoder, node *yaml.Node) error {
 // encodePage encodes the description for the page, safe in a script element. Scripts
 // parse numbers as float64, so numbers that would lose digits are converted to strings.
 func encodePage(root *yaml.Node) ([]byte, error) {
-	if info := member(root.Content[0], "info"); info != nil {
+	if info := field(root.Content[0], "info"); info != nil {
 		drop(info, "contact") // a name without a link would look like a button
 	}
 	if err := preserveIntegers(root, false); err != nil {
@@ -157,8 +157,8 @@ func encodePage(root *yaml.Node) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// member returns the value under key in a mapping, or nil.
-func member(mapping *yaml.Node, key string) *yaml.Node {
+// field returns the value under key in a mapping, or nil.
+func field(mapping *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
 			return mapping.Content[i+1]

@@ -159,7 +159,7 @@ func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals ar
 	}
 }
 
-// What fails in Open leaves nothing open: the same database opens afterwards.
+// A failed Open releases all files: the same database opens afterwards.
 func TestOpenFails(t *testing.T) { //nolint:paralleltest // the signals are of the process
 	dir := t.TempDir()
 	for name, flags := range map[string]map[string]string{

@@ -9,7 +9,7 @@ import (
 	"plantstore/internal/config"
 )
 
-// The base URL is that of the first port, even if a socket precedes it.
+// The base URL has the first port, even if a socket precedes it.
 func TestAddressOfSeveral(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")

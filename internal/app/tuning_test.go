@@ -38,7 +38,7 @@ func TestMemoryBound(t *testing.T) {
 }
 
 // GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning.
-func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the limit is that of the process
+func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the limit applies to the process
 	c := &config.Config{MaxBodyBytes: 1 << 20, TLSCertFile: "cert.pem", TLSKeyFile: "key.pem"}
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)

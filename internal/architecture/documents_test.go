@@ -24,7 +24,7 @@ func TestLinksOfDocuments(t *testing.T) {
 	}
 }
 
-// linksOf returns the links of a Markdown text, without those to elsewhere.
+// linksOf returns the links of a Markdown text to files of the repository.
 func linksOf(t *testing.T, path string) (links []string) {
 	t.Helper()
 	elsewhere := regexp.MustCompile(`^[a-z]+:`)
@@ -62,7 +62,7 @@ func prose(t *testing.T, path string) string {
 }
 
 // anchors returns the anchors of a Markdown text: its headings as GitHub writes them in
-// URLs, without those of repeated headings.
+// URLs, except for repeated headings.
 func anchors(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	found := make(map[string]bool)

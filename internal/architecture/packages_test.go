@@ -102,8 +102,8 @@ func reaches(packages map[string][]string, from, to string) bool {
 	})
 }
 
-// checkPart compares the part of a document between two markers with what it should be,
-// or writes it.
+// checkPart compares the part of a document between two markers with its expected
+// contents, or writes it.
 func checkPart(t *testing.T, document, marker, want string) {
 	t.Helper()
 	begin, end := "<!-- "+marker+":begin -->\n", "<!-- "+marker+":end -->"

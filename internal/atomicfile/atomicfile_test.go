@@ -205,8 +205,7 @@ func TestCreateRacing(t *testing.T) {
 	wantOnly(t, dir, "secret", fmt.Sprint(winner))
 }
 
-// crashEnv makes the test process one that dies while it creates the file that
-// it names.
+// crashEnv makes the test process die while it creates the file of that name.
 const crashEnv = "ATOMICFILE_TEST_CRASH"
 
 func TestCreateCrash(t *testing.T) {

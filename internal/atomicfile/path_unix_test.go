@@ -15,7 +15,7 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// stranger is a user who has nothing to do with the tests.
+// stranger is a user other than the user of the tests.
 const stranger = 65532
 
 // mustDir creates a directory with a mode, of a user.
@@ -84,7 +84,7 @@ func TestRootRefusesDirectory(t *testing.T) {
 		"open to a group": {func(t *testing.T, dir string) string {
 			t.Helper()
 			mustDir(t, dir+"/open", 0o700, 0)
-			if err := errors.Join(os.Chown(dir+"/open", 0, stranger), os.Chmod(dir+"/open", 0o770)); err != nil { //nolint:gosec // that is what is refused
+			if err := errors.Join(os.Chown(dir+"/open", 0, stranger), os.Chmod(dir+"/open", 0o770)); err != nil { //nolint:gosec // this mode is refused
 				t.Fatal(err)
 			}
 			return dir + "/open/file"
@@ -111,8 +111,8 @@ func TestRootRefusesDirectory(t *testing.T) {
 	}
 }
 
-// In a directory that everybody may write to, only the links of its owner and of the
-// caller are followed.
+// In a world-writable directory, only the links of its owner and of the caller are
+// followed.
 func TestForeignLink(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "give files away")
@@ -154,7 +154,7 @@ func TestReplaceFollowsLink(t *testing.T) {
 	}
 }
 
-// A file that another user has created first in /tmp, to read what comes, is refused.
+// A file that another user has created first in /tmp, to read its contents, is refused.
 func TestOpenForeignFile(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "give files away")
@@ -188,7 +188,7 @@ func TestOpenDescriptor(t *testing.T) {
 	}
 }
 
-// The name of a temporary file is not trusted: what is opened is the same file.
+// The name of a temporary file is not trusted: the same file is opened.
 func TestOpenTemporaryFileAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -15,9 +15,8 @@ import (
 // is killed.
 const dyingEnv = "ATOMICFILE_DYING"
 
-// What a process that was killed has left is removed with the next file that is
-// made in the directory, but not while another process is making one, and nothing of
-// anybody else's is.
+// The temporary file of a killed process is removed when the next file is created in the
+// directory, but not while another process is creating one. Other files stay.
 func TestSweep(t *testing.T) {
 	if dir := os.Getenv(dyingEnv); dir != "" {
 		err := Create(filepath.Join(dir, "theirs"), 0o600, func(*File) error {
@@ -47,7 +46,7 @@ func TestSweep(t *testing.T) {
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, ".another-1.plantstore.tmp")) // of one that has died before
+	write(t, filepath.Join(dir, ".another-1.plantstore.tmp")) // of a process that has died before
 
 	replace(t, dir, "first")
 	if left := leftOver(t, dir); len(left) != 2 {
@@ -66,8 +65,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Whoever else has locked the directory, such as flock(1) around a command, is not
-// waited for; what is made then has a name that nobody sweeps away.
+// A lock of another program on the directory, such as flock(1) around a command, is not
+// waited for; the temporary file then has a name that is not swept.
 func TestLockedDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -159,7 +159,7 @@ func TestFullDisk(t *testing.T) {
 				d.set(-1, nil)
 				time.Sleep(time.Minute)
 				if err := store.Create(t.Context(), 3, models.Plant{}); err != nil || store.Ready() != nil {
-					t.Errorf("when there is room again: %v, %v", err, store.Ready())
+					t.Errorf("when there is space again: %v, %v", err, store.Ready())
 				}
 				if got := ids(notes(t, d.String())); !slices.Equal(got, []int64{1, 3}) || !slices.Equal(fake.stored, got) {
 					t.Errorf("noted are %v, stored %v", got, fake.stored)
@@ -180,7 +180,7 @@ func ids(notes []note) (all []int64) {
 func TestClosedWhileFull(t *testing.T) {
 	t.Parallel()
 	d, fake := newDisk(), &fakeEngine{}
-	d.room, d.fault = 10, syscall.ENOSPC
+	d.space, d.fault = 10, syscall.ENOSPC
 	store, _, said := heard(t, on(d), fake)
 	_ = store.Create(t.Context(), 4711, models.Plant{})
 	for range 2 {
@@ -202,7 +202,7 @@ func TestClosedWhileFull(t *testing.T) {
 func TestSaidUnlocked(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
-	d.room, d.fault = 0, syscall.ENOSPC
+	d.space, d.fault = 0, syscall.ENOSPC
 	asking := &askingHandler{Handler: slog.DiscardHandler, answered: make(chan error, 1)}
 	log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(asking))
 	if err != nil {

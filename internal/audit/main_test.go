@@ -18,8 +18,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type disk struct {
 	mu     sync.Mutex
 	text   bytes.Buffer
-	room   int   // free space in bytes; negative: unlimited
-	fault  error // of a write beyond room
+	space   int   // free space in bytes; negative: unlimited
+	fault  error // of a write beyond space
 	synced int   // length of text at the last sync
 	sync   error // of Sync
 	close  error // of Close
@@ -28,7 +28,7 @@ type disk struct {
 	held   chan struct{} // if not nil: writes wait until it is closed
 }
 
-func newDisk() *disk { return &disk{room: -1} }
+func newDisk() *disk { return &disk{space: -1} }
 
 // Write implements [io.Writer].
 func (d *disk) Write(p []byte) (int, error) {
@@ -40,14 +40,14 @@ func (d *disk) Write(p []byte) (int, error) {
 	if d.closed {
 		return 0, errors.New("written after it was closed")
 	}
-	if d.room < 0 || len(p) <= d.room {
-		if d.room >= 0 {
-			d.room -= len(p)
+	if d.space < 0 || len(p) <= d.space {
+		if d.space >= 0 {
+			d.space -= len(p)
 		}
 		return d.text.Write(p)
 	}
-	n, _ := d.text.Write(p[:d.room])
-	d.room = 0
+	n, _ := d.text.Write(p[:d.space])
+	d.space = 0
 	return n, d.fault
 }
 
@@ -74,18 +74,18 @@ func (d *disk) Close() error {
 	return d.close
 }
 
-// String returns what was written.
+// String returns the written lines.
 func (d *disk) String() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.text.String()
 }
 
-// set changes room and fault.
-func (d *disk) set(room int, ofSync error) {
+// set changes space and fault.
+func (d *disk) set(space int, ofSync error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.room, d.sync = room, ofSync
+	d.space, d.sync = space, ofSync
 }
 
 // remove makes Removed return true.

@@ -112,7 +112,7 @@ func TestReopenAfterFailedClose(t *testing.T) {
 func TestReopenTorn(t *testing.T) {
 	t.Parallel()
 	first, second := newDisk(), newDisk()
-	first.room, first.fault = 10, syscall.ENOSPC
+	first.space, first.fault = 10, syscall.ENOSPC
 	store, log, _ := heard(t, inTurn(first, second), &fakeEngine{})
 	_ = store.Create(t.Context(), 1, models.Plant{})
 	if err := log.Reopen(t.Context()); err != nil {
@@ -137,7 +137,7 @@ func TestReopenWritesBefore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // so that no interval passes
 		old, next := newDisk(), newDisk()
-		old.room, old.fault = 10, syscall.ENOSPC
+		old.space, old.fault = 10, syscall.ENOSPC
 		store, log, _ := heard(t, inTurn(old, next), &fakeEngine{})
 		_ = store.Create(t.Context(), 1, models.Plant{})
 		old.set(-1, nil)
@@ -192,7 +192,7 @@ func checkRemovedTarget(t *testing.T, when string) {
 		want = append(want, 2)
 	}
 	time.Sleep(1500 * time.Millisecond)
-	for range 2 { // a sync of a removed file changes nothing
+	for range 2 { // a sync of a removed file has no effect
 		if err := store.Create(t.Context(), 3, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) || store.Ready() == nil {
 			t.Errorf("Create without a target: %v; Ready: %v", err, store.Ready())
 		}

@@ -40,7 +40,7 @@ func TestIgnoredKeysAreLoggedOnce(t *testing.T) {
 	}
 }
 
-// Errors of a fetch never quote a query or a proxy (C4.25), unlike those of net/http, but
+// Errors of a fetch never quote a query or a proxy (C4.25), unlike errors of net/http, but
 // keep the useful part.
 func TestIssuerFailuresHideURLs(t *testing.T) {
 	t.Parallel()
@@ -160,7 +160,7 @@ func TestIssuerHidesQuery(t *testing.T) {
 	}
 }
 
-// What is said about left out keys is said while nothing is locked that others need.
+// Ignored keys are logged without holding a lock that requests need.
 func TestIssuerTellsUnlocked(t *testing.T) {
 	t.Parallel()
 	issuer := NewIssuer("https://issuer.test/", NewVerifier(Options{}), nil)

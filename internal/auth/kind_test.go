@@ -199,7 +199,7 @@ func addForgeries(k kind, all map[string]attack) {
 	}
 }
 
-// addConfusions adds tokens signed by an algorithm other than that of the header, with
+// addConfusions adds tokens signed by an algorithm other than the one in the header, with
 // another key, or with the public key as an HMAC secret.
 func addConfusions(k kind, all map[string]attack) {
 	for _, alg := range append(algorithms(), "HS384", "HS512") {

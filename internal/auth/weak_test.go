@@ -11,7 +11,7 @@ import (
 )
 
 // smallOrder returns all encodings of points of small order that a verifier may accept:
-// the eight points, those with y written as y + p, and x = 0 with a sign.
+// the eight points, points with y written as y + p, and x = 0 with a sign.
 func smallOrder() []string {
 	return []string{
 		"0100000000000000000000000000000000000000000000000000000000000000", // order 1

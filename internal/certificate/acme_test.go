@@ -167,7 +167,7 @@ func TestACMERetries(t *testing.T) {
 	})
 }
 
-// rsaAlone is a client that takes no certificate but one with a key of RSA.
+// rsaAlone is a client that accepts only certificates with an RSA key.
 func rsaAlone() *tls.Config {
 	return &tls.Config{ //nolint:gosec // such clients there are
 		ServerName: domain, MaxVersion: tls.VersionTLS12,
@@ -175,8 +175,8 @@ func rsaAlone() *tls.Config {
 	}
 }
 
-// Clients do not make the server try more often. Only those that need a key of
-// another kind let it ask for that.
+// Clients do not make the server try more often. Only a client that needs another type of
+// key causes a further request.
 func TestACMEClients(t *testing.T) {
 	t.Parallel()
 	tls12 := &tls.Config{ServerName: domain, MaxVersion: tls.VersionTLS12} //nolint:gosec // such clients there are

@@ -33,7 +33,7 @@ func (l *log) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// take returns what has been logged since it was last called.
+// take returns the log since the last call.
 func (l *log) take() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,8 +51,8 @@ func shown(t *testing.T, files *certificate.Files) string {
 	return current.Leaf.SerialNumber.String()
 }
 
-// watched runs a test in a bubble, with files that are watched. pass lets as much
-// time pass as it takes until a change is seen.
+// watched runs a test in a bubble, with files that are watched. pass waits until a change
+// is detected.
 func watched(t *testing.T, test func(t *testing.T, dir string, files *certificate.Files, log *log, pass func())) {
 	t.Helper()
 	dir := t.TempDir()
@@ -116,8 +116,8 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// Files that cannot be used are read again even if there is nothing to see of what
-// has made them usable, as of the right to read them.
+// Unusable files are read again even if the change that made them usable is not visible,
+// such as the right to read them.
 func TestWatchAfterFailure(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -145,8 +145,7 @@ func TestWatchAfterFailure(t *testing.T) {
 	})
 }
 
-// renew issues a certificate with another number than those before, and returns the
-// file of its key.
+// renew issues a certificate with a new serial number, and returns the file of its key.
 func renew(authority *certtest.Authority, dir string) (key string) {
 	time.Sleep(time.Millisecond) // certificates have the time as their number
 	_, key = authority.Issue(dir, time.Now().Add(time.Hour))
@@ -165,11 +164,11 @@ func overwrite(t *testing.T, path string, content []byte) {
 	}
 }
 
-// A difference is what tells a file from the one before at the same path.
+// A difference distinguishes a file from the previous one at the same path.
 type difference struct{ file, time, size bool }
 
-// change gives the file at path another content that is of no use, so that there is
-// no more to see of it than d.
+// change replaces the contents of the file at path by invalid ones, such that only d
+// reveals the change.
 func change(t *testing.T, path string, d difference) {
 	t.Helper()
 	before, err := os.Stat(path)
@@ -205,8 +204,8 @@ func change(t *testing.T, path string, d difference) {
 	}
 }
 
-// One difference is enough for a change to be seen, in either file: of one that is
-// written to, with its time kept or not, and of one that is replaced by cp -p and mv.
+// One difference in either file suffices to detect a change: of a file that is written to,
+// with its time kept or not, and of one that is replaced by cp -p and mv.
 func TestWatchSeesEachDifference(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]difference{

@@ -28,7 +28,7 @@ const (
 	day  = 24 * hour
 )
 
-// A validity is that of a certificate: its lifetime, and how much of it is left.
+// A validity is the lifetime of a certificate, and how much of it is left.
 type validity struct{ lifetime, left time.Duration }
 
 // forRSA ends the names in a cache of certificates with a key of RSA.
@@ -72,9 +72,9 @@ func issue(t *testing.T, cache, name string, v validity) {
 	}
 }
 
-// errorsIn returns when a log says that a certificate is not renewed or has expired,
-// as times from that of its expiry, and which of these. The log is late by no more
-// than it takes until it is looked again.
+// errorsIn returns the times, relative to the expiry, at which the log reports that a
+// certificate is not renewed or has expired, and which. A report is late by at most the
+// interval of the checks.
 func errorsIn(t *testing.T, text string) (found []string) {
 	t.Helper()
 	line := regexp.MustCompile(`time=(\S+) level=ERROR msg="ACME certificate (not renewed|expired).* port 443.* expires=(\S+)`)
@@ -87,7 +87,7 @@ func errorsIn(t *testing.T, text string) (found []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after := at.Sub(expires) - time.Nanosecond // what is said at once is seen at the next look
+		after := at.Sub(expires) - time.Nanosecond // a report at that time is found at the next check
 		found = append(found, after.Round(2*certificate.Interval).String()+" "+m[2])
 	}
 	if n := strings.Count(text, "level=ERROR"); n != len(found) {
@@ -102,7 +102,7 @@ func TestACMERenewalFails(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		validity
-		until time.Duration // how long after the expiry it is looked
+		until time.Duration // how long after the expiry the log is checked
 		want  []string
 	}{
 		"3 days":                  {validity{3 * day, 3 * day}, 25 * hour, []string{"-18h0m0s not renewed", "0s expired", "24h0m0s expired"}},
@@ -164,8 +164,7 @@ func TestACMERenewal(t *testing.T) {
 	})
 }
 
-// The certificate for clients that take nothing but RSA is watched from when there is
-// one.
+// The certificate for clients that accept only RSA is watched as soon as it exists.
 func TestACMERenewalOfRSA(t *testing.T) {
 	t.Parallel()
 	cached(t, []string{domain}, []validity{{90 * day, 90 * day}}, func(t *testing.T, source *certificate.ACME, _ *calls, log *log, cache string) {

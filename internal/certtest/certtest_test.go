@@ -8,7 +8,7 @@ import (
 	"plantstore/internal/certtest"
 )
 
-// A new certificate is a new file: who looks for changes sees it, however coarse the
+// A new certificate is a new file: a check for changes detects it, however coarse the
 // times of the file system are.
 func TestIssueReplacesFiles(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// plantsDB makes data/plants.db in the working folder, with one plant.
+// plantsDB creates data/plants.db in the working directory, with one plant.
 func plantsDB(t *testing.T) string {
 	t.Helper()
 	const path = "data/plants.db"
@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What cannot be found out is noted, and is no finding.
+// A check that is not possible is a note, and not a finding.
 func TestCheckWithTornMark(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, plantsDB(t)+".mark", "")
@@ -67,7 +67,7 @@ func TestCheckWithTornMark(t *testing.T) {
 	}
 }
 
-// noDatabase is what is said, and advised, of a database that is not there.
+// noDatabase is the error and the advice for a missing database.
 const noDatabase = "no such file or directory; name the database with --storage-url, or run plantstore serve first"
 
 func TestCheckWithoutDatabase(t *testing.T) {

@@ -19,9 +19,8 @@ import (
 // benchClients is how many connections create plants at once.
 const benchClients = 64
 
-// BenchmarkCreate creates plants as clients do, over connections, with all that
-// serve puts together. The clients allocate nothing, so that what is counted is
-// the server's.
+// BenchmarkCreate creates plants over connections, with the complete server of serve. The
+// clients do not allocate, so that only allocations of the server are counted.
 func BenchmarkCreate(b *testing.B) {
 	b.Chdir(b.TempDir())
 	addr := startBenchServer(b)
@@ -49,8 +48,7 @@ func BenchmarkCreate(b *testing.B) {
 	b.StopTimer()
 }
 
-// startBenchServer starts a server whose log goes to a file, and returns where
-// it listens.
+// startBenchServer starts a server that logs to a file, and returns its address.
 func startBenchServer(b *testing.B) (addr string) {
 	b.Helper()
 	file, err := os.Create("log")
@@ -75,8 +73,7 @@ func startBenchServer(b *testing.B) (addr string) {
 	return strings.TrimPrefix(server{first: <-log.line}.ready(b).BaseURL, "http://")
 }
 
-// A readyLog is a log of which somebody waits for the record that the server is
-// ready.
+// A readyLog is a log that signals the record that the server is ready.
 type readyLog struct {
 	w    io.Writer
 	said atomic.Bool
@@ -95,7 +92,7 @@ func (l *readyLog) Write(p []byte) (int, error) {
 // benchID is the first id: all have the same number of digits.
 const benchID = 1_000_000_000_000_000
 
-// A benchClient is a connection with the memory for its requests and answers.
+// A benchClient is a connection with the memory for its requests and responses.
 type benchClient struct {
 	conn    net.Conn
 	request []byte
@@ -137,7 +134,7 @@ func (c *benchClient) create(n int64) error {
 	}
 }
 
-// check checks that the answer is a success.
+// check checks that the response is a success.
 func (c *benchClient) check(answer []byte) error {
 	if !bytes.HasPrefix(answer, []byte("HTTP/1.1 200 ")) || !bytes.HasSuffix(answer, []byte(`{"name":"Fern","tag":"indoor"}`)) {
 		return fmt.Errorf("answered with %q", answer)

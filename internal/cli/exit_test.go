@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The exit codes are those of the table in docs/operations.md.
+// The exit codes are the same as in the table in docs/operations.md.
 //
 //nolint:paralleltest // t.Chdir
 func TestExitCodes(t *testing.T) {
@@ -111,7 +111,7 @@ func TestEmptyArgument(t *testing.T) {
 	}
 }
 
-// An engine that there is not is misuse, whatever is asked for.
+// An unknown engine is misuse, for every command.
 //
 //nolint:paralleltest // t.Chdir
 func TestUnknownEngine(t *testing.T) {
@@ -134,8 +134,8 @@ func TestUnknownEngine(t *testing.T) {
 	}
 }
 
-// A secret is looked for, and made, in the folder of a database file alone, by the
-// server and by the command for a token.
+// A secret is searched for, and generated, only in the directory of a database file, by
+// the server and by the command for a token.
 func TestNoFolderOfRemoteEngine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, url := range []string{"postgres:///plants?host=run", "postgres://run/plants", "etcd://run/plants", "etcd://127.0.0.1:1"} {

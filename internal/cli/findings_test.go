@@ -34,7 +34,7 @@ func TestImportMeetsCorruption(t *testing.T) {
 	}
 }
 
-// Commands that read a corrupt plant fail with a remedy and an exit code of their own,
+// Commands that read a corrupt plant fail with a remedy and a separate exit code,
 // and an export that skips it has all the others.
 func TestSkipDamaged(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -17,7 +17,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// A server that listens on all addresses is asked on this machine.
+// A server that listens on all addresses is queried on this machine.
 func TestHealthOfAllAddresses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	url := startServer(t, "plantstore", nil, "--admin-addr", ":0").ready(t).AdminURL
@@ -38,7 +38,7 @@ func TestHealthWithoutServer(t *testing.T) {
 	checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 1, "the server at http://"+addr+" does not respond: *")
 }
 
-// An address at which no admin listener can be is misuse, and which to name is said.
+// An address that cannot be of an admin listener is misuse, with the right one as a hint.
 func TestHealthOfWrongAddresses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	clients := startServer(t, "plantstore", nil).ready(t).BaseURL
@@ -60,8 +60,8 @@ func TestHealthOfWrongAddresses(t *testing.T) {
 	}
 }
 
-// What a server that is not ready says is what health says, and what is no plant
-// store is told from one.
+// health prints the message of a server that is not ready, and distinguishes other servers
+// from plant stores.
 func TestHealthOfServersThatAreNot(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

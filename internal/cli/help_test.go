@@ -16,14 +16,14 @@ import (
 // columns is how wide a help text may be.
 const columns = 100
 
-// commands returns the names of all commands that the help of the root lists, and
-// of those below them, as "plants list".
+// commands returns the names of all commands that the help of the root lists, and of their
+// subcommands, as "plants list".
 func commands(t *testing.T) []string {
 	t.Helper()
 	names := commandsBelow(t)
 	for _, name := range names {
 		for _, below := range commandsBelow(t, name) {
-			if name != "completion" { // those below it have no help of their own
+			if name != "completion" { // its subcommands have no separate help
 				names = append(names, name+" "+below)
 			}
 		}
@@ -73,7 +73,7 @@ func TestHelpTexts(t *testing.T) {
 }
 
 // The help of serve has every option that has a flag, with its name in the
-// environment, its default and what it is for.
+// environment, its default and its purpose.
 func TestHelpShowsOptions(t *testing.T) {
 	t.Parallel()
 	help := output(t, nil, "serve", "--help")
@@ -129,7 +129,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// What the scripts ask for when Tab is pressed.
+// The request of the scripts when Tab is pressed.
 func TestCompletionOfFlags(t *testing.T) {
 	t.Parallel()
 	got := output(t, nil, "serve", "--l", "--generate-shell-completion")

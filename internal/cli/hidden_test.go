@@ -12,7 +12,7 @@ func TestTokensAreNotLogged(t *testing.T) {
 	s := startServer(t, "plantstore", []string{"LOG_LEVEL=debug", "AUDIT_LOG=audit.jsonl"})
 	base, issued := s.ready(t).BaseURL, token(t, nil)
 	inSubject := token(t, nil, "--subject", issued)
-	_, secretPart, _ := strings.Cut(issued, ".") // what comes before is the same in each
+	_, secretPart, _ := strings.Cut(issued, ".") // the part before it is the same in each
 	escaped := strings.ReplaceAll(issued, ".", "%2E")
 	filler := strings.Repeat("x", 100)
 	for i, body := range []string{

@@ -11,8 +11,8 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// A server that hangs, or is stopped, is asked once: each time costs a command as
-// long as it waits for an answer.
+// A server that hangs, or is stopped, is queried once: a command waits for its response
+// each time.
 func TestHungServerIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -25,7 +25,7 @@ func TestHungServerIsAskedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	accepted := make(chan []net.Conn)
-	go func() { // no answer to anybody
+	go func() { // no responses
 		var conns []net.Conn
 		for {
 			conn, err := listener.Accept()

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// An audit log for which there is no room ends an import, which says so, and counts
-// what is stored all the same.
+// An audit log without space ends an import with an error, which counts the stored plants.
 func TestImportNamesAuditLog(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "two.jsonl", `{"id":1,"name":"a"}`+"\n"+`{"id":2,"name":"b"}`+"\n")

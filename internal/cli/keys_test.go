@@ -67,7 +67,7 @@ func checkCreates(t *testing.T, base string, tokens map[string]bool) {
 
 var lastID atomic.Int64 //nolint:gochecknoglobals // ids of plants are given once
 
-// A server with public keys makes no secret, and token says what to do instead.
+// A server with public keys generates no secret, and the error of token has the remedy.
 func TestServeWithPublicKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeKeyPair(t, "a")
@@ -105,7 +105,7 @@ func TestServeWithPublicKeys(t *testing.T) {
 	}
 }
 
-// A secret in the URL of the issuer's keys is told nowhere, not even to be copied.
+// A secret in the URL of the issuer's keys is never printed, not even in a command.
 func TestServeHidesQueryOfIssuer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	set := ed25519Set(t, "a", "1")
@@ -120,7 +120,7 @@ func TestServeHidesQueryOfIssuer(t *testing.T) {
 	}
 }
 
-// Beside public keys a secret that is configured goes on to be accepted.
+// A configured secret is accepted in addition to public keys.
 func TestServeWithSecretAndPublicKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeKeyPair(t, "a")
@@ -132,7 +132,7 @@ func TestServeWithSecretAndPublicKeys(t *testing.T) {
 	checkCreates(t, ready.BaseURL, map[string]bool{token(t, environ): true, token(t, environ, "--key", "a.pem"): true})
 }
 
-// Whatever is wrong with keys is said in one line, and nothing is started.
+// Each fault of keys is reported in one line, and the server does not start.
 func TestWrongKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeKeyPair(t, "a")

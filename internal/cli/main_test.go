@@ -15,7 +15,7 @@ import (
 	"plantstore/internal/cli"
 )
 
-// patience bounds every wait, far above what any should take.
+// patience bounds every wait, far above its usual duration.
 const patience = 5 * time.Minute
 
 // secret is a good one.
@@ -25,14 +25,13 @@ var update = flag.Bool("update", false, "write the golden files anew") //nolint:
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A result is what a run of the program left behind.
+// A result is the exit code and the output of a run of the program.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
-// run runs the program with these arguments, with nothing but environ in its
-// environment.
+// run runs the program with these arguments, and only environ as its environment.
 func run(t testing.TB, environ []string, args ...string) result {
 	t.Helper()
 	return runWith(t, environ, "", args...)
@@ -55,8 +54,8 @@ func runWith(t testing.TB, environ []string, stdin string, args ...string) resul
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// output runs the program, which must succeed in silence on stderr, and returns
-// what it prints.
+// output runs the program, which must succeed and print nothing on stderr, and returns its
+// stdout.
 func output(t testing.TB, environ []string, args ...string) string {
 	t.Helper()
 	r := run(t, environ, args...)
@@ -66,8 +65,8 @@ func output(t testing.TB, environ []string, args ...string) string {
 	return r.stdout
 }
 
-// checkFailure checks that a run ended with that code, and said these lines and
-// nothing else. An asterisk at the end of a line stands for anything.
+// checkFailure checks that a run ended with that code, and printed exactly these lines on
+// stderr. An asterisk at the end of a line stands for anything.
 func checkFailure(t *testing.T, r result, code int, lines ...string) {
 	t.Helper()
 	if r.code != code || r.stdout != "" {
@@ -86,7 +85,7 @@ func checkFailure(t *testing.T, r result, code int, lines ...string) {
 	}
 }
 
-// writeFile writes a file in the working folder.
+// writeFile writes a file in the working directory.
 func writeFile(t *testing.T, name, contents string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(contents), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// What the configuration says of tokens holds for the server.
+// The options for tokens take effect in the server.
 func TestServerChecksTokens(t *testing.T) {
 	t.Chdir(t.TempDir())
 	good := []string{"JWT_ISSUER=me", "JWT_AUDIENCE=plants", "JWT_SCOPE=plants:create"}
@@ -69,7 +69,7 @@ func TestServerKeepsLimits(t *testing.T) {
 	}
 }
 
-// With as many connections as are allowed, a further one is told so.
+// A connection beyond the limit gets an Error.
 func TestServerKeepsMaxConnections(t *testing.T) {
 	t.Chdir(t.TempDir())
 	base := startServer(t, "plantstore", nil, "--max-connections=1").ready(t).BaseURL
@@ -83,8 +83,8 @@ func TestServerKeepsMaxConnections(t *testing.T) {
 	}
 }
 
-// errorOf sends bytes and returns the number of the Error in the last answer
-// before the connection is closed, or 0.
+// errorOf sends bytes and returns the code of the Error in the last response before the
+// connection is closed, or 0.
 func errorOf(t *testing.T, base, sent string) int {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(base, "http://"))
@@ -114,7 +114,7 @@ func errorOf(t *testing.T, base, sent string) int {
 	return failure.Error
 }
 
-// Requests that do not end in time are cut off, and the exit code tells it.
+// Requests that do not end within the shutdown timeout are aborted, and the exit code is 1.
 func TestShutdownTimeout(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := startServer(t, "plantstore", nil, "--shutdown-timeout=50ms", "--request-timeout=1h")
@@ -165,7 +165,7 @@ func TestServerAllowsOrigins(t *testing.T) {
 	}
 }
 
-// The page can be taken away, and then is a path like any other.
+// The page can be disabled, and then its path is unknown.
 func TestServerShowsDocs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for setting, want := range map[string]int{"on": http.StatusOK, "off": http.StatusBadRequest} {

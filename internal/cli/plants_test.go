@@ -16,7 +16,7 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// stored makes data/plants.db in the working folder with these plants.
+// stored creates data/plants.db in the working directory with these plants.
 func stored(t *testing.T, records ...storage.Record) {
 	t.Helper()
 	store, err := bbolt.OpenFile("data/plants.db", storage.Options{})
@@ -40,8 +40,8 @@ func record(id int64, name, tag string) storage.Record {
 	return r
 }
 
-// onBoth runs a test on a database that nobody has open, and then on the same one
-// while a server has it open.
+// onBoth runs a test on a closed database, and then on the same one while a server has it
+// open.
 func onBoth(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	t.Run("file", test)
@@ -58,7 +58,7 @@ const someLines = `{"id":-9223372036854775808,"name":"first","tag":"t"}
 {"id":9223372036854775807,"name":"Käfer \"x\"","tag":"t"}
 `
 
-// someStored makes data/plants.db in the working folder with those plants.
+// someStored creates data/plants.db in the working directory with the plants of someLines.
 func someStored(t *testing.T) {
 	t.Helper()
 	stored(t, record(-9223372036854775808, "first", "t"), record(-1, "\x1b[31m", ""), record(0, "", "-"),
@@ -105,7 +105,7 @@ func TestList(t *testing.T) {
 	})
 }
 
-// Commands that only read make nothing and change nothing.
+// Commands that only read neither create nor change files.
 func TestReadingChangesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{"list", "count", "get 1", "export", "export out.jsonl"} {
@@ -126,7 +126,7 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
-// Another process that is no server can be asked nothing.
+// Another process with the database open that is not a server causes an error.
 func TestLockedByACommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t)

@@ -25,8 +25,8 @@ type server struct {
 	stop  func() (code int) // as SIGTERM does
 }
 
-// startServer starts a server and returns when it has said its first line,
-// which it says when it is ready. name is what the program was started as.
+// startServer starts a server and returns after its first line, which it prints when it is
+// ready. name is the name of the program.
 func startServer(t *testing.T, name string, environ []string, args ...string) server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -59,7 +59,7 @@ func startServer(t *testing.T, name string, environ []string, args ...string) se
 	return server{first, func() string { stop(); return string(rest) }, stop}
 }
 
-// A readyRecord is what a server says of itself in JSON.
+// A readyRecord is the banner of a server as JSON.
 type readyRecord struct {
 	Level          string `json:"level"`
 	Message        string `json:"msg"`
@@ -81,7 +81,7 @@ func (s server) ready(t testing.TB) readyRecord {
 	return r
 }
 
-// post sends a plant and returns the status and the body of the answer.
+// post sends a plant and returns the status and the body of the response.
 func post(t *testing.T, baseURL, token, plant string) (status int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, baseURL+"/plants", strings.NewReader(plant))
@@ -136,7 +136,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// For people the server says in a few lines where everything is.
+// The banner for people lists the addresses and files in a few lines.
 func TestServeInText(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := startServer(t, "plantstore", []string{"LOG_FORMAT=text"},
@@ -199,7 +199,7 @@ func TestTokenCommand(t *testing.T) {
 	}
 }
 
-// A secret in .env is found by token, too: nothing needs to be told.
+// A secret in .env is found by token, too, without flags.
 func TestTokenCommandWithDotenv(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, ".env", "JWT_SECRET="+secret+"\nSTORAGE_URL=else.db\n")
@@ -237,7 +237,7 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with the database is said in one line that names the file.
+// Each fault of the database is reported in one line that names the file.
 func TestWrongDatabases(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "file", "these are no plants")
@@ -268,8 +268,7 @@ func TestWrongAddresses(t *testing.T) {
 		"cannot listen on 192.0.2.1:0: bind: *")
 }
 
-// A stuckLog takes the first lines and then nothing, like a pipe that nobody reads
-// any more.
+// A stuckLog accepts the first lines and then blocks, like a pipe without a reader.
 type stuckLog struct {
 	first chan string // gets them
 	freed chan struct{}
@@ -285,7 +284,7 @@ func (l *stuckLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A server whose log nobody reads any more ends all the same.
+// A server ends even if its log is no longer read.
 func TestServeEndsWithStuckLog(t *testing.T) {
 	t.Chdir(t.TempDir())
 	log := &stuckLog{first: make(chan string, 1), freed: make(chan struct{})}
@@ -299,7 +298,7 @@ func TestServeEndsWithStuckLog(t *testing.T) {
 		})
 	}()
 	base := server{first: <-log.first}.ready(t).BaseURL
-	for range 3 { // the first line is taken and never written
+	for range 3 { // the first line is accepted and never written
 		answer, err := http.Get(base + "/nothing") //nolint:noctx // it ends with the test
 		if err != nil {
 			t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A command that knows no context ends some time after a signal, and what must not
-// outlive it is removed.
+// A command that ignores its context ends some time after a signal, and its temporary
+// files are removed.
 func TestBoundedShutdown(t *testing.T) {
 	t.Parallel()
 	release, waits := make(chan struct{}), make(chan struct{})

@@ -45,8 +45,8 @@ func hangUp(t *testing.T, base string, tokens map[string]bool) {
 	}
 }
 
-// Secrets, public keys and the set of the issuer are rotated by SIGHUP. Tokens of a key that is
-// gone are refused, though they were accepted before.
+// Secrets, public keys and the set of the issuer are rotated by SIGHUP. Tokens of a removed
+// key are refused, though they were accepted before.
 func TestKeysAreReloaded(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var set atomic.Pointer[string]
@@ -77,7 +77,7 @@ func TestKeysAreReloaded(t *testing.T) {
 		oldSecret: true, newSecret: true, oldKey: false, newKey: true, oldIssued: false, newIssued: true,
 	})
 
-	// What is wrong changes nothing, and the rest is changed all the same.
+	// An invalid file has no effect, and the others are reloaded nevertheless.
 	publish("garbage")
 	writeFile(t, "secrets", "new "+secret+"\n")
 	hangUp(t, base, map[string]bool{oldSecret: false, newSecret: true, newKey: true, newIssued: true})
@@ -98,8 +98,8 @@ func TestKeysAreReloaded(t *testing.T) {
 	}
 }
 
-// The secret beside the database is gone: SIGHUP makes no new one, and a server that
-// is started without it says what that means.
+// The secret next to the database was removed: SIGHUP generates no new one, and a server
+// that starts without it logs the consequence.
 func TestLostSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := startServer(t, "plantstore", []string{"AUDIT_LOG=audit.jsonl"})

@@ -15,8 +15,7 @@ import (
 	"plantstore/internal/auth"
 )
 
-// token returns what plantstore token prints, which must be one line and
-// nothing else.
+// token returns the output of plantstore token, which must be exactly one line.
 func token(t testing.TB, environ []string, args ...string) string {
 	t.Helper()
 	printed := output(t, environ, append([]string{"token"}, args...)...)
@@ -41,8 +40,8 @@ func claims(t *testing.T, token string) map[string]any {
 	return members
 }
 
-// The verifier of the server accepts the token, and would not without any of
-// what the configuration asks for.
+// The verifier of the server accepts the token, and would not without any of the claims
+// that the configuration requires.
 func TestTokenIsAccepted(t *testing.T) {
 	t.Parallel()
 	environ := []string{
@@ -106,7 +105,7 @@ func TestTokenClaims(t *testing.T) {
 	}
 }
 
-// A token that never expires is printed, but a server that takes none says so.
+// A token that never expires is printed, with a warning if servers refuse such tokens.
 func TestTokenWithoutExp(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -123,8 +122,8 @@ func TestTokenWithoutExp(t *testing.T) {
 	}
 }
 
-// Without a secret one is made beside the database, which is not made, and is
-// taken from there ever after.
+// Without a secret one is generated next to the path of the database, which is not
+// created, and used from then on.
 func TestSecretIsMadeOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	path := filepath.Join("deep", "er", "jwt-secret")
@@ -158,7 +157,8 @@ func TestSecretIsMadeOnce(t *testing.T) {
 	}
 }
 
-// A secret that is made beside a database is told, too: its server had another.
+// A secret that is generated next to an existing database is reported, too: its server had
+// another one.
 func TestSecretIsMadeBesideDatabase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	path := filepath.Join(filepath.Dir(plantsDB(t)), "jwt-secret")
@@ -177,7 +177,7 @@ func TestSecretFile(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with the secret is said in one line, without the secret.
+// Each fault of the secret is reported in one line, without the secret.
 func TestWrongSecrets(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "weak", "hunter2\n")
@@ -185,7 +185,7 @@ func TestWrongSecrets(t *testing.T) {
 	tests := map[string]struct {
 		environ []string
 		want    string
-		serve   string // instead of want, if it comes to the storage first
+		serve   string // instead of want, if the storage fails first
 	}{
 		"weak":      {[]string{"JWT_SECRET=hunter2"}, "JWT_SECRET: " + weak, ""},
 		"redacted":  {[]string{"JWT_SECRET=REDACTED"}, "JWT_SECRET: " + strings.Replace(weak, "7", "8", 1), ""},

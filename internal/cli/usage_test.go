@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every mistake on the command line gets a clear line and exit code 2, without
-// the whole help.
+// Every mistake on the command line gets a clear line and exit code 2, without the help
+// text.
 func TestMisuse(t *testing.T) {
 	t.Parallel()
 	const (
@@ -120,8 +120,8 @@ func TestWrongConfiguration(t *testing.T) {
 	}
 }
 
-// What keeps a server from running is refused by serve, and by config, which shows
-// what is in force for one; the other commands go on.
+// A configuration with which a server cannot run is refused by serve and by config, which
+// shows the configuration of a server; the other commands work.
 func TestConfigurationOfNoServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for clash, want := range map[string]string{
@@ -154,7 +154,7 @@ func TestDotenvThatIsAFolder(t *testing.T) {
 	checkFailure(t, run(t, nil, "config"), 1, filepath.Join(dir, ".env")+": is a directory; it may be the configuration: *")
 }
 
-// A line end in what was typed does not make a line of ours.
+// A line end in an argument does not begin a new line of the message.
 func TestForgedLine(t *testing.T) {
 	t.Parallel()
 	checkFailure(t, run(t, nil, "plants", "get", "--storage-url", "no\nplantstore: \x1b[2Kforged\u009b.db", "1"), 2,

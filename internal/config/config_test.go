@@ -27,7 +27,7 @@ func samples() []sample {
 	return slices.Concat(placeSamples(), tlsSamples(), tokenSamples(), serverSamples())
 }
 
-// placeSamples are those of where the server and its plants are.
+// placeSamples are samples of the options for addresses and storage.
 func placeSamples() []sample {
 	return []sample{
 		{
@@ -57,7 +57,7 @@ func placeSamples() []sample {
 	}
 }
 
-// tokenSamples are those of the admin listener and of whom the server trusts.
+// tokenSamples are samples of the options for the admin listener and for tokens.
 func tokenSamples() []sample {
 	return []sample{
 		{
@@ -98,7 +98,7 @@ func tokenSamples() []sample {
 	}
 }
 
-// serverSamples are those of what the server does, rather than of whom it trusts.
+// serverSamples are samples of the options for limits and logs.
 func serverSamples() []sample {
 	return []sample{
 		{
@@ -149,13 +149,13 @@ func serverSamples() []sample {
 	}
 }
 
-// text returns the sample of an option that takes any text.
+// text returns the sample of an option that accepts any text.
 func text(env string, field func(*config.Config) any) sample {
 	const long = " of thirty-two bytes and more"
 	return same(env, field, "https://a.example"+long, `it's "b" for $5 # `+"`x`!"+long, "ü \u00a0 \u2028\ufeff"+long)
 }
 
-// same returns the sample of an option without a default that takes texts as they are.
+// same returns the sample of an option without a default that keeps texts unchanged.
 func same(env string, field func(*config.Config) any, texts ...string) sample {
 	return sample{env, field, "", [3]string(texts), [3]any{texts[0], texts[1], texts[2]}}
 }
@@ -226,7 +226,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// A flag wins even if it says nothing but the default.
+// A flag has precedence even if its value is the default.
 func TestFlagEqualToDefaultWins(t *testing.T) {
 	t.Parallel()
 	for _, o := range config.Options() {
@@ -369,7 +369,7 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// Names in .env that are none of ours are known, and those in the environment not.
+// Unknown names in .env are reported, but not unknown names in the environment.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	dotenv := map[string]string{"ADDR": ":1", "JWT_SECRT": "s", "COMPOSE_FILE": "", "Yw": "=", "PORT2": "1", "docs": "off"}

@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write .env.example and the table in README.md anew") //nolint:gochecknoglobals // a flag of go test
 
-// checkFile compares a file at the root of the repository with what it should
-// be, or writes it.
+// checkFile compares a file at the root of the repository with its expected contents, or
+// writes it.
 func checkFile(t *testing.T, name string, current func(old string) string) {
 	t.Helper()
 	path := filepath.Join("..", "..", name)
@@ -53,7 +53,7 @@ func TestReadmeTable(t *testing.T) {
 	})
 }
 
-// Whoever takes away every # before a value of .env.example has the defaults.
+// Without the # before its values .env.example has the defaults.
 func TestDotenvExampleHoldsTheDefaults(t *testing.T) {
 	t.Parallel()
 	example := strings.ReplaceAll(config.DotenvExample(), "\n#", "\n")

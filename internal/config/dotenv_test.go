@@ -16,7 +16,7 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// readBack returns what ReadDotenv makes of lines.
+// readBack returns the result of ReadDotenv for lines.
 func readBack(t rapid.TB, dir string, lines []string) map[string]string {
 	t.Helper()
 	path := filepath.Join(dir, ".env")
@@ -99,7 +99,7 @@ func TestLinesAreForShellsToo(t *testing.T) {
 	}
 }
 
-// Secrets are not printed, nor is what a URL may hold of them (C4.25).
+// Secrets are not printed, nor are secrets in a URL (C4.25).
 func TestLinesHideSecrets(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ env, text, want string }{

@@ -8,7 +8,7 @@ import (
 )
 
 // wrongValues returns values that each option refuses, by its name in the
-// environment. JWT_SECRET is looked at where it is used.
+// environment. JWT_SECRET is checked where it is used.
 func wrongValues() map[string][]string {
 	duration := []string{"5", "abc", "-1s", "0s", "999us", "1h1ns", "1h 1s", "9999999h"}
 	return map[string][]string{

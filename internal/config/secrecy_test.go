@@ -46,8 +46,8 @@ func TestSecretOrFile(t *testing.T) {
 	}
 }
 
-// So it is with the storage URL, which has a default; with a file there is no place
-// until it is read.
+// The same applies to the storage URL, which has a default; with a file the location is
+// empty until the file is read.
 func TestStorageURLOrFile(t *testing.T) {
 	t.Parallel()
 	text, file := map[string]string{"STORAGE_URL": "a.db"}, map[string]string{"STORAGE_URL_FILE": "f"}
@@ -83,7 +83,7 @@ func TestStorageURLOrFile(t *testing.T) {
 // the environment.
 func TestSecretsInFlags(t *testing.T) {
 	t.Parallel()
-	for text, env := range map[string]string{ //nolint:gosec // nobody's
+	for text, env := range map[string]string{ //nolint:gosec // made up
 		"postgres://u:tell@h/db":             "STORAGE_URL",
 		"POSTGRES://u:t%65ll@h/db":           "STORAGE_URL",
 		"postgres://h/db?password=tell":      "STORAGE_URL",
@@ -116,7 +116,7 @@ func TestReadStorageURL(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "url")
-	for contents, want := range map[string]string{ //nolint:gosec // nobody's
+	for contents, want := range map[string]string{ //nolint:gosec // made up
 		"postgres://u:tell@h/db\n":         "postgres://u:tell@h/db",
 		"\ufeffpostgres://u:tell@h/db\r\n": "postgres://u:tell@h/db",
 		"a.db":                             "a.db",

@@ -12,7 +12,7 @@ import (
 // last label.
 func longDomain() string { return strings.Repeat("a.", 95) + strings.Repeat("b", 63) }
 
-// tlsSamples are those of how connections are secured.
+// tlsSamples are samples of the options for TLS.
 func tlsSamples() []sample {
 	return []sample{
 		{

@@ -67,7 +67,7 @@ func serveFaulty(t *testing.T, store control.Store) *control.Client {
 	return client
 }
 
-// The error that ends a stream follows what was sent before it.
+// The error that ends a stream follows the data that was sent before it.
 func TestStreamThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	broken := errors.Join(storage.ErrCorrupt, errors.New("id 7: \"käfer\"\nwas here"))
@@ -91,7 +91,7 @@ func TestStreamThatBreaksOff(t *testing.T) {
 	}
 }
 
-// A response that a shutdown cuts off is never taken for complete.
+// A response that a shutdown truncates is never mistaken for a complete one.
 func TestServerEndsUnderWay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -115,8 +115,8 @@ func TestServerEndsUnderWay(t *testing.T) {
 	}
 }
 
-// If the server and its socket are gone, the error is that no server answers, not that a file
-// is missing.
+// After the server has exited and its socket is removed, the error is that no server
+// responds, not that a file is missing.
 func TestServerHasGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -148,7 +148,7 @@ func (s unrecordedStore) CreateAll(ctx context.Context, records []storage.Record
 	return slices.Repeat([]error{fmt.Errorf("%w: %w", storage.ErrUnrecorded, ctx.Err())}, len(records))
 }
 
-// What was stored is not reported as not stored when the server ends.
+// A stored plant is not reported as not stored when the server ends.
 func TestUnrecordedWhenServerEnds(t *testing.T) {
 	t.Parallel()
 	path, asked := filepath.Join(t.TempDir(), "plants.db"), make(chan struct{})
@@ -208,14 +208,14 @@ func (endlessStore) List(ctx context.Context, _ int64) iter.Seq2[storage.Record,
 	}
 }
 
-// A nothing is an engine that can only be closed.
-type nothing struct{ storage.Engine }
+// An emptyEngine is an engine that can only be closed.
+type emptyEngine struct{ storage.Engine }
 
-func (nothing) Close() error { return nil }
+func (emptyEngine) Close() error { return nil }
 
 func TestNotSupported(t *testing.T) {
 	t.Parallel()
-	store := storage.New(nothing{}, storage.Features{})
+	store := storage.New(emptyEngine{}, storage.Features{})
 	defer func() { _ = store.Close() }()
 	client := serveFaulty(t, store)
 	if err := client.Snapshot(t.Context(), io.Discard); !errors.Is(err, errors.ErrUnsupported) {

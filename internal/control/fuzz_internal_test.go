@@ -12,7 +12,7 @@ import (
 	"plantstore/storage"
 )
 
-// A blindStore stores nothing and accepts everything.
+// A blindStore accepts all creates without storing them.
 type blindStore struct{ Store }
 
 // DryRun implements [Store].

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestSuite runs the suite of the engines through a socket.
 //
-//nolint:paralleltest // the suite looks for goroutines that are left over
+//nolint:paralleltest // the suite checks for leaked goroutines
 func TestSuite(t *testing.T) {
 	storagetest.Run(t, func(t testing.TB) storagetest.Open {
 		path := filepath.Join(t.TempDir(), "plants.db")

@@ -21,7 +21,7 @@ func TestForeignSocket(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "become another user")
 	const owner, stranger = 65532, 65533
-	dir, err := os.MkdirTemp("", "plantstore-peer-") //nolint:usetesting // other users may not enter that of the test
+	dir, err := os.MkdirTemp("", "plantstore-peer-") //nolint:usetesting // other users may not enter the directory of the test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestForeignSocket(t *testing.T) {
 	}
 	for user, ignored := range map[int]bool{owner: false, stranger: true} {
 		listener := listenAs(t, user, socket)
-		give(socket, owner) // by its path it looks like the server's
+		give(socket, owner) // its path is the same as the server's
 		go func() {
 			for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
 				_ = conn.Close() // unlike a server

@@ -104,7 +104,7 @@ func TestFileInTheWay(t *testing.T) {
 	}
 }
 
-// The error for a path that is too long for a socket contains what to do.
+// The error for a path that is too long for a socket contains a remedy.
 func TestLongPath(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), strings.Repeat("p", 100))

@@ -14,7 +14,7 @@ import (
 	"plantstore/internal/logging"
 )
 
-// No line of concurrent writers is lost or torn, and those of one stay in order.
+// No line of concurrent writers is lost or torn, and the lines of one stay in order.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	const writers, lines = 8, 500
@@ -121,7 +121,7 @@ func TestBrokenWriter(t *testing.T) {
 }
 
 // A full buffer blocks for two seconds while its writer stalls, then drops lines and
-// counts them. When the writer goes on, so does the log.
+// counts them. When the writer continues, so does the log.
 func TestDropped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestBurst(t *testing.T) {
 	})
 }
 
-// A stalled writer blocks neither writes nor Close for ever.
+// A stalled writer blocks neither writes nor Close forever.
 func TestStalledWriter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -27,7 +27,7 @@ func TestImport(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
 	}
-	outcome := func(id int64) error { // three in a hundred are taken
+	outcome := func(id int64) error { // three ids in a hundred are taken
 		switch id % 100 {
 		case 1:
 			return &storage.ExistsError{Identical: true}

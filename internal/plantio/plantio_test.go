@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// maxBytes is the line limit of all tests but those of the limit.
+// maxBytes is the line limit of all tests except the tests of the limit.
 const maxBytes = 8 << 20
 
 // formats returns all formats by name.

@@ -33,7 +33,7 @@ func (l list) List(_ context.Context, from int64) iter.Seq2[storage.Record, erro
 	}
 }
 
-// plants returns plants with the ids -2 to 3. Those with an even id have the tag "even".
+// plants returns plants with the ids -2 to 3. Plants with an even id have the tag "even".
 func plants() (records []storage.Record) {
 	for id := int64(-2); id <= 3; id++ {
 		record := storage.Record{ID: id, Plant: models.Plant{Name: "a"}}

@@ -20,7 +20,7 @@ import (
 const (
 	limit   = 64
 	content = "a secret"
-	other   = 65532 // a user and a group that is not that of the tests
+	other   = 65532 // a user and a group other than those of the tests
 )
 
 // newFile makes a file of that mode.
@@ -47,7 +47,7 @@ func give(t *testing.T, path string, uid int) {
 	}
 }
 
-// check checks what each way of reading comes to.
+// check checks the results of all ways of reading.
 func check(t *testing.T, path, want string, exposed bool) {
 	t.Helper()
 	var reported []string
@@ -83,8 +83,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// What others may read has modes of its own: where each user has a group, files are
-// made writable to it.
+// Files that others may read have other rules: where each user has a group, new files are
+// writable to it.
 func TestSharedModes(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[fs.FileMode]string{0o644: "", 0o664: "", 0o666: "its mode is 0666", 0o602: "its mode is 0602"} {
@@ -137,8 +137,7 @@ func TestLinks(t *testing.T) {
 	check(t, link(theirs, "theirs"), "it belongs to the user 65532", false)
 }
 
-// In a directory where everybody may exchange files no file is safe, but in a sticky
-// one it is.
+// In a world-writable directory no file is safe, but in a sticky one it is.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[fs.FileMode]string{
@@ -158,7 +157,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Generated secrets also need a directory that belongs to somebody trusted.
+// Generated secrets also need a directory of a trusted user.
 func TestDirectories(t *testing.T) {
 	t.Parallel()
 	if err := secretfile.CheckDirectory(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
@@ -170,7 +169,7 @@ func TestDirectories(t *testing.T) {
 		t.Errorf("another user's: %v", err)
 	}
 	give(t, group, -1)
-	if err := os.Chmod(group, 0o770); err != nil { //nolint:gosec // so says the comment
+	if err := os.Chmod(group, 0o770); err != nil { //nolint:gosec // see the comment
 		t.Fatal(err)
 	}
 	if err := secretfile.CheckDirectory(group); !errors.Is(err, secretfile.ErrUntrusted) {
@@ -178,7 +177,7 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// Pipes work: a named one, if nobody else may write to it, and one that was handed over.
+// Pipes work: a named one, if no other user may write to it, and an inherited one.
 func TestPipes(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[fs.FileMode]string{0o600: "", 0o666: "its mode is 0666"} {
@@ -206,7 +205,7 @@ func TestPipes(t *testing.T) {
 	check(t, fmt.Sprint("/dev/fd/", reader.Fd()), "", false)
 }
 
-// What has no end is not read for ever.
+// An endless file is not read forever.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 0o600)

@@ -69,7 +69,7 @@ func (f *feed) read(t *rapid.T, size int) string {
 	return string(p[:n])
 }
 
-// exactly reads until it has want, and not a byte more.
+// exactly reads want, and no further byte.
 func (f *feed) exactly(t *rapid.T, got, want string) {
 	for len(got) < len(want) {
 		got += f.read(t, rapid.IntRange(2, 100).Draw(t, "size"))
@@ -97,7 +97,7 @@ func TestFramingStopsAtEnds(t *testing.T) {
 				t.Fatalf("head is %v, want %v", got, want)
 			}
 			early := r.request.Body == http.NoBody && i+1 < len(requests) && rapid.Bool().Draw(t, "early")
-			if early { // net/http looks ahead before the handler begins
+			if early { // net/http reads ahead before the handler begins
 				ahead = f.read(t, 1)
 			}
 			if got := f.in.startBody(r.request); got != r.doubtful {
@@ -141,7 +141,7 @@ func TestCloseWithKeptInput(t *testing.T) {
 	}
 }
 
-// A pipe is a listener with one connection, whose writes return when they were read.
+// A pipe is a listener with one connection. Its writes return when they were read.
 type pipe struct {
 	conn   net.Conn
 	closed chan struct{}

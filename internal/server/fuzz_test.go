@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// FuzzConnection sends arbitrary bytes in two pieces. Whatever they are, what
-// comes back is a sequence of complete responses, each 200 or 400 with an Error
+// FuzzConnection sends arbitrary bytes in two pieces. The output
+// is always a sequence of complete responses, each 200 or 400 with an Error
 // (C1.3), and the connection ends in an orderly way.
 func FuzzConnection(f *testing.F) {
 	for _, r := range refusals() {

@@ -52,12 +52,12 @@ func TestOriginOfReplacedResponses(t *testing.T) {
 	}
 	for i, step := range []struct {
 		fields []string
-		want   string // the status, and the origin that the answer is for
+		want   string // the status, and the allowed origin of the response
 	}{
 		{[]string{"connection", "close"}, "400 "},
 		{[]string{"origin", allowedOrigin}, "200 "},
 		{[]string{"origin", allowedOrigin, "connection", "close"}, "400 " + allowedOrigin},
-		{[]string{"expect", "much"}, "400 "},                                                       // the server's own, which knows that there is none
+		{[]string{"expect", "much"}, "400 "},                                                       // the server's own, which has the request
 		{slices.Repeat([]string{"x-long", strings.Repeat("x", 3000)}, 12), "400 " + allowedOrigin}, // in a few bytes
 		{[]string{"origin", "https://b.test"}, "200 "},
 		{[]string{"connection", "close"}, "400 "},

@@ -15,7 +15,7 @@ func frame(kind http2.FrameType, flags http2.Flags, length byte, payload string)
 	return string([]byte{0, 0, length, byte(kind), byte(flags), 0, 0, 0, 1}) + payload
 }
 
-// unfinished is what a client may leave incomplete at the end of what it has sent.
+// unfinished are incomplete ends of the input of a client.
 func unfinished() map[string]string {
 	return map[string]string{
 		"half a head":               frame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 9, "")[:4],
@@ -28,7 +28,7 @@ func unfinished() map[string]string {
 	}
 }
 
-// finished is what nothing needs to follow.
+// finished are complete inputs.
 func finished() map[string]string {
 	return map[string]string{
 		"nothing":              "",
@@ -74,8 +74,8 @@ func TestUnfinishedFrames(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.HeaderTimeout = 2 * time.Second })
 	for name, text := range unfinished() {
-		for beside, before := range map[string]string{"alone": "", "beside a request": frame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 6, "\x83\x87\x84\x41\x01x")} {
-			t.Run(name+" "+beside, func(t *testing.T) {
+		for context, before := range map[string]string{"alone": "", "with a request": frame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 6, "\x83\x87\x84\x41\x01x")} {
+			t.Run(name+" "+context, func(t *testing.T) {
 				t.Parallel()
 				c := s.dialTLS(t, authority, http2Name).send(http2.ClientPreface + frame(http2.FrameSettings, 0, 0, "") + before + text)
 				if _, err := io.Copy(io.Discard, c.in); err != nil {
@@ -109,7 +109,7 @@ func TestSlowHeaderBlock(t *testing.T) {
 	}
 }
 
-// A deadlined is a connection whose reads come from input. It keeps its deadline.
+// A deadlined is a connection that reads from input and records its deadline.
 type deadlined struct {
 	net.Conn
 
@@ -124,7 +124,7 @@ func (d *deadlined) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// What is incomplete has a deadline; the earlier one of both applies.
+// Incomplete input has a deadline; the earlier one of both applies.
 func TestDeadlineOfFrames(t *testing.T) {
 	t.Parallel()
 	input := http2.ClientPreface + finished()["half a frame of DATA"]

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// post is a POST to path with these header lines and what follows them.
+// post is a POST to path with these header fields and body.
 func post(path, body string, lines ...string) string {
 	return "POST " + path + " HTTP/1.1\r\nHost: x\r\n" + strings.Join(append(lines, "", ""), "\r\n") + body
 }
@@ -73,8 +73,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// After these it is uncertain where the next request begins: what follows is never taken
-// for one, and the response announces that the connection closes.
+// After these it is uncertain where the next request begins: the following bytes are never
+// parsed as one, and the response announces that the connection closes.
 func TestClosedAfterAnswer(t *testing.T) {
 	t.Parallel()
 	const smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -156,7 +156,7 @@ func TestContinue(t *testing.T) {
 	c.send("hi" + goodLast).wantEcho(echo{http.MethodPost, "/", "hi"})
 	c.wantEcho(goodEcho())
 
-	// HTTP/1.0 does not have it, and without a body there is nothing to continue.
+	// HTTP/1.0 does not have it, and without a body there is no use for it.
 	c = s.dial(t).send("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi")
 	c.wantEcho(echo{http.MethodPost, "/", "hi"})
 	c = s.dial(t).send(host("Expect: 100-continue"))
@@ -190,7 +190,7 @@ func TestPanic(t *testing.T) {
 	c.wantRefusal(500)
 }
 
-// A response of the handler that contains what looks like net/http's own is not replaced,
+// A response of the handler that contains text like net/http's own is not replaced,
 // wherever the borders of the writes are.
 func TestAnswersAreLeftAlone(t *testing.T) {
 	t.Parallel()

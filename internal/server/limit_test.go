@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// only lets the site have no more than so many connections.
+// only limits the connections of the site.
 func only(connections int) func(*site, *Config) {
 	return func(_ *site, config *Config) { config.MaxConnections = connections }
 }
@@ -29,7 +29,7 @@ func TestOverLimit(t *testing.T) {
 	for _, text := range []string{header, "", "G", "GET / HTTP/1.1\r\nHost: x\r\n", "\x16\x03", header + strings.Repeat("x", 20<<20)} {
 		c := s.dial(t)
 		if text == "" {
-			c.wantEnd() // nobody is told anything who has asked nothing
+			c.wantEnd() // a client without a request gets no response
 			continue
 		}
 		c.send(text).closeHalf()
@@ -101,7 +101,7 @@ func TestSlotsAreReleased(t *testing.T) {
 	} {
 		c := s.dial(t).send(text)
 		if text != "" {
-			_, _ = c.Read(make([]byte, 1)) // some of them have no answer
+			_, _ = c.Read(make([]byte, 1)) // some of them get no response
 		}
 		_ = c.Close()
 		s.waitForSlot(t)

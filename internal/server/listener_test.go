@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// beside makes a site serve ln as well, and returns where.
-func beside(ln net.Listener) (second *site, change func(*site, *Config)) {
+// serveAlso makes a site serve ln as well, and returns its address.
+func serveAlso(ln net.Listener) (second *site, change func(*site, *Config)) {
 	return &site{addr: ln.Addr()}, func(s *site, _ *Config) { s.more = append(s.more, ln) }
 }
 
@@ -17,7 +17,7 @@ func beside(ln net.Listener) (second *site, change func(*site, *Config)) {
 func TestSeveralListeners(t *testing.T) {
 	t.Parallel()
 	ln := listen(t, "tcp", "127.0.0.1:0")
-	second, also := beside(ln)
+	second, also := serveAlso(ln)
 	first := start(t, only(2), also)
 	held := []*client{first.hold(t), second.hold(t)}
 	for _, s := range []*site{first, second} {
@@ -38,7 +38,7 @@ func TestSeveralListeners(t *testing.T) {
 // Several listeners work over TLS, in both versions of HTTP.
 func TestSeveralListenersOverTLS(t *testing.T) {
 	t.Parallel()
-	second, also := beside(listen(t, "tcp", "127.0.0.1:0"))
+	second, also := serveAlso(listen(t, "tcp", "127.0.0.1:0"))
 	first, authority := startSecure(t, also)
 	web := webClient(t, authority)
 	for _, s := range []*site{first, second} {

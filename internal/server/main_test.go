@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must happen; no test waits for all of it.
+// patience bounds the wait for an event that must happen; usually it takes much less.
 const patience = 30 * time.Second
 
 // An echo is the response of the tests' handler.
@@ -39,13 +39,13 @@ type site struct {
 	*Server
 
 	addr net.Addr
-	more []net.Listener // that it serves beside the one at addr
+	more []net.Listener // served in addition to the one at addr
 	stop context.CancelFunc
-	done chan error // what Serve returned
+	done chan error // the result of Serve
 
 	limits  lingerLimits
 	entered chan struct{} // a request to /wait or /stuck has come
-	release chan struct{} // closed to let them go on
+	release chan struct{} // closed to let them continue
 
 	mu     sync.Mutex
 	served []string // the paths, in order
@@ -113,13 +113,13 @@ func (s *site) paths() []string {
 	return slices.Clone(s.served)
 }
 
-// serve is the tests' handler. The path selects what it does.
+// serve is the tests' handler. The path selects its behaviour.
 func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.served = append(s.served, r.URL.Path)
 	s.mu.Unlock()
 	switch r.URL.Path {
-	case "/early": // an answer before the body
+	case "/early": // a response before the body
 		answerJSON(w, http.StatusBadRequest, models.NewError(models.CodeUnauthorized, "early"))
 		return
 	case "/early-chunked": // the same, of unknown length
@@ -139,7 +139,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	case "/wait":
 		s.wait(w, r)
 		return
-	case "/stuck": // like a disk that hangs: it does not know when to give up
+	case "/stuck": // like a disk that hangs: it never gives up
 		s.entered <- struct{}{}
 		<-s.release
 		return
@@ -159,7 +159,7 @@ func (s *site) wait(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// echoBody reads the whole body and responds with it, or with the error.
+// echoBody reads the body to its end and responds with it, or with the error.
 func echoBody(w http.ResponseWriter, r *http.Request) {
 	content, err := io.ReadAll(r.Body)
 	switch {
@@ -214,7 +214,7 @@ func (c *client) send(text string) *client {
 	return c
 }
 
-// closeHalf ends what the client sends.
+// closeHalf ends the input of the server.
 func (c *client) closeHalf() *client {
 	c.t.Helper()
 	half, ok := c.Conn.(interface{ CloseWrite() error })
@@ -302,7 +302,7 @@ func (c *client) wantEnd() {
 	}
 }
 
-// notError returns why a response is not an Error (C1.3), or nothing. Code 0 stands for any.
+// notError returns why a response is not an Error (C1.3), or "". Code 0 stands for any.
 func notError(r *http.Response, body string, code models.Code) string {
 	if r.StatusCode != http.StatusBadRequest {
 		return "wrong status"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// allowedOrigin is the one that echoOrigin allows.
+// allowedOrigin is the origin that echoOrigin allows.
 const allowedOrigin = "https://docs.test"
 
 // echoOrigin is a [Config.CORSHeader] that allows one origin.

@@ -55,7 +55,7 @@ func TestShutdownClosesIdle(t *testing.T) {
 	used.wantEnd()
 }
 
-// A request in progress is finished; one that follows is not handled.
+// A request in progress is finished; a later one is not handled.
 func TestShutdownFinishesRequests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -113,7 +113,7 @@ func (n *noticed) Read(p []byte) (int, error) {
 	if size > 0 || errors.Is(err, io.EOF) {
 		select {
 		case n.read <- struct{}{}:
-		default: // nobody waits for more than a few
+		default: // no test waits for more than a few
 		}
 	}
 	return size, err
@@ -163,7 +163,7 @@ func TestShutdownWithSlowHeader(t *testing.T) {
 	s.wantStopped(t, nil)
 }
 
-// What was received on an unused connection but not read gets a response.
+// Unread input on an unused connection gets a response.
 func TestExpedite(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]models.Code{"GET / HT": 503, "GET / HTTP/1.1\r\nHost: x\r\n\r\n": 503, "": 0} {
@@ -303,8 +303,8 @@ func TestRejectAtShutdown(t *testing.T) {
 	}
 }
 
-// rejectedAtShutdown returns the response to what was sent on an idle connection that is
-// closed at a shutdown.
+// rejectedAtShutdown returns the response to input on an idle connection that is closed at
+// a shutdown.
 func rejectedAtShutdown(t *testing.T, sent string, reading bool) string {
 	t.Helper()
 	near, far := net.Pipe()

@@ -6,7 +6,7 @@ import (
 	"plantstore/models"
 )
 
-// Connections, those beyond the limit, and error responses of the server itself are counted.
+// Connections, connections beyond the limit, and error responses of the server itself are counted.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))
@@ -23,7 +23,7 @@ func TestStats(t *testing.T) {
 	if n := s.Stats().Refused.Count(models.CodeBadRequest); n != 1 {
 		t.Errorf("%d are counters that are no HTTP, want 1", n)
 	}
-	s.waitForSlot(t) // by a connection of its own
+	s.waitForSlot(t) // by another connection
 	if got := s.Stats(); got.Accepted < 3 || got.Refused.Count(models.CodeBadRequest) != 1 {
 		t.Errorf("after all: %+v", got)
 	}

@@ -72,7 +72,7 @@ func TestSilence(t *testing.T) {
 	c = s.dial(t).send(good).closeHalf()
 	c.wantEcho(goodEcho())
 	c.wantEnd()
-	// RFC 9112, 2.2: some clients end a body with an empty line of their own.
+	// RFC 9112, 2.2: some clients end a body with an extra empty line.
 	for _, end := range []string{"\r", "\r\n", "\r\n\r"} {
 		c = s.dial(t).send(good + end)
 		c.wantEcho(goodEcho())
@@ -97,7 +97,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// The rest of an unread body is discarded until RequestTimeout, and no longer. What follows
+// The rest of an unread body is discarded until RequestTimeout, and no longer. Later input
 // is ignored.
 func TestSlowUnreadBody(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestSlowHandler(t *testing.T) {
 	s.dial(t).send(host()[:4] + "/wait" + host()[5:]).wantError(503)
 }
 
-// A client that closes its half gets a response to what it has sent.
+// A client that closes its half gets a response to its input.
 func TestHalfClose(t *testing.T) {
 	t.Parallel()
 	s := start(t)

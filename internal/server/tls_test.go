@@ -69,7 +69,7 @@ func do(t *testing.T, c *http.Client, url string) reply {
 	return reply{response, string(content)}
 }
 
-// What net/http refuses gets an Error over TLS as well.
+// Requests that net/http refuses get an Error over TLS as well.
 func TestRefusalsOverTLS(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t)
@@ -100,7 +100,7 @@ func TestPlainToTLS(t *testing.T) {
 	}
 }
 
-// It is read to its end, so that the client gets the response, for the whole header.
+// It is read to its end, so that the client gets the response.
 func TestMuchPlainToTLS(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t)
@@ -155,7 +155,7 @@ func TestSlowCertificate(t *testing.T) {
 			})
 			c, config := s.dial(t), authority.Client()
 			config.ServerName = "localhost"
-			go func() { _ = tls.Client(c.Conn, config).HandshakeContext(t.Context()) }() // nobody gets an answer
+			go func() { _ = tls.Client(c.Conn, config).HandshakeContext(t.Context()) }() // it gets no response
 			<-asked
 			if name == "stop" {
 				s.stop()
@@ -218,7 +218,7 @@ func TestShutdownOverTLS(t *testing.T) {
 	}
 }
 
-// What does not finish in time is cut off, also in HTTP/2.
+// A request beyond its deadline is aborted, also in HTTP/2.
 func TestShutdownCutsOffStreams(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.ShutdownTimeout = 50 * time.Millisecond })
@@ -266,7 +266,7 @@ func TestTooManyConnectionsOfHTTP2(t *testing.T) {
 		c := s.dialTLS(t, authority, http2Name, http11Name)
 		return c.Conn.(*tls.Conn).ConnectionState().NegotiatedProtocol, c //nolint:forcetypeassert // dialTLS
 	}
-	s.dialTLS(t, authority, http11Name).send(good).wantEcho(goodEcho()) // takes none of them
+	s.dialTLS(t, authority, http11Name).send(good).wantEcho(goodEcho()) // accepts none of them
 	first, leaves := spoken()
 	second, _ := spoken()
 	third, c := spoken()

@@ -21,7 +21,7 @@ func TestListenUncertain(t *testing.T) {
 	})
 }
 
-// overload creates a socket with a listener that accepts nothing and whose queue is full.
+// overload creates a socket with a listener that never accepts, and with a full queue.
 func overload(t *testing.T, path string) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -79,7 +79,7 @@ func TestModesMeanwhile(t *testing.T) { //nolint:paralleltest // it changes the 
 		default:
 		}
 		path := filepath.Join(dir, strconv.Itoa(n))
-		if err := os.Mkdir(path, 0o777); err != nil { //nolint:gosec // so it is seen what the umask leaves
+		if err := os.Mkdir(path, 0o777); err != nil { //nolint:gosec // the umask restricts it
 			t.Fatal(err)
 		}
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o022 != 0 {

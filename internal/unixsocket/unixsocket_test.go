@@ -39,7 +39,7 @@ func listen(t *testing.T, path string) {
 // A place is how a path is prepared, and the error of Listen.
 type place struct {
 	make func(t *testing.T, path string)
-	want string // in the error; empty: what is there is replaced
+	want string // in the error; empty: the existing file is replaced
 }
 
 func TestListen(t *testing.T) {
