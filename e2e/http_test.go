@@ -67,11 +67,11 @@ func exchange(t *testing.T, server *plantstore.Server, request string) *http.Res
 	}()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
-		t.Fatalf("no answer: %v", err)
+		t.Fatalf("no response: %v", err)
 	}
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatalf("half an answer: %q, %v", body, err)
+		t.Fatalf("half an response: %q, %v", body, err)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	_ = conn.Close()

@@ -21,7 +21,7 @@ func linters() map[string][]string {
 	}
 }
 
-func TestLintersFindNothing(t *testing.T) {
+func TestLinters(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{})
 	for tool, args := range linters() {

@@ -19,20 +19,20 @@ func TestProbe(t *testing.T) {
 		return ctx.Err()
 	}
 	synctest.Test(t, func(t *testing.T) {
-		answers := make(chan func(context.Context) error, 1) // holds the one to be given
-		answers <- mute
+		responses := make(chan func(context.Context) error, 1) // holds the one to be given
+		responses <- mute
 		s := storage.New(&testEngine{}, storage.Features{Probe: func(ctx context.Context) error {
-			answer := <-answers
-			answers <- answer
-			return answer(ctx)
+			response := <-responses
+			responses <- response
+			return response(ctx)
 		}})
 		defer func() { _ = s.Close() }()
 		if err := s.Ready(); err != nil {
 			t.Errorf("at first: %v", err)
 		}
 		for _, step := range []struct {
-			answer func(context.Context) error
-			want   error
+			response func(context.Context) error
+			want     error
 		}{
 			{func(context.Context) error { return nil }, nil},
 			{func(context.Context) error { return errAway }, errAway},
@@ -40,8 +40,8 @@ func TestProbe(t *testing.T) {
 			{mute, context.DeadlineExceeded},
 			{func(context.Context) error { return nil }, nil},
 		} {
-			<-answers
-			answers <- step.answer
+			<-responses
+			responses <- step.response
 			time.Sleep(12 * time.Second) // the probe in progress, the pause and a complete probe
 			err := s.Ready()
 			if !errors.Is(err, step.want) || (err != nil) != errors.Is(err, storage.ErrUnavailable) {

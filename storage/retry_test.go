@@ -139,13 +139,13 @@ func TestRetryRead(t *testing.T) {
 		attempts int           // 0: any number
 		takes    time.Duration // at most
 	}{
-		"at once":             {[]step{returns(nil)}, nil, 1, 0},
-		"away for a moment":   {[]step{away, away, returns(nil)}, nil, 3, time.Second},
-		"away for long":       {[]step{away}, errAway, 0, 5 * time.Second},
-		"refused":             {[]step{returns(errRefused)}, errRefused, 1, 0},
-		"away, then refused":  {[]step{away, returns(errRefused)}, errRefused, 2, time.Second},
-		"hangs, then answers": {[]step{hangs, returns(nil)}, nil, 2, 2 * time.Second},
-		"hangs for long":      {[]step{hangs}, context.DeadlineExceeded, 3, 5 * time.Second}, // 1 s, 2 s, the rest
+		"at once":               {[]step{returns(nil)}, nil, 1, 0},
+		"away for a moment":     {[]step{away, away, returns(nil)}, nil, 3, time.Second},
+		"away for long":         {[]step{away}, errAway, 0, 5 * time.Second},
+		"refused":               {[]step{returns(errRefused)}, errRefused, 1, 0},
+		"away, then refused":    {[]step{away, returns(errRefused)}, errRefused, 2, time.Second},
+		"hangs, then responses": {[]step{hangs, returns(nil)}, nil, 2, 2 * time.Second},
+		"hangs for long":        {[]step{hangs}, context.DeadlineExceeded, 3, 5 * time.Second}, // 1 s, 2 s, the rest
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -150,7 +150,7 @@ func (s *site) hold(body string) *held {
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", s.token, len(body))
 	line, err := bufio.NewReader(io.LimitReader(conn, int64(len("HTTP/1.1 100 Continue\r\n\r\n")))).ReadString('\n')
 	if err != nil || line != "HTTP/1.1 100 Continue\r\n" {
-		s.t.Fatalf("the server answers %q, %v, before it has the body", line, err)
+		s.t.Fatalf("the server responses %q, %v, before it has the body", line, err)
 	}
 	fmt.Fprint(conn, body[:len(body)-1])
 	return &held{s.t, conn, body[len(body)-1:]}

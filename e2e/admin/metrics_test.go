@@ -55,7 +55,7 @@ func TestMetricsCountRequests(t *testing.T) {
 		"refused 401": 2, "refused 405": 1, "refused 404": 1,
 	}
 	if diff := cmp.Diff(want, requests(all)); diff != "" {
-		t.Errorf("answers (-sent +counted):\n%s", diff)
+		t.Errorf("responses (-sent +counted):\n%s", diff)
 	}
 	for series, want := range map[string]float64{
 		`plantstore_request_duration_seconds_count{outcome="created"}`: plants,
@@ -88,7 +88,7 @@ func TestMetricsCountRequests(t *testing.T) {
 
 // When the certificate expires is a metric, also after it was replaced. Without one
 // there is none.
-func TestMetricsTellWhenTheCertificateExpires(t *testing.T) {
+func TestMetricOfCertificateExpiry(t *testing.T) {
 	t.Parallel()
 	const name = "plantstore_certificate_expiry_timestamp_seconds"
 	authority, dir, now := certtest.New(t), t.TempDir(), time.Now()

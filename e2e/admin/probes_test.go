@@ -35,7 +35,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// A rush is clients that create plants as fast as they are answered.
+// A rush is clients that create plants as fast as they get responses.
 type rush struct {
 	*site
 

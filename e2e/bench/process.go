@@ -109,7 +109,7 @@ func (p *process) create(ctx context.Context, token, body string) error {
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the first create was answered with %s %s", response.Status, text)
+		return fmt.Errorf("the first create got %s %s", response.Status, text)
 	}
 	return err
 }

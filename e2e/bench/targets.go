@@ -54,7 +54,7 @@ func targets(r *results) []target {
 	return slices.Concat(ratioTargets(r), ownTargets(r), logTargets(r), storedTargets(r), longTargets(r), []target{
 		{figure: "allocations for each create", bound: 45, most: true, value: orNaN(r.allocations)},
 		{figure: "lines of storage/bbolt with its journal", bound: 3000, most: true, value: orNaN(float64(r.lines))},
-		{figure: "requests not answered with 200", most: true, value: float64(r.bad())},
+		{figure: "requests without status 200", most: true, value: float64(r.bad())},
 		{figure: "share of the machine that others used", bound: calm, most: true, value: median(r.all(), others), digits: ratioDigits},
 	})
 }

@@ -93,7 +93,7 @@ func TestLooks(t *testing.T) { //nolint:paralleltest // one browser at a time is
 			tb.press("Test Request")
 			tb.press("Send")
 			tb.await("Response Headers")
-			tb.look(v.name + " 3 answer")
+			tb.look(v.name + " 3 response")
 			for _, needless := range []string{"Cookies", "Query Parameters", "Selected Auth Type", "Powered by"} {
 				if n := evaluate[int](tb, seen(needless)); n > 0 {
 					t.Errorf("%q is seen %d times", needless, n)

@@ -20,7 +20,7 @@ type brunoReport []struct {
 }
 
 // runBruno runs a copy of the collection against the server.
-func (w *workshop) runBruno(token string) brunoReport {
+func (w *fixture) runBruno(token string) brunoReport {
 	w.t.Helper()
 	directory := filepath.Join(w.dir, "bruno")
 	if err := errors.Join(os.RemoveAll(directory), os.CopyFS(directory, os.DirFS(brunoDirectory))); err != nil {
@@ -42,7 +42,7 @@ func (w *workshop) runBruno(token string) brunoReport {
 
 func TestBruno(t *testing.T) {
 	t.Parallel()
-	w := newWorkshop(t)
+	w := newFixture(t)
 	requests, err := filepath.Glob(brunoDirectory + "/*/*.bru")
 	if err != nil {
 		t.Fatal(err)

@@ -22,20 +22,20 @@ func TestMain(m *testing.M) {
 	os.Exit(plantstore.Main(m))
 }
 
-// A workshop is a directory with files of testdata in it, where the packages of npm
+// A fixture is a directory with files of testdata in it, where the packages of npm
 // are at hand.
-type workshop struct {
+type fixture struct {
 	t      *testing.T
 	dir    string
 	server *plantstore.Server
 	token  string
 }
 
-// newWorkshop copies the files from testdata.
-func newWorkshop(t *testing.T, files ...string) *workshop {
+// newFixture copies the files from testdata.
+func newFixture(t *testing.T, files ...string) *fixture {
 	t.Helper()
 	server := plantstore.Start(t, plantstore.Options{})
-	w := &workshop{t: t, dir: t.TempDir(), server: server, token: server.Token()}
+	w := &fixture{t: t, dir: t.TempDir(), server: server, token: server.Token()}
 	module, err := tools.ModuleDir()
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func newWorkshop(t *testing.T, files ...string) *workshop {
 	return w
 }
 
-func (w *workshop) write(name, text string) {
+func (w *fixture) write(name, text string) {
 	w.t.Helper()
 	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
@@ -61,7 +61,7 @@ func (w *workshop) write(name, text string) {
 }
 
 // run runs a program in the directory and returns what it writes to stdout.
-func (w *workshop) run(name string, args ...string) string {
+func (w *fixture) run(name string, args ...string) string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()

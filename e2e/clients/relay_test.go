@@ -41,10 +41,10 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if err != nil {
 		return
 	}
-	answer, text, err := r.ask(request, body, r.prism)
-	if err != nil || strings.Contains(answer.Header.Get("Content-Type"), "problem+json") {
-		r.note(request, body, answer, text)
-		answer, text, err = r.ask(request, body, r.server)
+	response, text, err := r.ask(request, body, r.prism)
+	if err != nil || strings.Contains(response.Header.Get("Content-Type"), "problem+json") {
+		r.note(request, body, response, text)
+		response, text, err = r.ask(request, body, r.server)
 	} else {
 		r.mu.Lock()
 		r.judged++
@@ -53,8 +53,8 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if err != nil {
 		return
 	}
-	maps.Copy(w.Header(), answer.Header)
-	w.WriteHeader(answer.StatusCode)
+	maps.Copy(w.Header(), response.Header)
+	w.WriteHeader(response.StatusCode)
 	_, _ = w.Write(text)
 }
 
@@ -66,18 +66,18 @@ func (r *relay) ask(request *http.Request, body []byte, base string) (*http.Resp
 		return nil, nil, err
 	}
 	out.Header = request.Header.Clone()
-	answer, err := r.client.Do(out) //nolint:gosec // as above
+	response, err := r.client.Do(out) //nolint:gosec // as above
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	return answer, text, err
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	return response, text, err
 }
 
 // note records prism's violations of a response of the server. Those of a request are the
 // client's.
-func (r *relay) note(request *http.Request, body []byte, answer *http.Response, text []byte) {
+func (r *relay) note(request *http.Request, body []byte, response *http.Response, text []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var problem struct {
@@ -87,7 +87,7 @@ func (r *relay) note(request *http.Request, body []byte, answer *http.Response, 
 		} `json:"validation"`
 	}
 	r.refused++
-	if answer == nil || json.Unmarshal(text, &problem) != nil || !strings.HasSuffix(problem.Type, "#VIOLATIONS") {
+	if response == nil || json.Unmarshal(text, &problem) != nil || !strings.HasSuffix(problem.Type, "#VIOLATIONS") {
 		return
 	}
 	for _, v := range problem.Validation {
@@ -149,19 +149,19 @@ func TestPrismFindsNoViolation(t *testing.T) {
 	if !bytes.Contains(out, []byte("deviates from the contract")) {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Logf("prism judged %d answers, and refused %d requests", r.judged, r.refused)
+	t.Logf("prism judged %d responses, and refused %d requests", r.judged, r.refused)
 	for _, v := range r.violations {
 		t.Error(v)
 	}
 	if r.judged < leastJudged {
-		t.Errorf("prism has judged only %d answers, want at least %d\n%s", r.judged, leastJudged, out)
+		t.Errorf("prism has judged only %d responses, want at least %d\n%s", r.judged, leastJudged, out)
 	}
 }
 
 // With a wrong description in hand, prism finds something.
 func TestPrismFindsViolation(t *testing.T) {
 	t.Parallel()
-	w := newWorkshop(t)
+	w := newFixture(t)
 	description := w.run("curl", "--silent", "--fail", w.server.DescriptionURL)
 	w.write("openapi.yaml", strings.Replace(description, "unevaluatedProperties: false", "required: [height]", 1))
 	r := &relay{
@@ -173,6 +173,6 @@ func TestPrismFindsViolation(t *testing.T) {
 	request.Header.Set("Content-Type", "application/json")
 	r.ServeHTTP(httptest.NewRecorder(), request)
 	if len(r.violations) != 1 {
-		t.Errorf("%d answers judged, %d requests refused, violations %q", r.judged, r.refused, r.violations)
+		t.Errorf("%d responses judged, %d requests refused, violations %q", r.judged, r.refused, r.violations)
 	}
 }

@@ -29,7 +29,7 @@ func wantOutput(t *testing.T, got, want, tag, none string) {
 }
 
 // compile compiles a program in TypeScript, strictly, for node.
-func (w *workshop) compile(name string) {
+func (w *fixture) compile(name string) {
 	w.t.Helper()
 	w.write("package.json", `{"type": "module"}`)
 	// As much of the types of node as the programs need.
@@ -45,7 +45,7 @@ func (w *workshop) compile(name string) {
 
 func TestOpenAPIFetch(t *testing.T) {
 	t.Parallel()
-	w := newWorkshop(t, "generate.mjs", "openapi-fetch.ts")
+	w := newFixture(t, "generate.mjs", "openapi-fetch.ts")
 	w.run("node", "generate.mjs")
 	w.compile("openapi-fetch.ts")
 	wantOutput(t, w.run("node", "openapi-fetch.js"), createdInTypeScript, " long-lived", " undefined")
@@ -53,7 +53,7 @@ func TestOpenAPIFetch(t *testing.T) {
 
 func TestHeyAPI(t *testing.T) {
 	t.Parallel()
-	w := newWorkshop(t, "openapi-ts.config.mjs", "hey-api.ts")
+	w := newFixture(t, "openapi-ts.config.mjs", "hey-api.ts")
 	w.run("openapi-ts", "--file", "openapi-ts.config.mjs", "--silent")
 	w.compile("hey-api.ts")
 	wantOutput(t, w.run("node", "hey-api.js"), createdInTypeScript, " long-lived", " undefined")
@@ -64,7 +64,7 @@ const oapiCodegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2
 
 func TestOAPICodegen(t *testing.T) {
 	t.Parallel()
-	w := newWorkshop(t, "oapi-codegen.go.txt")
+	w := newFixture(t, "oapi-codegen.go.txt")
 	w.write("openapi.yaml", w.run("curl", "--silent", "--fail", w.server.DescriptionURL))
 	w.write("go.mod", "module client\n\ngo 1.26\n")
 	w.run("mv", "oapi-codegen.go.txt", "main.go")
@@ -76,7 +76,7 @@ func TestOAPICodegen(t *testing.T) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "http") // which comes with Requests
-	w := newWorkshop(t, "plants.py")
+	w := newFixture(t, "plants.py")
 	wantOutput(t, w.run("/usr/bin/python3", "plants.py"), created, " long-lived", " None")
 }
 

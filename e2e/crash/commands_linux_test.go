@@ -11,10 +11,10 @@ import (
 	"plantstore/e2e/internal/volume"
 )
 
-// TestCommandsWithoutRoom runs the commands that write files on a disk that is full,
+// TestCommandsWithoutSpace runs the commands that write files on a disk that is full,
 // and on one that is read-only: each says so, names the next step, and leaves the old
 // files as they were and nothing else.
-func TestCommandsWithoutRoom(t *testing.T) {
+func TestCommandsWithoutSpace(t *testing.T) {
 	t.Parallel()
 	v := volume.New(t, 16<<20, volume.Ext4()...)
 	elsewhere := t.TempDir()

@@ -157,9 +157,9 @@ func TestFlippedJournal(t *testing.T) {
 	}
 }
 
-// TestFlippedBesideJournal inverts single bits of a database whose journal is needed:
+// TestFlippedNextToJournal inverts single bits of a database whose journal is needed:
 // where nobody reports it, all plants must be served.
-func TestFlippedBesideJournal(t *testing.T) {
+func TestFlippedNextToJournal(t *testing.T) {
 	t.Parallel()
 	path := newPending(t)
 	file, err := os.ReadFile(path)

@@ -22,10 +22,10 @@ func TestLedger(t *testing.T) {
 	sent := models.Plant{Name: "sent"}
 	there, other := map[int64]models.Plant{1: sent}, map[int64]models.Plant{1: {Name: "other"}}
 	for name, tt := range map[string]struct {
-		answers  []reply
-		position int // of the last response
-		found    map[int64]models.Plant
-		want     string // part of the fault; empty: none
+		responses []reply
+		position  int // of the last response
+		found     map[int64]models.Plant
+		want      string // part of the fault; empty: none
 	}{
 		"stored, there":            {[]reply{created}, 10, there, ""},
 		"stored, lost":             {[]reply{created}, 10, nil, "is lost"},
@@ -49,8 +49,8 @@ func TestLedger(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLedger()
-			for i, a := range tt.answers {
-				l.note(1, sent, a, tt.position+1-len(tt.answers)+i)
+			for i, a := range tt.responses {
+				l.note(1, sent, a, tt.position+1-len(tt.responses)+i)
 			}
 			got := strings.Join(append(l.lies, l.check(10, tt.found)...), "; ")
 			if !strings.Contains(got, tt.want) || (got != "") != (tt.want != "") {

@@ -96,7 +96,7 @@ func checkVolume(t *testing.T, s *storage) {
 	s.start(t, "first", args...)
 	token := s.do(t, "exec", "first", "/plantstore", "token")
 	if status, body := create(t, addr, token); status != http.StatusOK || string(body) != `{"name":"Monstera"}`+"\n" {
-		t.Fatalf("the answer is %d %s", status, body)
+		t.Fatalf("the response is %d %s", status, body)
 	}
 	s.stop(t, "first")
 	s.do(t, "start", "first") // the same container again
@@ -116,7 +116,7 @@ func wantTaken(t *testing.T, addr, token string) {
 	status, body := create(t, addr, token)
 	var got models.Error
 	if err := json.Unmarshal(body, &got); err != nil || status != http.StatusBadRequest || got.Code != models.CodeConflict {
-		t.Errorf("after the restart the answer is %d %s, want error 409", status, body)
+		t.Errorf("after the restart the response is %d %s, want error 409", status, body)
 	}
 }
 

@@ -137,7 +137,7 @@ func TestNotify(t *testing.T) {
 }
 
 // systemd hands over sockets: the server takes all those for clients in place of ADDR,
-// and what came in before it started is answered. Of others it warns.
+// and what came in before it started gets a response. Of others it warns.
 func TestSocketActivation(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "systemd-socket-activate")

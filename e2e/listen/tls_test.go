@@ -211,7 +211,7 @@ func TestExpiredCertificate(t *testing.T) {
 }
 
 // The admin listener uses plain HTTP even with TLS, and counts refused requests.
-func TestAdminBesideTLS(t *testing.T) {
+func TestAdminNextToTLS(t *testing.T) {
 	t.Parallel()
 	server := startTLS(t, certtest.New(t), t.TempDir())
 	admin := []string{"ADMIN_ADDR=" + strings.TrimPrefix(server.AdminURL, "http://")}

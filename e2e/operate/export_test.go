@@ -42,10 +42,10 @@ func run(t testing.TB, dir string, args ...string) string {
 	return string(out)
 }
 
-// BenchmarkExportBesideCreates measures how many creates there are, by 32 clients,
+// BenchmarkExportDuringCreates measures how many creates there are, by 32 clients,
 // while nothing else is done and while a million plants are exported through the
 // socket, in turns, so that the two are measured under the same conditions.
-func BenchmarkExportBesideCreates(b *testing.B) {
+func BenchmarkExportDuringCreates(b *testing.B) {
 	const plants = 1_000_000
 	server := plantstore.Start(b, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})
 	run(b, server.Dir, "plants", "import", "--quiet", writePlants(b, plants))

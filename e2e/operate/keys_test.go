@@ -76,7 +76,7 @@ func (b *bearer) run(ctx context.Context, t *testing.T, rounds *atomic.Int64) {
 		id := b.nextID.Add(1)
 		//nolint:contextcheck // what is begun is not cut off
 		if !create(context.Background(), b.client, b.url, *b.token.Load(), id) {
-			t.Errorf("create %d was not answered with 200", id)
+			t.Errorf("create %d did not get 200", id)
 			return
 		}
 	}

@@ -101,11 +101,11 @@ func checkWrites(t *testing.T, kept string) {
 	lines := strings.SplitAfter(plants, "\n")
 	for _, line := range lines[:len(lines)-1] {
 		if got := post(t, server, line); !strings.Contains(got, `{"error":409,`) || !strings.Contains(got, "is identical") {
-			t.Errorf("%.60s is answered with %s", line, got)
+			t.Errorf("%.60s gets %s", line, got)
 		}
 	}
 	if got := post(t, server, `{"id":2,"name":"new"}`); got != `{"name":"new"}` {
-		t.Errorf("a new plant is answered with %s", got)
+		t.Errorf("a new plant gets %s", got)
 	}
 	server.Stop()
 	if got := run(t, dir, "plants", "get", "2"); got != `{"id":2,"name":"new"}`+"\n" {

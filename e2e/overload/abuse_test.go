@@ -124,12 +124,12 @@ func (s *site) drip(n int, start string) {
 	}
 	defer func() { _ = c.Close() }()
 	err = c.send(start)
-	answered := make(chan struct{})
+	responded := make(chan struct{})
 	var sender sync.WaitGroup
 	sender.Go(func() {
 		for {
 			select {
-			case <-answered:
+			case <-responded:
 				return
 			case <-time.After(100 * time.Millisecond): // slowly, on purpose
 				_, _ = io.WriteString(c, "a") // the server may have cut it off
@@ -140,7 +140,7 @@ func (s *site) drip(n int, start string) {
 	if err == nil {
 		a, err = c.read()
 	}
-	close(answered)
+	close(responded)
 	sender.Wait()
 	if err != nil || !a.isError(http.StatusRequestTimeout) || !a.closes {
 		s.t.Errorf("slow client %d: %v, %v, want error 408 and the end", n, a, err)

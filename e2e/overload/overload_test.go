@@ -79,7 +79,7 @@ func (c *crowd) acknowledge(id int64, plants int) {
 }
 
 // TestTenTimes gives a server with a slow disk ten times the clients that it has
-// connections for. Each request is answered, with 200 or error 503, plants are
+// connections for. Each request gets a response, with 200 or error 503, plants are
 // created all the time, and all that were acknowledged are there.
 func TestTenTimes(t *testing.T) {
 	t.Parallel()

@@ -20,11 +20,11 @@ type rush struct {
 
 	mu           sync.Mutex
 	acknowledged []int64
-	unanswered   int
+	pending      int
 }
 
 // TestTerminate stops a server under load. Each request that was sent before is
-// answered, nothing that was acknowledged is lost, and the process is gone soon,
+// responded, nothing that was acknowledged is lost, and the process is gone soon,
 // with exit code 0.
 func TestTerminate(t *testing.T) {
 	t.Parallel()
@@ -46,8 +46,8 @@ func TestTerminate(t *testing.T) {
 		}
 		all.Wait()
 		r.server.Stop() // it checks the exit code
-		if r.unanswered > 0 {
-			t.Errorf("%d requests were not answered that were sent before SIGTERM", r.unanswered)
+		if r.pending > 0 {
+			t.Errorf("%d requests that were sent before SIGTERM got no response", r.pending)
 		}
 		r.server = plantstore.Start(t, plantstore.Options{Dir: r.server.Dir, Env: []string{"LOG_LEVEL=error"}})
 		r.verify(r.acknowledged)
@@ -91,7 +91,7 @@ func (r *rush) create(conn *client) bool {
 	defer r.mu.Unlock()
 	switch {
 	case err != nil && before:
-		r.unanswered++
+		r.pending++
 	case err != nil:
 	case a.created():
 		r.acknowledged = append(r.acknowledged, id)

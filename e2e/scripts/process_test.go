@@ -82,7 +82,7 @@ func begin(t *testing.T, r ready, token, body string) half {
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", token, len(body))
 	h := half{conn, bufio.NewReader(conn), body}
 	if status := h.line(t); status != "HTTP/1.1 100 Continue" {
-		t.Fatalf("the server answers %s before it has the body", status)
+		t.Fatalf("the server responses %s before it has the body", status)
 	}
 	return h
 }
@@ -152,7 +152,7 @@ func TestSignalLetsRequestsEnd(t *testing.T) {
 			awaitClosed(t, r)
 			fmt.Fprint(request.conn, request.body)
 			if status := request.line(t); status != "HTTP/1.1 200 OK" {
-				t.Errorf("the answer to a request in flight is %s", status)
+				t.Errorf("the response to a request in flight is %s", status)
 			}
 			_ = request.conn.Close() // the server gives a client time to read the response
 			if status := awaitEnd(t, cmd, ended); !status.Exited() || status.ExitStatus() != 0 {
@@ -209,7 +209,7 @@ func TestGoRun(t *testing.T) {
 		request := begin(t, r, tokenFor(t, r, cmd.Dir), `{"id":1,"name":"Monstera"}`)
 		fmt.Fprint(request.conn, request.body)
 		if status := request.line(t); status != "HTTP/1.1 200 OK" {
-			t.Errorf("the answer is %s", status)
+			t.Errorf("the response is %s", status)
 		}
 		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
 			t.Fatal(err)

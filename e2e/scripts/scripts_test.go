@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
-// The stories in this directory are notified in the words of testscript and in
+// The stories in this directory are written in the words of testscript and in
 // these, for the program under test. None may have the name of one of testscript's
 // own, such as stop, which would be run in its place:
 //
@@ -143,6 +143,6 @@ func create(ts *testscript.TestScript, neg bool, args []string) {
 		want = http.StatusBadRequest
 	}
 	if response.StatusCode != want {
-		ts.Fatalf("the answer is %s, want %d", response.Status, want)
+		ts.Fatalf("the response is %s, want %d", response.Status, want)
 	}
 }

@@ -71,7 +71,7 @@ func wantError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, tex
 	var got models.Error
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusBadRequest || got.Code != code ||
 		!strings.Contains(got.Message, text) || w.Header().Get("Content-Type") != "application/json" || !strings.HasSuffix(w.Body.String(), "}\n") {
-		t.Errorf("the answer is %d %v %s, want error %d about %q", w.Code, w.Header(), w.Body, code, text)
+		t.Errorf("the response is %d %v %s, want error %d about %q", w.Code, w.Header(), w.Body, code, text)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestRequestID(t *testing.T) {
 		r.Header["X-Request-Id"] = []string{sent}
 		h.ServeHTTP(w, r)
 		if got := w.Header().Get("X-Request-Id"); (got == sent) != kept || got == "" {
-			t.Errorf("%q: the answer has %q", sent, got)
+			t.Errorf("%q: the response has %q", sent, got)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestReady(t *testing.T) {
 			w, ready := send(t, h, http.MethodGet, "/readyz"), "plantstore_ready 1\n"
 			if tt.want == "" {
 				if w.Code != http.StatusOK || w.Body.String() != `{"status":"ready"}`+"\n" {
-					t.Errorf("the answer is %d %s", w.Code, w.Body)
+					t.Errorf("the response is %d %s", w.Code, w.Body)
 				}
 			} else {
 				wantError(t, w, models.CodeUnavailable, tt.want)
@@ -153,7 +153,7 @@ func TestReady(t *testing.T) {
 }
 
 // The response contains all problems, and the log their changes, with causes.
-func TestReadyTellsAll(t *testing.T) {
+func TestReadyListsAllProblems(t *testing.T) {
 	t.Parallel()
 	s := newStore()
 	var log strings.Builder

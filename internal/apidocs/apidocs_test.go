@@ -53,7 +53,7 @@ func TestOnlyTheServerURLChanges(t *testing.T) {
 	}
 }
 
-func TestJSONSaysTheSameAsYAML(t *testing.T) {
+func TestJSONEqualsYAML(t *testing.T) {
 	t.Parallel()
 	d := describe(t, defaultURL)
 	if !json.Valid(d.JSON.Bytes()) {

@@ -113,7 +113,7 @@ func TestTheOnlyOperationIsCreatePlant(t *testing.T) {
 	}
 }
 
-func TestAnswers(t *testing.T) {
+func TestResponses(t *testing.T) {
 	t.Parallel()
 	responses := createPlant(t).Responses
 	got := map[string][]string{}

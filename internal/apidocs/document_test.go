@@ -25,17 +25,17 @@ func TestServe(t *testing.T) {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			t.Run(method+" "+name, func(t *testing.T) {
 				t.Parallel()
-				answer := serve(tt.document, method, nil)
+				response := serve(tt.document, method, nil)
 				want := string(tt.document.Bytes())
-				checkHeader(t, answer, "Content-Length", strconv.Itoa(len(want)))
-				checkHeader(t, answer, "Content-Type", tt.mediaType)
-				checkHeader(t, answer, "Cache-Control", "no-cache")
-				checkHeader(t, answer, "Accept-Ranges", "")
+				checkHeader(t, response, "Content-Length", strconv.Itoa(len(want)))
+				checkHeader(t, response, "Content-Type", tt.mediaType)
+				checkHeader(t, response, "Cache-Control", "no-cache")
+				checkHeader(t, response, "Accept-Ranges", "")
 				if method == http.MethodHead {
 					want = ""
 				}
-				if answer.Code != http.StatusOK || answer.Body.String() != want {
-					t.Errorf("status %d, %d bytes; want 200, %d bytes", answer.Code, answer.Body.Len(), len(want))
+				if response.Code != http.StatusOK || response.Body.String() != want {
+					t.Errorf("status %d, %d bytes; want 200, %d bytes", response.Code, response.Body.Len(), len(want))
 				}
 			})
 		}
@@ -66,12 +66,12 @@ func TestConditions(t *testing.T) {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			t.Run(method+" "+name, func(t *testing.T) {
 				t.Parallel()
-				answer := serve(document, method, tt.header)
-				checkHeader(t, answer, "ETag", etag)
-				checkHeader(t, answer, "Cache-Control", "no-cache")
+				response := serve(document, method, tt.header)
+				checkHeader(t, response, "ETag", etag)
+				checkHeader(t, response, "Cache-Control", "no-cache")
 				wholeBody := tt.want == http.StatusOK && method == http.MethodGet
-				if answer.Code != tt.want || (answer.Body.Len() == len(document.Bytes())) != wholeBody {
-					t.Errorf("status %d, %d bytes; want %d", answer.Code, answer.Body.Len(), tt.want)
+				if response.Code != tt.want || (response.Body.Len() == len(document.Bytes())) != wholeBody {
+					t.Errorf("status %d, %d bytes; want %d", response.Code, response.Body.Len(), tt.want)
 				}
 			})
 		}
@@ -103,14 +103,14 @@ func TestETagsNameTheContent(t *testing.T) {
 func serve(document http.Handler, method string, header http.Header) *httptest.ResponseRecorder {
 	request := httptest.NewRequestWithContext(context.Background(), method, "/", nil)
 	request.Header = header
-	answer := httptest.NewRecorder()
-	document.ServeHTTP(answer, request)
-	return answer
+	response := httptest.NewRecorder()
+	document.ServeHTTP(response, request)
+	return response
 }
 
-func checkHeader(t *testing.T, answer *httptest.ResponseRecorder, name, want string) {
+func checkHeader(t *testing.T, response *httptest.ResponseRecorder, name, want string) {
 	t.Helper()
-	if got := answer.Header().Get(name); got != want {
+	if got := response.Header().Get(name); got != want {
 		t.Errorf("%s: %q, want %q", name, got, want)
 	}
 }

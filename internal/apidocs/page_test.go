@@ -24,18 +24,18 @@ import (
 func TestPagePolicy(t *testing.T) {
 	t.Parallel()
 	page := apidocs.NewPage()
-	answer := serve(page, http.MethodGet, nil)
-	html := answer.Body.String()
+	response := serve(page, http.MethodGet, nil)
+	html := response.Body.String()
 	inline := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(html, -1)
 	if len(inline) != 1 {
 		t.Fatalf("%d inline scripts, want 1", len(inline))
 	}
 	sum := sha256.Sum256([]byte(inline[0][1]))
-	checkHeader(t, answer, "Content-Security-Policy", "default-src 'none'; "+
+	checkHeader(t, response, "Content-Security-Policy", "default-src 'none'; "+
 		"script-src 'self' 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; style-src 'unsafe-inline'; "+
 		"img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	checkHeader(t, answer, "Content-Type", "text/html; charset=utf-8")
-	checkHeader(t, answer, "Cache-Control", "no-cache")
+	checkHeader(t, response, "Content-Type", "text/html; charset=utf-8")
+	checkHeader(t, response, "Cache-Control", "no-cache")
 	if want := `src="` + strings.TrimPrefix(page.ScriptPath, "/") + `"`; !strings.Contains(html, want) {
 		t.Errorf("the page lacks %s", want)
 	}
@@ -121,11 +121,11 @@ func TestScriptCoding(t *testing.T) {
 	coded := serve(script, http.MethodGet, http.Header{"Accept-Encoding": {"br, gzip"}})
 	checkHeader(t, plain, "Content-Encoding", "")
 	checkHeader(t, coded, "Content-Encoding", "gzip")
-	for name, answer := range map[string]interface{ Header() http.Header }{"plain": plain, "coded": coded} {
+	for name, response := range map[string]interface{ Header() http.Header }{"plain": plain, "coded": coded} {
 		for field, want := range map[string]string{
 			"Content-Type": "text/javascript; charset=utf-8", "Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding",
 		} {
-			if got := answer.Header().Get(field); got != want {
+			if got := response.Header().Get(field); got != want {
 				t.Errorf("%s: %s: %q, want %q", name, field, got, want)
 			}
 		}

@@ -61,7 +61,7 @@ func (b *syncBuffer) String() string {
 }
 
 // create sends a plant to the server at base and returns the response.
-func create(t *testing.T, base, body string) (status int, response string) {
+func create(t *testing.T, base, body string) (status int, text string) {
 	t.Helper()
 	key, err := auth.ParseSecret(secret)
 	if err != nil {
@@ -77,16 +77,16 @@ func create(t *testing.T, base, body string) (status int, response string) {
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.StatusCode, string(text)
+	return response.StatusCode, string(content)
 }
 
 // A server is opened, creates a plant over HTTP and is closed; the next one on the same

@@ -203,7 +203,7 @@ func TestSaidUnlocked(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
 	d.space, d.fault = 0, syscall.ENOSPC
-	asking := &askingHandler{Handler: slog.DiscardHandler, answered: make(chan error, 1)}
+	asking := &askingHandler{Handler: slog.DiscardHandler, responded: make(chan error, 1)}
 	log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(asking))
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestSaidUnlocked(t *testing.T) {
 	if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) {
 		t.Errorf("Create: %v", err)
 	}
-	if err := <-asking.answered; !errors.Is(err, storage.ErrNoSpace) {
+	if err := <-asking.responded; !errors.Is(err, storage.ErrNoSpace) {
 		t.Errorf("while the failure is being logged Ready returns: %v", err)
 	}
 	_ = store.Close() // it logs that the disk is full
@@ -224,9 +224,9 @@ func TestSaidUnlocked(t *testing.T) {
 type askingHandler struct {
 	slog.Handler
 
-	ask      func() error
-	answered chan error // gets the result, or an error after a time-out
-	once     sync.Once
+	ask       func() error
+	responded chan error // gets the result, or an error after a time-out
+	once      sync.Once
 }
 
 // Enabled implements [slog.Handler].
@@ -235,13 +235,13 @@ func (*askingHandler) Enabled(context.Context, slog.Level) bool { return true }
 // Handle implements [slog.Handler].
 func (h *askingHandler) Handle(context.Context, slog.Record) error {
 	h.once.Do(func() {
-		answer := make(chan error, 1)
-		go func() { answer <- h.ask() }()
+		response := make(chan error, 1)
+		go func() { response <- h.ask() }()
 		select {
-		case err := <-answer:
-			h.answered <- err
+		case err := <-response:
+			h.responded <- err
 		case <-time.After(10 * time.Second):
-			h.answered <- errors.New("no result")
+			h.responded <- errors.New("no result")
 		}
 	})
 	return nil

@@ -24,15 +24,15 @@ import (
 type site struct {
 	requests atomic.Int64
 	mu       sync.Mutex
-	answer   http.HandlerFunc
+	response http.HandlerFunc
 }
 
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
 	s.mu.Lock()
-	answer := s.answer
+	response := s.response
 	s.mu.Unlock()
-	answer(w, r)
+	response(w, r)
 }
 
 // RoundTrip implements [http.RoundTripper] without a network.
@@ -42,10 +42,10 @@ func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), r.Context().Err()
 }
 
-func (s *site) handle(answer http.HandlerFunc) {
+func (s *site) handle(response http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answer = answer
+	s.response = response
 }
 
 // publishes makes the site respond with the keys of kinds.
@@ -179,8 +179,8 @@ func TestIssuerFails(t *testing.T) {
 	}
 	set := setOf(t, jwkOf(t, good.key.material, nil))
 	for name, test := range map[string]struct {
-		answer http.HandlerFunc
-		want   string
+		response http.HandlerFunc
+		want     string
 	}{
 		"down":       {status(500, set), "500"},
 		"not there":  {status(404, set), "404"},
@@ -203,7 +203,7 @@ func TestIssuerFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			site, issuer, verifier := startIssuer(t, good)
-			site.handle(test.answer)
+			site.handle(test.response)
 			if test.want == "deadline" {
 				issuer.client.Timeout = 50 * time.Millisecond
 			}

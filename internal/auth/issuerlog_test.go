@@ -53,7 +53,7 @@ func TestIssuerFailuresHideURLs(t *testing.T) {
 			w.WriteHeader(http.StatusFound)
 		}
 	}
-	raw := func(answer string) http.HandlerFunc {
+	raw := func(response string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			conn, buffered, err := http.NewResponseController(w).Hijack()
 			if err != nil {
@@ -61,14 +61,14 @@ func TestIssuerFailuresHideURLs(t *testing.T) {
 				return
 			}
 			defer func() { _ = conn.Close() }()
-			_, _ = buffered.WriteString(answer)
+			_, _ = buffered.WriteString(response)
 			_ = buffered.Flush()
 		}
 	}
 	broken := raw("")
 	for name, test := range map[string]struct {
-		answer http.HandlerFunc
-		want   string
+		response http.HandlerFunc
+		want     string
 	}{
 		"a malformed URL":    {to("http://%zz/x?" + secret), "curl --verbose"},
 		"with a space in it": {to("http://a b/x y? " + secret), "curl --verbose"},
@@ -89,7 +89,7 @@ func TestIssuerFailuresHideURLs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			site, issuer, _ := startIssuer(t, ecKind(t, "good"))
-			site.handle(test.answer)
+			site.handle(test.response)
 			err := issuer.Fetch(t.Context())
 			if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
@@ -161,7 +161,7 @@ func TestIssuerHidesQuery(t *testing.T) {
 }
 
 // Ignored keys are logged without holding a lock that requests need.
-func TestIssuerTellsUnlocked(t *testing.T) {
+func TestIssuerLogsUnlocked(t *testing.T) {
 	t.Parallel()
 	issuer := NewIssuer("https://issuer.test/", NewVerifier(Options{}), nil)
 	locked := true

@@ -94,10 +94,10 @@ const benchID = 1_000_000_000_000_000
 
 // A benchClient is a connection with the memory for its requests and responses.
 type benchClient struct {
-	conn    net.Conn
-	request []byte
-	id      []byte // in request
-	answer  []byte
+	conn     net.Conn
+	request  []byte
+	id       []byte // in request
+	response []byte
 }
 
 // newBenchClient connects to addr. header lacks the Content-Length.
@@ -109,7 +109,7 @@ func newBenchClient(b *testing.B, addr, header string) *benchClient {
 	}
 	b.Cleanup(func() { _ = conn.Close() })
 	body := fmt.Sprintf(`{"id":%d,"name":"Fern","tag":"indoor"}`, benchID)
-	c := &benchClient{conn: conn, answer: make([]byte, 4096)}
+	c := &benchClient{conn: conn, response: make([]byte, 4096)}
 	c.request = fmt.Appendf(nil, "%s%d\r\n\r\n%s", header, len(body), body)
 	at := bytes.LastIndex(c.request, []byte(strconv.Itoa(benchID)))
 	c.id = c.request[at:at:len(c.request)]
@@ -123,21 +123,21 @@ func (c *benchClient) create(n int64) error {
 		return err
 	}
 	for read := 0; ; {
-		n, err := c.conn.Read(c.answer[read:])
+		n, err := c.conn.Read(c.response[read:])
 		if err != nil {
 			return err
 		}
 		read += n
-		if bytes.HasSuffix(c.answer[:read], []byte("}")) {
-			return c.check(c.answer[:read])
+		if bytes.HasSuffix(c.response[:read], []byte("}")) {
+			return c.check(c.response[:read])
 		}
 	}
 }
 
 // check checks that the response is a success.
-func (c *benchClient) check(answer []byte) error {
-	if !bytes.HasPrefix(answer, []byte("HTTP/1.1 200 ")) || !bytes.HasSuffix(answer, []byte(`{"name":"Fern","tag":"indoor"}`)) {
-		return fmt.Errorf("answered with %q", answer)
+func (c *benchClient) check(response []byte) error {
+	if !bytes.HasPrefix(response, []byte("HTTP/1.1 200 ")) || !bytes.HasSuffix(response, []byte(`{"name":"Fern","tag":"indoor"}`)) {
+		return fmt.Errorf("responded with %q", response)
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func TestUnknownEngine(t *testing.T) {
 
 // A secret is searched for, and generated, only in the directory of a database file, by
 // the server and by the command for a token.
-func TestNoFolderOfRemoteEngine(t *testing.T) {
+func TestNoDirectoryOfRemoteEngine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, url := range []string{"postgres:///plants?host=run", "postgres://run/plants", "etcd://run/plants", "etcd://127.0.0.1:1"} {
 		checkFailure(t, run(t, []string{"STORAGE_URL=" + url}, "token"), 1,

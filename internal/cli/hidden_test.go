@@ -23,14 +23,14 @@ func TestTokensAreNotLogged(t *testing.T) {
 		`{"id":"$T","name":["$T"]}`, `$T`, `"$T"`, `{"id":1,"name":"$T"}`, `{"id":1,"name":"another"}`,
 	} {
 		for _, credential := range []string{issued, inSubject} {
-			status, answer := post(t, base, credential, strings.ReplaceAll(body, "$T", issued))
+			status, response := post(t, base, credential, strings.ReplaceAll(body, "$T", issued))
 			if (i == 10 && credential == issued) != (status == 200) {
-				t.Errorf("%s: %d %s", body, status, answer)
+				t.Errorf("%s: %d %s", body, status, response)
 			}
 		}
 	}
-	if status, answer := post(t, base, inSubject, `{"id":2,"name":"x"}`); status != 200 {
-		t.Errorf("a token with a token in it: %s", answer)
+	if status, response := post(t, base, inSubject, `{"id":2,"name":"x"}`); status != 200 {
+		t.Errorf("a token with a token in it: %s", response)
 	}
 	for _, line := range []string{
 		"GET /$T HTTP/1.1", "$T / HTTP/1.1", "POST /plants?access_token=$T HTTP/1.1", "GET / $T", "$T", "$E / HTTP/1.1", "GET /$E HTTP/1.1", "GET / HTTP/1.1\r\nUser-Agent: $E", "GET /$P HTTP/1.1", "POST /plants HTTP/1.1\r\nAuthorization: $T",

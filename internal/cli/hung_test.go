@@ -13,7 +13,7 @@ import (
 
 // A server that hangs, or is stopped, is queried once: a command waits for its response
 // each time.
-func TestHungServerIsAskedOnce(t *testing.T) {
+func TestHungServerIsQueriedOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
 	store, err := bbolt.OpenFile(path, storage.Options{})

@@ -60,7 +60,7 @@ func checkCreates(t *testing.T, base string, tokens map[string]bool) {
 	for token, want := range tokens {
 		status, body := post(t, base, token, fmt.Sprintf(`{"id":%d,"name":"x"}`, lastID.Add(1)))
 		if (status == http.StatusOK) != want {
-			t.Errorf("a token is answered with %s, want it accepted: %t", body, want)
+			t.Errorf("a token gets %s, want it accepted: %t", body, want)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestServerChecksTokens(t *testing.T) {
 		id++
 		_, body := post(t, test.base, test.token, fmt.Sprintf(`{"id":%d,"name":"x"}`, id))
 		if refused := strings.Contains(body, "error"); !strings.Contains(body, test.want) || refused != (test.want != "") {
-			t.Errorf("%s: the answer is %s, want %s", name, body, test.want)
+			t.Errorf("%s: the response is %s, want %s", name, body, test.want)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestServerKeepsLimits(t *testing.T) {
 			t.Chdir(t.TempDir())
 			base := startServer(t, "plantstore", long, test.args...).ready(t).BaseURL
 			if got := errorOf(t, base, test.sent); got != test.want {
-				t.Errorf("the answer is error %d, want %d", got, test.want)
+				t.Errorf("the response is error %d, want %d", got, test.want)
 			}
 		})
 	}
@@ -79,7 +79,7 @@ func TestServerKeepsMaxConnections(t *testing.T) {
 	}
 	defer conn.Close()
 	if got := errorOf(t, base, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); got != 503 {
-		t.Errorf("the answer is error %d, want 503", got)
+		t.Errorf("the response is error %d, want 503", got)
 	}
 }
 
@@ -96,18 +96,18 @@ func errorOf(t *testing.T, base, sent string) int {
 		t.Fatal(err)
 	}
 	fmt.Fprint(conn, sent)
-	answers := bufio.NewReader(conn)
-	answer, err := http.ReadResponse(answers, nil)
+	responses := bufio.NewReader(conn)
+	response, err := http.ReadResponse(responses, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
+	defer response.Body.Close()
 	var failure struct{ Error int }
-	if err := json.NewDecoder(answer.Body).Decode(&failure); err != nil {
+	if err := json.NewDecoder(response.Body).Decode(&failure); err != nil {
 		t.Fatal(err)
 	}
 	if failure.Error == 0 {
-		if _, err := answers.Peek(answers.Buffered() + 1); err == nil || strings.Contains(err.Error(), "timeout") {
+		if _, err := responses.Peek(responses.Buffered() + 1); err == nil || strings.Contains(err.Error(), "timeout") {
 			t.Errorf("the connection is not closed: %v", err)
 		}
 	}
@@ -153,13 +153,13 @@ func TestServerAllowsOrigins(t *testing.T) {
 			}
 			r.Header.Set("Origin", origin)
 			r.Header.Set("Expect", expect)
-			answer, err := http.DefaultClient.Do(r)
+			response, err := http.DefaultClient.Do(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_ = answer.Body.Close()
-			if got := answer.Header.Get("Access-Control-Allow-Origin"); got != test.want {
-				t.Errorf("%s, Expect %q: status %d allows %q, want %q", name, expect, answer.StatusCode, got, test.want)
+			_ = response.Body.Close()
+			if got := response.Header.Get("Access-Control-Allow-Origin"); got != test.want {
+				t.Errorf("%s, Expect %q: status %d allows %q, want %q", name, expect, response.StatusCode, got, test.want)
 			}
 		}
 	}
@@ -174,13 +174,13 @@ func TestServerShowsDocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := http.DefaultClient.Do(r)
+		response, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = answer.Body.Close()
-		if answer.StatusCode != want {
-			t.Errorf("DOCS=%s: status %d, want %d", setting, answer.StatusCode, want)
+		_ = response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("DOCS=%s: status %d, want %d", setting, response.StatusCode, want)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestList(t *testing.T) {
 }
 
 // Commands that only read neither create nor change files.
-func TestReadingChangesNothing(t *testing.T) {
+func TestReadingChangesNoFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{"list", "count", "get 1", "export", "export out.jsonl"} {
 		checkFailure(t, run(t, nil, append([]string{"plants"}, strings.Fields(args)...)...), 1,

@@ -23,7 +23,7 @@ func TestEphemeral(t *testing.T) {
 	}
 	issued := token(t, nil, strings.Fields(ready.TokenCommand)[2:]...)
 	if status, body := post(t, ready.BaseURL, issued, `{"id":101,"name":"Monstera"}`); status != 200 {
-		t.Errorf("answer %d %s", status, body)
+		t.Errorf("response %d %s", status, body)
 	}
 	if got := output(t, nil, "plants", "count", "--storage-url", ready.Data); got != "101\n" {
 		t.Errorf("there are %q plants, want 101", got)

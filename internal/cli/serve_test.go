@@ -90,16 +90,16 @@ func post(t *testing.T, baseURL, token, plant string) (status int, body string) 
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.StatusCode, string(text)
+	return response.StatusCode, string(text)
 }
 
 // From the first start to a plant that is still there after a restart.
@@ -114,7 +114,7 @@ func TestServe(t *testing.T) {
 	}
 	issued := token(t, nil)
 	if status, body := post(t, ready.BaseURL, issued, plant); status != 200 || body != `{"name":"Monstera","tag":"climber"}`+"\n" {
-		t.Errorf("answer %d %s", status, body)
+		t.Errorf("response %d %s", status, body)
 	}
 	if code := s.stop(); code != 0 {
 		t.Errorf("stopped it exits with %d, want 0; its log:\n%s", code, s.log())
@@ -299,11 +299,11 @@ func TestServeEndsWithStuckLog(t *testing.T) {
 	}()
 	base := server{first: <-log.first}.ready(t).BaseURL
 	for range 3 { // the first line is accepted and never written
-		answer, err := http.Get(base + "/nothing") //nolint:noctx // it ends with the test
+		response, err := http.Get(base + "/nothing") //nolint:noctx // it ends with the test
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = answer.Body.Close()
+		_ = response.Body.Close()
 	}
 	cancel()
 	select {

@@ -159,7 +159,7 @@ func TestSecretIsMadeOnce(t *testing.T) {
 
 // A secret that is generated next to an existing database is reported, too: its server had
 // another one.
-func TestSecretIsMadeBesideDatabase(t *testing.T) {
+func TestSecretIsGeneratedNextToDatabase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	path := filepath.Join(filepath.Dir(plantsDB(t)), "jwt-secret")
 	if r := run(t, nil, "token"); r.code != 0 || r.stderr != "plantstore: a new secret was made in "+path+

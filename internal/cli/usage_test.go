@@ -145,7 +145,7 @@ func TestDotenvThatIsNone(t *testing.T) {
 	checkFailure(t, run(t, nil, "config"), 2, ".env: line 4"+wrong)
 }
 
-func TestDotenvThatIsAFolder(t *testing.T) {
+func TestDotenvThatIsADirectory(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	if err := os.Mkdir(".env", 0o700); err != nil {

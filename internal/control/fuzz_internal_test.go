@@ -43,7 +43,7 @@ func FuzzWire(f *testing.F) {
 		case w.Code == http.StatusOK && json.Unmarshal(w.Body.Bytes(), &outcomes, strict()) == nil:
 		case w.Code == http.StatusBadRequest && json.Unmarshal(w.Body.Bytes(), &whole, strict()) == nil && whole.err() != nil:
 		default:
-			t.Errorf("answered with %d %s", w.Code, w.Body)
+			t.Errorf("responded with %d %s", w.Code, w.Body)
 		}
 		var told failure
 		if json.Unmarshal(text, &told, strict()) == nil {

@@ -27,7 +27,7 @@ func wire(t *testing.T, path string) *http.Client {
 }
 
 // exchange sends a request and returns the status and the body of the response.
-func exchange(t *testing.T, client *http.Client, method, target, body string) (status int, answer string) {
+func exchange(t *testing.T, client *http.Client, method, target, body string) (status int, text string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, "http://plantstore"+target, strings.NewReader(body))
 	if err != nil {
@@ -38,11 +38,11 @@ func exchange(t *testing.T, client *http.Client, method, target, body string) (s
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
+	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, string(text)
+	return response.StatusCode, string(content)
 }
 
 // A plant is sent as a NewPlant in both directions, and anything else is refused.
@@ -51,26 +51,26 @@ func TestWireForm(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plants.db")
 	newDatabase(t, path) // with the plant 1
 	client := wire(t, control.SocketPath(path))
-	if status, answer := exchange(t, client, http.MethodPost, "/v2/plants", `{"id":2,"name":"b","tag":""}`); status != http.StatusOK || answer != "[null]" {
-		t.Errorf("create: %d, %s", status, answer)
+	if status, response := exchange(t, client, http.MethodPost, "/v2/plants", `{"id":2,"name":"b","tag":""}`); status != http.StatusOK || response != "[null]" {
+		t.Errorf("create: %d, %s", status, response)
 	}
 	_, got := exchange(t, client, http.MethodGet, "/v2/plants?from=1", "")
 	if diff := cmp.Diff("{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"name\":\"b\",\"tag\":\"\"}\n", got); diff != "" {
 		t.Errorf("list (-want +got):\n%s", diff)
 	}
 	for _, body := range []string{`{"id":3,"Plant":{"name":"c"}}`, `{"id":3,"name":"c","x":1}`} {
-		status, answer := exchange(t, client, http.MethodPost, "/v2/plants", body)
-		if status != http.StatusBadRequest || !strings.Contains(answer, "unknown object member name") {
-			t.Errorf("create %s: %d, %s", body, status, answer)
+		status, response := exchange(t, client, http.MethodPost, "/v2/plants", body)
+		if status != http.StatusBadRequest || !strings.Contains(response, "unknown object member name") {
+			t.Errorf("create %s: %d, %s", body, status, response)
 		}
 	}
-	if _, answer := exchange(t, client, http.MethodGet, "/v2/plants/3", ""); !strings.Contains(answer, `"not_found"`) {
-		t.Errorf("a plant that was refused is there: %s", answer)
+	if _, response := exchange(t, client, http.MethodGet, "/v2/plants/3", ""); !strings.Contains(response, `"not_found"`) {
+		t.Errorf("a plant that was refused is there: %s", response)
 	}
 }
 
 // A client refuses a response that it does not fully understand.
-func TestUnknownAnswer(t *testing.T) {
+func TestUnknownResponse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
 	listener, err := control.Listen(t.Context(), path)

@@ -133,9 +133,9 @@ func TestCloseWithKeptInput(t *testing.T) {
 		if _, err := c.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
 			t.Errorf("kept %q: written, %v, want %v", kept, err, net.ErrClosed)
 		}
-		answer, err := io.ReadAll(far)
-		if err != nil || !strings.Contains(string(answer), want) || want == "" && len(answer) > 0 {
-			t.Errorf("kept %q: %q, %v, want %q", kept, answer, err, want)
+		response, err := io.ReadAll(far)
+		if err != nil || !strings.Contains(string(response), want) || want == "" && len(response) > 0 {
+			t.Errorf("kept %q: %q, %v, want %q", kept, response, err, want)
 		}
 		s.background.Wait()
 	}

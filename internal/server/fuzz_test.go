@@ -40,13 +40,13 @@ func FuzzConnection(f *testing.F) {
 		if err != nil {
 			t.Fatalf("after %q and an error: %v", all, err)
 		}
-		checkAnswers(t, all, bytes.Contains(input, []byte("HEAD ")))
+		checkResponses(t, all, bytes.Contains(input, []byte("HEAD ")))
 	})
 }
 
-// checkAnswers checks that all is a sequence of responses. After a HEAD, one may lack its
+// checkResponses checks that all is a sequence of responses. After a HEAD, one may lack its
 // body.
-func checkAnswers(t *testing.T, all []byte, heads bool) {
+func checkResponses(t *testing.T, all []byte, heads bool) {
 	t.Helper()
 	for in := bufio.NewReader(bytes.NewReader(all)); ; {
 		if _, err := in.Peek(1); errors.Is(err, io.EOF) {

@@ -69,15 +69,15 @@ func TestOriginOfReplacedResponses(t *testing.T) {
 				origin = field.Value
 			}
 		}
-		if answer := got.PseudoValue("status") + " " + origin; answer != step.want {
-			t.Errorf("%.50q: %s, want %s", step.fields, answer, step.want)
+		if response := got.PseudoValue("status") + " " + origin; response != step.want {
+			t.Errorf("%.50q: %s, want %s", step.fields, response, step.want)
 		}
 	}
 }
 
-// answers writes responses as net/http does: of a handler, and a 431 and a bodiless 400 of
+// responses writes responses as net/http does: of a handler, and a 431 and a bodiless 400 of
 // its own.
-func answers(t *testing.T) []byte {
+func responses(t *testing.T) []byte {
 	t.Helper()
 	var out, block bytes.Buffer
 	framer, encoder := http2.NewFramer(&out, nil), hpack.NewEncoder(&block)
@@ -113,7 +113,7 @@ func answers(t *testing.T) []byte {
 // net/http's own responses are replaced, and no others, whatever the sizes of its writes.
 func TestResponseFilter(t *testing.T) {
 	t.Parallel()
-	written := answers(t)
+	written := responses(t)
 	for size := 1; size <= len(written); size++ {
 		var out bytes.Buffer
 		near, far := net.Pipe()

@@ -40,7 +40,7 @@ func TestKept(t *testing.T) {
 		"chunk extension":      chunked("/", "2;a=b\r\nhi\r\n0\r\n\r\n"),
 		"unread body":          sized("/early", "hi"),
 		"unread larger body":   sized("/early", strings.Repeat("hi\r\n\r\n", 40_000)),
-		"no answer but 200":    host()[:4] + "/nothing" + host()[5:],
+		"no response but 200":  host()[:4] + "/nothing" + host()[5:],
 		"HTTP/1.0 keep-alive":  "POST / HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestKept(t *testing.T) {
 
 // After these it is uncertain where the next request begins: the following bytes are never
 // parsed as one, and the response announces that the connection closes.
-func TestClosedAfterAnswer(t *testing.T) {
+func TestClosedAfterResponse(t *testing.T) {
 	t.Parallel()
 	const smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
 	for name, row := range map[string]struct {
@@ -118,7 +118,7 @@ func TestClosedAfterAnswer(t *testing.T) {
 				t.Errorf("status %d %q, want 200", r.StatusCode, r.body)
 			}
 			if row.code != 0 && !strings.HasPrefix(r.body, fmt.Sprintf(`{"error":%d,`, row.code)) {
-				t.Errorf("answer %q, want error %d", r.body, row.code)
+				t.Errorf("response %q, want error %d", r.body, row.code)
 			}
 			if !r.Close {
 				t.Errorf("header %v, want Connection: close", r.Header)
@@ -132,7 +132,7 @@ func TestClosedAfterAnswer(t *testing.T) {
 }
 
 // A slow body does not delay a response that is sent before it.
-func TestEarlyAnswerBeforeBody(t *testing.T) {
+func TestEarlyResponseBeforeBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	c := s.dial(t).send(post("/early", "h", "Content-Length: 2"))
@@ -192,7 +192,7 @@ func TestPanic(t *testing.T) {
 
 // A response of the handler that contains text like net/http's own is not replaced,
 // wherever the borders of the writes are.
-func TestAnswersAreLeftAlone(t *testing.T) {
+func TestResponsesAreUnchanged(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) {
 		config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

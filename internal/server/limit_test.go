@@ -86,7 +86,7 @@ func TestOverLimitWaits(t *testing.T) {
 	_ = held[0].Close()
 	r := waiting.reply(http.MethodPost)
 	if r.StatusCode != http.StatusOK && !strings.Contains(r.body, `"error":503`) {
-		t.Errorf("answer %q", r.body)
+		t.Errorf("response %q", r.body)
 	}
 	further.wantRefusal(503)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A client that sends everything before it reads gets the response.
-func TestAnswerOutlivesUnreadInput(t *testing.T) {
+func TestResponseOutlivesUnreadInput(t *testing.T) {
 	t.Parallel()
 	const size = 20 << 20
 	s := start(t)
@@ -20,15 +20,15 @@ func TestAnswerOutlivesUnreadInput(t *testing.T) {
 		text string
 		code int
 	}{
-		"early answer":   {sized("/early", filler), 401},
-		"chunks":         {chunked("/early", "1400000\r\n"+filler+"\r\n0\r\n\r\n"), 401},
-		"header":         {host("X: " + filler), 431},
-		"no HTTP":        {"\x00" + filler, 400},
-		"behind refusal": {"nonsense\r\n\r\n" + filler, 400},
-		"behind answer":  {post("/early", "", "Connection: close") + filler, 401},
-		"behind panic":   {host()[:4] + "/panic" + host()[5:] + filler, 500},
-		"pipelined":      {"POST /early HTTP/1.0\r\n\r\n" + strings.Repeat(good, size/len(good)), 401},
-		"no trailer":     {chunked("/", "zz\r\n") + filler, 400},
+		"early response":  {sized("/early", filler), 401},
+		"chunks":          {chunked("/early", "1400000\r\n"+filler+"\r\n0\r\n\r\n"), 401},
+		"header":          {host("X: " + filler), 431},
+		"no HTTP":         {"\x00" + filler, 400},
+		"behind refusal":  {"nonsense\r\n\r\n" + filler, 400},
+		"behind response": {post("/early", "", "Connection: close") + filler, 401},
+		"behind panic":    {host()[:4] + "/panic" + host()[5:] + filler, 500},
+		"pipelined":       {"POST /early HTTP/1.0\r\n\r\n" + strings.Repeat(good, size/len(good)), 401},
+		"no trailer":      {chunked("/", "zz\r\n") + filler, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -107,8 +107,8 @@ func TestLingerWithoutCloseWrite(t *testing.T) {
 	c := &conn{Conn: near, server: s}
 	go c.lingerOn(truncated(), recipient{}, s.linger)
 	_ = far.SetDeadline(time.Now().Add(patience))
-	if answer, err := io.ReadAll(far); err != nil || !strings.Contains(string(answer), `{"error":400,`) {
-		t.Errorf("read %q, %v", answer, err)
+	if response, err := io.ReadAll(far); err != nil || !strings.Contains(string(response), `{"error":400,`) {
+		t.Errorf("read %q, %v", response, err)
 	}
 }
 

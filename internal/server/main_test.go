@@ -120,7 +120,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	switch r.URL.Path {
 	case "/early": // a response before the body
-		answerJSON(w, http.StatusBadRequest, models.NewError(models.CodeUnauthorized, "early"))
+		respondJSON(w, http.StatusBadRequest, models.NewError(models.CodeUnauthorized, "early"))
 		return
 	case "/early-chunked": // the same, of unknown length
 		w.Header().Set("Content-Type", "application/json")
@@ -153,9 +153,9 @@ func (s *site) wait(w http.ResponseWriter, r *http.Request) {
 	s.entered <- struct{}{}
 	select {
 	case <-s.release:
-		answerJSON(w, http.StatusOK, echo{r.Method, r.URL.Path, string(content)})
+		respondJSON(w, http.StatusOK, echo{r.Method, r.URL.Path, string(content)})
 	case <-r.Context().Done():
-		answerJSON(w, http.StatusBadRequest, models.NewError(models.CodeUnavailable, "given up"))
+		respondJSON(w, http.StatusBadRequest, models.NewError(models.CodeUnavailable, "given up"))
 	}
 }
 
@@ -164,15 +164,15 @@ func echoBody(w http.ResponseWriter, r *http.Request) {
 	content, err := io.ReadAll(r.Body)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		answerJSON(w, http.StatusBadRequest, models.NewError(models.CodeRequestTimeout, "slow"))
+		respondJSON(w, http.StatusBadRequest, models.NewError(models.CodeRequestTimeout, "slow"))
 	case err != nil:
-		answerJSON(w, http.StatusBadRequest, models.NewError(models.CodeBadRequest, "bad body"))
+		respondJSON(w, http.StatusBadRequest, models.NewError(models.CodeBadRequest, "bad body"))
 	default:
-		answerJSON(w, http.StatusOK, echo{r.Method, r.URL.Path, string(content)})
+		respondJSON(w, http.StatusOK, echo{r.Method, r.URL.Path, string(content)})
 	}
 }
 
-func answerJSON(w http.ResponseWriter, status int, value any) {
+func respondJSON(w http.ResponseWriter, status int, value any) {
 	encoded, err := json.Marshal(value)
 	if err != nil {
 		panic(err)
@@ -239,12 +239,12 @@ func (c *client) reply(method string) reply {
 	c.t.Helper()
 	response, err := http.ReadResponse(c.in, &http.Request{Method: method})
 	if err != nil {
-		c.t.Fatalf("reading an answer: %v", err)
+		c.t.Fatalf("reading an response: %v", err)
 	}
 	content, err := io.ReadAll(response.Body)
 	_ = response.Body.Close()
 	if err != nil {
-		c.t.Fatalf("reading the body of an answer: %v", err)
+		c.t.Fatalf("reading the body of an response: %v", err)
 	}
 	return reply{response, string(content)}
 }
@@ -255,7 +255,7 @@ func (c *client) wantEcho(want echo) reply {
 	r := c.reply(want.Method)
 	var got echo
 	if err := json.Unmarshal([]byte(r.body), &got); err != nil || r.StatusCode != http.StatusOK || got != want {
-		c.t.Fatalf("answer %d %q, want 200 with %+v", r.StatusCode, r.body, want)
+		c.t.Fatalf("response %d %q, want 200 with %+v", r.StatusCode, r.body, want)
 	}
 	return r
 }
@@ -265,7 +265,7 @@ func (c *client) wantError(code models.Code) reply {
 	c.t.Helper()
 	r := c.reply(http.MethodGet)
 	if problem := notError(r.Response, r.body, code); problem != "" {
-		c.t.Fatalf("%s in answer %d %q, want error %d", problem, r.StatusCode, r.body, code)
+		c.t.Fatalf("%s in response %d %q, want error %d", problem, r.StatusCode, r.body, code)
 	}
 	return r
 }

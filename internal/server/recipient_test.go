@@ -18,7 +18,7 @@ func echoOrigin(origin string) http.Header {
 }
 
 // A known field of a request determines one of the error response.
-type known struct{ name, value, answer string }
+type known struct{ name, value, response string }
 
 func (k known) line() string { return k.name + ": " + k.value }
 
@@ -80,9 +80,9 @@ func TestErrorsFitRequest(t *testing.T) {
 					t.Fatal(problem)
 				}
 				if strings.HasPrefix(name, "431") && !strings.Contains(r.body, `"error":431`) {
-					t.Errorf("answer %s, want error 431", r.body)
+					t.Errorf("response %s, want error 431", r.body)
 				}
-				if got := r.Header.Get(field.answer); (got == field.value) != row.kept ||
+				if got := r.Header.Get(field.response); (got == field.value) != row.kept ||
 					r.Header.Get("X-Request-Id") == "" || r.Header.Get("Vary") != "Origin" {
 					t.Errorf("header %v, want the one of the request: %t", r.Header, row.kept)
 				}

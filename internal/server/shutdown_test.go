@@ -38,7 +38,7 @@ func (s *site) waitUntilStopping(t *testing.T) {
 	t.Fatal("still accepting connections")
 }
 
-func TestShutdownWithNobody(t *testing.T) {
+func TestShutdownWithoutConnections(t *testing.T) {
 	t.Parallel()
 	start(t).wantStopped(t, nil)
 }
@@ -66,7 +66,7 @@ func TestShutdownFinishesRequests(t *testing.T) {
 	c.send(good)
 	close(s.release)
 	if r := c.wantEcho(echo{"POST", "/wait", "hi"}); !r.Close {
-		t.Error("the answer does not say that the connection closes")
+		t.Error("the response does not say that the connection closes")
 	}
 	c.wantEnd()
 	s.wantStopped(t, nil)
@@ -189,9 +189,9 @@ func TestExpedite(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		answer, err := io.ReadAll(far)
-		if (want == 0) != (len(answer) == 0) || err != nil || !strings.Contains(string(answer), fmt.Sprintf(`"error":%d`, want)) && want != 0 {
-			t.Errorf("after %q: %q, %v; want error %d", sent, answer, err, want)
+		response, err := io.ReadAll(far)
+		if (want == 0) != (len(response) == 0) || err != nil || !strings.Contains(string(response), fmt.Sprintf(`"error":%d`, want)) && want != 0 {
+			t.Errorf("after %q: %q, %v; want error %d", sent, response, err, want)
 		}
 		<-ended
 		s.background.Wait()
@@ -294,8 +294,8 @@ func TestRejectAtShutdown(t *testing.T) {
 			t.Run(fmt.Sprintf("%q, reading %v", sent, reading), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					if answer := rejectedAtShutdown(t, sent, reading); !strings.Contains(answer, want) || (want == "") != (answer == "") {
-						t.Errorf("got %q, want %q", answer, want)
+					if response := rejectedAtShutdown(t, sent, reading); !strings.Contains(response, want) || (want == "") != (response == "") {
+						t.Errorf("got %q, want %q", response, want)
 					}
 				})
 			})
@@ -324,12 +324,12 @@ func rejectedAtShutdown(t *testing.T, sent string, reading bool) string {
 	closed.Go(func() { _, _ = io.WriteString(far, sent) })
 	synctest.Wait()
 	_ = c.Close()
-	answer, err := io.ReadAll(far)
+	response, err := io.ReadAll(far)
 	if err != nil {
 		t.Error(err)
 	}
 	s.background.Wait()
 	_ = far.Close()
 	closed.Wait()
-	return string(answer)
+	return string(response)
 }

@@ -91,7 +91,7 @@ func TestSlowBody(t *testing.T) {
 	} {
 		c := s.dial(t).send(text)
 		if r := c.wantError(408); !r.Close {
-			t.Errorf("%q: the answer does not say that the connection closes", text)
+			t.Errorf("%q: the response does not say that the connection closes", text)
 		}
 		c.wantEnd()
 	}

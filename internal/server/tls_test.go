@@ -198,17 +198,17 @@ func TestShutdownOverTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, authority := startSecure(t)
-			var answered chan reply
-			if answered = make(chan reply, 1); two {
-				go func() { answered <- do(t, webClient(t, authority), s.url("/wait")) }()
+			var responded chan reply
+			if responded = make(chan reply, 1); two {
+				go func() { responded <- do(t, webClient(t, authority), s.url("/wait")) }()
 			} else {
 				c := s.dialTLS(t, authority, http11Name).send("POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi")
-				go func() { answered <- c.reply(http.MethodPost) }()
+				go func() { responded <- c.reply(http.MethodPost) }()
 			}
 			<-s.entered
 			s.stop()
 			close(s.release)
-			if r := <-answered; r.StatusCode != http.StatusOK {
+			if r := <-responded; r.StatusCode != http.StatusOK {
 				t.Errorf("%d %s", r.StatusCode, r.body)
 			}
 			if err := <-s.done; err != nil {
@@ -237,7 +237,7 @@ func TestShutdownCutsOffStreams(t *testing.T) {
 		t.Errorf("Serve: %v", err)
 	}
 	if err := <-failed; err == nil {
-		t.Error("an answer has come")
+		t.Error("an response has come")
 	}
 }
 

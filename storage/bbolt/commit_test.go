@@ -55,7 +55,7 @@ func TestBatchIsOneTransaction(t *testing.T) {
 	}
 }
 
-func TestNothingNewWritesNothing(t *testing.T) {
+func TestNoNewPlantsNoWrite(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 3))
 	before := lastTxid(t, s)

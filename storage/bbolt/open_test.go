@@ -19,7 +19,7 @@ import (
 	"plantstore/storage"
 )
 
-func TestOpenMakesFoldersAndFile(t *testing.T) {
+func TestOpenCreatesDirectoriesAndFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a", "my plants", "100%.db")
@@ -174,7 +174,7 @@ func TestOpenFreelistCorrupt(t *testing.T) {
 	wantLine(t, path, err, "is corrupt (")
 }
 
-func TestOpenFolder(t *testing.T) {
+func TestOpenDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, err := openStore(storage.Options{}, dir)

@@ -127,7 +127,7 @@ func TestRestoreOfLostCommits(t *testing.T) {
 	wantPlants(t, path, 1)
 }
 
-func TestRestoreToNothing(t *testing.T) {
+func TestRestoreWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	backup := backUp(t, newFile(t, 10))
 	path := filepath.Join(t.TempDir(), "new", "folder", "plants.db")

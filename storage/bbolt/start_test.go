@@ -157,7 +157,7 @@ func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 }
 
 // The meta pages are written again at each start, as they are.
-func TestSettleRewrites(t *testing.T) {
+func TestResyncMetaRewrites(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
 	before, err := os.ReadFile(path)

@@ -66,7 +66,7 @@ func TestParseURLRefuses(t *testing.T) {
 }
 
 // The certificate is reloaded for each connection.
-func TestCertificateIsReadAnew(t *testing.T) {
+func TestCertificateIsReloaded(t *testing.T) {
 	t.Parallel()
 	cert, key := filepath.Join(t.TempDir(), "cert"), filepath.Join(t.TempDir(), "key")
 	writeCertificate(t, cert, key, 1, time.Hour)

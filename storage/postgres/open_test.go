@@ -57,7 +57,7 @@ func TestParseURLRefuses(t *testing.T) {
 	}
 }
 
-func TestOpenTellsNoPassword(t *testing.T) {
+func TestOpenHidesPassword(t *testing.T) {
 	t.Parallel()
 	_, err := Open(t.Context(), location(t, "postgres://me:hunter2@127.0.0.1:1/plants"), storage.Options{})
 	if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") ||

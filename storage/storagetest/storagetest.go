@@ -38,7 +38,7 @@ type Fresh func(t testing.TB) Open
 // Run runs the suite. The caller must not be a parallel test, since the check for leaked
 // goroutines requires that no other test runs. The tests of the suite are parallel.
 func Run(t *testing.T, fresh Fresh) {
-	t.Run("LeaksNothing", func(t *testing.T) { testLeaksNothing(t, fresh) })
+	t.Run("LeaksNoGoroutines", func(t *testing.T) { testLeaksNoGoroutines(t, fresh) })
 	for name, test := range map[string]func(*testing.T, Open){
 		"CreateKeepsPlant":          testCreateKeepsPlant,
 		"CreateOnlyOnce":            testCreateOnlyOnce,
@@ -160,7 +160,7 @@ func wantExists(t testing.TB, what string, err error, identical bool) {
 	}
 }
 
-func testLeaksNothing(t *testing.T, fresh Fresh) {
+func testLeaksNoGoroutines(t *testing.T, fresh Fresh) {
 	open, before := fresh(t), goleak.IgnoreCurrent()
 	s := mustOpen(t, open)
 	mustCreate(t, s, storage.Record{ID: 1, Plant: models.Plant{Name: "a"}})

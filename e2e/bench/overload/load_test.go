@@ -84,13 +84,13 @@ func (l *load) create(due time.Time, f *figures) {
 	defer f.mu.Unlock()
 	switch {
 	case err != nil:
-		l.b.Errorf("no answer: %v", err)
+		l.b.Errorf("no response: %v", err)
 	case status == http.StatusOK:
 		f.created++
 	case strings.Contains(text, `"error":503`):
 		f.refusals = append(f.refusals, took)
 	default:
-		l.b.Errorf("answer %d %s", status, text)
+		l.b.Errorf("response %d %s", status, text)
 	}
 }
 
@@ -105,8 +105,8 @@ func (l *load) exchange(c *client) (status int, text string, closes bool, err er
 	if err != nil {
 		return 0, "", false, err
 	}
-	answer, err := io.ReadAll(response.Body)
-	return response.StatusCode, string(answer), response.Close, err
+	content, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(content), response.Close, err
 }
 
 // closed lets so many clients send one plant after the other for that long, and

@@ -145,7 +145,7 @@ func resolve(t testing.TB, host string) {
 	}()
 }
 
-// respondOn answers the one DNS query of a connection. Before each
+// respondOn responses the one DNS query of a connection. Before each
 // message stands its length (RFC 1035, 4.2.2).
 func respondOn(conn net.Conn, ip net.IP) {
 	defer func() { _ = conn.Close() }()

@@ -78,7 +78,7 @@ func (p *Proxy) serve(client net.Conn) {
 	}
 	var met atomic.Int32 // the fault of this connection
 	go func() {
-		answers(client, server, &met)
+		responses(client, server, &met)
 		_, _ = client.Close(), server.Close()
 	}()
 	p.requests(client, server, &met)
@@ -106,7 +106,7 @@ func (p *Proxy) requests(client, server net.Conn, met *atomic.Int32) {
 }
 
 // responses forwards what the server sends.
-func answers(client io.Writer, server io.Reader, met *atomic.Int32) {
+func responses(client io.Writer, server io.Reader, met *atomic.Int32) {
 	chunk := make([]byte, 64<<10)
 	for {
 		n, err := server.Read(chunk)

@@ -25,9 +25,9 @@ func Main(inspect func(path string) any) (code int, child bool) {
 	if os.Getenv(childEnv) == "" {
 		return 0, false
 	}
-	answers, paths := json.NewEncoder(os.Stdout), bufio.NewScanner(os.Stdin)
+	responses, paths := json.NewEncoder(os.Stdout), bufio.NewScanner(os.Stdin)
 	for paths.Scan() {
-		if err := answers.Encode(inspect(paths.Text())); err != nil {
+		if err := responses.Encode(inspect(paths.Text())); err != nil {
 			return 1, true
 		}
 	}
