@@ -95,7 +95,7 @@ func (h *harness) shoot(ctx context.Context, c contender, used *store, p *proces
 	}
 	memory := watchMemory(func() (float64, error) { return memoryOf(p.cmd.Process.Pid) })
 	r, err := wrk.Fire(ctx, h.shot(c, used, p, d))
-	used.next += r.Requests + r.Broken + 2*int64(c.load.clients) // wrk does not count what it has sent but not seen responded
+	used.next += r.Requests + r.Broken + 2*int64(c.load.clients) // wrk does not count requests without a response
 	most, memoryErr := memory()
 	after, usageErr := usageOf(p)
 	if err := errors.Join(err, memoryErr, usageErr); err != nil {
