@@ -70,7 +70,7 @@ func TestTargets(t *testing.T) {
 		"start with ascending ids stored, ms":                            "1000 ok",
 		"allocations for each create":                                    "46 missed",
 		"lines of storage/bbolt with its journal":                        "3000 ok",
-		"requests without status 200":                                "0 ok",
+		"requests without status 200":                                    "0 ok",
 		"share of the machine that others used":                          "0.00 ok",
 	}
 	got := map[string]string{}

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type disk struct {
 	mu     sync.Mutex
 	text   bytes.Buffer
-	space   int   // free space in bytes; negative: unlimited
+	space  int   // free space in bytes; negative: unlimited
 	fault  error // of a write beyond space
 	synced int   // length of text at the last sync
 	sync   error // of Sync
