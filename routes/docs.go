@@ -6,6 +6,8 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"plantstore/internal/apidocs"
+	"plantstore/middleware"
+	"plantstore/models"
 )
 
 // documents returns the handlers of the API documentation by path.
@@ -20,13 +22,17 @@ func documents(d *apidocs.Description, page *apidocs.Page) map[string]http.Handl
 	return all
 }
 
-// redirectToDocs redirects browsers from the root to the documentation page, unless it is
-// disabled. The root is not a route: for other clients it is an unknown path (C3.17). The
+// redirectToDocs redirects browsers from the root to the documentation page. If that is
+// disabled, the error says so. The root is not a route: for other clients it is an unknown path (C3.17). The
 // location is relative, since a proxy may have removed a prefix.
 func redirectToDocs(page *apidocs.Page) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		r := c.Request
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if page == nil && r.URL.Path == "/" {
+			middleware.Fail(c, models.NewError(models.CodeNotFound, "this is a plant store: create a plant with POST /plants; "+
+				"/openapi.yaml describes the service, and its documentation page is off (DOCS)"))
+		}
 		if page == nil || r.URL.Path != "/" || !reads || !apidocs.Accepts(r.Header.Values("Accept"), "text/html") {
 			return
 		}

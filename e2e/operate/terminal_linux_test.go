@@ -30,7 +30,7 @@ func TestTerminalCloses(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	awaitLine(t, lines, "msg=reloaded")
+	awaitLine(t, lines, "reloaded")
 	if err := master.Close(); err != nil {
 		t.Fatal(err)
 	}

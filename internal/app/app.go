@@ -18,6 +18,7 @@ import (
 	"plantstore/internal/config"
 	"plantstore/internal/control"
 	"plantstore/internal/logging"
+	"plantstore/internal/printable"
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/routes"
@@ -45,9 +46,9 @@ type App struct {
 	buffer       *logging.Buffer
 	logger       *slog.Logger
 	level        *slog.LevelVar
-	text         bool // the log is for people
+	format       logging.Format
 	certificates certificates
-	listeners    listeners
+	listeners    *listeners
 	connections  int
 	store        *storage.Store
 	reopenAudit  func(context.Context) error
@@ -73,8 +74,12 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	a.signals = catchSignals()
 	a.onClose(func() error { a.signals.release(); return nil })
 	a.level.Set(c.LogLevel)
-	a.text = logsText(o.Stderr, c)
-	a.logger, a.buffer = logging.New(o.Stderr, a.text, a.level)
+	a.format = logFormat(o.Stderr, c, o.Environ)
+	log := o.Stderr
+	if a.format == logging.Color { // which an escaping writer would not pass on
+		log = printable.Underlying(log)
+	}
+	a.logger, a.buffer = logging.New(log, a.format, a.level)
 	a.onClose(func() error { _ = a.buffer.Close(); return nil }) // best effort
 	if a.certificates, err = newCertificates(c, a.logger); err != nil {
 		return nil, err
@@ -175,7 +180,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	a.signals.toggleDebugOn(ctx, a.logger, a.level)
 	a.signals.reloadOn(ctx, a.logger,
 		a.keys.reload, a.keys.reloadIssuer, a.certificates.Reload, a.reopenAudit, onTerminalGone(a.options.Stderr, stop))
-	closeControl, controlErr := startControl(ctx, a.config, a.store, a.logger)
+	closeControl, controlErr := startControl(ctx, a.config, a.store, control.Admin{URL: a.listeners.adminURL(), Missing: a.listeners.noAdmin}, a.logger)
 	defer func() { err = errors.Join(err, closeControl()) }()
 	tuneRuntime(a.options.Environ, a.connections, a.config)
 	a.announce(controlErr)
@@ -194,9 +199,12 @@ func (a *App) Run(ctx context.Context) (err error) {
 
 // announce writes the banner, and logs warnings for the operator.
 func (a *App) announce(controlErr error) {
-	banner(a.buffer, a.config, a.text, a.BaseURL(), a.options.TokenCommand, a.listeners)
+	banner(a.buffer, a.config, a.format, a.BaseURL(), a.options.TokenCommand, a.listeners)
 	a.keys.warn()
 	warnOfConfig(a.config, a.listeners.address(), a.logger)
+	if c := a.config; a.listeners.admin == nil && c.AdminAddr != "" {
+		a.logger.Warn("no admin listener", "cause", a.listeners.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
+	}
 	for _, notice := range a.notices {
 		notice(a.logger)
 	}
@@ -218,7 +226,7 @@ func (a *App) Close() error {
 
 // startControl serves the control socket, if the store is a file, which the commands cannot
 // open at the same time. closeIt must be called before the store is closed.
-func startControl(ctx context.Context, c *config.Config, store *storage.Store, logger *slog.Logger) (closeIt func() error, err error) {
+func startControl(ctx context.Context, c *config.Config, store *storage.Store, reported control.Admin, logger *slog.Logger) (closeIt func() error, err error) {
 	nothing := func() error { return nil }
 	if c.Storage.Path == "" {
 		return nothing, nil
@@ -228,7 +236,7 @@ func startControl(ctx context.Context, c *config.Config, store *storage.Store, l
 		return nothing, err
 	}
 	//nolint:contextcheck // Close ends it, before the store
-	return control.Start(listener, store, c.MaxBodyBytes, logger).Close, nil
+	return control.Start(listener, store, reported, c.MaxBodyBytes, logger).Close, nil
 }
 
 // untilStopped returns a context that is done, too, when the store stops itself after a

@@ -5,20 +5,30 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"strings"
 
 	"plantstore/internal/config"
+	"plantstore/internal/logging"
 	"plantstore/internal/printable"
 )
 
-// logsText reports whether the log is text for people rather than JSON for programs.
-func logsText(stderr io.Writer, c *config.Config) bool {
-	return c.LogFormat == "text" || c.LogFormat == "" && printable.IsTerminal(stderr)
+// logFormat returns the format of the log: text for people, in color on a terminal unless
+// NO_COLOR is set, or JSON for programs.
+func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) logging.Format {
+	terminal := printable.IsTerminal(stderr)
+	switch {
+	case c.LogFormat == "json", c.LogFormat == "" && !terminal:
+		return logging.JSON
+	case terminal && environ["NO_COLOR"] == "" && environ["TERM"] != "dumb" && runtime.GOOS != "windows":
+		return logging.Color
+	}
+	return logging.Text
 }
 
 // banner writes the addresses and files of the server: in a few lines for people, or as
 // one record for programs. It does so at every log level, since programs wait for it.
-func banner(w io.Writer, c *config.Config, text bool, base, token string, l listeners) {
+func banner(w io.Writer, c *config.Config, format logging.Format, base, token string, l *listeners) {
 	described, docs, metrics, adminURL := base+"/openapi.yaml", "", "", l.adminURL()
 	if c.Docs {
 		docs = base + "/docs"
@@ -26,18 +36,19 @@ func banner(w io.Writer, c *config.Config, text bool, base, token string, l list
 	if adminURL != "" {
 		metrics = adminURL + "/metrics"
 	}
-	if !text {
+	if format == logging.JSON {
 		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "base_url", base, "description_url", described,
 			"docs_url", docs, "admin_url", adminURL, "data", DataPlace(c), "audit_log", c.AuditLog, "token_command", token, "addr", strings.Join(l.addresses(), ", "))
 		return
 	}
+	w = printable.NewWriter(w)
 	audited := ""
 	if c.AuditLog != "" {
 		audited = "  audit log    " + c.AuditLog + "\n"
 	}
 	fmt.Fprintf(w, "The plant store is ready.\n"+
 		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n%s  get a token  %s\n",
-		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "(ADMIN_ADDR is off)"), DataPlace(c), audited, token)
+		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "("+l.noAdmin+")"), DataPlace(c), audited, token)
 	if _, socket := config.UnixPath(l.address()); socket || len(l.clients) > 1 {
 		fmt.Fprintf(w, "  listens on   %s\n", strings.Join(l.addresses(), ", "))
 	}

@@ -18,27 +18,40 @@ import (
 // listeners are the listeners of a server.
 type listeners struct {
 	clients []net.Listener // one, unless systemd passes several
-	admin   net.Listener   // nil if ADMIN_ADDR is off
+	admin   net.Listener   // nil if there is none
+	noAdmin string         // why not
 }
 
 // listenAll opens all of them, or none. The error names all that fail, so that one attempt
 // shows everything to fix.
-func listenAll(ctx context.Context, c *config.Config, logger *slog.Logger) (l listeners, err error) {
+func listenAll(ctx context.Context, c *config.Config, logger *slog.Logger) (*listeners, error) {
 	clients, clientsErr := listenForClients(ctx, c, logger)
-	l.clients = clients
-	var adminErr error
-	if c.AdminAddr != "" {
-		l.admin, adminErr = listenTCP(ctx, c.AdminAddr, "--admin-addr or ADMIN_ADDR, or off for no probes and metrics")
-	}
+	l := &listeners{clients: clients}
+	adminErr := l.listenAdmin(ctx, c)
 	if err := errors.Join(clientsErr, adminErr); err != nil {
 		l.close()
-		return listeners{}, err
+		return nil, err
 	}
 	return l, nil
 }
 
+// listenAdmin opens the admin listener. If its default address is in use, perhaps by another
+// plant store, the server does without.
+func (l *listeners) listenAdmin(ctx context.Context, c *config.Config) (err error) {
+	if c.AdminAddr == "" {
+		l.noAdmin = "ADMIN_ADDR is off"
+		return nil
+	}
+	l.admin, err = listenTCP(ctx, c.AdminAddr, "--admin-addr or ADMIN_ADDR, or off for no probes and metrics")
+	if _, given := c.Given("ADMIN_ADDR"); !given && errors.Is(err, errInUse) {
+		l.noAdmin = c.AdminAddr + " was in use by another program when the server started"
+		return nil
+	}
+	return err
+}
+
 // close closes them. They may be closed already.
-func (l listeners) close() {
+func (l *listeners) close() {
 	for _, listener := range append(slices.Clip(l.clients), l.admin) {
 		if listener != nil {
 			_ = listener.Close()
@@ -47,7 +60,7 @@ func (l listeners) close() {
 }
 
 // addresses returns the addresses for clients, in the form of ADDR.
-func (l listeners) addresses() []string {
+func (l *listeners) addresses() []string {
 	var addresses []string
 	for _, listener := range l.clients {
 		address := listener.Addr().String()
@@ -60,7 +73,7 @@ func (l listeners) addresses() []string {
 }
 
 // address returns the address for the base URL: the first port, or else the first socket.
-func (l listeners) address() string {
+func (l *listeners) address() string {
 	addresses := l.addresses()
 	port := slices.IndexFunc(addresses, func(address string) bool {
 		_, socket := config.UnixPath(address)
@@ -70,7 +83,7 @@ func (l listeners) address() string {
 }
 
 // adminURL returns the URL of the admin listener, empty if there is none.
-func (l listeners) adminURL() string {
+func (l *listeners) adminURL() string {
 	if l.admin == nil {
 		return ""
 	}
@@ -106,12 +119,14 @@ func listenAt(ctx context.Context, c *config.Config) (net.Listener, error) {
 	return socket, nil
 }
 
+var errInUse = errors.New("is in use by another program")
+
 // listenTCP opens a listener. Its error names the options that set the address.
 func listenTCP(ctx context.Context, addr, options string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use by another program; choose another address with %s", addr, options)
+		return nil, fmt.Errorf("%s %w; choose another address with %s", addr, errInUse, options)
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("listening on %s is not permitted; choose a port above 1023 with %s", addr, options)
 	case err != nil:

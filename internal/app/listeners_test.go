@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"net"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,32 @@ func TestAddressOfSeveral(t *testing.T) {
 	if got := l.address(); got != first {
 		t.Errorf("the address is %s, want %s", got, first)
 	}
-	if got, want := (listeners{clients: l.clients[:1]}).address(), config.UnixScheme+path; got != want {
+	if got, want := (&listeners{clients: l.clients[:1]}).address(), config.UnixScheme+path; got != want {
 		t.Errorf("the address is %s, want %s", got, want)
+	}
+}
+
+// A server whose admin address is in use starts without one, unless the address was chosen.
+func TestAdminAddressInUse(t *testing.T) {
+	t.Parallel()
+	other, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	addr := other.Addr().String()
+	var l listeners
+	if err := l.listenAdmin(t.Context(), &config.Config{AdminAddr: addr}); err != nil || l.admin != nil {
+		t.Errorf("listenAdmin = %v, %v, want no listener", l.admin, err)
+	}
+	if want := addr + " was in use by another program when the server started"; l.noAdmin != want {
+		t.Errorf("the reason is %q, want %q", l.noAdmin, want)
+	}
+	chosen, err := config.Load(config.Sources{Environ: map[string]string{"ADMIN_ADDR": addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := new(listeners).listenAdmin(t.Context(), chosen); !errors.Is(err, errInUse) {
+		t.Errorf("listenAdmin = %v, want %v", err, errInUse)
 	}
 }

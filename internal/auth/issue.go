@@ -12,7 +12,7 @@ type Grant struct {
 	Issuer   string
 	Audience string
 	Scope    string
-	// TTL is the lifetime; 0: no expiry.
+	// TTL is the lifetime; 0: no expiry, negative: the token has expired.
 	TTL time.Duration
 }
 
@@ -26,7 +26,7 @@ func Issue(signer Signer, grant Grant, now time.Time) (string, error) {
 			claims[name] = value
 		}
 	}
-	if grant.TTL > 0 {
+	if grant.TTL != 0 {
 		claims["exp"] = now.Add(grant.TTL).Unix()
 	}
 	method, key, kid := signer.signing()

@@ -46,8 +46,9 @@ func newRoot(p *Process) *cli.Command {
 		Description: "Start the server:    plantstore serve\n" +
 			"Get an access token: plantstore token\n" +
 			"\n" +
-			"Options come from flags, the environment, or the file .env in the working directory, in this\n" +
-			"order. Exit codes: 0 done, 1 failed, or check found corruption, 2 misused, 3 corruption (backup,\n" +
+			"Options come from flags, the environment (--addr is ADDR), or the file .env in the working\n" +
+			"directory, in this order: plantstore help options.\n" +
+			"Exit codes: 0 done, 1 failed, or check found corruption, 2 misused, 3 corruption (backup,\n" +
 			"restore, compact, plants) or bad lines (import, serve --seed).",
 		HideHelpCommand: true, // replaced by newHelp
 		Flags: []cli.Flag{
@@ -55,7 +56,7 @@ func newRoot(p *Process) *cli.Command {
 		},
 		Commands: []*cli.Command{
 			newServe(p), newToken(p), newPlants(p), newBackup(p), newRestore(p), newCompact(p), newCheck(p),
-			newConfig(p), newOpenAPI(p), newConformance(p), newHealth(p), newVersion(p), newHelp(),
+			newConfig(p), newOpenAPI(p), newConformance(p), newHealth(p), newVersion(p), newHelp(p),
 		},
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			if cmd.Bool("version") {
@@ -65,20 +66,21 @@ func newRoot(p *Process) *cli.Command {
 		},
 		ArgValidator:                    checkArguments,
 		EnableShellCompletion:           true,
-		ConfigureShellCompletionCommand: describeCompletion,
+		ConfigureShellCompletionCommand: func(cmd *cli.Command) { configureCompletion(p, cmd) },
 		Writer:                          p.Stdout,
 		ErrWriter:                       p.Stderr,
 		ExitErrHandler:                  func(context.Context, *cli.Command, error) {}, // Main prints errors
 	}
-	prepare(root)
+	prepare(p, root)
 	return root
 }
 
-// prepare sets the messages for invalid flags and the layout of the help, for a command and
-// its subcommands.
-func prepare(cmd *cli.Command) {
+// prepare sets the messages for invalid flags, the layout of the help and the completion, for
+// a command and its subcommands.
+func prepare(p *Process, cmd *cli.Command) {
 	_ = cmd.Walk(func(cmd *cli.Command) error { // the function never fails
 		cmd.OnUsageError = usageError
+		cmd.ShellComplete = completion(p)
 		for _, flag := range cmd.Flags {
 			if flag, ok := flag.(cli.StringerSetter); ok {
 				flag.SetStringer(describeFlag)
@@ -86,13 +88,4 @@ func prepare(cmd *cli.Command) {
 		}
 		return nil
 	})
-}
-
-// describeCompletion shows the library's completion command in the help.
-func describeCompletion(cmd *cli.Command) {
-	cmd.Hidden = false
-	cmd.Usage = "print a completion script for bash, zsh, fish or pwsh"
-	cmd.Description = "Examples:\n  source <(plantstore completion bash)"
-	cmd.Action = func(_ context.Context, cmd *cli.Command) error { return cli.ShowSubcommandHelp(cmd) }
-	prepare(cmd)
 }

@@ -15,8 +15,9 @@ func newConfig(p *Process) *cli.Command {
 		Description: "Prints lines for a .env file that load back to the same configuration, but for secrets, which\n" +
 			"are printed as REDACTED.\n" +
 			"Examples:\n" +
-			"  plantstore config | grep ADDR",
-		Flags: optionFlags(),
+			"  plantstore config | grep ADDR\n" +
+			otherOptions(),
+		Flags: allOptionFlags(),
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			c, err := loadServerConfig(p, cmd)
 			if err != nil {

@@ -33,7 +33,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "unix-socket", Usage: "`PATH` of a Unix socket to connect to, instead of the host of the URL"},
 			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the authorities for https (PEM), instead of the system's"},
 			&cli.BoolFlag{Name: "http2", Usage: "use HTTP/2 over https, instead of HTTP/1.1", HideDefault: true},
-			&cli.StringFlag{Name: flagToken, Usage: "access `token` that the server accepts; visible in the list of processes", Sources: cli.NewValueSourceChain(envName(envToken))},
+			&cli.StringFlag{Name: flagToken, Usage: "access `token`, instead of TOKEN; visible in the list of processes"},
 			&cli.StringFlag{Name: flagTokenFile, Usage: "`FILE` with the token, instead of TOKEN"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for cases with special tokens"},
 			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with a private key that the server accepts (PEM), instead of --secret-file"},
@@ -48,7 +48,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.BoolFlag{Name: "require-exp", Usage: "expect that tokens without exp are refused (JWT_REQUIRE_EXP)", HideDefault: true},
 			&cli.StringFlag{Name: flagRateLimit, Usage: "the server's `rate` limit, such as 100/s: stay below it, and include the case that exceeds it"},
 			&cli.DurationFlag{Name: "leeway", Usage: "the server's tolerance (`time`) for exp and nbf", DefaultText: "5s"},
-			&cli.StringFlag{Name: "format", Usage: "`format` of the report: text, json or junit", Value: "text"},
+			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the report: text, json or junit", Value: "text"},
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return runConformance(ctx, p, cmd)
@@ -57,7 +57,7 @@ func newConformance(p *Process) *cli.Command {
 }
 
 func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
-	write, err := reportWriter(cmd.String("format"))
+	write, err := reportWriter(cmd.String(flagFormat))
 	if err != nil {
 		return err
 	}

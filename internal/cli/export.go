@@ -31,7 +31,7 @@ func newExport(p *Process) *cli.Command {
 			"  plantstore plants export plants.jsonl\n" +
 			"  plantstore plants export --format csv - | gzip >plants.csv.gz",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`format` of the file: jsonl or csv (default: by file name)"},
+			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the file: jsonl or csv (default: by file name)"},
 			&cli.BoolFlag{Name: flagSkipDamaged, Usage: "skip corrupt plants, name them on stderr and exit with 3", HideDefault: true},
 			safeFlag(), jsonFlag(), quietFlag(),
 		}, optionFlags(storageOptions()...)...),

@@ -2,19 +2,40 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
 )
 
-// optionFlags returns the flags of options, by their names in the environment; none: all
-// options.
+// commonOptions are the options that the help of serve describes, most used first.
+func commonOptions() []string {
+	return []string{
+		"ADDR", "STORAGE_URL", "DOCS", "CORS_ORIGINS", "JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "ADMIN_ADDR", "LOG_LEVEL",
+	}
+}
+
+// allOptionFlags returns the flags of all options: the common ones first, the others hidden.
+func allOptionFlags() []cli.Flag {
+	var common, others []cli.Flag
+	for _, env := range commonOptions() {
+		common = append(common, optionFlags(env)...)
+	}
+	for _, o := range config.Options() {
+		if o.Flag != "" && !slices.Contains(commonOptions(), o.Env) {
+			others = append(others, optionFlag(o, true))
+		}
+	}
+	return append(common, others...)
+}
+
+// optionFlags returns the flags of options, by their names in the environment.
 func optionFlags(envs ...string) []cli.Flag {
 	var flags []cli.Flag
 	for _, o := range config.Options() {
-		if o.Flag != "" && (len(envs) == 0 || slices.Contains(envs, o.Env)) {
-			flags = append(flags, optionFlag(o))
+		if o.Flag != "" && slices.Contains(envs, o.Env) {
+			flags = append(flags, optionFlag(o, false))
 		}
 	}
 	return flags
@@ -22,14 +43,30 @@ func optionFlags(envs ...string) []cli.Flag {
 
 // optionFlag returns the flag of an option. Package config checks its value together with
 // the values of other sources.
-func optionFlag(o config.Option) cli.Flag {
-	shown := cli.NewValueSourceChain(envName(o.Env))
+func optionFlag(o config.Option, hidden bool) cli.Flag {
 	if o.Bool {
-		return &cli.GenericFlag{Name: o.Flag, Usage: o.Help, Sources: shown, Value: new(switchValue), HideDefault: true}
+		return &cli.GenericFlag{Name: o.Flag, Usage: o.Help, Value: new(switchValue), HideDefault: true, Hidden: hidden}
 	}
-	return &cli.StringFlag{
-		Name: o.Flag, Usage: o.Help, Sources: shown, DefaultText: o.Default, HideDefault: o.Default == "",
+	return &cli.StringFlag{Name: o.Flag, Usage: o.Help, DefaultText: o.Default, HideDefault: o.Default == "", Hidden: hidden}
+}
+
+// otherOptions lists the flags that the help of serve does not describe, a line for each
+// group.
+func otherOptions() string {
+	var text strings.Builder
+	text.WriteString("Further options (plantstore help options):")
+	group := ""
+	for _, o := range config.Options() {
+		if o.Flag == "" || slices.Contains(commonOptions(), o.Env) {
+			continue
+		}
+		if o.Group != group {
+			group = o.Group
+			text.WriteString("\n  " + group + ":")
+		}
+		text.WriteString(" --" + o.Flag)
 	}
+	return wrapped(text.String(), "    ", helpWidth-3)
 }
 
 // A switchValue is the value of a flag that needs none; then it is true.
@@ -47,25 +84,6 @@ func (v *switchValue) String() string { return string(*v) }
 // IsBoolFlag reports to the library that the flag needs no value.
 func (v *switchValue) IsBoolFlag() bool { return true }
 
-// An envName shows the name of an environment variable in the help of a flag. Package
-// config reads its value.
-type envName string
-
-// Lookup implements [cli.ValueSource]. It returns no value.
-func (envName) Lookup() (string, bool) { return "", false }
-
-// IsFromEnv implements [cli.EnvValueSource].
-func (envName) IsFromEnv() bool { return true }
-
-// Key implements [cli.EnvValueSource].
-func (n envName) Key() string { return string(n) }
-
-// String implements [fmt.Stringer].
-func (n envName) String() string { return string(n) }
-
-// GoString implements [fmt.GoStringer].
-func (n envName) GoString() string { return string(n) }
-
 // storageOptions returns the options for the location of the plants.
 func storageOptions() []string { return []string{"STORAGE_URL", "STORAGE_URL_FILE"} }
 
@@ -74,9 +92,12 @@ func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print the result as JSON", HideDefault: true}
 }
 
+// flagFormat is the flag for the format of a file or of the output.
+const flagFormat = "format"
+
 // formatFlag returns the flag of commands that print plants.
 func formatFlag() cli.Flag {
-	return &cli.StringFlag{Name: "format", Usage: "`format` of the output: table, jsonl or csv (default: table on a terminal, else jsonl)"}
+	return &cli.StringFlag{Name: flagFormat, Usage: "`format` of the output: table, jsonl or csv (default: table on a terminal, else jsonl)"}
 }
 
 // quietFlag returns the flag of commands that may take long.

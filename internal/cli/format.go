@@ -11,10 +11,10 @@ import (
 
 // fileFormat returns the format of --format, or else by the file name.
 func fileFormat(cmd *cli.Command, file string) (plantio.Format, error) {
-	if !cmd.IsSet("format") {
+	if !cmd.IsSet(flagFormat) {
 		return plantio.FormatOf(file), nil
 	}
-	format, err := plantio.ParseFormat(cmd.String("format"))
+	format, err := plantio.ParseFormat(cmd.String(flagFormat))
 	if err != nil {
 		return format, misuse("--format: %v", err)
 	}
@@ -35,7 +35,7 @@ func safeFormat(cmd *cli.Command, format plantio.Format) (plantio.Format, error)
 
 // plantWriter returns a writer of plants to w in the format of the flags.
 func plantWriter(w io.Writer, cmd *cli.Command) (plantio.Writer, error) {
-	name := cmd.String("format")
+	name := cmd.String(flagFormat)
 	if cmd.Bool(flagSafe) && name != "csv" {
 		_, err := safeFormat(cmd, plantio.JSONLines)
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
+	"plantstore/internal/control"
 	"plantstore/models"
 )
 
@@ -28,25 +29,46 @@ func newHealth(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "health",
 		Usage: "check that the server is ready to create plants",
-		Description: "Queries /readyz of the admin listener: --admin-addr or ADMIN_ADDR, as for serve. It is meant\n" +
-			"for the HEALTHCHECK of a container image, which has no other program for it.\n" +
+		Description: "Queries /readyz of the admin listener: at --admin-addr or ADMIN_ADDR, or else of the server that\n" +
+			"runs on the database. It is meant for the HEALTHCHECK of a container image.\n" +
 			"Exit codes: 0 ready, 1 not ready or unreachable, 2 misused, such as the address for clients.\n" +
 			"Examples:\n" +
 			"  plantstore health --admin-addr 127.0.0.1:8081",
-		Flags: optionFlags("ADMIN_ADDR"),
+		Flags: optionFlags(append(storageOptions(), "ADMIN_ADDR")...),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			c, err := loadConfig(p, cmd)
 			if err != nil {
 				return err
 			}
-			if err := checkAdminAddr(c.AdminAddr); err != nil {
-				return err
-			}
 			ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 			defer cancel()
-			return checkHealth(ctx, config.LocalURL("http", c.AdminAddr))
+			adminURL, err := adminURL(ctx, c)
+			if err != nil {
+				return err
+			}
+			return checkHealth(ctx, adminURL)
 		},
 	}
+}
+
+// adminURL returns the URL of the admin listener: that of ADMIN_ADDR if it is given, or else
+// that of the server that runs on the database, whose default address another one may have.
+func adminURL(ctx context.Context, c *config.Config) (string, error) {
+	if _, given := c.Given("ADMIN_ADDR"); !given && c.Storage.Path != "" {
+		if client, err := control.Dial(ctx, c.Storage.Path); err == nil {
+			admin := client.Admin()
+			if err := client.Close(); err != nil {
+				return "", err
+			}
+			if admin.URL == "" && admin.Missing != "" {
+				return "", fmt.Errorf("the server that runs on %s has no admin listener: %s; restart it with another --admin-addr", c.Storage.Path, admin.Missing)
+			}
+			if admin.URL != "" {
+				return admin.URL, nil
+			}
+		}
+	}
+	return config.LocalURL("http", c.AdminAddr), checkAdminAddr(c.AdminAddr)
 }
 
 // checkAdminAddr rejects an admin address that can't be queried.

@@ -17,6 +17,19 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// Without an address, health queries the server that runs on the database, even if that has
+// chosen its port itself, and explains why there is no admin listener.
+func TestHealthOfDatabase(t *testing.T) {
+	t.Chdir(t.TempDir())
+	server := startServer(t, "plantstore", nil, "--admin-addr", "127.0.0.1:0")
+	server.ready(t)
+	output(t, nil, "health")
+	server.stop()
+	startServer(t, "plantstore", nil, "--admin-addr", "off").ready(t)
+	checkFailure(t, run(t, nil, "health"), 1,
+		"the server that runs on data/plants.db has no admin listener: ADMIN_ADDR is off; restart it with another --admin-addr")
+}
+
 // A server that listens on all addresses is queried on this machine.
 func TestHealthOfAllAddresses(t *testing.T) {
 	t.Chdir(t.TempDir())

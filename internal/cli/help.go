@@ -2,26 +2,36 @@ package cli
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/config"
 )
 
-const helpName = "help"
+const (
+	helpName     = "help"
+	topicOptions = "options" // an argument of help that is not a command
+)
 
 // newHelp returns a replacement of the library's command, which would be a subcommand of
 // every command.
-func newHelp() *cli.Command {
+func newHelp(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  helpName,
-		Usage: "print the help of a command",
+		Usage: "print the help of a command, or all options",
 		Description: "Examples:\n" +
-			"  plantstore help plants import",
-		ArgsUsage: "[command]",
+			"  plantstore help plants import\n" +
+			"  plantstore help options",
+		ArgsUsage: "[command | options]",
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			above, args := cmd.Root(), cmd.Args().Slice()
 			if len(args) == 0 {
 				return cli.ShowRootCommandHelp(above)
+			}
+			if len(args) == 1 && args[0] == topicOptions {
+				return printOptions(p)
 			}
 			for {
 				next := above.Command(args[0])
@@ -37,17 +47,68 @@ func newHelp() *cli.Command {
 	}
 }
 
-// describeFlag returns the help of a flag: a line with its name, default and environment
-// variable, and a line with its usage.
+// The layout of help texts, in columns.
+const (
+	helpWidth = 100
+	flagWidth = 25 // of a flag with its value
+)
+
+// describeFlag returns the help of a flag: its name and value, a tab, and its usage with the
+// default, in as many lines as it needs.
 func describeFlag(flag cli.Flag) string {
-	names, rest, _ := strings.Cut(cli.FlagStringer(flag), "\t")
 	described, ok := flag.(cli.DocGenerationFlag)
 	if !ok {
-		return names
+		return cli.FlagStringer(flag)
+	}
+	name := "--" + flag.Names()[0]
+	_, rest, _ := strings.Cut(described.GetUsage(), "`")
+	if value, _, found := strings.Cut(rest, "`"); found {
+		name += " " + value
 	}
 	usage := strings.ReplaceAll(described.GetUsage(), "`", "")
-	if usage == described.GetUsage() { // without a value
-		names = "--" + flag.Names()[0]
+	if preset := described.GetDefaultText(); preset != "" && described.IsDefaultVisible() {
+		usage += " (default: " + preset + ")"
 	}
-	return names + strings.TrimPrefix(rest, usage) + "\n" + usage
+	return name + "\t" + wrapped(usage, "   \t", helpWidth-flagWidth-5)
+}
+
+// wrapped breaks the lines of a text that are longer than width, and indents the rest of
+// each.
+func wrapped(text, indent string, width int) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		for len(line) > width {
+			at := strings.LastIndexByte(line[:width+1], ' ')
+			if at <= len(indent) {
+				break
+			}
+			lines = append(lines, line[:at])
+			line = indent + line[at+1:]
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// printOptions prints all options, by group.
+func printOptions(p *Process) error {
+	var text strings.Builder
+	text.WriteString("All options of the configuration. A flag wins over the environment, and that over .env.\n")
+	group := ""
+	for _, o := range config.Options() {
+		if o.Group != group {
+			group = o.Group
+			text.WriteString("\n" + strings.ToUpper(group) + ":\n")
+		}
+		text.WriteString("   " + o.Env)
+		if o.Flag != "" {
+			text.WriteString("  --" + o.Flag)
+		}
+		if o.Default != "" && !o.Bool {
+			text.WriteString("  (default: " + o.Default + ")")
+		}
+		text.WriteString("\n      " + strings.ReplaceAll(o.Help, "`", "") + "\n")
+	}
+	_, err := io.WriteString(p.Stdout, text.String())
+	return err
 }

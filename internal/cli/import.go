@@ -32,7 +32,7 @@ func newImport(p *Process) *cli.Command {
 			"  plantstore plants import --dry-run plants.jsonl\n" +
 			"  zcat plants.csv.gz | plantstore plants import --format csv --on-conflict skip -",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`format` of the files: jsonl or csv (default: by file name)"},
+			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the files: jsonl or csv (default: by file name)"},
 			&cli.StringFlag{
 				Name: "on-conflict", Value: "error",
 				Usage: "`action` if a different plant has the id: error (a bad line) or skip",

@@ -2,18 +2,22 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
 	"plantstore/internal/plantio"
+	"plantstore/internal/printable"
+	"plantstore/storage"
 )
 
 func newList(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "list",
 		Usage: "print plants in ascending order of their ids",
-		Description: "Examples:\n" +
+		Description: "A terminal gets the first 100 plants unless there is a --limit.\n" +
+			"Examples:\n" +
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants list --after 4711 --tag climber --format csv",
 		Flags: append([]cli.Flag{
@@ -28,12 +32,45 @@ func newList(p *Process) *cli.Command {
 	}
 }
 
+// terminalPlants is how many plants list prints on a terminal without --limit.
+const terminalPlants = 100
+
 func list(ctx context.Context, p *Process, cmd *cli.Command) error {
 	q, err := parseQuery(cmd)
 	if err != nil {
 		return err
 	}
-	return printPlants(ctx, p, cmd, func(store app.Plants) plantio.Source { return q.Source(store) })
+	if q.Limit != nil || !printable.IsTerminal(p.Stdout) {
+		return printPlants(ctx, p, cmd, func(store app.Plants) plantio.Source { return q.Source(store) })
+	}
+	q.Limit = new(int64(terminalPlants + 1))
+	f := &firstPlants{left: terminalPlants}
+	err = printPlants(ctx, p, cmd, func(store app.Plants) plantio.Source { return f.of(q.Source(store)) })
+	if err == nil && f.more {
+		_, err = fmt.Fprintf(p.Stderr, "plantstore: these are the first %d; continue with --after %d, or see more with --limit\n", terminalPlants, f.last)
+	}
+	return err
+}
+
+// firstPlants passes on the first plants of a source.
+type firstPlants struct {
+	left int
+	last int64 // the id of the last one passed on
+	more bool  // whether there are others
+}
+
+// of returns the source of the first plants.
+func (f *firstPlants) of(all plantio.Source) plantio.Source {
+	return func(ctx context.Context, each func(storage.Record) error) error {
+		return all(ctx, func(record storage.Record) error {
+			if f.left == 0 {
+				f.more = true
+				return nil
+			}
+			f.left, f.last = f.left-1, record.ID
+			return each(record)
+		})
+	}
 }
 
 // parseQuery returns the query of the flags.

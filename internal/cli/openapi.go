@@ -15,7 +15,7 @@ func newOpenAPI(p *Process) *cli.Command {
 		Description: "Examples:\n" +
 			"  plantstore openapi --format json >openapi.json",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`format` of the description: yaml or json", Value: "yaml"},
+			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the description: yaml or json", Value: "yaml"},
 		}, optionFlags("ADDR", "BASE_URL")...),
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			c, err := loadConfig(p, cmd)
@@ -27,12 +27,12 @@ func newOpenAPI(p *Process) *cli.Command {
 				return err
 			}
 			document := description.YAML
-			switch cmd.String("format") {
+			switch cmd.String(flagFormat) {
 			case "yaml":
 			case "json":
 				document = description.JSON
 			default:
-				return misuse("--format: %q: must be yaml or json", cmd.String("format"))
+				return misuse("--format: %q: must be yaml or json", cmd.String(flagFormat))
 			}
 			_, err = p.Stdout.Write(document.Bytes())
 			return err

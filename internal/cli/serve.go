@@ -13,12 +13,13 @@ func newServe(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "run the server until SIGTERM or SIGINT",
-		Description: "Listens on 127.0.0.1:8080 and stores the plants in data/plants.db by default. SIGTERM and SIGINT\n" +
-			"let requests in flight end; a second signal ends the process immediately.\n" +
+		Description: "SIGTERM and SIGINT let requests in flight end; a second signal ends the process immediately.\n" +
+			"Each option can be set in the environment or in .env, too: --addr is ADDR.\n" +
 			"Examples:\n" +
 			"  plantstore serve\n" +
-			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl",
-		Flags: append(optionFlags(), seedFlags()...),
+			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl\n" +
+			otherOptions(),
+		Flags: append(seedFlags(), allOptionFlags()...),
 		Action: func(ctx context.Context, cmd *cli.Command) (err error) {
 			remove, err := ephemeral(p, cmd)
 			if err != nil {

@@ -38,10 +38,11 @@ func newToken(p *Process) *cli.Command {
 			"printed.\n" +
 			"Examples:\n" +
 			"  TOKEN=$(plantstore token)\n" +
-			"  plantstore token --key private.pem --ttl 1h",
+			"  plantstore token --key private.pem --ttl 1h\n" +
+			"  plantstore token --ttl=-1h    # expired, for tests",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: "developer"},
-			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry", Value: 24 * time.Hour},
+			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry, negative: it has expired", Value: 24 * time.Hour},
 			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
 			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key (default: by the key: RS256, ES256, ES384, ES512 or EdDSA)"},
 			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key (kid) (default: from JWT_PUBLIC_KEYS, else none)"},
@@ -58,9 +59,6 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 		return err
 	}
 	ttl := cmd.Duration("ttl")
-	if ttl < 0 {
-		return misuse("--ttl: %v: must not be negative", ttl)
-	}
 	if ttl == 0 && c.JWTRequireExp {
 		fmt.Fprintln(p.Stderr, "plantstore: JWT_REQUIRE_EXP: a server with the same configuration refuses the token, which never expires: give it a --ttl")
 	}

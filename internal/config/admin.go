@@ -16,7 +16,7 @@ func adminOptions() []Option {
 			set:  parsed(parseAdminAddr, func(c *Config) *string { return &c.AdminAddr }),
 		},
 		{
-			Env: "PPROF", Flag: "pprof", Default: "off",
+			Env: "PPROF", Flag: "pprof", Default: "off", Values: []string{"on", "off", "public"},
 			Help: "`on` or off: Go profiles at /debug/pprof/ there; public: also if others reach ADMIN_ADDR",
 			set: func(c *Config, v string) error {
 				c.Pprof, c.PprofPublic = v != "off", v == "public"

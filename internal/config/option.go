@@ -31,6 +31,10 @@ type Option struct {
 	Bool bool
 	// Secret is set if the value is never printed (C4.25).
 	Secret bool
+	// Values are the valid values if there are only a few: shells complete them.
+	Values []string
+	// Group is the heading under which help and documents list the option.
+	Group string
 
 	// set checks the value and stores it in c.
 	set func(c *Config, value string) error
@@ -38,7 +42,18 @@ type Option struct {
 
 // Options returns the table.
 func Options() []Option {
-	return slices.Concat(placeOptions(), tlsOptions(), adminOptions(), tokenOptions(), limitOptions(), rateLimitOptions(), logOptions())
+	return slices.Concat(
+		grouped("Service and storage", placeOptions()), grouped("Sockets and TLS", tlsOptions()), grouped("Admin listener", adminOptions()),
+		grouped("Tokens", tokenOptions()), grouped("Limits", append(limitOptions(), rateLimitOptions()...)), grouped("Logs", logOptions()),
+	)
+}
+
+// grouped sets the group of options.
+func grouped(group string, options []Option) []Option {
+	for i := range options {
+		options[i].Group = group
+	}
+	return options
 }
 
 // Names returns the names of all options in the environment.
@@ -88,7 +103,7 @@ func placeOptions() []Option {
 			set:  parsed(parseOrigins, func(c *Config) *[]string { return &c.CORSOrigins }),
 		},
 		{
-			Env: "DOCS", Flag: "docs", Default: "on",
+			Env: "DOCS", Flag: "docs", Default: "on", Values: []string{"on", "off"},
 			Help: "`on` or off: serve the page at /docs, which describes the service and tries requests",
 			set:  parsed(parseSwitch, func(c *Config) *bool { return &c.Docs }),
 		},
@@ -182,12 +197,12 @@ func limitOptions() []Option {
 func logOptions() []Option {
 	return []Option{
 		{
-			Env: "LOG_LEVEL", Flag: "log-level", Default: "info",
+			Env: "LOG_LEVEL", Flag: "log-level", Default: "info", Values: []string{"debug", "info", "warn", "error"},
 			Help: "minimum `level` that is logged: debug, info, warn or error",
 			set:  parsed(parseLevel, func(c *Config) *slog.Level { return &c.LogLevel }),
 		},
 		{
-			Env: "LOG_FORMAT", Flag: "log-format",
+			Env: "LOG_FORMAT", Flag: "log-format", Values: []string{"text", "json"},
 			Help: "`format` of the log: text or json (default: text on a terminal, else json)",
 			set:  func(c *Config, v string) error { c.LogFormat = v; return checkFormat(v) },
 		},

@@ -282,8 +282,8 @@ func (r *runner) all(ctx context.Context, cases []Case) []Result {
 // one runs one case and returns its outcome.
 func (r *runner) one(ctx context.Context, c Case, v values) Result {
 	result := Result{Rule: c.Rule, Name: c.Name, Outcome: Passed}
-	if missing := r.missing(c.Needs); missing != "" {
-		result.Outcome, result.Reason = NotRun, missing
+	if reason, flags := r.missing(c.Needs); reason != "" {
+		result.Outcome, result.Reason, result.RunWith = NotRun, reason, flags
 		return result
 	}
 	started := time.Now()
@@ -308,29 +308,35 @@ func (r *runner) one(ctx context.Context, c Case, v values) Result {
 	return result
 }
 
-// missing returns the requirements of a case that the options lack, or "".
-func (r *runner) missing(n Need) string {
-	var reasons []string
+// missing returns the requirements of a case that the options lack, or "", and the flags that
+// would meet them.
+func (r *runner) missing(n Need) (reason, flags string) {
+	var reasons, with []string
 	for _, need := range []struct {
 		Need
 		given bool
 		what  string
+		flag  string
 	}{
-		{NeedSecret, len(r.Secret) > 0 || r.Key != nil, "needs the HS256 secret, or a private key"},
-		{NeedSlow, r.Slow, "waits for time-outs; run only on request"},
-		{NeedTLS, r.values.scheme == "https", "needs an https URL"},
-		{NeedHTTP2, r.HTTP2, "needs HTTP/2"},
-		{NeedOrigin, r.Origin != "", "needs an origin that the server allows"},
-		{NeedForeign, r.Origin != "*", "needs an origin that the server does not allow"},
-		{NeedKey, r.Key != nil, "needs a private key"},
-		{NeedNoExp, !r.RequireExp, "needs a server that accepts tokens without exp"},
-		{NeedLimit, r.limited(), "needs a server with a rate limit"},
+		{NeedSecret, len(r.Secret) > 0 || r.Key != nil, "needs the HS256 secret, or a private key", "--secret-file or --key"},
+		{NeedSlow, r.Slow, "waits for time-outs; run only on request", "--slow"},
+		{NeedTLS, r.values.scheme == "https", "needs an https URL", "--url https://..."},
+		{NeedHTTP2, r.HTTP2, "needs HTTP/2", "--http2"},
+		{NeedOrigin, r.Origin != "", "needs an origin that the server allows", "--origin"},
+		{NeedForeign, r.Origin != "*", "needs an origin that the server does not allow", "--origin"},
+		{NeedKey, r.Key != nil, "needs a private key", "--key"},
+		{NeedNoExp, !r.RequireExp, "needs a server that accepts tokens without exp", ""},
+		{NeedLimit, r.limited(), "needs a server with a rate limit", "--rate-limit"},
 	} {
-		if n&need.Need != 0 && !need.given {
-			reasons = append(reasons, need.what)
+		if n&need.Need == 0 || need.given {
+			continue
+		}
+		reasons = append(reasons, need.what)
+		if need.flag != "" {
+			with = append(with, need.flag)
 		}
 	}
-	return strings.Join(reasons, "; ")
+	return strings.Join(reasons, "; "), strings.Join(with, " and ")
 }
 
 // perform runs the exchanges of a case in order and checks the responses. It ends at the

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -32,6 +33,8 @@ type Result struct {
 	Outcome Outcome `json:"outcome"`
 	// Reason is the deviation, or why the case was not run.
 	Reason string `json:"reason,omitzero"`
+	// RunWith are the flags of plantstore conformance with which a case is run that was not.
+	RunWith string `json:"runWith,omitzero"`
 	// Sent, Got and Wanted show a failed case, shortened and escaped, with
 	// placeholders for credentials.
 	Sent   []string `json:"sent,omitempty"`
@@ -65,8 +68,9 @@ func (r Report) tally(rule string) map[Outcome]int {
 	return counts
 }
 
-// WriteText writes one line for each rule, then each failed case with the
-// request and the response, then the reasons why cases were not run, and a summary.
+// WriteText writes one line for each rule, then each failed case with the request and the
+// response, then the reasons why cases were not run, a summary, and the flags that run the
+// others.
 func (r Report) WriteText(w io.Writer) error {
 	out := &printer{w: w}
 	for _, rule := range Rules() {
@@ -81,7 +85,27 @@ func (r Report) WriteText(w io.Writer) error {
 	}
 	r.writeNotRun(out)
 	out.printf("\n%s in %.1f s: %s\n", r.Target, r.Seconds, counts(r.tally("")))
+	if with := r.runWith(); len(with) > 0 {
+		out.printf("not run: %s\n", strings.Join(with, ", "))
+	}
 	return out.err
+}
+
+// runWith returns the flags that run the other cases, each with the number of cases, most
+// cases first.
+func (r Report) runWith() (with []string) {
+	cases := map[string]int{}
+	for _, result := range r.Results {
+		if result.Outcome == NotRun && result.RunWith != "" {
+			cases[result.RunWith]++
+		}
+	}
+	flags := sortedKeys(cases)
+	slices.SortStableFunc(flags, func(a, b string) int { return cmp.Compare(cases[b], cases[a]) })
+	for _, flag := range flags {
+		with = append(with, fmt.Sprintf("%d (%s)", cases[flag], flag))
+	}
+	return with
 }
 
 // writeNotRun writes each reason for which cases were not run, and how many.

@@ -22,9 +22,9 @@ func sampleReport() Report {
 				Sent: []string{"POST"}, Got: []string{`201 {"name":"fern"}`}, Wanted: []string{"200"},
 			},
 			{Rule: "C1.2", Name: "no tag", Outcome: Passed},
-			{Rule: "C1.4", Name: "slow", Outcome: NotRun, Reason: "waits"},
-			{Rule: "C4.21", Name: "signed", Outcome: NotRun, Reason: "needs the HS256 secret"},
-			{Rule: "C4.22", Name: "exp", Outcome: NotRun, Reason: "needs the HS256 secret"},
+			{Rule: "C1.4", Name: "slow", Outcome: NotRun, Reason: "waits", RunWith: "--slow"},
+			{Rule: "C4.21", Name: "signed", Outcome: NotRun, Reason: "needs the HS256 secret", RunWith: "--key"},
+			{Rule: "C4.22", Name: "exp", Outcome: NotRun, Reason: "needs the HS256 secret", RunWith: "--key"},
 		},
 	}
 }
@@ -51,6 +51,7 @@ not run     2  needs the HS256 secret
 not run     1  waits
 
 http://h in 1.5 s:    2 passed   1 failed   3 not run
+not run: 2 (--key), 1 (--slow)
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)

@@ -26,7 +26,8 @@ const maxConns = 32
 
 // A Client reaches the store of a running server through its socket.
 type Client struct {
-	http *http.Client
+	http  *http.Client
+	admin Admin
 }
 
 // Dial connects to the server that has the database file open. It fails if no server
@@ -51,8 +52,14 @@ func Dial(ctx context.Context, database string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, response.Body.Close() // a server that shuts down responds as well
+	if response.StatusCode == http.StatusOK { // a server that shuts down responds as well
+		_ = into(&c.admin)(response.Body) // another version may not send it
+	}
+	return c, response.Body.Close()
 }
+
+// Admin returns the admin listener of the server.
+func (c *Client) Admin() Admin { return c.admin }
 
 // CreateAll is CreateAll of [storage.Store]. If the server exits, the outcomes are unknown.
 func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {

@@ -61,7 +61,7 @@ func serve(t testing.TB, path string, store control.Store) *control.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return control.Start(listener, store, maxBytes, slog.New(slog.DiscardHandler))
+	return control.Start(listener, store, control.Admin{URL: "http://127.0.0.1:1"}, maxBytes, slog.New(slog.DiscardHandler))
 }
 
 // Create implements [storagetest.Store].

@@ -41,9 +41,16 @@ type Store interface {
 	Snapshot(ctx context.Context, w io.Writer) error
 }
 
+// An Admin is the admin listener of a server.
+type Admin struct {
+	URL     string `json:"url,omitzero"`     // empty: there is none
+	Missing string `json:"missing,omitzero"` // why there is none
+}
+
 // A Server offers a store on a socket.
 type Server struct {
 	store  Store
+	admin  Admin
 	limit  int64 // of a plant in JSON, in bytes
 	http   *http.Server
 	cancel context.CancelFunc // of requests in progress
@@ -52,9 +59,9 @@ type Server struct {
 
 // Start serves store on listener until Close is called. It accepts plants of at most limit
 // bytes in JSON.
-func Start(listener net.Listener, store Store, limit int64, logger *slog.Logger) *Server {
+func Start(listener net.Listener, store Store, admin Admin, limit int64, logger *slog.Logger) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{store: store, limit: limit, cancel: cancel, served: make(chan struct{})}
+	s := &Server{store: store, admin: admin, limit: limit, cancel: cancel, served: make(chan struct{})}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -87,7 +94,7 @@ func (s *Server) Close() error {
 // handler returns the handler of the protocol.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathReady, respond(func(http.ResponseWriter, *http.Request) (any, error) { return struct{}{}, nil }))
+	mux.HandleFunc("GET "+pathReady, respond(func(http.ResponseWriter, *http.Request) (any, error) { return s.admin, nil }))
 	mux.HandleFunc("GET "+pathPlants, s.list)
 	mux.HandleFunc("GET "+pathPlants+"/{id}", respond(s.get))
 	mux.HandleFunc("POST "+pathPlants, respond(s.create))

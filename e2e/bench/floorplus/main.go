@@ -23,7 +23,7 @@ func main() {
 	debug.SetGCPercent(400) // as serve does
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(os.Getenv("LOG_LEVEL"))) // info, unless it is one
-	logger, log := logging.New(os.Stderr, false, level)
+	logger, log := logging.New(os.Stderr, logging.JSON, level)
 	if err := run(logger); err != nil {
 		logger.Error("serve", "error", err)
 		_ = log.Close()

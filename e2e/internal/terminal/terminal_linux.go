@@ -13,16 +13,17 @@ import (
 // terminal; master is closed at the end of the test at the latest.
 func Open(t testing.TB) (master, terminal *os.File) {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) // for deadlines
 	if err != nil {
 		t.Fatal(err)
 	}
+	master = os.NewFile(uintptr(fd), "/dev/ptmx")
 	t.Cleanup(func() { _ = master.Close() }) // it may be closed already
-	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
 	terminal, err = os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|unix.O_NOCTTY, 0)

@@ -1,0 +1,150 @@
+package operate
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/terminal"
+)
+
+// TestCompletionInShells presses Tab in real shells: bash without its package of
+// completions, zsh and fish.
+func TestCompletionInShells(t *testing.T) {
+	t.Parallel()
+	for shell, start := range map[string][]string{
+		"bash": {"--norc", "--noprofile", "-i"},
+		"zsh":  {"-f", "-i"},
+		"fish": {"--no-config", "-i"},
+	} {
+		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			program := plantstore.Command(t, dir, nil, "completion", shell)
+			script, err := program.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "script"), script, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			setUp := "source ./script"
+			if shell == "zsh" {
+				setUp = "autoload -U compinit; compinit -u -D; " + setUp
+			}
+			master := startShell(t, shell, dir, filepath.Dir(program.Path), start)
+			// The words that Tab completes are in the output of echo only: the first letters are typed.
+			typeIn(t, master, setUp+"; echo rea''dy\n", "ready")
+			typeIn(t, master, "plantstore serve --log-level de\t", "debug")
+			typeIn(t, master, "\x15plantstore plants im\t", "import")
+			typeIn(t, master, "\x15plantstore conformance --unix-s\t", "--unix-socket")
+		})
+	}
+}
+
+// startShell starts an interactive shell on a terminal, with the program in its PATH.
+func startShell(t *testing.T, shell, dir, program string, args []string) (master *os.File) {
+	t.Helper()
+	master, tty := terminal.Open(t)
+	cmd := exec.CommandContext(t.Context(), shell, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"HOME=" + dir, "TERM=dumb", "PS1=> ", "PATH=" + program + ":" + os.Getenv("PATH")}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatalf(".ci/tools installs the shell: %v", err)
+	}
+	_ = tty.Close() // the shell has it now
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return master
+}
+
+// typeIn types text and reads the terminal until want has come.
+func typeIn(t *testing.T, master *os.File, text, want string) {
+	t.Helper()
+	if err := master.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(master, text); err != nil {
+		t.Fatal(err)
+	}
+	var read strings.Builder
+	chunk := make([]byte, 4096)
+	for !strings.Contains(read.String(), want) {
+		n, err := master.Read(chunk)
+		read.Write(chunk[:n])
+		if err != nil {
+			t.Fatalf("typing %q shows %q, want %q: %v", text, read.String(), want, err)
+		}
+	}
+}
+
+// TestListOnTerminal lists the first hundred plants on a terminal and prints how to see
+// more; in a pipe it lists all.
+func TestListOnTerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var plants strings.Builder
+	for id := range 101 {
+		fmt.Fprintf(&plants, "{\"id\":%d,\"name\":\"plant\"}\n", id)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "plants.jsonl"), []byte(plants.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := plantstore.Command(t, dir, nil, "plants", "import", "plants.jsonl").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := plantstore.Command(t, dir, nil, "plants", "list").Output(); err != nil || string(out) != plants.String() {
+		t.Errorf("a pipe gets %d lines, want 101: %v", strings.Count(string(out), "\n"), err)
+	}
+	master, tty := terminal.Open(t)
+	list := plantstore.Command(t, dir, nil, "plants", "list")
+	list.Stdout, list.Stderr = tty, tty
+	if err := list.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = tty.Close()                // the command has it now
+	shown, _ := io.ReadAll(master) // until the command has ended, which is an error
+	if err := list.Wait(); err != nil {
+		t.Error(err)
+	}
+	want := "plantstore: these are the first 100; continue with --after 99, or see more with --limit\r\n"
+	if rows := strings.Count(string(shown), " plant"); rows != 100 || !strings.HasSuffix(string(shown), want) {
+		t.Errorf("a terminal shows %d plants and %q", rows, shown)
+	}
+}
+
+// TestColorOfLog checks that the log on a terminal is in color, unless NO_COLOR is set.
+func TestColorOfLog(t *testing.T) {
+	t.Parallel()
+	for environ, want := range map[string]string{
+		"TERM=xterm": "\x1b[92mINF\x1b[0m shutting down",
+		"NO_COLOR=1": "level=INFO",
+	} {
+		master, tty := terminal.Open(t)
+		cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", environ, "STORAGE_URL=p.db"}, "serve")
+		cmd.Stderr = tty
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_ = tty.Close() // the server has it now
+		lines := bufio.NewReader(master)
+		awaitLine(t, lines, "get a token")
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		rest, _ := io.ReadAll(lines)
+		if err := cmd.Wait(); err != nil || !strings.Contains(string(rest), want) {
+			t.Errorf("with %s the log is %q, want %q: %v", environ, rest, want, err)
+		}
+	}
+}
