@@ -39,8 +39,8 @@ func TestAcknowledgedPlantsSurviveKill(t *testing.T) {
 	server.Stop()
 }
 
-// killUnderLoad kills the server in the middle of many creates, and returns the
-// bodies of those that were acknowledged.
+// killUnderLoad kills the server in the middle of many creates, and returns the bodies of
+// the acknowledged ones.
 func killUnderLoad(t *testing.T, server *plantstore.Server, token string, round int) []string {
 	t.Helper()
 	client := newClient()
@@ -56,7 +56,7 @@ func killUnderLoad(t *testing.T, server *plantstore.Server, token string, round 
 				body := fmt.Sprintf(`{"id":%d,"name":"plant %d of writer %d","tag":"round %d"}`, id, n, w, round)
 				status, err := statusOf(t.Context(), client, server, token, body)
 				if err != nil {
-					return // the server is gone
+					return // the server has ended
 				}
 				if status != http.StatusOK {
 					t.Errorf("%s: status %d", body, status)

@@ -16,7 +16,7 @@ import (
 	"plantstore/models"
 )
 
-// patience bounds every exchange, far above what any should take.
+// patience bounds every exchange, far above its usual duration.
 const patience = time.Minute
 
 // get returns the body of a GET, which must return 200.

@@ -195,7 +195,7 @@ func TestNewmanPasses(t *testing.T) {
 	}
 }
 
-// Tests in a collection that never fail would be worth nothing.
+// The tests in the collection must be able to fail.
 func TestNewmanFailsWithoutToken(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{})

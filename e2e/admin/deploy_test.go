@@ -127,7 +127,7 @@ type ruleFile struct {
 	}
 }
 
-// The alert rules and the dashboard name nothing that a real server does not have.
+// The alert rules and the dashboard name only metrics that a real server has.
 func TestDeployNamesRealMetrics(t *testing.T) {
 	t.Parallel()
 	actual := everySeries(t)

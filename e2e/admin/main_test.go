@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
-// patience bounds every wait, far above what any should take.
+// patience bounds every wait, far above its usual duration.
 const patience = time.Minute
 
 // A site is a server with a client of both its listeners.
@@ -192,7 +192,7 @@ func read(t testing.TB, conn net.Conn) reply {
 // awaitEnd waits until the process has ended, which must be with that code.
 func (s *site) awaitEnd(code int) {
 	s.t.Helper()
-	defer s.Kill() // its end was wanted
+	defer s.Kill() // it has ended as expected
 	select {
 	case <-s.Exited():
 	case <-time.After(patience):

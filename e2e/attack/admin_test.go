@@ -10,8 +10,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A page in a browser on the same machine gets nothing of the admin listener, under
-// whatever name it reaches it, and a profile has a bound.
+// A page in a browser on the same machine cannot read the admin listener, by any name, and
+// a profile has a time limit.
 func TestAdminListenerRefusesPages(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"PPROF=on"}})

@@ -46,8 +46,8 @@ func attempts() map[string]attempt {
 	}
 }
 
-// Root writes nothing to a directory of another user, who could swap the temporary file
-// for a link to a file of root, and does: root's files stay as they are. Before, root's
+// Root does not write to a directory of another user, who could replace the temporary file
+// by a link to a file of root, and does: root's files are not changed. Before, root's
 // files were overwritten or became the attacker's in up to half of the runs.
 func TestRootInDirectoryOfAttacker(t *testing.T) {
 	t.Parallel()
@@ -86,7 +86,7 @@ func absolute(m site, args []string) []string {
 	return args
 }
 
-// What the refusal advises works: the owner of the directory runs the command.
+// The advice of the refusal works: the owner of the directory runs the command.
 func TestOwnerInDirectory(t *testing.T) {
 	t.Parallel()
 	m := newSite(t)

@@ -71,14 +71,14 @@ func (p *peer) want(what string, code models.Code) {
 	defer func() { _ = response.Body.Close() }()
 	var failure models.Error
 	err = json.NewDecoder(response.Body).Decode(&failure)
-	_, _ = io.Copy(io.Discard, response.Body) // nothing but the last line
+	_, _ = io.Copy(io.Discard, response.Body) // only the last line
 	if err != nil || failure.Code != code {
 		p.t.Errorf("%s: %v, %d, error %d %q, want %d", what, err, response.StatusCode, failure.Code, failure.Message, code)
 	}
 }
 
-// TestAnnouncedBodies announces many bodies as large as is allowed, and sends nothing
-// of them. Others of every size are served.
+// TestAnnouncedBodies announces many bodies of the maximum size without sending them. Other
+// bodies of every size are accepted.
 func TestAnnouncedBodies(t *testing.T) {
 	t.Parallel()
 	s := plantstore.Start(t, plantstore.Options{Env: []string{"REQUEST_TIMEOUT=1h", "LOG_LEVEL=error"}})
@@ -132,7 +132,7 @@ func TestUnfinishedHeaders(t *testing.T) {
 	for name, text := range map[string][2]string{
 		"nothing more":          {headers, ""},
 		"slow continuations":    {headers, continued},
-		"beside a request":      {goesOn + next, ""},
+		"during a request":      {goesOn + next, ""},
 		"a frame byte for byte": {halfAHeader, "\x80"},
 	} {
 		t.Run("HTTP/2, "+name, func(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package attack holds attacks on the real binary as tests: by clients with and
 // without a token, by other users of the machine, by peers that lie, and by files.
-// SECURITY.md lists what each of them shows.
+// SECURITY.md lists them.
 package attack
 
 import (
@@ -11,7 +11,7 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// patience bounds every wait, far above what any should take.
+// patience bounds every wait, far above its usual duration.
 const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) {

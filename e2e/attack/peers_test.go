@@ -8,8 +8,8 @@ import (
 )
 
 // TestFoldedHeaders sends headers that others, such as a proxy in front, may read in
-// another way: lines that are continued, and expectations in a list. All are refused,
-// and the connection is of no use for a request that hides behind them.
+// another way: folded lines, and expectations in a list. All are refused, and a request
+// that hides behind them is not served.
 func TestFoldedHeaders(t *testing.T) {
 	t.Parallel()
 	s := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})

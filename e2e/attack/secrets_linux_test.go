@@ -87,7 +87,7 @@ func (m machine) run(env []string, args ...string) result {
 	return finish(m.t, cmd)
 }
 
-// wantRefused checks that a run has failed, and said why and nothing of the secret.
+// wantRefused checks that a run has failed, with the reason and without the secret.
 func wantRefused(t *testing.T, what string, r result, want string) {
 	t.Helper()
 	if r.code != 1 || !strings.Contains(r.output, want) || !strings.Contains(r.output, "other users can change it") || strings.Contains(r.output, "eyJ") {
@@ -95,8 +95,7 @@ func wantRefused(t *testing.T, what string, r result, want string) {
 	}
 }
 
-// The attacker knows what he writes: a secret or a key that he can change is refused,
-// wherever it is named.
+// A secret or a key that the attacker can change is refused, wherever it is configured.
 func TestSecretsThatOthersCanChange(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -168,7 +167,7 @@ func TestDirectoriesThatOthersCanChange(t *testing.T) {
 	wantRefused(t, "in the attacker's directory", m.run(nil, "token", "--storage-url", "open/other.db"), "belongs to the user 65533")
 }
 
-// Whoever can write .env decides what the server does: the attacker's is refused.
+// A .env file that the attacker can change is refused.
 func TestDotenvOfOthers(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

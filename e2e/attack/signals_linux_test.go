@@ -20,11 +20,11 @@ import (
 type waiting struct {
 	args  string
 	env   []string
-	files func(t *testing.T, dir string) // makes what the command needs
-	full  bool                           // stdout and stderr are a pipe that nobody reads
+	files func(t *testing.T, dir string) // creates the files of the command
+	full  bool                           // stdout and stderr are a pipe that is not read
 }
 
-// waitings returns commands and what they wait for.
+// waitings returns commands that wait.
 func waitings() map[string]waiting {
 	const postgres, etcd = "postgres://PEER/plants", "etcd://PEER/plants"
 	secret := []string{"JWT_SECRET=0123456789abcdef0123456789abcdef"}
@@ -97,8 +97,7 @@ func TestSignalEndsEveryWait(t *testing.T) {
 }
 
 // checkEnds starts the command, and signals it as soon as it waits. How long it takes
-// to end is bounded far above the second that it has on a machine with nothing else
-// to do.
+// to end is bounded far above the second that it has on an idle machine.
 func (w waiting) checkEnds(t *testing.T, peer string, signal syscall.Signal) {
 	t.Helper()
 	dir := t.TempDir()
@@ -179,8 +178,8 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// silentPeer returns the address of a server that accepts connections and never says
-// anything.
+// silentPeer returns the address of a server that accepts connections and never sends
+// data.
 func silentPeer(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the test

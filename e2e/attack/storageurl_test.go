@@ -13,7 +13,7 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A result is what a run of the program left behind.
+// A result is the exit code and the output of a run of the program.
 type result struct {
 	code   int
 	output string // stdout and stderr
@@ -50,7 +50,7 @@ func await(t *testing.T, what string, holds func() bool) {
 }
 
 // A password in a flag shows in the list of processes, so that the flag is refused, by
-// each command that has it, with what to do instead.
+// each command that has it, with a remedy.
 func TestPasswordInFlag(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{

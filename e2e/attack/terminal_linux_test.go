@@ -24,11 +24,11 @@ import (
 	"plantstore/e2e/internal/terminal"
 )
 
-// escapes is what a terminal acts on: it sets the title, clears the line and forges
-// one, by control characters of C0 and C1, and shows what follows in another order.
+// escapes are control characters of C0 and C1 that set the title of a terminal, clear and
+// forge a line, and show the following text in another order.
 const escapes = "\x1b]0;title\x07\x1b[2K\rforged\u009b2J\u0085\x7f\u202e\u2066\u200f\u061c\u2028"
 
-// actedOn finds what of it must not reach a terminal or a log. A terminal that is
+// actedOn finds the characters that must not reach a terminal or a log. A terminal that is
 // opened here writes a line end as \r\n.
 func actedOn(text string) []string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -41,8 +41,8 @@ func actedOn(text string) []string {
 	return found
 }
 
-// checkOutput checks that nothing in the output of a command acts on a terminal, and
-// that the words are there.
+// checkOutput checks that the output of a command has no control characters, and contains
+// the words.
 func checkOutput(t *testing.T, what, output string, words ...string) {
 	t.Helper()
 	if found := actedOn(output); found != nil {
@@ -55,8 +55,7 @@ func checkOutput(t *testing.T, what, output string, words ...string) {
 	}
 }
 
-// onTerminal returns what a command writes to stdout and stderr where both are one
-// terminal.
+// onTerminal returns the output of a command with one terminal as stdout and stderr.
 func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	master, tty := terminal.Open(t)
@@ -94,8 +93,7 @@ func storeEscapes(t *testing.T) (dir, line string) {
 	return dir, string(exported)
 }
 
-// What clients have stored does nothing to the terminal on which it is shown, and an
-// export has it byte for byte.
+// Plants of clients are escaped on a terminal, and exact in an export.
 func TestStoredEscapesOnTerminal(t *testing.T) {
 	t.Parallel()
 	dir, exported := storeEscapes(t)
@@ -120,7 +118,7 @@ func TestStoredEscapesOnTerminal(t *testing.T) {
 	}
 }
 
-// Names in a file and of a file, and what was typed, are shown and do nothing.
+// Names in a file and of a file, and arguments, are escaped.
 func TestEscapesInMessages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -182,7 +180,7 @@ func TestEscapesOfPeers(t *testing.T) {
 	}
 }
 
-// What a client sends does nothing to the terminal on which the logs are read.
+// Input of a client is escaped in the logs.
 func TestEscapesInLogs(t *testing.T) {
 	t.Parallel()
 	audit := filepath.Join(t.TempDir(), "audit.log")

@@ -19,7 +19,7 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// precious is what the victim's file holds.
+// precious is the content of the victim's file.
 const precious = "precious\n"
 
 // A site is a directory that all users may enter, with a file of root that only
@@ -34,7 +34,7 @@ func newSite(t *testing.T) site {
 	t.Helper()
 	testkit.RequireRoot(t, "run programs as other users")
 	tools.Require(t, "setpriv")
-	dir, err := os.MkdirTemp("", "plantstore-attack-") //nolint:usetesting // other users may not enter that of the test
+	dir, err := os.MkdirTemp("", "plantstore-attack-") //nolint:usetesting // other users may not enter the directory of the test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func as(t *testing.T, m site, cmd *exec.Cmd, user int) {
 	cmd.Path = setpriv
 }
 
-// run runs a command to its end and returns what it has printed, and its exit code.
+// run runs a command to its end and returns its output and its exit code.
 func run(cmd *exec.Cmd) (output string, code int) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

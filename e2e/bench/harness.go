@@ -78,7 +78,7 @@ func (h *harness) build(ctx context.Context) error {
 	return nil
 }
 
-// writeInputs writes what wrk reads. All tokens are of one length.
+// writeInputs writes the files that wrk reads. All tokens are of one length.
 func (h *harness) writeInputs() error {
 	tokens := make([]string, h.settings.tokens)
 	for i := range tokens {

@@ -21,15 +21,14 @@ const (
 // memoryDir is on a file system in memory.
 const memoryDir = "/dev/shm"
 
-// checkDisk refuses a directory whose files are kept in memory, where a sync costs
-// nothing.
+// checkDisk refuses a directory on a file system in memory, where a sync is free.
 func checkDisk(dir string) error {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(dir, &stat); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	if stat.Type == tmpfs || stat.Type == ramfs {
-		return fmt.Errorf("%s is kept in memory: choose a folder on a disk with -dir", dir)
+		return fmt.Errorf("%s is kept in memory: choose a directory on a disk with -dir", dir)
 	}
 	return nil
 }

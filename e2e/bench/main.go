@@ -2,9 +2,9 @@
 // what can be expected: see docs/benchmarks.md, which it writes. It is started by
 // make bench, and needs Linux and wrk.
 //
-// The programs are measured one after the other, round by round, so that what
-// disturbs the machine disturbs all of them; what counts is the median of the
-// ratios within the rounds.
+// The programs are measured one after the other, round by round, so that disturbances of
+// the machine affect all of them; the result is the median of the ratios within the
+// rounds.
 package main
 
 import (
@@ -44,7 +44,7 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left that stop would matter to
+		os.Exit(1) //nolint:gocritic // there is no work left to stop
 	}
 }
 
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, stdout, progress io.Writer) error {
 		return err
 	}
 	fmt.Fprint(stdout, tableOfTargets(targets(r)))
-	return os.WriteFile(s.out, []byte(document(s, machine, r)), 0o644) //nolint:gosec // for everybody to read
+	return os.WriteFile(s.out, []byte(document(s, machine, r)), 0o644) //nolint:gosec // a public document
 }
 
 // parse reads the flags.

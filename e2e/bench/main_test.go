@@ -60,7 +60,7 @@ func TestWrongFlags(t *testing.T) {
 	}
 }
 
-// A quick run leaves the document alone, and what was given as it is.
+// A quick run does not write the document, and keeps the given arguments.
 func TestQuick(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

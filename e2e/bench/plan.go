@@ -16,12 +16,12 @@ const (
 	bareName       = "bare"
 )
 
-// A load is what wrk does.
+// A load is a load of wrk.
 type load struct {
 	order   string // of the ids
 	clients int
 	many    bool // different tokens
-	memory  bool // the database is on a file system in memory, where a sync costs nothing
+	memory  bool // the database is on a file system in memory, where a sync is free
 	long    bool // so long that a journal is full again and again, and looked at second by second
 }
 

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// secret is what signs the tokens.
+// secret signs the tokens.
 const secret = "a secret of the benchmarks, long enough for HS256"
 
 // patience bounds every wait for a process.
@@ -114,7 +114,7 @@ func (p *process) create(ctx context.Context, token, body string) error {
 	return err
 }
 
-// kill ends the process at once, and waits until it is gone.
+// kill ends the process at once, and waits until it has ended.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // fails only if it has ended
 	<-p.exited

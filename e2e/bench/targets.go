@@ -67,7 +67,7 @@ func orNaN(value float64) float64 {
 	return value
 }
 
-// ratioTargets are those against other programs, on empty stores.
+// ratioTargets are the ratios to other programs, on empty stores.
 func ratioTargets(r *results) []target {
 	var all []target
 	add := func(figure, other string, clients int, bound float64, most bool, value func(sample) float64) {
@@ -104,13 +104,13 @@ func (r *results) against(l load, other string, value func(sample) float64) floa
 	return math.NaN()
 }
 
-// againstFirst returns the ratio of the throughput of a contender to that of the
-// first one of its group, or NaN.
+// againstFirst returns the ratio of the throughput of a contender to the first one of its
+// group, or NaN.
 func (r *results) againstFirst(group string, contender int) float64 {
 	return ratio(r.samples(group, contender), r.samples(group, 0), throughput)
 }
 
-// ownTargets are those of the chain without a store, and of the order of the ids.
+// ownTargets are the targets of the chain without a store, and of the order of the ids.
 func ownTargets(r *results) []target {
 	return []target{
 		{
@@ -141,7 +141,7 @@ func logTargets(r *results) []target {
 	return all
 }
 
-// storedTargets are those with ascending ids in the store.
+// storedTargets are the targets with ascending ids in the store.
 func storedTargets(r *results) []target {
 	size := math.NaN()
 	if r.sequential != nil && r.sequential.bytes > 0 {
@@ -160,8 +160,8 @@ func storedTargets(r *results) []target {
 	}
 }
 
-// longTargets are those of the long load, during which the journal is written to
-// the tree.
+// longTargets are the targets of the long load, during which the journal is written to the
+// tree.
 func longTargets(r *results) []target {
 	var all []target
 	add := func(figure string, clients int, bound float64, most bool, value float64, digits int) {
@@ -186,7 +186,7 @@ func longTargets(r *results) []target {
 	return all
 }
 
-// tableOfTargets is what make bench prints.
+// tableOfTargets is the output of make bench.
 func tableOfTargets(all []target) string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

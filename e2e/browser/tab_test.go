@@ -22,7 +22,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// patience bounds every wait, far above what any should take.
+// patience bounds every wait, far above its usual duration.
 const patience = time.Minute
 
 // A view is a window size and a colour scheme.

@@ -62,7 +62,7 @@ func TestBruno(t *testing.T) {
 	if want := len(requests) - 1; ran != want { // one file is the environment
 		t.Errorf("%d requests ran, want %d", ran, want)
 	}
-	// Tests that never fail would be worth nothing.
+	// The tests must be able to fail.
 	for _, result := range w.runBruno("no.token.atall")[0].Results {
 		for _, test := range result.TestResults {
 			if test.Status != "pass" {

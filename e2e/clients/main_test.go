@@ -15,7 +15,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// patience bounds every wait, far above what any should take.
+// patience bounds every wait, far above its usual duration.
 const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) {

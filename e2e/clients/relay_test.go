@@ -41,10 +41,10 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if err != nil {
 		return
 	}
-	response, text, err := r.ask(request, body, r.prism)
+	response, text, err := r.forward(request, body, r.prism)
 	if err != nil || strings.Contains(response.Header.Get("Content-Type"), "problem+json") {
 		r.note(request, body, response, text)
-		response, text, err = r.ask(request, body, r.server)
+		response, text, err = r.forward(request, body, r.server)
 	} else {
 		r.mu.Lock()
 		r.judged++
@@ -58,8 +58,8 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// ask forwards a request to a server.
-func (r *relay) ask(request *http.Request, body []byte, base string) (*http.Response, []byte, error) {
+// forward forwards a request to a server.
+func (r *relay) forward(request *http.Request, body []byte, base string) (*http.Response, []byte, error) {
 	url := base + request.URL.RequestURI()
 	out, err := http.NewRequestWithContext(request.Context(), request.Method, url, bytes.NewReader(body)) //nolint:gosec // on is where a relay sends
 	if err != nil {
@@ -136,8 +136,8 @@ func startPrism(t *testing.T, server *plantstore.Server, description string) str
 	}
 }
 
-// Prism stands between the conformance run and the server, with the server's own
-// description in hand, and finds no response that is not as described.
+// Prism is a proxy between the conformance run and the server, with the server's own
+// description, and finds no violation of it.
 func TestPrismFindsNoViolation(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{})
@@ -158,7 +158,7 @@ func TestPrismFindsNoViolation(t *testing.T) {
 	}
 }
 
-// With a wrong description in hand, prism finds something.
+// With a wrong description, prism finds violations.
 func TestPrismFindsViolation(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -80,7 +80,7 @@ func TestRequests(t *testing.T) {
 	wantOutput(t, w.run("/usr/bin/python3", "plants.py"), created, " long-lived", " None")
 }
 
-// The document shows the programs that are tested, and what they print.
+// The document shows the programs that are tested, and their output.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/clients.md")

@@ -29,7 +29,7 @@ func journals() map[string]string {
 	}
 }
 
-// A site is a server, in the same directory all along, and what it acknowledged.
+// A site is a server, always in the same directory, with the plants that it acknowledged.
 type site struct {
 	t      testing.TB
 	env    []string
@@ -88,7 +88,7 @@ func (s *site) post(body string) (a reply, err error) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	a.status = response.StatusCode
-	err = json.NewDecoder(response.Body).Decode(&a.Error) // of a Plant, nothing goes into it
+	err = json.NewDecoder(response.Body).Decode(&a.Error) // a Plant leaves it empty
 	return a, err
 }
 
@@ -117,7 +117,7 @@ func (s *site) interrupt(end func()) {
 	case <-done:
 		s.t.Fatal("the writers came to an end before they were interrupted")
 	}
-	time.Sleep(delay) // nothing is waited for: the moment is to be random
+	time.Sleep(delay) // a random moment
 	end()
 	<-done
 }
@@ -130,12 +130,12 @@ func (s *site) body(w, n int) string {
 	return fmt.Sprintf(`{"id":%d,"name":"%s %d of writer %d","tag":"round %d"}`, id, name, n, w, s.rounds)
 }
 
-// create sends a plant and notes it if it is acknowledged, which it reports. What
-// the store refuses it must refuse as the contract says.
+// create sends a plant, records it if it is acknowledged, and reports that. Other responses
+// must follow the contract.
 func (s *site) create(body string) bool {
 	a, err := s.post(body)
 	switch {
-	case err != nil: // the server is gone
+	case err != nil: // the server has ended
 		return false
 	case a.status == http.StatusOK:
 		s.mu.Lock()
@@ -174,7 +174,7 @@ func (s *site) verify(from int) {
 	}
 }
 
-// check stops the server and lets plantstore check read what it has left.
+// check stops the server and runs plantstore check on its files.
 func (s *site) check() {
 	s.t.Helper()
 	s.server.Stop()

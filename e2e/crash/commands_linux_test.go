@@ -12,8 +12,8 @@ import (
 )
 
 // TestCommandsWithoutSpace runs the commands that write files on a disk that is full,
-// and on one that is read-only: each says so, names the next step, and leaves the old
-// files as they were and nothing else.
+// and on one that is read-only: each fails with a remedy, does not change existing files,
+// and leaves no others.
 func TestCommandsWithoutSpace(t *testing.T) {
 	t.Parallel()
 	v := volume.New(t, 16<<20, volume.Ext4()...)
@@ -44,7 +44,7 @@ func TestCommandsWithoutSpace(t *testing.T) {
 	v.Unmount()
 	v.Mount("ro")
 	for name, args := range commands {
-		if name == "compact" { // which also has a lock and a mark
+		if name == "compact" { // which also has a lock and a watermark
 			wantCommand(t, v.Dir, 1, "read-only file system; make it writable, or name another place with --storage-url", args...)
 			continue
 		}
@@ -54,8 +54,8 @@ func TestCommandsWithoutSpace(t *testing.T) {
 	wantCommand(t, v.Dir, 0, "", "check")
 }
 
-// wantCommand runs a command in the directory dir, which must end with that code and
-// say that on stderr.
+// wantCommand runs a command in the directory dir, which must end with that code and that
+// text on stderr.
 func wantCommand(t *testing.T, dir string, code int, says string, args ...string) {
 	t.Helper()
 	cmd := plantstore.Command(t, dir, nil, args...)

@@ -32,8 +32,8 @@ func newDatabase(t testing.TB) (path string, file []byte) {
 	return path, file
 }
 
-// flip inverts one bit of a byte in one of the spans, and returns what inverts it
-// back, with the place.
+// flip inverts one bit of a byte in one of the spans, and returns a function that inverts
+// it back, with the offset.
 func flip(file []byte, random *rand.Rand, spans []span) (undo func(), place int) {
 	s := spans[random.IntN(len(spans))]
 	place = s.start + random.IntN(s.end-s.start)
@@ -42,8 +42,8 @@ func flip(file []byte, random *rand.Rand, spans []span) (undo func(), place int)
 	return func() { file[place] ^= bit }, place
 }
 
-// TestFlippedRecords inverts single bits of records: plantstore check must see
-// each, and nothing wrong may be served.
+// TestFlippedRecords inverts single bits of records: plantstore check must find each, and
+// no wrong plant may be served.
 func TestFlippedRecords(t *testing.T) {
 	t.Parallel()
 	path, file := newDatabase(t)

@@ -16,9 +16,9 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// TestFullFileSystem fills a small file system, first by plants themselves and
-// then by a file of somebody else. What finds no room is error 507 and not
-// stored; as soon as there is room again the same process takes it.
+// TestFullFileSystem fills a small file system, first by plants and then by another file.
+// Plants without space are error 507 and not stored; as soon as there is space again the
+// same process stores them.
 //
 // On the smallest disks there is no space for the usual journal, and the server works
 // without. On the larger one there is, and hardly any for the database.
@@ -59,7 +59,7 @@ func testFull(t *testing.T, v *volume.Volume, s *site, reserved int) {
 }
 
 // TestCompactWithoutSpace compacts a database on a disk without space for a copy of it,
-// or of nothing: the database stays as it is.
+// or without any space: the database is not changed.
 func TestCompactWithoutSpace(t *testing.T) {
 	t.Parallel()
 	v := volume.New(t, 16<<20, volume.Ext4()...)
@@ -85,7 +85,7 @@ func TestCompactWithoutSpace(t *testing.T) {
 
 // TestStartWithHardlyAnySpace starts a server on a disk with space for the journal or not,
 // and for a few pages of the database or not. It starts each time, with all plants, and
-// what it then acknowledges is there at the next start.
+// plants that it then acknowledges are stored at the next start.
 func TestStartWithHardlyAnySpace(t *testing.T) {
 	t.Parallel()
 	v := volume.New(t, 16<<20, volume.Ext4()...)
@@ -142,8 +142,8 @@ func TestStartWithHardlyAnySpace(t *testing.T) {
 	}
 }
 
-// fill creates plants, by several writers, until each was told a few times that
-// there is no room. It returns what was refused.
+// fill creates plants, by several writers, until each got a few errors for lack of space.
+// It returns the refused plants.
 func (s *site) fill() (refused []string) {
 	s.t.Helper()
 	s.rounds++
@@ -179,8 +179,8 @@ func (s *site) bigBody(w, n int) string {
 	return strings.Replace(s.body(w, n), `"name":"`, `"name":"`+strings.Repeat("big ", n%10*1000), 1)
 }
 
-// takeAll sends what was refused again, now that there is room: nothing of it may
-// be stored already.
+// takeAll sends the refused plants again, now that there is space: none of them may be
+// stored already.
 func (s *site) takeAll(refused []string) {
 	s.t.Helper()
 	if len(refused) < writers {
@@ -193,7 +193,7 @@ func (s *site) takeAll(refused []string) {
 	}
 }
 
-// fillWith makes a file that takes all the room there is.
+// fillWith creates a file that takes all available space.
 func fillWith(t testing.TB, path string) {
 	t.Helper()
 	file, err := os.Create(path)

@@ -33,7 +33,7 @@ func catalogue() map[int64]models.Plant {
 	return plants
 }
 
-// A verdict is what came of looking into a file.
+// A verdict is the result of the inspection of a file.
 type verdict struct {
 	Refused    string   `json:"refused"`    // why the file was not opened
 	Corruption []string `json:"corruption"` // what the check found
@@ -42,11 +42,11 @@ type verdict struct {
 	Crash      string   `json:"-"`          // how the process ended, if it did
 }
 
-// reported reports whether the file is said to be corrupt.
+// reported reports whether the file was refused or has findings.
 func (v verdict) reported() bool { return v.Refused != "" || len(v.Corruption) > 0 }
 
-// inspect does to the file path what plantstore check does, and then reads all
-// plants in each way.
+// inspect checks the file path as plantstore check does, and then reads all plants in each
+// way.
 func inspect(path string, plants map[int64]models.Plant) (v verdict) {
 	store, err := bbolt.OpenFile(path, storage.Options{ReadOnly: true})
 	if err != nil {

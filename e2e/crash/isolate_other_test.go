@@ -2,5 +2,5 @@
 
 package crash
 
-// runIsolated does nothing here: nothing is mounted.
+// runIsolated is a no-op here: the tests mount no file systems.
 func runIsolated() (code int, done bool) { return 0, false }

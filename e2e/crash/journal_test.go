@@ -87,14 +87,14 @@ func copyDatabase(t testing.TB, from string) (path string) {
 	return path
 }
 
-// A journalLayout is what of a journal is in use, and for what.
+// A journalLayout lists the used parts of a journal.
 type journalLayout struct {
 	header, last span
 	before       []span // the other batches
 	unused       []span
 }
 
-// newJournalLayout reads a journal none of whose batches was applied.
+// newJournalLayout reads a journal without applied batches.
 func newJournalLayout(t testing.TB, file []byte) journalLayout {
 	t.Helper()
 	l := journalLayout{header: span{0, journalHeader}, unused: []span{{journalHeader, journalBlock}}}
@@ -158,7 +158,7 @@ func TestFlippedJournal(t *testing.T) {
 }
 
 // TestFlippedNextToJournal inverts single bits of a database whose journal is needed:
-// where nobody reports it, all plants must be served.
+// where it is not reported, all plants must be served.
 func TestFlippedNextToJournal(t *testing.T) {
 	t.Parallel()
 	path := newPending(t)

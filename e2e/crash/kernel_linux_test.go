@@ -22,7 +22,7 @@ func TestKernelCrash(t *testing.T) {
 	}
 }
 
-// testKernelCrash crashes, and looks at what is left in turn by a server that continues in
+// testKernelCrash crashes, and inspects in turn a server that continues in
 // the same journal, and by one that is stopped and checked.
 func testKernelCrash(t *testing.T, v *volume.Volume, s *site) {
 	t.Helper()

@@ -16,7 +16,7 @@ import (
 )
 
 // TestCommandsWithJournal runs the commands on a database that a killed server has left
-// with a journal: they see all plants, and those that read change nothing.
+// with a journal: they see all plants, and commands that only read change no file.
 func TestCommandsWithJournal(t *testing.T) {
 	t.Parallel()
 	left := newPending(t)
@@ -81,8 +81,8 @@ func wantPlants(t *testing.T, path string, want int) {
 }
 
 // TestCommandsWithoutTheirJournal runs the commands on a database whose journal is
-// missing or corrupt. They refuse it and change nothing, but for check, which reports
-// it, export --skip-damaged, which writes what the tree has, and restore.
+// missing or corrupt. They refuse it and change no file, except for check, which reports
+// it, export --skip-damaged, which exports the plants of the tree, and restore.
 func TestCommandsWithoutTheirJournal(t *testing.T) {
 	t.Parallel()
 	left := newPending(t)

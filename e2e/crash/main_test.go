@@ -1,6 +1,5 @@
-// Package crash holds the tests of what becomes of acknowledged plants when the
-// kernel stops under the server, when the server is killed, and when its file is
-// corrupt.
+// Package crash tests the store after a crash of the kernel, after a kill of the server,
+// and with corrupt files.
 //
 // With TORTURE=1 in the environment they take much longer. CRASH_SEED
 // chooses other random numbers than those of each run.
@@ -18,7 +17,7 @@ import (
 )
 
 const (
-	// patience bounds every wait, far above what any should take.
+	// patience bounds every wait, far above its usual duration.
 	patience = time.Minute
 
 	// databaseFile is where the server has its file, from its working directory.

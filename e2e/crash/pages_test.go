@@ -17,7 +17,7 @@ const (
 // A span is a range of bytes of a file.
 type span struct{ start, end int }
 
-// A layout is what of a database file is in use, and for what.
+// A layout lists the used parts of a database file.
 type layout struct {
 	pageSize int
 	records  []span // a key and its value, in the bucket plants
@@ -36,7 +36,7 @@ func newLayout(t testing.TB, file []byte) *layout {
 	}
 	l.used = int(order.Uint64(meta[40:])) * l.pageSize //nolint:gosec // of a small file
 	var bucket uint64
-	walk(file, l.pageSize, order.Uint64(meta[16:]), func(_ span, keyLen int, entry span) {
+	traverse(file, l.pageSize, order.Uint64(meta[16:]), func(_ span, keyLen int, entry span) {
 		if string(file[entry.start:entry.start+keyLen]) == "plants" {
 			bucket = order.Uint64(file[entry.start+keyLen:])
 		}
@@ -44,7 +44,7 @@ func newLayout(t testing.TB, file []byte) *layout {
 	if bucket == 0 {
 		t.Fatal("the file has no plants, or so few that they have no page of their own")
 	}
-	walk(file, l.pageSize, bucket, func(header span, keyLen int, entry span) {
+	traverse(file, l.pageSize, bucket, func(header span, keyLen int, entry span) {
 		if keyLen == 0 {
 			l.headers = append(l.headers, header)
 		} else {
@@ -54,9 +54,9 @@ func newLayout(t testing.TB, file []byte) *layout {
 	return l
 }
 
-// walk calls visit for each page below the given one, with no entry, and for each
+// traverse calls visit for each page below the given one, with no entry, and for each
 // entry of the leaves: a key of keyLen bytes, and its value.
-func walk(file []byte, pageSize int, id uint64, visit func(header span, keyLen int, entry span)) {
+func traverse(file []byte, pageSize int, id uint64, visit func(header span, keyLen int, entry span)) {
 	order := binary.NativeEndian
 	start := int(id) * pageSize //nolint:gosec // of a small file
 	page := file[start:]
@@ -67,7 +67,7 @@ func walk(file []byte, pageSize int, id uint64, visit func(header span, keyLen i
 		element := page[at:]
 		switch order.Uint16(page[8:]) {
 		case branchPage:
-			walk(file, pageSize, order.Uint64(element[8:]), visit)
+			traverse(file, pageSize, order.Uint64(element[8:]), visit)
 		case leafPage:
 			from, keyLen := start+at+int(order.Uint32(element[4:])), int(order.Uint32(element[8:]))
 			visit(span{}, keyLen, span{from, from + keyLen + int(order.Uint32(element[12:]))})

@@ -10,7 +10,7 @@ import (
 
 // TestReadOnlyFileSystem lets the kernel make the file system read-only under a
 // server under load, as it does when it finds corruption: the server exits, and
-// nothing is acknowledged that is not there when it can be written to again. An
+// all acknowledged plants are stored when it can be written to again. An
 // administrator cannot do the same, for the kernel refuses while a file is open for
 // writing.
 func TestReadOnlyFileSystem(t *testing.T) {

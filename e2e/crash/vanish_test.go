@@ -56,7 +56,7 @@ func testVanishing(t *testing.T, s *site, file string, harm func(path string) er
 // wantEnd waits for the server to exit, for one of the reasons, which it must say.
 func wantEnd(t *testing.T, s *site, want ...string) {
 	t.Helper()
-	defer s.server.Kill() // its end was wanted
+	defer s.server.Kill() // it has ended as expected
 	select {
 	case <-s.server.Exited():
 	case <-time.After(patience):
@@ -104,7 +104,7 @@ func TestVanishedWhileStopped(t *testing.T) {
 		wantRefusal(t, path, "serve")
 		wantRefusal(t, path, "check")
 	}
-	must(t, os.Remove(path+".mark")) // as the message says
+	must(t, os.Remove(path+".mark")) // the remedy of the message
 	s.restart()
 	if !s.create(s.body(1, 0)) {
 		t.Error("the new store takes no plant")

@@ -58,7 +58,7 @@ func (a reply) fate() fate {
 	return unknown
 }
 
-// refusedConnection reports whether the server was not there any more.
+// refusedConnection reports whether the server had ended.
 func (a reply) refusedConnection() bool {
 	dial := new(net.OpError)
 	return errors.As(a.err, &dial) && dial.Op == "dial"
@@ -84,7 +84,7 @@ func (a reply) unknown() bool {
 	return a.code == http.StatusInternalServerError && strings.Contains(a.message, "not known whether")
 }
 
-// A site is a file system with a server on it, and what the server was sent.
+// A site is a file system with a server on it, and the requests to the server.
 type site struct {
 	t      testing.TB
 	fs     *faultfs.FS
@@ -226,7 +226,7 @@ func (s *site) post(id int64, plant models.Plant) (a reply) {
 		return reply{err: err}
 	}
 	defer func() { _ = response.Body.Close() }()
-	var e models.Error // of a Plant, nothing goes into it
+	var e models.Error // a Plant leaves it empty
 	if err := json.NewDecoder(response.Body).Decode(&e); err != nil {
 		return reply{err: err}
 	}

@@ -12,10 +12,10 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// TestFullDisk lets the disk be full from each operation on that needs room, of
-// all that a server does which makes its files and creates some plants. While it
-// is full a plant may find room in what is there, or is error 507. Once it is
-// not, everything is accepted again, by the same process.
+// TestFullDisk makes the disk full from each operation on that needs space, of a server
+// that creates its files and some plants. While it is full a plant may fit into existing
+// pages, or is error 507. Once it is not, all plants are accepted again, by the same
+// process.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	takesSpace := func(op faultfs.Op) bool { return op.TakesSpace }
@@ -42,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// fillDisk makes the disk full from operation n on that needs room.
+// fillDisk makes the disk full from operation n on that needs space.
 func fillDisk(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcome) {
 	t.Helper()
 	s := newSite(t, f.program, seed)
@@ -77,8 +77,8 @@ func fillDisk(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcom
 	return o
 }
 
-// startOnFull starts the server. If there is no room for that, it must end, and
-// start once there is.
+// startOnFull starts the server. If there is no space for that, it must exit, and start
+// once there is.
 func startOnFull(s *site, o *outcome, full, freed *atomic.Bool) {
 	s.t.Helper()
 	if err := s.start(); err == nil {
@@ -92,7 +92,7 @@ func startOnFull(s *site, o *outcome, full, freed *atomic.Bool) {
 	}
 }
 
-// createOnFull creates plants, also while there may be no room for them.
+// createOnFull creates plants, also while there may be no space for them.
 func createOnFull(s *site, o *outcome, full *atomic.Bool, creates int) {
 	s.t.Helper()
 	for range creates {
@@ -109,7 +109,7 @@ func createOnFull(s *site, o *outcome, full *atomic.Bool, creates int) {
 	}
 }
 
-// TestFullDiskDuringCheckpoint has no room for checkpoints: creates are accepted until
+// TestFullDiskDuringCheckpoint has no space for checkpoints: creates are accepted until
 // the journal is full, and refused from then on. All that were accepted survive a kill.
 func TestFullDiskDuringCheckpoint(t *testing.T) {
 	t.Parallel()
@@ -155,7 +155,7 @@ func fillDuringCheckpoint(t *testing.T, p program) []string {
 	return append(o.violations, s.ledger.lies...)
 }
 
-// TestFullDiskForJournal has no room for a journal: the server works without one, warns,
+// TestFullDiskForJournal has no space for a journal: the server works without one, warns,
 // and has one after the next start.
 func TestFullDiskForJournal(t *testing.T) {
 	t.Parallel()
@@ -185,10 +185,10 @@ func TestFullDiskForJournal(t *testing.T) {
 }
 
 // TestFullDiskDuringBackup backs up a store while its disk is full. The copy, on another
-// disk, may fail; the server continues, and accepts plants once there is room.
+// disk, may fail; the server continues, and accepts plants once there is space.
 func TestFullDiskDuringBackup(t *testing.T) {
 	t.Parallel()
-	for free := range 24 { // writes to the database that still find room
+	for free := range 24 { // writes to the database that still succeed
 		s := newSite(t, journalled(), seed(t))
 		must(t, s.start())
 		s.load(1, 20)
@@ -215,7 +215,7 @@ func TestFullDiskDuringBackup(t *testing.T) {
 	}
 }
 
-// TestFullDiskAtClose has no room for the first writes to the database when a server
+// TestFullDiskAtClose has no space for the first writes to the database when a server
 // with pending plants ends, and then for all. The next one has all plants.
 func TestFullDiskAtClose(t *testing.T) {
 	t.Parallel()
@@ -250,6 +250,6 @@ func TestFullDiskAtClose(t *testing.T) {
 }
 
 // takesPage reports whether an operation writes a page of the database that may need
-// room, as all do on file systems that never write in place. That of a meta page is
-// needed for no plant, and decides about a commit.
+// space, as on file systems that never write in place. The write of a meta page is not one
+// of them: it decides about a commit.
 func takesPage(op faultfs.Op) bool { return isWrite(op, database) && !isMetaWrite(op) }

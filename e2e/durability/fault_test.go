@@ -21,7 +21,7 @@ import (
 // more is how many creates are tried after a fault.
 const more = 8
 
-// A fault is what can go wrong with certain operations.
+// A fault is a failure of certain operations.
 type fault struct {
 	name  string
 	errno syscall.Errno
@@ -33,10 +33,10 @@ type fault struct {
 	program program
 }
 
-// An outcome is what came of a fault.
+// An outcome is the result of a fault.
 type outcome struct {
 	what       string // the operation that failed
-	told       string // what the server said then
+	told       string // the response of the server
 	images     int
 	violations []string
 }
@@ -230,7 +230,7 @@ func describe(op faultfs.Op) string {
 	return fmt.Sprintf("%s (%s)", op.Kind, what)
 }
 
-// A fileKind is what a file is for.
+// A fileKind is the purpose of a file.
 type fileKind int
 
 const (
@@ -240,8 +240,8 @@ const (
 	theWatermark
 )
 
-// kindOf returns what the file of an operation is for. Files that are being made have
-// other names than later, which contain those.
+// kindOf returns the purpose of the file of an operation. Temporary names of files contain
+// their final names.
 func kindOf(op faultfs.Op) fileKind {
 	name := filepath.Base(databaseFile)
 	switch {

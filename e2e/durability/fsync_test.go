@@ -11,7 +11,7 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// failingSync is the fault of a disk that cannot keep what it was given.
+// failingSync is the fault of a disk that fails syncs.
 func failingSync() fault {
 	return fault{name: "sync", errno: syscall.EIO, hits: faultfs.Op.IsSync, creates: plantstore.Torture(60, 150), lasting: 1, program: journalled()}
 }
@@ -68,7 +68,7 @@ func TestFailingWriteWithoutJournal(t *testing.T) {
 	failEach(t, f)
 }
 
-// failingWrite is the fault of a disk that takes nothing more.
+// failingWrite is the fault of a disk that fails writes.
 func failingWrite() fault {
 	isWrite := func(op faultfs.Op) bool { return op.Kind == faultfs.Write || op.Kind == faultfs.Truncate }
 	return fault{name: "write", errno: syscall.EIO, hits: isWrite, creates: plantstore.Torture(40, 100), lasting: 1, program: journalled()}
@@ -144,7 +144,7 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int)
 		return syscall.EIO
 	})
 	first := reply{status: ok}
-	for range 300 { // far more than both halves have room for
+	for range 300 { // far more than both halves can hold
 		if a := s.createNext(); a.status != ok {
 			first = a
 			break

@@ -12,11 +12,11 @@ type fate int
 
 const (
 	unknown fate = iota // perhaps stored
-	stored              // the server has said so
-	absent              // the server has said that it is not
+	stored              // according to the server
+	absent              // according to the server
 )
 
-// A ledger holds what was sent to a server and what it said about it.
+// A ledger records the requests to a server and its responses.
 type ledger struct {
 	mu      sync.Mutex
 	entries map[int64]*entry
@@ -40,7 +40,7 @@ func newLedger() *ledger { return &ledger{entries: map[int64]*entry{}} }
 func (l *ledger) note(id int64, plant models.Plant, a reply, position int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before := absent // what was never sent is surely not there
+	before := absent // a plant that was never sent is not stored
 	e := l.entries[id]
 	if e == nil {
 		e = &entry{plant: plant}

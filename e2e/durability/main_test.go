@@ -1,7 +1,6 @@
-// Package durability holds the tests of what the server promises about its
-// plants when the power fails, the disk fails or the disk is full. The real
-// program runs on a file system that does so; what a power failure would have left
-// is then opened, thousands of times.
+// Package durability tests the guarantees for plants when the power fails, the disk fails
+// or the disk is full. The real program runs on a file system that simulates this; the
+// possible contents after a power failure are then opened, thousands of times.
 //
 // With TORTURE=1 in the environment they take much longer. DURABILITY_SEED
 // chooses other random numbers than those of each run.

@@ -13,8 +13,8 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// A mutation takes one safety out of the program: in a file of its source, old
-// becomes new.
+// A mutation removes one safety from the program: in a file of its source, old becomes
+// new.
 type mutation struct {
 	file, old, new string
 }
@@ -46,8 +46,8 @@ func (m mutation) build(t *testing.T) string {
 	return binary
 }
 
-// TestMutantsLosePlants takes the safeties out one by one. Each time the tests
-// above must see it.
+// TestMutantsLosePlants removes the safeties one by one. Each time the tests above must
+// detect it.
 func TestMutantsLosePlants(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -110,15 +110,15 @@ func TestMutantsLosePlants(t *testing.T) {
 			t.Parallel()
 			violations := tt.violate(t, program{binary: tt.mutation.build(t), journal: tt.journal})
 			if len(violations) == 0 {
-				t.Fatal("nobody noticed")
+				t.Fatal("not detected")
 			}
 			t.Logf("seen: %s", violations[0])
 		})
 	}
 }
 
-// TestMutantsOfReplay takes out checks that only corruption calls for, which the tests of
-// the journal itself see best.
+// TestMutantsOfReplay removes checks that only matter for corruption, which the tests of
+// the journal itself detect best.
 func TestMutantsOfReplay(t *testing.T) {
 	t.Parallel()
 	const replay, format = "storage/bbolt/journal/replay.go", "storage/bbolt/journal/format.go"
@@ -136,7 +136,7 @@ func TestMutantsOfReplay(t *testing.T) {
 			out, err := cmd.CombinedOutput()
 			_, seen, _ := strings.Cut(string(out), "--- FAIL: ")
 			if err == nil || seen == "" {
-				t.Fatalf("nobody noticed: %v\n%s", err, out)
+				t.Fatalf("not detected: %v\n%s", err, out)
 			}
 			t.Logf("seen: %s", seen[:strings.IndexByte(seen, '\n')])
 		})

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// patience bounds every wait, far above what any should take.
+	// patience bounds every wait, far above its usual duration.
 	patience = time.Minute
 
 	// Where the server has its files, from the root of the file system.
@@ -31,7 +31,7 @@ const (
 	secretFile   = "data/jwt-secret" //nolint:gosec // the name of a file
 )
 
-// A verdict is what came of opening the store in an image.
+// A verdict is the result of opening the store in an image.
 type verdict struct {
 	Plants map[int64]models.Plant `json:"plants"`
 	Error  string                 `json:"error"`
@@ -132,7 +132,7 @@ type opener struct {
 	worker reexec.Worker
 }
 
-// openers are those that are not busy. Starting one takes longer than opening an
+// openers are the idle ones. Starting one takes longer than opening an
 // image.
 type openers chan *opener
 
@@ -162,8 +162,7 @@ const (
 	sampledName = "sampled-"
 )
 
-// removeStale removes the images of tests that were killed, which nobody has
-// touched for long.
+// removeStale removes the images of tests that were killed, by their age.
 func removeStale() {
 	dirs, _ := filepath.Glob(filepath.Join(memory, imagesName+"*"))
 	for _, dir := range dirs {
@@ -229,7 +228,7 @@ func TestRemoveStale(t *testing.T) {
 		}
 		removeStale()
 		if _, err := os.Stat(dir); (err == nil) != want {
-			t.Errorf("a folder that nobody has touched for %v: %v", age, err)
+			t.Errorf("a directory that nobody has touched for %v: %v", age, err)
 		}
 	}
 }

@@ -94,8 +94,7 @@ func (s *site) backup() (wait func()) {
 	}
 }
 
-// runImage starts the real program on an image. Of what was acknowledged it must
-// say that it is there.
+// runImage starts the real program on an image. It must have all acknowledged plants.
 func runImage(t *testing.T, tr *trial, c *cut) {
 	t.Helper()
 	dir := t.TempDir()

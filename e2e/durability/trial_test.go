@@ -20,7 +20,7 @@ const (
 	sampling = 200
 )
 
-// A trial cuts the power at points of a log, and looks at what is left.
+// A trial cuts the power at points of a log, and inspects the remaining files.
 type trial struct {
 	seed    uint64
 	program program
@@ -35,7 +35,7 @@ type trial struct {
 	variants int
 }
 
-// newTrial returns a trial of what has happened at a site.
+// newTrial returns a trial of the log of a site.
 func newTrial(t testing.TB, s *site, seed uint64, ready int) *trial {
 	t.Helper()
 	secret, err := s.fs.ReadFile(secretFile)
@@ -45,7 +45,7 @@ func newTrial(t testing.TB, s *site, seed uint64, ready int) *trial {
 	return &trial{seed: seed, program: s.program, log: s.fs.Log(), ledger: s.ledger, secret: secret, ready: ready}
 }
 
-// A result is what a trial has shown.
+// A result is the result of a trial.
 type result struct {
 	images     int
 	violations []string
@@ -96,7 +96,7 @@ func (tr *trial) run(t testing.TB, idle openers) (r result) {
 	return r
 }
 
-// add adds what came of an image. After enough violations it closes stop.
+// add adds the result of an image. After enough violations it closes stop.
 func (r *result) add(c *cut, wrong []string, stop chan struct{}) {
 	r.images++
 	if r.images%sampling == 1 {

@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestCheck runs plantstore check on each engine, beside a running server where
+// TestCheck runs plantstore check on each engine, next to a running server where
 // the engine allows it.
 func TestCheck(t *testing.T) {
 	t.Parallel()

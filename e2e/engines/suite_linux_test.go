@@ -28,7 +28,7 @@ func freshEtcd(cluster *etcd.Cluster) storagetest.Fresh {
 	}
 }
 
-//nolint:paralleltest // the suite looks for goroutines that are left over
+//nolint:paralleltest // the suite checks for leaked goroutines
 func TestEtcdSuite(t *testing.T) {
 	cluster := etcd.Start(t, etcd.Options{})
 	storagetest.Run(t, freshEtcd(cluster))
@@ -50,7 +50,7 @@ func freshPostgres(server *postgres.Server) storagetest.Fresh {
 	}
 }
 
-//nolint:paralleltest // the suite looks for goroutines that are left over
+//nolint:paralleltest // the suite checks for leaked goroutines
 func TestPostgresSuite(t *testing.T) {
 	storagetest.Run(t, freshPostgres(postgres.Start(t, "")))
 }

@@ -15,7 +15,7 @@ import (
 	"plantstore/models"
 )
 
-// patience bounds every wait, far above what any should take.
+// patience bounds every wait, far above its usual duration.
 const patience = time.Minute
 
 // start starts a container with nothing that the image does not need: no

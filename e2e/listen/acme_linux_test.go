@@ -40,7 +40,7 @@ func TestACME(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(filepath.Join(server.Dir, "data", "acme")); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder of the certificates: %v, %v, want it to be its owner's only", info, err)
+		t.Errorf("the directory of the certificates: %v, %v, want it to be its owner's only", info, err)
 	}
 	server.Stop()
 

@@ -17,7 +17,7 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// patience bounds every wait, far above what any should take.
+// patience bounds every wait, far above its usual duration.
 const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
@@ -32,7 +32,7 @@ func await(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// output returns what a command prints, which must succeed.
+// output returns the output of a command, which must succeed.
 func output(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	out, err := cmd.CombinedOutput()

@@ -10,7 +10,7 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A backup that is taken under full load is whole, and has every plant that was
+// A backup that is taken under full load is intact, and has every plant that was
 // acknowledged before it began.
 func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()

@@ -109,8 +109,8 @@ func (c *client) read() (a reply, err error) {
 		return reply{}, err
 	}
 	a.status, a.closes = response.StatusCode, response.Close
-	err = json.NewDecoder(response.Body).Decode(&a.Error) // of a Plant, nothing goes into it
-	_, _ = io.Copy(io.Discard, response.Body)             // nothing but the response's last line
+	err = json.NewDecoder(response.Body).Decode(&a.Error) // a Plant leaves it empty
+	_, _ = io.Copy(io.Discard, response.Body)             // only the last line
 	return a, err
 }
 

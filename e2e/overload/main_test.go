@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// patience bounds every wait, far above what any should take.
+	// patience bounds every wait, far above its usual duration.
 	patience = 5 * time.Minute
 	// files is how many files a test has open, and a server.
 	files = 12_000

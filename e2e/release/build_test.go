@@ -57,7 +57,7 @@ func TestBinary(t *testing.T) {
 		t.Errorf("the binary has %d bytes, want at most %d", len(first), maxBinary)
 	}
 	if bytes.Contains(first, []byte(here)) {
-		t.Errorf("the binary names the folder in which it was built, %s", here)
+		t.Errorf("the binary names the directory in which it was built, %s", here)
 	}
 }
 

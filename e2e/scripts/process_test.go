@@ -19,7 +19,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// patience bounds every wait, far above what any should take.
+// patience bounds every wait, far above its usual duration.
 const patience = time.Minute
 
 // A ready record is the startup record in the log.

@@ -74,6 +74,6 @@ func TestCheckWithoutDatabase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	checkFailure(t, run(t, nil, "check"), 1, "database data/plants.db cannot be opened: "+noDatabase)
 	if _, err := os.Stat("data"); err == nil {
-		t.Error("the folder was made")
+		t.Error("the directory was made")
 	}
 }

@@ -143,6 +143,6 @@ func TestNoDirectoryOfRemoteEngine(t *testing.T) {
 			"JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: with this storage there is no directory to keep a secret in")
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
-		t.Errorf("the folder holds %v, %v", entries, err)
+		t.Errorf("the directory holds %v, %v", entries, err)
 	}
 }

@@ -113,7 +113,7 @@ func TestReadingChangesNoFiles(t *testing.T) {
 			"database data/plants.db cannot be opened: "+noDatabase)
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
-		t.Errorf("the folder holds %v, %v", entries, err)
+		t.Errorf("the directory holds %v, %v", entries, err)
 	}
 	stored(t, record(1, "a", "-"))
 	before, err := os.ReadFile("data/plants.db")

@@ -19,7 +19,7 @@ func TestEphemeral(t *testing.T) {
 	s := startServer(t, "plantstore", []string{"STORAGE_URL=never.db"}, "--ephemeral", "--seed", samples)
 	ready := s.ready(t)
 	if !strings.HasPrefix(ready.Data, temporary) {
-		t.Errorf("the plants are in %s, want a folder in %s", ready.Data, temporary)
+		t.Errorf("the plants are in %s, want a directory in %s", ready.Data, temporary)
 	}
 	issued := token(t, nil, strings.Fields(ready.TokenCommand)[2:]...)
 	if status, body := post(t, ready.BaseURL, issued, `{"id":101,"name":"Monstera"}`); status != 200 {

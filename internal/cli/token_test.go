@@ -187,12 +187,12 @@ func TestWrongSecrets(t *testing.T) {
 		want    string
 		serve   string // instead of want, if the storage fails first
 	}{
-		"weak":      {[]string{"JWT_SECRET=hunter2"}, "JWT_SECRET: " + weak, ""},
-		"redacted":  {[]string{"JWT_SECRET=REDACTED"}, "JWT_SECRET: " + strings.Replace(weak, "7", "8", 1), ""},
-		"weak file": {[]string{"JWT_SECRET_FILE=weak"}, "JWT_SECRET_FILE: weak: line 1: " + weak, ""},
-		"no file":   {[]string{"JWT_SECRET_FILE=none"}, "JWT_SECRET_FILE: open none: no such file or directory; name the file with the secret, or make one with: openssl rand -hex 32", ""},
-		"folder":    {[]string{"JWT_SECRET_FILE=."}, "JWT_SECRET_FILE: read .: *", ""},
-		"no folder": {[]string{"STORAGE_URL=weak/plants.db"}, "the directory of the database: mkdir *", "create database weak/plants.db: *"},
+		"weak":         {[]string{"JWT_SECRET=hunter2"}, "JWT_SECRET: " + weak, ""},
+		"redacted":     {[]string{"JWT_SECRET=REDACTED"}, "JWT_SECRET: " + strings.Replace(weak, "7", "8", 1), ""},
+		"weak file":    {[]string{"JWT_SECRET_FILE=weak"}, "JWT_SECRET_FILE: weak: line 1: " + weak, ""},
+		"no file":      {[]string{"JWT_SECRET_FILE=none"}, "JWT_SECRET_FILE: open none: no such file or directory; name the file with the secret, or make one with: openssl rand -hex 32", ""},
+		"directory":    {[]string{"JWT_SECRET_FILE=."}, "JWT_SECRET_FILE: read .: *", ""},
+		"no directory": {[]string{"STORAGE_URL=weak/plants.db"}, "the directory of the database: mkdir *", "create database weak/plants.db: *"},
 		"nowhere": {
 			[]string{"STORAGE_URL=etcd://me:hunter2@127.0.0.1:1,127.0.0.1:2/a?timeout=1s"},
 			"JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: *",

@@ -186,6 +186,6 @@ func TestReadDotenvWithoutFile(t *testing.T) {
 	}
 	var problem *fs.PathError
 	if _, err := config.ReadDotenv(dir, nil); !errors.As(err, &problem) || problem.Path != dir {
-		t.Errorf("a folder: %v, want an error that names it", err)
+		t.Errorf("a directory: %v, want an error that names it", err)
 	}
 }

@@ -48,20 +48,20 @@ func TestCheckTLS(t *testing.T) {
 		options string // as NAME=value, with spaces between them
 		want    string // how the error begins; empty: there is none
 	}{
-		"none":                        {"", ""},
-		"files":                       {"TLS_CERT_FILE=c TLS_KEY_FILE=k", ""},
-		"files, over a socket":        {"TLS_CERT_FILE=c TLS_KEY_FILE=k ADDR=unix:s", ""},
-		"ACME":                        {"ACME_DOMAINS=a.test", ""},
-		"ACME, at a port of its own":  {"ACME_DOMAINS=a.test ADDR=:8443", ""},
-		"no key":                      {"TLS_CERT_FILE=c", "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
-		"no certificate":              {"TLS_KEY_FILE=k", "TLS_KEY_FILE is given and TLS_CERT_FILE is not"},
-		"files and ACME":              {"TLS_CERT_FILE=c TLS_KEY_FILE=k ACME_DOMAINS=a.test", "TLS_CERT_FILE and ACME_DOMAINS are both given"},
-		"ACME without domains":        {"ACME_EMAIL=me@a.test", "ACME_CACHE, ACME_DIRECTORY and ACME_EMAIL are about"},
-		"mode of a socket":            {"SOCKET_MODE=0600 ADDR=unix:s", ""},
-		"mode of no socket":           {"SOCKET_MODE=0600 ADDR=:8443", "SOCKET_MODE is about the socket of ADDR=unix:PATH, and ADDR is :8443"},
-		"ACME, over a socket":         {"ACME_DOMAINS=a.test ADDR=unix:s", "ACME_DOMAINS needs a port"},
-		"ACME, and no folder":         {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p", "ACME_CACHE must be given"},
-		"ACME, and a folder is named": {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p ACME_CACHE=f", ""},
+		"none":                           {"", ""},
+		"files":                          {"TLS_CERT_FILE=c TLS_KEY_FILE=k", ""},
+		"files, over a socket":           {"TLS_CERT_FILE=c TLS_KEY_FILE=k ADDR=unix:s", ""},
+		"ACME":                           {"ACME_DOMAINS=a.test", ""},
+		"ACME, at a port of its own":     {"ACME_DOMAINS=a.test ADDR=:8443", ""},
+		"no key":                         {"TLS_CERT_FILE=c", "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
+		"no certificate":                 {"TLS_KEY_FILE=k", "TLS_KEY_FILE is given and TLS_CERT_FILE is not"},
+		"files and ACME":                 {"TLS_CERT_FILE=c TLS_KEY_FILE=k ACME_DOMAINS=a.test", "TLS_CERT_FILE and ACME_DOMAINS are both given"},
+		"ACME without domains":           {"ACME_EMAIL=me@a.test", "ACME_CACHE, ACME_DIRECTORY and ACME_EMAIL are about"},
+		"mode of a socket":               {"SOCKET_MODE=0600 ADDR=unix:s", ""},
+		"mode of no socket":              {"SOCKET_MODE=0600 ADDR=:8443", "SOCKET_MODE is about the socket of ADDR=unix:PATH, and ADDR is :8443"},
+		"ACME, over a socket":            {"ACME_DOMAINS=a.test ADDR=unix:s", "ACME_DOMAINS needs a port"},
+		"ACME, and no directory":         {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p", "ACME_CACHE must be given"},
+		"ACME, and a directory is named": {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p ACME_CACHE=f", ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

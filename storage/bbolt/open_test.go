@@ -32,7 +32,7 @@ func TestOpenCreatesDirectoriesAndFile(t *testing.T) {
 		t.Errorf("Stat = %v, %v, want a file of mode %v", info, err, fs.FileMode(filePerm))
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 2 || entries[1].Name() != "100%.db"+watermarkSuffix {
-		t.Errorf("the folder holds %v, want the file and its mark alone", entries)
+		t.Errorf("the directory holds %v, want the file and its mark alone", entries)
 	}
 }
 
@@ -280,7 +280,7 @@ func TestOpener(t *testing.T) {
 		t.Errorf("Open with a host: %v", err)
 	}
 	if s, err := engines.Open(t.Context(), filepath.Dir(path), storage.Options{}); err == nil || s != nil {
-		t.Errorf("Open of a folder = %v, %v", s, err)
+		t.Errorf("Open of a directory = %v, %v", s, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

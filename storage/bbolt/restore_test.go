@@ -130,7 +130,7 @@ func TestRestoreOfLostCommits(t *testing.T) {
 func TestRestoreWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	backup := backUp(t, newFile(t, 10))
-	path := filepath.Join(t.TempDir(), "new", "folder", "plants.db")
+	path := filepath.Join(t.TempDir(), "new", "directory", "plants.db")
 	if plants, kept, err := Restore(t.Context(), path, backup); err != nil || plants != 10 || kept != "" {
 		t.Fatalf("Restore = %d, %q, %v", plants, kept, err)
 	}
@@ -175,7 +175,7 @@ func wantFiles(t *testing.T, path string, want ...string) {
 		got = append(got, entry.Name())
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the folder (-want +got):\n%s", diff)
+		t.Errorf("the directory (-want +got):\n%s", diff)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 2 { // the database and its watermark
-		t.Errorf("the folder holds %v, %v", entries, err)
+		t.Errorf("the directory holds %v, %v", entries, err)
 	}
 }
 
@@ -292,6 +292,6 @@ func TestCompactRefuses(t *testing.T) {
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 2 {
-		t.Errorf("the folder holds %v, %v", entries, err)
+		t.Errorf("the directory holds %v, %v", entries, err)
 	}
 }

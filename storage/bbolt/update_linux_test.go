@@ -125,7 +125,7 @@ func TestNoSpaceToCreate(t *testing.T) {
 	path := newPath(t)
 	if _, parent := inBoundProcess(t, path, "10000"); parent {
 		if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 0 {
-			t.Errorf("the folder holds %v, %v, want nothing", entries, err)
+			t.Errorf("the directory holds %v, %v, want nothing", entries, err)
 		}
 		mustOpen(t, path)
 		return

@@ -65,16 +65,16 @@ func TestCreateErrorNamesPathOnce(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	for name, err := range map[string]error{
-		"path":   &fs.PathError{Op: "create", Path: path, Err: fs.ErrPermission},
-		"folder": &fs.PathError{Op: "mkdir", Path: "elsewhere", Err: fs.ErrPermission},
-		"other":  fs.ErrPermission,
+		"path":      &fs.PathError{Op: "create", Path: path, Err: fs.ErrPermission},
+		"directory": &fs.PathError{Op: "mkdir", Path: "elsewhere", Err: fs.ErrPermission},
+		"other":     fs.ErrPermission,
 	} {
 		told := explainCreate(path, err)
 		if !errors.Is(told, fs.ErrPermission) || strings.Count(told.Error(), path) != 1 || !strings.HasPrefix(told.Error(), "create database "+path+": ") {
 			t.Errorf("%s: %v", name, told)
 		}
 		if strings.Contains(err.Error(), "elsewhere") && !strings.Contains(told.Error(), "elsewhere") {
-			t.Errorf("%s: %v does not name the folder", name, told)
+			t.Errorf("%s: %v does not name the directory", name, told)
 		}
 	}
 	if err := explainCreate(path, refusal("would be lost")); err.Error() != "database "+path+" would be lost" {

@@ -1,5 +1,5 @@
 // Floor is the typical plant store without a store: it responds, and keeps
-// nothing. No server that stores plants can be expected to be faster.
+// no plants. No server that stores plants can be expected to be faster.
 package main
 
 import (

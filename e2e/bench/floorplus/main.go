@@ -1,5 +1,5 @@
-// Floorplus is this project's own server, put together as plantstore serve does
-// it, over a store that does nothing.
+// Floorplus is this project's server, composed as by plantstore serve, over a store that
+// keeps no plants.
 package main
 
 import (
@@ -43,7 +43,7 @@ func run(logger *slog.Logger) error {
 	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{auth.Secret(os.Getenv("JWT_SECRET")).Key()}, Leeway: 5 * time.Second})
 	return server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store: nothing{},
+			Store: discard{},
 			Verify: func(token string) (string, error) {
 				claims, err := verifier.Verify(token)
 				if err != nil {
@@ -64,8 +64,8 @@ func run(logger *slog.Logger) error {
 	}).Serve(context.Background(), listener)
 }
 
-// A nothing is a [routes.Store] that keeps no plant and claims to keep all.
-type nothing struct{}
+// A discard is a [routes.Store] that accepts plants and keeps none.
+type discard struct{}
 
-// Create does nothing.
-func (nothing) Create(context.Context, int64, models.Plant) error { return nil }
+// Create returns nil.
+func (discard) Create(context.Context, int64, models.Plant) error { return nil }

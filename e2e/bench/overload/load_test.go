@@ -33,7 +33,7 @@ type client struct {
 	in *bufio.Reader
 }
 
-// figures are what came of some requests.
+// figures are the results of some requests.
 type figures struct {
 	mu       sync.Mutex
 	created  int
@@ -66,7 +66,7 @@ func (l *load) keep(c *client) {
 	l.kept = append(l.kept, c)
 }
 
-// create sends a plant that was due at that time, and notes what became of it.
+// create sends a plant that was due at that time, and records the result.
 func (l *load) create(due time.Time, f *figures) {
 	c, err := l.take()
 	if err != nil {
@@ -125,9 +125,8 @@ func (l *load) closed(clients int, long time.Duration) float64 {
 	return float64(f.created) / time.Since(start).Seconds()
 }
 
-// open sends that many plants a second for that long, whatever becomes of them,
-// and returns how many were created a second. What is still on its way at the end
-// does not count.
+// open sends that many plants a second for that long, regardless of the responses, and
+// returns how many were created a second. Requests in progress at the end do not count.
 func (l *load) open(rate float64, long time.Duration) (goodput float64, refusals []time.Duration) {
 	f, start := new(figures), time.Now()
 	var all sync.WaitGroup

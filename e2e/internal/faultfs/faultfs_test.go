@@ -46,7 +46,7 @@ func TestFilesAndDirectories(t *testing.T) {
 	must(t, os.Chmod(path("dir/c"), 0o400))
 	must(t, os.WriteFile(path("dir/b"), []byte("changed"), 0o600))
 	if err := os.Remove(path("dir")); !errors.Is(err, syscall.ENOTEMPTY) {
-		t.Errorf("Remove of a full folder: %v", err)
+		t.Errorf("Remove of a full directory: %v", err)
 	}
 	info, err := os.Stat(path("dir/c"))
 	must(t, err)

@@ -185,7 +185,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Kill ends the server at once, as kill -9 does, and waits until it is gone.
+// Kill ends the server at once, as kill -9 does, and waits until it has ended.
 func (s *Server) Kill() {
 	s.t.Helper()
 	s.end(os.Kill)

@@ -84,7 +84,7 @@ func (p *Process) Stop(signal os.Signal) {
 	}
 }
 
-// Kill ends the process at once and waits until it is gone.
+// Kill ends the process at once and waits until it has ended.
 func (p *Process) Kill() { p.Stop(os.Kill) }
 
 func (p *Process) finish() {

@@ -16,7 +16,7 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// patience bounds every wait, far above what any should take.
+// patience bounds every wait, far above its usual duration.
 const patience = time.Minute
 
 // How a file system is shut down, by FS_IOC_SHUTDOWN of ext4 and XFS_IOC_GOINGDOWN

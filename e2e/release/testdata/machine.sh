@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the script $2 on a copy of this machine that lasts as long as this script, with
 # the package $1 as /package. It runs as root, with mounts of its own, and changes the
-# folder $3 and nothing else. On the copy
+# directory $3 and nothing else. On the copy
 #
 #   - systemd seems to run: systemctl writes down how it was called, and does nothing, or
 #     fails to restart while there is a file /broken; told prints what it has written.

@@ -1,7 +1,6 @@
 // Package typical is the plant store as one usually writes it with Gin: binding
 // by struct tags, one parse of the token for each request, a response by
-// Context.JSON. What stores the plants is up to the program; the reference
-// programs of the benchmarks differ in nothing else.
+// Context.JSON. The reference programs of the benchmarks differ only in the store.
 package typical
 
 import (
@@ -22,13 +21,13 @@ type NewPlant struct {
 	Tag  *string `json:"tag"`
 }
 
-// A Plant is the body of a response, and what a store keeps.
+// A Plant is the body of a response, and a stored plant.
 type Plant struct {
 	Name string  `json:"name"`
 	Tag  *string `json:"tag,omitempty"`
 }
 
-// ErrTaken is what a store returns if the id is taken.
+// ErrTaken is returned by a store if the id is taken.
 var ErrTaken = errors.New("the id is taken")
 
 // Serve listens on ADDR, accepts tokens that are signed with JWT_SECRET, both of
