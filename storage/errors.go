@@ -55,6 +55,19 @@ func (e *ExistsError) Error() string {
 	return "the id is taken by a different plant"
 }
 
+// A CorruptError is [ErrCorrupt] for a record whose id is known. List and Get return it.
+type CorruptError struct {
+	ID int64
+	// Err matches ErrCorrupt and names the id.
+	Err error
+}
+
+// Error returns the text of Err.
+func (e *CorruptError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *CorruptError) Unwrap() error { return e.Err }
+
 // A FatalError of Commit of an [Engine] means that the engine must no longer be used for
 // writing: the store stops.
 type FatalError struct {

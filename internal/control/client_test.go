@@ -91,6 +91,21 @@ func TestStreamThatBreaksOff(t *testing.T) {
 	}
 }
 
+// The id of a corrupt record reaches the client.
+func TestCorruptRecord(t *testing.T) {
+	t.Parallel()
+	broken := &storage.CorruptError{ID: math.MinInt64, Err: fmt.Errorf("%w: wrong checksum", storage.ErrCorrupt)}
+	client := serveFaulty(t, faultySnapshotter{faultyStore{err: broken}})
+	last := error(nil)
+	for _, err := range client.List(t.Context(), math.MinInt64) {
+		last = err
+	}
+	var got *storage.CorruptError
+	if !errors.As(last, &got) || got.ID != math.MinInt64 || !errors.Is(last, storage.ErrCorrupt) || last.Error() != broken.Error() {
+		t.Errorf("List: %v, want: %v with its id", last, broken)
+	}
+}
+
 // A response that a shutdown truncates is never mistaken for a complete one.
 func TestServerEndsUnderWay(t *testing.T) {
 	t.Parallel()

@@ -41,6 +41,8 @@ func strict() json.Options { return json.RejectUnknownMembers(true) }
 type failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
+	// ID is that of a [storage.CorruptError].
+	ID *int64 `json:"id,omitzero"`
 }
 
 // The kinds of errors that are not in kinds.
@@ -79,6 +81,9 @@ func failureOf(err error) *failure {
 		return nil
 	}
 	f := &failure{Kind: kindOther, Message: err.Error()}
+	if corrupt, ok := errors.AsType[*storage.CorruptError](err); ok {
+		f.ID = &corrupt.ID
+	}
 	var exists *storage.ExistsError
 	switch {
 	case errors.As(err, &exists) && exists.Identical:
@@ -103,9 +108,14 @@ func (f *failure) err() error {
 		return &storage.ExistsError{Identical: f.Kind == kindIdentical}
 	}
 	for _, k := range kinds() {
-		if k.name == f.Kind {
-			return &remoteError{message: f.Message, kind: k.err}
+		if k.name != f.Kind {
+			continue
 		}
+		err := &remoteError{message: f.Message, kind: k.err}
+		if f.ID != nil && errors.Is(k.err, storage.ErrCorrupt) {
+			return &storage.CorruptError{ID: *f.ID, Err: err}
+		}
+		return err
 	}
 	return fmt.Errorf("the server reports: %s", f.Message)
 }

@@ -48,12 +48,21 @@ func appendRecord(b, key []byte, plant models.Plant) ([]byte, error) {
 }
 
 // decode returns the plant that value stores under key, or an error that
-// matches [storage.ErrCorrupt] and names the id. The plant shares no memory
-// with value.
-func decode(key, value []byte) (plant models.Plant, err error) {
+// matches [storage.ErrCorrupt], a [storage.CorruptError] if key is an id. The plant
+// shares no memory with value.
+func decode(key, value []byte) (models.Plant, error) {
 	if len(key) != keyLen {
-		return plant, fmt.Errorf("%w: key %x: not %d bytes", storage.ErrCorrupt, key, keyLen)
+		return models.Plant{}, fmt.Errorf("%w: key %x: not %d bytes", storage.ErrCorrupt, key, keyLen)
 	}
+	plant, err := decodeValue(key, value)
+	if err != nil {
+		return models.Plant{}, &storage.CorruptError{ID: idOf(key), Err: err}
+	}
+	return plant, nil
+}
+
+// decodeValue is decode for a key that is an id.
+func decodeValue(key, value []byte) (plant models.Plant, err error) {
 	if len(value) < headerLen || value[0] != recordVersion {
 		return plant, fmt.Errorf("%w: id %d: no header of version %d", storage.ErrCorrupt, idOf(key), recordVersion)
 	}

@@ -82,8 +82,9 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 	for bit := range 8 * len(record) {
 		flipped := bytes.Clone(record)
 		flipped[bit/8] ^= 1 << (bit % 8)
-		if plant, err := decode(flipped[:keyLen], flipped[keyLen:]); !errors.Is(err, storage.ErrCorrupt) {
-			t.Errorf("bit %d flipped: decode = %v, %v, want: %v", bit, plant, err, storage.ErrCorrupt)
+		var corrupt *storage.CorruptError
+		if plant, err := decode(flipped[:keyLen], flipped[keyLen:]); !errors.Is(err, storage.ErrCorrupt) || !errors.As(err, &corrupt) || corrupt.ID != idOf(flipped) {
+			t.Errorf("bit %d flipped: decode = %v, %v, want: %v with its id", bit, plant, err, storage.ErrCorrupt)
 		}
 	}
 	for n := range value {

@@ -67,7 +67,10 @@ func (k keys) record(kv *mvccpb.KeyValue) (storage.Record, error) {
 		return storage.Record{}, err
 	}
 	r, err := decode(key, kv.Value)
-	return storage.Record{ID: id, Plant: r.plant}, err
+	if err != nil {
+		return storage.Record{}, &storage.CorruptError{ID: id, Err: err}
+	}
+	return storage.Record{ID: id, Plant: r.plant}, nil
 }
 
 // A record is the value of a key.

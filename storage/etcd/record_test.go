@@ -76,7 +76,9 @@ func TestCorruptRecord(t *testing.T) {
 	value := []byte(record{storage.NewCommitToken(), models.Plant{Name: "Monstera", Tag: &tag}}.encode(key))
 	corrupt := func(what string, key string, value []byte) {
 		_, err := k.record(&mvccpb.KeyValue{Key: []byte(key), Value: value})
-		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), key) {
+		var damaged *storage.CorruptError
+		_, keyErr := k.idOf(key)
+		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), key) || errors.As(err, &damaged) != (keyErr == nil) {
 			t.Errorf("%s: %v, want: %v, with the key", what, err, storage.ErrCorrupt)
 		}
 	}
