@@ -3,10 +3,9 @@ package admin
 import (
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"strings"
 
+	"plantstore/internal/loopback"
 	"plantstore/models"
 )
 
@@ -21,7 +20,7 @@ func guard(r *http.Request) *models.Error {
 			return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: send no Origin")
 		}
 	}
-	if overLoopback(r) && r.Host != "" && !isLoopback(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
+	if overLoopback(r) && r.Host != "" && !loopback.IsHost(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
 		return models.NewError(models.CodeForbidden, "over a loopback address, Host must be localhost or a loopback address, with any port")
 	}
 	return nil
@@ -31,19 +30,5 @@ func guard(r *http.Request) *models.Error {
 // another site may resolve to it (DNS rebinding).
 func overLoopback(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ok && isLoopback(local.String())
-}
-
-// isLoopback reports whether a host, perhaps with a port, is localhost or a loopback
-// address.
-func isLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.Unmap().IsLoopback()
+	return ok && loopback.IsHost(local.String())
 }

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
+
+	"plantstore/internal/loopback"
 )
 
 // adminOptions returns the options for the admin listener.
@@ -57,17 +58,11 @@ func (c *Config) checkPprof() error {
 	case c.AdminAddr == "":
 		return fmt.Errorf("PPROF (--pprof): %q: ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; "+
 			"give it an address, such as 127.0.0.1:8081, or set PPROF to off", c.values["PPROF"].text)
-	case err == nil && !c.PprofPublic && !isLoopback(host):
+	case err == nil && !c.PprofPublic && !loopback.IsHost(host):
 		return fmt.Errorf(`PPROF (--pprof): "on": others may reach ADMIN_ADDR (--admin-addr), %s, and could take profiles; `+
 			"give it a loopback address, such as 127.0.0.1:8081, or set PPROF to public if they may", c.AdminAddr)
 	}
 	return nil
-}
-
-// isLoopback reports whether only this machine can reach a host.
-func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
 }
 
 // checkPorts returns an error if ADDR, or PORT, and ADMIN_ADDR have the same port and
