@@ -39,10 +39,13 @@ func views() []view {
 	return []view{
 		desktop(),
 		{"desktop-dark", 1280, 900, "dark"},
-		{"phone-light", 390, 844, "light"},
-		{"phone-dark", 390, 844, "dark"},
+		phone("light"),
+		phone("dark"),
 	}
 }
+
+// phone is a small one.
+func phone(scheme string) view { return view{"phone-" + scheme, 360, 740, scheme} }
 
 // A tab is its own browser, with nothing in its cache, that shows one page.
 type tab struct {
@@ -153,6 +156,12 @@ func (tb *tab) await(text string) {
 	tb.t.Helper()
 	tb.do(ignoring(chromedp.PollFunction[bool](`text => document.body.innerText.includes(text)`,
 		chromedp.WithPollingArgs(text), chromedp.WithPollingTimeout(patience))))
+}
+
+// awaitTrue waits until an expression is true.
+func (tb *tab) awaitTrue(expression string) {
+	tb.t.Helper()
+	tb.do(ignoring(chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(patience))))
 }
 
 // ignoring is an action whose result does not matter.

@@ -53,6 +53,12 @@ func OpenPlants(ctx context.Context, c *config.Config, a Access) (Plants, error)
 	return client, nil
 }
 
+// OfServer reports whether a store is that of a running server.
+func OfServer(p Plants) bool {
+	_, ok := p.(*control.Client)
+	return ok
+}
+
 // openLocal is [OpenStore] for [OpenPlants]: without a store it returns nil.
 func openLocal(ctx context.Context, c *config.Config, a Access) (Plants, error) {
 	store, err := OpenStore(ctx, c, a)

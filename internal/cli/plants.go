@@ -10,12 +10,12 @@ import (
 func newPlants(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "plants",
-		Usage: "list, count, export and import plants",
+		Usage: "list, count, browse, export and import plants",
 		Description: "Works on the database of --storage-url, whether a server runs on it or not. Only import writes.\n" +
 			"Examples:\n" +
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants import plants.jsonl",
-		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newExport(p), newImport(p)},
+		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p)},
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			return cli.ShowSubcommandHelp(cmd)
 		},

@@ -43,6 +43,21 @@ func find(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
+// NodeFile returns the contents of a file of a package that npm installed in the directory
+// node of this module. Without it, it ends the test as [Require] does.
+func NodeFile(t testing.TB, name string) []byte {
+	t.Helper()
+	dir, err := ModuleDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents, err := os.ReadFile(filepath.Join(dir, "node", "node_modules", filepath.FromSlash(name)))
+	if err != nil {
+		testkit.NotChecked(t, fmt.Sprintf("%s is missing (make tools installs it): %v", name, err))
+	}
+	return contents
+}
+
 // ModuleDir returns the directory of the module of the end-to-end tests.
 func ModuleDir() (string, error) {
 	out, err := exec.CommandContext(context.Background(), "go", "env", "GOMOD").Output()

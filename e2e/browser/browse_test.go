@@ -1,0 +1,208 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// A million plants are paged through in both directions, searched, and watched while another
+// one is created and the server stops and starts.
+func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
+	const plants = 1_000_000
+	server := plantstore.Start(t, plantstore.Options{})
+	token := server.Token()
+	importPlants(t, server, plants, func(i int) map[string]any {
+		if i == 777_777-1 {
+			return map[string]any{"id": i + 1, "name": "Quaking grass", "tag": "grass"}
+		}
+		return samplePlant(i)
+	})
+	browsing := startBrowse(t, server.Dir)
+	tb := newTab(t, desktop())
+	tb.do(chromedp.Navigate(browsing.link))
+
+	tb.first("1000000")
+	tb.await("1,000,000\n")
+	tb.await("read from the running server")
+	tb.pageThroughMillion()
+	tb.searchMillion()
+	tb.press("All plants")
+	tb.choose("desc")
+	tb.first("1000000")
+
+	create(t, server, token, `{"id":1000001,"name":"Newcomer"}`)
+	tb.first("1000001")
+	tb.await("1,000,001\n")
+	if tb.number("tr.fresh") != 1 || tb.number("#chart rect") == 0 {
+		t.Errorf("%d rows are marked as new, and the chart has %d bars", tb.number("tr.fresh"), tb.number("#chart rect"))
+	}
+	server.Stop()
+	tb.await("read from the file: no server runs")
+	tb.press("Next")
+	tb.first("999951")
+	again := plantstore.Start(t, plantstore.Options{Dir: server.Dir})
+	tb.await("read from the running server")
+	tb.press("First")
+	create(t, again, token, `{"id":1000002,"name":"After the restart"}`)
+	tb.first("1000002")
+	if problems := tb.found(); len(problems) != 1 || !strings.Contains(problems[0], "status of 400") { // 0x10
+		t.Errorf("the browser says %q", problems)
+	}
+	browsing.stop()
+	tb.await("The command plantstore plants browse has ended.")
+	tb.save("browse ended")
+	tb.checkAccessible("ended")
+	if got := tb.number("tbody tr"); got != 50 {
+		t.Errorf("%d rows are left", got)
+	}
+	checkRequests(t, tb, browsing.link)
+}
+
+// pageThroughMillion pages through plants with the ids 1 to 1,000,000, and goes to ids.
+func (tb *tab) pageThroughMillion() {
+	tb.t.Helper()
+	for _, step := range []struct{ button, first, pages string }{
+		{"Next", "999950", "Ids 999950 to 999901"},
+		{"Next", "999900", "Ids 999900 to 999851"},
+		{"Previous", "999950", "Ids 999950 to 999901"},
+		{"Last", "50", "Ids 50 to 1"},
+		{"Previous", "100", "Ids 100 to 51"},
+		{"First", "1000000", "Ids 1000000 to 999951"},
+	} {
+		tb.press(step.button)
+		tb.first(step.first)
+		tb.await(step.pages)
+	}
+	tb.choose("asc")
+	tb.first("1")
+	tb.press("Next")
+	tb.first("51")
+	tb.enter("#id", "500000")
+	tb.first("500000")
+	tb.press("Previous")
+	tb.await("Ids 499950 to 499999")
+	tb.enter("#id", "0x10")
+	tb.await(`"0x10" is not an id: must be an integer from`)
+	tb.enter("#id", "-7")
+	tb.await("No plant has the id -7.")
+}
+
+// searchMillion searches for names: one is that of plant 777777, and one of eight is Aloe.
+func (tb *tab) searchMillion() {
+	tb.t.Helper()
+	tb.enter("#name", "quaking")
+	tb.await("Searched 1,000,000 of 1,000,000 plants: 1 found. That is the end.")
+	tb.first("777777")
+	tb.save("browse search")
+	tb.enter("#name", "ALOE")
+	tb.await("50 found. Next searches on")
+	tb.press("Next")
+	tb.await("from id 402 on: 50 found")
+	tb.press("Previous")
+	tb.first("2")
+}
+
+// In each view the page fits, before and while plants are created.
+func TestBrowseLooks(t *testing.T) { //nolint:paralleltest // see TestLooks
+	server := plantstore.Start(t, plantstore.Options{})
+	token := server.Token()
+	importPlants(t, server, 3000, samplePlant)
+	create(t, server, token, `{"id":-9223372036854775808,"name":"The lowest id","tag":"tree"}`)
+	id := 9_223_372_036_854_770_000
+	for _, v := range views() { //nolint:paralleltest // as above
+		t.Run(v.name, func(t *testing.T) {
+			tb := newTab(t, v)
+			tb.do(chromedp.Navigate(startBrowse(t, server.Dir).link))
+			for seconds := 0; tb.number("#chart rect") < 4; seconds++ { // the page counts once a second
+				for range 3 + seconds%3*4 {
+					id++
+					create(t, server, token, fmt.Sprintf(`{"id":%d,"name":"%s","tag":"workshop"}`, id, kinds()[id%8]))
+				}
+				tb.do(ignoring(chromedp.PollFunction[bool](`n => document.querySelectorAll('#chart rect').length > n`,
+					chromedp.WithPollingArgs(seconds), chromedp.WithPollingTimeout(patience))))
+			}
+			tb.look("browse " + v.name + " 1 live")
+			tb.checkAccessible("live")
+			tb.press("Last")
+			tb.first("49")
+			tb.look("browse " + v.name + " 2 last")
+			tb.checkAccessible("last")
+			tb.enter("#name", "Grün")
+			tb.await("50 found")
+			tb.look("browse " + v.name + " 3 search")
+			tb.checkAccessible("search")
+			if problems := tb.found(); len(problems) > 0 {
+				t.Errorf("the browser says %q", problems)
+			}
+		})
+	}
+}
+
+// Names are text, whatever is in them.
+func TestBrowseOddNames(t *testing.T) { //nolint:paralleltest // see TestLooks
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"MAX_BODY_BYTES=3000000"}})
+	names := []string{
+		`<img src=x onerror="document.title='run'"><script>document.title='run'</script>`,
+		"\u202egpj.exe\u2066", "a\x00b\x1b[31m\r\nc", "", strings.Repeat("x", 1<<20), strings.Repeat("\u0301", 10_000),
+		"\u061c\u200f\ufeff\u2028", "👩\u200d🌾 植物", `\u202e`, "&lt;b&gt;", strings.Repeat("long ", 40),
+	}
+	importPlants(t, server, len(names), func(i int) map[string]any { return map[string]any{"id": i, "name": names[i], "tag": names[i]} })
+	tb := newTab(t, phone("light"))
+	tb.do(chromedp.Navigate(startBrowse(t, server.Dir).link))
+	tb.first("10")
+	tb.look("browse odd names")
+	tb.checkAccessible("odd names")
+	if n := tb.number("tbody img, tbody script, tbody b"); n != 0 {
+		t.Errorf("%d elements come from names", n)
+	}
+	for i, want := range map[int]string{
+		0: names[0],
+		1: "U+202Egpj.exeU+2066",
+		2: "aU+0000bU+001B[31mU+000DU+000Ac",
+		3: "empty",
+		4: strings.Repeat("x", 200) + "… 1,048,576 bytes in all",
+		5: strings.Repeat("\u0301", 200) + "… 20,000 bytes in all",
+		6: "U+061CU+200FU+FEFFU+2028",
+		7: names[7],
+		8: names[8],
+		9: names[9],
+	} {
+		for column := 1; column <= 2; column++ {
+			got := evaluate[string](tb, fmt.Sprintf(`document.querySelector('tr[data-id="%d"]').children[%d].textContent`, i, column))
+			if got != want {
+				t.Errorf("id %d, column %d: %q, want %q", i, column, got, want)
+			}
+		}
+	}
+	if problems := tb.found(); len(problems) > 0 {
+		t.Errorf("the browser says %q", problems)
+	}
+}
+
+// The key is taken from the address bar, and kept for a reload of this tab only.
+func TestBrowseKey(t *testing.T) { //nolint:paralleltest // see TestLooks
+	server := plantstore.Start(t, plantstore.Options{})
+	create(t, server, server.Token(), `{"id":7,"name":"Aloe"}`)
+	browsing := startBrowse(t, server.Dir)
+	base, _, _ := strings.Cut(browsing.link, "#")
+	tb := newTab(t, desktop())
+	tb.do(chromedp.Navigate(base))
+	tb.await("This page needs the link that plantstore plants browse has printed")
+	tb.do(chromedp.Navigate(base + "#key=wrong"))
+	tb.await("the key is missing or wrong")
+	tb.do(chromedp.Navigate(browsing.link)) // the same document
+	tb.first("7")
+	if got := evaluate[string](tb, "location.href"); got != base {
+		t.Errorf("the address bar shows %s", got)
+	}
+	tb.do(chromedp.Reload())
+	tb.first("7")
+	other := tb.stranger(base)
+	other.await("This page needs the link that plantstore plants browse has printed")
+	checkRequests(t, tb, browsing.link)
+}

@@ -1,0 +1,138 @@
+package browser
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// A browsing is a running plantstore plants browse.
+type browsing struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	link string
+}
+
+// startBrowse runs the command in the working directory of a server until the test ends.
+func startBrowse(t *testing.T, dir string) *browsing {
+	t.Helper()
+	b := &browsing{t: t, cmd: plantstore.Command(t, dir, nil, "plants", "browse", "--no-open")}
+	out, err := b.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.stop)
+	link, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.link = strings.TrimSpace(link)
+	return b
+}
+
+// stop ends the command, as Ctrl-C does.
+func (b *browsing) stop() {
+	b.t.Helper()
+	if b.cmd.ProcessState != nil {
+		return
+	}
+	_ = b.cmd.Process.Signal(syscall.SIGINT) // fails only if the process has ended
+	if err := b.cmd.Wait(); err != nil {
+		b.t.Errorf("plantstore plants browse: %v", err)
+	}
+}
+
+// importPlants imports plants while the server runs.
+func importPlants(t *testing.T, server *plantstore.Server, n int, plant func(i int) map[string]any) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "plants.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewWriter(file)
+	encoder := json.NewEncoder(lines)
+	for i := range n {
+		if err := encoder.Encode(plant(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := lines.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := plantstore.Command(t, server.Dir, []string{"MAX_BODY_BYTES=3000000"}, "plants", "import", "--quiet", file.Name()).CombinedOutput(); err != nil {
+		t.Fatalf("import: %v\n%s", err, out)
+	}
+}
+
+// kinds are names of plants.
+func kinds() []string {
+	return []string{"Monstera", "Aloe", "Ficus", "Grünlilie", "Philodendron", "Begonia", "Dracaena", "Hedera"}
+}
+
+// samplePlant returns a plant with the id i+1.
+func samplePlant(i int) map[string]any {
+	p := map[string]any{"id": i + 1, "name": fmt.Sprintf("%s %d", kinds()[i%len(kinds())], i+1)}
+	if tags := []string{"climber", "succulent", "tree", "grass", "hanging", "", ""}; tags[i%len(tags)] != "" {
+		p["tag"] = tags[i%len(tags)]
+	}
+	return p
+}
+
+// first waits until the first row is that of an id.
+func (tb *tab) first(id string) {
+	tb.t.Helper()
+	tb.awaitTrue(fmt.Sprintf("document.querySelector('tbody tr')?.dataset.id === %q", id))
+}
+
+// number of elements that match a selector.
+func (tb *tab) number(selector string) int {
+	tb.t.Helper()
+	return evaluate[int](tb, fmt.Sprintf("document.querySelectorAll(%q).length", selector))
+}
+
+// choose sets the order of the plants.
+func (tb *tab) choose(order string) {
+	tb.t.Helper()
+	evaluate[bool](tb, fmt.Sprintf(`(() => {
+		const select = document.getElementById('order')
+		select.value = %q
+		return select.dispatchEvent(new Event('change'))
+	})()`, order))
+}
+
+// enter types text into a field and presses Enter.
+func (tb *tab) enter(field chromedp.CSS, text string) {
+	tb.t.Helper()
+	tb.paste(field, text)
+	tb.do(chromedp.KeyEvent("\r"))
+}
+
+// checkRequests checks that the key was never sent in a URL, and that the page has loaded
+// nothing from elsewhere.
+func checkRequests(t *testing.T, tb *tab, link string) {
+	t.Helper()
+	base, key, _ := strings.Cut(link, "/#key=")
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	for _, url := range tb.urls {
+		if strings.Contains(url, key) || !strings.HasPrefix(url, base+"/") {
+			t.Errorf("requested %s", url)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+// Package browse serves a page that shows the plants of a store to the user of this machine,
+// for as long as a command runs.
+//
+// The listener is on a loopback address, on a port of its own. Whoever has the link may read:
+// it contains a random key, in the fragment, which browsers neither send nor log. The script
+// of the page sends the key in the header field Authorization. See docs/adr/0020-browse.md.
+//
+// Each request of the page does a bounded amount of work, however many plants there are:
+// pages.go reads pages before and after an id, search.go a part of a search, and status.go
+// counts.
+package browse
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"plantstore/storage"
+)
+
+// A Store is what the page reads. It is closed after each request.
+type Store interface {
+	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
+	Count(ctx context.Context) (int64, error)
+	Close() error
+}
+
+// A Source is where the plants come from.
+type Source string
+
+// The sources.
+const (
+	Server  Source = "server"  // a running server
+	File    Source = "file"    // the database file
+	Cluster Source = "cluster" // an engine over a network
+)
+
+// Options are the settings of a [Site]. Open is required.
+type Options struct {
+	// Open opens the store for a request, so that a file is not locked in between: a
+	// server can start at any time, and requests use it from then on.
+	Open func(ctx context.Context) (Store, Source, error)
+	// Place is the location of the plants, which the page shows.
+	Place string
+	// Port to listen on; 0: any free port.
+	Port int
+}
+
+const (
+	// headerTime limits the time to receive the header of a request.
+	headerTime = 5 * time.Second
+	// maxHeader limits its size in bytes.
+	maxHeader = 16 << 10
+)
+
+// A Site is the page and its listener.
+type Site struct {
+	options  Options
+	key      string
+	listener net.Listener
+	top      atomic.Uint64 // near of the last page that ended with the highest id
+	status   *sampler
+
+	mu       sync.Mutex
+	redirect string // the directory of the file that leads to the link, if there is one
+}
+
+// New listens on a loopback address. The caller must call Run.
+func New(ctx context.Context, o Options) (*Site, error) {
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	return &Site{options: o, key: rand.Text(), listener: listener}, nil
+}
+
+// Link returns the URL of the page, with the key.
+func (s *Site) Link() string { return "http://" + s.listener.Addr().String() + "/#key=" + s.key }
+
+// Run serves the page until ctx is done. Then it ends the requests in progress.
+func (s *Site) Run(ctx context.Context) error {
+	server := &http.Server{
+		Handler:           s.handler(),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ReadHeaderTimeout: headerTime,
+		MaxHeaderBytes:    maxHeader,
+	}
+	s.status = &sampler{ctx: ctx, count: s.count}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(s.listener) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		err = server.Close()
+		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
+	}
+	s.status.wait()
+	return errors.Join(err, s.removeRedirect())
+}
+
+// withStore opens the store and passes it to read.
+func (s *Site) withStore(ctx context.Context, read func(Store) error) (err error) {
+	store, _, err := s.options.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return read(store)
+}
+
+// count counts the plants, for the sampler.
+func (s *Site) count(ctx context.Context) (plants int64, source Source, err error) {
+	store, source, err := s.options.Open(ctx)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	plants, err = store.Count(ctx)
+	return plants, source, err
+}

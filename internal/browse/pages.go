@@ -1,0 +1,171 @@
+package browse
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+const (
+	// pageWeight is how many plants a page has, fewer if they are large.
+	pageWeight = 50
+	// maxWeight is how much is read to find the page before an id.
+	maxWeight = 8 * pageWeight
+	// unitBytes of a plant weigh as much as a small one. No plant weighs more than a page.
+	unitBytes = 64 << 10
+	// maxCharacters of a name or a tag are sent to the page.
+	maxCharacters = 200
+)
+
+// A plant is a stored plant as the page shows it.
+type plant struct {
+	ID   string `json:"id"` // a string: scripts read numbers as float64
+	Name text   `json:"name"`
+	Tag  *text  `json:"tag,omitzero"`
+}
+
+// A text is a name or a tag, or its beginning.
+type text struct {
+	Text string `json:"text"`
+	// Bytes is the size of all of it, 0 if Text is complete.
+	Bytes int `json:"bytes,omitzero"`
+}
+
+// clip returns the beginning of s.
+func clip(s string) text {
+	end := 0
+	for range maxCharacters {
+		if end == len(s) {
+			return text{Text: s}
+		}
+		_, size := utf8.DecodeRuneInString(s[end:])
+		end += size
+	}
+	if end == len(s) {
+		return text{Text: s}
+	}
+	return text{Text: s[:end], Bytes: len(s)}
+}
+
+// show returns a record as the page shows it.
+func show(id int64, p models.Plant) plant {
+	shown := plant{ID: strconv.FormatInt(id, 10), Name: clip(p.Name)}
+	if p.Tag != nil {
+		tag := clip(*p.Tag)
+		shown.Tag = &tag
+	}
+	return shown
+}
+
+// weigh returns how much of a page a record takes.
+func weigh(r storage.Record) int { return min(1+r.Size()/unitBytes, pageWeight) }
+
+// A page is a part of the plants, in ascending order of their ids.
+type page struct {
+	Plants []plant `json:"plants"`
+	// Before and After report whether there are plants with lower and higher ids.
+	Before bool `json:"before"`
+	After  bool `json:"after"`
+	// Corrupt is the unreadable record before or after the plants, if there is one.
+	Corrupt *corruption `json:"corrupt,omitzero"`
+}
+
+// A corruption is a record that cannot be read. Without an id, it is unknown where readable
+// records follow.
+type corruption struct {
+	ID    string `json:"id,omitzero"`
+	Error string `json:"error"`
+
+	id    int64
+	known bool // the id
+}
+
+// newCorruption returns the corruption of an error, nil if it is another error.
+func newCorruption(err error) *corruption {
+	if !errors.Is(err, storage.ErrCorrupt) {
+		return nil
+	}
+	c := &corruption{Error: err.Error()}
+	if record, ok := errors.AsType[*storage.CorruptError](err); ok {
+		c.id, c.known, c.ID = record.ID, true, strconv.FormatInt(record.ID, 10)
+	}
+	return c
+}
+
+// A window is what was read of some consecutive ids.
+type window struct {
+	plants  []plant
+	weights []int       // of the plants
+	weight  int         // of all of them
+	full    bool        // there are more plants
+	corrupt *corruption // the record after the plants
+}
+
+// some reports whether there are records in the window, readable or not.
+func (w *window) some() bool { return len(w.plants) > 0 || w.full || w.corrupt != nil }
+
+// read reads the plants with ids from from through last, up to a weight.
+func read(ctx context.Context, store Store, from, last int64, weight int) (w window, err error) {
+	for record, err := range store.List(ctx, from) {
+		if c := newCorruption(err); c != nil {
+			if !c.known || c.id <= last {
+				w.corrupt = c
+			}
+			return w, nil
+		}
+		if err != nil || record.ID > last {
+			return w, err
+		}
+		heavy := weigh(record)
+		if w.full = w.weight+heavy > weight; w.full {
+			break
+		}
+		w.plants = append(w.plants, show(record.ID, record.Plant))
+		w.weights, w.weight = append(w.weights, heavy), w.weight+heavy
+	}
+	return w, nil
+}
+
+// from returns the page of the plants with ids from from on.
+func (s *Site) from(ctx context.Context, from int64) (p page, err error) {
+	err = s.withStore(ctx, func(store Store) error {
+		w, err := read(ctx, store, from, math.MaxInt64, pageWeight)
+		if err != nil {
+			return err
+		}
+		p = page{Plants: w.plants, After: w.full || w.corrupt != nil && w.corrupt.known, Corrupt: w.corrupt}
+		if from == math.MinInt64 {
+			return nil
+		}
+		below, err := read(ctx, store, math.MinInt64, from-1, 0)
+		p.Before = below.some()
+		return err
+	})
+	return p, err
+}
+
+// through returns the page of the plants with ids up to last.
+func (s *Site) through(ctx context.Context, last int64) (p page, err error) {
+	err = s.withStore(ctx, func(store Store) error {
+		b := backwards{store: store, end: position(last)}
+		if last == math.MaxInt64 {
+			b.near = s.top.Load()
+		}
+		if p, err = b.page(ctx); err != nil {
+			return err
+		}
+		if last == math.MaxInt64 {
+			s.top.Store(b.few)
+			return nil
+		}
+		above, err := read(ctx, store, last+1, math.MaxInt64, 0)
+		p.After = above.some()
+		return err
+	})
+	return p, err
+}

@@ -1,0 +1,75 @@
+package browse
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// scanTime limits a part of a search: a database file is locked during it, and a server that
+// starts waits for a second.
+const scanTime = 500 * time.Millisecond
+
+// A part is a part of the plants whose names have a beginning.
+type part struct {
+	Plants []plant `json:"plants"`
+	// Searched is the number of plants that were read.
+	Searched int64 `json:"searched"`
+	// Next is the id to continue from, empty at the end.
+	Next string `json:"next,omitzero"`
+	// Corrupt is an unreadable record, which the next part leaves out.
+	Corrupt *corruption `json:"corrupt,omitzero"`
+}
+
+// search reads plants from an id on until a page of them have names that begin with prefix,
+// in upper or lower case, or until scanTime has passed.
+func (s *Site) search(ctx context.Context, prefix string, from int64) (p part, err error) {
+	err = s.withStore(ctx, func(store Store) error {
+		deadline, weight := time.Now().Add(scanTime), 0
+		for record, err := range store.List(ctx, from) {
+			if p.Corrupt = newCorruption(err); p.Corrupt != nil {
+				if p.Corrupt.known && p.Corrupt.id < math.MaxInt64 {
+					p.Next = strconv.FormatInt(p.Corrupt.id+1, 10)
+				}
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if matches := hasPrefix(record.Plant.Name, prefix); matches {
+				if weight += weigh(record); weight > pageWeight {
+					p.Next = strconv.FormatInt(record.ID, 10)
+					return nil
+				}
+				p.Plants = append(p.Plants, show(record.ID, record.Plant))
+			}
+			p.Searched++
+			if record.ID == math.MaxInt64 {
+				return nil
+			}
+			from = record.ID + 1
+			if time.Now().After(deadline) {
+				p.Next = strconv.FormatInt(from, 10)
+				return nil
+			}
+		}
+		return nil
+	})
+	return p, err
+}
+
+// hasPrefix reports whether name begins with prefix, in upper or lower case.
+func hasPrefix(name, prefix string) bool {
+	end := 0
+	for range utf8.RuneCountInString(prefix) {
+		_, size := utf8.DecodeRuneInString(name[end:])
+		if size == 0 {
+			return false
+		}
+		end += size
+	}
+	return strings.EqualFold(name[:end], prefix)
+}

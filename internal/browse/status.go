@@ -1,0 +1,116 @@
+package browse
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// samplePause is the shortest time between two counts, and idleFactor that time in
+	// relation to how long the last count took: some engines read all plants.
+	samplePause = 900 * time.Millisecond
+	idleFactor  = 20
+	// countTime limits a count.
+	countTime = time.Minute
+	// countWait is how long a response waits for a count.
+	countWait = 300 * time.Millisecond
+	// history is how long samples are kept.
+	history = 2 * time.Minute
+)
+
+// A sample is a number of plants at a time.
+type sample struct {
+	at     time.Time
+	plants int64
+}
+
+// A sampler counts the plants when the page requests it, not too often.
+type sampler struct {
+	count func(ctx context.Context) (int64, Source, error)
+	ctx   context.Context //nolint:containedctx // of all counts: one may outlive its request
+
+	mu      sync.Mutex
+	samples []sample
+	source  Source
+	err     error         // of the last count
+	due     time.Time     // when the next count may begin
+	running chan struct{} // closed when the count in progress has ended
+	counts  sync.WaitGroup
+}
+
+// A status is the state of the store.
+type status struct {
+	Place  string `json:"place"`
+	Source Source `json:"source,omitzero"` // of the last count
+	// Samples are the counts of the last minutes, the newest last.
+	Samples []sampleAge `json:"samples"`
+	// Error is that of the last count.
+	Error string `json:"error,omitzero"`
+}
+
+// A sampleAge is a sample with its age in milliseconds: the page may have another clock.
+type sampleAge struct {
+	Age    int64 `json:"age"`
+	Plants int64 `json:"plants"`
+}
+
+// get returns the status, after a count if one is due and quick.
+func (s *sampler) get(ctx context.Context) status {
+	if running := s.start(); running != nil {
+		timer := time.NewTimer(countWait)
+		defer timer.Stop()
+		select {
+		case <-running:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	result := status{Source: s.source}
+	if s.err != nil {
+		_, body := problem(s.err)
+		result.Error = body.Error
+	}
+	for _, sample := range s.samples {
+		result.Samples = append(result.Samples, sampleAge{time.Since(sample.at).Milliseconds(), sample.plants})
+	}
+	return result
+}
+
+// start starts a count if one is due. It returns a channel that is closed when the count in
+// progress has ended, nil if there is none.
+func (s *sampler) start() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil && !time.Now().Before(s.due) {
+		s.running = make(chan struct{})
+		s.counts.Go(s.take)
+	}
+	return s.running
+}
+
+// take counts the plants.
+func (s *sampler) take() {
+	ctx, cancel := context.WithTimeout(s.ctx, countTime)
+	defer cancel()
+	began := time.Now()
+	plants, source, err := s.count(ctx)
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err = err; err == nil {
+		s.source = source
+		s.samples = append(s.samples, sample{now, plants})
+	}
+	for len(s.samples) > 1 && now.Sub(s.samples[1].at) > history {
+		s.samples = s.samples[1:]
+	}
+	s.due = began.Add(max(samplePause, idleFactor*now.Sub(began)))
+	close(s.running)
+	s.running = nil
+}
+
+// wait returns when no count is in progress.
+func (s *sampler) wait() { s.counts.Wait() }

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/app"
+	"plantstore/internal/browse"
+	"plantstore/internal/config"
+	"plantstore/internal/printable"
+)
+
+func newBrowse(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "browse",
+		Usage: "show the plants in a browser until Ctrl-C",
+		Description: "Prints the link to a page that lists and searches the plants and shows new ones, and opens it\n" +
+			"if stdout is a terminal, with the command in BROWSER (default: xdg-open, open or rundll32). The\n" +
+			"page is on a loopback address. Whoever has the link can read all plants while the command runs;\n" +
+			"nobody can change them.\n" +
+			"Examples:\n" +
+			"  plantstore plants browse\n" +
+			"  plantstore plants browse --no-open --port 8090\n" +
+			"From another machine, forward the port, and open the link there:\n" +
+			"  ssh -t -L 8090:127.0.0.1:8090 HOST plantstore plants browse --no-open --port 8090",
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "no-open", Usage: "print the link only", HideDefault: true},
+			&cli.Int64Flag{Name: "port", Usage: "`PORT` to listen on, on 127.0.0.1 (default: any free port)", HideDefault: true},
+		}, optionFlags(storageOptions()...)...),
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			return browsePlants(ctx, p, cmd)
+		},
+	}
+}
+
+// browsePlants serves the page until ctx is done.
+func browsePlants(ctx context.Context, p *Process, cmd *cli.Command) error {
+	port := cmd.Int64("port")
+	if port < 0 || port > 65535 {
+		return misuse("--port: %d: must be from 0 to 65535", port)
+	}
+	c, err := loadConfig(p, cmd)
+	if err != nil {
+		return err
+	}
+	// The first use of the store fails here rather than on the page.
+	return withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
+		open := openEach(c)
+		if c.Storage.Path == "" {
+			open = openOnce(store)
+		} else if err := store.Close(); err != nil {
+			return err
+		}
+		site, err := browse.New(ctx, browse.Options{Open: open, Place: app.DataPlace(c), Port: int(port)})
+		if err != nil {
+			return err
+		}
+		if err := writeLine(p.Stdout, "%s", site.Link()); err != nil {
+			return err
+		}
+		launch(p, cmd, site)
+		return site.Run(ctx)
+	})
+}
+
+// launch opens the page in the browser if stdout is a terminal, and prints what to do.
+func launch(p *Process, cmd *cli.Command, site *browse.Site) {
+	fmt.Fprintln(p.Stderr, "Whoever has this link can read the plants. Ctrl-C ends it.")
+	if cmd.Bool("no-open") || !printable.IsTerminal(p.Stdout) {
+		return
+	}
+	failed := func(err error) {
+		fmt.Fprintf(p.Stderr, "The browser was not opened: %v. Open the link yourself.\n", err)
+	}
+	if err := site.Launch(p.environ(), failed); err != nil {
+		failed(err)
+	}
+}
+
+// A browsedStore is a store that a request of the page closes.
+type browsedStore struct {
+	app.Plants
+
+	close func() error
+}
+
+// Close implements [browse.Store].
+func (s browsedStore) Close() error { return s.close() }
+
+// openEach returns a function that opens the store of a file, which must not stay locked, or
+// connects to the server that has it open.
+func openEach(c *config.Config) func(context.Context) (browse.Store, browse.Source, error) {
+	return func(ctx context.Context) (browse.Store, browse.Source, error) {
+		store, err := app.OpenPlants(ctx, c, app.ForReading)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case app.OfServer(store):
+			return store, browse.Server, nil
+		}
+		return store, browse.File, nil
+	}
+}
+
+// openOnce returns a function that returns a store of an engine over a network, which stays
+// connected.
+func openOnce(store app.Plants) func(context.Context) (browse.Store, browse.Source, error) {
+	return func(context.Context) (browse.Store, browse.Source, error) {
+		return browsedStore{store, func() error { return nil }}, browse.Cluster, nil
+	}
+}

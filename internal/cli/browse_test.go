@@ -1,0 +1,135 @@
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"plantstore/internal/cli"
+)
+
+// A browsing is plantstore plants browse in this process.
+type browsing struct {
+	link string
+	stop func() int // as Ctrl-C does
+}
+
+// startBrowse starts the command and returns when it has printed its link.
+func startBrowse(t *testing.T, args ...string) browsing {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	lines, stdout := io.Pipe()
+	exited := make(chan int, 1)
+	go func() {
+		exited <- cli.Main(ctx, cli.Process{
+			Args:   append([]string{"plantstore", "plants", "browse"}, args...),
+			Stdout: stdout, Stderr: io.Discard, Environ: []string{"BROWSER=/no/such/browser"},
+		})
+	}()
+	link, err := bufio.NewReader(lines).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return browsing{strings.TrimSpace(link), func() int { cancel(); return <-exited }}
+}
+
+// get requests a path of the page with its key and returns the body.
+func (b browsing) get(t *testing.T, path string) string {
+	t.Helper()
+	base, key, found := strings.Cut(b.link, "#key=")
+	if !found {
+		t.Fatalf("the link is %s", b.link)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+key)
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// The page reads the file, then the server that starts meanwhile, then the file again.
+func TestBrowse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stored(t, record(7, "Aloe", "-"))
+	b := startBrowse(t)
+	check := func(source, plants, count string) {
+		t.Helper()
+		if got := b.get(t, "api/plants"); got != `{"plants":[`+plants+`],"before":false,"after":false}` {
+			t.Errorf("%s: plants %s", source, got)
+		}
+		status := b.get(t, "api/status")
+		for !strings.Contains(status, `"source":"`+source+`"`) { // it counts once a second
+			status = b.get(t, "api/status")
+		}
+		if !strings.HasPrefix(status, `{"place":"data/plants.db","source":"`) || !strings.Contains(status, `"plants":`+count+`}]`) {
+			t.Errorf("%s: status %s", source, status)
+		}
+	}
+	aloe, ficus := `{"id":"7","name":{"text":"Aloe"}}`, `{"id":"8","name":{"text":"Ficus"},"tag":{"text":""}}`
+	check("file", aloe, "1")
+	server := startServer(t, "plantstore", nil)
+	if status, body := post(t, server.ready(t).BaseURL, token(t, nil), `{"id":8,"name":"Ficus","tag":""}`); status != 200 {
+		t.Error(body)
+	}
+	check("server", aloe+","+ficus, "2")
+	if code := server.stop(); code != 0 {
+		t.Errorf("the server ended with %d:\n%s", code, server.log())
+	}
+	check("file", aloe+","+ficus, "2")
+	if code := b.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// A corrupt record does not hide the others, and the error is the same through a server.
+func TestBrowseCorruptRecord(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stored(t, record(1, "Aloe", "-"), record(2, "Monstera", "-"), record(3, "Ficus", "-"))
+	writeFile(t, "data/plants.db", strings.ReplaceAll(readFile(t, "data/plants.db"), `"Monstera"`, `"Monsteri"`))
+	onBoth(t, func(t *testing.T) {
+		b := startBrowse(t)
+		const corrupt = `"corrupt":{"id":"2","error":"the stored record is corrupt: id 2: wrong checksum"}}`
+		for path, want := range map[string]string{
+			"api/plants":                `{"plants":[{"id":"1","name":{"text":"Aloe"}}],"before":false,"after":true,` + corrupt,
+			"api/plants?from=3":         `{"plants":[{"id":"3","name":{"text":"Ficus"}}],"before":true,"after":false}`,
+			"api/plants?through=3":      `{"plants":[{"id":"3","name":{"text":"Ficus"}}],"before":true,"after":false,` + corrupt,
+			"api/plants?through=1":      `{"plants":[{"id":"1","name":{"text":"Aloe"}}],"before":false,"after":true}`,
+			"api/search?name=a":         `{"plants":[{"id":"1","name":{"text":"Aloe"}}],"searched":1,"next":"3",` + corrupt,
+			"api/search?name=f&from=3":  `{"plants":[{"id":"3","name":{"text":"Ficus"}}],"searched":1}`,
+			"api/search?name=f&from=-3": `{"plants":[],"searched":1,"next":"3",` + corrupt,
+		} {
+			if got := b.get(t, path); got != want {
+				t.Errorf("%s:\n%s, want\n%s", path, got, want)
+			}
+		}
+		if code := b.stop(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+// What does not work is an error before a link is printed.
+func TestBrowseFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	checkFailure(t, run(t, nil, "plants", "browse", "--port", "65536"), 2, "--port: 65536: must be from 0 to 65535")
+	checkFailure(t, run(t, nil, "plants", "browse"), 1, "database data/plants.db cannot be opened: "+noDatabase)
+	stored(t)
+	b := startBrowse(t)
+	defer b.stop()
+	base, _, _ := strings.Cut(b.link, "/#")
+	port := strings.TrimPrefix(base, "http://127.0.0.1:")
+	checkFailure(t, run(t, nil, "plants", "browse", "--port", port), 1, "listen on 127.0.0.1:"+port+":*")
+}
