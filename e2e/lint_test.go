@@ -37,7 +37,7 @@ func TestLinters(t *testing.T) {
 	}
 }
 
-// A linter that got the wrong rules or no file would find nothing either.
+// A linter with the wrong rules or without a file would have no findings, too.
 func TestLintersFindSomething(t *testing.T) {
 	t.Parallel()
 	description := printed(t, "yaml")
@@ -68,8 +68,8 @@ func TestLintersFindSomething(t *testing.T) {
 	}
 }
 
-// lint returns what the linter says of the description, and an error if it
-// found anything.
+// lint returns the output of the linter for the description, and an error if it has
+// findings.
 func lint(t *testing.T, tool string, args []string, name string, description []byte) (string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -100,7 +100,7 @@ func TestPrintedDescriptionIsTheServedOne(t *testing.T) {
 	}
 }
 
-// printed returns what plantstore openapi prints.
+// printed returns the output of plantstore openapi.
 func printed(t *testing.T, format string, env ...string) []byte {
 	t.Helper()
 	out, err := plantstore.Command(t, t.TempDir(), env, "openapi", "--format", format).Output()

@@ -109,8 +109,7 @@ func checkCodes(t *testing.T, provoked map[models.Code]bool) {
 	}
 }
 
-// The time-out is short, so that nothing but this one request, which never ends,
-// goes to that server.
+// The time-out is short, so that the server gets only this request, which never ends.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"REQUEST_TIMEOUT=300ms"}})

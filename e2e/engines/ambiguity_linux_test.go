@@ -16,8 +16,8 @@ import (
 )
 
 // TestEtcdAmbiguity and TestPostgresAmbiguity cut connections while a create is
-// under way. No client may be told that its own plant was there before, and each
-// must learn what became of it.
+// under way. No client may get an error for its own plant, and each must get a definite
+// outcome.
 func TestEtcdAmbiguity(t *testing.T) {
 	t.Parallel()
 	cluster := etcd.Start(t, etcd.Options{})

@@ -50,8 +50,8 @@ func TestEtcdPartition(t *testing.T) {
 	s.checkResponseTimes()
 }
 
-// withoutQuorum cuts two of three members off until clients have been told, and
-// then lets them back.
+// withoutQuorum cuts two of three members off until clients get errors, and then
+// reconnects them.
 func (s *site) withoutQuorum(n *network.Network, cluster *etcd.Cluster) {
 	s.t.Helper()
 	for m := range 2 {

@@ -68,8 +68,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestWrongPostgres has a user that is wrong, one without rights, a table that is
-// somebody else's, and a server that does not keep what it acknowledges.
+// TestWrongPostgres has a wrong user, one without rights, a table of another program, and a
+// server that is not durable.
 func TestWrongPostgres(t *testing.T) {
 	t.Parallel()
 	server := postgres.Start(t, "")

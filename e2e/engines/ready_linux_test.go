@@ -31,8 +31,8 @@ func (s *site) readiness(ctx context.Context) (string, error) {
 	return string(text), err
 }
 
-// awaitReadiness waits until a replica says what it should, and responds at once
-// all the time.
+// awaitReadiness waits until a replica has the expected readiness, and checks that it
+// always responds at once.
 func (s *site) awaitReadiness(want string) {
 	s.t.Helper()
 	process.Eventually(s.t, fmt.Sprintf("a replica that says %q", want), func(ctx context.Context) error {
@@ -44,8 +44,8 @@ func (s *site) awaitReadiness(want string) {
 	})
 }
 
-// TestReadiness takes the engine from a replica and gives it back: nobody creates
-// plants, and its probe says so all the same.
+// TestReadiness disconnects the engine of a replica and reconnects it: its probe reports
+// that without creates.
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	const away = `{"error":503,"message":"not ready: the store is not available: see the log"}`
@@ -86,8 +86,8 @@ func TestReadiness(t *testing.T) {
 }
 
 // TestReadinessOfFullDisk fails all inserts as PostgreSQL does on a full disk, but not
-// what it can do without room. The replica is not ready until they succeed, without
-// any further create, and what it has tried meanwhile is not stored.
+// statements that need no space. The replica is not ready until they succeed, without any
+// further create, and its trials are not stored.
 func TestReadinessOfFullDisk(t *testing.T) {
 	t.Parallel()
 	server := postgres.Start(t, "")

@@ -36,7 +36,7 @@ type site struct {
 	created atomic.Int64
 }
 
-// An operation is one create and what came of it.
+// An operation is one create and its outcome.
 type operation struct {
 	id          int64
 	plant       string
@@ -46,7 +46,7 @@ type operation struct {
 	start, stop time.Duration // since the epoch of the site
 }
 
-// An outcome is what a client may conclude from a response.
+// An outcome is the conclusion of a client from a response.
 type outcome int
 
 // The outcomes.
@@ -112,11 +112,11 @@ func (s *site) post(replica int, id int64, plant string) (outcome, string) {
 	if err := json.NewDecoder(response.Body).Decode(&failure); err != nil {
 		return unknown, err.Error()
 	}
-	return judge(response.StatusCode, failure), fmt.Sprintf("status %d, error %d: %s", response.StatusCode, failure.Code, failure.Message)
+	return classify(response.StatusCode, failure), fmt.Sprintf("status %d, error %d: %s", response.StatusCode, failure.Code, failure.Message)
 }
 
-// judge returns what a response claims.
-func judge(status int, failure models.Error) outcome {
+// classify returns the claim of a response.
+func classify(status int, failure models.Error) outcome {
 	switch {
 	case status == http.StatusOK:
 		return created
@@ -162,7 +162,7 @@ func (s *site) load() (stop func()) {
 					id, own = -(1<<40 | int64(n)), false
 				}
 				if s.create(w+n, id, fmt.Sprintf("plant %d of writer %d", n, w), own) == unknown {
-					time.Sleep(time.Millisecond) // a replica that is gone refuses at once
+					time.Sleep(time.Millisecond) // a replica that has ended refuses at once
 				}
 			}
 		})
@@ -211,9 +211,9 @@ func (s *site) gaps(m *meter) (whole, served time.Duration) {
 	return whole, served
 }
 
-// verify creates once more all that was created, refused or left open, and then
-// checks the whole history: nothing that was acknowledged is lost, no id has two
-// owners, and no client was told that its own plant was there before (C5.26-28).
+// verify creates all plants again, also refused and ambiguous ones, and then checks the
+// history: no acknowledged plant is lost, no id has two owners, and no client got an error
+// for its own plant (C5.26-28).
 func (s *site) verify() {
 	s.t.Helper()
 	s.client.CloseIdleConnections()

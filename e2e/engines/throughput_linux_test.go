@@ -38,8 +38,8 @@ const (
 // least is what must be reached of a bare client's throughput.
 const least = 0.8
 
-// A bareClient writes plants the way the engine does, and does nothing else: so
-// many, with ids from first on, in one request.
+// A bareClient only writes plants, the way the engine does: so many, with ids from first
+// on, in one request.
 type bareClient func(ctx context.Context, first int64, plants int) error
 
 // TestThroughput has 256 clients write plants in four ways, in turn: a bare client

@@ -93,7 +93,7 @@ func goBase(t *testing.T, goroot string) string {
 	return dir
 }
 
-// A config is what the tests read of the configuration of an image.
+// A config has the tested parts of the configuration of an image.
 type config struct {
 	User         string
 	Env          []string

@@ -18,8 +18,8 @@ import (
 // patience bounds every wait, far above its usual duration.
 const patience = time.Minute
 
-// start starts a container with nothing that the image does not need: no
-// writable root, no capability. It returns when the health check of the image
+// start starts a container with only the rights that the image needs: no writable root, no
+// capability. It returns when the health check of the image
 // passes.
 func (s *storage) start(t *testing.T, name string, args ...string) {
 	t.Helper()
@@ -48,7 +48,7 @@ func (s *storage) await(t *testing.T, name string) {
 	}
 }
 
-// logs returns what a container has written.
+// logs returns the output of a container.
 func (s *storage) logs(t *testing.T, name string) []byte {
 	t.Helper()
 	command := s.podmanCommand("logs", name)

@@ -159,7 +159,7 @@ func relink(t *testing.T, target, link string) {
 	}
 }
 
-// What is wrong with the options of TLS is said before anything is made.
+// Faults of the options for TLS are reported before any file is created.
 func TestWrongOptions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -201,7 +201,7 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-// A certificate that has expired is used, and said to be so.
+// An expired certificate is used, with a warning.
 func TestExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -132,7 +132,7 @@ func checkNoted(t *testing.T, noted map[int64]note, acknowledged []int64, stored
 	}
 }
 
-// A server that is killed under load has noted what it has acknowledged.
+// A server that is killed under load has recorded all acknowledged plants.
 func TestAuditKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -149,8 +149,8 @@ func TestAuditKilled(t *testing.T) {
 	t.Logf("%d plants were acknowledged", len(acknowledged))
 }
 
-// While the audit log cannot be written nothing is created, and as soon as it can,
-// what was created just before is noted too.
+// While the audit log cannot be written there are no creates, and as soon as it can, the
+// plants that were created just before are recorded, too.
 func TestAuditFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -201,13 +201,13 @@ func listAll(t *testing.T, dir string) (ids []int64) {
 	return ids
 }
 
-// What an operator imports through a running server is noted, too.
+// Plants that an operator imports through a running server are recorded, too.
 func TestAuditImport(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"AUDIT_LOG=audit.jsonl"}})
 	plants := writePlants(t, 20_000)
 	run(t, server.Dir, "plants", "import", plants)
-	run(t, server.Dir, "plants", "import", plants) // which creates nothing
+	run(t, server.Dir, "plants", "import", plants) // all plants exist already
 	run(t, server.Dir, "backup", "copy.db")        // which still works
 	noted := notesIn(t, filepath.Join(server.Dir, "audit.jsonl"))
 	if len(noted) != 20_000 {

@@ -39,8 +39,8 @@ const (
 )
 
 // TestKilledCommands kills each command at random moments of its run, as kill -9
-// does: the store and the files that were there stay whole, and the command can
-// simply be run again.
+// does: the store and existing files stay intact, and the command can simply be run
+// again.
 func TestKilledCommands(t *testing.T) {
 	t.Parallel()
 	for name, v := range map[string]victim{
@@ -113,7 +113,7 @@ func killAgainAndAgain(t *testing.T, v victim) {
 	}
 }
 
-// prepare puts a backup in place, and removes what was there.
+// prepare creates a backup, and removes previous output.
 func prepare(t *testing.T, dir, backup string) {
 	t.Helper()
 	if backup == "" {
@@ -127,7 +127,7 @@ func prepare(t *testing.T, dir, backup string) {
 	}
 }
 
-// keptFiles returns what restore has kept.
+// keptFiles returns the files that restore has kept.
 func keptFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	kept, err := fs.Glob(os.DirFS(dir), database+".replaced-*")

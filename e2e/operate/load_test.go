@@ -1,5 +1,5 @@
-// Package operate tests the operator's commands next to a server under
-// load, and of what they leave behind when they are killed.
+// Package operate tests the operator's commands next to a server under load, and the files
+// that they leave when they are killed.
 package operate
 
 import (

@@ -20,7 +20,7 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-// A server outlives whoever reads its log, and does not wait for one who stops to.
+// A server outlives the reader of its log, and does not wait for one that has stalled.
 func TestReaderOfLog(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {

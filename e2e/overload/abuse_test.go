@@ -80,7 +80,7 @@ func collect(t *testing.T, server *plantstore.Server) {
 }
 
 // TestSlow lets many clients send their headers and bodies a byte at a time.
-// Each is told so and cut off when its time is up, and others are served
+// Each gets an Error and is disconnected at its deadline, and others are served
 // meanwhile.
 func TestSlow(t *testing.T) {
 	t.Parallel()
@@ -246,8 +246,8 @@ func TestLargeBodies(t *testing.T) {
 	wantMemory(t, s.server, "VmHWM", memoryBound(200))
 }
 
-// awaitFull waits until the server has read so much of large bodies that it has no
-// room for one a little above those that do not count.
+// awaitFull waits until the server has read so much of large bodies that there is no
+// memory for one slightly above the size that counts.
 func (s *site) awaitFull() {
 	s.t.Helper()
 	const size = 5 << 10

@@ -1,5 +1,5 @@
-// Package overload holds the tests of what becomes of a server that gets more
-// than it can take: more requests than its disk has room for before the deadline, more
+// Package overload tests a server under too much load: more requests than its disk can
+// store before the deadline, more
 // connections than it allows, clients that are slow on purpose, huge bodies, and
 // an end in the middle of all that.
 package overload

@@ -9,7 +9,7 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A rush is clients that create plants until the server is gone.
+// A rush is clients that create plants until the server has ended.
 type rush struct {
 	*site
 
@@ -23,8 +23,8 @@ type rush struct {
 	pending      int
 }
 
-// TestTerminate stops a server under load. Each request that was sent before is
-// responded, nothing that was acknowledged is lost, and the process is gone soon,
+// TestTerminate stops a server under load. Each request that was sent before gets
+// a response, no acknowledged plant is lost, and the process ends soon,
 // with exit code 0.
 func TestTerminate(t *testing.T) {
 	t.Parallel()

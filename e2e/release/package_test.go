@@ -129,7 +129,7 @@ func makePackage(t *testing.T, config, format string) string {
 	return path
 }
 
-// output returns what a command run in the directory of the project prints.
+// output returns the output of a command in the directory of the project.
 func output(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)
@@ -187,7 +187,7 @@ func checkRPM(t *testing.T, path string) {
 	}
 }
 
-// The unit restricts the server to what it needs.
+// The unit restricts the server to the rights that it needs.
 func TestUnitIsHardened(t *testing.T) {
 	t.Parallel()
 	analyze := tools.Require(t, "systemd-analyze")

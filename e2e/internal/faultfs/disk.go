@@ -15,8 +15,8 @@ const (
 // rootNode is the number of the file system's root, as FUSE has it.
 const rootNode = 1
 
-// A disk is a file system: what those who read it see, and what a power failure may
-// leave of it. Nodes are never forgotten.
+// A disk is a file system: its current contents, and the possible contents after a power
+// failure. Nodes are never deleted.
 type disk struct {
 	nodes map[uint64]*node
 }
@@ -85,7 +85,7 @@ func (d *disk) apply(op Op) {
 	}
 }
 
-// takesSpace reports whether an operation needs more room.
+// takesSpace reports whether an operation needs more space.
 func (d *disk) takesSpace(op Op) bool {
 	n := d.nodes[op.Node]
 	switch op.Kind {

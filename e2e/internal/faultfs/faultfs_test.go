@@ -22,7 +22,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// kinds returns what was done from operation n on.
+// kinds returns the kinds of the operations from n on.
 func kinds(f *faultfs.FS, n int) []faultfs.Kind {
 	var kinds []faultfs.Kind
 	for _, op := range f.Log()[n:] {
@@ -72,7 +72,7 @@ func TestFilesAndDirectories(t *testing.T) {
 	}
 }
 
-// TestLog is about what the store does to its file, and the order of it.
+// TestLog checks the operations of the store and their order.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	f := faultfs.Mount(t)
@@ -194,7 +194,7 @@ func TestFailedSync(t *testing.T) {
 		t.Fatalf("Sync: %v", err)
 	}
 	f.SetFault(nil)
-	must(t, file.Sync()) // and this one does nothing
+	must(t, file.Sync()) // and this one has no effect
 	if content, err := os.ReadFile(file.Name()); string(content) != "new" || err != nil {
 		t.Errorf("the page cache has %q, %v", content, err)
 	}

@@ -16,7 +16,7 @@ import (
 type Survival string
 
 const (
-	// None leaves only what was synced.
+	// None leaves only synced operations.
 	None Survival = "none"
 	// All leaves everything, as a killed process would.
 	All Survival = "all"
@@ -27,7 +27,7 @@ const (
 	Random Survival = "random"
 )
 
-// A Replay goes through a log again, to see what a power failure would have left.
+// A Replay replays a log, for the possible contents after a power failure.
 type Replay struct {
 	log  []Op
 	done int
@@ -44,7 +44,7 @@ func (r *Replay) To(n int) {
 	}
 }
 
-// Image returns what a power failure at this point leaves. The same seed gives the
+// Image returns possible contents after a power failure at this point. The same seed gives the
 // same image.
 func (r *Replay) Image(survival Survival, seed uint64) Image {
 	random := rand.New(rand.NewPCG(seed, uint64(r.done))) //nolint:gosec // no secret comes of it

@@ -41,7 +41,7 @@ type Op struct {
 	Data    []byte
 	// File is the last name that the file or directory Node had. Only a Fault sees it.
 	File string
-	// TakesSpace marks an operation that needs more room on the disk: a new
+	// TakesSpace marks an operation that needs more space on the disk: a new
 	// name, a greater length, a write where nothing was written before. Other
 	// writes go over what is there, as most file systems do it.
 	TakesSpace bool

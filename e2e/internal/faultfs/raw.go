@@ -213,7 +213,7 @@ func (r *raw) ReadDir(_ <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList
 	return fuse.OK
 }
 
-// lock locks the file system and returns what unlocks it.
+// lock locks the file system and returns a function that unlocks it.
 func (r *raw) lock() (unlock func()) {
 	r.fs.mu.Lock()
 	return r.fs.mu.Unlock

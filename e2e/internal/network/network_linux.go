@@ -66,8 +66,7 @@ func (n *Network) join(member int) {
 	}
 }
 
-// Cut lets nothing pass over a link of a member any more, without a word to
-// anybody.
+// Cut silently drops all packets on a link of a member.
 func (n *Network) Cut(member int, links ...Link) { n.set("down", member, links) }
 
 // Heal undoes Cut.

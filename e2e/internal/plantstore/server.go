@@ -28,8 +28,8 @@ type Options struct {
 	Env []string
 	// Args are further arguments of serve.
 	Args []string
-	// Binary is another build of the program, made by [Build]. Empty means
-	// that of Main.
+	// Binary is another build of the program, made by [Build]. Empty means the
+	// build of Main.
 	Binary string
 }
 
@@ -157,15 +157,14 @@ func (s *Server) PID() int { return s.cmd.Process.Pid }
 // ended it.
 func (s *Server) ExitCode() int { return s.cmd.ProcessState.ExitCode() }
 
-// Log returns what the server has written to stderr so far.
+// Log returns the output of the server on stderr so far.
 func (s *Server) Log() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.log.String()
 }
 
-// Token returns what plantstore token with args prints: an access token for
-// this server.
+// Token returns the output of plantstore token with args: an access token for this server.
 func (s *Server) Token(args ...string) string {
 	s.t.Helper()
 	out, err := Command(s.t, s.Dir, s.env, slices.Concat([]string{"token"}, args)...).Output()

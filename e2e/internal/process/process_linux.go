@@ -1,5 +1,5 @@
-// Package process runs servers from outside for the end-to-end tests: each in a
-// its own directory, at its own address, and gone when the tests are.
+// Package process runs external servers for the end-to-end tests: each in its own
+// directory, at its own address, until the tests end.
 package process
 
 import (
@@ -31,7 +31,7 @@ func Address() string {
 
 // A Process is a program under test.
 type Process struct {
-	// LogFile holds what the program has written.
+	// LogFile has the output of the program.
 	LogFile string
 
 	t      testing.TB

@@ -1,5 +1,5 @@
-// Package reexec lets a test process start itself once more, to do what may end a
-// process: it opens files that are corrupt.
+// Package reexec lets a test process start itself again, for operations that may
+// crash a process, such as opening corrupt files.
 package reexec
 
 import (

@@ -117,8 +117,7 @@ func (v *Volume) Unmount() {
 	}
 }
 
-// ShutDown shuts the file system down: what is not on the device by then never
-// gets there. how is LogFlush or NoLogFlush.
+// ShutDown shuts the file system down: later writes never reach the device. how is LogFlush or NoLogFlush.
 func (v *Volume) ShutDown(how uint32) {
 	v.t.Helper()
 	root, err := os.Open(v.Dir)
