@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,11 +74,57 @@ func TestOAPICodegen(t *testing.T) {
 	wantOutput(t, w.run("go", "run", "."), created, "", "")
 }
 
+// ogen generates a client of Go as a package of the module client.
+const ogen = `go mod init client
+go mod edit -tool=github.com/ogen-go/ogen/cmd/ogen -require=github.com/ogen-go/ogen@v1.14.0
+go mod tidy
+go tool ogen --target plants --package plants openapi.yaml
+`
+
+func TestOgen(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, "ogen.go.txt")
+	w.write("openapi.yaml", w.run("curl", "--silent", "--fail", w.server.DescriptionURL))
+	w.run("sh", "-e", "-c", ogen)
+	w.run("mv", "ogen.go.txt", "main.go")
+	w.run("go", "mod", "tidy")
+	wantOutput(t, w.run("go", "run", "."), created, "", "")
+}
+
+// orval gives a client whose ids are numbers, so that this one only uses small ones.
+func TestOrval(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, "orval.config.mjs", "orval.ts")
+	w.run("orval", "--config", "orval.config.mjs")
+	w.compile("orval.ts")
+	const want = "200 Monstera climber\n400 409 id: 1 is taken; the stored plant is identical to this one\n"
+	wantOutput(t, w.run("node", "orval.js"), want, "", "")
+}
+
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "http") // which comes with Requests
 	w := newFixture(t, "plants.py")
 	wantOutput(t, w.run("/usr/bin/python3", "plants.py"), created, " long-lived", " None")
+}
+
+// The document names the versions of the packages of npm that the tests run.
+func TestVersionsInDocument(t *testing.T) {
+	t.Parallel()
+	var pinned struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(tools.ProjectFile(t, "e2e/node/package.json"), &pinned); err != nil {
+		t.Fatal(err)
+	}
+	document := string(tools.ProjectFile(t, "docs/clients.md"))
+	for name, shown := range map[string]string{
+		"@stoplight/prism-cli": "| Prism ", "swagger-ui-dist": "| Swagger UI ", "openapi-typescript": "| openapi-typescript ",
+		"dredd": "| Dredd ", "orval": "[orval](https://orval.dev) ",
+	} {
+		version, _, _ := strings.Cut(strings.Replace(pinned.Dependencies[name], ".", "-", 1), ".")
+		if want := shown + strings.Replace(version, "-", ".", 1) + " "; version == "" || !strings.Contains(document, want) {
+			t.Errorf("the document does not have %q", want)
+		}
+	}
 }
 
 // The document shows the programs that are tested, and their output.
@@ -91,7 +138,7 @@ func TestDocument(t *testing.T) {
 	if err != nil || len(programs) == 0 {
 		t.Fatalf("no programs: %v", err)
 	}
-	shown := []string{oapiCodegen, strings.NewReplacer("%tag", " long-lived", "%none", " None").Replace(created)}
+	shown := []string{oapiCodegen, ogen, strings.NewReplacer("%tag", " long-lived", "%none", " None").Replace(created)}
 	for _, path := range programs {
 		program, err := os.ReadFile(path)
 		if err != nil {

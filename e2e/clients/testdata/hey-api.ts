@@ -1,4 +1,4 @@
-import { createPlant, type NewPlant } from './sdk/index.js'
+import { createPlant, ErrorEnum, type NewPlant } from './sdk/index.js'
 import { client } from './sdk/client.gen.js'
 
 client.setConfig({
@@ -13,12 +13,17 @@ client.setConfig({
 
 async function create(plant: NewPlant) {
   const { data, error, response } = await createPlant({ body: plant })
-  if (error) {
-    const code: 409 | 422 | typeof error.error = error.error
-    console.log(response?.status, code, error.message)
-    return
+  switch (error?.error) {
+    case undefined:
+      console.log(response?.status, data?.name, data?.tag)
+      break
+    case ErrorEnum.CONFLICT: // 409
+    case ErrorEnum.UNPROCESSABLE_CONTENT: // 422
+      console.log(response?.status, error?.error, error?.message)
+      break
+    default:
+      throw new Error(error?.message)
   }
-  console.log(response?.status, data?.name, data?.tag)
 }
 
 await create({ id: 9007199254740993n, name: 'Welwitschia mirabilis', tag: 'long-lived' })

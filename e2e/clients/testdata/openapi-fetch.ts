@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import type { components, paths } from './plants.js'
+import { ErrorError, type components, type paths } from './plants.js'
 
 type NewPlant = components['schemas']['NewPlant']
 
@@ -15,12 +15,17 @@ const client = createClient<paths>({
 
 async function create(plant: NewPlant) {
   const { data, error, response } = await client.POST('/plants', { body: plant })
-  if (error) {
-    const code: 409 | 422 | typeof error.error = error.error
-    console.log(response.status, code, error.message)
-    return
+  switch (error?.error) {
+    case undefined:
+      console.log(response.status, data?.name, data?.tag)
+      break
+    case ErrorError.Conflict: // 409
+    case ErrorError.UnprocessableContent: // 422
+      console.log(response.status, error?.error, error?.message)
+      break
+    default:
+      throw new Error(error?.message)
   }
-  console.log(response.status, data.name, data.tag)
 }
 
 await create({ id: 9007199254740993n, name: 'Welwitschia mirabilis', tag: 'long-lived' })

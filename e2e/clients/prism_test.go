@@ -1,0 +1,167 @@
+package clients
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// leastJudged is how many responses prism must have judged at least.
+const leastJudged = 300
+
+// A prism is a proxy in front of a server that checks requests and responses against a
+// description.
+type prism struct {
+	url string
+
+	mu  sync.Mutex
+	log strings.Builder
+}
+
+// startPrism starts prism, with a description, in front of the server.
+func startPrism(t *testing.T, server *plantstore.Server, description string, args ...string) *prism {
+	t.Helper()
+	args = append([]string{"proxy", description, server.BaseURL, "--host", "127.0.0.1", "--port", "0"}, args...)
+	cmd := exec.CommandContext(t.Context(), tools.Require(t, "prism"), args...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := new(prism)
+	ready := make(chan string, 1)
+	followed := make(chan struct{})
+	go p.follow(out, ready, followed)
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-followed
+		_ = cmd.Wait() // it was killed
+	})
+	select {
+	case p.url = <-ready:
+	case <-followed:
+	case <-time.After(patience):
+	}
+	if p.url == "" {
+		t.Fatalf("prism is not ready:\n%s", p.text())
+	}
+	return p
+}
+
+// follow keeps the log and sends on the URL in it, until the process ends.
+func (p *prism) follow(out io.Reader, ready chan<- string, done chan<- struct{}) {
+	defer close(done)
+	listening := regexp.MustCompile(`listening on (http://\S+)`)
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		p.mu.Lock()
+		p.log.WriteString(lines.Text() + "\n")
+		p.mu.Unlock()
+		if url := listening.FindStringSubmatch(lines.Text()); url != nil {
+			ready <- url[1]
+		}
+	}
+}
+
+// text returns the log so far.
+func (p *prism) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// post sends a NewPlant to the server at base. The result is the status and the body, and
+// the violations that prism has reported in the header.
+func (w *fixture) post(base, plant string) (response, violations string) {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, base+"/plants", strings.NewReader(plant))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+w.token)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := (&http.Client{Timeout: patience}).Do(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return answer.Status + " " + string(body), answer.Header.Get("Sl-Violations")
+}
+
+// Prism is between the conformance run and the server, with the server's own description,
+// and finds no violation in a response. It changes requests and responds itself to some
+// (docs/clients.md), so that the run deviates.
+func TestPrismFindsNoViolation(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	p := startPrism(t, w.server, w.server.DescriptionURL)
+	out, err := plantstore.Command(t, t.TempDir(), []string{"TOKEN=" + w.token}, "conformance", "--url", p.url).CombinedOutput()
+	if !strings.Contains(string(out), "deviates from the contract") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	log := p.text()
+	for _, line := range regexp.MustCompile(`.*Violation: response.*`).FindAllString(log, -1) {
+		t.Error(line)
+	}
+	judged := strings.Count(log, "The upstream call to /plants has returned ") - strings.Count(log, "Selected route not found")
+	t.Logf("prism judged %d responses", judged)
+	if judged < leastJudged {
+		t.Errorf("prism has judged only %d responses, want at least %d\n%s", judged, leastJudged, out)
+	}
+}
+
+// With a wrong description, prism finds a violation in a response.
+func TestPrismFindsViolation(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	description := w.run("curl", "--silent", "--fail", w.server.DescriptionURL)
+	w.write("openapi.yaml", strings.Replace(description, "unevaluatedProperties: false", "required: [height]", 1))
+	p := startPrism(t, w.server, filepath.Join(w.dir, "openapi.yaml"))
+	response, violations := w.post(p.url, `{"id":1,"name":"a","tag":"b"}`)
+	if !strings.Contains(violations, `"location":["response","body"]`) {
+		t.Errorf("%s, violations %s", response, violations)
+	}
+}
+
+// Prism takes ids beyond 2^53 for violations, and without --errors it rounds them. It
+// forwards no malformed JSON, and with --errors no invalid request.
+func TestPrismLimits(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	const plant = `{"id":9007199254740993,"name":"Welwitschia mirabilis"}`
+	strict := startPrism(t, w.server, w.server.DescriptionURL, "--errors")
+	if got, _ := w.post(strict.url, plant); !strings.HasPrefix(got, "422 ") || !strings.Contains(got, "id must be <= 9007199254740991") {
+		t.Errorf("with --errors: %s", got)
+	}
+	lax := startPrism(t, w.server, w.server.DescriptionURL)
+	got, violations := w.post(lax.url, plant)
+	if !strings.HasPrefix(got, "200 ") || !strings.Contains(violations, "id must be <= 9007199254740991") {
+		t.Errorf("without --errors: %s, violations %s", got, violations)
+	}
+	for base, forwarded := range map[string]bool{strict.url: false, lax.url: true} {
+		if got, _ := w.post(base, `{"id":1}`); strings.Contains(got, `{"error":422,`) != forwarded {
+			t.Errorf("an invalid request: %s, want it forwarded: %t", got, forwarded)
+		}
+		if got, _ := w.post(base, `{"id":`); !strings.Contains(got, `{"code":"invalid_json"`) {
+			t.Errorf("malformed JSON: %s", got)
+		}
+	}
+	if got, _ := w.post(w.server.BaseURL, strings.Replace(plant, "993", "992", 1)); !strings.Contains(got, "is identical") {
+		t.Errorf("the rounded id: %s, want it taken", got)
+	}
+}
