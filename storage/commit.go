@@ -23,9 +23,13 @@ func (s *Store) write(busy *atomic.Pointer[time.Time]) {
 
 // commitRequests commits a batch and sends each create its outcome.
 func (s *Store) commitRequests(batch []*request) {
-	if r := batch[0]; r.batch != nil { // it goes alone
+	switch r := batch[0]; { // these go alone
+	case r.batch != nil:
 		r.outcomes = s.commitRecords(r.batch)
 		r.done <- nil
+		return
+	case r.task != nil:
+		r.done <- s.stopIfFatal(callEngine(r.task))
 		return
 	}
 	records := make([]Record, len(batch))
@@ -68,10 +72,14 @@ func (s *Store) commitRecords(records []Record) []error {
 	return outcomes
 }
 
-// commitItems has the engine commit a batch, and stops the store after a
-// [FatalError].
+// commitItems has the engine commit a batch.
 func (s *Store) commitItems(items []Item) error {
-	err := s.callEngine(items)
+	return s.stopIfFatal(callEngine(func() error { return s.engine.Commit(items) }))
+}
+
+// stopIfFatal stops the store after a [FatalError], and returns what the callers get
+// after err.
+func (s *Store) stopIfFatal(err error) error {
 	fatal, ok := errors.AsType[*FatalError](err)
 	if !ok {
 		return err
@@ -84,7 +92,7 @@ func (s *Store) commitItems(items []Item) error {
 }
 
 // callEngine turns a panic into a fatal error: the state of the engine is unknown then.
-func (s *Store) callEngine(items []Item) (err error) {
+func callEngine(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &FatalError{
@@ -93,5 +101,5 @@ func (s *Store) callEngine(items []Item) (err error) {
 			}
 		}
 	}()
-	return s.engine.Commit(items)
+	return call()
 }

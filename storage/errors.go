@@ -36,6 +36,8 @@ var (
 	// ErrAuditLog: the audit log cannot be written. It is joined with an error
 	// with the outcome for the plant. No engine returns it.
 	ErrAuditLog = errors.New("the audit log cannot be written")
+	// ErrNotEphemeral: the store cannot be reset.
+	ErrNotEphemeral = errors.New("only a server that was started with --ephemeral can be reset")
 	// ErrLocked: the store cannot be opened because another process has it open,
 	// which may offer it to others.
 	ErrLocked = errors.New("locked by another process")

@@ -32,6 +32,8 @@ type Options struct {
 	// AllowCorrupt opens a store with corrupt files for reading, as far as that is
 	// possible. Check reports the files that could not be opened.
 	AllowCorrupt bool
+	// Ephemeral allows Reset of the store, by engines that have it.
+	Ephemeral bool
 	// JournalBytes is the size in bytes of the journal of an engine that has one, 0
 	// for none. Engines that have no journal ignore it.
 	JournalBytes int64

@@ -16,12 +16,13 @@ import (
 type request struct {
 	Record
 
-	tag       string   // a copy of the plant's tag: the caller may return before the writer
-	batch     []Record // of CreateAll, instead of Record
-	outcomes  []error  // of the batch, if nil comes from done
-	bytes     int      // of the plants
-	dequeued  bool     // a writer has it: the outcome will come through done
-	withdrawn bool     // the caller has returned; the request is dropped when it is dequeued
+	tag       string       // a copy of the plant's tag: the caller may return before the writer
+	batch     []Record     // of CreateAll, instead of Record
+	outcomes  []error      // of the batch, if nil comes from done
+	task      func() error // of Reset, instead of a commit
+	bytes     int          // of the plants
+	dequeued  bool         // a writer has it: the outcome will come through done
+	withdrawn bool         // the caller has returned; the request is dropped when it is dequeued
 	done      chan error
 }
 

@@ -20,6 +20,9 @@ type Recorder interface {
 	// RecordAll calls Record for each of the records with its outcome.
 	RecordAll(ctx context.Context, records []Record, outcomes []error) error
 
+	// RecordReset records that all plants were replaced by the seed.
+	RecordReset(ctx context.Context) error
+
 	// Close ends recording. The store calls it when no create is under way.
 	Close() error
 }

@@ -37,6 +37,8 @@ func (r *testRecorder) RecordAll(ctx context.Context, _ []storage.Record, outcom
 	return r.err
 }
 
+func (r *testRecorder) RecordReset(context.Context) error { return r.err }
+
 func (r *testRecorder) Close() error {
 	r.closed = true
 	return errors.New("closed")

@@ -12,6 +12,8 @@ type Stats struct {
 	QueuedCreates, QueuedBytes, QueueLimit int
 	// Created is the number of plants that were stored.
 	Created uint64
+	// Resets is the number of times that the plants were reset.
+	Resets uint64
 	// FailedCommits is the number of commits that failed, including those with an
 	// unknown outcome.
 	FailedCommits uint64
@@ -61,8 +63,8 @@ type ScrubStats struct {
 
 // A commitMeter counts commits.
 type commitMeter struct {
-	created, failed atomic.Uint64
-	observe         func(plants int, took time.Duration)
+	created, failed, resets atomic.Uint64
+	observe                 func(plants int, took time.Duration)
 }
 
 // ObserveCommits makes the store call f after each commit, with its number of plants and its
@@ -95,6 +97,7 @@ func (s *Store) Stats() Stats {
 	stats := Stats{
 		QueueLimit:    s.limits.QueuePlants,
 		Created:       s.meter.created.Load(),
+		Resets:        s.meter.resets.Load(),
 		FailedCommits: s.meter.failed.Load(),
 	}
 	if s.features.File != nil {

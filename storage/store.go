@@ -20,7 +20,8 @@
 //     commit. With a [Recorder] it is recorded first.
 //
 // CreateAll queues whole batches, one at a time, so that a bulk import delays
-// other creates by at most one batch.
+// other creates by at most one batch. Reset queues its replacement of all plants in the
+// same way, which orders it before or after each create.
 //
 // Readiness (ready.go) is whether creates are accepted. A store is not ready once it
 // is closed or has stopped, while a commit hangs, after a commit that failed, while the
@@ -55,6 +56,7 @@ type Store struct {
 	meter    commitMeter
 	stopped  chan struct{} // closed by stop
 
+	resetting sync.Mutex   // held during a Reset
 	recorder  Recorder     // nil if creates are not recorded
 	recording sync.RWMutex // held for reading by each create that is recorded
 

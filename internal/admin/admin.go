@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,6 +39,9 @@ type Options struct {
 	// CertificateExpires returns when the first certificate in use for TLS expires,
 	// zero if there is none.
 	CertificateExpires func() time.Time
+	// Reset replaces all plants by the seed, and returns how many it has, or
+	// [storage.ErrNotEphemeral].
+	Reset func(ctx context.Context) (plants int64, err error)
 	// Draining is done when the shutdown begins.
 	Draining context.Context //nolint:containedctx // a state, not that of a call
 	Logger   *slog.Logger
@@ -61,7 +65,7 @@ type admin struct {
 // New returns the handler of the admin listener.
 func New(options Options) http.Handler {
 	a := &admin{Options: options}
-	a.paths = map[string]http.HandlerFunc{"/livez": a.live, "/readyz": a.readiness, "/metrics": a.metrics}
+	a.paths = map[string]http.HandlerFunc{"/livez": a.live, "/readyz": a.readiness, "/metrics": a.metrics, pathReset: a.reset}
 	if options.Pprof {
 		addProfiles(a.paths, options.LongestProfile)
 	}
@@ -81,13 +85,21 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, refused)
 	case !known:
 		fail(w, models.NewError(models.CodeNotFound,
-			"there is nothing at this path; there are /livez, /readyz, /metrics and, with PPROF=on or public, /debug/pprof/"))
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		header.Set("Allow", "GET, HEAD")
+			"there is nothing at this path; there are /livez, /readyz, /metrics, POST /reset and, with PPROF=on or public, /debug/pprof/"))
+	case !slices.Contains(methods(r.URL.Path), r.Method):
+		header.Set("Allow", strings.Join(methods(r.URL.Path), ", "))
 		fail(w, models.NewError(models.CodeMethodNotAllowed, "this path does not take this method; see the header Allow"))
 	default:
 		handler(w, r)
 	}
+}
+
+// methods returns the methods that a path takes.
+func methods(path string) []string {
+	if path == pathReset {
+		return []string{http.MethodPost}
+	}
+	return []string{http.MethodGet, http.MethodHead}
 }
 
 // live responds as long as the process does.

@@ -51,7 +51,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := newStore()
 	s.stats.QueuedCreates, s.stats.QueuedBytes, s.stats.QueueLimit = 11, 12, 13
-	s.stats.Created, s.stats.FailedCommits = 14, 15
+	s.stats.Created, s.stats.FailedCommits, s.stats.Resets = 14, 15, 16
 	s.stats.File.Scrub = storage.ScrubStats{Records: 21, Corrupt: 22, LastCorrupt: 23, LastPass: time.UnixMilli(1_700_000_000_250)}
 	s.stats.File.Journal = &storage.JournalStats{
 		Plants: 51, Bytes: 52, Oldest: time.UnixMilli(1_700_000_001_500), Checkpoints: 53, CheckpointTime: 5400 * time.Millisecond,
@@ -92,7 +92,7 @@ func TestMetrics(t *testing.T) {
 		`plantstore_certificate_expiry_timestamp_seconds 1.8e+09`,
 		`plantstore_token_cache_hits_total 41`, `plantstore_token_cache_misses_total 42`,
 		`plantstore_queue_creates 11`, `plantstore_queue_bytes 12`, `plantstore_queue_creates_limit 13`,
-		`plantstore_plants_created_total 14`, `plantstore_commit_failures_total 15`,
+		`plantstore_resets_total 16`, `plantstore_plants_created_total 14`, `plantstore_commit_failures_total 15`,
 		`plantstore_commit_plants_bucket{le="2"} 1`, `plantstore_commit_plants_bucket{le="5"} 2`,
 		`plantstore_commit_plants_bucket{le="10000"} 2`, `plantstore_commit_plants_bucket{le="+Inf"} 2`,
 		`plantstore_commit_plants_sum 6`, `plantstore_commit_plants_count 2`,

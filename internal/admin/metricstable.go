@@ -95,6 +95,10 @@ func storeMetrics() []metric {
 			func(s *series, now *sample) { s.count(now.store.Created) },
 		},
 		{
+			"resets_total", "counter", "resets to the seed of a server with --ephemeral",
+			func(s *series, now *sample) { s.count(now.store.Resets) },
+		},
+		{
 			"commit_plants", "histogram", "plants in a commit",
 			func(s *series, now *sample) { now.Observer.commitPlants.write(s) },
 		},

@@ -31,7 +31,7 @@ func (a *App) startAdmin(draining context.Context) (stop func()) {
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
 			Server: a.server.Stats, Tokens: a.keys.verifier.Stats, RateLimited: a.limits.refused, LostLines: a.buffer.Dropped, CertificateExpires: a.certificates.Expires,
-			Draining: draining, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminLongestProfile,
+			Reset: a.resetter.reset, Draining: draining, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminLongestProfile,
 		}),
 		Logger:          logger,
 		MaxConnections:  adminMaxConnections,

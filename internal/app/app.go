@@ -32,6 +32,8 @@ type Options struct {
 	Stdout       io.Writer         // the audit log of AUDIT_LOG=stdout
 	Stderr       io.Writer         // the log
 	TokenCommand string            // the command that gets a token, for the banner
+	Ephemeral    bool              // the store is removed at exit, and can be reset
+	ResetCommand string            // the command that resets it, for the banner
 	Inputs       []string          // files that the caller reads: none of them can be the audit log
 }
 
@@ -51,6 +53,7 @@ type App struct {
 	listeners    *listeners
 	connections  int
 	store        *storage.Store
+	resetter     resetter
 	reopenAudit  func(context.Context) error
 	keys         *keyring
 	limits       rateLimits
@@ -110,7 +113,9 @@ func (a *App) onClose(release func() error) { a.closers = append(a.closers, rele
 func (a *App) openStore(ctx context.Context) (err error) {
 	const missing, place = "name another place with --storage-url", " with --storage-url"
 	c := a.config
-	a.store, err = Engines().Open(ctx, c.StorageURL, storage.Options{Logger: a.logger, JournalBytes: c.JournalBytes})
+	a.store, err = Engines().Open(ctx, c.StorageURL, storage.Options{
+		Logger: a.logger, JournalBytes: c.JournalBytes, Ephemeral: a.options.Ephemeral,
+	})
 	if err != nil {
 		return ServerRuns(ctx, c.Storage.Path, Advise(err, missing, place), ", or name another database with --storage-url or STORAGE_URL")
 	}
@@ -177,10 +182,13 @@ func (a *App) Notice(log func(*slog.Logger)) { a.notices = append(a.notices, log
 func (a *App) Run(ctx context.Context) (err error) {
 	ctx, stop := context.WithCancel(ctx) // stop: when the terminal is closed
 	defer stop()
+	if err := a.keepSeed(ctx); err != nil {
+		return err
+	}
 	a.signals.toggleDebugOn(ctx, a.logger, a.level)
 	a.signals.reloadOn(ctx, a.logger,
 		a.keys.reload, a.keys.reloadIssuer, a.certificates.Reload, a.reopenAudit, onTerminalGone(a.options.Stderr, stop))
-	closeControl, controlErr := startControl(ctx, a.config, a.store, control.Admin{URL: a.listeners.adminURL(), Missing: a.listeners.noAdmin}, a.logger)
+	closeControl, controlErr := a.startControl(ctx)
 	defer func() { err = errors.Join(err, closeControl()) }()
 	tuneRuntime(a.options.Environ, a.connections, a.config)
 	a.announce(controlErr)
@@ -199,7 +207,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 
 // announce writes the banner, and logs warnings for the operator.
 func (a *App) announce(controlErr error) {
-	banner(a.buffer, a.config, a.format, a.BaseURL(), a.options.TokenCommand, a.listeners)
+	banner(a.buffer, a.config, a.format, a.BaseURL(), a.options, a.listeners)
 	a.keys.warn()
 	warnOfConfig(a.config, a.listeners.address(), a.logger)
 	if c := a.config; a.listeners.admin == nil && c.AdminAddr != "" {
@@ -226,17 +234,20 @@ func (a *App) Close() error {
 
 // startControl serves the control socket, if the store is a file, which the commands cannot
 // open at the same time. closeIt must be called before the store is closed.
-func startControl(ctx context.Context, c *config.Config, store *storage.Store, reported control.Admin, logger *slog.Logger) (closeIt func() error, err error) {
+func (a *App) startControl(ctx context.Context) (closeIt func() error, err error) {
 	nothing := func() error { return nil }
-	if c.Storage.Path == "" {
+	if a.config.Storage.Path == "" {
 		return nothing, nil
 	}
-	listener, err := control.Listen(ctx, c.Storage.Path)
+	listener, err := control.Listen(ctx, a.config.Storage.Path)
 	if err != nil {
 		return nothing, err
 	}
 	//nolint:contextcheck // Close ends it, before the store
-	return control.Start(listener, store, reported, c.MaxBodyBytes, logger).Close, nil
+	return control.Start(listener, a.store, control.Options{
+		Reset: a.resetter.reset, Admin: control.Admin{URL: a.listeners.adminURL(), Missing: a.listeners.noAdmin},
+		MaxPlantBytes: a.config.MaxBodyBytes, Logger: a.logger,
+	}).Close, nil
 }
 
 // untilStopped returns a context that is done, too, when the store stops itself after a

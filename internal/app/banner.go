@@ -28,7 +28,7 @@ func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) lo
 
 // banner writes the addresses and files of the server: in a few lines for people, or as
 // one record for programs. It does so at every log level, since programs wait for it.
-func banner(w io.Writer, c *config.Config, format logging.Format, base, token string, l *listeners) {
+func banner(w io.Writer, c *config.Config, format logging.Format, base string, o Options, l *listeners) {
 	described, docs, metrics, adminURL := base+"/openapi.yaml", "", "", l.adminURL()
 	if c.Docs {
 		docs = base + "/docs"
@@ -38,7 +38,8 @@ func banner(w io.Writer, c *config.Config, format logging.Format, base, token st
 	}
 	if format == logging.JSON {
 		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "base_url", base, "description_url", described,
-			"docs_url", docs, "admin_url", adminURL, "data", DataPlace(c), "audit_log", c.AuditLog, "token_command", token, "addr", strings.Join(l.addresses(), ", "))
+			"docs_url", docs, "admin_url", adminURL, "data", DataPlace(c), "audit_log", c.AuditLog, "token_command", o.TokenCommand,
+			"reset_command", o.ResetCommand, "addr", strings.Join(l.addresses(), ", "))
 		return
 	}
 	w = printable.NewWriter(w)
@@ -48,7 +49,10 @@ func banner(w io.Writer, c *config.Config, format logging.Format, base, token st
 	}
 	fmt.Fprintf(w, "The plant store is ready.\n"+
 		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n%s  get a token  %s\n",
-		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "("+l.noAdmin+")"), DataPlace(c), audited, token)
+		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "("+l.noAdmin+")"), DataPlace(c), audited, o.TokenCommand)
+	if o.ResetCommand != "" {
+		fmt.Fprintf(w, "  reset it     %s\n", o.ResetCommand)
+	}
 	if _, socket := config.UnixPath(l.address()); socket || len(l.clients) > 1 {
 		fmt.Fprintf(w, "  listens on   %s\n", strings.Join(l.addresses(), ", "))
 	}

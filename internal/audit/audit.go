@@ -20,6 +20,7 @@ import (
 const (
 	created = "created"
 	unknown = "unknown" // whether the plant was stored is unknown
+	reset   = "reset"   // all plants were replaced by the seed
 )
 
 var _ storage.Recorder = (*Log)(nil)
@@ -63,6 +64,13 @@ func (l *Log) RecordAll(ctx context.Context, records []storage.Record, outcomes 
 	})
 }
 
+// RecordReset implements [storage.Recorder].
+func (l *Log) RecordReset(ctx context.Context) error {
+	return l.append(ctx, func(lines []byte, now time.Time) []byte {
+		return append(appendEvent(lines, now, reset), byOperator...)
+	})
+}
+
 // eventOf returns the event to record of a create with that outcome, "" if none.
 func eventOf(outcome error) string {
 	switch {
@@ -79,23 +87,28 @@ const (
 	lineStart = `{"time":"`
 	// timeLayout is RFC 3339 in UTC with microseconds.
 	timeLayout = "2006-01-02T15:04:05.000000Z"
+	// byOperator is how a line without an actor ends.
+	byOperator = `,"by":"operator"}` + "\n"
 )
 
 // appendLine appends a line of JSON: time, event, id and actor of a create.
 func appendLine(lines []byte, now time.Time, event string, id int64, actor *storage.Actor) []byte {
-	lines = append(lines, lineStart...)
-	lines = now.AppendFormat(lines, timeLayout)
-	lines = append(lines, `","event":"`...)
-	lines = append(lines, event...)
-	lines = append(lines, `","id":`...)
+	lines = append(appendEvent(lines, now, event), `,"id":`...)
 	lines = strconv.AppendInt(lines, id, 10)
 	if actor == nil {
-		return append(lines, `,"by":"operator"}`+"\n"...)
+		return append(lines, byOperator...)
 	}
 	lines = appendString(append(lines, `,"by":"token","subject":`...), actor.Subject)
 	lines = appendString(append(lines, `,"request_id":`...), actor.RequestID)
 	lines = appendString(append(lines, `,"remote":`...), actor.Remote)
 	return append(lines, "}\n"...)
+}
+
+// appendEvent appends the beginning of a line: time and event.
+func appendEvent(lines []byte, now time.Time, event string) []byte {
+	lines = now.AppendFormat(append(lines, lineStart...), timeLayout)
+	lines = append(lines, `","event":"`...)
+	return append(append(lines, event...), '"')
 }
 
 // appendString appends a JSON string. Invalid UTF-8 becomes U+FFFD, and characters that

@@ -335,3 +335,36 @@ func TestSyncFailsAfterWrite(t *testing.T) {
 		}
 	})
 }
+
+// A reset is recorded, after all creates before it.
+func TestReset(t *testing.T) {
+	t.Parallel()
+	d := newDisk()
+	d.fault = errors.New("broken")
+	store, _ := open(t, d, &fakeEngine{})
+	var running sync.WaitGroup
+	for id := range int64(50) {
+		running.Go(func() {
+			if err := store.Create(t.Context(), id, models.Plant{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+	if err := store.Reset(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	all := notes(t, d.String())
+	last := all[len(all)-1]
+	if len(all) != 51 || last.Event != "reset" || last.By != "operator" || strings.Count(d.String(), `"id":`) != 50 {
+		t.Errorf("the lines are\n%s", d.String())
+	}
+	d.set(0, nil)
+	if err := store.Reset(t.Context(), nil); !errors.Is(err, storage.ErrUnrecorded) || !strings.HasPrefix(err.Error(), "the plants were reset") {
+		t.Errorf("Reset: %v", err)
+	}
+	if err := store.Reset(t.Context(), nil); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("Reset while nothing can be recorded: %v", err)
+	}
+	d.set(-1, nil)
+}

@@ -2,7 +2,9 @@ package audit_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"iter"
 	"sync"
 	"testing"
 
@@ -122,7 +124,10 @@ func (f *fakeEngine) Close() error { f.closed = true; return nil }
 
 // newStore returns a store whose creates are recorded in log.
 func newStore(fake *fakeEngine, log *audit.Log) *storage.Store {
-	s := storage.New(fake, storage.Features{})
+	s := storage.New(fake, storage.Features{
+		Stage:   func(context.Context, iter.Seq2[storage.Record, error]) error { return nil },
+		Replace: func() error { return nil },
+	})
 	s.RecordWith(log)
 	return s
 }

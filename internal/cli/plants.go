@@ -10,12 +10,12 @@ import (
 func newPlants(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "plants",
-		Usage: "list, count, browse, export and import plants",
-		Description: "Works on the database of --storage-url, whether a server runs on it or not. Only import writes.\n" +
+		Usage: "list, count, browse, export, import and reset plants",
+		Description: "Works on the database of --storage-url, with or without a server. Only import and reset write.\n" +
 			"Examples:\n" +
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants import plants.jsonl",
-		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p)},
+		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p), newReset(p)},
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			return cli.ShowSubcommandHelp(cmd)
 		},

@@ -191,6 +191,13 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	})
 }
 
+// Reset has the server replace all plants by its seed, and returns how many it has, or
+// [storage.ErrNotEphemeral]. If the server exits, the outcome is unknown.
+func (c *Client) Reset(ctx context.Context) (plants int64, err error) {
+	err = c.call(ctx, http.MethodPost, pathReset, nil, into(&plants))
+	return plants, err
+}
+
 // Close closes the connections. The store of the server stays open.
 func (c *Client) Close() error {
 	c.http.CloseIdleConnections()

@@ -61,7 +61,12 @@ func serve(t testing.TB, path string, store control.Store) *control.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return control.Start(listener, store, control.Admin{URL: "http://127.0.0.1:1"}, maxBytes, slog.New(slog.DiscardHandler))
+	return control.Start(listener, store, control.Options{
+		Reset:         func(context.Context) (int64, error) { return 0, storage.ErrNotEphemeral },
+		Admin:         control.Admin{URL: "http://127.0.0.1:1"},
+		MaxPlantBytes: maxBytes,
+		Logger:        slog.New(slog.DiscardHandler),
+	})
 }
 
 // Create implements [storagetest.Store].

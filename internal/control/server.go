@@ -47,31 +47,43 @@ type Admin struct {
 	Missing string `json:"missing,omitzero"` // why there is none
 }
 
+// Options are the settings of a [Server].
+type Options struct {
+	// Reset replaces all plants by the seed, and returns how many it has, or
+	// [storage.ErrNotEphemeral].
+	Reset func(ctx context.Context) (plants int64, err error)
+	// Admin is reported to commands.
+	Admin Admin
+	// MaxPlantBytes bounds a plant in JSON.
+	MaxPlantBytes int64
+	Logger        *slog.Logger
+}
+
 // A Server offers a store on a socket.
 type Server struct {
 	store  Store
 	admin  Admin
+	reset  func(ctx context.Context) (plants int64, err error)
 	limit  int64 // of a plant in JSON, in bytes
 	http   *http.Server
 	cancel context.CancelFunc // of requests in progress
 	served chan struct{}      // closed when the listener is
 }
 
-// Start serves store on listener until Close is called. It accepts plants of at most limit
-// bytes in JSON.
-func Start(listener net.Listener, store Store, admin Admin, limit int64, logger *slog.Logger) *Server {
+// Start serves store on listener until Close is called.
+func Start(listener net.Listener, store Store, options Options) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{store: store, admin: admin, limit: limit, cancel: cancel, served: make(chan struct{})}
+	s := &Server{store: store, reset: options.Reset, admin: options.Admin, limit: options.MaxPlantBytes, cancel: cancel, served: make(chan struct{})}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: firstResponseTime,
-		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(options.Logger.Handler(), slog.LevelWarn),
 	}
 	go func() {
 		defer close(s.served)
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			logger.Error("control socket failed", "cause", err.Error(), "hint", "restart the server: commands cannot reach it")
+			options.Logger.Error("control socket failed", "cause", err.Error(), "hint", "restart the server: commands cannot reach it")
 		}
 	}()
 	return s
@@ -100,6 +112,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST "+pathPlants, respond(s.create))
 	mux.HandleFunc("GET "+pathCount, respond(s.count))
 	mux.HandleFunc("GET "+pathSnapshot, s.snapshot)
+	mux.HandleFunc("POST "+pathReset, respond(func(_ http.ResponseWriter, r *http.Request) (any, error) { return s.reset(r.Context()) }))
 	return mux
 }
 

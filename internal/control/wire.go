@@ -17,6 +17,7 @@ const (
 	pathPlants   = "/v2/plants"
 	pathCount    = "/v2/count"
 	pathSnapshot = "/v2/snapshot"
+	pathReset    = "/v2/reset"
 
 	paramFrom   = "from"    // of a list: the first id
 	paramDryRun = "dry_run" // of creates
@@ -71,6 +72,7 @@ func kinds() []kind {
 		{"unrecorded", storage.ErrUnrecorded},
 		{"corrupt", storage.ErrCorrupt},
 		{"canceled", context.Canceled},
+		{"not_ephemeral", storage.ErrNotEphemeral},
 		{"unsupported", errors.ErrUnsupported},
 	}
 }

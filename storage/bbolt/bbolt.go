@@ -9,6 +9,7 @@
 //	file.go, watermark.go, stat_*, disk_*   its files, and whether they are still the same
 //	transaction.go, update.go               a transaction, and the outcome of a failed one
 //	journal.go, checkpoint.go, commit.go    a create
+//	reset.go                                a reset of an ephemeral store
 //	read.go, fsck.go, check.go, snapshot.go reading
 //	background.go, stats.go                 background tasks of an open store
 //	open.go, restore.go, lock_*             opening, closing, and replacing a database
@@ -59,6 +60,9 @@ type Engine struct {
 	clean         atomic.Bool   // a snapshot has left the database clean
 	noSpace       atomic.Bool   // the last checkpoint found no space
 	halfFull      chan struct{} // has a token when a half has become full
+
+	resetting sync.RWMutex // held while all plants are replaced, for reading by each page of a list; guards resets
+	resets    uint64
 
 	updating sync.Mutex            // held from the beginning of a transaction until its outcome is in failed
 	failed   atomic.Pointer[error] // why the database must no longer be written to

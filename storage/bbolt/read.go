@@ -84,7 +84,7 @@ func (e *Engine) pendingRecords(ids []int64) (records []storage.Record, err erro
 // neither holds up creates nor keeps old pages of the file from being reused.
 func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
-		l := lister{engine: e, next: keyOf(from), ids: e.pendingIDs(from)}
+		l := e.newLister(from)
 		for l.next != nil {
 			records, err := l.page()
 			for _, record := range records {
@@ -108,11 +108,26 @@ type lister struct {
 	engine *Engine
 	next   []byte  // the key of the next plant to read, or one before it; nil at the end
 	ids    []int64 // still to be read, of the plants that were pending at the beginning
+	resets uint64  // at the beginning
 }
+
+func (e *Engine) newLister(from int64) *lister {
+	e.resetting.RLock()
+	defer e.resetting.RUnlock()
+	return &lister{engine: e, next: keyOf(from), ids: e.pendingIDs(from), resets: e.resets}
+}
+
+// errReset is the error of a list that a reset interrupts.
+var errReset = fmt.Errorf("%w: the plants were reset meanwhile; list them again", storage.ErrUnavailable)
 
 // page returns the next plants in ascending order of id; with an error, the plants before
 // the error.
 func (l *lister) page() (records []storage.Record, err error) {
+	l.engine.resetting.RLock()
+	defer l.engine.resetting.RUnlock()
+	if l.engine.resets != l.resets {
+		return nil, errReset
+	}
 	ids, end := l.ids, []byte(nil)
 	if len(ids) > pageRecords {
 		ids, end = ids[:pageRecords], keyOf(ids[pageRecords])

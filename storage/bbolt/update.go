@@ -25,13 +25,25 @@ const appendFill = 0.9
 // of the journal unless that is nil. An error that matches [storage.ErrNoSpace] has
 // changed nothing; after any other error the database must not be written to.
 func (e *Engine) update(records []journal.Record, state *journal.State) error {
+	err := e.change(func(tx *bolt.Tx) error {
+		return errors.Join(put(tx.Bucket([]byte(plantsBucket)), records), putState(tx, state))
+	})
+	if err == nil && state != nil {
+		e.state = *state
+		e.clean.Store(state.Clean)
+	}
+	return err
+}
+
+// change commits what do changes in one transaction. Its errors are those of update.
+func (e *Engine) change(do func(*bolt.Tx) error) error {
 	e.updating.Lock()
 	defer e.updating.Unlock()
 	if cause := e.failed.Load(); cause != nil { // a commit and a checkpoint may race
 		return e.fatal(*cause, nil)
 	}
 	err := e.transaction(true, func(tx *bolt.Tx) error {
-		if err := errors.Join(e.put(tx, records), putState(tx, state)); err != nil {
+		if err := do(tx); err != nil {
 			return err
 		}
 		e.db.AllocSize = growStep(e.size.Load())
@@ -45,22 +57,17 @@ func (e *Engine) update(records []journal.Record, state *journal.State) error {
 	if err != nil {
 		return e.fail(err)
 	}
-	if state != nil {
-		e.state = *state
-		e.clean.Store(state.Clean)
-	}
 	if there, err := statOpen(e.file); err == nil { // else verifyFiles finds out
 		e.size.Store(there.size)
 	}
 	return nil
 }
 
-// put adds records to the bucket of plants.
-func (e *Engine) put(tx *bolt.Tx, records []journal.Record) error {
+// put adds records to a bucket of plants.
+func put(plants *bolt.Bucket, records []journal.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
-	plants := tx.Bucket([]byte(plantsBucket))
 	stored := countTree(plants)
 	last, _ := plants.Cursor().Last()
 	if bytes.Compare(last, keyOf(records[len(records)/2].ID)) < 0 {

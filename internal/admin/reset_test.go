@@ -1,0 +1,69 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"plantstore/internal/admin"
+	"plantstore/models"
+	"plantstore/storage"
+)
+
+// resets returns a handler whose resets return plants and err, and count.
+func resets(t *testing.T, count *int, plants int64, err error) http.Handler {
+	t.Helper()
+	return newHandler(t, newStore(), func(o *admin.Options) {
+		o.Reset = func(context.Context) (int64, error) {
+			*count++
+			return plants, err
+		}
+	})
+}
+
+func TestReset(t *testing.T) {
+	t.Parallel()
+	count := 0
+	w := send(t, resets(t, &count, 100, nil), http.MethodPost, "/reset")
+	if w.Code != http.StatusOK || w.Body.String() != `{"status":"reset","plants":100}`+"\n" || count != 1 {
+		t.Errorf("%d %s after %d resets", w.Code, w.Body, count)
+	}
+	for text, want := range map[string]struct {
+		err  error
+		code models.Code
+	}{
+		"--ephemeral":   {storage.ErrNotEphemeral, models.CodeForbidden},
+		"no space":      {fmt.Errorf("x: %w", storage.ErrNoSpace), models.CodeInsufficientSpace},
+		"not available": {fmt.Errorf("x: %w", storage.ErrUnavailable), models.CodeUnavailable},
+		"the log says":  {errors.New("a secret"), models.CodeInternal},
+	} {
+		wantError(t, send(t, resets(t, &count, 0, want.err), http.MethodPost, "/reset"), want.code, text)
+	}
+}
+
+// A reset must be meant: no page, and no GET, causes one.
+func TestResetIsGuarded(t *testing.T) {
+	t.Parallel()
+	count := 0
+	h := resets(t, &count, 0, nil)
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
+		w := send(t, h, method, "/reset")
+		wantError(t, w, models.CodeMethodNotAllowed, "Allow")
+		if got := w.Header().Get("Allow"); got != "POST" {
+			t.Errorf("%s: Allow %q", method, got)
+		}
+	}
+	for name, value := range map[string]string{"Origin": "https://evil.test", "Sec-Fetch-Site": "cross-site"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/reset", http.NoBody)
+		r.Header.Set(name, value)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		wantError(t, w, models.CodeForbidden, "other origins")
+	}
+	if count != 0 {
+		t.Errorf("%d resets", count)
+	}
+}

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"plantstore/internal/config"
+	"plantstore/internal/control"
+	"plantstore/storage"
+)
+
+// seedFile is the name of the file, next to the database of an ephemeral server, that
+// keeps its first plants.
+const seedFile = "seed.db"
+
+// A resetter resets the plants of an ephemeral server.
+type resetter struct {
+	store  *storage.Store
+	seed   *storage.Store // open for reading; nil: the server is not ephemeral
+	logger *slog.Logger
+}
+
+// keepSeed copies the plants of an ephemeral server, before the first request, so that a
+// reset needs neither the file of --seed nor their memory.
+func (a *App) keepSeed(ctx context.Context) error {
+	a.resetter = resetter{store: a.store, logger: a.logger}
+	if !a.options.Ephemeral {
+		return nil
+	}
+	path := filepath.Join(filepath.Dir(a.config.Storage.Path), seedFile)
+	if err := snapshotTo(ctx, a.store, path); err != nil {
+		return fmt.Errorf("keep the seed for a reset: %w", err)
+	}
+	seed, err := Engines().Open(ctx, BboltScheme+":"+path, storage.Options{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("keep the seed for a reset: %w", err)
+	}
+	a.onClose(seed.Close)
+	a.resetter.seed = seed
+	return nil
+}
+
+// snapshotTo writes a copy of the store to a new file.
+func snapshotTo(ctx context.Context, store *storage.Store, path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // next to the database
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.Snapshot(ctx, file), file.Close())
+}
+
+// reset replaces all plants by the seed, and returns how many it has. It returns
+// [storage.ErrNotEphemeral] if the server is not ephemeral.
+func (r resetter) reset(ctx context.Context) (plants int64, err error) {
+	if r.seed == nil {
+		return 0, storage.ErrNotEphemeral
+	}
+	began := time.Now()
+	if err := r.store.Reset(ctx, r.seed.List(ctx, math.MinInt64)); err != nil {
+		r.logger.ErrorContext(ctx, "reset failed", "cause", err.Error())
+		return 0, err
+	}
+	plants, err = r.seed.Count(ctx)
+	r.logger.InfoContext(ctx, "plants reset", "plants", plants, "took", time.Since(began))
+	return plants, err
+}
+
+// ResetPlants has the running server of a configuration reset its plants, and returns how
+// many it has. It returns [storage.ErrNotEphemeral] if the server is not ephemeral.
+func ResetPlants(ctx context.Context, c *config.Config) (plants int64, err error) {
+	if c.Storage.Path == "" {
+		return 0, storage.ErrNotEphemeral
+	}
+	client, err := control.Dial(ctx, c.Storage.Path)
+	if err != nil {
+		return 0, fmt.Errorf("no server answers for %s (%w): %w; give --storage-url as the server prints it",
+			c.Storage.Path, err, storage.ErrNotEphemeral)
+	}
+	plants, err = client.Reset(ctx)
+	return plants, errors.Join(err, client.Close())
+}

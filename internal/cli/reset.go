@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/app"
+	"plantstore/internal/config"
+)
+
+func newReset(p *Process) *cli.Command {
+	return &cli.Command{
+		Name:  "reset",
+		Usage: "put a running server with --ephemeral back to its seed",
+		Description: "Replaces all plants by those that the server started with, in one step: each create happens\n" +
+			"before or after it. Give the storage URL that the server prints at its start.\n" +
+			"Examples:\n" +
+			"  plantstore plants reset --storage-url /tmp/plantstore-123/plants.db",
+		Flags: append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			c, err := loadConfig(p, cmd)
+			if err != nil {
+				return err
+			}
+			plants, err := app.ResetPlants(ctx, c)
+			if err != nil {
+				return err
+			}
+			return report(p.Stdout, cmd, struct {
+				Plants int64 `json:"plants"`
+			}{plants}, "reset to the seed: %s", counted(plants, "plant", "plants"))
+		},
+	}
+}
+
+// resetCommand returns the command that resets a server with --ephemeral, for a POSIX
+// shell, empty for another server.
+func resetCommand(p *Process, cmd *cli.Command, c *config.Config) string {
+	if !cmd.Bool(flagEphemeral) {
+		return ""
+	}
+	return shellQuote(p.Args[0]) + " plants reset --storage-url " + shellQuote(c.StorageURL)
+}
