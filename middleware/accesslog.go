@@ -19,6 +19,10 @@ type line struct {
 	stored   time.Duration // time in the store
 	failure  *models.Error
 
+	fault   models.Fault // that is demanded
+	made    bool         // its failure, unless an earlier check failed
+	applied bool         // its failure is the response
+
 	response []byte // empty, with capacity for most responses
 	attrs    [maxAttrs]slog.Attr
 	keys     map[any]any // for gin.Context.Keys: lineKey only
@@ -30,7 +34,7 @@ const (
 	// usualResponse is the size in bytes that most responses don't exceed.
 	usualResponse = 128
 	// maxAttrs is the maximum number of attributes of a line.
-	maxAttrs = 16
+	maxAttrs = 17
 )
 
 func newLine() *line {
@@ -95,6 +99,9 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, start time.Time) {
 	if l.hasPlant {
 		attrs = append(attrs, slog.Int64("plant_id", l.id), slog.Duration("store_duration", l.stored))
 	}
+	if l.fault.Delay > 0 {
+		attrs = append(attrs, slog.Duration("fault_delay", l.fault.Delay))
+	}
 	if trace := traceID(c.Request.Header["Traceparent"]); trace != "" {
 		attrs = append(attrs, slog.String("trace_id", trace))
 	}
@@ -115,6 +122,8 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, start time.Time) {
 // outcome returns the outcome of a request as one word, and the level of its line.
 func (l *line) outcome() (slog.Level, string) {
 	switch {
+	case l.applied:
+		return slog.LevelInfo, "fault"
 	case l.failure == nil:
 		return slog.LevelInfo, "ok"
 	case !l.failure.Code.ServerFault():

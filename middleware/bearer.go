@@ -34,9 +34,14 @@ func Bearer(verify Verify) gin.HandlerFunc {
 			}
 			code = errorCode(err)
 		}
-		c.Header("WWW-Authenticate", challenge+code)
-		Fail(c, err)
+		reject(c, code, err)
 	}
+}
+
+// reject responds to a request whose credential is not accepted.
+func reject(c *gin.Context, code string, err error) {
+	c.Header("WWW-Authenticate", challenge+code)
+	Fail(c, err)
 }
 
 // credential returns the token in the values of Authorization, or an Error and its error

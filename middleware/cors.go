@@ -38,7 +38,7 @@ func (o Origins) Header(origin string) http.Header {
 		header.Set("Vary", "Origin")
 		return header
 	}
-	header.Set("Access-Control-Expose-Headers", "X-Request-Id, WWW-Authenticate, Allow, Accept-Encoding, Retry-After, ETag")
+	header.Set("Access-Control-Expose-Headers", "X-Request-Id, WWW-Authenticate, Allow, Accept-Encoding, Retry-After, ETag, Preference-Applied")
 	return header
 }
 
@@ -65,7 +65,7 @@ func CORS(allowed Origins) gin.HandlerFunc {
 		}
 		names := strings.Join(request[requestHeadersHeader], ", ")
 		header.Set("Access-Control-Allow-Methods", method)
-		header.Set("Access-Control-Allow-Headers", cmp.Or(names, "Authorization, Content-Type, X-Request-Id"))
+		header.Set("Access-Control-Allow-Headers", cmp.Or(names, "Authorization, Content-Type, X-Request-Id, Prefer"))
 		header.Set("Access-Control-Max-Age", "7200") // seconds; the maximum of browsers
 		header.Add("Vary", requestMethodHeader+", "+requestHeadersHeader)
 		header.Del("Allow") // set by the router for an error 405

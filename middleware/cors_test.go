@@ -10,7 +10,7 @@ import (
 	"plantstore/middleware"
 )
 
-const exposed = "X-Request-Id, WWW-Authenticate, Allow, Accept-Encoding, Retry-After, ETag"
+const exposed = "X-Request-Id, WWW-Authenticate, Allow, Accept-Encoding, Retry-After, ETag, Preference-Applied"
 
 func TestOriginsHeader(t *testing.T) {
 	t.Parallel()
@@ -76,7 +76,7 @@ func TestCORS(t *testing.T) {
 		"create":                     {"POST", http.Header{"Origin": {origin}}, with(allows(origin), "Vary", "Origin"), true},
 		"preflight":                  {"OPTIONS", preflight("POST", "authorization,content-type"), preflighted("POST", "authorization,content-type"), false},
 		"preflight of a wrong one":   {"OPTIONS", preflight("PUT", "x-trace"), preflighted("PUT", "x-trace"), false},
-		"preflight without headers":  {"OPTIONS", preflight("POST", ""), preflighted("POST", "Authorization, Content-Type, X-Request-Id"), false},
+		"preflight without headers":  {"OPTIONS", preflight("POST", ""), preflighted("POST", "Authorization, Content-Type, X-Request-Id, Prefer"), false},
 		"POST like a preflight":      {"POST", preflight("POST", "x"), with(allows(origin), "Vary", "Origin"), true},
 		"OPTIONS without a method":   {"OPTIONS", http.Header{"Origin": {origin}}, with(allows(origin), "Vary", "Origin"), true},
 		"preflight without origin":   {"OPTIONS", with(preflight("POST", ""), "Origin"), plain, true},

@@ -9,7 +9,8 @@ import (
 )
 
 // Observe records a response: the method of the request, the code of the Error (0 for
-// a success), and the time that the request took.
+// a success), and the time that the request took. Responses with a fault on demand are
+// not recorded.
 type Observe func(method string, code models.Code, took time.Duration)
 
 // Metrics calls observe, unless it is nil, for each response. It does not observe a
@@ -21,9 +22,12 @@ func Metrics(observe Observe) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		start := time.Now()
 		c.Next()
-		code := models.Code(0)
-		if failure := lineOf(c).failure; failure != nil {
-			code = failure.Code
+		l, code := lineOf(c), models.Code(0)
+		if l.failure != nil {
+			code = l.failure.Code
+		}
+		if l.madeFault() != (models.Fault{}) {
+			return
 		}
 		observe(c.Request.Method, code, time.Since(start))
 	}

@@ -31,6 +31,9 @@ func AddressLimit(limiter Limiter) gin.HandlerFunc {
 	}
 }
 
+// limitedSubject is the client of SubjectLimit.
+const limitedSubject = "the subject (sub) of this access token"
+
 // SubjectLimit refuses the requests with tokens of a subject beyond the limit. It comes
 // after Bearer. Tokens without a subject have one limit together. A nil limiter allows all
 // requests.
@@ -40,7 +43,7 @@ func SubjectLimit(limiter Limiter) gin.HandlerFunc {
 	}
 	return func(c *gin.Context) {
 		if wait := limiter.Take(Subject(c)); wait > 0 {
-			failRate(c, "the subject (sub) of this access token", limiter.Rate(), wait)
+			failRate(c, limitedSubject, limiter.Rate(), wait)
 		}
 	}
 }

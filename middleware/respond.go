@@ -31,7 +31,9 @@ func Fail(c *gin.Context, err error) {
 		failure = models.NewError(models.CodeInternal,
 			"the server failed; try again, and report the X-Request-Id if it stays").WithCause(err)
 	}
-	lineOf(c).failure = failure
+	l := lineOf(c)
+	l.failure = failure
+	l.applyFault(c.Writer.Header())
 	c.Abort()
 	write(c, http.StatusBadRequest, failure.Body())
 }

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,6 +34,9 @@ const (
 	CodeVersionUnsupported Code = 505
 	CodeInsufficientSpace  Code = 507
 )
+
+// String returns the number.
+func (c Code) String() string { return strconv.Itoa(int(c)) }
 
 // ServerFault reports whether the server, its store or its disk caused the failure, so
 // that any client's request would have failed.

@@ -37,7 +37,11 @@ func (p plants) create(c *gin.Context) {
 		*body = models.NewPlant{} // free its strings
 		p.bodies.Put(body)
 	}()
-	if err := c.ShouldBindWith(body, p.binding); err != nil {
+	err := c.ShouldBindWith(body, p.binding)
+	if err == nil {
+		err = p.bodyFault(c)
+	}
+	if err != nil {
 		middleware.Fail(c, err)
 		return
 	}
@@ -45,7 +49,7 @@ func (p plants) create(c *gin.Context) {
 	if p.audited {
 		ctx = storage.WithActor(ctx, actor(c))
 	}
-	err := p.store.Create(ctx, body.ID.Value, plant)
+	err = p.storePlant(ctx, c, body.ID.Value, plant)
 	middleware.NotePlant(c, body.ID.Value, time.Since(start))
 	if err != nil {
 		middleware.Fail(c, storeError(body.ID.Value, err))

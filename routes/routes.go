@@ -22,10 +22,11 @@ type Options struct {
 	Page         *apidocs.Page // nil: no documentation page
 	Logger       *slog.Logger
 	MaxBodyBytes int64
-	Origins      middleware.Origins // allowed by CORS
-	Observe      middleware.Observe // called for each response, unless nil
-	AddressLimit middleware.Limiter // of requests; nil: none
-	SubjectLimit middleware.Limiter // of requests with a valid token; nil: none
+	Origins      middleware.Origins       // allowed by CORS
+	Observe      middleware.Observe       // called for each response, unless nil
+	AddressLimit middleware.Limiter       // of requests; nil: none
+	SubjectLimit middleware.Limiter       // of requests with a valid token; nil: none
+	Faults       *middleware.FaultOptions // nil: no faults on demand; NotFound, MethodNotAllowed and Allow are set here
 }
 
 // A Store creates plants, as Create of [storage.Store] does.
@@ -49,15 +50,19 @@ func New(options Options) http.Handler {
 		middleware.CORS(options.Origins),
 		middleware.AddressLimit(options.AddressLimit),
 	)
-	router.NoRoute(redirectToDocs(options.Page), failWith(models.NewError(models.CodeNotFound,
-		"there is nothing at this path; create a plant with POST /plants")))
-	router.NoMethod(failWith(models.NewError(models.CodeMethodNotAllowed,
-		"this path does not take this method; see the header Allow")))
+	notFound := models.NewError(models.CodeNotFound, "there is nothing at this path; create a plant with POST /plants")
+	notAllowed := models.NewError(models.CodeMethodNotAllowed, "this path does not take this method; see the header Allow")
+	router.NoRoute(redirectToDocs(options.Page), failWith(notFound))
+	router.NoMethod(failWith(notAllowed))
+	if f := options.Faults; f != nil {
+		f.NotFound, f.MethodNotAllowed, f.Allow = notFound, notAllowed, http.MethodPost
+	}
 
 	plants := newPlants(options)
 	router.POST("/plants",
 		middleware.Bearer(options.Verify),
 		middleware.SubjectLimit(options.SubjectLimit),
+		middleware.Faults(options.Faults),
 		middleware.JSONOnly(),
 		middleware.BodyLimit(options.MaxBodyBytes),
 		plants.create,

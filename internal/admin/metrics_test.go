@@ -15,6 +15,7 @@ import (
 	"plantstore/internal/admin"
 	"plantstore/internal/auth"
 	"plantstore/internal/server"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -60,6 +61,8 @@ func TestMetrics(t *testing.T) {
 	observer, refused := admin.NewObserver(), new(server.ErrorCounts)
 	observer.Request(http.MethodPost, 0, 3*time.Millisecond)
 	observer.Request(http.MethodPost, 409, time.Second)
+	observer.Fault(models.Fault{Code: 503})
+	observer.Fault(models.Fault{Code: 503, Delay: time.Second})
 	observer.Commit(1, 30*time.Millisecond)
 	observer.Commit(5, 20*time.Second)
 	refused.Add(409)
@@ -92,6 +95,8 @@ func TestMetrics(t *testing.T) {
 		`plantstore_certificate_expiry_timestamp_seconds 1.8e+09`,
 		`plantstore_token_cache_hits_total 41`, `plantstore_token_cache_misses_total 42`,
 		`plantstore_queue_creates 11`, `plantstore_queue_bytes 12`, `plantstore_queue_creates_limit 13`,
+		`plantstore_requests_total{outcome="failed",error="503"} 0`,
+		`plantstore_faults_total{fault="503"} 2`, `plantstore_faults_total{fault="delay"} 1`,
 		`plantstore_resets_total 16`, `plantstore_plants_created_total 14`, `plantstore_commit_failures_total 15`,
 		`plantstore_commit_plants_bucket{le="2"} 1`, `plantstore_commit_plants_bucket{le="5"} 2`,
 		`plantstore_commit_plants_bucket{le="10000"} 2`, `plantstore_commit_plants_bucket{le="+Inf"} 2`,

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"fmt"
 	"slices"
 
 	"plantstore/models"
@@ -25,6 +24,11 @@ func requestMetrics() []metric {
 			"requests_total", "counter",
 			"responses, by outcome (created, read, refused: the client can do better, failed) and the number of the Error, 0 if there is none",
 			writeRequests,
+		},
+		{
+			"faults_total", "counter",
+			"faults on demand, by the number of the Error, or delay; these requests are in no other metric of requests",
+			writeFaults,
 		},
 		{
 			"request_duration_seconds", "histogram",
@@ -71,8 +75,16 @@ func writeRequests(s *series, now *sample) {
 	}
 	for _, c := range models.Codes() {
 		n := now.Observer.errors.Count(c.Code) + now.server.Refused.Count(c.Code)
-		s.count(n, "outcome", string(outcomeOf(c.Code)), "error", fmt.Sprint(int(c.Code)))
+		s.count(n, "outcome", string(outcomeOf(c.Code)), "error", c.Code.String())
 	}
+}
+
+// writeFaults writes the faults on demand.
+func writeFaults(s *series, now *sample) {
+	for _, c := range models.Codes() {
+		s.count(now.Observer.faults.Count(c.Code), "fault", c.Code.String())
+	}
+	s.count(now.Observer.delays.Load(), "fault", "delay")
 }
 
 // storeMetrics are about any store.

@@ -37,6 +37,8 @@ func outcomeOf(code models.Code) outcome {
 type Observer struct {
 	durations      map[outcome]*histogram // of requests; never changed
 	errors         server.ErrorCounts
+	faults         server.ErrorCounts // on demand
+	delays         atomic.Uint64      // on demand
 	commitPlants   *histogram
 	commitDuration *histogram
 }
@@ -66,6 +68,16 @@ func (o *Observer) Request(method string, code models.Code, took time.Duration) 
 		of = created
 	}
 	o.durations[of].observe(int64(took))
+}
+
+// Fault observes a fault on demand, which is not observed as a request.
+func (o *Observer) Fault(f models.Fault) {
+	if f.Code != 0 {
+		o.faults.Add(f.Code)
+	}
+	if f.Delay > 0 {
+		o.delays.Add(1)
+	}
 }
 
 // Commit observes a commit of that many plants.

@@ -154,7 +154,7 @@ func (a *App) newServer() error {
 	a.server = server.New(server.Config{
 		Handler: routes.New(a.limits.apply(routes.Options{
 			Store: a.store, Audited: c.AuditLog != "", Verify: a.keys.verify, Description: description, Page: page,
-			Observe: a.observer.Request, Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
+			Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
 		})),
 		TLS:             a.certificates.TLS(),
 		CORSHeader:      corsHeader(origins),

@@ -53,6 +53,9 @@ func banner(w io.Writer, c *config.Config, format logging.Format, base string, o
 	if o.ResetCommand != "" {
 		fmt.Fprintf(w, "  reset it     %s\n", o.ResetCommand)
 	}
+	if c.Faults.On {
+		fmt.Fprint(w, "  faults       on demand (Prefer: code=503), and as FAULTS says\n")
+	}
 	if _, socket := config.UnixPath(l.address()); socket || len(l.clients) > 1 {
 		fmt.Fprintf(w, "  listens on   %s\n", strings.Join(l.addresses(), ", "))
 	}

@@ -126,9 +126,14 @@ func (v *Verifier) Verify(token string) (*Claims, error) {
 		return nil, models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
 	}
 	if v.scope != "" && !slices.Contains(strings.Fields(claims.scope), v.scope) {
-		return nil, models.Errorf(models.CodeForbidden, "the access token lacks the scope %s", v.scope)
+		return nil, MissingScope(v.scope)
 	}
 	return claims, nil
+}
+
+// MissingScope returns the Error for a valid token without a scope.
+func MissingScope(scope string) *models.Error {
+	return models.Errorf(models.CodeForbidden, "the access token lacks the scope %s", scope)
 }
 
 // authenticate verifies a token that is not in the cache and adds it. If the kid of the

@@ -37,6 +37,9 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := c.CheckFaults(cmd.Bool(flagEphemeral)); err != nil {
+		return misuseBy(err)
+	}
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stdout: p.Stdout, Stderr: p.Stderr,
 		TokenCommand: tokenCommand(p, c), Ephemeral: cmd.Bool(flagEphemeral), ResetCommand: resetCommand(p, cmd, c), Inputs: []string{cmd.String(flagSeed)},

@@ -53,6 +53,7 @@ type Config struct {
 	RateLimitBurst  int            // 0: the requests of RateLimit
 	RateLimitBy     RateLimitBy
 	ShutdownTimeout time.Duration
+	Faults          Faults
 	LogLevel        slog.Level
 	LogFormat       string // empty: text on a terminal, else json
 	AuditLog        string // path or AuditStdout; empty: none

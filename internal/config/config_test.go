@@ -132,6 +132,14 @@ func serverSamples() []sample {
 			[3]any{config.RateLimitBy{Address: true}, config.RateLimitBy{Subject: true}, config.RateLimitBy{Address: true, Subject: true}},
 		},
 		{
+			"FAULTS", func(c *config.Config) any { return fmt.Sprint(c.Faults) }, "{false false []}",
+			[3]string{"on", "always, code=503:1%", "code=500;outcome=stored:0.5%,delay=200ms:100%"},
+			[3]any{
+				"{true false []}", "{true true [{{503  0s} 1}]}",
+				"{true false [{{500 stored 0s} 0.5} {{0  200ms} 100}]}",
+			},
+		},
+		{
 			"LOG_LEVEL", func(c *config.Config) any { return c.LogLevel }, slog.LevelInfo,
 			[3]string{"debug", "warn", "error"},
 			[3]any{slog.LevelDebug, slog.LevelWarn, slog.LevelError},

@@ -44,7 +44,8 @@ type Option struct {
 func Options() []Option {
 	return slices.Concat(
 		grouped("Service and storage", placeOptions()), grouped("Sockets and TLS", tlsOptions()), grouped("Admin listener", adminOptions()),
-		grouped("Tokens", tokenOptions()), grouped("Limits", append(limitOptions(), rateLimitOptions()...)), grouped("Logs", logOptions()),
+		grouped("Tokens", tokenOptions()), grouped("Limits", append(limitOptions(), rateLimitOptions()...)),
+		grouped("Faults for tests of clients", faultOptions()), grouped("Logs", logOptions()),
 	)
 }
 

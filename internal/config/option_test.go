@@ -61,8 +61,12 @@ func wrongValues() map[string][]string {
 		},
 		"RATE_LIMIT_BURST": {"0", "-1", "1000001", "many", "1e3", "4294967297"},
 		"RATE_LIMIT_BY":    {"ip", "address,", ",", "subject,subject", "address;subject", "address, subject", "Address"},
-		"LOG_LEVEL":        {"INFO", "trace", "info+1", "0"},
-		"LOG_FORMAT":       {"TEXT", "logfmt"},
+		"FAULTS": {
+			"true", "ON", "on,", ",", "on,off", "code=503", "code=503:1", "code=503:0%", "code=503:101%", "code=503:NaN%", "code=200:1%", "code=999:1%",
+			"delay=11s:1%", "delay=1:1%", "code=503:60%,code=507:50%", "503:1%", "code=503:-1%",
+		},
+		"LOG_LEVEL":  {"INFO", "trace", "info+1", "0"},
+		"LOG_FORMAT": {"TEXT", "logfmt"},
 	}
 }
 

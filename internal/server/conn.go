@@ -44,20 +44,21 @@ type conn struct {
 	mu          sync.Mutex  // guards the following; not held while waiting for the client
 	stopWaiting func() bool // stops waiting for the shutdown; nil if it is not waited for
 	framing     framing
-	received    bool      // the client has sent something
-	expedited   bool      // it had not when the shutdown began
-	idle        bool      // no bytes were received since the last request
-	parking     bool      // it is parked when net/http closes it
-	timed       bool      // HeaderTimeout has begun for the current header
-	handling    bool      // the request is with the handler, or was
-	to          recipient // of the request that is handled
-	responded   bool      // a response to the current request has begun
-	discarding  bool      // net/http gets no more input
-	closed      bool      // Close was called
-	readErr     error     // of the last read
-	reading     bool      // a read is in progress
-	deadline    time.Time // of reads
-	applied     time.Time // the deadline of the underlying connection
+	received    bool          // the client has sent something
+	expedited   bool          // it had not when the shutdown began
+	idle        bool          // no bytes were received since the last request
+	parking     bool          // it is parked when net/http closes it
+	timed       bool          // HeaderTimeout has begun for the current header
+	handling    bool          // the request is with the handler, or was
+	to          recipient     // of the request that is handled
+	refusal     *models.Error // of the request that is handled; nil: none
+	responded   bool          // a response to the current request has begun
+	discarding  bool          // net/http gets no more input
+	closed      bool          // Close was called
+	readErr     error         // of the last read
+	reading     bool          // a read is in progress
+	deadline    time.Time     // of reads
+	applied     time.Time     // the deadline of the underlying connection
 }
 
 // startRequest is called when the handler gets r. It reports whether the length of r is
@@ -332,6 +333,8 @@ func (c *conn) missingResponse() *models.Error {
 	switch {
 	case c.responded:
 		return nil
+	case c.refusal != nil:
+		return c.refusal
 	case c.handling:
 		return c.server.config.responseError(models.CodeInternal)
 	case c.framing.begun():

@@ -75,6 +75,9 @@ func (c *conn) respond(e *models.Error, to recipient) error {
 
 // logError counts and logs an error response.
 func (s *Server) logError(ctx context.Context, e *models.Error, to recipient, remote string) {
+	if to.applied != "" { // the handler has counted and logged it
+		return
+	}
 	s.counters.refused.Add(e.Code)
 	level := slog.LevelInfo
 	if e.Code == models.CodeInternal {
@@ -109,6 +112,9 @@ func (c Config) errorHeader(length int, to recipient) http.Header {
 		"Date":                   {time.Now().UTC().Format(http.TimeFormat)},
 		"X-Content-Type-Options": {"nosniff"},
 		"X-Request-Id":           {to.id},
+	}
+	if to.applied != "" {
+		header.Set("Preference-Applied", to.applied)
 	}
 	if c.CORSHeader != nil {
 		maps.Copy(header, c.CORSHeader(to.origin))

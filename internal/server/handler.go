@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"os"
 	"strings"
+
+	"plantstore/models"
 )
 
 // maxUnread is how many bytes of a body that the handler has not read are discarded so
@@ -28,7 +30,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := r.Context().Value(connKey{}).(*conn) //nolint:forcetypeassert // see withConn
-	out := &response{ResponseWriter: w, request: r, ambiguous: c.startRequest(r)}
+	out := &response{ResponseWriter: w, server: s, request: r, ambiguous: c.startRequest(r)}
 	// A response does not wait for a body that the handler does not read.
 	_ = out.controller().EnableFullDuplex() // all writers of net/http for HTTP/1 can
 
@@ -46,6 +48,10 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	s.config.Handler.ServeHTTP(out, in)
+	if out.refusal != nil {
+		c.refuse(out.refusal, out.to)
+		panic(http.ErrAbortHandler)
+	}
 	panicking = false
 	out.finish(c)
 }
@@ -99,15 +105,22 @@ func (b *body) Read(p []byte) (int, error) {
 type response struct {
 	http.ResponseWriter
 
+	server    *Server
 	request   *http.Request
 	body      *body // nil if the request has none
 	ambiguous bool  // the length of the request is
 	begun     bool
 	closes    bool // the connection closes after the response
+
+	refusal *models.Error // of Refuse, in place of what the handler writes
+	to      recipient     // of refusal
 }
 
 // WriteHeader implements [http.ResponseWriter].
 func (w *response) WriteHeader(status int) {
+	if w.refusal != nil {
+		return
+	}
 	if !w.begun && status >= http.StatusOK {
 		w.begun = true
 		switch {

@@ -162,16 +162,20 @@ func (h *http2Conn) replace(status, length int) (header []hpack.HeaderField, bod
 // handleHTTP2 is the outermost handler in HTTP/2. A request ends with its stream; in HTTP/1
 // a client may close its half and wait for the response.
 func (s *Server) handleHTTP2(w http.ResponseWriter, r *http.Request) {
-	out := &response{ResponseWriter: w, request: r}
+	out := &response{ResponseWriter: w, server: s, request: r}
 	r.Context().Value(connKey{}).(*http2Conn).setOrigin(recipientOf(r).origin) //nolint:forcetypeassert // see withConn
 	if e := s.config.checkHTTP2(r); e != nil {
-		s.respondHTTP2(r.Context(), out, e)
+		s.respondHTTP2(r.Context(), out, e, recipientOf(r))
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.config.RequestTimeout)
 	defer cancel()
 	defer func() { s.recovered(ctx, out, recover()) }()
 	s.config.Handler.ServeHTTP(out, r.WithContext(ctx))
+	if e := out.refusal; e != nil {
+		out.refusal = nil // from here on out writes
+		s.respondHTTP2(ctx, out, e, out.to)
+	}
 }
 
 // checkHTTP2 returns the Error for a request that net/http refuses in HTTP/1 only, or nil.
@@ -202,13 +206,12 @@ func (s *Server) recovered(ctx context.Context, w *response, p any) {
 			s.config.Logger.LogAttrs(ctx, slog.LevelError, "panic",
 				slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
 		}
-		s.respondHTTP2(ctx, w, s.config.responseError(models.CodeInternal))
+		s.respondHTTP2(ctx, w, s.config.responseError(models.CodeInternal), recipientOf(w.request))
 	}
 }
 
 // respondHTTP2 responds with e in place of a handler.
-func (s *Server) respondHTTP2(ctx context.Context, w *response, e *models.Error) {
-	to := recipientOf(w.request)
+func (s *Server) respondHTTP2(ctx context.Context, w *response, e *models.Error, to recipient) {
 	to.id = cmp.Or(to.id, rand.Text())
 	w.request.Header = nil // frees its memory: the client may not read the response for a while
 	s.logError(ctx, e, to, w.request.RemoteAddr)

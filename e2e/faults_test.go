@@ -1,0 +1,228 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+// rawExchange sends a request and returns the bytes of the response, without Date and
+// Preference-Applied, the value of which it returns.
+func rawExchange(t *testing.T, server *plantstore.Server, request string) (response, applied string) {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.BaseURL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.WriteString(conn, request) }()
+	var raw []byte
+	buffer := make([]byte, 4<<10)
+	for !isWhole(raw) {
+		n, err := conn.Read(buffer)
+		raw = append(raw, buffer[:n]...)
+		if err != nil {
+			t.Fatalf("%q: %v", raw, err)
+		}
+	}
+	text := regexp.MustCompile(`\r\nDate: [^\r]*`).ReplaceAllString(string(raw), "")
+	preference := regexp.MustCompile(`\r\nPreference-Applied: ([^\r]*)`)
+	if found := preference.FindStringSubmatch(text); found != nil {
+		applied = found[1]
+	}
+	return preference.ReplaceAllString(text, ""), applied
+}
+
+// isWhole reports whether a response has its whole body, an Error.
+func isWhole(response []byte) bool {
+	_, body, found := bytes.Cut(response, []byte("\r\n\r\n"))
+	return found && json.Valid(body)
+}
+
+// A fault on demand is, byte for byte but for Preference-Applied, what the real failure
+// sends, for each code that a client can provoke (C1.7).
+func TestFaultsAreReal(t *testing.T) {
+	t.Parallel()
+	env := []string{"JWT_SECRET=" + strings.Repeat("s", 32), "JWT_SCOPE=plants:create", "CORS_ORIGINS=*", "REQUEST_TIMEOUT=2s", "RATE_LIMIT=1/s"}
+	generous := append(slices.Clone(env), "RATE_LIMIT_BURST=1000000")
+	faulty := plantstore.Start(t, plantstore.Options{Env: append(generous, "FAULTS=on"), Args: []string{"--ephemeral"}})
+	plain := plantstore.Start(t, plantstore.Options{Env: generous})
+	token, weak := plain.Token(), plain.Token("--jwt-scope", "plants:read")
+	const id, plant = "X-Request-Id: same", `{"id":7,"name":"a"}`
+	headers := func(more ...string) []string {
+		return append([]string{id, "Authorization: Bearer " + token, "Content-Type: application/json"}, more...)
+	}
+	for _, body := range []string{plant, `{"id":8,"name":"a"}`} {
+		if response := exchange(t, plain, create(token, body)); response.StatusCode != http.StatusOK {
+			t.Fatal(response.Status)
+		}
+	}
+	tests := map[string]string{ // by preference: the real failure
+		"code=400":                    rawRequest("POST /plants HTTP/1.1", headers("Content-Length: 0"), ""),
+		"code=401":                    rawRequest("POST /plants HTTP/1.1", []string{id}, ""),
+		"code=403":                    create(weak, plant, id),
+		"code=404":                    rawRequest("POST /nowhere HTTP/1.1", []string{id}, ""),
+		"code=405":                    rawRequest("GET /plants HTTP/1.1", []string{id}, ""),
+		"code=408":                    rawRequest("POST /plants HTTP/1.1", headers("Content-Length: 9"), "{"),
+		"code=409":                    create(token, `{"id":7,"name":"b"}`, id),
+		"code=409; outcome=identical": create(token, plant, id),
+		"code=413":                    rawRequest("POST /plants HTTP/1.1", headers("Content-Length: 1048577"), ""),
+		"code=415":                    rawRequest("POST /plants HTTP/1.1", headers()[:2], ""),
+		"code=417":                    create(token, plant, id, "Expect: a miracle"),
+		"code=422":                    create(token, `{}`, id),
+		"code=431":                    create(token, plant, id, strings.Repeat("X-Filler: x\r\n", 200)+"X-Filler: x"),
+		"code=501":                    rawRequest("POST /plants HTTP/1.1", append([]string{id}, "Transfer-Encoding: gzip"), ""),
+		"code=505":                    rawRequest("POST /plants HTTP/3.0", []string{id}, ""),
+	}
+	tested := map[string]bool{"code=429": true}
+	t.Run("code=429", func(t *testing.T) {
+		t.Parallel()
+		limited := plantstore.Start(t, plantstore.Options{Env: append(slices.Clone(env), "RATE_LIMIT_BURST=1", "RATE_LIMIT_BY=subject")})
+		want := ""
+		for !strings.Contains(want, `"error":429`) {
+			want, _ = rawExchange(t, limited, create(token, plant, id))
+		}
+		got, applied := rawExchange(t, faulty, create(token, plant, id, "Prefer: code=429"))
+		if diff := cmp.Diff(want, got); diff != "" || applied != "code=429" {
+			t.Errorf("Preference-Applied: %q (-real +on demand):\n%s", applied, diff)
+		}
+	})
+	for preference, request := range tests {
+		name, _, _ := strings.Cut(preference, ";")
+		tested[name] = true
+		t.Run(preference, func(t *testing.T) {
+			t.Parallel()
+			want, _ := rawExchange(t, plain, request)
+			got, applied := rawExchange(t, faulty, create(token, plant, id, "Prefer: "+preference))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-real +on demand):\n%s", diff)
+			}
+			if applied != name {
+				t.Errorf("Preference-Applied: %q, want %q", applied, name)
+			}
+		})
+	}
+	rest := unprovoked()
+	for _, c := range models.Codes() {
+		if rest[c.Code] == "" && !tested["code="+c.Code.String()] {
+			t.Errorf("error %v is not tested", c.Code)
+		}
+	}
+}
+
+// Faults of the store, which no client can provoke, are as documented, nothing is stored
+// but with outcome=stored, and all are counted apart.
+func TestFaultsOfTheStore(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"FAULTS=on"}, Args: []string{"--ephemeral"}})
+	token := strings.TrimSuffix(string(run(t, server, "token")), "\n")
+	judge := judgeOf(t, server)
+	const plant = `{"id":7,"name":"a"}`
+	for _, step := range []struct {
+		preference string
+		want       models.Code
+	}{
+		{"code=503", 503}, {"code=507, delay=50ms", 507}, {"code=500", 500}, {"code=500; outcome=stored", 500}, {"code=500; outcome=stored", 409},
+	} {
+		response := exchange(t, server, create(token, plant, "Prefer: "+step.preference))
+		if err := judge.Check(response); err != nil {
+			t.Error(err)
+		}
+		if got := failure(t, response); got.Code != step.want {
+			t.Errorf("%s: error %d (%s), want %d", step.preference, got.Code, got.Message, step.want)
+		}
+	}
+	metrics := string(get(t, server.AdminURL+"/metrics"))
+	for _, line := range []string{
+		`plantstore_faults_total{fault="500"} 2`, `plantstore_faults_total{fault="503"} 1`, `plantstore_faults_total{fault="delay"} 1`,
+		`plantstore_requests_total{outcome="failed",error="500"} 0`, `plantstore_requests_total{outcome="refused",error="409"} 1`,
+		`plantstore_plants_created_total 1`,
+	} {
+		if !strings.Contains(metrics, "\n"+line+"\n") {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+	if log := server.Log(); strings.Contains(log, `"level":"ERROR"`) || !strings.Contains(log, `"outcome":"fault"`) {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
+// run runs a command on the store of a server with --ephemeral.
+func run(t *testing.T, server *plantstore.Server, args ...string) []byte {
+	t.Helper()
+	database := regexp.MustCompile(`"data":"([^"]*)"`).FindStringSubmatch(server.Log())
+	if database == nil {
+		t.Fatalf("no database in\n%s", server.Log())
+	}
+	out, err := plantstore.Command(t, server.Dir, nil, slices.Concat(args, []string{"--storage-url", database[1]})...).Output()
+	if err != nil {
+		t.Fatalf("plantstore %q: %v", args, err)
+	}
+	return out
+}
+
+// A fault of the server itself takes the connection of HTTP/1 with it, and no other.
+func TestFaultsCloseConnections(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"FAULTS=always"}})
+	token := server.Token()
+	client := &http.Client{Timeout: patience}
+	for i := range 3 {
+		for _, code := range []models.Code{417, 431, 501, 505, 503} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(fmt.Sprintf(`{"id":%d,"name":"a"}`, i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Prefer": {"code=" + code.String()}}
+			response, err := client.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if response.Close != (code != 503) {
+				t.Errorf("%v: the connection closes: %v", code, response.Close)
+			}
+			if got := failure(t, response); got.Code != code {
+				t.Errorf("error %d, want %d", got.Code, code)
+			}
+			_ = response.Body.Close()
+		}
+	}
+}
+
+// With faults switched on, a request that demands none is like any other: all of the
+// contract holds.
+func TestFaultsKeepTheContract(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"FAULTS=always"}})
+	out, err := plantstore.Command(t, server.Dir, nil, "conformance", "--url", server.BaseURL, "--token", server.Token()).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Faults are refused where clients may not expect them.
+func TestFaultsNeedConsent(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"on", "code=503:1%"} {
+		_, err := plantstore.Try(t, plantstore.Options{Env: []string{"FAULTS=" + value}})
+		if err == nil || !strings.Contains(err.Error(), "the store is permanent") || !strings.Contains(err.Error(), "exit status 2") {
+			t.Errorf("FAULTS=%s: %v", value, err)
+		}
+	}
+}

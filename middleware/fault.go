@@ -1,0 +1,163 @@
+package middleware
+
+import (
+	"io"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"plantstore/models"
+)
+
+// FaultOptions are the settings of [Faults].
+type FaultOptions struct {
+	// Rates are the faults of requests that demand none.
+	Rates []models.FaultRate
+	// Forbidden, NotFound and MethodNotAllowed are the real errors with these codes.
+	Forbidden, NotFound, MethodNotAllowed *models.Error
+	// RateLimit is the limit in an error 429, such as 100/s.
+	RateLimit string
+	// Allow is the header field of MethodNotAllowed.
+	Allow string
+	// Refuse has the server send the error with which it refuses a request before any
+	// handler, with the value of Preference-Applied, and returns that error. The
+	// connection of HTTP/1 closes.
+	Refuse func(w http.ResponseWriter, code models.Code, applied string) *models.Error
+	// Observe is called for each fault that was made.
+	Observe func(models.Fault)
+}
+
+// Faults makes the faults that requests demand by Prefer (RFC 7240), or chance. It comes
+// after the checks of the credential, so that only clients who could create a plant get
+// one. Each fault happens where the real failure does, and by the same code, as far as
+// possible: earlier checks still fail first (C2.8), and the response is the same but for
+// Preference-Applied (C1.7). The handler makes those of a body or of the store, see
+// [DemandedFault]. Without options it does nothing.
+func Faults(o *FaultOptions) gin.HandlerFunc {
+	if o == nil {
+		return func(*gin.Context) {}
+	}
+	return func(c *gin.Context) {
+		l := lineOf(c)
+		l.fault = models.ParsePrefer(c.Request.Header["Prefer"])
+		if l.fault == (models.Fault{}) {
+			l.fault = draw(o.Rates)
+		}
+		delay(c, l.fault.Delay)
+		o.demand(c, l.fault.Code)
+		c.Next()
+		if made := l.madeFault(); made != (models.Fault{}) {
+			o.Observe(made)
+		}
+	}
+}
+
+// draw returns a fault by chance. The rates of failures exclude each other.
+func draw(rates []models.FaultRate) (f models.Fault) {
+	failure := 100 * rand.Float64() //nolint:gosec // no secret comes of it
+	for _, r := range rates {
+		if r.Delay > 0 && 100*rand.Float64() < r.Percent { //nolint:gosec // as above
+			f.Delay = max(f.Delay, r.Delay)
+		}
+		if r.Code != 0 {
+			if failure >= 0 && failure < r.Percent {
+				f.Code, f.Outcome = r.Code, r.Outcome
+			}
+			failure -= r.Percent
+		}
+	}
+	return f
+}
+
+// delay waits, unless the time for the request ends before.
+func delay(c *gin.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.Request.Context().Done():
+	}
+	c.Header(appliedHeader, "delay="+d.String())
+}
+
+// demand makes the fault with that code, or changes the request so that a later check does.
+func (o *FaultOptions) demand(c *gin.Context, code models.Code) {
+	l := lineOf(c)
+	l.made = true
+	switch code {
+	case models.CodeUnauthorized:
+		_, attribute, err := credential(nil)
+		reject(c, attribute, err)
+	case models.CodeForbidden:
+		reject(c, errorCode(o.Forbidden), o.Forbidden)
+	case models.CodeNotFound:
+		Fail(c, o.NotFound)
+	case models.CodeMethodNotAllowed:
+		c.Header("Allow", o.Allow)
+		Fail(c, o.MethodNotAllowed)
+	case models.CodeTooManyRequests:
+		failRate(c, limitedSubject, o.RateLimit, time.Second)
+	case models.CodeUnsupportedMedia:
+		c.Request.Header.Del("Content-Type")
+	case models.CodeContentTooLarge:
+		c.Request.ContentLength = math.MaxInt64
+	case models.CodeRequestTimeout:
+		c.Request.Body = slowBody{c.Request.Body}
+	case models.CodeExpectationFailed, models.CodeHeaderTooLarge, models.CodeNotImplemented, models.CodeVersionUnsupported:
+		l.applied = true
+		c.Abort()
+		c.Status(http.StatusBadRequest)
+		l.failure = o.Refuse(c.Writer, code, l.preferenceApplied())
+	default:
+		l.made = false // but perhaps by the handler
+	}
+}
+
+// A slowBody is a body that does not arrive in time.
+type slowBody struct{ io.Closer }
+
+// Read implements [io.Reader].
+func (slowBody) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
+
+// DemandedFault returns the fault that a request demands. A handler that makes it calls
+// [MadeFault].
+func DemandedFault(c *gin.Context) models.Fault { return lineOf(c).fault }
+
+// MadeFault notes that the response to the request is the demanded failure.
+func MadeFault(c *gin.Context) { lineOf(c).made = true }
+
+const appliedHeader = "Preference-Applied"
+
+// applyFault notes that the failure is the demanded one, if it is: an earlier check may
+// have failed.
+func (l *line) applyFault(header http.Header) {
+	if l.made && l.failure.Code == l.fault.Code {
+		l.applied = true
+		header.Set(appliedHeader, l.preferenceApplied())
+	}
+}
+
+// preferenceApplied returns the value of Preference-Applied for a failure.
+func (l *line) preferenceApplied() string {
+	applied := "code=" + l.fault.Code.String()
+	if l.fault.Delay > 0 {
+		applied = "delay=" + l.fault.Delay.String() + ", " + applied
+	}
+	return applied
+}
+
+// madeFault returns the part of the demanded fault that was made.
+func (l *line) madeFault() models.Fault {
+	made := l.fault
+	if !l.applied {
+		made.Code, made.Outcome = 0, ""
+	}
+	return made
+}

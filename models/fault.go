@@ -1,0 +1,110 @@
+package models
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MaxDelay is the maximum delay of a [Fault]: the usual time of a shutdown.
+const MaxDelay = 10 * time.Second
+
+// The values of [Fault.Outcome].
+const (
+	// OutcomeStored: with CodeInternal, the plant is stored although the response says
+	// that it is unknown whether it is (C5.28).
+	OutcomeStored = "stored"
+	// OutcomeIdentical: with CodeConflict, the stored plant is identical to the one sent.
+	OutcomeIdentical = "identical"
+)
+
+// A Fault is a failure or a delay that a request demands, to see how its client copes.
+type Fault struct {
+	// Code is the failure, 0 for none.
+	Code Code
+	// Outcome is OutcomeStored, OutcomeIdentical, or empty.
+	Outcome string
+	// Delay is the time before the response, at most MaxDelay.
+	Delay time.Duration
+}
+
+// A FaultRate is a fault that happens by chance.
+type FaultRate struct {
+	Fault
+
+	// Percent of the requests get it.
+	Percent float64
+}
+
+// ParsePrefer returns the fault in the values of Prefer (RFC 7240), such as "code=503" or
+// "code=500; outcome=stored, delay=2s". The first of each preference counts. Unknown
+// preferences, and values out of range, are ignored, as the RFC requires.
+func ParsePrefer(values []string) (f Fault) {
+	hasCode, hasDelay := false, false
+	for _, preference := range splitUnquoted(strings.Join(values, ","), ',') {
+		parts := splitUnquoted(preference, ';')
+		switch name, value := assignment(parts[0]); {
+		case name == "code" && !hasCode:
+			hasCode = true
+			if f.Code = knownCode(value); f.Code != 0 {
+				f.Outcome = outcomeOf(f.Code, parts[1:])
+			}
+		case name == "delay" && !hasDelay:
+			hasDelay = true
+			if d, err := time.ParseDuration(value); err == nil && d > 0 && d <= MaxDelay {
+				f.Delay = d
+			}
+		}
+	}
+	return f
+}
+
+// knownCode returns the code with that number, or 0 if there is none.
+func knownCode(text string) Code {
+	for _, c := range Codes() {
+		if strconv.Itoa(int(c.Code)) == text {
+			return c.Code
+		}
+	}
+	return 0
+}
+
+// outcomeOf returns the outcome in the parameters of a preference, if it fits the code.
+func outcomeOf(code Code, parameters []string) string {
+	for _, parameter := range parameters {
+		name, value := assignment(parameter)
+		fits := code == CodeInternal && value == OutcomeStored || code == CodeConflict && value == OutcomeIdentical
+		if name == "outcome" && fits {
+			return value
+		}
+	}
+	return ""
+}
+
+// splitUnquoted splits a text at a separator outside of quoted strings.
+func splitUnquoted(text string, separator byte) (parts []string) {
+	start, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		case c == separator && !quoted:
+			parts = append(parts, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// assignment returns the name, in lower case, and the value of a preference or parameter.
+// No value of ours has a character that a quoted string must escape.
+func assignment(text string) (name, value string) {
+	name, value, _ = strings.Cut(text, "=")
+	value = strings.Trim(value, " \t")
+	if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' {
+		value = value[1 : n-1]
+	}
+	return strings.ToLower(strings.Trim(name, " \t")), value
+}

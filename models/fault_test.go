@@ -1,0 +1,63 @@
+package models_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/models"
+)
+
+func TestParsePrefer(t *testing.T) {
+	t.Parallel()
+	const stored, identical = models.OutcomeStored, models.OutcomeIdentical
+	for text, want := range map[string]models.Fault{
+		"":                                   {},
+		"code=503":                           {Code: 503},
+		`code="503"`:                         {Code: 503},
+		" Code = 503 ":                       {Code: 503},
+		"respond-async, code=404, wait=10":   {Code: 404},
+		"code=503|code=404":                  {Code: 503}, // two header fields
+		"delay=200ms|code=404":               {Code: 404, Delay: 200 * time.Millisecond},
+		"delay=10s":                          {Delay: models.MaxDelay},
+		"code=500; outcome=stored":           {Code: 500, Outcome: stored},
+		`code=500;x;outcome="stored" ,a`:     {Code: 500, Outcome: stored},
+		"code=409;outcome=identical;delay=1": {Code: 409, Outcome: identical},
+		"code=409;outcome=stored":            {Code: 409},
+		"code=503;outcome=stored":            {Code: 503},
+		`foo="a,code=503;b\",code=404"`:      {},
+		"code=999, code=503":                 {}, // the first counts
+		"code=200":                           {},
+		"code=0503":                          {},
+		"code":                               {},
+		"xcode=503":                          {},
+		"delay=11s":                          {},
+		"delay=-1s":                          {},
+		"delay=2":                            {},
+		`code="`:                             {},
+	} {
+		if got := models.ParsePrefer(strings.Split(text, "|")); got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+// Every code of the list can be demanded.
+func TestParsePreferCodes(t *testing.T) {
+	t.Parallel()
+	for _, c := range models.Codes() {
+		if got := models.ParsePrefer([]string{"code=" + c.Code.String()}); got != (models.Fault{Code: c.Code}) {
+			t.Errorf("%v: %+v", c.Code, got)
+		}
+	}
+}
+
+// No value makes the parser panic, or exceed the bounds.
+func FuzzParsePrefer(f *testing.F) {
+	f.Add("code=503; outcome=stored, delay=2s", `a="\`)
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if got := models.ParsePrefer([]string{a, b}); got.Delay < 0 || got.Delay > models.MaxDelay {
+			t.Errorf("%+v", got)
+		}
+	})
+}
