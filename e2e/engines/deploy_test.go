@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/compose-spec/compose-go/v2/loader"
 	compose "github.com/compose-spec/compose-go/v2/types"
@@ -45,7 +46,6 @@ func TestKubernetes(t *testing.T) {
 			!*container.SecurityContext.AllowPrivilegeEscalation && slices.Equal(container.SecurityContext.Capabilities.Drop, []corev1.Capability{"ALL"}),
 		"three probes":            container.StartupProbe != nil && container.ReadinessProbe != nil && container.LivenessProbe != nil,
 		"no token of the cluster": !*pod.Spec.AutomountServiceAccountToken,
-		"time to stop":            *pod.Spec.TerminationGracePeriodSeconds >= container.Lifecycle.PreStop.Sleep.Seconds+30,
 	} {
 		if !ok {
 			t.Errorf("not so: %s", what)
@@ -54,6 +54,25 @@ func TestKubernetes(t *testing.T) {
 	checkProbes(t, container, service)
 	checkSecrets(t, container)
 	checkMemory(t, container)
+	checkShutdown(t, container, time.Duration(*pod.Spec.TerminationGracePeriodSeconds)*time.Second)
+}
+
+// checkShutdown checks that a replica serves for a while after SIGTERM, and that nothing
+// kills it before it has drained its requests.
+func checkShutdown(t *testing.T, container corev1.Container, grace time.Duration) {
+	t.Helper()
+	var delay, timeout time.Duration
+	for _, variable := range container.Env {
+		switch variable.Name {
+		case "SHUTDOWN_DELAY":
+			delay, _ = time.ParseDuration(variable.Value) // 0 is detected below
+		case "SHUTDOWN_TIMEOUT":
+			timeout, _ = time.ParseDuration(variable.Value)
+		}
+	}
+	if delay < time.Second || timeout == 0 || grace < delay+timeout+5*time.Second {
+		t.Errorf("SHUTDOWN_DELAY is %v, SHUTDOWN_TIMEOUT %v, and the grace period %v", delay, timeout, grace)
+	}
 }
 
 // checkProbes checks that probes and service go to the port that is listened on.

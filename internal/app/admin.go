@@ -20,9 +20,9 @@ const (
 	adminLongestProfile  = adminRequestTimeout - 10*time.Second // the rest is for sending it
 )
 
-// startAdmin serves the admin listener, if there is one, until stop is called. When draining
-// is done it reports the shutdown, while requests of clients are drained.
-func (a *App) startAdmin(draining context.Context) (stop func()) {
+// startAdmin serves the admin listener, if there is one, until stop is called. When leaving
+// is done it reports the shutdown, while requests of clients are still served or drained.
+func (a *App) startAdmin(leaving context.Context) (stop func()) {
 	if a.listeners.admin == nil {
 		return func() {}
 	}
@@ -31,7 +31,7 @@ func (a *App) startAdmin(draining context.Context) (stop func()) {
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
 			Server: a.server.Stats, Tokens: a.keys.verifier.Stats, RateLimited: a.limits.refused, LostLines: a.buffer.Dropped, CertificateExpires: a.certificates.Expires,
-			Reset: a.resetter.reset, Draining: draining, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminLongestProfile,
+			Reset: a.resetter.reset, Draining: leaving, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminLongestProfile,
 		}),
 		Logger:          logger,
 		MaxConnections:  adminMaxConnections,
@@ -40,7 +40,7 @@ func (a *App) startAdmin(draining context.Context) (stop func()) {
 		IdleTimeout:     adminIdleTimeout,
 		ShutdownTimeout: adminShutdownTimeout,
 	})
-	ctx, cancel := context.WithCancel(context.WithoutCancel(draining))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(leaving))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -177,8 +177,9 @@ func (a *App) Store() *storage.Store { return a.store }
 // Notice registers a function that logs when the server is ready, after the banner.
 func (a *App) Notice(log func(*slog.Logger)) { a.notices = append(a.notices, log) }
 
-// Run serves until ctx is done, or the store has stopped itself after a fault, and then
-// drains requests for SHUTDOWN_TIMEOUT at most. It is called once.
+// Run serves until ctx is done, and for SHUTDOWN_DELAY, or until the store has stopped
+// itself after a fault. Then it drains requests for SHUTDOWN_TIMEOUT at most. It is called
+// once.
 func (a *App) Run(ctx context.Context) (err error) {
 	ctx, stop := context.WithCancel(ctx) // stop: when the terminal is closed
 	defer stop()
@@ -193,14 +194,16 @@ func (a *App) Run(ctx context.Context) (err error) {
 	tuneRuntime(a.options.Environ, a.connections, a.config)
 	a.announce(controlErr)
 
-	ctx, cancel := untilStopped(ctx, a.store)
+	leaving, cancel := untilStopped(ctx, a.store)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { a.logger.Info("shutting down: draining requests") })()
-	go a.keys.watch(ctx)
-	go a.certificates.Watch(ctx)
-	notifySystemd(ctx, a.store, a.logger)
-	stopAdmin := a.startAdmin(ctx)
-	err = a.server.Serve(ctx, a.listeners.clients...)
+	serving, cancel := delayed(leaving, a.config.ShutdownDelay, a.leave)
+	defer cancel()
+	defer context.AfterFunc(serving, func() { a.logger.Info("shutting down: draining requests") })()
+	go a.keys.watch(serving)
+	go a.certificates.Watch(serving)
+	notifySystemd(leaving, serving, a.store, a.logger)
+	stopAdmin := a.startAdmin(leaving)
+	err = a.server.Serve(serving, a.listeners.clients...)
 	stopAdmin()
 	return errors.Join(err, faultOf(a.store))
 }

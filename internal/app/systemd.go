@@ -14,9 +14,9 @@ import (
 )
 
 // notifySystemd notifies systemd, if that has started this process with Type=notify, that
-// the server is ready, then that it is alive (WatchdogSec=), and when ctx is done that it
-// shuts down.
-func notifySystemd(ctx context.Context, store readier, logger *slog.Logger) {
+// the server is ready, that it is alive (WatchdogSec=) until serving is done, and when
+// leaving is done that it shuts down.
+func notifySystemd(leaving, serving context.Context, store readier, logger *slog.Logger) {
 	interval, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
 		logger.Warn("systemd watchdog is off", "cause", err.Error())
@@ -25,7 +25,7 @@ func notifySystemd(ctx context.Context, store readier, logger *slog.Logger) {
 		_, err := daemon.SdNotify(false, state)
 		return err
 	}}
-	s.run(ctx, interval, store)
+	s.run(leaving, serving, interval, store)
 }
 
 // A readier returns why a store is not ready, as Ready of [storage.Store].
@@ -40,13 +40,13 @@ type notifier struct {
 	failure string // of the last notification; empty if it succeeded
 }
 
-// run sends notifications until ctx is done. systemd restarts the server if there is none for
-// an interval, unless that is 0.
-func (s *notifier) run(ctx context.Context, interval time.Duration, store readier) {
+// run sends notifications until serving is done. systemd restarts the server if there is none
+// for an interval, unless that is 0.
+func (s *notifier) run(leaving, serving context.Context, interval time.Duration, store readier) {
 	s.send(daemon.SdNotifyReady)
-	context.AfterFunc(ctx, func() { s.send(daemon.SdNotifyStopping) })
+	context.AfterFunc(leaving, func() { s.send(daemon.SdNotifyStopping) })
 	if interval > 0 {
-		go watchdog(ctx, interval/2, store, func() { s.send(daemon.SdNotifyWatchdog) })
+		go watchdog(serving, interval/2, store, func() { s.send(daemon.SdNotifyWatchdog) })
 	}
 }
 

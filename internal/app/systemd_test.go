@@ -70,7 +70,7 @@ func TestSupervisorIsTold(t *testing.T) {
 			store := new(patient)
 			store.state.Store(&well)
 			ctx, cancel := context.WithCancel(t.Context())
-			s.run(ctx, interval, store)
+			s.run(ctx, ctx, interval, store)
 			time.Sleep(59 * time.Second)
 			cancel()
 			synctest.Wait()

@@ -77,7 +77,7 @@ func (s *shutdown) cleanUp() error {
 }
 
 // untilSignal returns a context that SIGINT or SIGTERM cancels. A second signal ends the
-// process.
+// process, unless the server catches it in SHUTDOWN_DELAY.
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)

@@ -52,6 +52,7 @@ type Config struct {
 	RateLimit       ratelimit.Rate // zero: none
 	RateLimitBurst  int            // 0: the requests of RateLimit
 	RateLimitBy     RateLimitBy
+	ShutdownDelay   time.Duration // from SIGTERM to draining
 	ShutdownTimeout time.Duration
 	Faults          Faults
 	LogLevel        slog.Level

@@ -114,6 +114,11 @@ func serverSamples() []sample {
 		span("HEADER_TIMEOUT", 5*time.Second, func(c *config.Config) any { return c.HeaderTimeout }),
 		span("REQUEST_TIMEOUT", 30*time.Second, func(c *config.Config) any { return c.RequestTimeout }),
 		span("IDLE_TIMEOUT", 2*time.Minute, func(c *config.Config) any { return c.IdleTimeout }),
+		{
+			"SHUTDOWN_DELAY", func(c *config.Config) any { return c.ShutdownDelay }, time.Duration(0),
+			[3]string{"0s", "1h", "1.5s"},
+			[3]any{time.Duration(0), time.Hour, 1500 * time.Millisecond},
+		},
 		span("SHUTDOWN_TIMEOUT", 10*time.Second, func(c *config.Config) any { return c.ShutdownTimeout }),
 		{
 			"RATE_LIMIT", func(c *config.Config) any { return c.RateLimit.String() }, "",

@@ -188,8 +188,11 @@ func limitOptions() []Option {
 		duration("IDLE_TIMEOUT", "idle-timeout", "2m", time.Millisecond, time.Hour,
 			"`time` after which an idle connection is closed",
 			func(c *Config) *time.Duration { return &c.IdleTimeout }),
+		duration("SHUTDOWN_DELAY", "shutdown-delay", "0s", 0, time.Hour,
+			"`time` after SIGTERM or SIGINT in which the server is not ready, but still serves",
+			func(c *Config) *time.Duration { return &c.ShutdownDelay }),
 		duration("SHUTDOWN_TIMEOUT", "shutdown-timeout", "10s", time.Millisecond, time.Hour,
-			"`time` limit for requests in flight after SIGTERM or SIGINT",
+			"`time` limit for requests in flight after SIGTERM or SIGINT, and SHUTDOWN_DELAY",
 			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 	}
 }

@@ -55,6 +55,7 @@ func wrongValues() map[string][]string {
 		"HEADER_TIMEOUT":   duration,
 		"REQUEST_TIMEOUT":  duration,
 		"IDLE_TIMEOUT":     duration,
+		"SHUTDOWN_DELAY":   {"5", "abc", "-1s", "1h1ns", "1h 1s", "9999999h"},
 		"SHUTDOWN_TIMEOUT": duration,
 		"RATE_LIMIT": {
 			"100", "100/", "/s", "0/s", "-1/s", "+1/s", "1000001/s", "1e3/s", "0.5/s", "100/d", "100/S", "100 /s", "100/s ", "100/s/s", "OFF", "none", "4294967297/s",

@@ -126,7 +126,7 @@ func (w *response) WriteHeader(status int) {
 		switch {
 		case w.request.ProtoMajor == 2: // net/http would close the connection with all its streams
 			w.Header().Del("Connection")
-		case !w.reusable():
+		case !w.reusable(), w.server.leaving.Load():
 			w.Header().Set("Connection", "close")
 		}
 		w.closes = w.request.Close || w.Header().Get("Connection") == "close"

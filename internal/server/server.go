@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -75,6 +76,7 @@ type Server struct {
 
 	parkAfter time.Duration // of an idle connection
 
+	leaving    atomic.Bool // Leave was called
 	limit      connLimit
 	counters   counters
 	background sync.WaitGroup  // goroutines of connections that net/http does not wait for
@@ -145,6 +147,11 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		return s.shutdown(ctx, closed)
 	}
 }
+
+// Leave makes every connection of HTTP/1 close after its next response, so that clients
+// connect again, to another server perhaps. It may be called before the ctx of
+// [Server.Serve] is done. In HTTP/2, clients learn of the shutdown by GOAWAY when it begins.
+func (s *Server) Leave() { s.leaving.Store(true) }
 
 // serve serves the connections that l accepts.
 func (s *Server) serve(l *listener) error {

@@ -333,3 +333,27 @@ func rejectedAtShutdown(t *testing.T, sent string, reading bool) string {
 	closed.Wait()
 	return string(response)
 }
+
+// Before the shutdown, clients that are to leave are served, and each of their connections
+// closes after a response that says so.
+func TestLeave(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	idle, waiting := s.dial(t).send(good), s.dial(t)
+	idle.wantEcho(goodEcho())
+	waiting.send(sized("/wait", "hi"))
+	<-s.entered
+	s.Leave()
+	close(s.release)
+	if r := waiting.wantEcho(echo{"POST", "/wait", "hi"}); !r.Close {
+		t.Error("the response to a request in progress does not say that the connection closes")
+	}
+	waiting.wantEnd()
+	for name, c := range map[string]*client{"a used connection": idle, "a new connection": s.dial(t)} {
+		if r := c.send(good).wantEcho(goodEcho()); !r.Close {
+			t.Errorf("%s: the response does not say that it closes", name)
+		}
+		c.wantEnd()
+	}
+	s.wantStopped(t, nil)
+}

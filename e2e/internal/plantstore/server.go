@@ -2,6 +2,7 @@ package plantstore
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,6 +29,9 @@ type Options struct {
 	Env []string
 	// Args are further arguments of serve.
 	Args []string
+	// Sockets are passed to the server as systemd does, to listen on in place of an
+	// address. They are files of listeners.
+	Sockets []*os.File
 	// Binary is another build of the program, made by [Build]. Empty means the
 	// build of Main.
 	Binary string
@@ -84,6 +88,9 @@ func Try(t testing.TB, o Options) (*Server, error) {
 	} else {
 		s.cmd = command(o.Binary, s.Dir, s.env, args...)
 	}
+	if len(o.Sockets) > 0 {
+		s.cmd = passing(s.cmd, o.Sockets)
+	}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -99,6 +106,14 @@ func Try(t testing.TB, o Options) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// passing returns a command that passes sockets to another one, by the protocol of
+// sd_listen_fds(3): they follow stderr, and LISTEN_PID names the process.
+func passing(cmd *exec.Cmd, sockets []*os.File) *exec.Cmd {
+	shell := exec.CommandContext(context.Background(), "sh", append([]string{"-c", `LISTEN_PID=$$ exec "$@"`, "sh"}, cmd.Args...)...)
+	shell.Dir, shell.Env, shell.ExtraFiles = cmd.Dir, append(cmd.Env, fmt.Sprint("LISTEN_FDS=", len(sockets))), sockets
+	return shell
 }
 
 // A record is what the tests read of a line of the log.

@@ -1,0 +1,76 @@
+package admin
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// createOn creates a plant over a connection, and returns whether the response says that
+// the connection closes.
+func (s *site) createOn(conn net.Conn, id int) (closes bool) {
+	s.t.Helper()
+	body := fmt.Sprintf(`{"id":%d,"name":"fern"}`, id)
+	fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: plants\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		s.token, len(body), body)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if a := responseOf(s.t, response); a.status != http.StatusOK {
+		s.t.Errorf("create %d: %d %s", id, a.status, a.body)
+	}
+	return response.Close
+}
+
+// await waits until a condition holds, which happens in another process.
+func (s *site) await(what string, holds func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("after %v still not: %s", patience, what)
+		}
+	}
+}
+
+// In the delay after SIGTERM the server is not ready, but serves on old connections and on
+// new ones, which close after a response. A second SIGTERM ends the delay.
+func TestShutdownDelay(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_DELAY=1h"}})
+	old := dial(t, s.BaseURL)
+	if s.createOn(old, 1) {
+		t.Error("before SIGTERM a response says that the connection closes")
+	}
+	s.Terminate()
+	s.await("not ready", func() bool { return s.probe("/readyz").status != http.StatusOK })
+	s.await("logged", func() bool { return strings.Contains(s.Log(), "still serving") })
+	s.wantUnready("shutting down")
+	s.wantAlive()
+	for i, conn := range []net.Conn{old, dial(t, s.BaseURL), dial(t, s.BaseURL)} {
+		if !s.createOn(conn, 2+i) {
+			t.Errorf("connection %d: the response does not say that it closes", i)
+		}
+	}
+	s.Terminate()
+	s.awaitEnd(0)
+}
+
+// Without a second signal the server ends after the delay.
+func TestShutdownDelayEnds(t *testing.T) {
+	t.Parallel()
+	const delay = time.Second
+	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_DELAY=" + delay.String()}})
+	start := time.Now()
+	s.Terminate()
+	s.awaitEnd(0)
+	if took := time.Since(start); took < delay {
+		t.Errorf("it ends after %v, want at least %v", took, delay)
+	}
+}

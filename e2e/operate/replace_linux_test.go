@@ -1,0 +1,326 @@
+package operate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/postgres"
+	"plantstore/e2e/internal/process"
+	"plantstore/e2e/internal/tools"
+	"plantstore/models"
+)
+
+// signingSecret signs the tokens of all replicas.
+const signingSecret = "a secret of the tests, long enough for HS256"
+
+// A tally is clients that create plants, each over a connection that they keep if the
+// server does, and the outcomes.
+type tally struct {
+	url, token string
+	client     *http.Client
+	next       atomic.Int64 // id
+	created    atomic.Int64
+	repeated   atomic.Int64 // requests that were refused and sent again
+
+	mu     sync.Mutex
+	failed map[string]int // requests, by the reason
+
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+// startTally starts clients. With repeat they send a request again that the server has
+// refused because of its shutdown, as its response tells them to.
+func startTally(t *testing.T, url, token string, clients int, repeat bool) *tally {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &tally{
+		url: url, token: token, stop: cancel, failed: make(map[string]int),
+		client: &http.Client{Timeout: process.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: clients}},
+	}
+	for range clients {
+		c.wg.Go(func() {
+			for ctx.Err() == nil {
+				id := c.next.Add(1)
+				for ctx.Err() == nil && c.create(id) && repeat {
+					c.repeated.Add(1)
+				}
+			}
+		})
+	}
+	t.Cleanup(func() {
+		c.end()
+		c.client.CloseIdleConnections()
+	})
+	return c
+}
+
+// end lets all clients finish their requests.
+func (c *tally) end() {
+	c.stop()
+	c.wg.Wait()
+}
+
+// fail counts a failed request.
+func (c *tally) fail(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed[reason]++
+}
+
+// failures returns how many requests failed for a reason that contains text, and all
+// reasons.
+func (c *tally) failures(text string) (n int, all map[string]int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for reason, count := range c.failed {
+		if strings.Contains(reason, text) {
+			n += count
+		}
+	}
+	return n, c.failed
+}
+
+// create creates a plant. It reports whether the server has refused it because it shuts
+// down: then it was not stored, and the client may send it again.
+func (c *tally) create(id int64) (refused bool) {
+	body := fmt.Sprintf(`{"id":%d,"name":"Monstera number %d"}`, id, id)
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, c.url+"/plants", strings.NewReader(body))
+	if err != nil {
+		c.fail(err.Error())
+		return false
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := c.client.Do(request)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		c.fail("connection refused")
+		return false
+	case err != nil:
+		c.fail("no response: " + err.Error())
+		return false
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	var failure models.Error
+	_ = json.Unmarshal(text, &failure) // a plant is not an Error
+	switch {
+	case err != nil:
+		c.fail("half a response: " + err.Error())
+	case response.StatusCode == http.StatusOK:
+		c.created.Add(1)
+	case failure.Code == models.CodeUnavailable && strings.Contains(failure.Message, "shutting down"):
+		return true
+	default:
+		c.fail(fmt.Sprintf("status %d: %s", response.StatusCode, text))
+	}
+	return false
+}
+
+// A replica is one of several servers on a store, at an address of its own, so that it can
+// be replaced at the same place.
+type replica struct {
+	*plantstore.Server
+
+	options plantstore.Options
+	address string
+}
+
+// The ports of a replica.
+const (
+	clientPort = 8080
+	adminPort  = 8081
+)
+
+func startReplica(t *testing.T, storage string, delay time.Duration) *replica {
+	t.Helper()
+	address := process.Address()
+	r := &replica{address: address, options: plantstore.Options{Env: []string{
+		"ADDR=" + process.Port(address, clientPort), "ADMIN_ADDR=" + process.Port(address, adminPort),
+		"STORAGE_URL=" + storage, "JWT_SECRET=" + signingSecret, "LOG_LEVEL=warn", "SHUTDOWN_DELAY=" + delay.String(),
+	}}}
+	r.Server = plantstore.Start(t, r.options)
+	return r
+}
+
+// ready returns why no balancer would send requests to it.
+func (r *replica) ready(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+process.Port(r.address, adminPort)+"/readyz", http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("not ready: %s", response.Status)
+	}
+	return nil
+}
+
+// balance starts HAProxy in front of replicas. It checks their readiness five times a
+// second, and never sends a request twice: what fails, fails for the client.
+func balance(t *testing.T, replicas []*replica) (url string, stats func() string) {
+	t.Helper()
+	program, dir, address := tools.Require(t, "haproxy"), t.TempDir(), process.Port(process.Address(), clientPort)
+	socket := filepath.Join(dir, "stats.sock")
+	var config strings.Builder
+	fmt.Fprintf(&config, `global
+    maxconn 1000
+    stats socket %s
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 1m
+    timeout server 1m
+    retries 0
+    option httpchk GET /readyz
+    http-check expect status 200
+    default-server check inter 200ms fall 1 rise 1
+frontend clients
+    bind %s
+    default_backend plantstore
+backend plantstore
+    balance roundrobin
+`, socket, address)
+	for i, r := range replicas {
+		fmt.Fprintf(&config, "    server r%d %s port %d\n", i, process.Port(r.address, clientPort), adminPort)
+	}
+	file := filepath.Join(dir, "haproxy.cfg")
+	if err := os.WriteFile(file, []byte(config.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	process.Start(t, dir, exec.CommandContext(context.Background(), program, "-db", "-f", file))
+	process.Eventually(t, "HAProxy accepts connections", func(ctx context.Context) error {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	})
+	return "http://" + address, func() string { return haproxyStats(t, socket) }
+}
+
+// haproxyStats returns the state of all servers, as CSV.
+func haproxyStats(t *testing.T, socket string) string {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintln(conn, "show stat")
+	text, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// up returns why HAProxy sends no requests to a server.
+func up(stats, server string) error {
+	for line := range strings.Lines(stats) {
+		if strings.HasPrefix(line, "plantstore,"+server+",") && strings.Contains(line, ",UP,") {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not up:\n%s", server, stats)
+}
+
+// Three replicas behind a load balancer are replaced one after the other while clients
+// create plants: no request fails.
+func TestReplicasAreReplaced(t *testing.T) { //nolint:paralleltest // it loads the machine for half a minute
+	tools.Require(t, "haproxy")
+	const clients, delay = 64, 2 * time.Second
+	least := int64(plantstore.Torture(100_000, 1_000_000))
+	storage := postgres.Start(t, "").URL("plants", "postgres")
+	var replicas []*replica
+	for range 3 {
+		replicas = append(replicas, startReplica(t, storage, delay))
+	}
+	url, stats := balance(t, replicas)
+	load := startTally(t, url, replicas[0].Token(), clients, false)
+	for i, r := range replicas {
+		created := load.created.Load()
+		r.Stop()
+		r.Server = plantstore.Start(t, r.options)
+		server := fmt.Sprint("r", i)
+		process.Eventually(t, "HAProxy uses the new replica", func(ctx context.Context) error {
+			if err := r.ready(ctx); err != nil {
+				return err
+			}
+			return up(stats(), server)
+		})
+		await(t, "creates go on", func() bool { return load.created.Load() > created+1000 })
+	}
+	await(t, "the load", func() bool { return load.created.Load() >= least })
+	load.end()
+	if n, reasons := load.failures(""); n > 0 || load.repeated.Load() > 0 {
+		t.Errorf("%d of %d requests failed, and %d were refused: %v", n, load.next.Load(), load.repeated.Load(), reasons)
+	}
+	t.Logf("%d plants were created", load.created.Load())
+}
+
+// One server on a socket that systemd holds is replaced while clients create plants: no
+// connection is refused, and no request fails that the client may not send again.
+func TestServerOnSocketIsReplaced(t *testing.T) {
+	t.Parallel()
+	for name, delay := range map[string]time.Duration{"without a delay": 0, "with a delay": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkReplaced(t, delay)
+		})
+	}
+}
+
+func checkReplaced(t *testing.T, delay time.Duration) {
+	t.Helper()
+	const clients, times = 16, 5
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	socket, err := listener.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = socket.Close() }()
+	o := plantstore.Options{
+		Dir: t.TempDir(), Sockets: []*os.File{socket},
+		Env: []string{"LOG_LEVEL=warn", "SHUTDOWN_DELAY=" + delay.String()},
+	}
+	server := plantstore.Start(t, o)
+	load := startTally(t, "http://"+listener.Addr().String(), server.Token(), clients, true)
+	for range times {
+		created := load.created.Load()
+		await(t, "creates", func() bool { return load.created.Load() > created+500 })
+		server.Stop()
+		server = plantstore.Start(t, o)
+	}
+	created := load.created.Load()
+	await(t, "creates at last", func() bool { return load.created.Load() > created+500 })
+	load.end()
+	if n, reasons := load.failures(""); n > 0 {
+		t.Errorf("%d of %d requests failed: %v", n, load.next.Load(), reasons)
+	}
+	t.Logf("%d plants were created, %d requests were repeated in %d restarts", load.created.Load(), load.repeated.Load(), times)
+}
