@@ -17,7 +17,7 @@ func documents(d *apidocs.Description, page *apidocs.Page) map[string]http.Handl
 		"/openapi.json": d.JSON,
 	}
 	if page != nil {
-		all["/docs"], all[page.ScriptPath] = page, page.Script
+		all[apidocs.PagePath], all[page.ScriptPath] = page, page.Script
 	}
 	return all
 }

@@ -89,7 +89,7 @@ func TestPagesOfAllOrigins(t *testing.T) { //nolint:paralleltest // see TestLook
 	server := plantstore.Start(t, plantstore.Options{Args: []string{"--cors-origins", "*"}})
 	tb := newTab(t, desktop())
 	tb.do(chromedp.Navigate(newOrigin(t)))
-	if got := tb.fetch(server, call{"POST", "/plants", server.Token(), `{"id":1,"name":"a"}`, ""}); got != `200 true {"name":"a"}` {
+	if got := tb.fetch(server, call{"POST", "/plants", server.Token(), `{"id":1,"name":"a"}`, ""}); got != "200 true {\"name\":\"a\"}\n" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -90,7 +90,10 @@ func TestLooks(t *testing.T) { //nolint:paralleltest // one browser at a time is
 			tb.paste(tokenField, token)
 			tb.showOperation()
 			tb.look(v.name + " 2 operation")
+			tb.checkOrder()
 			tb.press("Test Request")
+			tb.awaitTrue(inDialog("[data-language=json]"))
+			tb.checkDialog()
 			tb.press("Send")
 			tb.await("Response Headers")
 			tb.look(v.name + " 3 response")
@@ -149,10 +152,44 @@ func seen(text string) string {
 		e => e.innerText.trim().startsWith(%q) && e.getClientRects().length).length`, text)
 }
 
-// look takes a picture and checks that nothing is wider than the view.
+// checkOrder checks that the field for the token and the button for a request come before
+// the table of errors, which is long on a phone.
+func (tb *tab) checkOrder() {
+	tb.t.Helper()
+	if !evaluate[bool](tb, `(() => {
+		const top = selector => document.querySelector(selector).getBoundingClientRect().top
+		return top('input[placeholder="Token"]') < top('.show-api-client-button')
+			&& top('.show-api-client-button') < top('.markdown table')
+	})()`) {
+		tb.t.Error("the token, the request and the errors are not in this order")
+	}
+}
+
+// inDialog is an expression that is true if all of an element of the opened dialogue is seen,
+// without scrolling.
+func inDialog(selector string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll('[role="dialog"] %s')].some(e => {
+		const { left, top, right, bottom, width } = e.getBoundingClientRect()
+		return width > 0 && left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight
+	})`, selector)
+}
+
+// checkDialog checks that what a request needs is seen at once in the opened dialogue.
+func (tb *tab) checkDialog() {
+	tb.t.Helper()
+	for _, selector := range []string{`input[placeholder="Token"]`, `button[class*="scalar-button-solid"]`, `[data-language=json]`} {
+		if !evaluate[bool](tb, inDialog(selector)) {
+			tb.t.Errorf("%s is not seen in the dialogue", selector)
+		}
+	}
+}
+
+// look takes a picture, and checks that nothing is wider than the view, and that all of it is
+// accessible.
 func (tb *tab) look(name string) {
 	tb.t.Helper()
 	tb.save(name)
+	tb.checkAccessible(name)
 	if over := evaluate[int](tb, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 		tb.t.Errorf("%s: the page is %d pixels too wide", name, over)
 	}

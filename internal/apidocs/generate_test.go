@@ -2,11 +2,13 @@ package apidocs
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -148,6 +150,9 @@ func writeScalar(enc *jsontext.Encoder, node *yaml.Node) error {
 func encodePage(root *yaml.Node) ([]byte, error) {
 	if info := field(root.Content[0], "info"); info != nil {
 		drop(info, "contact") // a name without a link would look like a button
+		if err := moveErrors(info, field(root.Content[0], "tags")); err != nil {
+			return nil, err
+		}
 	}
 	if err := preserveIntegers(root, false); err != nil {
 		return nil, err
@@ -155,6 +160,25 @@ func encodePage(root *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	err := writeJSON(jsontext.NewEncoder(&b, jsontext.EscapeForHTML(true)), root)
 	return b.Bytes(), err
+}
+
+// moveErrors moves the section on errors from the introduction to a tag without operations,
+// which the page shows after the operation: the table is long, and on a phone it would
+// separate the field for the token from the request.
+func moveErrors(info, tags *yaml.Node) error {
+	const heading = "## Errors\n\n"
+	description := field(info, "description")
+	introduction, section, found := strings.Cut(description.Value, heading)
+	if !found || strings.Contains(section, "\n## ") || tags == nil {
+		return errors.New("the last section of info.description is not Errors, or there are no tags")
+	}
+	description.SetString(introduction)
+	var tag yaml.Node
+	if err := tag.Encode(struct{ Name, Description string }{"Errors", section}); err != nil {
+		return err
+	}
+	tags.Content = append(tags.Content, &tag)
+	return nil
 }
 
 // field returns the value under key in a mapping, or nil.

@@ -11,6 +11,8 @@ import (
 var (
 	//go:embed page.html
 	pageSource string
+	//go:embed page.css
+	pageStyle string
 	//go:embed page.js
 	pageStart string
 	//go:embed page.json
@@ -18,6 +20,10 @@ var (
 	//go:embed scalar/LICENSE
 	scalarLicence string
 )
+
+// pageIcon is a leaf, as a data URL. Its green has contrast on light and dark backgrounds.
+const pageIcon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath fill='%2316a34a' " +
+	"d='M27 4C13 4 5 10 5 19c0 3 1 5 2 6 3-7 8-11 13-13-5 3-9 8-11 16h3c1-3 2-4 2-4 9 1 14-7 13-20z'/%3E%3C/svg%3E"
 
 // A Page is the interactive API reference. It loads nothing from other servers.
 type Page struct {
@@ -30,17 +36,27 @@ type Page struct {
 	ScriptPath string
 }
 
+// PagePath is the path of the page.
+const PagePath = "/docs"
+
+// TokenLink returns a link to the page of the server at baseURL that fills in a token. The
+// token is in the fragment, which is not part of any request, and page.js removes it from
+// the address bar.
+func TokenLink(baseURL, token string) string { return baseURL + PagePath + "#token=" + token }
+
 // NewPage returns the page of the embedded description.
 func NewPage() *Page {
 	script := newScript()
 	p := &Page{
 		Script:     script,
-		ScriptPath: "/docs/scalar-" + script.version + ".js",
+		ScriptPath: PagePath + "/scalar-" + script.version + ".js",
 		policy: "default-src 'none'; script-src 'self' '" + hashSource(pageStart) + "'; style-src 'unsafe-inline'; " +
 			"img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 	}
 	p.html = newDocument("text/html; charset=utf-8", []byte(strings.NewReplacer(
 		"{{licence}}", scalarLicence,
+		"{{style}}", strings.ReplaceAll(pageStyle, "{{icon}}", pageIcon),
+		"{{icon}}", pageIcon,
 		"{{description}}", pageDescription,
 		"{{script}}", p.ScriptPath[1:],
 		"{{start}}", pageStart,

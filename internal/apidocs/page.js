@@ -1,8 +1,81 @@
+// The link that plantstore prints has a token in its fragment, which no request contains.
+const [, token] = location.hash.match(/^#token=([\w.-]+)$/) ?? []
+if (token) { // out of the address bar, and to the operation
+  history.replaceState(null, '', location.pathname + location.search + '#tag/plants/POST/plants')
+}
+addEventListener('hashchange', () => location.hash.startsWith('#token=') && location.reload())
+
+// The ids of the examples are drawn for each view, and after each plant that is created, so
+// that a request which nobody has edited creates one. The greatest and the least id stay.
+const description = JSON.parse(document.getElementById('description').textContent)
+const drawn = new Map() // how to draw another id, by id
+const draw = another => {
+  const id = String(another())
+  drawn.set(id, another)
+  return id
+}
+const tenDigits = () => 1e9 + Math.floor(9e9 * Math.random())
+const notADouble = () => 2n ** 53n + 2n * BigInt(Math.floor(2 ** 52 * Math.random())) + 1n
+const examples = description.paths['/plants'].post.requestBody.content['application/json'].examples
+for (const example of Object.values(examples)) {
+  example.value = example.value
+    .replace(/(?<="id": )[1-9](?=,)/, () => draw(tenDigits))
+    .replace(/(?<="id": )9007199254740993(?=,)/, () => draw(notADouble))
+}
+
+// drawAgain draws another id for the request that is shown.
+const drawAgain = () => {
+  for (const editor of document.querySelectorAll('[role="dialog"] .cm-content[contenteditable="true"]')) {
+    const view = editor.cmView?.rootView?.view
+    const [, before, id] = view?.state.doc.toString().match(/^([^]*"id": )(\d+)/) ?? []
+    if (drawn.has(id)) {
+      view.dispatch({ changes: { from: before.length, to: before.length + id.length, insert: draw(drawn.get(id)) } })
+    }
+  }
+}
+
+// amend gives names and roles to parts of the viewer that lack them (WCAG 4.1.2), and keeps
+// the keyboard in the dialog while it is open.
+const amend = () => {
+  const each = (selector, change) => document.querySelectorAll(selector).forEach(change)
+  const open = !!document.querySelector('.scalar-client--open')
+  each('.references-rendered, .t-doc__sidebar, .t-doc__header', e => { e.inert = open })
+  each('#docs > div > section', e => { e.ariaLabel = 'Notifications of the page' })
+  each('.scalar-toaster > [role], button[role="none"]', e => e.removeAttribute('role'))
+  each('button[class*="group/copy-button"]', e => {
+    e.ariaLabel = 'Copy'
+    e.removeAttribute('aria-controls')
+  })
+  each('.cm-content', e => { e.ariaLabel = e.isContentEditable ? 'Request body' : 'Response body' })
+  each('[role="combobox"][contenteditable]', e => { e.role = 'textbox' })
+  each('input[role="combobox"]:not([aria-expanded])', e => { e.ariaExpanded = 'true' })
+}
+
+// tryOnce opens the dialog that sends a request, as soon as its button is there.
+let tryOnce = token && (() => {
+  const button = document.querySelector('.show-api-client-button')
+  if (button) {
+    tryOnce = undefined
+    button.focus() // where it returns to
+    button.click()
+  }
+})
+
 document.addEventListener('DOMContentLoaded', () => {
+  new MutationObserver(() => {
+    amend()
+    tryOnce?.()
+  }).observe(document.body, { childList: true, subtree: true, attributeFilter: ['class'] })
   Scalar.createApiReference('#docs', {
-    content: document.getElementById('description').textContent,
+    content: description,
     // The page is as far from the service as its own address says, whatever proxy is in between.
     servers: [{ url: new URL('.', location).href.replace(/\/$/, '') }],
+    authentication: { preferredSecurityScheme: 'bearerAuth', securitySchemes: { bearerAuth: { token } } },
+    onResponseReceived: ({ response }) => {
+      if (response.ok) drawAgain()
+      // On a phone the response is below the request.
+      requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('section[aria-label="Response"]')?.scrollIntoView()))
+    },
     // Nothing goes anywhere but to this server.
     proxyUrl: '',
     telemetry: false,
@@ -14,26 +87,5 @@ document.addEventListener('DOMContentLoaded', () => {
     // The page's own copy of the description is not the one to take home.
     documentDownloadType: 'none',
     defaultOpenAllTags: true,
-    customCss: `
-      :root {
-        --scalar-font: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif;
-        --scalar-font-code: ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace;
-      }
-      .light-mode { --scalar-color-accent: #15803d; --scalar-background-accent: #15803d14 }
-      .dark-mode { --scalar-color-accent: #4ade80; --scalar-background-accent: #4ade8014 }
-      .markdown th { white-space: nowrap }
-      section:focus-visible { outline: none }
-      /* An answer is read whole, not scrolled sideways. */
-      .response-section-content-body .cm-content { white-space: break-spaces; overflow-wrap: anywhere; flex-shrink: 1 }
-      .response-section-content > :has(.response-section-content-body) { order: -1 }
-      /* What this service has no use for: a second credential or operation, cookies,
-         queries, a choice of parts to see; and the maker's name. */
-      [class*='group/combobox-button'][aria-describedby],
-      .scalar-sidebar-toggle,
-      .request-response-header .context-bar-group,
-      .request-section-content > :nth-child(3 of [class*='group/params']),
-      .request-section-content > :nth-child(5 of [class*='group/params']),
-      .response-section-content-cookies,
-      a[href='https://www.scalar.com'] { display: none }`,
   })
 })

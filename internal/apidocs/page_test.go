@@ -59,6 +59,7 @@ func TestPageDescription(t *testing.T) {
 	text, _, _ := strings.Cut(rest, "</script>")
 	var d struct {
 		Info  struct{ Title, Summary, Description string }
+		Tags  []struct{ Name, Description string }
 		Paths map[string]map[string]struct {
 			RequestBody struct {
 				Content map[string]struct {
@@ -76,8 +77,12 @@ func TestPageDescription(t *testing.T) {
 	if !strings.Contains(html, `content="`+d.Info.Summary+`"`) || d.Info.Summary == "" {
 		t.Errorf("the summary is not %q", d.Info.Summary)
 	}
+	last := d.Tags[len(d.Tags)-1]
+	if last.Name != "Errors" || strings.Contains(d.Info.Description, "Errors") {
+		t.Errorf("the errors are not after the operation, but in the introduction: %q", d.Info.Description)
+	}
 	for _, row := range models.Codes() {
-		if !strings.Contains(d.Info.Description, "| "+strconv.Itoa(int(row.Code))+" | "+row.Meaning) {
+		if !strings.Contains(last.Description, "| "+strconv.Itoa(int(row.Code))+" | "+row.Meaning) {
 			t.Errorf("the page lacks error %d", row.Code)
 		}
 	}
