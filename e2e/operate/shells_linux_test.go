@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -132,19 +131,13 @@ func TestColorOfLog(t *testing.T) {
 		"TERM=xterm": "\x1b[92mINF\x1b[0m shutting down",
 		"NO_COLOR=1": "level=INFO",
 	} {
-		master, tty := terminal.Open(t)
 		cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", environ, "STORAGE_URL=p.db"}, "serve")
-		cmd.Stderr = tty
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		_ = tty.Close() // the server has it now
-		lines := bufio.NewReader(master)
-		awaitLine(t, lines, "get a token")
+		session := terminal.Start(t, cmd)
+		session.Await(t, "get a token")
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		rest, _ := io.ReadAll(lines)
-		if err := cmd.Wait(); err != nil || !strings.Contains(string(rest), want) {
-			t.Errorf("with %s the log is %q, want %q: %v", environ, rest, want, err)
+		session.Await(t, want)
+		if err := <-session.Ended; err != nil {
+			t.Errorf("with %s: %v", environ, err)
 		}
 	}
 }

@@ -210,7 +210,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 
 // announce writes the banner, and logs warnings for the operator.
 func (a *App) announce(controlErr error) {
-	banner(a.buffer, a.config, a.format, a.BaseURL(), a.options, a.listeners)
+	a.banner()
 	a.keys.warn()
 	warnOfConfig(a.config, a.listeners.address(), a.logger)
 	if c := a.config; a.listeners.admin == nil && c.AdminAddr != "" {

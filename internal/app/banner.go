@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 
+	"plantstore/internal/apidocs"
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
 	"plantstore/internal/printable"
@@ -28,28 +29,30 @@ func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) lo
 
 // banner writes the addresses and files of the server: in a few lines for people, or as
 // one record for programs. It does so at every log level, since programs wait for it.
-func banner(w io.Writer, c *config.Config, format logging.Format, base string, o Options, l *listeners) {
-	described, docs, metrics, adminURL := base+"/openapi.yaml", "", "", l.adminURL()
-	if c.Docs {
-		docs = base + "/docs"
-	}
+func (a *App) banner() {
+	c, o, base, l := a.config, a.options, a.BaseURL(), a.listeners
+	described, metrics, adminURL := base+"/openapi.yaml", "", l.adminURL()
 	if adminURL != "" {
 		metrics = adminURL + "/metrics"
 	}
-	if format == logging.JSON {
-		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "base_url", base, "description_url", described,
+	if a.format == logging.JSON {
+		docs := ""
+		if c.Docs {
+			docs = base + apidocs.PagePath
+		}
+		slog.New(slog.NewJSONHandler(a.buffer, nil)).Info("ready", "base_url", base, "description_url", described,
 			"docs_url", docs, "admin_url", adminURL, "data", DataPlace(c), "audit_log", c.AuditLog, "token_command", o.TokenCommand,
 			"reset_command", o.ResetCommand, "addr", strings.Join(l.addresses(), ", "))
 		return
 	}
-	w = printable.NewWriter(w)
+	w := printable.NewWriter(a.buffer)
 	audited := ""
 	if c.AuditLog != "" {
 		audited = "  audit log    " + c.AuditLog + "\n"
 	}
 	fmt.Fprintf(w, "The plant store is ready.\n"+
 		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n%s  get a token  %s\n",
-		base, cmp.Or(docs, "(DOCS is off)"), described, cmp.Or(metrics, "("+l.noAdmin+")"), DataPlace(c), audited, o.TokenCommand)
+		base, a.docsLink(), described, cmp.Or(metrics, "("+l.noAdmin+")"), DataPlace(c), audited, o.TokenCommand)
 	if o.ResetCommand != "" {
 		fmt.Fprintf(w, "  reset it     %s\n", o.ResetCommand)
 	}

@@ -25,8 +25,9 @@ type keyring struct {
 	logger    *slog.Logger
 	report    secretfile.Report
 	verifier  *auth.Verifier
-	issuer    *auth.Issuer // nil without JWT_JWKS_URL
-	generated string       // the file of a secret generated for a database with plants; else empty
+	issuer    *auth.Issuer  // nil without JWT_JWKS_URL
+	secrets   []auth.Secret // at startup
+	generated string        // the file of a secret generated for a database with plants; else empty
 }
 
 // warn logs that a new secret was generated for existing plants.
@@ -45,10 +46,11 @@ func openKeyring(ctx context.Context, c *config.Config, store *storage.Store, lo
 		RequireExp: c.JWTRequireExp,
 		Leeway:     c.JWTLeeway,
 	})}
-	made, err := k.load(ensureSecrets)
+	secrets, made, err := k.load(ensureSecrets)
 	if err != nil {
 		return nil, err
 	}
+	k.secrets = secrets
 	if made != "" && !empty(ctx, store) {
 		k.generated = made
 	}
@@ -81,20 +83,20 @@ func (k *keyring) verify(token string) (subject string, err error) {
 
 // reload reloads the files. If it fails, the previous keys stay in use.
 func (k *keyring) reload(context.Context) error {
-	_, err := k.load(keepSecrets)
+	_, _, err := k.load(keepSecrets)
 	return err
 }
 
-// load reads the files, the one next to the database by generated. If that generates a
-// secret, load returns its path.
-func (k *keyring) load(generated secretsFunc) (made string, err error) {
-	secrets, made, err := loadSecrets(k.config, generated, k.report)
+// load reads the files, the one next to the database by generated, and returns the
+// secrets. If generated has generated one, load returns its path, too.
+func (k *keyring) load(generated secretsFunc) (secrets []auth.Secret, made string, err error) {
+	secrets, made, err = loadSecrets(k.config, generated, k.report)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	public, skipped, err := ReadPublicKeys(k.config)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	for _, reason := range skipped {
 		k.logger.Warn("public key skipped", "cause", reason.Error())
@@ -104,7 +106,7 @@ func (k *keyring) load(generated secretsFunc) (made string, err error) {
 		keys = append(keys, secret.Key())
 	}
 	k.verifier.SetKeys(append(keys, public...))
-	return made, nil
+	return secrets, made, nil
 }
 
 // reloadIssuer fetches the keys of the issuer, if there is one. It is separate from reload:

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/apidocs"
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
@@ -21,6 +23,12 @@ const (
 	flagKey = "key"
 	flagAlg = "alg"
 	flagKid = "kid"
+)
+
+// The flags for the lifetime and the form of a token.
+const (
+	flagTTL  = "ttl"
+	flagLink = "link"
 )
 
 // tokenOptions returns the options that decide which tokens a server accepts.
@@ -35,18 +43,20 @@ func newToken(p *Process) *cli.Command {
 		Name:  "token",
 		Usage: "print an access token for the server with the same configuration",
 		Description: "Signs with HS256 and the secret of serve, or with the private key of --key. Only the token is\n" +
-			"printed.\n" +
+			"printed, or the link of --link.\n" +
 			"Examples:\n" +
 			"  TOKEN=$(plantstore token)\n" +
+			"  plantstore token --link\n" +
 			"  plantstore token --key private.pem --ttl 1h\n" +
 			"  plantstore token --ttl=-1h    # expired, for tests",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: "developer"},
-			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry, negative: it has expired", Value: 24 * time.Hour},
+			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: app.DefaultSubject},
+			&cli.DurationFlag{Name: flagTTL, Usage: "`lifetime` of the token; 0: no expiry, negative: it has expired", Value: 24 * time.Hour, DefaultText: "24h, with --link 1h"},
+			&cli.BoolFlag{Name: flagLink, Usage: "print a link to the docs page of the server, which fills in the token", HideDefault: true},
 			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
 			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key (default: by the key: RS256, ES256, ES384, ES512 or EdDSA)"},
 			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key (kid) (default: from JWT_PUBLIC_KEYS, else none)"},
-		}, optionFlags(tokenOptions()...)...),
+		}, optionFlags(append(tokenOptions(), "BASE_URL")...)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			return printToken(ctx, p, cmd)
 		},
@@ -58,7 +68,14 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	ttl := cmd.Duration("ttl")
+	form, err := tokenForm(cmd, c)
+	if err != nil {
+		return err
+	}
+	ttl := cmd.Duration(flagTTL)
+	if cmd.Bool(flagLink) && !cmd.IsSet(flagTTL) {
+		ttl = app.LinkLifetime
+	}
 	if ttl == 0 && c.JWTRequireExp {
 		fmt.Fprintln(p.Stderr, "plantstore: JWT_REQUIRE_EXP: a server with the same configuration refuses the token, which never expires: give it a --ttl")
 	}
@@ -66,14 +83,34 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	token, err := auth.Issue(signer, auth.Grant{
-		Subject: cmd.String("subject"), Issuer: c.JWTIssuer, Audience: c.JWTAudience, Scope: c.JWTScope, TTL: ttl,
-	}, time.Now())
+	token, err := auth.Issue(signer, app.Grant(c, cmd.String("subject"), ttl), time.Now())
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.Stdout, token)
+	_, err = fmt.Fprintln(p.Stdout, form(token))
 	return err
+}
+
+// tokenForm returns the function that makes what is printed of a token: itself, or the link
+// of --link. It fails if the configuration does not say which URL the docs page has.
+func tokenForm(cmd *cli.Command, c *config.Config) (func(token string) string, error) {
+	if !cmd.Bool(flagLink) {
+		if cmd.IsSet("base-url") {
+			return nil, misuseOf(cmd, "--base-url is about the link of --link, which is not given")
+		}
+		return func(token string) string { return token }, nil
+	}
+	_, port, _ := net.SplitHostPort(c.Addr)
+	_, socket := config.UnixPath(c.Addr)
+	switch {
+	case !c.Docs:
+		return nil, misuse("--%s: DOCS is off: a server with the same configuration has no docs page", flagLink)
+	case c.BaseURL == "" && socket:
+		return nil, misuse("--%s: ADDR is %s, a Unix socket, which browsers do not open: give the URL of the service with --base-url", flagLink, c.Addr)
+	case c.BaseURL == "" && port == "0":
+		return nil, misuse("--%s: ADDR is %s, and only the server knows its port: give the base URL that it prints with --base-url", flagLink, c.Addr)
+	}
+	return func(token string) string { return apidocs.TokenLink(c.ServiceURL(c.Addr), token) }, nil
 }
 
 // signerOf returns the private key of --key, or else the secret, which it may generate.
@@ -106,7 +143,7 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 // checkServerSecret returns an error if a secret would be generated while a server runs on
 // the database: the server has other keys, or its file was lost.
 func checkServerSecret(ctx context.Context, c *config.Config) error {
-	if c.JWTSecret != nil || c.JWTSecretFile != "" || c.Storage.Path == "" {
+	if !c.GeneratesSecret() {
 		return nil
 	}
 	if _, err := os.Stat(app.SecretPath(c.Storage.Path)); !errors.Is(err, fs.ErrNotExist) {

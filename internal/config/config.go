@@ -239,6 +239,12 @@ func (c *Config) Lines() []string {
 	return lines
 }
 
+// GeneratesSecret reports whether the secret is the one that is generated next to the
+// database.
+func (c *Config) GeneratesSecret() bool {
+	return c.JWTSecret == nil && c.JWTSecretFile == "" && c.HasSecret() && c.Storage.Path != ""
+}
+
 // HasSecret reports whether a secret signs tokens: a configured one, or a generated one if
 // there are no public keys.
 func (c *Config) HasSecret() bool {

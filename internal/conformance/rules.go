@@ -66,7 +66,7 @@ func Rules() []Rule {
 		},
 		{
 			"C4.25", "Secrets and tokens are never revealed",
-			"The tests of the command line search logs and printed configurations. Here: no response repeats a credential.",
+			"Only `plantstore token`, and the link that `serve` prints on a terminal, show a token. The tests of the command line search logs and printed configurations. Here: no response repeats a credential.",
 		},
 		{
 			"C5.26", "200 is sent only when the plant is durable",

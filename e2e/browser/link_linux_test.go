@@ -1,0 +1,73 @@
+package browser
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/terminal"
+	"plantstore/e2e/internal/tools"
+)
+
+// responses is an expression for the status of each response to a create.
+const responses = `performance.getEntriesByType('resource').filter(e => e.name.endsWith('/plants')).map(e => e.responseStatus)`
+
+// From the terminal to two plants: the link that serve prints opens the dialogue, in which
+// Send is enough. The token is in no request line and, once the page is there, not in the
+// address bar.
+func TestLink(t *testing.T) { //nolint:paralleltest // see TestLooks
+	session := terminal.Start(t, plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"},
+		"serve", "--ephemeral", "--seed", tools.Project(t)+"/docs/samples/plants.jsonl"))
+	link := strings.Fields(session.Await(t, "try it"))[2]
+	go func() { _, _ = io.Copy(io.Discard, session.Master) }() // the server goes on writing its log
+	base, token, _ := strings.Cut(link, "/docs#token=")
+	for _, v := range []view{desktop(), phone("light")} { //nolint:paralleltest // as above
+		t.Run(v.name, func(t *testing.T) {
+			tb := newTab(t, v)
+			tb.do(chromedp.Navigate(link))
+			tb.awaitTrue(inDialog("[data-language=json]"))
+			tb.look(v.name + " 0 link")
+			tb.checkDialog()
+			for sent := range 2 {
+				tb.press("Send")
+				tb.awaitTrue(fmt.Sprintf("%s.length > %d", responses, sent))
+				tb.await("200 OK")
+			}
+			if got := evaluate[string](tb, responses+".join()"); got != "200,200" {
+				t.Errorf("the responses are %s, want 200 twice", got)
+			}
+			if address := evaluate[string](tb, "location.href"); strings.Contains(address, "token") || !strings.HasPrefix(address, base+"/docs") {
+				t.Errorf("the address bar has %s", address)
+			}
+			checkSent(t, tb, token)
+			tb.do(chromedp.Reload())
+			tb.showOperation()
+			if evaluate[int](tb, `document.querySelector('input[placeholder="Token"]').value.length`) > 0 {
+				t.Error("the page has kept the token")
+			}
+			tb.do( // the link, in the address bar of a page that is open
+				chromedp.Navigate(link),
+				chromedp.WaitVisible(chromedp.CSS(`[role="dialog"] [data-language=json]`)),
+			)
+		})
+	}
+}
+
+// checkSent checks that two different plants were sent, and the token in no URL.
+func checkSent(t *testing.T, tb *tab, token string) {
+	t.Helper()
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	if len(tb.bodies) != 2 || tb.bodies[0] == tb.bodies[1] {
+		t.Errorf("the page has sent %q, want two different plants", tb.bodies)
+	}
+	for _, url := range tb.urls {
+		if strings.Contains(strings.TrimSuffix(url, "/docs#token="+token), token) {
+			t.Errorf("the token is in %s", url)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package terminal
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A Session is a program that was started by hand, on a terminal of its own.
+type Session struct {
+	// Master is the side of the terminal on which a person would sit.
+	Master *os.File
+	// Ended receives how the program has ended.
+	Ended <-chan error
+
+	lines *bufio.Reader
+}
+
+// Start starts a program with a terminal as its stdin and stderr. The program ends with the
+// test at the latest.
+func Start(t testing.TB, cmd *exec.Cmd) *Session {
+	t.Helper()
+	master, tty := Open(t)
+	cmd.Stderr, cmd.Stdin = tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = tty.Close() // the program has it now
+	ended, done := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		ended <- cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Error(err)
+		}
+		<-done
+	})
+	return &Session{Master: master, Ended: ended, lines: bufio.NewReader(master)}
+}
+
+// Await reads what the program writes until a line with that text has come, and returns the
+// line.
+func (s *Session) Await(t testing.TB, text string) string {
+	t.Helper()
+	for {
+		line, err := s.lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("waiting for %q: %v", text, err)
+		}
+		if strings.Contains(line, text) {
+			return strings.TrimSpace(line)
+		}
+	}
+}

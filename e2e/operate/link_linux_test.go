@@ -1,0 +1,79 @@
+package operate
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/terminal"
+)
+
+// link finds the part of a link to the docs page that has a token.
+var link = regexp.MustCompile(`#token=[\w-]+\.[\w-]+\.[\w-]+`)
+
+// The link with a token is only on terminals, and only of a server with a generated secret
+// that nobody else reaches (C4.25).
+func TestLinkOnTerminal(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		env  []string
+		want string // after "try it"
+	}{
+		"by default":         {nil, "http://127.0.0.1:PORT/docs#token=TOKEN (valid for an hour)"},
+		"IPv6":               {[]string{"ADDR=[::1]:0"}, "http://[::1]:PORT/docs#token=TOKEN (valid for an hour)"},
+		"all interfaces":     {[]string{"ADDR=:0"}, "http://localhost:PORT/docs"},
+		"BASE_URL":           {[]string{"BASE_URL=http://localhost:1"}, "http://localhost:PORT/docs"},
+		"own secret":         {[]string{"JWT_SECRET=a secret of more than 32 bytes, as needed"}, "http://127.0.0.1:PORT/docs"},
+		"own secret, a file": {[]string{"JWT_SECRET_FILE=secret"}, "http://127.0.0.1:PORT/docs"},
+		"no docs page":       {[]string{"DOCS=off"}, "(DOCS is off)"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("a secret of more than 32 bytes, as needed"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			server := plantstore.Command(t, dir, append([]string{"ADDR=127.0.0.1:0"}, test.env...), "serve")
+			line := terminal.Start(t, server).Await(t, "try it")
+			line = link.ReplaceAllString(line, "#token=TOKEN")
+			line = regexp.MustCompile(`:\d+/`).ReplaceAllString(line, ":PORT/")
+			if _, got, _ := strings.Cut(line, "try it       "); got != test.want {
+				t.Errorf("the page is %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// The token is neither in a log of records, on a terminal too, nor in what goes to a file
+// or a pipe.
+func TestNoLinkInLog(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", "LOG_FORMAT=json"}, "serve")
+	if record := terminal.Start(t, server).Await(t, `"msg":"ready"`); !strings.Contains(record, `/docs"`) || link.MatchString(record) {
+		t.Errorf("on a terminal the record is %s", record)
+	}
+	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", "LOG_FORMAT=text"}, "serve")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+	var line string
+	for lines := bufio.NewScanner(stderr); !strings.Contains(line, "try it") && lines.Scan(); {
+		line = lines.Text()
+	}
+	if !strings.HasSuffix(line, "/docs") {
+		t.Errorf("in a pipe the page is %q", line)
+	}
+}

@@ -1,0 +1,84 @@
+package cli_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/internal/auth"
+)
+
+// The link leads to the docs page of the server with the same configuration, and has a
+// token that this server accepts for an hour.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		environ []string
+		args    []string
+		page    string
+		ttl     time.Duration
+	}{
+		"by default":     {nil, nil, "http://127.0.0.1:8080/docs", time.Hour},
+		"all interfaces": {[]string{"PORT=9000"}, nil, "http://localhost:9000/docs", time.Hour},
+		"IPv6":           {[]string{"ADDR=[::1]:9000"}, nil, "http://[::1]:9000/docs", time.Hour},
+		"TLS":            {[]string{"TLS_CERT_FILE=c", "TLS_KEY_FILE=k", "ADDR=127.0.0.1:8443"}, nil, "https://127.0.0.1:8443/docs", time.Hour},
+		"ACME":           {[]string{"ACME_DOMAINS=plants.test", "ADDR=:443"}, nil, "https://plants.test/docs", time.Hour},
+		"base URL":       {[]string{"BASE_URL=https://plants.test/shop/"}, nil, "https://plants.test/shop/docs", time.Hour},
+		"flag":           {[]string{"ADDR=unix:s"}, []string{"--base-url", "https://plants.test"}, "https://plants.test/docs", time.Hour},
+		"lifetime":       {nil, []string{"--ttl", "90s"}, "http://127.0.0.1:8080/docs", 90 * time.Second},
+		"no expiry":      {nil, []string{"--ttl", "0"}, "http://127.0.0.1:8080/docs", 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			environ := append([]string{"JWT_SECRET=" + secret, "JWT_AUDIENCE=plants"}, test.environ...)
+			page, issued, found := strings.Cut(token(t, environ, append([]string{"--link"}, test.args...)...), "#token=")
+			if page != test.page || !found {
+				t.Errorf("the link is to %s, want %s", page, test.page)
+			}
+			verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{auth.Secret(secret).Key()}, Audience: "plants"})
+			if verified, err := verifier.Verify(issued); err != nil || verified.Subject != "developer" {
+				t.Errorf("the token is for %v: %v", verified, err)
+			}
+			got := claims(t, issued)
+			issuedAt, _ := got["iat"].(float64)
+			expires, _ := got["exp"].(float64)
+			if want := test.ttl.Seconds(); want > 0 && expires-issuedAt != want || want == 0 && got["exp"] != nil {
+				t.Errorf("the token is valid from %v to %v, want for %v", got["iat"], got["exp"], test.ttl)
+			}
+		})
+	}
+}
+
+// Where it is not known where the page is, nothing is made and the next step is named.
+func TestNoLink(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tests := map[string]struct {
+		environ []string
+		args    []string
+		want    []string
+	}{
+		"docs are off": {[]string{"DOCS=off"}, []string{"--link"}, []string{"--link: DOCS is off: a server with the same configuration has no docs page"}},
+		"socket": {
+			[]string{"ADDR=unix:http.sock"},
+			[]string{"--link"},
+			[]string{"--link: ADDR is unix:http.sock, a Unix socket, which browsers do not open: give the URL of the service with --base-url"},
+		},
+		"free port": {
+			[]string{"ADDR=127.0.0.1:0"},
+			[]string{"--link"},
+			[]string{"--link: ADDR is 127.0.0.1:0, and only the server knows its port: give the base URL that it prints with --base-url"},
+		},
+		"without a link": {nil, []string{"--base-url", "http://h"}, []string{"--base-url is about the link of --link, which is not given", "see: plantstore token --help"}},
+		"no URL":         {nil, []string{"--link", "--base-url", "h"}, []string{"BASE_URL (--base-url): *"}},
+	}
+	for name, test := range tests { //nolint:paralleltest // t.Chdir
+		t.Run(name, func(t *testing.T) {
+			checkFailure(t, run(t, test.environ, append([]string{"token"}, test.args...)...), 2, test.want...)
+		})
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) != 0 {
+		t.Errorf("the directory holds %v, %v, want nothing", entries, err)
+	}
+}
