@@ -3,7 +3,9 @@
 ARG GO_IMAGE=golang:1.26
 ARG BASE_IMAGE=scratch
 
-FROM ${GO_IMAGE} AS build
+# The build runs on the machine's own platform, and compiles for that of the image.
+FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS build
+ARG TARGETARCH
 ARG GOPROXY
 ARG GOFLAGS
 ENV CGO_ENABLED=0
@@ -12,7 +14,7 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-RUN go build -tags "$(cat .ci/tags)" -trimpath -ldflags "-s -w" -o /out/plantstore .
+RUN GOARCH=$TARGETARCH go build -tags "$(cat .ci/tags)" -trimpath -ldflags "-s -w" -o /out/plantstore .
 RUN .ci/licences >/out/LICENCES
 
 FROM ${BASE_IMAGE}

@@ -31,6 +31,7 @@ func TestImage(t *testing.T) {
 		"is small":                   checkSize,
 		"runs by its own defaults":   checkDefaults,
 		"keeps plants in its volume": checkVolume,
+		"starts by Testcontainers":   checkTestcontainers,
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
