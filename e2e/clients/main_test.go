@@ -5,6 +5,7 @@ package clients
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +35,13 @@ type fixture struct {
 // newFixture copies the files from testdata.
 func newFixture(t *testing.T, files ...string) *fixture {
 	t.Helper()
-	server := plantstore.Start(t, plantstore.Options{})
+	return newFixtureWith(t, plantstore.Options{}, files...)
+}
+
+// newFixtureWith is newFixture with options of the server.
+func newFixtureWith(t *testing.T, options plantstore.Options, files ...string) *fixture {
+	t.Helper()
+	server := plantstore.Start(t, options)
 	w := &fixture{t: t, dir: t.TempDir(), server: server, token: server.Token()}
 	module, err := tools.ModuleDir()
 	if err != nil {
@@ -63,6 +70,16 @@ func (w *fixture) write(name, text string) {
 // run runs a program in the directory and returns what it writes to stdout.
 func (w *fixture) run(name string, args ...string) string {
 	w.t.Helper()
+	out, err := w.try(name, args...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+// try is run for a program that may fail; the error contains what it writes.
+func (w *fixture) try(name string, args ...string) (string, error) {
+	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, tools.Require(w.t, name), args...)
@@ -74,7 +91,7 @@ func (w *fixture) run(name string, args ...string) string {
 		if exit := new(exec.ExitError); errors.As(err, &exit) {
 			stderr = string(exit.Stderr)
 		}
-		w.t.Fatalf("%s %q: %v\n%s%s", name, args, err, out, stderr)
+		err = fmt.Errorf("%s %q: %w\n%s%s", name, args, err, out, stderr)
 	}
-	return string(out)
+	return string(out), err
 }

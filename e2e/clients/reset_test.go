@@ -1,0 +1,66 @@
+package clients
+
+import (
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// Tools that send the same plants in each run pass twice in a row if the server is put back
+// to its seed in between, and fail without.
+func TestResetBetweenRuns(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		file string // of testdata
+		run  func(w *fixture) (string, error)
+		want string // a part of the output
+	}{
+		"Dredd": {
+			run: func(w *fixture) (string, error) {
+				return w.try("dredd", "openapi.yaml", w.server.BaseURL, "--only", "/plants > Create a plant > 200 > application/json",
+					"--loglevel", "error", "--header", "Authorization: Bearer "+w.token)
+			},
+			want: "1 passing, 0 failing",
+		},
+		"Portman": {
+			file: "portman.json",
+			run: func(w *fixture) (string, error) {
+				w.write("token.env", "PORTMAN_BEARER_TOKEN="+w.token+"\n")
+				return w.try("portman", "-l", "openapi.yaml", "-b", w.server.BaseURL, "-c", "portman.json", "--envFile", "token.env", "-o", "plants.json", "-n")
+			},
+			want: "Schema is valid",
+		},
+		"Requests": {
+			file: "plants.py",
+			run: func(w *fixture) (string, error) {
+				tools.Require(w.t, "http") // which comes with Requests
+				return w.try("/usr/bin/python3", "plants.py")
+			},
+			want: strings.NewReplacer("%tag", " long-lived", "%none", " None").Replace(created),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := []string{}
+			if test.file != "" {
+				files = append(files, test.file)
+			}
+			w := newFixtureWith(t, plantstore.Options{Env: []string{"JWT_SECRET=" + strings.Repeat("s", 32)}, Args: []string{"--ephemeral"}}, files...)
+			w.write("openapi.yaml", w.run("curl", "--silent", "--fail", w.server.DescriptionURL))
+			for range 2 {
+				if out, err := test.run(w); err != nil || !strings.Contains(out, test.want) {
+					t.Errorf("%v: %q is not in\n%s", err, test.want, out)
+				}
+				w.run("curl", "--silent", "--fail", "-X", "POST", w.server.AdminURL+"/reset")
+			}
+			if _, err := test.run(w); err != nil {
+				t.Error(err)
+			}
+			if out, err := test.run(w); err == nil && strings.Contains(out, test.want) {
+				t.Error("it passes without a reset, too")
+			}
+		})
+	}
+}
