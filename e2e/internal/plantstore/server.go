@@ -112,7 +112,8 @@ func Try(t testing.TB, o Options) (*Server, error) {
 // sd_listen_fds(3): they follow stderr, and LISTEN_PID names the process.
 func passing(cmd *exec.Cmd, sockets []*os.File) *exec.Cmd {
 	shell := exec.CommandContext(context.Background(), "sh", append([]string{"-c", `LISTEN_PID=$$ exec "$@"`, "sh"}, cmd.Args...)...)
-	shell.Dir, shell.Env, shell.ExtraFiles = cmd.Dir, append(cmd.Env, fmt.Sprint("LISTEN_FDS=", len(sockets))), sockets
+	shell.Dir, shell.ExtraFiles = cmd.Dir, sockets
+	shell.Env = slices.Concat(cmd.Env, []string{fmt.Sprint("LISTEN_FDS=", len(sockets))})
 	return shell
 }
 
