@@ -22,9 +22,9 @@ func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
 		}
 		return samplePlant(i)
 	})
-	browsing := startBrowse(t, server.Dir)
+	browsing := plantstore.Browse(t, server.Dir)
 	tb := newTab(t, desktop())
-	tb.do(chromedp.Navigate(browsing.link))
+	tb.do(chromedp.Navigate(browsing.Link))
 
 	tb.first("1000000")
 	tb.await("1,000,000\n")
@@ -53,14 +53,14 @@ func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
 	if problems := tb.found(); len(problems) != 1 || !strings.Contains(problems[0], "status of 400") { // 0x10
 		t.Errorf("the browser says %q", problems)
 	}
-	browsing.stop()
+	browsing.Stop()
 	tb.await("The command plantstore plants browse has ended.")
 	tb.save("browse ended")
 	tb.checkAccessible("ended")
 	if got := tb.number("tbody tr"); got != 50 {
 		t.Errorf("%d rows are left", got)
 	}
-	checkRequests(t, tb, browsing.link)
+	checkRequests(t, tb, browsing.Link)
 }
 
 // pageThroughMillion pages through plants with the ids 1 to 1,000,000, and goes to ids.
@@ -117,7 +117,7 @@ func TestBrowseLooks(t *testing.T) { //nolint:paralleltest // see TestLooks
 	for _, v := range views() { //nolint:paralleltest // as above
 		t.Run(v.name, func(t *testing.T) {
 			tb := newTab(t, v)
-			tb.do(chromedp.Navigate(startBrowse(t, server.Dir).link))
+			tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
 			for seconds := 0; tb.number("#chart rect") < 4; seconds++ { // the page counts once a second
 				for range 3 + seconds%3*4 {
 					id++
@@ -153,7 +153,7 @@ func TestBrowseOddNames(t *testing.T) { //nolint:paralleltest // see TestLooks
 	}
 	importPlants(t, server, len(names), func(i int) map[string]any { return map[string]any{"id": i, "name": names[i], "tag": names[i]} })
 	tb := newTab(t, phone("light"))
-	tb.do(chromedp.Navigate(startBrowse(t, server.Dir).link))
+	tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
 	tb.first("10")
 	tb.look("browse odd names")
 	tb.checkAccessible("odd names")
@@ -188,14 +188,14 @@ func TestBrowseOddNames(t *testing.T) { //nolint:paralleltest // see TestLooks
 func TestBrowseKey(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	create(t, server, server.Token(), `{"id":7,"name":"Aloe"}`)
-	browsing := startBrowse(t, server.Dir)
-	base, _, _ := strings.Cut(browsing.link, "#")
+	browsing := plantstore.Browse(t, server.Dir)
+	base, _, _ := strings.Cut(browsing.Link, "#")
 	tb := newTab(t, desktop())
 	tb.do(chromedp.Navigate(base))
 	tb.await("This page needs the link that plantstore plants browse has printed")
 	tb.do(chromedp.Navigate(base + "#key=wrong"))
 	tb.await("the key is missing or wrong")
-	tb.do(chromedp.Navigate(browsing.link)) // the same document
+	tb.do(chromedp.Navigate(browsing.Link)) // the same document
 	tb.first("7")
 	if got := evaluate[string](tb, "location.href"); got != base {
 		t.Errorf("the address bar shows %s", got)
@@ -204,5 +204,5 @@ func TestBrowseKey(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb.first("7")
 	other := tb.stranger(base)
 	other.await("This page needs the link that plantstore plants browse has printed")
-	checkRequests(t, tb, browsing.link)
+	checkRequests(t, tb, browsing.Link)
 }

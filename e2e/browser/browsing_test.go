@@ -5,55 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"plantstore/e2e/internal/plantstore"
 )
-
-// A browsing is a running plantstore plants browse.
-type browsing struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	link string
-}
-
-// startBrowse runs the command in the working directory of a server until the test ends.
-func startBrowse(t *testing.T, dir string) *browsing {
-	t.Helper()
-	b := &browsing{t: t, cmd: plantstore.Command(t, dir, nil, "plants", "browse", "--no-open")}
-	out, err := b.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.stop)
-	link, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.link = strings.TrimSpace(link)
-	return b
-}
-
-// stop ends the command, as Ctrl-C does.
-func (b *browsing) stop() {
-	b.t.Helper()
-	if b.cmd.ProcessState != nil {
-		return
-	}
-	_ = b.cmd.Process.Signal(syscall.SIGINT) // fails only if the process has ended
-	if err := b.cmd.Wait(); err != nil {
-		b.t.Errorf("plantstore plants browse: %v", err)
-	}
-}
 
 // importPlants imports plants while the server runs.
 func importPlants(t *testing.T, server *plantstore.Server, n int, plant func(i int) map[string]any) {

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -107,7 +108,10 @@ func (s *sampler) take() {
 	for len(s.samples) > 1 && now.Sub(s.samples[1].at) > history {
 		s.samples = s.samples[1:]
 	}
-	s.due = began.Add(max(samplePause, idleFactor*now.Sub(began)))
+	s.due = began.Add(samplePause)
+	if err == nil || errors.Is(err, context.DeadlineExceeded) { // otherwise it has not read the plants
+		s.due = began.Add(max(samplePause, idleFactor*now.Sub(began)))
+	}
 	close(s.running)
 	s.running = nil
 }

@@ -19,6 +19,10 @@ func TestSampler(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := sampler{ctx: ctx, count: func(ctx context.Context) (int64, Source, error) {
 			counts.Add(1)
+			if cost.Load() < 0 {
+				time.Sleep(3 * time.Second)
+				return 0, "", errors.New("locked")
+			}
 			select {
 			case <-time.After(time.Duration(cost.Load())):
 				return plants.Load(), Cluster, nil
@@ -57,6 +61,15 @@ func TestSampler(t *testing.T) {
 		cost.Store(0)
 		if got := s.get(t.Context()); len(got.Samples) != 2 || got.Samples[1].Age != 0 {
 			t.Errorf("after an hour: %+v", got)
+		}
+
+		time.Sleep(time.Minute)
+		cost.Store(-1)
+		s.get(t.Context())
+		time.Sleep(4 * time.Second)
+		cost.Store(0)
+		if got := s.get(t.Context()); got.Error != "" || got.Samples[len(got.Samples)-1].Age != 0 {
+			t.Errorf("after a failure: %+v", got)
 		}
 
 		time.Sleep(time.Minute)

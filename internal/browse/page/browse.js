@@ -424,7 +424,10 @@ function listen() {
   onClick('next', next)
   onClick('last', () => show(lastOf(view.order)))
   onClick('stop', stopSearch)
-  onClick('clear', () => show(firstOf(element('order').value)))
+  onClick('clear', () => {
+    element('name').value = ''
+    show(firstOf(element('order').value))
+  })
   onClick('live', () => element('live').setAttribute('aria-checked', String(!isLive())))
   element('order').addEventListener('change', () => show(firstOf(element('order').value)))
   element('by-id').addEventListener('submit', event => {

@@ -1,0 +1,105 @@
+package browser
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// The page is used without a mouse, and says what it shows.
+func TestBrowseKeyboard(t *testing.T) { //nolint:paralleltest // see TestLooks
+	server := plantstore.Start(t, plantstore.Options{})
+	importPlants(t, server, 120, samplePlant)
+	tb := newTab(t, desktop())
+	tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
+	tb.first("120")
+	const active = `document.activeElement.id || document.activeElement.textContent`
+	var order []string
+	for range 10 {
+		tb.do(chromedp.KeyEvent("\t"))
+		order = append(order, evaluate[string](tb, active))
+	}
+	if want := []string{"live", "id", "Go", "name", "Search", "order", "first", "previous", "next", "last"}; !slices.Equal(order, want) {
+		t.Errorf("Tab goes to %q, want %q", order, want)
+	}
+	tb.do(chromedp.KeyEvent("\t", chromedp.KeyModifiers(chromedp.ModifierShift)), chromedp.KeyEvent("\r"))
+	tb.first("70")
+	tb.awaitTrue(`document.querySelector('[role=status]').textContent === '50 plants. Ids 70 to 21'`)
+	tb.do(chromedp.KeyEvent("\r"))
+	tb.first("20")
+	if got := evaluate[string](tb, active); got != "next" {
+		t.Errorf("on the last page the focus is on %q", got)
+	}
+	tb.do(chromedp.KeyEvent("\r")) // there is no next page
+	tb.do(chromedp.Focus(chromedp.CSS("#live")), chromedp.KeyEvent(" "))
+	tb.awaitTrue(`document.getElementById('live').getAttribute('aria-checked') === 'false'`)
+	create(t, server, server.Token(), `{"id":0,"name":"Not shown"}`)
+	tb.await("121\n")
+	if tb.number("tbody tr") != 20 {
+		t.Errorf("%d plants are shown", tb.number("tbody tr"))
+	}
+	tb.do(chromedp.KeyEvent(" "))
+	tb.await("Not shown")
+}
+
+// A corrupt record is shown in its place, and so is a database that another process uses. When
+// the trouble is over, the page goes on by itself.
+func TestBrowseTrouble(t *testing.T) { //nolint:paralleltest // see TestLooks
+	server := plantstore.Start(t, plantstore.Options{})
+	importPlants(t, server, 120, samplePlant)
+	server.Stop()
+	path := filepath.Join(server.Dir, "data", "plants.db")
+	contents, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(contents, []byte(`"Aloe 90"`), []byte(`"Aloe 9x"`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tb := newTab(t, desktop())
+	tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
+	tb.first("120")
+	tb.await("The plant with the id 90 cannot be read: the stored record is corrupt: id 90: wrong checksum.")
+	tb.press("Next")
+	tb.first("89")
+	tb.press("Previous")
+	tb.await("The plant with the id 90 cannot be read")
+	tb.press("Previous")
+	tb.first("120")
+	tb.choose("asc")
+	tb.first("1")
+	tb.press("Next")
+	tb.await("The plant with the id 90 cannot be read")
+	tb.press("Next")
+	tb.first("91")
+	tb.look("browse corrupt")
+	tb.checkAccessible("corrupt")
+	tb.enter("#name", "Aloe")
+	tb.await("Searched 119 of 120 plants: 14 found. That is the end.")
+	tb.await("The plant with the id 90 cannot be read")
+	tb.press("All plants")
+	tb.first("1")
+
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	tb.await("database data/plants.db is locked by another process")
+	tb.look("browse locked")
+	tb.checkAccessible("locked")
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_UN); err != nil {
+		t.Fatal(err)
+	}
+	tb.awaitTrue(`document.getElementById('problem').hidden`)
+}
