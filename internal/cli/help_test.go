@@ -149,7 +149,7 @@ func TestCompletionOfWords(t *testing.T) {
 		"serve --log-level":         "debug info warn error",
 		"serve --docs":              "on off",
 		"serve --seed":              "",
-		"plants":                    "list get count export import",
+		"plants":                    "list get count browse export import reset",
 		"plants import --d":         "--dry-run",
 		"plants list --a":           "--after",
 		"plants list --format":      "table jsonl csv",
