@@ -12,20 +12,30 @@ import (
 
 // bodyFault returns the error of the demanded fault if it is that of a body, else nil. The
 // decoder makes it of a body with that fault.
-func (p plants) bodyFault(c *gin.Context) error {
-	body := map[models.Code]string{models.CodeBadRequest: "", models.CodeUnprocessable: "{}"}
-	text, demanded := body[middleware.DemandedFault(c).Code]
-	if !demanded {
+func (p plants) bodyFault(c *gin.Context, fault models.Fault) error {
+	var body []byte
+	switch fault.Code {
+	case models.CodeBadRequest:
+	case models.CodeUnprocessable:
+		body = []byte("{}")
+	default:
 		return nil
 	}
 	middleware.MadeFault(c)
-	return p.binding.decoder.Decode([]byte(text), new(models.NewPlant))
+	return p.binding.decoder.Decode(body, new(models.NewPlant))
+}
+
+// demandedFault returns the fault that a request demands, none if faults are off.
+func (p plants) demandedFault(c *gin.Context) models.Fault {
+	if !p.faults {
+		return models.Fault{}
+	}
+	return middleware.DemandedFault(c)
 }
 
 // storePlant creates a plant, or returns the error of the demanded fault if it is that of
 // the store. Then the plant is stored only if the fault has [models.OutcomeStored].
-func (p plants) storePlant(ctx context.Context, c *gin.Context, id int64, plant models.Plant) error {
-	fault := middleware.DemandedFault(c)
+func (p plants) storePlant(ctx context.Context, c *gin.Context, fault models.Fault, id int64, plant models.Plant) error {
 	failure := storeFault(fault)
 	if failure == nil || fault.Outcome == models.OutcomeStored {
 		if err := p.store.Create(ctx, id, plant); err != nil || failure == nil {

@@ -16,6 +16,7 @@ import (
 type plants struct {
 	store   Store
 	audited bool // pass the actor to the store
+	faults  bool // are made on demand
 	binding newPlantBinding
 	bodies  *sync.Pool // of *models.NewPlant
 }
@@ -24,6 +25,7 @@ func newPlants(options Options) plants {
 	return plants{
 		store:   options.Store,
 		audited: options.Audited,
+		faults:  options.Faults != nil,
 		binding: newBinding(),
 		bodies:  &sync.Pool{New: func() any { return new(models.NewPlant) }},
 	}
@@ -37,9 +39,10 @@ func (p plants) create(c *gin.Context) {
 		*body = models.NewPlant{} // free its strings
 		p.bodies.Put(body)
 	}()
+	fault := p.demandedFault(c)
 	err := c.ShouldBindWith(body, p.binding)
 	if err == nil {
-		err = p.bodyFault(c)
+		err = p.bodyFault(c, fault)
 	}
 	if err != nil {
 		middleware.Fail(c, err)
@@ -49,7 +52,7 @@ func (p plants) create(c *gin.Context) {
 	if p.audited {
 		ctx = storage.WithActor(ctx, actor(c))
 	}
-	err = p.storePlant(ctx, c, body.ID.Value, plant)
+	err = p.storePlant(ctx, c, fault, body.ID.Value, plant)
 	middleware.NotePlant(c, body.ID.Value, time.Since(start))
 	if err != nil {
 		middleware.Fail(c, storeError(body.ID.Value, err))
