@@ -38,7 +38,7 @@ func (s *Site) Launch(environ map[string]string, failed func(error)) error {
 		}()
 		return nil
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.removeRedirect())...)
 }
 
 // browsers returns the commands that open a page, in the order in which to try them.

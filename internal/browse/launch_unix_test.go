@@ -124,12 +124,16 @@ func TestLaunchedButNotOpened(t *testing.T) {
 }
 
 func TestNoBrowser(t *testing.T) {
-	t.Parallel()
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
 	site, stop := serve(t)
 	defer stop()
 	for _, command := range []string{"/no/such/browser", "/no/such/browser:/nor/this %s"} {
 		if err := site.Launch(map[string]string{"BROWSER": command}, nil); err == nil || !strings.Contains(err.Error(), "/no/such/browser") {
 			t.Errorf("%s: %v", command, err)
 		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v, %v", left, err)
 	}
 }
