@@ -188,8 +188,8 @@ func (tb *tab) checkDialog() {
 // accessible.
 func (tb *tab) look(name string) {
 	tb.t.Helper()
+	tb.checkAccessible(name) // which waits for the end of animations
 	tb.save(name)
-	tb.checkAccessible(name)
 	if over := evaluate[int](tb, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 		tb.t.Errorf("%s: the page is %d pixels too wide", name, over)
 	}
