@@ -81,6 +81,9 @@ func beginsObject(text string) bool {
 // quotation mark. The text may be truncated anywhere.
 func beginsField(text []byte) bool {
 	for i := 0; i < len(text); {
+		if !utf8.FullRune(text[i:]) {
+			return true
+		}
 		r, size := utf8.DecodeRune(text[i:])
 		switch {
 		case r == '"':
@@ -88,7 +91,7 @@ func beginsField(text []byte) bool {
 			return len(rest) == 0 || rest[0] == ':'
 		case r == '\\':
 			size = min(2, len(text)-i)
-		case r < ' ', r == utf8.RuneError && size == 1 && utf8.FullRune(text[i:]):
+		case r < ' ', r == utf8.RuneError && size == 1:
 			return false
 		}
 		i += size
