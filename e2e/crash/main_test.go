@@ -2,7 +2,7 @@
 // and with corrupt files.
 //
 // With TORTURE=1 in the environment they take much longer. CRASH_SEED
-// chooses other random numbers than those of each run.
+// chooses random numbers other than the fixed ones.
 package crash
 
 import (

@@ -72,9 +72,9 @@ func (a reply) fault() string {
 	case a.status != http.StatusBadRequest:
 		return fmt.Sprintf("its status is %d", a.status)
 	case a.code == conflict && a.fate() != stored:
-		return "nobody else sends plants"
+		return "the id is taken, but no other client sends plants"
 	case a.fate() == unknown && !a.unknown():
-		return "does not say whether the plant was stored"
+		return "does not report whether the plant was stored"
 	}
 	return ""
 }

@@ -32,10 +32,10 @@ func TestFullDisk(t *testing.T) {
 			t.Parallel()
 			o := fillDisk(t, idle, seed(t), f, n)
 			for _, v := range o.violations {
-				t.Errorf("seed %d, full from operation %d on, %s: %s", seed(t), n, o.what, v)
+				t.Errorf("seed %d, full from operation %d on, %s: %s", seed(t), n, o.operation, v)
 			}
 			images.Add(int64(o.images))
-			if o.told != "" {
+			if o.response != "" {
 				refusals.Add(1)
 			}
 		})
@@ -56,7 +56,7 @@ func fillDisk(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcom
 			return 0
 		}
 		if count == n {
-			o.what = describe(op)
+			o.operation = describe(op)
 		}
 		full.Store(true)
 		return f.errno
@@ -68,7 +68,7 @@ func fillDisk(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcom
 	ready := s.fs.Len()
 	createOnFull(s, &o, &full, f.creates)
 	freed.Store(true)
-	goOn(s, &o, new(atomic.Int64))
+	resume(s, &o, new(atomic.Int64))
 	s.server.Stop()
 	tr := newTrial(t, s, seed, ready)
 	tr.cuts, tr.variants = thin(every(ready, len(tr.log)), plantstore.Torture(20, 200)), plantstore.Torture(4, 12)
@@ -88,7 +88,7 @@ func startOnFull(s *site, o *outcome, full, freed *atomic.Bool) {
 	}
 	freed.Store(true)
 	if err := s.start(); err != nil {
-		o.violate("it does not start though there is room again: %v", err)
+		o.violate("it does not start although there is space again: %v", err)
 	}
 }
 
@@ -104,7 +104,7 @@ func createOnFull(s *site, o *outcome, full *atomic.Bool, creates int) {
 		case a.code != noSpace || a.fate() != absent:
 			o.violate("on a full disk: %v", a)
 		default:
-			o.told = a.String()
+			o.response = a.String()
 		}
 	}
 }
@@ -136,12 +136,12 @@ func fillDuringCheckpoint(t *testing.T, p program) []string {
 		})
 		createOnFull(s, &o, &full, creates)
 		s.fs.SetFault(nil)
-		if o.told == "" {
+		if o.response == "" {
 			o.violate("no create is refused: the checkpoints are not waited for")
 		}
 	}
 	fill(100)
-	goOn(s, &o, new(atomic.Int64)) // by the same process
+	resume(s, &o, new(atomic.Int64)) // by the same process
 	fill(100)
 	s.server.Kill()
 	if err := s.start(); err != nil {
@@ -149,10 +149,10 @@ func fillDuringCheckpoint(t *testing.T, p program) []string {
 		return o.violations
 	}
 	for id, plant := range s.ledger.of(stored) {
-		s.create(id, plant) // the ledger has it as a lie if it is accepted
+		s.create(id, plant) // the ledger has it as a contradiction if it is accepted
 	}
 	s.server.Kill()
-	return append(o.violations, s.ledger.lies...)
+	return append(o.violations, s.ledger.contradictions...)
 }
 
 // TestFullDiskForJournal has no space for a journal: the server works without one, warns,
@@ -179,8 +179,8 @@ func TestFullDiskForJournal(t *testing.T) {
 		s.server.Kill()
 		s.fs.SetFault(nil)
 	}
-	for _, lie := range s.ledger.lies {
-		t.Error(lie)
+	for _, contradiction := range s.ledger.contradictions {
+		t.Error(contradiction)
 	}
 }
 
@@ -243,8 +243,8 @@ func TestFullDiskAtClose(t *testing.T) {
 			s.create(id, plant)
 		}
 		s.server.Stop()
-		for _, lie := range s.ledger.lies {
-			t.Errorf("no room for %d writes at the end: %s", failing, lie)
+		for _, contradiction := range s.ledger.contradictions {
+			t.Errorf("no room for %d writes at the end: %s", failing, contradiction)
 		}
 	}
 }

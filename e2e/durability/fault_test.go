@@ -35,8 +35,8 @@ type fault struct {
 
 // An outcome is the result of a fault.
 type outcome struct {
-	what       string // the operation that failed
-	told       string // the response of the server
+	operation  string // the operation that failed
+	response   string // the response of the server
 	images     int
 	violations []string
 }
@@ -45,7 +45,7 @@ func (o *outcome) violate(format string, args ...any) {
 	o.violations = append(o.violations, fmt.Sprintf(format, args...))
 }
 
-// failEach lets the fault come at each operation that it can hit, in turn.
+// failEach injects the fault at each operation that it can hit, in turn.
 func failEach(t *testing.T, f fault) {
 	t.Helper()
 	number := f.count(t)
@@ -54,8 +54,8 @@ func failEach(t *testing.T, f fault) {
 	outcomes, images := map[string]int{}, 0
 	t.Cleanup(func() { // after the subtests
 		t.Logf("%s failed %d times in turn, %d images opened:", f.name, number, images)
-		for _, what := range slices.Sorted(maps.Keys(outcomes)) {
-			t.Logf("%5d x %s", outcomes[what], what)
+		for _, text := range slices.Sorted(maps.Keys(outcomes)) {
+			t.Logf("%5d x %s", outcomes[text], text)
 		}
 	})
 	for n := 1; n <= number; n++ {
@@ -63,11 +63,11 @@ func failEach(t *testing.T, f fault) {
 			t.Parallel()
 			o := failOnce(t, idle, seed(t), f, n)
 			for _, v := range o.violations {
-				t.Errorf("seed %d, %s %d failed, %s: %s", seed(t), f.name, n, o.what, v)
+				t.Errorf("seed %d, %s %d failed, %s: %s", seed(t), f.name, n, o.operation, v)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			outcomes[o.what+": "+o.told]++
+			outcomes[o.operation+": "+o.response]++
 			images += o.images
 		})
 	}
@@ -90,8 +90,8 @@ func (f fault) count(t *testing.T) (n int) {
 	return n
 }
 
-// failOnce lets operation n of those that can fail fail. The server may exit; it is
-// restarted on the same file system. Then the power is cut.
+// failOnce injects the fault at the n-th operation that it can hit. The server may exit;
+// it is restarted on the same file system. Then the power is cut.
 func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcome) {
 	t.Helper()
 	s := newSite(t, f.program, seed)
@@ -104,7 +104,7 @@ func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcom
 		if count++; count < n || count >= n+f.lasting {
 			return 0
 		}
-		o.what = cmp.Or(o.what, describe(op))
+		o.operation = cmp.Or(o.operation, describe(op))
 		failures.Add(1)
 		return f.errno
 	})
@@ -113,7 +113,7 @@ func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcom
 	endAnyhow(s, &o, &failures, n)
 	restart := s.fs.Len()
 	startAnyhow(s, &o, &failures)
-	goOn(s, &o, &failures)
+	resume(s, &o, &failures)
 	endAnyhow(s, &o, &failures, n+1)
 	tr := newTrial(t, s, seed, restart)
 	tr.cuts = slices.Concat(thin(every(at, restart), plantstore.Torture(12, 40)), thin(every(restart+1, len(tr.log)), plantstore.Torture(12, 100)))
@@ -134,11 +134,11 @@ func startAnyhow(s *site, o *outcome, failures *atomic.Int64) {
 		case err == nil:
 			return
 		case failures.Load() == before:
-			s.t.Fatalf("%s failed %d times; now it does not start: %v", o.what, before, err)
+			s.t.Fatalf("%s failed %d times; now it does not start: %v", o.operation, before, err)
 		case !strings.Contains(err.Error(), "exit status 1"):
 			o.violate("it should end with exit status 1: %v", err)
 		}
-		o.told = cmp.Or(o.told, "it does not start")
+		o.response = cmp.Or(o.response, "it does not start")
 	}
 }
 
@@ -152,11 +152,11 @@ func untilFault(s *site, o *outcome, failures *atomic.Int64, creates int) (at in
 	for n := 0; n < creates && left > 0; n++ {
 		before := s.fs.Len()
 		a := s.createNext()
-		if o.told == "" && a.status != ok {
-			o.told, at = a.String(), before
+		if o.response == "" && a.status != ok {
+			o.response, at = a.String(), before
 		}
 		if stopped && a.status == ok {
-			o.violate("it accepts plants after it did not know the fate of one")
+			o.violate("it accepts plants after an unknown outcome")
 		}
 		stopped = stopped || a.unknown()
 		if failures.Load() > 0 {
@@ -183,24 +183,24 @@ func endAnyhow(s *site, o *outcome, failures *atomic.Int64, n int) {
 		o.violate("after %d faults it ends with exit code %d:\n%s", failures.Load(), code, s.server.Log())
 	}
 	if failures.Load() > before {
-		o.told = cmp.Or(o.told, fmt.Sprint("none; it ends with exit code ", code))
+		o.response = cmp.Or(o.response, fmt.Sprint("none; it ends with exit code ", code))
 	}
 }
 
-// goOn resends plants that may be stored, half of those that are not, and new ones, until
-// there is a new fault.
-func goOn(s *site, o *outcome, failures *atomic.Int64) {
+// resume resends the plants that may be stored and half of the plants that are not, and
+// sends new ones, until there is a new fault.
+func resume(s *site, o *outcome, failures *atomic.Int64) {
 	s.t.Helper()
 	before := failures.Load()
-	send := func(what string, id int64, plant models.Plant, again bool) {
+	send := func(step string, id int64, plant models.Plant, again bool) {
 		a := s.create(id, plant)
 		if (a.status == ok || again && a.fate() == stored) || failures.Load() > before {
 			return
 		}
-		o.violate("%s: %v", what, a)
+		o.violate("%s: %v", step, a)
 	}
 	for id, plant := range s.ledger.of(unknown) {
-		send("a create whose fate was not known, again", id, plant, true)
+		send("a create whose outcome was unknown, again", id, plant, true)
 	}
 	again := true
 	for id, plant := range s.ledger.of(absent) {
@@ -216,7 +216,7 @@ func goOn(s *site, o *outcome, failures *atomic.Int64) {
 
 // describe returns the purpose of an operation.
 func describe(op faultfs.Op) string {
-	what := map[fileKind]string{database: "database", theJournal: "journal", theWatermark: "watermark", otherFile: "another file"}[kindOf(op)]
+	file := map[fileKind]string{database: "database", theJournal: "journal", theWatermark: "watermark", otherFile: "another file"}[kindOf(op)]
 	switch {
 	case op.Kind == faultfs.SyncDir:
 		return "the sync of a directory"
@@ -227,7 +227,7 @@ func describe(op faultfs.Op) string {
 	case isWrite(op, database):
 		return "a page that was free"
 	}
-	return fmt.Sprintf("%s (%s)", op.Kind, what)
+	return fmt.Sprintf("%s (%s)", op.Kind, file)
 }
 
 // A fileKind is the purpose of a file.

@@ -25,7 +25,7 @@ func TestFailingSync(t *testing.T) {
 	failEach(t, failingSync())
 }
 
-// TestFailingSyncs is the same for several syncs in a row, including those of the next
+// TestFailingSyncs is the same for several syncs in a row, including syncs of the next
 // start.
 func TestFailingSyncs(t *testing.T) {
 	t.Parallel()
@@ -117,7 +117,7 @@ func TestExitAfterFault(t *testing.T) {
 	}
 }
 
-// refusedAsFailed reports whether the server said that the plant was not stored, and
+// refusedAsFailed reports whether the server responded that the plant was not stored, and
 // not for want of space.
 func refusedAsFailed(a reply) bool {
 	return a.code == http.StatusInternalServerError && a.fate() == absent
@@ -156,7 +156,7 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int)
 	case wants != nil && !wants(first):
 		t.Errorf("the create in question: %v", first)
 	case wants == nil && first.unknown():
-		t.Errorf("a create that has nothing to do with the fault: %v", first)
+		t.Errorf("a create unrelated to the fault: %v", first)
 	}
 	switch {
 	case !ends:
@@ -178,8 +178,8 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int)
 		s.create(id, plant)
 	}
 	s.server.Stop()
-	for _, lie := range s.ledger.lies {
-		t.Error(lie)
+	for _, contradiction := range s.ledger.contradictions {
+		t.Error(contradiction)
 	}
 }
 
@@ -204,18 +204,18 @@ func TestSIGTERMOnBrokenDisk(t *testing.T) {
 		})
 		for range more {
 			if a := s.createNext(); a.status == ok {
-				t.Errorf("%d plants were created, then nothing could be written: %v", healthy, a)
+				t.Errorf("%d plants were created, then every write failed: %v", healthy, a)
 			}
 		}
 		s.server.Terminate()
 		if !s.exits() {
-			t.Fatalf("%d plants were created, then nothing could be written: SIGTERM does not end it", healthy)
+			t.Fatalf("%d plants were created, then every write failed: SIGTERM does not stop the server", healthy)
 		}
 	}
 }
 
 // isMetaWrite reports whether an operation writes one of the first two pages of
-// a database, which hold what its last transaction is.
+// a database, the meta pages.
 func isMetaWrite(op faultfs.Op) bool {
 	const page = 4096
 	return isWrite(op, database) && op.Offset < 2*page && len(op.Data) == page

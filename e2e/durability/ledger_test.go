@@ -7,7 +7,7 @@ import (
 	"plantstore/models"
 )
 
-// A fate is the known state of a plant that was sent.
+// A fate is the state of a plant according to the responses so far.
 type fate int
 
 const (
@@ -20,23 +20,22 @@ const (
 type ledger struct {
 	mu      sync.Mutex
 	entries map[int64]*entry
-	// lies are responses that contradict the known state.
-	lies []string
+	// contradictions describes the responses that contradict earlier ones.
+	contradictions []string
 }
 
 // An entry is about one plant.
 type entry struct {
 	plant models.Plant
 	fate  fate
-	// position is the length of the log when the client knew that the plant
-	// was stored.
+	// position is the length of the log when the plant was acknowledged.
 	position int
 	reply    reply
 }
 
 func newLedger() *ledger { return &ledger{entries: map[int64]*entry{}} }
 
-// note notes a response, which had come when the log had this length.
+// note records a response that arrived when the log had the length position.
 func (l *ledger) note(id int64, plant models.Plant, a reply, position int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,11 +50,11 @@ func (l *ledger) note(id int64, plant models.Plant, a reply, position int) {
 	now := a.fate()
 	switch {
 	case a.fault() != "":
-		l.lie(id, e, a, a.fault())
+		l.contradict(id, e, a, a.fault())
 	case a.code == conflict && before == absent:
-		l.lie(id, e, a, "there was no such plant")
+		l.contradict(id, e, a, "there was no such plant")
 	case a.status == ok && before == stored:
-		l.lie(id, e, a, "it was stored already")
+		l.contradict(id, e, a, "it was stored already")
 	case now == absent && before != absent:
 		// An earlier create may have stored the plant.
 		now = before
@@ -66,8 +65,8 @@ func (l *ledger) note(id int64, plant models.Plant, a reply, position int) {
 	e.fate, e.reply = now, a
 }
 
-func (l *ledger) lie(id int64, e *entry, a reply, why string) {
-	l.lies = append(l.lies, fmt.Sprintf("id %d got %v, but %s (before: %v)", id, a, why, e.reply))
+func (l *ledger) contradict(id int64, e *entry, a reply, why string) {
+	l.contradictions = append(l.contradictions, fmt.Sprintf("id %d got %v, but %s (before: %v)", id, a, why, e.reply))
 }
 
 // of returns the plants with this fate.

@@ -3,7 +3,7 @@
 // possible contents after a power failure are then opened, thousands of times.
 //
 // With TORTURE=1 in the environment they take much longer. DURABILITY_SEED
-// chooses other random numbers than those of each run.
+// chooses random numbers other than the fixed ones.
 package durability
 
 import (

@@ -66,7 +66,7 @@ func (l life) refused(t *testing.T, want string) []string {
 }
 
 // swapJournals gives the databases of two servers the journals of each other, which
-// are refused. It returns what is wrong.
+// are refused. It returns the faults.
 func swapJournals(t *testing.T, p program) []string {
 	t.Helper()
 	one, other := newLife(t, p, 1, 5), newLife(t, p, 2, 5)
@@ -77,8 +77,8 @@ func swapJournals(t *testing.T, p program) []string {
 	return append(one.refused(t, "belongs to another database"), other.refused(t, "belongs to another database")...)
 }
 
-// A database whose journal is not its own, or not all there, is refused with one line
-// that names what to do; with its own journal it has all plants again.
+// TestJournalOfAnotherMoment checks that a database with a foreign or incomplete journal is
+// refused with one line that names the remedy; with its own journal it has all plants again.
 func TestJournalOfAnotherMoment(t *testing.T) {
 	t.Parallel()
 	t.Run("swapped", func(t *testing.T) {

@@ -78,7 +78,7 @@ func TestMutantsLosePlants(t *testing.T) {
 			},
 			journal.MinSize, fillDuringCheckpoint,
 		},
-		"a journal with another salt is taken": {
+		"a journal with another salt is accepted": {
 			mutation{"storage/bbolt/journal/replay.go", "if h.Salt != state.Salt {", "if false {"},
 			journal.MinSize, swapJournals,
 		},
@@ -175,5 +175,5 @@ func createTwice(t *testing.T, p program) []string {
 		s.create(id, plant)
 		s.create(id, plant)
 	}
-	return s.ledger.lies
+	return s.ledger.contradictions
 }

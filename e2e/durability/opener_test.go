@@ -77,8 +77,8 @@ func tryStore(path string) (plants map[int64]models.Plant, err error) {
 	return plants, nil
 }
 
-// writing opens the store in a file for writing. It returns its plants, and those that
-// it has after some more were created.
+// writing opens the store in a file for writing. It returns its plants, and the plants
+// that it has after some more creates.
 func writing(path string, options storage.Options) (plants, want map[int64]models.Plant, err error) {
 	store, err := bbolt.OpenFile(path, options)
 	if err != nil {
@@ -154,7 +154,7 @@ func (idle openers) open(image faultfs.Image, sampled bool) (verdict, error) {
 	return o.open(image, sampled)
 }
 
-// The images are in a directory in memory, whose name begins like this.
+// The images are in a directory in memory, with this prefix.
 const (
 	memory     = "/dev/shm"
 	imagesName = "plantstore-images-"
@@ -210,7 +210,7 @@ func (o *opener) open(image faultfs.Image, sampled bool) (verdict, error) {
 	return v, nil
 }
 
-// Images of a test that was killed go with the next one, those of others stay.
+// TestRemoveStale checks that the images of a killed test are removed, and recent ones are not.
 func TestRemoveStale(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat(memory); err != nil {
@@ -228,7 +228,7 @@ func TestRemoveStale(t *testing.T) {
 		}
 		removeStale()
 		if _, err := os.Stat(dir); (err == nil) != want {
-			t.Errorf("a directory that nobody has touched for %v: %v", age, err)
+			t.Errorf("a directory last modified %v ago: %v", age, err)
 		}
 	}
 }

@@ -45,10 +45,10 @@ func losePower(t *testing.T, p program, want, variants int) {
 			return
 		}
 	}
-	t.Logf("%d images opened, %d of them by the real program as well: nothing lost, nothing corrupt", images, sampled)
+	t.Logf("%d images opened, %d of them by the real program as well: no plant lost, none corrupt", images, sampled)
 }
 
-// recordLife records what a server does in a short and busy life.
+// recordLife records the operations of a server with backups, restarts and a kill.
 func recordLife(t testing.TB, p program, seed uint64) *trial {
 	t.Helper()
 	s := newSite(t, p, seed)
@@ -72,7 +72,7 @@ func recordLife(t testing.TB, p program, seed uint64) *trial {
 }
 
 // backup begins a backup of the running server. The function that it returns waits for
-// the end of it and checks what is in it.
+// its end and checks the copy.
 func (s *site) backup() (wait func()) {
 	s.t.Helper()
 	before, file := s.fs.Len(), filepath.Join(s.t.TempDir(), "copy.db")

@@ -79,7 +79,7 @@ func (tr *trial) run(t testing.TB, idle openers) (r result) {
 	for range cap(idle) {
 		all.Go(func() {
 			for c := range cuts {
-				wrong := tr.judge(idle, c)
+				wrong := tr.check(idle, c)
 				mu.Lock()
 				r.add(c, wrong, stop)
 				mu.Unlock()
@@ -87,7 +87,7 @@ func (tr *trial) run(t testing.TB, idle openers) (r result) {
 		})
 	}
 	all.Wait()
-	r.violations = append(r.violations, tr.ledger.lies...)
+	r.violations = append(r.violations, tr.ledger.contradictions...)
 	if r.worst != nil {
 		dir := t.ArtifactDir()
 		_ = r.worst.image.Write(dir) // the violation is more important than this error
@@ -112,7 +112,7 @@ func (r *result) add(c *cut, wrong []string, stop chan struct{}) {
 	}
 }
 
-// generate sends the images, of those that are the same at one point only one.
+// generate sends the images. Identical images of one point are sent once.
 func (tr *trial) generate(cuts chan<- *cut, stop <-chan struct{}) {
 	survivals := []faultfs.Survival{faultfs.None, faultfs.All, faultfs.Random} // and random for all others
 	replay := faultfs.NewReplay(tr.log)
@@ -136,8 +136,8 @@ func (tr *trial) generate(cuts chan<- *cut, stop <-chan struct{}) {
 	}
 }
 
-// judge opens an image and returns its faults.
-func (tr *trial) judge(idle openers, c *cut) (wrong []string) {
+// check opens an image and returns its faults.
+func (tr *trial) check(idle openers, c *cut) (wrong []string) {
 	secret, found := c.image.Find(secretFile)
 	switch {
 	case found && !bytes.Equal(secret.Data, tr.secret):
