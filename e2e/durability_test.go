@@ -85,8 +85,8 @@ func killUnderLoad(t *testing.T, server *plantstore.Server, token string, round 
 	return acknowledged
 }
 
-// checkStored sends each plant again: the response must be that its id is taken by
-// an identical one.
+// checkStored resends each plant: the response must be that its id is taken by an identical
+// plant.
 func checkStored(t *testing.T, server *plantstore.Server, token string, bodies []string) {
 	t.Helper()
 	client := newClient()

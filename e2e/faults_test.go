@@ -34,7 +34,7 @@ func rawExchange(t *testing.T, server *plantstore.Server, request string) (respo
 	go func() { _, _ = io.WriteString(conn, request) }()
 	var raw []byte
 	buffer := make([]byte, 4<<10)
-	for !isWhole(raw) {
+	for !isComplete(raw) {
 		n, err := conn.Read(buffer)
 		raw = append(raw, buffer[:n]...)
 		if err != nil {
@@ -49,14 +49,15 @@ func rawExchange(t *testing.T, server *plantstore.Server, request string) (respo
 	return preference.ReplaceAllString(text, ""), applied
 }
 
-// isWhole reports whether a response has its whole body, an Error.
-func isWhole(response []byte) bool {
+// isComplete reports whether a response has its complete body, an Error.
+func isComplete(response []byte) bool {
 	_, body, found := bytes.Cut(response, []byte("\r\n\r\n"))
 	return found && json.Valid(body)
 }
 
-// A fault on demand is, byte for byte but for Preference-Applied, what the real failure
-// sends, for each code that a client can provoke (C1.7).
+// TestFaultsAreReal checks that a fault on demand is, byte for byte but for
+// Preference-Applied, the response to the real failure, for each code that a client can
+// provoke (C1.7).
 func TestFaultsAreReal(t *testing.T) {
 	t.Parallel()
 	env := []string{"JWT_SECRET=" + strings.Repeat("s", 32), "JWT_SCOPE=plants:create", "CORS_ORIGINS=*", "REQUEST_TIMEOUT=2s", "RATE_LIMIT=1/s"}
@@ -126,13 +127,13 @@ func TestFaultsAreReal(t *testing.T) {
 	}
 }
 
-// Faults of the store, which no client can provoke, are as documented, nothing is stored
-// but with outcome=stored, and all are counted apart.
+// TestFaultsOfTheStore checks that faults of the store, which no client can provoke, are as
+// documented, store a plant only with outcome=stored, and are counted separately.
 func TestFaultsOfTheStore(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"FAULTS=on"}, Args: []string{"--ephemeral"}})
 	token := strings.TrimSuffix(string(run(t, server, "token")), "\n")
-	judge := judgeOf(t, server)
+	checker := checkerOf(t, server)
 	const plant = `{"id":7,"name":"a"}`
 	for _, step := range []struct {
 		preference string
@@ -141,7 +142,7 @@ func TestFaultsOfTheStore(t *testing.T) {
 		{"code=503", 503}, {"code=507, delay=50ms", 507}, {"code=500", 500}, {"code=500; outcome=stored", 500}, {"code=500; outcome=stored", 409},
 	} {
 		response := exchange(t, server, create(token, plant, "Prefer: "+step.preference))
-		if err := judge.Check(response); err != nil {
+		if err := checker.Check(response); err != nil {
 			t.Error(err)
 		}
 		if got := failure(t, response); got.Code != step.want {

@@ -38,14 +38,14 @@ func get(t *testing.T, url string) []byte {
 	return body
 }
 
-// judgeOf returns a Judge by the description that the server itself serves.
-func judgeOf(t *testing.T, server *plantstore.Server) *oas.Judge {
+// checkerOf returns a Checker of the description that the server itself serves.
+func checkerOf(t *testing.T, server *plantstore.Server) *oas.Checker {
 	t.Helper()
-	judge, err := oas.NewJudge(get(t, server.DescriptionURL))
+	checker, err := oas.NewChecker(get(t, server.DescriptionURL))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return judge
+	return checker
 }
 
 // exchange sends a request, byte for byte, and returns the response with its body

@@ -12,8 +12,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// linters returns the linters of OpenAPI descriptions, each with what makes it
-// use every rule that it recommends and fail on the least finding.
+// linters returns the linters of OpenAPI descriptions, each with the arguments that enable
+// every recommended rule and make it fail on any finding.
 func linters() map[string][]string {
 	return map[string][]string{
 		"redocly":  {"lint", "--config", "redocly.yaml"},

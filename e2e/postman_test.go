@@ -24,13 +24,13 @@ const (
 	environmentFile = "../docs/postman/plantstore.postman_environment.json"
 )
 
-// unpostable returns the values of error that Postman does not provoke, besides
-// those that no client can, with the reason.
+// unpostable returns the values of error that a client can provoke, but not Postman, with
+// the reason.
 func unpostable() map[models.Code]string {
 	return map[models.Code]string{
-		models.CodeForbidden:          "the server wants no scope unless it is told to",
+		models.CodeForbidden:          "the server requires no scope unless JWT_SCOPE is set",
 		models.CodeRequestTimeout:     "Postman sends a body at once",
-		models.CodeTooManyRequests:    "the server has no rate limit unless it is told to",
+		models.CodeTooManyRequests:    "the server has no rate limit unless RATE_LIMIT is set",
 		models.CodeNotImplemented:     "Postman always sends a Content-Length",
 		models.CodeVersionUnsupported: "Postman speaks HTTP/1.1",
 	}
@@ -76,7 +76,7 @@ func (i item) expects(t *testing.T) models.Code {
 	found := expectation.FindStringSubmatch(script.String())
 	if found == nil {
 		if !strings.Contains(script.String(), "have.status(200)") {
-			t.Errorf("%s: its tests ask neither for 200 nor for an error", i.Name)
+			t.Errorf("%s: its tests expect neither 200 nor an error", i.Name)
 		}
 		return 0
 	}
@@ -85,7 +85,7 @@ func (i item) expects(t *testing.T) models.Code {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(i.Name, found[1]+" ") {
-		t.Errorf("%s: its tests ask for error %d", i.Name, code)
+		t.Errorf("%s: its tests expect error %d", i.Name, code)
 	}
 	return models.Code(code)
 }
@@ -112,7 +112,8 @@ func readJSON(t *testing.T, path string, v any) {
 	}
 }
 
-// The requests that ask for what there is are the operations of the description.
+// TestPostmanHasTheOperationsOfTheDescription checks that the requests of the folders are
+// the operations of the description.
 func TestPostmanHasTheOperationsOfTheDescription(t *testing.T) {
 	t.Parallel()
 	var described struct {
@@ -231,8 +232,8 @@ type newmanReport struct {
 	} `json:"run"`
 }
 
-// newman runs the collection. Whether all passed is for the report to say; that
-// newman's exit code says the same is checked here.
+// newman runs the collection and returns its report. It checks that newman's exit code
+// agrees with the report.
 func newman(t *testing.T, server *plantstore.Server, token string) newmanReport {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.json")

@@ -18,14 +18,14 @@ import (
 	"plantstore/models"
 )
 
-// Clients that send more than the rate limit allows, and wait for Retry-After when they are
-// told to, all succeed at last, at that rate. Each refusal is as described.
+// TestRateLimit checks that clients that exceed the rate limit, and wait as Retry-After
+// requires, all succeed at last, at that rate. Each refusal is as described.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	const creates, perSecond, burst, clients = 120, 50, 20, 8
 	server := plantstore.Start(t, plantstore.Options{Args: []string{"--rate-limit", fmt.Sprintf("%d/s", perSecond), "--rate-limit-burst", strconv.Itoa(burst)}})
 	client := &http.Client{Timeout: patience, Transport: &oas.Recorder{
-		Judge: judgeOf(t, server), Base: http.DefaultTransport, Report: func(_ *http.Request, err error) { t.Error(err) },
+		Checker: checkerOf(t, server), Base: http.DefaultTransport, Report: func(_ *http.Request, err error) { t.Error(err) },
 	}}
 	token := server.Token()
 	start := time.Now()
@@ -56,7 +56,7 @@ func TestRateLimit(t *testing.T) {
 }
 
 // createPatiently creates a plant. If it is refused because of the rate limit, it waits as
-// long as the response says, and returns false.
+// long as Retry-After requires, and returns false.
 func createPatiently(t *testing.T, client *http.Client, server *plantstore.Server, token string, id int64) (created bool) {
 	t.Helper()
 	response, err := tryPost(t.Context(), client, server, token, fmt.Sprintf(`{"id":%d,"name":"fern"}`, id))
@@ -104,8 +104,8 @@ func text(t *testing.T, url string) string {
 	return string(body)
 }
 
-// By subject, each subject has a limit of its own, tokens without one have one together, and
-// what needs no token has none. By address, there is one limit for all of it.
+// TestRateLimitBy checks that by subject, each subject has its own limit, tokens without a
+// subject share one, and paths without authentication have none. By address, all share one.
 func TestRateLimitBy(t *testing.T) {
 	t.Parallel()
 	const burst = 3

@@ -18,7 +18,7 @@ import (
 )
 
 // unprovoked returns the values of error that no client can bring about on a
-// healthy server, with what it takes.
+// healthy server, with the cause of each.
 func unprovoked() map[models.Code]string {
 	return map[models.Code]string{
 		models.CodeInternal:          "a fault of the server",
@@ -45,7 +45,7 @@ func TestResponsesMatchDescription(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Env: []string{
 		"JWT_SECRET=" + strings.Repeat("s", 32), "JWT_SCOPE=plants:create",
 	}})
-	judge := judgeOf(t, server)
+	checker := checkerOf(t, server)
 	token, weak := server.Token(), server.Token("--jwt-scope", "plants:read")
 	length := func(n int) []string {
 		return []string{"Authorization: Bearer " + token, "Content-Type: application/json", fmt.Sprintf("Content-Length: %d", n)}
@@ -57,7 +57,7 @@ func TestResponsesMatchDescription(t *testing.T) {
 		"plant":             {create(token, `{"id":1,"name":"a","tag":"b"}`), 0},
 		"plant without tag": {create(token, `{"id":2,"name":"a"}`), 0},
 		"great id":          {create(token, `{"id":9223372036854775807,"name":"a"}`), 0},
-		"unknown member":    {create(token, `{"id":3,"name":"a","height":[1,{}]}`), 0},
+		"unknown field":     {create(token, `{"id":3,"name":"a","height":[1,{}]}`), 0},
 		"empty":             {create(token, ``), 400},
 		"malformed JSON":    {create(token, `{"id":4,`), 400},
 		"malformed HTTP":    {"what is this?\r\n\r\n", 400},
@@ -82,7 +82,7 @@ func TestResponsesMatchDescription(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			response := exchange(t, server, tt.request)
-			if err := judge.Check(response); err != nil {
+			if err := checker.Check(response); err != nil {
 				t.Error(err)
 			}
 			if got := failure(t, response); got.Code != tt.want {
@@ -113,10 +113,10 @@ func checkCodes(t *testing.T, provoked map[models.Code]bool) {
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"REQUEST_TIMEOUT=300ms"}})
-	judge := judgeOf(t, server)
-	whole := create(server.Token(), `{"id":1,"name":"a"}`)
-	response := exchange(t, server, strings.TrimSuffix(whole, "}"))
-	if err := judge.Check(response); err != nil {
+	checker := checkerOf(t, server)
+	complete := create(server.Token(), `{"id":1,"name":"a"}`)
+	response := exchange(t, server, strings.TrimSuffix(complete, "}"))
+	if err := checker.Check(response); err != nil {
 		t.Error(err)
 	}
 	if got := failure(t, response); got.Code != models.CodeRequestTimeout {
@@ -129,9 +129,9 @@ func TestIDIsTakenOnce(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{})
 	token := server.Token()
 	client := &http.Client{Timeout: patience, Transport: &oas.Recorder{
-		Judge:  judgeOf(t, server),
-		Base:   http.DefaultTransport,
-		Report: func(_ *http.Request, err error) { t.Error(err) },
+		Checker: checkerOf(t, server),
+		Base:    http.DefaultTransport,
+		Report:  func(_ *http.Request, err error) { t.Error(err) },
 	}}
 	for _, step := range []struct {
 		body    string

@@ -59,7 +59,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 		}
 		for line := range strings.Lines(log) {
 			if strings.Contains(line, secret) || strings.Contains(line, signature) {
-				t.Errorf("the %s tells a secret: %s", name, line)
+				t.Errorf("the %s contains a secret: %s", name, line)
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// createOn creates a plant over a connection, and returns whether the response says that
-// the connection closes.
+// createOn creates a plant over a connection, and returns whether the response announces
+// that the connection closes.
 func (s *site) createOn(conn net.Conn, id int) (closes bool) {
 	s.t.Helper()
 	body := fmt.Sprintf(`{"id":%d,"name":"fern"}`, id)
@@ -30,11 +30,11 @@ func (s *site) createOn(conn net.Conn, id int) (closes bool) {
 }
 
 // await waits until a condition holds, which happens in another process.
-func (s *site) await(what string, holds func() bool) {
+func (s *site) await(condition string, holds func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			s.t.Fatalf("after %v still not: %s", patience, what)
+			s.t.Fatalf("after %v still not: %s", patience, condition)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestShutdownDelay(t *testing.T) {
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_DELAY=1h"}})
 	old := dial(t, s.BaseURL)
 	if s.createOn(old, 1) {
-		t.Error("before SIGTERM a response says that the connection closes")
+		t.Error("before SIGTERM a response announces that the connection closes")
 	}
 	s.Terminate()
 	s.await("not ready", func() bool { return s.probe("/readyz").status != http.StatusOK })
@@ -55,7 +55,7 @@ func TestShutdownDelay(t *testing.T) {
 	s.wantAlive()
 	for i, conn := range []net.Conn{old, dial(t, s.BaseURL), dial(t, s.BaseURL)} {
 		if !s.createOn(conn, 2+i) {
-			t.Errorf("connection %d: the response does not say that it closes", i)
+			t.Errorf("connection %d: the response does not announce that it closes", i)
 		}
 	}
 	s.Terminate()

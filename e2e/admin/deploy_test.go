@@ -25,7 +25,7 @@ func deployFile(t *testing.T, name string) []byte {
 	return tools.ProjectFile(t, "docs/deploy/"+name)
 }
 
-// A series is one of a real server: its labels, with the name as __name__.
+// A series is the labels of a series of a real server, with its name as __name__.
 type series map[string]string
 
 // everySeries returns all series of a server that speaks TLS and whose scrub has been through its
@@ -46,7 +46,7 @@ func everySeries(t *testing.T) []series {
 	}
 	for id, end := 2, time.Now().Add(patience); all["plantstore_journal_oldest_timestamp_seconds"] == 0; id++ {
 		if time.Now().After(end) {
-			t.Fatal("nothing is ever pending")
+			t.Fatal("the journal never has a pending batch")
 		}
 		s.create(fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, id)) // until no checkpoint comes between
 		all = s.metrics()
@@ -112,11 +112,11 @@ func checkExpression(t *testing.T, where, text string, actual []series) {
 		}
 	})
 	if selects == 0 {
-		t.Errorf("%s: %s selects nothing", where, text)
+		t.Errorf("%s: %s selects no series", where, text)
 	}
 }
 
-// A ruleFile is what Prometheus reads as rules.
+// A ruleFile is a file of Prometheus rules.
 type ruleFile struct {
 	Groups []struct {
 		Name  string
@@ -162,7 +162,7 @@ func checkAlerts(t *testing.T, actual []series) {
 				t.Errorf("%s: the severity is %q", rule.Alert, severity)
 			}
 			if rule.Annotations["summary"] == "" || rule.Annotations["description"] == "" {
-				t.Errorf("%s: nobody would know what it is about", rule.Alert)
+				t.Errorf("%s: the summary or the description is missing", rule.Alert)
 			}
 		}
 	}
@@ -171,8 +171,8 @@ func checkAlerts(t *testing.T, actual []series) {
 	}
 }
 
-// The configuration of Prometheus asks where a server is by default, under the name
-// by which the rules find it.
+// TestPrometheusConfiguration checks that Prometheus scrapes the default admin address,
+// under the job name that the rules use.
 func TestPrometheusConfiguration(t *testing.T) {
 	t.Parallel()
 	var config struct {
@@ -198,7 +198,7 @@ func TestPrometheusConfiguration(t *testing.T) {
 	}
 	target := scrape.StaticConfigs[0].Targets[0]
 	if scrape.JobName != "plantstore" || !strings.Contains(string(out), "ADMIN_ADDR="+target+"\n") {
-		t.Errorf("the job %s asks %s; the server has\n%s", scrape.JobName, target, out)
+		t.Errorf("the job %s scrapes %s; the server has\n%s", scrape.JobName, target, out)
 	}
 }
 
@@ -224,11 +224,11 @@ func checkDashboard(t *testing.T, actual []series) {
 	ids, places := map[int]bool{}, map[[2]int]string{}
 	for _, panel := range dashboard.Panels {
 		if ids[panel.ID] {
-			t.Errorf("%s: its id is taken", panel.Title)
+			t.Errorf("%s: its id is not unique", panel.Title)
 		}
 		ids[panel.ID] = true
 		if (len(panel.Targets) == 0) != (panel.Type == "row") {
-			t.Errorf("%s: it shows nothing", panel.Title)
+			t.Errorf("%s: it has no query, or is a row with one", panel.Title)
 		}
 		for _, target := range panel.Targets {
 			checkExpression(t, panel.Title, target.Expr, actual)
@@ -237,7 +237,7 @@ func checkDashboard(t *testing.T, actual []series) {
 			for y := range panel.GridPos.H {
 				place := [2]int{panel.GridPos.X + x, panel.GridPos.Y + y}
 				if other := places[place]; other != "" || place[0] >= 24 {
-					t.Fatalf("%s lies over %q", panel.Title, other)
+					t.Fatalf("%s overlaps %q", panel.Title, other)
 				}
 				places[place] = panel.Title
 			}
@@ -251,7 +251,7 @@ func checkDashboard(t *testing.T, actual []series) {
 		// Grafana's label_values: the values of a label.
 		selector := regexp.MustCompile(`^label_values\((.*), \w+\)$`).FindStringSubmatch(query.Query)
 		if selector == nil {
-			t.Fatalf("$%s: it asks for %s", variable.Name, query.Query)
+			t.Fatalf("$%s: it queries %s", variable.Name, query.Query)
 		}
 		checkExpression(t, "$"+variable.Name, selector[1], actual)
 	}

@@ -49,8 +49,8 @@ type reply struct {
 	body   string
 }
 
-// ask sends a request to the server.
-func (s *site) ask(method, url, token, body string) reply {
+// request sends a request to the server.
+func (s *site) request(method, url, token, body string) reply {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -83,13 +83,13 @@ func responseOf(t testing.TB, response *http.Response) reply {
 // create creates a plant.
 func (s *site) create(body string) reply {
 	s.t.Helper()
-	return s.ask(http.MethodPost, s.BaseURL+"/plants", s.token, body)
+	return s.request(http.MethodPost, s.BaseURL+"/plants", s.token, body)
 }
 
 // probe sends a request to the admin listener.
 func (s *site) probe(path string) reply {
 	s.t.Helper()
-	return s.ask(http.MethodGet, s.AdminURL+path, "", "")
+	return s.request(http.MethodGet, s.AdminURL+path, "", "")
 }
 
 // wantAlive checks that the server is live.

@@ -26,7 +26,7 @@ func requests(all map[string]float64) map[string]float64 {
 	return found
 }
 
-// The metrics count what was really sent, no more and no less.
+// TestMetricsCountRequests checks that the metrics count exactly the requests that were sent.
 func TestMetricsCountRequests(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
@@ -40,11 +40,11 @@ func TestMetricsCountRequests(t *testing.T) {
 	s.create(`{"id":`)
 	s.create(`{"id":"1"}`)
 	s.create(`{"id":"2"}`)
-	s.ask(http.MethodPost, s.BaseURL+"/plants", "", `{}`)
-	s.ask(http.MethodPost, s.BaseURL+"/plants", "no token", `{}`)
-	s.ask(http.MethodPut, s.BaseURL+"/plants", s.token, `{}`)
-	s.ask(http.MethodGet, s.BaseURL+"/nowhere", "", "")
-	s.ask(http.MethodGet, s.BaseURL+"/openapi.json", "", "")
+	s.request(http.MethodPost, s.BaseURL+"/plants", "", `{}`)
+	s.request(http.MethodPost, s.BaseURL+"/plants", "no token", `{}`)
+	s.request(http.MethodPut, s.BaseURL+"/plants", s.token, `{}`)
+	s.request(http.MethodGet, s.BaseURL+"/nowhere", "", "")
+	s.request(http.MethodGet, s.BaseURL+"/openapi.json", "", "")
 	conn := dial(t, s.BaseURL)
 	fmt.Fprint(conn, "garbage\r\n\r\n") // which no handler ever sees
 	read(t, conn)
@@ -109,8 +109,8 @@ func TestMetricOfCertificateExpiry(t *testing.T) {
 	}
 }
 
-// While clients create as fast as they can, every scrape is whole, no count ever
-// goes back, and in the end all agree.
+// TestScrapeUnderLoad checks that under load every scrape is complete, no counter ever
+// decreases, and in the end all agree.
 func TestScrapeUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})
@@ -132,7 +132,7 @@ func TestScrapeUnderLoad(t *testing.T) {
 	}
 	final := newSite(t, plantstore.Options{Dir: s.Dir}).metrics()["plantstore_store_plants"]
 	if final < float64(r.created.Load()) {
-		t.Errorf("the store says that it has %v plants, and %v were created", final, r.created.Load())
+		t.Errorf("the store counts %v plants, and %v were created", final, r.created.Load())
 	}
 	t.Logf("%v plants are stored", final)
 }

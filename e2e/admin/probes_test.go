@@ -100,16 +100,16 @@ func TestReadyWhileStopping(t *testing.T) {
 			_ = conn.Close()
 		}
 		if a := s.probe("/readyz"); closed && a.status != http.StatusBadRequest {
-			t.Errorf("it accepts no connection, and /readyz says %s", a.body)
+			t.Errorf("it accepts no connection, and /readyz returns %s", a.body)
 		}
 		if time.Now().After(end) {
-			t.Fatal("it goes on accepting connections")
+			t.Fatal("it continues to accept connections")
 		}
 	}
 	s.wantUnready("shutting down")
 	s.wantAlive()
 	if a := h.release(); a.status != http.StatusOK {
-		t.Errorf("what was in flight: %d %s", a.status, a.body)
+		t.Errorf("the request in flight: %d %s", a.status, a.body)
 	}
 	s.awaitEnd(0)
 	r.all.Wait()
@@ -140,7 +140,7 @@ func TestReadyAfterFault(t *testing.T) {
 		t.Error("plantstore_store_stopped is not 1")
 	}
 	if a := h.release(); a.status != http.StatusBadRequest || a.Code != models.CodeUnavailable {
-		t.Errorf("what was in flight: %d %s", a.status, a.body)
+		t.Errorf("the request in flight: %d %s", a.status, a.body)
 	}
 	s.awaitEnd(1)
 }
@@ -160,17 +160,17 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// The clients' listener has nothing of the admin listener, and the reverse, and
-// without the latter there is nothing of it anywhere.
+// TestListenersAreApart checks that neither listener serves the paths of the other, and
+// that without an admin listener its paths are served nowhere.
 func TestListenersAreApart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
 	for _, path := range []string{"/livez", "/readyz", "/metrics"} {
-		if a := s.ask(http.MethodGet, s.BaseURL+path, "", ""); a.status != http.StatusBadRequest || a.Code != models.CodeNotFound {
+		if a := s.request(http.MethodGet, s.BaseURL+path, "", ""); a.status != http.StatusBadRequest || a.Code != models.CodeNotFound {
 			t.Errorf("%s for clients: %d %s", path, a.status, a.body)
 		}
 	}
-	if a := s.ask(http.MethodPost, s.AdminURL+"/plants", s.token, `{"id":1,"name":"x"}`); a.Code != models.CodeNotFound {
+	if a := s.request(http.MethodPost, s.AdminURL+"/plants", s.token, `{"id":1,"name":"x"}`); a.Code != models.CodeNotFound {
 		t.Errorf("a create at the admin listener: %d %s", a.status, a.body)
 	}
 	s = newSite(t, plantstore.Options{Env: []string{"ADMIN_ADDR=off"}})
@@ -207,7 +207,7 @@ func TestAbuse(t *testing.T) {
 	}
 }
 
-// If idle connections use the whole limit, one more gets an Error.
+// TestCrowd checks that if idle connections use up the limit, one more gets an Error.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})

@@ -20,7 +20,7 @@ import (
 	"plantstore/models"
 )
 
-// A peer is one end of a connection to the server, with what it may have: a token.
+// A peer is the client's end of a connection to the server, with a token.
 type peer struct {
 	net.Conn
 
@@ -52,8 +52,8 @@ func (p *peer) send(text string) {
 	}
 }
 
-// create sends the header of a create with these further lines, and what there is of
-// its body.
+// create sends the header of a create with these further fields, and body, which may be
+// incomplete.
 func (p *peer) create(body string, lines ...string) {
 	p.t.Helper()
 	p.send("POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + p.token + "\r\n" +
@@ -61,11 +61,11 @@ func (p *peer) create(body string, lines ...string) {
 }
 
 // want reads a response, which is an Error of that code, or 200 if it is 0.
-func (p *peer) want(what string, code models.Code) {
+func (p *peer) want(step string, code models.Code) {
 	p.t.Helper()
 	response, err := http.ReadResponse(p.in, nil)
 	if err != nil {
-		p.t.Errorf("%s: %v", what, err)
+		p.t.Errorf("%s: %v", step, err)
 		return
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -73,7 +73,7 @@ func (p *peer) want(what string, code models.Code) {
 	err = json.NewDecoder(response.Body).Decode(&failure)
 	_, _ = io.Copy(io.Discard, response.Body) // only the last line
 	if err != nil || failure.Code != code {
-		p.t.Errorf("%s: %v, %d, error %d %q, want %d", what, err, response.StatusCode, failure.Code, failure.Message, code)
+		p.t.Errorf("%s: %v, %d, error %d %q, want %d", step, err, response.StatusCode, failure.Code, failure.Message, code)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestUnfinishedHeaders(t *testing.T) {
 		halfAHeader = "\x00\x00\x40\x01\x05\x00\x00\x00\x01\x83"
 	)
 	for name, text := range map[string][2]string{
-		"nothing more":          {headers, ""},
+		"headers alone":         {headers, ""},
 		"slow continuations":    {headers, continued},
 		"during a request":      {goesOn + next, ""},
 		"a frame byte for byte": {halfAHeader, "\x80"},
@@ -172,6 +172,6 @@ func (p *peer) drip(text string, until func()) {
 func (p *peer) awaitEnd() {
 	p.t.Helper()
 	if _, err := io.Copy(io.Discard, p.in); os.IsTimeout(err) {
-		p.t.Errorf("the server goes on listening: %v", err)
+		p.t.Errorf("the server keeps the connection open: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ func TestFoldedHeaders(t *testing.T) {
 			p.send("POST /plants HTTP/1.1\r\nHost: x\r\n" + attack.lines + "\r\n\r\n" + hidden)
 			p.want("the request", attack.code)
 			if _, err := p.in.ReadByte(); err == nil {
-				t.Error("what hides behind it gets a response")
+				t.Error("the smuggled request gets a response")
 			}
 		})
 	}

@@ -21,7 +21,7 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// The users of the tests of two users: the one that runs the program, and an attacker.
+// The user that runs the program, and an attacker.
 const (
 	victim   = 65532
 	attacker = 65533
@@ -88,10 +88,10 @@ func (m machine) run(env []string, args ...string) result {
 }
 
 // wantRefused checks that a run has failed, with the reason and without the secret.
-func wantRefused(t *testing.T, what string, r result, want string) {
+func wantRefused(t *testing.T, action string, r result, want string) {
 	t.Helper()
 	if r.code != 1 || !strings.Contains(r.output, want) || !strings.Contains(r.output, "other users can change it") || strings.Contains(r.output, "eyJ") {
-		t.Errorf("%s: exit code %d, want 1 and %q:\n%s", what, r.code, want, r.output)
+		t.Errorf("%s: exit code %d, want 1 and %q:\n%s", action, r.code, want, r.output)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestDotenvOfOthers(t *testing.T) {
 	}
 }
 
-// Pipes of the shell that starts the program are no files of others.
+// TestSecretsFromPipes checks that pipes of the shell that starts the program are accepted.
 func TestSecretsFromPipes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

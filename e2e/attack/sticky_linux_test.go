@@ -20,7 +20,7 @@ func TestLinkInStickyDirectory(t *testing.T) {
 	}{
 		"export":    {"plants.csv", nil, []string{"plants", "export", "--storage-url", "DATABASE", "STICKY/plants.csv"}},
 		"backup":    {"backup.db", nil, []string{"backup", "--storage-url", "DATABASE", "STICKY/backup.db"}},
-		"mark":      {"plants.db.mark", nil, []string{"compact", "--storage-url", "STICKY/plants.db"}},
+		"watermark": {"plants.db.mark", nil, []string{"compact", "--storage-url", "STICKY/plants.db"}},
 		"audit log": {"audit.log", []string{"AUDIT_LOG=STICKY/audit.log"}, []string{"serve", "--storage-url", "DATABASE"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,8 +48,8 @@ func TestLinkInStickyDirectory(t *testing.T) {
 	}
 }
 
-// The same for an ordinary user, who follows their own links, and those of the owner
-// of the directory.
+// TestLinkInStickyDirectoryAsUser checks the same for an ordinary user, who follows their
+// own links, and links of the owner of the directory.
 func TestLinkInStickyDirectoryAsUser(t *testing.T) {
 	t.Parallel()
 	for owner, followed := range map[int]bool{0: true, victim: true, attacker: false} {

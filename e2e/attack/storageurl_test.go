@@ -19,7 +19,7 @@ type result struct {
 	output string // stdout and stderr
 }
 
-// finish runs a command to its end. One that continues is killed, and fails the test.
+// finish runs a command to its end. A command that continues is killed, and fails the test.
 func finish(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
 	var output bytes.Buffer
@@ -39,14 +39,14 @@ func finish(t *testing.T, cmd *exec.Cmd) result {
 }
 
 // await waits until a condition holds.
-func await(t *testing.T, what string, holds func() bool) {
+func await(t *testing.T, condition string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if holds() {
 			return
 		}
 	}
-	t.Fatalf("%s: not in %v", what, patience)
+	t.Fatalf("%s: not in %v", condition, patience)
 }
 
 // A password in a flag shows in the list of processes, so that the flag is refused, by

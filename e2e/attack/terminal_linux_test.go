@@ -43,14 +43,14 @@ func actedOn(text string) []string {
 
 // checkOutput checks that the output of a command has no control characters, and contains
 // the words.
-func checkOutput(t *testing.T, what, output string, words ...string) {
+func checkOutput(t *testing.T, command, output string, words ...string) {
 	t.Helper()
 	if found := actedOn(output); found != nil {
-		t.Errorf("%s: %v in %q", what, found, output)
+		t.Errorf("%s: %v in %q", command, found, output)
 	}
 	for _, word := range words {
 		if !strings.Contains(output, word) {
-			t.Errorf("%s: no %q in %q", what, word, output)
+			t.Errorf("%s: no %q in %q", command, word, output)
 		}
 	}
 }
@@ -72,8 +72,8 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	return string(text)
 }
 
-// storeEscapes returns a directory with a database of one plant, whose name and tag
-// are escapes.
+// storeEscapes returns a directory with a database of one plant with
+// terminal escapes as name and tag.
 func storeEscapes(t *testing.T) (dir, line string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -132,7 +132,7 @@ func TestEscapesInMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	forged := regexp.MustCompile(`(?m)^(plantstore: )?forged`)
-	for what, args := range map[string][]string{
+	for command, args := range map[string][]string{
 		"a bad line":        {"plants", "import", file},
 		"a bad line, JSON":  {"plants", "import", "--json", file},
 		"no such file":      {"plants", "import", file + "x"},
@@ -146,15 +146,15 @@ func TestEscapesInMessages(t *testing.T) {
 	} {
 		cmd := plantstore.Command(t, dir, nil, args...)
 		shown := onTerminal(t, cmd)
-		checkOutput(t, what, shown)
+		checkOutput(t, command, shown)
 		if forged.MatchString(strings.ReplaceAll(shown, "\r\n", "\n")) {
-			t.Errorf("%s: a line is forged: %q", what, shown)
+			t.Errorf("%s: a line is forged: %q", command, shown)
 		}
 		piped := plantstore.Command(t, dir, nil, args...)
 		var stderr strings.Builder
 		piped.Stderr = &stderr // a log, as often as not
 		_ = piped.Run()
-		checkOutput(t, what+", to a pipe", stderr.String())
+		checkOutput(t, command+", to a pipe", stderr.String())
 	}
 }
 

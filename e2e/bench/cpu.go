@@ -31,7 +31,7 @@ func usageOf(p *process) (usage, error) {
 	const ( // the fields of proc(5)
 		utime, stime = 11, 12 // after the name of the program
 		idle, iowait = 3, 4   // after "cpu"
-		last         = 8      // what guests use comes after it, and is part of user
+		last         = 8      // the time of guests comes after it, and is part of user
 	)
 	if len(process) <= stime || len(machine) < last {
 		return usage{}, fmt.Errorf("/proc has too few fields: %v, %v", process, machine)
@@ -45,7 +45,7 @@ func usageOf(p *process) (usage, error) {
 }
 
 // readTimes returns the fields of the first line of a file in /proc, after the
-// name with which it begins, as times. What is no number is 0.
+// name with which it begins, as times. A field that is not a number is 0.
 func readTimes(path string) ([]time.Duration, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

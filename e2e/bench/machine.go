@@ -60,8 +60,8 @@ func describeMachine(dir string) (machine, error) {
 	return m, err
 }
 
-// timeSync returns how long a write of 4 KiB and its sync take, the median, and
-// what they cost of a processor, the mean.
+// timeSync returns the median time of a write of 4 KiB with its sync, and the mean
+// processor time.
 func timeSync(dir string) (took, cost time.Duration, err error) {
 	f, err := os.Create(filepath.Join(dir, "sync"))
 	if err != nil {

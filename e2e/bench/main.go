@@ -1,5 +1,5 @@
 // Bench measures how fast the server creates plants, against programs that bound
-// what can be expected: see docs/benchmarks.md, which it writes. It is started by
+// the possible throughput: see docs/benchmarks.md, which it writes. It is started by
 // make bench, and needs Linux and wrk.
 //
 // The programs are measured one after the other, round by round, so that disturbances of
@@ -48,9 +48,9 @@ func main() {
 	}
 }
 
-// run measures and reports: the table of the targets to stdout, what is going on
-// to progress, and all of it to the document. It does not fail if a target is
-// missed: that says as much of the machine as of the program.
+// run measures and reports: the table of the targets to stdout, its progress to progress,
+// and all results to the document. It does not fail if a target is missed, since that
+// depends on the machine as much as on the program.
 func run(ctx context.Context, args []string, stdout, progress io.Writer) error {
 	s, err := parse(args, progress) //nolint:contextcheck // go env, which is all it runs, is done at once
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// TestShortRun measures everything once, for as short as it can be. It looks at
-// what is reported and at whether all programs respond; never at speed.
+// TestShortRun measures everything once, as briefly as possible. It checks the report and
+// that all programs respond; never the speed.
 func TestShortRun(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "wrk")

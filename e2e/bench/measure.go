@@ -154,7 +154,7 @@ func (h *harness) killUnderLoad(ctx context.Context, c contender, used *store, p
 	p.kill()
 	cancel()
 	if err := <-ended; err == nil { // it should have been canceled
-		return errors.New("the load ended beside the kill")
+		return errors.New("the load ended successfully although the server was killed")
 	}
 	used.next += idsOfKilled
 	return nil

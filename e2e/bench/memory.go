@@ -12,7 +12,7 @@ import (
 const memoryPeriod = 100 * time.Millisecond
 
 // memoryOf returns the bytes of a process that are in memory, without the pages of
-// mapped files: the kernel takes those back when it needs them.
+// mapped files: the kernel reclaims these when it needs them.
 func memoryOf(pid int) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -178,8 +178,8 @@ func storedGroup(clients int, sequential *store) group {
 	}}
 }
 
-// The contenders of each group of longGroup. The last one is in that of 64 clients
-// alone.
+// The contenders of each group of longGroup. The last one is only in the group of 64
+// clients.
 const (
 	longEmpty = iota
 	longRandom

@@ -30,7 +30,7 @@ type process struct {
 }
 
 // start starts a program in the directory dir, and returns when it has created a
-// first plant, whose negative id no load uses. options are variables of its
+// first plant with a negative id, which no load uses. options are variables of its
 // environment.
 func start(ctx context.Context, binary, dir, token string, options []string, args ...string) (*process, error) {
 	addr, err := freeAddr(ctx)
@@ -43,7 +43,7 @@ func start(ctx context.Context, binary, dir, token string, options []string, arg
 	}
 	defer func() { _ = log.Close() }()
 	p := &process{addr: addr, exited: make(chan struct{})}
-	p.cmd = exec.CommandContext(ctx, binary, args...) //nolint:gosec // one of those that were just built
+	p.cmd = exec.CommandContext(ctx, binary, args...) //nolint:gosec // a program that was just built
 	p.cmd.Dir, p.cmd.Stderr = dir, log
 	p.cmd.Env = append([]string{"ADDR=" + addr, "ADMIN_ADDR=127.0.0.1:0", "JWT_SECRET=" + secret}, options...)
 	begin := time.Now()

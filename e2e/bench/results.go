@@ -14,10 +14,10 @@ type sample struct {
 	others     float64 // share of the machine that other processes used
 	start      time.Duration
 	bad        int64   // requests that did not get 200
-	memory     float64 // most bytes of the server at a time, without what is mapped from files
+	memory     float64 // most bytes of the server at a time, without mapped files
 
 	// Of a long load alone:
-	lowest float64       // responses in the lowest second, as a share of those in the median one
+	lowest float64       // responses in the lowest second, as a share of the median second
 	pause  time.Duration // longest time without a response
 
 	restart time.Duration // longest time from start to first response after kill -9; 0 if it was not killed

@@ -32,7 +32,7 @@ func (s *store) name() string { return fmt.Sprintf("%d %s ids stored", s.plants,
 func (s *store) data() string { return filepath.Join(s.dir, "data") }
 
 // fill creates the plants in a database in dir, through the group commit of the
-// engine: the file is what a server leaves behind.
+// engine, so that the file is as a server leaves it.
 func (s *store) fill(ctx context.Context, dir string) error {
 	filled := *s
 	filled.dir, filled.next = dir, s.plants
@@ -53,8 +53,8 @@ func (s *store) fill(ctx context.Context, dir string) error {
 	return nil
 }
 
-// copyTo returns a copy of a filled store in dir, which is durable: nothing is left
-// to be written while the copy is measured.
+// copyTo returns a copy of a filled store in dir. It is synced, so that the kernel does not
+// write it back while the copy is measured.
 func (s *store) copyTo(dir string) (*store, error) {
 	copied := *s
 	copied.dir = dir

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// samplesOf returns one sample for each throughput; what is small of it is good.
+// samplesOf returns one sample for each throughput.
 func samplesOf(throughputs ...float64) []sample {
 	samples := make([]sample, len(throughputs))
 	for i, v := range throughputs {

@@ -148,9 +148,8 @@ func (s *site) create(body string) bool {
 	return false
 }
 
-// verify sends each plant that was acknowledged, from the given one on, again:
-// the response must be that its id is taken by an identical one (C5.26). Then the
-// server must take a new one.
+// verify resends each acknowledged plant, from the given one on: the response must be that
+// its id is taken by an identical plant (C5.26). Then the server must create a new one.
 func (s *site) verify(from int) {
 	s.t.Helper()
 	bodies := make(chan string, len(s.acknowledged))

@@ -12,7 +12,7 @@ import (
 )
 
 // TestCommandsWithoutSpace runs the commands that write files on a disk that is full,
-// and on one that is read-only: each fails with a remedy, does not change existing files,
+// and on a read-only one: each fails with a remedy, does not change existing files,
 // and leaves no others.
 func TestCommandsWithoutSpace(t *testing.T) {
 	t.Parallel()
@@ -56,14 +56,14 @@ func TestCommandsWithoutSpace(t *testing.T) {
 
 // wantCommand runs a command in the directory dir, which must end with that code and that
 // text on stderr.
-func wantCommand(t *testing.T, dir string, code int, says string, args ...string) {
+func wantCommand(t *testing.T, dir string, code int, text string, args ...string) {
 	t.Helper()
 	cmd := plantstore.Command(t, dir, nil, args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	_ = cmd.Run() // the exit code is checked
-	if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(stderr.String(), says) || strings.Contains(stderr.String(), ".tmp") {
-		t.Errorf("plantstore %q: exit code %d, want %d and %q:\n%s", args, got, code, says, stderr.String())
+	if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(stderr.String(), text) || strings.Contains(stderr.String(), ".tmp") {
+		t.Errorf("plantstore %q: exit code %d, want %d and %q:\n%s", args, got, code, text, stderr.String())
 	}
 }
 

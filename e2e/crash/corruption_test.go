@@ -49,14 +49,14 @@ func TestFlippedRecords(t *testing.T) {
 	path, file := newDatabase(t)
 	random, inspector, plants := newRandom(t), newInspector(t), newLayout(t, file).records
 	if v := inspector.inspect(path); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
-		t.Fatalf("%d records, whole: %+v", len(plants), v)
+		t.Fatalf("%d records, intact: %+v", len(plants), v)
 	}
 	for n := range plantstore.Torture(500, 10_000) {
 		undo, place := flip(file, random, plants)
 		must(t, os.WriteFile(path, file, 0o600))
 		undo()
 		if v := inspector.inspect(path); !v.reported() || len(v.Wrong) > 0 || v.Crash != "" {
-			t.Errorf("a bit of byte %d of a record: %+v, want corruption reported and nothing wrong", place, v)
+			t.Errorf("a bit of byte %d of a record: %+v, want corruption reported and no wrong plant", place, v)
 		}
 		if n%50 == 0 {
 			wantRefusal(t, path, "check")

@@ -188,7 +188,7 @@ func (s *site) takeAll(refused []string) {
 	}
 	for _, body := range refused {
 		if !s.create(body) {
-			s.t.Errorf("round %d: %.60s is not taken though there is room again", s.rounds, body)
+			s.t.Errorf("round %d: %.60s is refused although there is space again", s.rounds, body)
 		}
 	}
 }

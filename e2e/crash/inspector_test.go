@@ -36,7 +36,7 @@ func catalogue() map[int64]models.Plant {
 // A verdict is the result of the inspection of a file.
 type verdict struct {
 	Refused    string   `json:"refused"`    // why the file was not opened
-	Corruption []string `json:"corruption"` // what the check found
+	Corruption []string `json:"corruption"` // findings of the check
 	Missing    int      `json:"missing"`    // plants that were not served
 	Wrong      []string `json:"wrong"`      // plants that were served and never stored
 	Crash      string   `json:"-"`          // how the process ended, if it did

@@ -12,9 +12,8 @@ import (
 // isolatedEnv marks the process that [runIsolated] has started.
 const isolatedEnv = "CRASH_ISOLATED"
 
-// runIsolated runs the tests in a process that has its own view of what is
-// mounted, if this one may make such. What they mount goes with that process, and
-// the loop devices go with the mounts, however it ends.
+// runIsolated runs the tests in a process with its own mount namespace, if this process may
+// create one. Mounts and loop devices vanish with that process, however it ends.
 func runIsolated() (code int, done bool) {
 	if os.Geteuid() != 0 || os.Getenv(isolatedEnv) != "" {
 		return 0, false

@@ -79,7 +79,7 @@ func copyDatabase(t testing.TB, from string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), databaseFile)
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	for _, suffix := range []string{"", ".mark", ".journal"} { // the journal last: it has what comes meanwhile
+	for _, suffix := range []string{"", ".mark", ".journal"} { // the journal last: it has the plants created meanwhile
 		file, err := os.ReadFile(from + suffix)
 		must(t, err)
 		must(t, os.WriteFile(path+suffix, file, 0o600))
@@ -116,10 +116,10 @@ func newJournalLayout(t testing.TB, file []byte) journalLayout {
 	return l
 }
 
-// TestFlippedJournal inverts single bits of a journal that is needed. Those of its header
-// and of any batch but the last are refused. One of the last batch cannot be told from
-// a batch that was being written when the power failed: all of it is dropped. The rest
-// is not used.
+// TestFlippedJournal inverts single bits of a journal that is needed. Bits of the header
+// and of any batch but the last are detected, and the journal is refused. A corrupt last
+// batch cannot be distinguished from a batch torn by a power failure, and is dropped. The
+// rest is not used.
 func TestFlippedJournal(t *testing.T) {
 	t.Parallel()
 	path := newPending(t)
@@ -158,7 +158,7 @@ func TestFlippedJournal(t *testing.T) {
 }
 
 // TestFlippedNextToJournal inverts single bits of a database whose journal is needed:
-// where it is not reported, all plants must be served.
+// if the corruption is not reported, all plants must be served.
 func TestFlippedNextToJournal(t *testing.T) {
 	t.Parallel()
 	path := newPending(t)

@@ -22,8 +22,8 @@ func TestKernelCrash(t *testing.T) {
 	}
 }
 
-// testKernelCrash crashes, and inspects in turn a server that continues in
-// the same journal, and by one that is stopped and checked.
+// testKernelCrash crashes, and inspects the result in turn with a server that continues in
+// the same journal, and with one that is stopped before the check.
 func testKernelCrash(t *testing.T, v *volume.Volume, s *site) {
 	t.Helper()
 	rounds := plantstore.Torture(6, 60)

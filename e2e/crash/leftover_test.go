@@ -23,7 +23,7 @@ func TestCommandsWithJournal(t *testing.T) {
 	backup, more := backupOf(t), moreLines(t)
 	for _, tt := range []struct {
 		args   []string
-		says   string // on stdout
+		text   string // on stdout
 		writes bool
 	}{
 		{[]string{"plants", "count"}, "400\n", false},
@@ -43,8 +43,8 @@ func TestCommandsWithJournal(t *testing.T) {
 			before := readAll(t, path)
 			dir := filepath.Dir(filepath.Dir(path))
 			out, err := plantstore.Command(t, dir, nil, tt.args...).CombinedOutput()
-			if err != nil || !strings.Contains(string(out), tt.says) {
-				t.Errorf("%v, %.2000s, want %.200q", err, out, tt.says)
+			if err != nil || !strings.Contains(string(out), tt.text) {
+				t.Errorf("%v, %.2000s, want %.200q", err, out, tt.text)
 			}
 			if after := readAll(t, path); (before != after) != tt.writes {
 				t.Errorf("the files have changed: %v", before != after)
@@ -133,8 +133,8 @@ func TestCommandsWithoutTheirJournal(t *testing.T) {
 	}
 }
 
-// TestServeWithOtherJournal starts a server with a journal of another size than the
-// one that was killed: it has all plants, and continues.
+// TestServeWithOtherJournal starts a server with a journal size other than before the
+// kill: it has all plants, and continues.
 func TestServeWithOtherJournal(t *testing.T) {
 	t.Parallel()
 	left := newPending(t)
@@ -245,7 +245,7 @@ func moreLines(t *testing.T) (path string) {
 	return path
 }
 
-// lines returns what an export of the catalogue begins with.
+// lines returns the first lines of an export of the catalogue.
 func lines(t *testing.T) string {
 	t.Helper()
 	return fmt.Sprintf(`{"id":%d,"name":`, slices.Min(slices.Collect(maps.Keys(catalogue()))))

@@ -24,12 +24,12 @@ func TestVanishing(t *testing.T) {
 		"emptied":  {func(path string) error { return os.Truncate(path, 0) }, cut},
 		"cut":      {func(path string) error { return os.Truncate(path, 3*4096) }, cut},
 	} {
-		for what, file := range map[string]string{"database": databaseFile, "journal": databaseFile + ".journal"} {
+		for victim, file := range map[string]string{"database": databaseFile, "journal": databaseFile + ".journal"} {
 			for name, env := range journals() {
-				if what == "journal" && env == "JOURNAL_BYTES=0" {
+				if victim == "journal" && env == "JOURNAL_BYTES=0" {
 					continue
 				}
-				t.Run(what+" "+harm+" "+name, func(t *testing.T) {
+				t.Run(victim+" "+harm+" "+name, func(t *testing.T) {
 					t.Parallel()
 					testVanishing(t, newSite(t, t.TempDir(), env), file, tt.harm, tt.want...)
 				})
@@ -53,7 +53,7 @@ func testVanishing(t *testing.T, s *site, file string, harm func(path string) er
 	wantEnd(t, s, want...)
 }
 
-// wantEnd waits for the server to exit, for one of the reasons, which it must say.
+// wantEnd waits for the server to exit, and checks that it logs one of the reasons.
 func wantEnd(t *testing.T, s *site, want ...string) {
 	t.Helper()
 	defer s.server.Kill() // it has ended as expected
@@ -63,8 +63,8 @@ func wantEnd(t *testing.T, s *site, want ...string) {
 		t.Fatalf("the server was still there %v after its file had gone", patience)
 	}
 	last := lastLine(s.server.Log())
-	said := func(reason string) bool { return strings.Contains(last, reason) }
-	if s.server.ExitCode() != 1 || !strings.HasPrefix(last, "plantstore: ") || !slices.ContainsFunc(want, said) {
+	logged := func(reason string) bool { return strings.Contains(last, reason) }
+	if s.server.ExitCode() != 1 || !strings.HasPrefix(last, "plantstore: ") || !slices.ContainsFunc(want, logged) {
 		t.Errorf("exit code %d, last line %q, want 1 and %q", s.server.ExitCode(), last, want)
 	}
 }

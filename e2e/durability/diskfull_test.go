@@ -149,7 +149,7 @@ func fillDuringCheckpoint(t *testing.T, p program) []string {
 		return o.violations
 	}
 	for id, plant := range s.ledger.of(stored) {
-		s.create(id, plant) // the ledger has it as a contradiction if it is accepted
+		s.create(id, plant) // the ledger records a contradiction if it is accepted
 	}
 	s.server.Kill()
 	return append(o.violations, s.ledger.contradictions...)

@@ -22,7 +22,7 @@ func TestEtcdAmbiguity(t *testing.T) {
 	t.Parallel()
 	cluster := etcd.Start(t, etcd.Options{})
 	p := proxy.Start(t, cluster.Hosts())
-	// A member that keeps silent on a connection that stands is left for others.
+	// The engine leaves a member that stops responding on an established connection.
 	testAmbiguity(t, p, "etcd://"+p.Address+","+cluster.Hosts()+"/garden")
 }
 

@@ -62,8 +62,8 @@ func (a *authority) write(path, kind string, der []byte) {
 	}
 }
 
-// config returns how a client of the tests speaks TLS, with the certificate that
-// is in those files now.
+// config returns the TLS configuration of a client of the tests, with the certificate in
+// these files.
 func (a *authority) config(cert, key string) *tls.Config {
 	a.t.Helper()
 	pool := x509.NewCertPool()

@@ -19,8 +19,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// TestKubernetes reads the manifests as Kubernetes would: a field that it does not
-// know, or that is there twice, is a failure. Then it checks what matters.
+// TestKubernetes decodes the manifests as strictly as Kubernetes: an unknown or duplicate
+// field is a failure. Then it checks the fields that matter.
 func TestKubernetes(t *testing.T) {
 	t.Parallel()
 	var deployment appsv1.Deployment
@@ -35,20 +35,20 @@ func TestKubernetes(t *testing.T) {
 	}
 	pod := deployment.Spec.Template
 	container := pod.Spec.Containers[0]
-	for what, ok := range map[string]bool{
+	for rule, ok := range map[string]bool{
 		"three documents, of the kinds that were read": len(documents) == 3 && deployment.Kind == "Deployment" &&
 			service.Kind == "Service" && budget.Kind == "PodDisruptionBudget",
 		"three replicas, of which two stay": *deployment.Spec.Replicas == 3 && budget.Spec.MinAvailable.IntValue() == 2,
-		"all speak of the same pods": fmt.Sprint(pod.Labels) == fmt.Sprint(deployment.Spec.Selector.MatchLabels) &&
+		"all select the same pods": fmt.Sprint(pod.Labels) == fmt.Sprint(deployment.Spec.Selector.MatchLabels) &&
 			fmt.Sprint(pod.Labels) == fmt.Sprint(service.Spec.Selector) && fmt.Sprint(pod.Labels) == fmt.Sprint(budget.Spec.Selector.MatchLabels),
 		"not root": *pod.Spec.SecurityContext.RunAsNonRoot && *pod.Spec.SecurityContext.RunAsUser == 65532,
-		"nothing that can be written to, no capability": *container.SecurityContext.ReadOnlyRootFilesystem &&
+		"a read-only root file system, no capability": *container.SecurityContext.ReadOnlyRootFilesystem &&
 			!*container.SecurityContext.AllowPrivilegeEscalation && slices.Equal(container.SecurityContext.Capabilities.Drop, []corev1.Capability{"ALL"}),
 		"three probes":            container.StartupProbe != nil && container.ReadinessProbe != nil && container.LivenessProbe != nil,
 		"no token of the cluster": !*pod.Spec.AutomountServiceAccountToken,
 	} {
 		if !ok {
-			t.Errorf("not so: %s", what)
+			t.Errorf("violated: %s", rule)
 		}
 	}
 	checkProbes(t, container, service)
@@ -57,8 +57,8 @@ func TestKubernetes(t *testing.T) {
 	checkShutdown(t, container, time.Duration(*pod.Spec.TerminationGracePeriodSeconds)*time.Second)
 }
 
-// checkShutdown checks that a replica serves for a while after SIGTERM, and that nothing
-// kills it before it has drained its requests.
+// checkShutdown checks that a replica serves for a while after SIGTERM, and is not killed
+// before it has drained its requests.
 func checkShutdown(t *testing.T, container corev1.Container, grace time.Duration) {
 	t.Helper()
 	var delay, timeout time.Duration
@@ -83,7 +83,7 @@ func checkProbes(t *testing.T, container corev1.Container, service corev1.Servic
 		container.StartupProbe: "/livez", container.ReadinessProbe: "/readyz", container.LivenessProbe: "/livez",
 	} {
 		if probe.HTTPGet.Path != path || probe.HTTPGet.Port.StrVal != admin.Name {
-			t.Errorf("a probe asks for %s at %s, want %s", probe.HTTPGet.Path, probe.HTTPGet.Port.String(), path)
+			t.Errorf("a probe requests %s at %s, want %s", probe.HTTPGet.Path, probe.HTTPGet.Port.String(), path)
 		}
 	}
 	for _, variable := range container.Env {
@@ -96,14 +96,14 @@ func checkProbes(t *testing.T, container corev1.Container, service corev1.Servic
 	}
 }
 
-// checkSecrets checks that each variable is an option of the program, and that what
-// is secret comes from the secret.
+// checkSecrets checks that each variable is an option of the program, and that secret
+// values come from the Secret.
 func checkSecrets(t *testing.T, container corev1.Container) {
 	t.Helper()
-	known := options(t)
+	names := options(t)
 	for _, variable := range container.Env {
-		if !slices.Contains(known, variable.Name) && variable.Name != "GOMEMLIMIT" { // which is Go's own
-			t.Errorf("%s is no option", variable.Name)
+		if !slices.Contains(names, variable.Name) && variable.Name != "GOMEMLIMIT" { // which is Go's own
+			t.Errorf("%s is not an option", variable.Name)
 		}
 		switch variable.Name {
 		case "STORAGE_URL":
@@ -118,8 +118,8 @@ func checkSecrets(t *testing.T, container corev1.Container) {
 	}
 }
 
-// checkMemory checks that what the server needs at most, as docs/operations.md has it,
-// is within what the container has, and that Go is told how much that is.
+// checkMemory checks that the server's maximum memory, as in docs/operations.md, is within
+// the container's limit, and that GOMEMLIMIT is set accordingly.
 func checkMemory(t *testing.T, container corev1.Container) {
 	t.Helper()
 	connections, goLimit := 0, ""
@@ -171,10 +171,10 @@ func TestCompose(t *testing.T) {
 	if url, file := *service.Environment["STORAGE_URL"], *service.Environment["STORAGE_URL_FILE"]; url != "" || file != "/run/secrets/storage-url" {
 		t.Errorf("STORAGE_URL is %s, and its file %s", url, file)
 	}
-	known := options(t)
+	names := options(t)
 	for name := range service.Environment {
-		if !slices.Contains(known, name) {
-			t.Errorf("%s is no option", name)
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not an option", name)
 		}
 	}
 	for _, port := range service.Ports {

@@ -16,13 +16,13 @@ import (
 )
 
 // eventually sends new plants until the outcome is the wanted one.
-func (s *site) eventually(what string, want outcome, word string) {
+func (s *site) eventually(goal string, want outcome, word string) {
 	s.t.Helper()
-	process.Eventually(s.t, what, func(context.Context) error {
+	process.Eventually(s.t, goal, func(context.Context) error {
 		s.mu.Lock()
 		id := 1<<50 + int64(len(s.history))
 		s.mu.Unlock()
-		got := s.create(0, id, what, true) //nolint:contextcheck // a request lasts as long as the test
+		got := s.create(0, id, goal, true) //nolint:contextcheck // a request lasts as long as the test
 		if got == want && strings.Contains(s.last().response, word) {
 			return nil
 		}
@@ -51,14 +51,14 @@ func startFails(t *testing.T, url string, words ...string) {
 	}
 	for _, word := range words {
 		if !strings.Contains(err.Error(), word) {
-			t.Errorf("%s: it says %q, without %q", url, err, word)
+			t.Errorf("%s: the error is %q, without %q", url, err, word)
 		}
 	}
 	if strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("it tells the password: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 	if took := time.Since(start); took > process.Patience/2 {
-		t.Errorf("%s: it took %v to say so", url, took)
+		t.Errorf("%s: it took %v to fail", url, took)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestEtcdQuota(t *testing.T) {
 	t.Parallel()
 	cluster := etcd.Start(t, etcd.Options{Args: []string{"--quota-backend-bytes", fmt.Sprint(4 << 20)}})
 	client := cluster.Client()
-	// What somebody else keeps there takes up most of the space.
+	// Keys of other users take up most of the space.
 	for n := range 24 {
 		do(client.Put(t.Context(), fmt.Sprint("others/", n), strings.Repeat("x", 100<<10))).must(t)
 	}
@@ -93,7 +93,7 @@ func TestEtcdQuota(t *testing.T) {
 	s.verify()
 }
 
-// A result is what a call has returned.
+// A result holds the return values of a call.
 type result[T any] struct {
 	value T
 	err   error
@@ -131,7 +131,7 @@ func TestEtcdCredentials(t *testing.T) {
 	admin := do(clientv3.New(clientv3.Config{Endpoints: client.Endpoints(), Username: "root", Password: "of the tests"})).must(t)
 	t.Cleanup(func() { _ = admin.Close() })
 
-	// It does not wait for a user to come, however long it would wait for a member.
+	// It fails at once without a user, although it would wait a minute for a member.
 	startFails(t, "etcd://"+cluster.Hosts()+"/garden?timeout=1m", "etcd at", "requires a user and a password")
 	startFails(t, "etcd://gardener:hunter2x@"+cluster.Hosts()+"/garden", "the user or the password is wrong")
 	startFails(t, "etcd://gardener:hunter2@"+cluster.Hosts()+"/gar", `"gardener" lacks the right to read and write below the prefix /gar/`)
@@ -149,7 +149,7 @@ func TestEtcdCredentials(t *testing.T) {
 	s.eventually("with the right password", created, "")
 	s.verify()
 	if log := s.replicas[0].Log(); strings.Contains(log, "hunter2") || !strings.Contains(log, "permission denied") {
-		t.Errorf("the log tells the password, or not the cause:\n%s", log)
+		t.Errorf("the log contains the password, or not the cause:\n%s", log)
 	}
 }
 

@@ -11,19 +11,18 @@ import (
 // longestGap is how long, at most, no create succeeds when a leader fails.
 const longestGap = 3 * time.Second
 
-// checkGaps checks how long no create succeeded. How long an election takes is
-// etcd's affair and that of a machine on which other tests run, so it does not
-// count, but in the long form.
+// checkGaps checks how long no create succeeded. The time of an election depends on etcd
+// and on the load of the machine, so it only counts in a long run.
 func (s *site) checkGaps(m *meter) {
 	s.t.Helper()
-	whole, served := s.gaps(m)
+	total, served := s.gaps(m)
 	s.t.Logf("the longest time without a create: %v, %v of them while the cluster took writes",
-		whole.Round(time.Millisecond), served.Round(time.Millisecond))
+		total.Round(time.Millisecond), served.Round(time.Millisecond))
 	if served > longestGap {
 		s.t.Errorf("for %v no create succeeded while the cluster took writes, want at most %v", served, longestGap)
 	}
-	if plantstore.Torture(0, 1) == 1 && whole > longestGap {
-		s.t.Errorf("for %v no create succeeded, want at most %v", whole, longestGap)
+	if plantstore.Torture(0, 1) == 1 && total > longestGap {
+		s.t.Errorf("for %v no create succeeded, want at most %v", total, longestGap)
 	}
 }
 

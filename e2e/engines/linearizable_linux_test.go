@@ -49,8 +49,8 @@ func byID(history []porcupine.Operation) [][]porcupine.Operation {
 }
 
 // checkLinearizable checks that there is an order of the creates, each between its
-// request and its response, that explains all responses. One whose outcome is not known
-// may take effect at any later time, or never.
+// request and its response, that explains all responses. A create with an unknown
+// outcome may take effect at any later time, or never.
 func checkLinearizable(t testing.TB, history []operation) {
 	t.Helper()
 	var operations []porcupine.Operation
@@ -67,7 +67,7 @@ func checkLinearizable(t testing.TB, history []operation) {
 		t.Errorf("the history of %d operations is not linearizable: %v", len(history), result)
 		for _, part := range byID(operations) {
 			if !porcupine.CheckOperations(model(), part) {
-				t.Errorf("for one, that of id %v: %+v", part[0].Metadata, part)
+				t.Errorf("the history of id %v: %+v", part[0].Metadata, part)
 				return
 			}
 		}
@@ -92,7 +92,7 @@ func TestModel(t *testing.T) {
 		"unknown, was stored":     {[]porcupine.Operation{op("a", unknown, 0, never), op("b", different, 2, 3)}, true},
 		"unknown, was not stored": {[]porcupine.Operation{op("a", unknown, 0, never), op("b", created, 2, 3)}, true},
 		"unknown, stored late":    {[]porcupine.Operation{op("a", unknown, 0, never), op("b", refused, 2, 3), op("a", identical, 4, 5)}, true},
-		"taken by nobody":         {[]porcupine.Operation{op("b", different, 2, 3)}, false},
+		"taken, never created":    {[]porcupine.Operation{op("b", different, 2, 3)}, false},
 		"refused, and yet there":  {[]porcupine.Operation{op("a", refused, 0, 1), op("a", identical, 2, 3)}, false},
 		"taken before it was":     {[]porcupine.Operation{op("b", different, 0, 1), op("a", created, 2, 3)}, false},
 	} {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// meterPatience is that of a meter's write, and meterPause the time between
-	// two, which leaves the cluster to those whom it judges.
+	// meterPatience is the timeout of a meter's write, and meterPause the time between
+	// two writes, which keeps the load low.
 	meterPatience = 100 * time.Millisecond
 	meterPause    = 10 * time.Millisecond
 	// leastOutage is the least time without a write that is an outage of the
@@ -20,11 +20,11 @@ const (
 	leastOutage = 200 * time.Millisecond
 )
 
-// A meter writes to a cluster all the while, to each member with a bare client of
-// its own, and so tells the time that the cluster itself was out from the time
-// that its users took to notice that it was back.
+// A meter continuously writes to each member of a cluster with a bare client. It
+// distinguishes outages of the cluster from the time that the engine took to notice that
+// the cluster was back.
 type meter struct {
-	// stop ends it. What it has seen may be asked for after that.
+	// stop ends the meter. Its results are valid after that.
 	stop func()
 
 	epoch time.Time
@@ -54,7 +54,7 @@ func (s *site) startMeter(cluster *etcd.Cluster) *meter {
 	return m
 }
 
-// write writes once, and waits for the next time.
+// write writes once, and then pauses.
 func (m *meter) write(ctx context.Context, client *clientv3.Client, key string) {
 	attempt, cancel := context.WithTimeout(clientv3.WithRequireLeader(ctx), meterPatience)
 	defer cancel()

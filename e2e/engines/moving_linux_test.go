@@ -76,7 +76,7 @@ func TestWrongPostgres(t *testing.T) {
 	server.Exec("postgres", "CREATE ROLE guest LOGIN", "CREATE DATABASE theirs", "CREATE DATABASE careless",
 		"ALTER DATABASE careless SET synchronous_commit = off", "CREATE DATABASE ours")
 	server.Exec("theirs", "CREATE TABLE plants (id bigint PRIMARY KEY, species text)")
-	startFails(t, server.URL("nobody", "ours"), "PostgreSQL at", "the user or the password is wrong")
+	startFails(t, server.URL("stranger", "ours"), "PostgreSQL at", "the user or the password is wrong")
 	startFails(t, server.URL("guest", "ours"), "the user lacks a right")
 	startFails(t, server.URL("plants", "nosuch"), `database "nosuch" does not exist`)
 	startFails(t, server.URL("plants", "theirs"), "the table plants has the columns id bigint, species text")

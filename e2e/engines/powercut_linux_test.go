@@ -15,7 +15,7 @@ func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	t.Run("etcd", func(t *testing.T) {
 		t.Parallel()
-		v := volume.New(t, 2<<30, volume.Ext4()...) // each member allocates 64 MiB ahead
+		v := volume.New(t, 2<<30, volume.Ext4()...) // each member preallocates 64 MiB
 		cluster := etcd.Start(t, etcd.Options{Members: 3, Dir: v.Dir})
 		testPowerCut(t, v, "etcd://"+cluster.Hosts(), func() {
 			for _, m := range cluster.Members {
@@ -32,8 +32,8 @@ func TestPowerCut(t *testing.T) {
 		t.Parallel()
 		v := volume.New(t, 1<<30, volume.Ext4()...)
 		server := postgres.Start(t, v.Dir)
-		process.Run(t, "sync") // of what initdb has made
-		// Nothing it does now reaches the device, and its children end with it.
+		process.Run(t, "sync") // the files of initdb
+		// Its writes no longer reach the device, and its children end with it.
 		kill := func() { server.Stop(postgres.Immediate) }
 		testPowerCut(t, v, server.URL("plants", "postgres"), kill, server.Restart)
 	})

@@ -35,7 +35,7 @@ func (s *site) readiness(ctx context.Context) (string, error) {
 // always responds at once.
 func (s *site) awaitReadiness(want string) {
 	s.t.Helper()
-	process.Eventually(s.t, fmt.Sprintf("a replica that says %q", want), func(ctx context.Context) error {
+	process.Eventually(s.t, fmt.Sprintf("readiness %q", want), func(ctx context.Context) error {
 		got, err := s.readiness(ctx)
 		if err == nil && got != want {
 			err = errors.New(got)

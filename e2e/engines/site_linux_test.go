@@ -52,8 +52,8 @@ type outcome int
 // The outcomes.
 const (
 	created   outcome = iota
-	identical         // taken by this very plant
-	different         // taken by another one
+	identical         // taken by an identical plant
+	different         // taken by a different plant
 	refused           // not stored
 	unknown           // either
 	wrong             // a response that the contract does not have
@@ -185,10 +185,9 @@ func (s *site) await(n int64) {
 	}
 }
 
-// gaps returns the longest time without a create that succeeded, and the longest
-// without the outages of the cluster in it, both from the first create on, and not
-// counting what comes after the last.
-func (s *site) gaps(m *meter) (whole, served time.Duration) {
+// gaps returns the longest time without a successful create, in total and without the
+// outages of the cluster in it, both between the first create and the last.
+func (s *site) gaps(m *meter) (total, served time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var stops []time.Duration
@@ -202,13 +201,13 @@ func (s *site) gaps(m *meter) (whole, served time.Duration) {
 	for i := 1; i < len(stops); i++ {
 		from, to := stops[i-1], stops[i]
 		gap := to - from
-		whole = max(whole, gap)
+		total = max(total, gap)
 		for _, o := range outages {
 			gap -= o.within(from, to)
 		}
 		served = max(served, gap)
 	}
-	return whole, served
+	return total, served
 }
 
 // verify creates all plants again, also refused and ambiguous ones, and then checks the

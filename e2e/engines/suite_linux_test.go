@@ -13,11 +13,11 @@ import (
 	"plantstore/storage/storagetest"
 )
 
-// freshEtcd returns a storagetest.Fresh whose places are prefixes of a cluster.
+// freshEtcd returns a storagetest.Fresh with prefixes of a cluster.
 func freshEtcd(cluster *etcd.Cluster) storagetest.Fresh {
-	var places atomic.Int64
+	var count atomic.Int64
 	return func(t testing.TB) storagetest.Open {
-		url := fmt.Sprintf("etcd://%s/%s/%d", cluster.Hosts(), t.Name(), places.Add(1))
+		url := fmt.Sprintf("etcd://%s/%s/%d", cluster.Hosts(), t.Name(), count.Add(1))
 		return func() (storagetest.Store, error) {
 			loc, err := storage.ParseURL(url)
 			if err != nil {
@@ -34,11 +34,11 @@ func TestEtcdSuite(t *testing.T) {
 	storagetest.Run(t, freshEtcd(cluster))
 }
 
-// freshPostgres returns a storagetest.Fresh whose places are schemas of a database.
+// freshPostgres returns a storagetest.Fresh with schemas of a database.
 func freshPostgres(server *postgres.Server) storagetest.Fresh {
-	var places atomic.Int64
+	var count atomic.Int64
 	return func(t testing.TB) storagetest.Open {
-		schema := fmt.Sprint("place", places.Add(1))
+		schema := fmt.Sprint("place", count.Add(1))
 		server.Exec("postgres", "CREATE SCHEMA "+schema)
 		return func() (storagetest.Store, error) {
 			loc, err := storage.ParseURL(server.URL("plants", "postgres") + "&search_path=" + schema)

@@ -27,28 +27,26 @@ import (
 	pgstore "plantstore/storage/postgres"
 )
 
-// What all sides of the comparison have: so many creates under way at a time. A
-// bare client that carries many in one request has so many requests at a time.
+// The load of all sides of the comparison: clients is the number of concurrent creates,
+// requests the number of concurrent requests of a bare client that batches creates.
 const (
 	clients  = 256
 	requests = 12
 	batch    = clients / requests
 )
 
-// least is what must be reached of a bare client's throughput.
+// least is the required share of a bare client's throughput.
 const least = 0.8
 
-// A bareClient only writes plants, the way the engine does: so many, with ids from first
-// on, in one request.
+// A bareClient writes plants as the engine does, in one request, with ids from first on.
 type bareClient func(ctx context.Context, first int64, plants int) error
 
 // TestThroughput has 256 clients write plants in four ways, in turn: a bare client
-// of the cluster that carries one create in a request, one that carries as many as
-// come together, the stores of three replicas in this process, and three replicas
-// over HTTP. It measures, and so it belongs to the long run. The replicas must
-// reach the bare client that does what their clients do; their stores the one that
-// does what they do. What is between the two is the price of HTTP and tokens where
-// clients, replicas and cluster share the processors.
+// of the cluster with one create in a request, a bare client that batches concurrent
+// creates, the stores of three replicas in this process, and three replicas over HTTP.
+// It is a benchmark, and part of the long run. The replicas are compared with the client
+// without batches, their stores with the client that batches. The difference is the cost
+// of HTTP and tokens where clients, replicas and cluster share the processors.
 func TestThroughput(t *testing.T) { //nolint:paralleltest // it measures
 	if plantstore.Torture(0, 1) == 0 {
 		t.Skip("only with TORTURE=1")
@@ -106,7 +104,7 @@ func compare(t *testing.T, url string, open storage.Opener, write bareClient) {
 	t.Logf("bare client: %.0f/s with a create in a request, %.0f/s with %d; stores %.0f/s (%.2f of the latter); three replicas over HTTP %.0f/s (%.2f and %.2f)",
 		one, many, batch, engine, engine/many, replicas, replicas/one, replicas/many)
 	if replicas < least*one || engine < least*many {
-		t.Errorf("the replicas reach %.2f, their stores %.2f, want %.2f of what they are compared with", replicas/one, engine/many, least)
+		t.Errorf("the replicas reach %.2f, their stores %.2f, want %.2f of the bare clients", replicas/one, engine/many, least)
 	}
 }
 
@@ -177,7 +175,7 @@ func writeEtcd(ctx context.Context, client *clientv3.Client, first int64, plants
 	return err
 }
 
-// nameTypes is what the engine does too: pgx is built without its list of types.
+// nameTypes registers the types, as the engine does: pgx is built without its list of types.
 func nameTypes(_ context.Context, conn *pgx.Conn) error {
 	conn.TypeMap().RegisterDefaultPgType(int64(0), "int8")
 	conn.TypeMap().RegisterDefaultPgType([]byte(nil), "bytea")

@@ -25,15 +25,15 @@ func TestImage(t *testing.T) {
 	t.Parallel()
 	s := newStorage(t)
 	buildImage(t, s)
-	for what, check := range map[string]func(*testing.T, *storage){
-		"says how it is run":         checkConfig,
-		"holds only what is needed":  checkFiles,
+	for name, check := range map[string]func(*testing.T, *storage){
+		"has a configuration":        checkConfig,
+		"holds only needed files":    checkFiles,
 		"is small":                   checkSize,
 		"runs by its own defaults":   checkDefaults,
 		"keeps plants in its volume": checkVolume,
 		"starts by Testcontainers":   checkTestcontainers,
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			check(t, s)
 		})
@@ -41,7 +41,7 @@ func TestImage(t *testing.T) {
 }
 
 // buildImage builds the image without a registry or a network: the build stage
-// starts from an image with next to nothing in it and sees the Go toolchain of
+// starts from an almost empty image and sees the Go toolchain of
 // this machine, its shell and its modules. docs/operations.md shows the same by
 // hand.
 func buildImage(t *testing.T, s *storage) {
@@ -174,6 +174,6 @@ func checkSize(t *testing.T, s *storage) {
 	}
 	t.Logf("a pull downloads %d bytes", size)
 	if size > maxPull || size < 1_000_000 {
-		t.Errorf("a pull downloads %d bytes, want at most %d, and more than nothing", size, maxPull)
+		t.Errorf("a pull downloads %d bytes, want at most %d, and more than 0", size, maxPull)
 	}
 }

@@ -83,7 +83,7 @@ func checkDefaults(t *testing.T, s *storage) {
 	_, err := s.podmanRun(t.Context(), "exec", "defaults", "/plantstore", "health", "--admin-addr", "127.0.0.1:9")
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
-		t.Errorf("health where nobody listens: %v, want exit code 1", err)
+		t.Errorf("health without a listener: %v, want exit code 1", err)
 	}
 	s.stop(t, "defaults")
 }

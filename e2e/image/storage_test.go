@@ -66,8 +66,8 @@ func (s *storage) podmanRun(ctx context.Context, args ...string) (string, error)
 	return s.run(ctx, s.podmanCommand(args...))
 }
 
-// podmanCommand returns a podman command line that asks for neither systemd nor
-// a journal nor crun: runc gets along with more kinds of cgroups.
+// podmanCommand returns a podman command line that needs neither systemd nor a journal,
+// and uses runc, which supports more kinds of cgroups than crun.
 func (s *storage) podmanCommand(args ...string) []string {
 	return slices.Concat([]string{s.podman}, s.places(),
 		[]string{"--runtime=runc", "--cgroup-manager=cgroupfs", "--events-backend=none"}, args)

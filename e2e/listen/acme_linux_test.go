@@ -64,29 +64,29 @@ func TestACMERenewal(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Env: []string{
 		"ADDR=" + host + ":443", "ACME_DOMAINS=" + domain, "ACME_DIRECTORY=" + ca.Directory, "SSL_CERT_FILE=" + authority.File,
 	}})
-	says := func(what string) func() bool {
-		return func() bool { return strings.Contains(server.Log(), message+what) }
+	logged := func(event string) func() bool {
+		return func() bool { return strings.Contains(server.Log(), message+event) }
 	}
-	await(t, "a certificate", says("obtained"))
+	await(t, "a certificate", logged("obtained"))
 	config := ca.Client(domain)
 	first := serial(t, host+":443", config)
-	await(t, "a renewal", says("renewed"))
+	await(t, "a renewal", logged("renewed"))
 	second := serial(t, host+":443", config)
 	if second == first {
 		t.Errorf("the certificate %s is shown still", first)
 	}
 	ca.Kill()
-	await(t, "a word that it is not renewed", func() bool { // of the two, a machine that stalls shows the last only
-		return says("not renewed")() || says("expired, clients reject it")()
+	await(t, "a log message that it is not renewed", func() bool { // of the two, a machine that stalls shows the last only
+		return logged("not renewed")() || logged("expired, clients reject it")()
 	})
-	await(t, "a word that it has expired", func() bool {
-		return says("expired, clients reject it")() && strings.Contains(server.Log(), "this server must reach the authority")
+	await(t, "a log message that it has expired", func() bool {
+		return logged("expired, clients reject it")() && strings.Contains(server.Log(), "this server must reach the authority")
 	})
 	if expires := expiry(t, server); expires.IsZero() || expires.After(time.Now()) {
 		t.Errorf("by the metrics it expires %v, and it is expired by the log", expires)
 	}
 	if _, err := (&tls.Dialer{Config: config}).DialContext(t.Context(), "tcp", host+":443"); err == nil || !strings.Contains(err.Error(), "expired") {
-		t.Errorf("a client says %v, want that it has expired", err)
+		t.Errorf("a client fails with %v, want that the certificate has expired", err)
 	}
 	config.InsecureSkipVerify = true
 	if now := serial(t, host+":443", config); now != second {

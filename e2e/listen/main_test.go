@@ -23,11 +23,11 @@ const patience = 5 * time.Minute
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
 // await waits until a condition holds, which happens in another process.
-func await(t *testing.T, what string, holds func() bool) {
+func await(t *testing.T, condition string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("after %v still not: %s", patience, what)
+			t.Fatalf("after %v still not: %s", patience, condition)
 		}
 	}
 }
@@ -60,7 +60,7 @@ type client struct {
 }
 
 // newClient returns a client over TLS, if config is not nil, that connects to
-// address in the network, if that is not empty, whatever the URL says.
+// address in the network instead of the URL's, if address is not empty.
 func newClient(t *testing.T, config *tls.Config, network, address string) *client {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: config != nil && len(config.NextProtos) == 0}
@@ -80,7 +80,7 @@ func (c *client) get(t *testing.T, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, body := c.ask(t, request)
+	_, body := c.do(t, request)
 	return body
 }
 
@@ -94,12 +94,12 @@ func (c *client) create(t *testing.T, server *plantstore.Server, base, plant str
 	}
 	request.Header.Set("Authorization", "Bearer "+server.Token())
 	request.Header.Set("Content-Type", "application/json")
-	response, body := c.ask(t, request)
+	response, body := c.do(t, request)
 	return response.Proto, response.StatusCode, body
 }
 
-// ask returns the response to a request, and its body, which has been read.
-func (c *client) ask(t *testing.T, request *http.Request) (response *http.Response, body string) {
+// do returns the response to a request, and its body, which has been read.
+func (c *client) do(t *testing.T, request *http.Request) (response *http.Response, body string) {
 	t.Helper()
 	response, err := c.Do(request)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestUnixSocket(t *testing.T) {
 	t.Parallel()
 	server, path := startUnix(t)
 	if server.BaseURL != "http://localhost" || !strings.Contains(server.Log(), `"addr":"unix:`+path) {
-		t.Errorf("the base URL is %s; the log says\n%s", server.BaseURL, server.Log())
+		t.Errorf("the base URL is %s; the log is\n%s", server.BaseURL, server.Log())
 	}
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Perm() != 0o660 {
@@ -101,7 +101,7 @@ func newManager(t *testing.T) (m *manager, path string) {
 	return &manager{conn, t}, path
 }
 
-// want waits for a message, and skips those of the watchdog.
+// want waits for a message, and skips watchdog messages.
 func (m *manager) want(message string) {
 	m.t.Helper()
 	if err := m.SetReadDeadline(time.Now().Add(patience)); err != nil {
@@ -117,7 +117,7 @@ func (m *manager) want(message string) {
 			return
 		case "WATCHDOG=1":
 		default:
-			m.t.Fatalf("told %q, want %q", got, message)
+			m.t.Fatalf("notification %q, want %q", got, message)
 		}
 	}
 }
@@ -136,12 +136,12 @@ func TestNotify(t *testing.T) {
 	server.Stop()
 }
 
-// systemd hands over sockets: the server takes all those for clients in place of ADDR,
-// and what came in before it started gets a response. Of others it warns.
+// TestSocketActivation checks that the server uses systemd's sockets for clients instead of
+// ADDR, and responds to requests that arrived before it started. It warns of other sockets.
 func TestSocketActivation(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "systemd-socket-activate")
-	for what, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		names  []string // of the sockets
 		served []int
 	}{
@@ -152,7 +152,7 @@ func TestSocketActivation(t *testing.T) {
 		"several of several":      {[]string{"http", "other", "http"}, []int{0, 2}},
 		"several of another name": {[]string{"plants.socket", "plants.socket"}, []int{0, 1}},
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := activate(t, test.names)
 			var addresses []string
@@ -241,13 +241,13 @@ func (a *activation) checkResponses(socket int) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	if response, _ := newClient(a.t, nil, "unix", a.paths[socket]).ask(a.t, request); response.StatusCode != http.StatusOK {
+	if response, _ := newClient(a.t, nil, "unix", a.paths[socket]).do(a.t, request); response.StatusCode != http.StatusOK {
 		a.t.Errorf("%s: status %s", a.paths[socket], response.Status)
 	}
 }
 
-// What systemd hands over in another way than it should is refused, and nothing else
-// is listened on: of several sockets one must have the right name, and clients must be
+// TestWrongActivation checks that unsuitable sockets are refused, and the server listens on
+// no other address: one of several sockets must have the right name, and clients must be
 // able to connect to it.
 func TestWrongActivation(t *testing.T) {
 	t.Parallel()

@@ -102,12 +102,12 @@ func serial(t *testing.T, address string, config *tls.Config) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String() //nolint:forcetypeassert // so says Dialer
+	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String() //nolint:forcetypeassert // documented by tls.Dialer
 }
 
-// A certificate is replaced while the server runs, as certbot (a symbolic link for
-// each file) and Kubernetes (one for their directory) do it. What cannot be used is
-// logged, and the one before stays.
+// TestCertificateIsReplaced replaces the certificate of a running server, as certbot (a
+// symbolic link for each file) and Kubernetes (one for their directory) do. An invalid one
+// is logged, and the previous certificate stays.
 func TestCertificateIsReplaced(t *testing.T) {
 	t.Parallel()
 	authority, other := certtest.New(t), certtest.New(t)
@@ -192,7 +192,7 @@ func TestWrongOptions(t *testing.T) {
 			cmd := plantstore.Command(t, at, append([]string{"ADDR=127.0.0.1:0"}, strings.Fields(test.env)...), "serve")
 			out, _ := cmd.CombinedOutput()
 			if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
-				t.Errorf("exit code %d, want %d; it says\n%s\nwant %q", code, test.code, out, test.want)
+				t.Errorf("exit code %d, want %d; it prints\n%s\nwant %q", code, test.code, out, test.want)
 			}
 			if entries, err := os.ReadDir(at); err != nil || len(entries) > 0 {
 				t.Errorf("it has left something behind: %v, %v", entries, err)

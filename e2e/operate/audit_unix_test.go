@@ -27,7 +27,7 @@ type note struct {
 }
 
 // notesIn returns the lines of files, by the ids of the plants. All lines must be
-// whole, and no id may come twice.
+// complete, and no id may occur twice.
 func notesIn(t *testing.T, files ...string) map[int64]note {
 	t.Helper()
 	all := make(map[int64]note)
@@ -88,7 +88,7 @@ func TestAuditRotation(t *testing.T) {
 	server.Stop()
 	noted, stored := notesIn(t, files...), listIDs(t, server.Dir, database)
 	checkNoted(t, noted, l.ids(), stored)
-	for id := range stored { // also those whose clients did not wait for the response
+	for id := range stored { // also plants of clients that did not wait for the response
 		if n := noted[id]; n.By != "token" || n.Subject != "developer" || n.RequestID == "" {
 			t.Fatalf("plant %d: %+v", id, n)
 		}
@@ -96,8 +96,8 @@ func TestAuditRotation(t *testing.T) {
 	t.Logf("%d plants were acknowledged, %d are noted in %d files", len(l.ids()), len(noted), len(files))
 }
 
-// An audit log that somebody has removed continues in a new file with the next plant,
-// and the log contains what happened.
+// TestAuditRemoved checks that a removed audit log continues in a new file with the next
+// plant, and the removal is logged.
 func TestAuditRemoved(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"AUDIT_LOG=audit.jsonl"}})
@@ -111,9 +111,9 @@ func TestAuditRemoved(t *testing.T) {
 		}
 		checkNoted(t, notesIn(t, path), []int64{id}, map[int64]bool{id: true})
 	}
-	server.Stop() // all has been said
-	if said := strings.Count(server.Log(), `"level":"ERROR","msg":"audit log removed`); said != 3 {
-		t.Errorf("the log says so %d times, want 3:\n%s", said, server.Log())
+	server.Stop() // the log is complete
+	if removals := strings.Count(server.Log(), `"level":"ERROR","msg":"audit log removed`); removals != 3 {
+		t.Errorf("the removal is logged %d times, want 3:\n%s", removals, server.Log())
 	}
 }
 
@@ -149,8 +149,8 @@ func TestAuditKilled(t *testing.T) {
 	t.Logf("%d plants were acknowledged", len(acknowledged))
 }
 
-// While the audit log cannot be written there are no creates, and as soon as it can, the
-// plants that were created just before are recorded, too.
+// TestAuditFull checks that without space for the audit log there are no creates, and that
+// with space again the plants that were created just before are recorded, too.
 func TestAuditFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -237,6 +237,6 @@ func TestLogLevelSignal(t *testing.T) {
 	server.Stop()
 	log := server.Log()
 	if strings.Contains(log, `"plant_id":0`) || !strings.Contains(log, `"plant_id":1`) || strings.Contains(log, `"plant_id":2`) || !strings.Contains(log, "user_agent") {
-		t.Errorf("the log says\n%s", log)
+		t.Errorf("the log is\n%s", log)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A backup that is taken under full load is intact, and has every plant that was
-// acknowledged before it began.
+// TestBackupUnderLoad checks that a backup under full load is intact, and has every plant
+// that was acknowledged before it began.
 func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})

@@ -12,8 +12,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// maxMemory bounds what an import of a million plants may take, in bytes, with
-// what it maps of the database.
+// maxMemory bounds the memory of an import of a million plants, in bytes, including mapped
+// pages of the database.
 const maxMemory = 200 << 20
 
 // A million plants go in within bounded memory, on the file and through a server,
@@ -53,7 +53,7 @@ func maxRSS(t *testing.T, state *os.ProcessState) int64 {
 	t.Helper()
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {
-		t.Fatal("this system does not say how much memory a process had")
+		t.Fatal("this system does not report the peak memory of a process")
 	}
 	if runtime.GOOS == "darwin" { // which counts in bytes
 		return usage.Maxrss

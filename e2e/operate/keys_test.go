@@ -74,7 +74,7 @@ func (b *bearer) run(ctx context.Context, t *testing.T, rounds *atomic.Int64) {
 	for ctx.Err() == nil {
 		rounds.Add(1)
 		id := b.nextID.Add(1)
-		//nolint:contextcheck // what is begun is not cut off
+		//nolint:contextcheck // requests in progress are not canceled
 		if !create(context.Background(), b.client, b.url, *b.token.Load(), id) {
 			t.Errorf("create %d did not get 200", id)
 			return
@@ -82,13 +82,13 @@ func (b *bearer) run(ctx context.Context, t *testing.T, rounds *atomic.Int64) {
 	}
 }
 
-// use gives the clients a token and returns when none has another any more.
+// use gives the clients a token and returns when all use it.
 func (b *bearer) use(t *testing.T, token string) {
 	t.Helper()
 	b.token.Store(&token)
 	for i := range b.rounds {
 		begun := b.rounds[i].Load()
-		await(t, "a client goes on", func() bool { return b.rounds[i].Load() > begun || t.Failed() })
+		await(t, "progress of a client", func() bool { return b.rounds[i].Load() > begun || t.Failed() })
 	}
 }
 

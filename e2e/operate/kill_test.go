@@ -21,12 +21,12 @@ const (
 	killPlants = 40_000
 )
 
-// A victim is a command that is killed, and what must hold afterwards.
+// A victim is a command that is killed, with a check of the result.
 type victim struct {
 	args   []string
 	server bool   // one runs meanwhile
 	from   string // the backup that is put in place before each round, if any, so that there is something to do
-	says   string // what it prints if it is not killed, a regular expression
+	output string // of a run without a kill, a regular expression
 	check  func(t *testing.T, dir string)
 }
 
@@ -78,14 +78,14 @@ func killAgainAndAgain(t *testing.T, v victim) {
 	start := time.Now()
 	duration := func() time.Duration { return time.Since(start) }
 	run(t, dir, v.args...) // how long does it take?
-	whole := duration()
+	total := duration()
 	for round := range killRounds {
 		prepare(t, dir, v.from)
 		var server *plantstore.Server
 		if v.server {
 			server = plantstore.Start(t, plantstore.Options{Dir: dir})
 		}
-		killAfter(t, dir, time.Duration(random.Int64N(int64(whole)+1)), v.args...)
+		killAfter(t, dir, time.Duration(random.Int64N(int64(total)+1)), v.args...)
 		if v.check != nil {
 			v.check(t, dir)
 		}
@@ -100,12 +100,12 @@ func killAgainAndAgain(t *testing.T, v victim) {
 		}
 	}
 	prepare(t, dir, v.from)
-	if out := run(t, dir, v.args...); !regexp.MustCompile(v.says).MatchString(out) {
-		t.Errorf("it prints %q, want %s", out, v.says)
+	if out := run(t, dir, v.args...); !regexp.MustCompile(v.output).MatchString(out) {
+		t.Errorf("it prints %q, want %s", out, v.output)
 	}
 	for _, pattern := range []string{".*.tmp", "data/.*.tmp"} {
 		if left, err := fs.Glob(os.DirFS(dir), pattern); err != nil || len(left) > 0 {
-			t.Errorf("what was killed has left %q, %v", left, err)
+			t.Errorf("the killed commands have left %q, %v", left, err)
 		}
 	}
 	if v.check != nil {
@@ -146,7 +146,7 @@ func oldOrRestored(t *testing.T, dir string) {
 	case fmt.Sprintln(killPlants):
 	case fmt.Sprintln(2 * killPlants):
 		if len(kept) != 1 {
-			t.Fatalf("restored, and what was there is %v", kept)
+			t.Fatalf("restored, and the previous database is %v", kept)
 		}
 	default:
 		t.Fatalf("%s plants are neither the old ones nor the new", count)
@@ -194,7 +194,7 @@ func writeMore(t *testing.T, path string) {
 	}
 }
 
-// oldOrNew checks that an export is whole: the store has not changed, so that the
+// oldOrNew checks that an export is complete: the store has not changed, so that the
 // old one and the new are the same.
 func oldOrNew(name string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {

@@ -100,12 +100,12 @@ func create(ctx context.Context, transport http.RoundTripper, baseURL, token str
 }
 
 // await waits until a condition holds.
-func await(t testing.TB, what string, holds func() bool) {
+func await(t testing.TB, condition string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if holds() {
 			return
 		}
 	}
-	t.Fatalf("%s: not in %v", what, patience)
+	t.Fatalf("%s: not in %v", condition, patience)
 }

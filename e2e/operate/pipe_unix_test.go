@@ -20,7 +20,8 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-// A server outlives the reader of its log, and does not wait for one that has stalled.
+// TestReaderOfLog checks that a server survives the reader of its log, and does not wait for
+// a stalled one.
 func TestReaderOfLog(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {

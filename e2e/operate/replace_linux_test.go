@@ -44,8 +44,8 @@ type tally struct {
 	wg    sync.WaitGroup
 }
 
-// startTally starts clients. With repeat they send a request again that the server has
-// refused because of its shutdown, as its response tells them to.
+// startTally starts clients. With repeat they retry a request that the server has refused
+// because of its shutdown, as its Retry-After requires.
 func startTally(t *testing.T, url, token string, clients int, repeat bool) *tally {
 	t.Helper()
 	c := &tally{
@@ -175,7 +175,7 @@ func (r *replica) ready(ctx context.Context) error {
 }
 
 // balance starts HAProxy in front of replicas. It checks their readiness five times a
-// second, and never sends a request twice: what fails, fails for the client.
+// second, and never retries a request: the client sees each failure.
 func balance(t *testing.T, replicas []*replica) (url string, stats func() string) {
 	t.Helper()
 	program, dir, address := tools.Require(t, "haproxy"), t.TempDir(), process.Port(process.Address(), clientPort)

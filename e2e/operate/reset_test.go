@@ -48,7 +48,7 @@ func resetModel(id int) porcupine.Model {
 	}
 }
 
-// A resetRace is a server whose clients race with its resets.
+// A resetRace is a server with clients that race with its resets.
 type resetRace struct {
 	t      *testing.T
 	server *plantstore.Server
@@ -126,7 +126,7 @@ func TestResetRace(t *testing.T) {
 		}
 	})
 	running.Wait()
-	for id := range ids { // what is left in the end
+	for id := range ids { // the remaining plants
 		r.create(clients, id, "at the end")
 	}
 	for id, history := range r.creates {

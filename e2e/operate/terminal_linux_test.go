@@ -9,8 +9,8 @@ import (
 	"plantstore/e2e/internal/terminal"
 )
 
-// A server that was started by hand ends with its terminal, although SIGHUP asks
-// others to reload.
+// TestTerminalCloses checks that a server started by hand ends with its terminal, although
+// SIGHUP makes other servers reload.
 func TestTerminalCloses(t *testing.T) {
 	t.Parallel()
 	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve")

@@ -15,8 +15,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// Each release leaves a database behind, which every later version opens. A directory
-// of it is never changed: that is what the databases of users are like.
+// TestDatabasesOfReleases opens a database of each release. These files are never changed:
+// they are like the databases of users.
 func TestDatabasesOfReleases(t *testing.T) {
 	t.Parallel()
 	changes := tools.ProjectFile(t, "CHANGELOG.md")
@@ -92,8 +92,8 @@ func checkReads(t *testing.T, kept string) {
 	}
 }
 
-// checkWrites has a server take the database over: what is stored is not created
-// again, and what is new is (C5.27).
+// checkWrites starts a server with the database: stored plants are not created again, and
+// new ones are (C5.27).
 func checkWrites(t *testing.T, kept string) {
 	t.Helper()
 	dir, plants := take(t, kept)

@@ -201,15 +201,15 @@ func TestLargeBodies(t *testing.T) {
 	t.Parallel()
 	const size, room, clients = 1 << 20, 64, 100
 	s := newSite(t, "MAX_CONNECTIONS=200", "REQUEST_TIMEOUT=1h")
-	// Members are what costs most memory.
-	members := new(strings.Builder)
-	for i := 0; members.Len() < size-100; i++ {
-		fmt.Fprintf(members, `"%x":1,`, i)
+	// Many small properties cost the most memory.
+	properties := new(strings.Builder)
+	for i := 0; properties.Len() < size-100; i++ {
+		fmt.Fprintf(properties, `"%x":1,`, i)
 	}
 	body := func(n int) string {
 		b := fmt.Sprintf(`{"id":%d,"name":"large`, n)
 		if n%8 == 0 {
-			b = fmt.Sprintf(`{%s"id":%d,"name":"large`, members, n)
+			b = fmt.Sprintf(`{%s"id":%d,"name":"large`, properties, n)
 		}
 		return b + strings.Repeat(" ", size-len(b)-2) + `"}`
 	}
@@ -246,8 +246,8 @@ func TestLargeBodies(t *testing.T) {
 	wantMemory(t, s.server, "VmHWM", memoryBound(200))
 }
 
-// awaitFull waits until the server has read so much of large bodies that there is no
-// memory for one slightly above the size that counts.
+// awaitFull waits until the large bodies that the server has read leave no memory for a
+// body slightly above the size that counts.
 func (s *site) awaitFull() {
 	s.t.Helper()
 	const size = 5 << 10

@@ -16,7 +16,7 @@ import (
 	"plantstore/models"
 )
 
-// A site is a server and what its clients need.
+// A site is a server and the state of its clients.
 type site struct {
 	t      testing.TB
 	server *plantstore.Server

@@ -67,7 +67,7 @@ func status(t testing.TB, server *plantstore.Server, figure string) int64 {
 		}
 		return kilobytes << 10
 	}
-	t.Fatalf("the system does not tell %s", figure)
+	t.Fatalf("the system does not report %s", figure)
 	return 0
 }
 
@@ -82,8 +82,8 @@ func wantMemory(t testing.TB, server *plantstore.Server, figure string, most int
 	}
 }
 
-// memoryBound returns what a server with so many connections and bodies of up to
-// 1 MiB may need, in bytes, as docs/operations.md has it.
+// memoryBound returns the maximum memory in bytes, as in docs/operations.md, of a server
+// with so many connections and bodies of up to 1 MiB.
 func memoryBound(connections int64) int64 { return (592 + connections/16) << 20 }
 
 // overTLS returns how much more it is over TLS.

@@ -35,8 +35,8 @@ func (c *crowd) run(plants int) {
 	})
 }
 
-// session is what a client does on one connection. It reports whether it shall
-// come again.
+// session sends a client's requests on one connection. It reports whether the client
+// should reconnect.
 func (c *crowd) session(n, plants int) bool {
 	conn, err := c.dial(n)
 	if err != nil {
@@ -99,7 +99,7 @@ func TestTenTimes(t *testing.T) {
 	c.run(plants)
 	t.Logf("%d plants were acknowledged, %d requests refused", len(c.acknowledged), c.refused.Load())
 	if c.refused.Load() == 0 {
-		t.Error("nothing was refused: the server was not overloaded")
+		t.Error("no request was refused: the server was not overloaded")
 	}
 	wantMemory(t, server, "VmHWM", memoryBound(connections))
 	fs.SetFault(nil)

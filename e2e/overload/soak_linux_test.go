@@ -45,8 +45,8 @@ type sample struct {
 }
 
 // TestSoak loads a server for a minute, with TORTURE=1 for an hour, or as long as SOAK
-// says: what it holds must not grow after a sixth of that time, and the database must
-// be as large as its plants.
+// sets: its resources must not grow after a sixth of that time, and the database must be
+// as large as its plants.
 func TestSoak(t *testing.T) { //nolint:paralleltest // the others would be in its figures
 	duration := time.Duration(plantstore.Torture(1, 60)) * time.Minute
 	if text := os.Getenv("SOAK"); text != "" {
@@ -108,8 +108,8 @@ func (s *soak) run(n int) {
 	}
 }
 
-// request returns the next request of a client whose ids are base and those after it,
-// and the number of the Error of the response, or 200.
+// request returns the next request of a client with ids from base on, and the expected
+// error of the response, or 200.
 func (s *soak) request(random *rand.Rand, base int64, next *int64) (request string, want int) {
 	kind := random.IntN(1000)
 	for _, k := range []struct {
@@ -204,8 +204,8 @@ func (s *soak) metric(name string) int64 {
 	return 0
 }
 
-// wantFlat compares the last quarter of the samples with those between the first sixth
-// and the half.
+// wantFlat compares the last quarter of the samples with the samples between the first
+// sixth and the half.
 func wantFlat(t *testing.T, samples []sample) {
 	t.Helper()
 	if len(samples) < 12 {

@@ -15,7 +15,7 @@ import (
 	"plantstore/internal/certtest"
 )
 
-// What a client may have: bytes of a header, and requests on a connection of HTTP/2.
+// The limits of a client: bytes of a header, and streams of an HTTP/2 connection.
 const (
 	headerBytes = 32 << 10
 	streams     = 100
@@ -23,14 +23,14 @@ const (
 
 // TestTLS uses all connections with clients that hold as much memory as possible over TLS:
 // during the handshake, in the body after a large header, and in HTTP/2, which only some
-// get, with the maximum number of requests, whose responses they do not read. One more
-// client is still served.
+// get, with the maximum number of streams and unread responses. One more client is still
+// served.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	const connections = 1000
 	authority := certtest.New(t)
 	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
-	// With little garbage, memory shows what is in use.
+	// With little garbage, the memory of the process is near its live heap.
 	s := newSite(t, "TLS_CERT_FILE="+cert, "TLS_KEY_FILE="+key, fmt.Sprint("MAX_CONNECTIONS=", connections),
 		"GOGC=10", "HEADER_TIMEOUT=1h", "REQUEST_TIMEOUT=1h")
 	s.server.BaseURL = strings.Replace(s.server.BaseURL, "https", "http", 1) // for dial, which has no TLS
@@ -70,7 +70,7 @@ func TestTLS(t *testing.T) {
 
 // hold holds as much as a connection may, in the version of HTTP that it gets.
 func (s *site) hold(c *client, config *tls.Config, many bool) error {
-	_ = c.SetDeadline(time.Now().Add(patience)) // if it fails, so does what follows
+	_ = c.SetDeadline(time.Now().Add(patience)) // if it fails, so does the next call
 	secure := tls.Client(c.Conn, config)
 	if err := secure.HandshakeContext(s.t.Context()); err != nil {
 		return err

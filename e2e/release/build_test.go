@@ -16,8 +16,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// maxBinary is the largest size of the binary in bytes. docs/dependencies.md says
-// what it is made of; a library that calls methods by their names makes it seven
+// maxBinary is the largest size of the binary in bytes. docs/dependencies.md lists
+// its parts; a library that calls methods by their names makes it seven
 // million bytes larger.
 const maxBinary = 23_500_000
 
@@ -42,8 +42,8 @@ func build(t *testing.T, dir string) []byte {
 	return contents
 }
 
-// Two directories have the same sources: what is built from them is the same, byte for
-// byte, and no larger than it may be.
+// TestBinary checks that builds of the same sources in two directories are the same, byte
+// for byte, and not too large.
 func TestBinary(t *testing.T) {
 	t.Parallel()
 	here := tools.Project(t)
@@ -61,7 +61,7 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// copySources copies what the product is built from.
+// copySources copies the sources of the program.
 func copySources(t *testing.T, from, to string) {
 	t.Helper()
 	for _, name := range []string{".ci", "internal", "middleware", "models", "routes", "storage"} {

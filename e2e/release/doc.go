@@ -1,3 +1,3 @@
-// Package release checks what a release is made of: the binary, the packages for
-// Linux and what they install.
+// Package release checks the parts of a release: the binary, and the packages for Linux
+// with the files that they install.
 package release

@@ -47,8 +47,8 @@ func TestPackages(t *testing.T) {
 // documents is where the packages have the documents, as they lie in a clone.
 const documents = "/usr/share/doc/plantstore/"
 
-// installed returns what the packages install, and who may do what with it. Completions
-// for zsh are in a directory of the distribution's choice.
+// installed returns the files that the packages install, with their modes. The directory of
+// the completions for zsh depends on the distribution.
 func installed(t *testing.T, zsh string) map[string]string {
 	t.Helper()
 	const readable = "-rw-r--r--"
@@ -78,7 +78,7 @@ func installed(t *testing.T, zsh string) map[string]string {
 
 // nfpmConfig writes the part of .goreleaser.yaml that is about packages as nfpm
 // itself takes it, and returns the path. goreleaser adds the binary, the version
-// and the platform, and has another name for what a package depends on.
+// and the platform, and has another name for the dependencies of a package.
 func nfpmConfig(t *testing.T) string {
 	t.Helper()
 	var release struct {
@@ -205,8 +205,8 @@ func TestUnitNamesManual(t *testing.T) {
 	}
 }
 
-// What installing, upgrading and removing the packages comes to. The configuration stays
-// as it was edited until the package is purged, and the plants stay forever.
+// The output of scripts that install, upgrade and remove the packages. The edited
+// configuration stays until the package is purged, and the plants stay forever.
 const (
 	debInstalls = `installed: 600 root:root, /var/lib/plantstore:/usr/sbin/nologin
 systemctl: daemon-reload,try-restart plantstore.service
@@ -232,8 +232,8 @@ systemctl: disable --now plantstore.service,daemon-reload
 `
 )
 
-// checkInstall runs a script with the package on a copy of this machine. It must say
-// what is wanted.
+// checkInstall runs a script with the package on a copy of this machine. It must
+// print want.
 func checkInstall(t *testing.T, path, script, want string) {
 	t.Helper()
 	unshare := tools.Require(t, "unshare")
@@ -242,7 +242,7 @@ func checkInstall(t *testing.T, path, script, want string) {
 	got := output(t, unshare, "--mount", "--propagation=private", "/bin/sh", testdata+"machine.sh",
 		path, testdata+script+".sh", t.TempDir(), manual(t))
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("what %s.sh says (-want +got):\n%s", script, diff)
+		t.Errorf("the output of %s.sh (-want +got):\n%s", script, diff)
 	}
 }
 

@@ -54,7 +54,7 @@ func start(t *testing.T, cmd *exec.Cmd) (r ready, ended <-chan struct{}) {
 		_ = cmd.Wait() // the tests check the state
 	}()
 	if err := json.Unmarshal([]byte(first), &r); err != nil || r.Message != "ready" {
-		t.Fatalf("the server says %q first: %v", first, err)
+		t.Fatalf("the server first logs %q: %v", first, err)
 	}
 	return r, done
 }
@@ -111,7 +111,7 @@ func awaitClosed(t *testing.T, r ready) {
 		}
 		_ = conn.Close()
 	}
-	t.Fatal("the server goes on accepting connections")
+	t.Fatal("the server continues to accept connections")
 }
 
 // awaitEnd returns how the process has ended.
@@ -196,7 +196,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 func TestGoRun(t *testing.T) {
 	t.Parallel()
 	if !strings.Contains(string(tools.ProjectFile(t, "README.md")), "```sh\ngo run . serve\n```\n") {
-		t.Error("the README does not say go run . serve")
+		t.Error("the README does not contain go run . serve")
 	}
 	for range 2 {
 		data := "bbolt:" + filepath.Join(t.TempDir(), "my plants.db")

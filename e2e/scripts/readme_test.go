@@ -16,8 +16,8 @@ import (
 // documented is the address that the texts use.
 const documented = "127.0.0.1:8080"
 
-// A step is a command of a text, and what the text reports that it prints; "" if
-// it does not say.
+// A step is a command of a text, and its output according to the text; "" if the text does
+// not show it.
 type step struct{ command, output string }
 
 // stepsOf returns the steps in all blocks of a Markdown text that are marked
@@ -40,7 +40,7 @@ func stepsOf(markdown string) []step {
 	return steps
 }
 
-// Every command in a console block of these texts does what the text shows: all
+// TestConsoleBlocks checks that every command in a console block prints the output shown: all
 // of them, one after the other in one shell, against a fresh server. But for the
 // address, and the program being built already, they are run as they stand.
 func TestConsoleBlocks(t *testing.T) {
@@ -76,8 +76,8 @@ func checkConsoleBlocks(t *testing.T, text string) {
 	}
 }
 
-// checkIgnored checks that neither git nor a build of the image takes what the examples
-// of the README have left in the directory dir, were that a clone.
+// checkIgnored checks that git and a build of the image would ignore the files that the
+// examples of the README have left in the directory dir, if that were a clone.
 func checkIgnored(t *testing.T, dir string) {
 	t.Helper()
 	left, err := os.ReadDir(dir)
@@ -100,8 +100,8 @@ func checkIgnored(t *testing.T, dir string) {
 	}
 }
 
-// runSteps runs steps in one bash in the directory dir and returns what each
-// prints on stdout. All must succeed.
+// runSteps runs steps in one bash in the directory dir and returns the stdout of each. All
+// must succeed.
 func runSteps(t *testing.T, dir string, place *strings.Replacer, steps []step) []string {
 	t.Helper()
 	const separator = "\x00"

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 //	serve ARGUMENT...       start plantstore serve on a free port, named by $URL and $HOST; $ADMIN is the admin listener's
 //	sigterm                 send it SIGTERM, upon which it must exit with 0; its log is stderr
 //	sigkill                 end it as kill -9 does
-//	token ARGUMENT...       set $TOKEN to what plantstore token prints
+//	token ARGUMENT...       set $TOKEN to the output of plantstore token
 //	[!] create PLANT        send it a plant, which must be created, or refused; the response is stdout
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// A story is what the commands of one script share.
+// A story is the state that the commands of one script share.
 type story struct {
 	t      testing.TB
 	server *plantstore.Server // the one started last

@@ -31,8 +31,8 @@ func newLoad(b *testing.B, env ...string) *load {
 }
 
 // BenchmarkSlowDisk has clients send at the rate that a slow disk sustains, and
-// at ten times that, whatever becomes of it (an open loop). The disk is what is
-// short, and what is beyond it is refused.
+// at ten times that rate, in an open loop. The disk is the bottleneck, and the excess is
+// refused.
 func BenchmarkSlowDisk(b *testing.B) {
 	const connections = 100
 	for range b.N {

@@ -49,7 +49,7 @@ func Clean() {
 
 // Options are the options of a cluster.
 type Options struct {
-	// Members is how many there are; 0 means 1.
+	// Members is the number of members; 0 means 1.
 	Members int
 	// Dir holds the data; empty means a fresh directory.
 	Dir string
@@ -64,7 +64,7 @@ type Options struct {
 	Args []string
 	// Scheme is the scheme of the clients' URLs; empty means http.
 	Scheme string
-	// TLS is what the tests' own clients use.
+	// TLS is the configuration of the tests' own clients.
 	TLS *tls.Config
 }
 
@@ -160,7 +160,7 @@ func (c *Cluster) Hosts() string {
 	return strings.Join(hosts, ",")
 }
 
-// Client returns a client of all members, or of those given.
+// Client returns a client of the given members, by default of all.
 func (c *Cluster) Client(members ...*Member) *clientv3.Client {
 	c.t.Helper()
 	if members == nil {

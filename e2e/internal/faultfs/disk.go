@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// blockSize is what the system writes to a disk at a time, in any order.
+	// blockSize is the unit in bytes that the kernel writes to a disk, in any order.
 	blockSize = 4096
 	// sectorSize is the size in bytes that a disk writes atomically.
 	sectorSize = 512
@@ -28,7 +28,7 @@ type node struct {
 	name  string // its last name
 
 	// Of a file.
-	blocks map[int64]*block // those ever written; others are zeros
+	blocks map[int64]*block // the blocks ever written; others are zeros
 	sizes  []int64          // that a power failure may leave; the last is the current one
 
 	// Of a directory.
@@ -39,9 +39,8 @@ type node struct {
 
 // A block is blockSize bytes of a file.
 type block struct {
-	// versions are the contents that a power failure may leave. The first is what
-	// was there at the last successful sync, the last is the current one. No
-	// content changes once it is in here.
+	// versions are the contents that a power failure may leave. The first is the content
+	// at the last successful sync, the last is the current one. Contents are immutable.
 	versions [][]byte
 	dirty    bool // the next sync writes it
 }
@@ -124,8 +123,8 @@ func (d *disk) changeNames(n *node, op Op) {
 	n.pending = append(n.pending, op)
 }
 
-// rename does to the names of a directory what the operation does. It may find
-// there what an unknown part of the operations before it has left.
+// rename applies the operation to the names of a directory, to which any part of the
+// earlier operations may have been applied.
 func (o Op) rename(names map[string]uint64) {
 	switch o.Kind {
 	case Create, Link:
@@ -138,8 +137,8 @@ func (o Op) rename(names map[string]uint64) {
 	}
 }
 
-// syncDir makes the names of a directory durable. If that fails nothing changes: a
-// journal will write them some time, or the next sync.
+// syncDir makes the names of a directory durable. If the sync fails, names
+// stay pending: the journal or the next sync may write them.
 func (n *node) syncDir(failed bool) {
 	if !failed {
 		n.durable, n.pending = maps.Clone(n.names), nil
@@ -159,8 +158,8 @@ func (n *node) write(data []byte, offset int64) {
 	}
 }
 
-// truncate gives a file another length. What it cuts off reads as zeros if the
-// file grows again.
+// truncate changes the length of a file. Truncated bytes read as zeros if the file grows
+// again.
 func (n *node) truncate(size int64) {
 	for index := range n.blocks {
 		if keep := size - index*blockSize; keep < blockSize {

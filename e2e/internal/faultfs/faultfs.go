@@ -75,12 +75,12 @@ func guard(t testing.TB, dir string) (release func()) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		t.Errorf("nobody will unmount %s should this process die: %v", dir, err)
+		t.Errorf("%s stays mounted if this process dies: %v", dir, err)
 		return func() {}
 	}
 	return func() {
 		_ = stdin.Close()
-		_ = cmd.Wait() // it fails, since there is nothing to unmount
+		_ = cmd.Wait() // it fails, since the directory is no longer mounted
 	}
 }
 
@@ -97,8 +97,8 @@ func unmount(t testing.TB, server *fuse.Server, dir string) {
 	}
 }
 
-// Len returns how many operations have been done. What has happened when it
-// returns n, a power failure after the first n operations comes after.
+// Len returns the number of operations so far. An event observed before Len returned n
+// precedes a power failure after the first n operations.
 func (f *FS) Len() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,8 +120,8 @@ func (f *FS) SetFault(fault Fault) {
 	f.fault = fault
 }
 
-// ReadFile returns the current content of a file, whose path is relative to the
-// root, without asking the system.
+// ReadFile returns the current content of a file by its path relative to the
+// root, without a system call.
 func (f *FS) ReadFile(path string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

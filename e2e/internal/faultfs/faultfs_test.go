@@ -40,7 +40,7 @@ func TestFilesAndDirectories(t *testing.T) {
 	must(t, os.WriteFile(path("dir/a"), []byte("content"), 0o600))
 	must(t, os.Link(path("dir/a"), path("dir/b")))
 	if err := os.Link(path("dir/a"), path("dir/b")); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("Link to a name that is taken: %v", err)
+		t.Errorf("Link to an existing name: %v", err)
 	}
 	must(t, os.Rename(path("dir/a"), path("dir/c")))
 	must(t, os.Chmod(path("dir/c"), 0o400))
@@ -59,12 +59,12 @@ func TestFilesAndDirectories(t *testing.T) {
 	if len(entries) != 1 || entries[0].Name() != "c" {
 		t.Errorf("ReadDir: %v", entries)
 	}
-	for what, read := range map[string]func() ([]byte, error){
+	for name, read := range map[string]func() ([]byte, error){
 		"os.ReadFile": func() ([]byte, error) { return os.ReadFile(path("dir/c")) },
 		"ReadFile":    func() ([]byte, error) { return f.ReadFile("dir/c") },
 	} {
 		if content, err := read(); string(content) != "changed" || err != nil {
-			t.Errorf("%s: %q, %v", what, content, err)
+			t.Errorf("%s: %q, %v", name, content, err)
 		}
 	}
 	if _, err := f.ReadFile("dir/a"); !errors.Is(err, fs.ErrNotExist) {

@@ -124,7 +124,7 @@ func (p *powerCut) happens(probability float64) bool {
 	return probability > 0 && (probability >= 1 || p.random.Float64() < probability)
 }
 
-// addDir adds the contents of the directory id, whose path is dir.
+// addDir adds the contents of the directory id with the path dir.
 func (p *powerCut) addDir(id uint64, dir string) {
 	n := p.disk.nodes[id]
 	names := maps.Clone(n.durable)
@@ -186,8 +186,8 @@ func (p *powerCut) fill(content []byte, b *block) {
 	}
 }
 
-// choose returns what is left: the last of the versions if all is left, the
-// first if nothing is, with these odds any later one.
+// choose returns the surviving version: the last with All, the first with None, else with
+// these odds any later one.
 func choose[T any](p *powerCut, versions []T, odds float64) T {
 	switch last := len(versions) - 1; {
 	case last == 0 || !p.happens(odds):

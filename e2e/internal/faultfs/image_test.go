@@ -15,7 +15,7 @@ import (
 
 const fileNode = 2
 
-// create is how each log here begins: an empty file whose name is durable.
+// create is the beginning of each log: an empty file with a durable name.
 var create = []Op{ //nolint:gochecknoglobals // never changed
 	{Kind: Create, Node: rootNode, Name: "f", Child: fileNode, Mode: syscall.S_IFREG | 0o600},
 	{Kind: SyncDir, Node: rootNode},
@@ -51,7 +51,7 @@ func text(image Image) string {
 	return s
 }
 
-// TestContents lists for short logs what a power failure leaves: exactly this.
+// TestContents checks, for short logs, all images that a power failure may leave.
 func TestContents(t *testing.T) {
 	t.Parallel()
 	block := func(c string) string { return string(bytes.Repeat([]byte(c), blockSize)) }
@@ -60,11 +60,11 @@ func TestContents(t *testing.T) {
 		log  []Op
 		none []string
 		all  []string
-		// random is what any part leaves, but for torn blocks.
+		// random are the images of any part of the writes, but for torn blocks.
 		random []string
 	}{
 		{
-			"nothing synced",
+			"not synced",
 			[]Op{write("a", 0)},
 			[]string{"f= "},
 			[]string{"f=a "},
@@ -72,7 +72,7 @@ func TestContents(t *testing.T) {
 		},
 		{"synced", []Op{write("a", 0), synced(false)}, []string{"f=a "}, []string{"f=a "}, []string{"f=a "}},
 		{
-			"over what is synced",
+			"over synced data",
 			[]Op{write("a", 0), synced(false), write("b", 0), write("c", 0)},
 			[]string{"f=a "},
 			[]string{"f=c "},
@@ -116,8 +116,8 @@ func TestContents(t *testing.T) {
 			if diff := cmp.Diff(tt.all, images(log, All)); diff != "" {
 				t.Errorf("all (-want +got):\n%s", diff)
 			}
-			whole := slices.DeleteFunc(images(log, Random), func(s string) bool { return !slices.Contains(tt.random, s) })
-			if diff := cmp.Diff(slices.Sorted(slices.Values(tt.random)), whole); diff != "" {
+			intact := slices.DeleteFunc(images(log, Random), func(s string) bool { return !slices.Contains(tt.random, s) })
+			if diff := cmp.Diff(slices.Sorted(slices.Values(tt.random)), intact); diff != "" {
 				t.Errorf("random (-want +got):\n%s", diff)
 			}
 		})
@@ -153,7 +153,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestNames lists what a power failure leaves of the names in a directory.
+// TestNames checks which names in a directory survive a power failure.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	rename := Op{Kind: Rename, Node: rootNode, Name: "f", NewName: "g", Child: fileNode}
@@ -171,7 +171,7 @@ func TestNames(t *testing.T) {
 		{"create, sync failed", []Op{create[0], failed}, []string{"", "f= "}},
 		{"create, second sync", []Op{create[0], failed, dirSynced}, []string{"f= "}},
 		{"rename", slices.Concat(create, []Op{rename}), []string{"f= ", "g= "}},
-		{"rename of what is not synced", []Op{create[0], rename}, []string{"", "f= ", "g= "}},
+		{"rename of an unsynced name", []Op{create[0], rename}, []string{"", "f= ", "g= "}},
 		{"link and unlink", slices.Concat(create, []Op{link, unlink}), []string{"", "f= ", "f= g= ", "g= "}},
 		{"link, synced, and unlink", slices.Concat(create, []Op{link, dirSynced, unlink}), []string{"f= g= ", "g= "}},
 	} {
@@ -184,7 +184,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestDirectories loses a directory whose name was not synced, with all that is in it.
+// TestDirectories loses a directory with an unsynced name, and all its contents.
 func TestDirectories(t *testing.T) {
 	t.Parallel()
 	log := []Op{

@@ -5,7 +5,7 @@ import "syscall"
 // A Kind is the kind of an [Op].
 type Kind string
 
-// The kinds of operations. Nothing else changes a file system of this package.
+// The kinds of operations: all that change a file system of this package.
 const (
 	// Create makes the file or directory Child, of the mode Mode, and gives it
 	// the name Name in the directory Node.
@@ -14,8 +14,8 @@ const (
 	Link Kind = "link"
 	// Unlink removes the name Name from the directory Node.
 	Unlink Kind = "unlink"
-	// Rename changes the name Name in the directory Node, which is that of
-	// Child, to NewName, and takes that from whatever has it.
+	// Rename changes the name Name of Child in the directory Node to NewName, and replaces
+	// the file of that name.
 	Rename Kind = "rename"
 	// Write puts Data at Offset of the file Node.
 	Write Kind = "write"
@@ -42,8 +42,8 @@ type Op struct {
 	// File is the last name that the file or directory Node had. Only a Fault sees it.
 	File string
 	// TakesSpace marks an operation that needs more space on the disk: a new
-	// name, a greater length, a write where nothing was written before. Other
-	// writes go over what is there, as most file systems do it.
+	// name, a greater length, a write to a hole. Other writes are in place, as in most file
+	// systems.
 	TakesSpace bool
 	// Failed marks a sync that returned an error. After it the
 	// file's changes count as written to the disk, as Linux has it, but they

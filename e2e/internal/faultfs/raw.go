@@ -9,12 +9,11 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// validity is for how many seconds the system may remember what it was told:
-// nobody else changes it.
+// validity is how many seconds the kernel may cache entries and attributes, which only
+// change through it.
 const validity = 1 << 20
 
-// raw handles the system's requests. What it does not have, the system does
-// without.
+// raw handles the kernel's requests. Other operations are not supported.
 type raw struct {
 	fuse.RawFileSystem
 
@@ -145,13 +144,13 @@ func (r *raw) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName stri
 		return fuse.EINVAL
 	case in.Flags&noReplace != 0 && exists:
 		return fuse.Status(syscall.EEXIST)
-	case names[oldName] == names[newName]: // two names of one file: rename does nothing
+	case names[oldName] == names[newName]: // two names of one file: rename has no effect
 		return fuse.OK
 	}
 	return r.fs.do(Op{Kind: Rename, Node: in.NodeId, Name: oldName, NewName: newName, Child: names[oldName]})
 }
 
-// Open lets the page cache keep what it has of the file.
+// Open lets the kernel keep the cached pages of the file.
 func (*raw) Open(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	out.OpenFlags = fuse.FOPEN_KEEP_CACHE
 	return fuse.OK

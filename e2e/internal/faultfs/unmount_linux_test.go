@@ -9,9 +9,8 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// TestUnmountThoughOthersSeeIt has a process with its own view of what is
-// mounted, such as those of other tests and of containers. The end of a mount must
-// not wait for that process.
+// TestUnmountThoughOthersSeeIt checks that unmounting does not wait for a process with its
+// own mount namespace, such as containers and other tests have.
 func TestUnmountThoughOthersSeeIt(t *testing.T) { //nolint:paralleltest // the subtest must end first
 	testkit.RequireRoot(t, "have such a view")
 	other := exec.CommandContext(t.Context(), "sleep", "60")

@@ -1,5 +1,5 @@
-// Package network gives each member of a cluster a network namespace of its own,
-// and cuts the links between them. It needs root.
+// Package network creates a network namespace for each member of a cluster, and cuts the
+// links between them. It needs root.
 package network
 
 import (
@@ -13,11 +13,10 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// A Link is one of the two that each member has.
+// A Link is one of the two links of each member.
 type Link string
 
-// The links: that to clients, which also this machine is on, and that to the
-// other members.
+// The links of a member: to clients, including this machine, and to the other members.
 const (
 	ToClients Link = "c"
 	ToPeers   Link = "p"
@@ -26,8 +25,8 @@ const (
 // A Network connects members.
 type Network struct{ t testing.TB }
 
-// New makes a network for so many members, which lasts as long as the test. Where
-// that is not possible the test is skipped and says so, but with CI=true it fails.
+// New creates a network for so many members, which lasts as long as the test. Where
+// that is not possible the test is skipped with the reason, but with CI=true it fails.
 func New(t testing.TB, members int) *Network {
 	t.Helper()
 	testkit.RequireRoot(t, "make network namespaces")
@@ -98,4 +97,4 @@ func address(link Link, host int) string {
 }
 
 // name returns the name of a device, which has at most 15 characters.
-func name(what string, link Link) string { return fmt.Sprintf("pl%d%s%s", os.Getpid(), link, what) }
+func name(end string, link Link) string { return fmt.Sprintf("pl%d%s%s", os.Getpid(), link, end) }

@@ -16,17 +16,17 @@ import (
 	validator "github.com/pb33f/libopenapi-validator"
 )
 
-// A Judge checks responses against the description of the one operation.
+// A Checker checks responses against the description of the one operation.
 // It reads numbers as float64: it does not see whether an int64 is exact. It may
 // be used by any number of goroutines.
-type Judge struct {
+type Checker struct {
 	mu       sync.Mutex // the validator writes to the description while it reads it
 	validate validator.Validator
 }
 
-// NewJudge returns a Judge for a description in YAML or JSON. It fails if the
+// NewChecker returns a Checker for a description in YAML or JSON. It fails if the
 // description is not a valid OpenAPI document.
-func NewJudge(description []byte) (*Judge, error) {
+func NewChecker(description []byte) (*Checker, error) {
 	document, err := libopenapi.NewDocument(description)
 	if err != nil {
 		return nil, err
@@ -38,14 +38,14 @@ func NewJudge(description []byte) (*Judge, error) {
 	if valid, faults := validate.ValidateDocument(); !valid {
 		return nil, fmt.Errorf("%v", faults)
 	}
-	return &Judge{validate: validate}, nil
+	return &Checker{validate: validate}, nil
 }
 
 // Check returns the faults of a response, or nil. One is a body that does not end with a
 // newline, which the description does not mention. It reads the body and replaces it. Every
 // response is checked as a response to POST /plants, since that is the only operation and
 // every failure has the same form. A response to HEAD, without a body, cannot be checked.
-func (j *Judge) Check(response *http.Response) error {
+func (c *Checker) Check(response *http.Response) error {
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return fmt.Errorf("reading the body: %w", err)
@@ -58,7 +58,7 @@ func (j *Judge) Check(response *http.Response) error {
 		return fmt.Errorf("Content-Type is %q, with body %q", response.Header.Get("Content-Type"), body)
 	}
 	if !json.Valid(body) {
-		return fmt.Errorf("the body is no JSON: %q", body)
+		return fmt.Errorf("the body is not JSON: %q", body)
 	}
 	if !bytes.HasSuffix(body, []byte("\n")) { // C1.2
 		return fmt.Errorf("the body does not end with a newline: %q", body)
@@ -67,9 +67,9 @@ func (j *Judge) Check(response *http.Response) error {
 	if err != nil {
 		return err
 	}
-	j.mu.Lock()
-	valid, faults := j.validate.ValidateHttpResponse(create, response)
-	j.mu.Unlock()
+	c.mu.Lock()
+	valid, faults := c.validate.ValidateHttpResponse(create, response)
+	c.mu.Unlock()
 	if !valid {
 		var texts []string
 		for _, fault := range faults {
@@ -80,9 +80,9 @@ func (j *Judge) Check(response *http.Response) error {
 	return nil
 }
 
-// A Recorder is an [http.RoundTripper] that judges every response it sees.
+// A Recorder is an [http.RoundTripper] that checks every response it receives.
 type Recorder struct {
-	Judge *Judge
+	Checker *Checker
 	// Base makes the requests.
 	Base http.RoundTripper
 	// Report is called for each response that is not as described.
@@ -96,7 +96,7 @@ func (r *Recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if request.Method != http.MethodHead {
-		if fault := r.Judge.Check(response); fault != nil {
+		if fault := r.Checker.Check(response); fault != nil {
 			r.Report(request, fault)
 		}
 	}

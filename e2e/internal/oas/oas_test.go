@@ -11,23 +11,23 @@ import (
 	"plantstore/internal/apidocs"
 )
 
-func judge(t *testing.T) *oas.Judge {
+func newChecker(t *testing.T) *oas.Checker {
 	t.Helper()
 	description, err := apidocs.New("http://127.0.0.1:8080")
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := oas.NewJudge(description.YAML.Bytes())
+	c, err := oas.NewChecker(description.YAML.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return j
+	return c
 }
 
-// A judge that lets everything pass would make every test that uses it worthless.
+// TestCheckSeesEachDeviation checks that Check reports every kind of deviation.
 func TestCheckSeesEachDeviation(t *testing.T) {
 	t.Parallel()
-	j := judge(t)
+	c := newChecker(t)
 	tests := map[string]struct {
 		doctor func(*http.Response)
 		status int
@@ -53,7 +53,7 @@ func TestCheckSeesEachDeviation(t *testing.T) {
 		"error with more":        {nil, 400, `{"error":422,"message":"no","detail":""}`, false},
 		"array":                  {nil, 400, `[]`, false},
 		"no JSON":                {nil, 400, `Bad Request`, false},
-		"nothing":                {nil, 400, ``, false},
+		"empty body":             {nil, 400, ``, false},
 		"status 201":             {nil, 201, `{"name":"a"}`, false},
 		"status 500":             {nil, 500, `{"error":500,"message":"no"}`, false},
 		"text":                   {set("Content-Type", "text/plain"), 200, `{"name":"a"}`, false},
@@ -71,7 +71,7 @@ func TestCheckSeesEachDeviation(t *testing.T) {
 			if tt.doctor != nil {
 				tt.doctor(response)
 			}
-			if err := j.Check(response); (err == nil) != tt.good {
+			if err := c.Check(response); (err == nil) != tt.good {
 				t.Errorf("Check: %v, want good %v", err, tt.good)
 			}
 			if body, _ := io.ReadAll(response.Body); string(body) != text {
@@ -84,7 +84,7 @@ func TestCheckSeesEachDeviation(t *testing.T) {
 func TestCheckSeesMissingNewline(t *testing.T) {
 	t.Parallel()
 	for text, good := range map[string]bool{"{\"name\":\"a\"}\n": true, `{"name":"a"}`: false} {
-		if err := judge(t).Check(responseOf(200, text)); (err == nil) != good {
+		if err := newChecker(t).Check(responseOf(200, text)); (err == nil) != good {
 			t.Errorf("Check of %q: %v, want good %v", text, err, good)
 		}
 	}
@@ -118,7 +118,7 @@ func TestRecorderReports(t *testing.T) {
 	t.Cleanup(server.Close)
 	var reported []string
 	client := &http.Client{Transport: &oas.Recorder{
-		Judge: judge(t), Base: server.Client().Transport,
+		Checker: newChecker(t), Base: server.Client().Transport,
 		Report: func(r *http.Request, _ error) { reported = append(reported, r.Method) },
 	}}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -140,7 +140,7 @@ func TestRecorderReports(t *testing.T) {
 func TestNewJudgeRefusesWhatIsNoDescription(t *testing.T) {
 	t.Parallel()
 	for _, description := range []string{"", "openapi: 3.1.0", "openapi: 3.1.0\ninfo: {title: a}\npaths: {}"} {
-		if _, err := oas.NewJudge([]byte(description)); err == nil {
+		if _, err := oas.NewChecker([]byte(description)); err == nil {
 			t.Errorf("%q: no error", description)
 		}
 	}

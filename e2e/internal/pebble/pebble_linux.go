@@ -42,9 +42,9 @@ type Pebble struct {
 	management string
 }
 
-// Start starts an authority, for which all domains are at the address host, and whose
-// certificates are valid for that long. The certificate of its own directory is good
-// for those who trust authority.
+// Start starts an ACME server that resolves all domains to the address host, and issues
+// certificates with this validity. The certificate of its own directory is issued by
+// authority.
 func Start(t testing.TB, authority *certtest.Authority, host string, validity time.Duration) *Pebble {
 	t.Helper()
 	module, err := tools.ModuleDir()
@@ -126,7 +126,7 @@ func (p *Pebble) get(url string) ([]byte, error) {
 }
 
 // resolve answers DNS queries for any name with the address host, until the test
-// ends: over TCP, which is how pebble asks.
+// ends: over TCP, as pebble queries.
 func resolve(t testing.TB, host string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", process.Port(host, dnsPort))
@@ -165,8 +165,8 @@ func respondOn(conn net.Conn, ip net.IP) {
 	_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(response))), response...)) //nolint:gosec // it is short
 }
 
-// responseTo returns the response to a DNS query: ip for the address of any name,
-// and that there is nothing else.
+// responseTo returns the response to a DNS query: ip for the address of any name, and no
+// other records.
 func responseTo(question []byte, ip net.IP) ([]byte, error) {
 	var m dnsmessage.Message
 	if err := m.Unpack(question); err != nil {
@@ -183,7 +183,7 @@ func responseTo(question []byte, ip net.IP) ([]byte, error) {
 	return m.Pack()
 }
 
-// Client returns what a client that trusts the authority speaks TLS with to the
+// Client returns the TLS configuration of a client that trusts the authority, for the
 // server of domain.
 func (p *Pebble) Client(domain string) *tls.Config {
 	return &tls.Config{RootCAs: p.Roots(), ServerName: domain, MinVersion: tls.VersionTLS12}

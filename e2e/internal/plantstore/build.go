@@ -13,8 +13,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// binary is the path of the program under test. Main sets it before the first
-// test starts, and nobody later.
+// binary is the path of the program under test. Main sets it once, before the first test
+// starts.
 var binary string //nolint:gochecknoglobals // TestMain has no other way to hand it to the tests
 
 // Main builds the program, runs the tests with it and returns their exit code.
@@ -54,9 +54,9 @@ func Build(path string, args ...string) error {
 	return nil
 }
 
-// Command returns a run of the program with args in the directory dir. Of this
-// process's environment it gets only what no option of the program can hide in,
-// and env. Its admin listener takes a free port, unless env says otherwise.
+// Command returns a run of the program with args in the directory dir. Its environment is
+// env and the variables of this process that cannot be options of the program. Its admin
+// listener uses a free port, unless env overrides it.
 func Command(t testing.TB, dir string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	if binary == "" {

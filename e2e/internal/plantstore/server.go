@@ -22,8 +22,8 @@ const patience = time.Minute
 
 // Options are the options of a server.
 type Options struct {
-	// Dir is the working directory, in which the data go; empty means a fresh
-	// one that is removed at the end of the test.
+	// Dir is the working directory, which holds the data; empty means a temporary
+	// directory of the test.
 	Dir string
 	// Env are further variables, as NAME=value.
 	Env []string
@@ -71,8 +71,8 @@ func Start(t testing.TB, o Options) *Server {
 	return s
 }
 
-// Try is [Start] for a server that may end before it is ready. Then the error
-// says how, with the log, and there is no server.
+// Try is [Start] for a server that may end before it is ready. Then it
+// returns an error with the exit status and the log, and no server.
 func Try(t testing.TB, o Options) (*Server, error) {
 	t.Helper()
 	if o.Dir == "" {
@@ -117,7 +117,7 @@ func passing(cmd *exec.Cmd, sockets []*os.File) *exec.Cmd {
 	return shell
 }
 
-// A record is what the tests read of a line of the log.
+// A record holds the fields of a log line that the tests use.
 type record struct {
 	Message        string `json:"msg"`
 	BaseURL        string `json:"base_url"`
@@ -190,8 +190,8 @@ func (s *Server) Token(args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// Stop asks the server to end, as SIGTERM does, and fails the test if it does
-// not end with exit code 0.
+// Stop shuts the server down, as SIGTERM does, and fails the test if the exit code is
+// not 0.
 func (s *Server) Stop() {
 	s.t.Helper()
 	s.end(syscall.SIGTERM)

@@ -72,7 +72,7 @@ func StartIn(t testing.TB, dir string, wrap []string, address string, args ...st
 	}
 	s.args = slices.Concat(wrap, []string{
 		s.program, "-D", data, "-h", address, "-p", strconv.Itoa(port), "-k", "",
-		// What a server that is killed leaves in memory goes with its directory.
+		// The shared memory of a killed server is removed with its directory.
 		"-c", "dynamic_shared_memory_type=mmap",
 	}, args)
 	s.Restart()
@@ -147,24 +147,23 @@ func find(t testing.TB, name string) string {
 	return tools.Require(t, name)
 }
 
-// unprivileged returns what starts a process as nobody, if this one is root, as
-// whom PostgreSQL refuses to run.
+// unprivileged returns the attributes of a process of the user nobody, if this process is
+// root: PostgreSQL refuses to run as root.
 func unprivileged(t testing.TB) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		return new(syscall.SysProcAttr)
 	}
-	nobody, err := user.Lookup("nobody")
+	account, err := user.Lookup("nobody")
 	if err != nil {
 		t.Fatal(err)
 	}
-	uid, _ := strconv.ParseUint(nobody.Uid, 10, 32)
-	gid, _ := strconv.ParseUint(nobody.Gid, 10, 32)
+	uid, _ := strconv.ParseUint(account.Uid, 10, 32)
+	gid, _ := strconv.ParseUint(account.Gid, 10, 32)
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 }
 
-// open lets others than root pass through the directories above dir, which are those
-// of a test.
+// open makes the test's directories above dir accessible to users other than root.
 func open(t testing.TB, dir string) {
 	t.Helper()
 	for top := filepath.Dir(filepath.Dir(t.TempDir())); len(dir) > len(top); dir = filepath.Dir(dir) {

@@ -22,8 +22,8 @@ const Patience = time.Minute
 // addresses counts the addresses that were given out.
 var addresses atomic.Uint32 //nolint:gochecknoglobals // all tests of a process share the machine's addresses
 
-// Address returns an address of the loopback network that nobody else has: no
-// other test, and, since its own number is part of it, no other process.
+// Address returns an address of the loopback network that is unique to a test, and, since
+// it depends on the process id, to this process.
 func Address() string {
 	pid, n := os.Getpid(), addresses.Add(1)
 	return net.IPv4(127, byte(16+pid&0x7f), byte(pid>>7), byte(1+n%250)).String() //nolint:gosec // cut off on purpose
@@ -96,7 +96,7 @@ func (p *Process) finish() {
 
 // Eventually waits until condition returns nil, and fails the test if it does not
 // within [Patience].
-func Eventually(t testing.TB, what string, condition func(ctx context.Context) error) {
+func Eventually(t testing.TB, goal string, condition func(ctx context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience) // cleanups wait, too
 	defer cancel()
@@ -107,7 +107,7 @@ func Eventually(t testing.TB, what string, condition func(ctx context.Context) e
 		}
 		time.Sleep(20 * time.Millisecond) // of another process
 	}
-	t.Fatalf("%s: not within %v: %v", what, Patience, err)
+	t.Fatalf("%s: not within %v: %v", goal, Patience, err)
 }
 
 // Run runs a program to its end, which must be a good one, and returns its output.

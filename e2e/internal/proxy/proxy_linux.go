@@ -12,7 +12,7 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-// A Fault is what becomes of a connection when a request has come in on it.
+// A Fault is the treatment of a connection on which a request has arrived.
 type Fault int32
 
 // The faults. With each of them the request goes to the server.
@@ -20,11 +20,11 @@ const (
 	None    Fault = iota
 	Cut           // the connection is closed at once
 	Swallow       // it is closed when the server responds, without the response
-	Silence       // nothing ever comes back
+	Silence       // no response is ever forwarded
 )
 
-// leastRequest is less than a request that creates a plant, and more than what
-// keeps a connection alive, in bytes.
+// leastRequest is smaller than a request that creates a plant, and larger than a
+// keep-alive, in bytes.
 const leastRequest = 120
 
 // A Proxy forwards connections.
@@ -85,7 +85,7 @@ func (p *Proxy) serve(client net.Conn) {
 	_, _ = client.Close(), server.Close()
 }
 
-// requests forwards what the client sends.
+// requests forwards the client's bytes.
 func (p *Proxy) requests(client, server net.Conn, met *atomic.Int32) {
 	chunk := make([]byte, 64<<10)
 	for {
@@ -105,7 +105,7 @@ func (p *Proxy) requests(client, server net.Conn, met *atomic.Int32) {
 	}
 }
 
-// responses forwards what the server sends.
+// responses forwards the server's bytes.
 func responses(client io.Writer, server io.Reader, met *atomic.Int32) {
 	chunk := make([]byte, 64<<10)
 	for {

@@ -14,10 +14,10 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// Require returns the path of a program: one that npm installed in the directory
-// node of this module, else one on the PATH. Further names are other programs
-// that will do. Where none can be had the test is skipped and says so on stderr,
-// but with CI=true it fails: what CI passes was checked with every tool.
+// Require returns the path of a program, installed by npm in the directory node of this
+// module, else on the PATH. Further names are
+// alternatives. Without any of them the test is skipped, with a message on stderr, but with
+// CI=true it fails, so that CI checks with every tool.
 func Require(t testing.TB, name string, others ...string) string {
 	t.Helper()
 	var problem error

@@ -38,7 +38,7 @@ func TestRequireMissingTool(t *testing.T) { //nolint:paralleltest // it sets CI
 			t.Errorf("CI=%q: failed %q, skipped %q", tt.ci, fake.failed, fake.skipped)
 		}
 		if !strings.Contains(fake.failed+fake.skipped, "TestFake NOT CHECKED: no-such-tool is missing") {
-			t.Errorf("CI=%q: it does not say what is missing: %q", tt.ci, fake.failed+fake.skipped)
+			t.Errorf("CI=%q: it does not name the missing program: %q", tt.ci, fake.failed+fake.skipped)
 		}
 	}
 }

@@ -34,15 +34,15 @@ type Shot struct {
 	First    int64  // number of the first create, from 0 on
 	Tokens   string // path of a file with a token on each line, all of one length
 	Duration time.Duration
-	Paced    bool // report what each second was like
+	Paced    bool // report each second
 }
 
-// A Report is what create.lua prints at the end.
+// A Report is the output of create.lua.
 type Report struct {
 	Requests int64
 	Duration int64 // µs
 	P50, P99 float64
-	Refused  int64 // responses that are no success
+	Refused  int64 // unsuccessful responses
 	Broken   int64 // requests without a response
 
 	// Of a paced shot alone:
