@@ -78,9 +78,9 @@ func TestParseInteger(t *testing.T) {
 // math/big expands them.
 func FuzzParseInteger(f *testing.F) {
 	for _, seed := range []struct {
-		whole, fraction string
-		exponent        int16
-		negative        bool
+		integer, fraction string
+		exponent          int16
+		negative          bool
 	}{
 		{"0", "", 0, true},
 		{"1", "0", 0, false},
@@ -91,10 +91,10 @@ func FuzzParseInteger(f *testing.F) {
 		{"1", "5", 0, false},
 		{"12", "50", 1, true},
 	} {
-		f.Add(seed.whole, seed.fraction, seed.exponent, seed.negative)
+		f.Add(seed.integer, seed.fraction, seed.exponent, seed.negative)
 	}
-	f.Fuzz(func(t *testing.T, whole, fraction string, exponent int16, negative bool) {
-		number := jsonNumber(whole, fraction, exponent%400, negative)
+	f.Fuzz(func(t *testing.T, integer, fraction string, exponent int16, negative bool) {
+		number := jsonNumber(integer, fraction, exponent%400, negative)
 		want, ok := new(big.Rat).SetString(number)
 		if !ok {
 			t.Fatalf("math/big does not read %q", number)
@@ -116,8 +116,8 @@ func FuzzParseInteger(f *testing.F) {
 }
 
 // jsonNumber returns a number of the grammar of RFC 8259 with the given parts.
-func jsonNumber(whole, fraction string, exponent int16, negative bool) string {
-	number := strings.TrimLeft(onlyDigits(whole), "0")
+func jsonNumber(integer, fraction string, exponent int16, negative bool) string {
+	number := strings.TrimLeft(onlyDigits(integer), "0")
 	if number == "" {
 		number = "0"
 	}

@@ -18,7 +18,7 @@ import (
 	"plantstore/storage"
 )
 
-// withFaults switches faults on demand on. It records those that are made.
+// withFaults enables faults on demand, and records the faults made.
 func withFaults(made *[]models.Fault, rates ...models.FaultRate) func(*routes.Options) {
 	return func(o *routes.Options) {
 		o.Faults = &middleware.FaultOptions{

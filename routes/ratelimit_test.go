@@ -14,7 +14,7 @@ import (
 	"plantstore/routes"
 )
 
-// A noting limiter notes its clients. It refuses those of refuses.
+// A noting limiter records its clients. It refuses the client refuses.
 type noting struct {
 	refuses string
 	clients []string
@@ -39,7 +39,7 @@ func TestOrderOfRateLimits(t *testing.T) {
 		method, path, token, mediaType string
 		refuses                        string
 		want                           string // part of the response
-		taken                          []string
+		counted                        []string
 	}{
 		"neither":                      {"POST", "/plants", "good", "application/json", "", `"name":"x"`, []string{remote, subject}},
 		"address before the route":     {"POST", "/nowhere", "good", "application/json", remote, `"error":429`, []string{remote}},
@@ -64,7 +64,7 @@ func TestOrderOfRateLimits(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), tt.method, tt.path, strings.NewReader(`{"id":1,"name":"x"}`))
 			r.RemoteAddr = remote
 			r.Header = http.Header{"Authorization": {"Bearer " + tt.token}, "Content-Type": {tt.mediaType}, "Origin": {"https://docs.test"}}
-			if tt.taken == nil {
+			if tt.counted == nil {
 				r.Header.Set("Access-Control-Request-Method", "POST")
 			}
 			w := httptest.NewRecorder()
@@ -72,7 +72,7 @@ func TestOrderOfRateLimits(t *testing.T) {
 			if !strings.Contains(w.Body.String(), tt.want) || (tt.want == "") != (w.Code == http.StatusNoContent) {
 				t.Errorf("got %d %s, want %s", w.Code, w.Body, tt.want)
 			}
-			if diff := cmp.Diff(tt.taken, limiter.clients); diff != "" {
+			if diff := cmp.Diff(tt.counted, limiter.clients); diff != "" {
 				t.Errorf("the limiter was called with (-want +got):\n%s", diff)
 			}
 			// A page of an allowed origin can read the refusal, and when to come back.

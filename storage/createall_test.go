@@ -57,11 +57,11 @@ func TestBulkGoesAlone(t *testing.T) {
 }
 
 // wantExists checks that the outcome is there and an ExistsError of that kind.
-func wantExists(t *testing.T, what string, outcome <-chan error, identical bool) {
+func wantExists(t *testing.T, name string, outcome <-chan error, identical bool) {
 	t.Helper()
 	exists, ok := errors.AsType[*storage.ExistsError](<-outcome)
 	if !ok || exists.Identical != identical {
-		t.Errorf("%s: %+v, want an ExistsError with Identical = %v", what, exists, identical)
+		t.Errorf("%s: %+v, want an ExistsError with Identical = %v", name, exists, identical)
 	}
 }
 

@@ -117,31 +117,31 @@ func (e *testEngine) next(t *testing.T) []storage.Item {
 }
 
 // want checks that the outcome is there and matches all of want, or is nil.
-func want(t *testing.T, what string, outcome <-chan error, want ...error) {
+func want(t *testing.T, name string, outcome <-chan error, want ...error) {
 	t.Helper()
 	synctest.Wait()
 	select {
 	case err := <-outcome:
 		if len(want) == 0 && err != nil {
-			t.Errorf("%s: %v, want nil", what, err)
+			t.Errorf("%s: %v, want nil", name, err)
 		}
 		for _, w := range want {
 			if !errors.Is(err, w) {
-				t.Errorf("%s: %v, want: %v", what, err, w)
+				t.Errorf("%s: %v, want: %v", name, err, w)
 			}
 		}
 	default:
-		t.Errorf("%s: no outcome", what)
+		t.Errorf("%s: no outcome", name)
 	}
 }
 
 // wantNone checks that there is no outcome yet.
-func wantNone(t *testing.T, what string, outcome <-chan error) {
+func wantNone(t *testing.T, name string, outcome <-chan error) {
 	t.Helper()
 	synctest.Wait()
 	select {
 	case err := <-outcome:
-		t.Errorf("%s: %v, before the commit was done", what, err)
+		t.Errorf("%s: %v, before the commit was done", name, err)
 	default:
 	}
 }

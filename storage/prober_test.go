@@ -55,13 +55,13 @@ func TestProbe(t *testing.T) {
 func TestProbeEndsAtClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		asked := make(chan struct{})
+		probed := make(chan struct{})
 		s := storage.New(&testEngine{}, storage.Features{Probe: func(ctx context.Context) error {
-			close(asked)
+			close(probed)
 			<-ctx.Done()
 			return ctx.Err()
 		}})
-		<-asked
+		<-probed
 		start := time.Now()
 		_ = s.Close()
 		_ = s.Close()

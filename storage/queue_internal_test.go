@@ -70,7 +70,7 @@ func TestWithdrawnBulkDropsPlants(t *testing.T) {
 			sizes = append(sizes, size)
 		}
 		if !slices.Equal(sizes, []int{1, 2}) {
-			t.Errorf("batches of %v plants, want the first, and the two that were queued beside it", sizes)
+			t.Errorf("batches of %v plants, want the first, and the two queued after it", sizes)
 		}
 	})
 }

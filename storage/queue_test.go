@@ -328,14 +328,14 @@ func TestStop(t *testing.T) {
 // must not match it.
 func wantStopped(t *testing.T, e *testEngine, cause string) {
 	t.Helper()
-	for what, err := range map[string]error{
+	for name, err := range map[string]error{
 		"Ready":  e.store.Ready(),
 		"Create": e.store.Create(t.Context(), 3, models.Plant{}),
 	} {
 		if !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrUnknown) {
-			t.Errorf("%s: %v, want: %v alone", what, err, storage.ErrUnavailable)
+			t.Errorf("%s: %v, want: %v alone", name, err, storage.ErrUnavailable)
 		} else if !strings.Contains(err.Error(), cause) {
-			t.Errorf("%s: %v, without the cause %q", what, err, cause)
+			t.Errorf("%s: %v, without the cause %q", name, err, cause)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func TestReadyListsAllProblems(t *testing.T) {
 	})
 	send(t, h, http.MethodGet, "/readyz")
 	if log.Len() > 0 {
-		t.Errorf("it is no news to be ready: %s", &log)
+		t.Errorf("a change to ready is logged at the start: %s", &log)
 	}
 	s.err, s.stats.File.Free = errors.New("the disk hums"), 0
 	stop()
@@ -172,7 +172,7 @@ func TestReadyListsAllProblems(t *testing.T) {
 		w := send(t, h, http.MethodGet, "/readyz")
 		wantError(t, w, models.CodeUnavailable, "not ready: the server is shutting down; the store is not available: see the log; the file system")
 		if strings.Contains(w.Body.String(), "hums") {
-			t.Errorf("it tells a cause: %s", w.Body)
+			t.Errorf("the response contains a cause: %s", w.Body)
 		}
 	}
 	if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "the disk hums") {

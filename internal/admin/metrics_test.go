@@ -179,6 +179,6 @@ func TestMetricsWithoutFile(t *testing.T) {
 		}
 	}
 	if !strings.Contains(text, "plantstore_commit_plants_count ") {
-		t.Errorf("what every engine has is missing:\n%s", text)
+		t.Errorf("metrics of every engine are missing:\n%s", text)
 	}
 }

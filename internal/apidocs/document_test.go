@@ -86,7 +86,7 @@ func TestETagsNameTheContent(t *testing.T) {
 		for name, document := range map[string]*apidocs.Document{"YAML": d.YAML, "JSON": d.JSON} {
 			etag := serve(document, http.MethodGet, nil).Header().Get("ETag")
 			if len(etag) < 10 || etag[0] != '"' || etag[len(etag)-1] != '"' {
-				t.Errorf("%s of %s: %s is no strong entity tag", name, base, etag)
+				t.Errorf("%s of %s: %s is not a strong entity tag", name, base, etag)
 			}
 			if other, taken := seen[etag]; taken {
 				t.Errorf("%s of %s has the entity tag of %s", name, base, other)

@@ -60,7 +60,7 @@ func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the limit applies 
 	}
 	tuneRuntime(nil, 1000, c)
 	if got := runtime.GOMAXPROCS(0); got != processors+1 {
-		t.Errorf("beside %d processors there are %d, want one more", processors, got)
+		t.Errorf("with %d processors there are %d, want one more", processors, got)
 	}
 	tuneRuntime(nil, 1000, &config.Config{Storage: storage.Location{Scheme: "etcd"}})
 	if got := runtime.GOMAXPROCS(0); got != processors+1 {
@@ -68,7 +68,7 @@ func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the limit applies 
 	}
 	tuneRuntime(nil, 1000, c)
 	if got := runtime.GOMAXPROCS(0); got != processors+1 {
-		t.Errorf("once more, beside %d processors there are %d, want one more", processors, got)
+		t.Errorf("once more, with %d processors there are %d, want one more", processors, got)
 	}
 	if got := debug.SetGCPercent(100); got != heapGrowth {
 		t.Errorf("the growth is %d, want %d", got, heapGrowth)
@@ -84,13 +84,13 @@ func TestConnectionsFor(t *testing.T) {
 	const files = 1024
 	most := server.ConnectionsWithin(files)
 	for _, row := range []struct {
-		asked, want int
+		limit, want int
 		warns       bool
 	}{{1, 1, false}, {most, most, false}, {most + 1, most, true}} {
 		var log bytes.Buffer
-		got, err := connectionsFor(&config.Config{MaxConnections: row.asked}, files, slog.New(slog.NewTextHandler(&log, nil)))
+		got, err := connectionsFor(&config.Config{MaxConnections: row.limit}, files, slog.New(slog.NewTextHandler(&log, nil)))
 		if warns := strings.Contains(log.String(), "ulimit -n"); got != row.want || warns != row.warns || err != nil {
-			t.Errorf("asked for %d: %d, %v, log %q; want %d, warning %v", row.asked, got, err, &log, row.want, row.warns)
+			t.Errorf("limit %d: %d, %v, log %q; want %d, warning %v", row.limit, got, err, &log, row.want, row.warns)
 		}
 	}
 	_, err := connectionsFor(&config.Config{MaxConnections: 1}, 12, slog.New(slog.DiscardHandler))

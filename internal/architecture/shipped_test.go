@@ -94,7 +94,7 @@ func checkShippedLinks(t *testing.T, files map[string]string) {
 			}
 			checked++
 			if !has[path.Join(path.Dir(place), file)] {
-				t.Errorf("%s: the link %s leads to nothing that is shipped", place, link)
+				t.Errorf("%s: the target of the link %s is not shipped", place, link)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func TestSyncDir(t *testing.T) {
 	}
 	err := atomicfile.SyncDir(filepath.Join(dir, "none"))
 	if runtime.GOOS != "windows" && !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("SyncDir of what is not there: %v", err)
+		t.Errorf("SyncDir of a missing directory: %v", err)
 	}
 }
 
@@ -116,17 +116,17 @@ func TestCreate(t *testing.T) {
 				t.Errorf("temporary name %q", file.Name())
 			}
 			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("path is there before it is whole: %v", err)
+				t.Errorf("path exists before it is complete: %v", err)
 			}
 			if info, err := file.Stat(); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 				t.Errorf("temporary file: %v, %v", info, err)
 			}
-			return put("whole")(file)
+			return put("complete")(file)
 		})
 		if err != nil {
 			t.Fatalf("Create: %v", err)
 		}
-		wantOnly(t, dir, "the secret", "whole")
+		wantOnly(t, dir, "the secret", "complete")
 		info, err := os.Stat(path)
 		if err != nil || runtime.GOOS != "windows" && info.Mode() != perm {
 			t.Errorf("mode = %v, %v, want %v", info.Mode(), err, perm)
@@ -141,12 +141,12 @@ func TestCreateInWorkingDirectory(t *testing.T) {
 		if at, err := filepath.Abs(filepath.Dir(file.Name())); err != nil || at != dir { // another directory may be another file system
 			t.Errorf("temporary name %q", file.Name())
 		}
-		return put("whole")(file)
+		return put("complete")(file)
 	})
 	if err != nil {
 		t.Fatalf("Create: %v", err)
 	}
-	wantOnly(t, dir, "secret", "whole")
+	wantOnly(t, dir, "secret", "complete")
 }
 
 func TestCreateNeverReplaces(t *testing.T) {
@@ -231,10 +231,10 @@ func TestCreateCrash(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".secret-*.tmp")); len(left) != 1 {
 		t.Errorf("the crash left %v, want one temporary file", left)
 	}
-	if err := atomicfile.Create(path, 0o600, put("whole")); err != nil {
+	if err := atomicfile.Create(path, 0o600, put("complete")); err != nil {
 		t.Errorf("Create after the crash: %v", err)
 	}
-	if got, err := os.ReadFile(path); string(got) != "whole" {
+	if got, err := os.ReadFile(path); string(got) != "complete" {
 		t.Errorf("the file holds %q, %v", got, err)
 	}
 }

@@ -64,7 +64,7 @@ func TestRootRefusesDirectory(t *testing.T) {
 			mustDir(t, dir+"/theirs", 0o700, stranger)
 			return dir + "/theirs/file"
 		}, "/theirs, which belongs to the user 65532"},
-		"below that of another user": {func(t *testing.T, dir string) string {
+		"below a directory of another user": {func(t *testing.T, dir string) string {
 			t.Helper()
 			mustDir(t, dir+"/theirs", 0o700, stranger)
 			mustDir(t, dir+"/theirs/ours", 0o700, 0)

@@ -25,16 +25,16 @@ import (
 // silent is a logger that discards all records.
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// heard returns a store whose creates are recorded in target, and the output of its
+// openLogged returns a store that records its creates in target, and the output of its
 // logger.
-func heard(t *testing.T, target func() (audit.Target, error), fake *fakeEngine) (*storage.Store, *audit.Log, *strings.Builder) {
+func openLogged(t *testing.T, target func() (audit.Target, error), fake *fakeEngine) (*storage.Store, *audit.Log, *strings.Builder) {
 	t.Helper()
-	said := new(strings.Builder)
-	log, err := audit.Open(target, slog.New(slog.NewTextHandler(said, nil)))
+	output := new(strings.Builder)
+	log, err := audit.Open(target, slog.New(slog.NewTextHandler(output, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newStore(fake, log), log, said
+	return newStore(fake, log), log, output
 }
 
 // on returns a function that opens a disk.
@@ -42,10 +42,10 @@ func on(d *disk) func() (audit.Target, error) {
 	return func() (audit.Target, error) { return d, nil }
 }
 
-// open returns a store whose creates are recorded on a disk. The test closes it at its end.
+// open returns a store that records its creates on a disk. The test closes it at its end.
 func open(t *testing.T, d *disk, fake *fakeEngine) (*storage.Store, *audit.Log) {
 	t.Helper()
-	store, log, _ := heard(t, on(d), fake)
+	store, log, _ := openLogged(t, on(d), fake)
 	t.Cleanup(func() { _ = store.Close() })
 	return store, log
 }
@@ -181,7 +181,7 @@ func TestClosedWhileFull(t *testing.T) {
 	t.Parallel()
 	d, fake := newDisk(), &fakeEngine{}
 	d.space, d.fault = 10, syscall.ENOSPC
-	store, _, said := heard(t, on(d), fake)
+	store, _, output := openLogged(t, on(d), fake)
 	_ = store.Create(t.Context(), 4711, models.Plant{})
 	for range 2 {
 		if err := store.Close(); !errors.Is(err, storage.ErrNoSpace) || !fake.closed || !d.closed {
@@ -189,8 +189,8 @@ func TestClosedWhileFull(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"level=ERROR", "cannot be written", "no space left", "4711"} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("the log lacks %q: %s", want, said)
+		if !strings.Contains(output.String(), want) {
+			t.Errorf("the log lacks %q: %s", want, output)
 		}
 	}
 	if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrNoSpace) {
@@ -209,7 +209,7 @@ func TestSaidUnlocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := newStore(&fakeEngine{}, log)
-	asking.ask = store.Ready
+	asking.call = store.Ready
 	if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) {
 		t.Errorf("Create: %v", err)
 	}
@@ -224,7 +224,7 @@ func TestSaidUnlocked(t *testing.T) {
 type askingHandler struct {
 	slog.Handler
 
-	ask       func() error
+	call      func() error
 	responded chan error // gets the result, or an error after a time-out
 	once      sync.Once
 }
@@ -236,7 +236,7 @@ func (*askingHandler) Enabled(context.Context, slog.Level) bool { return true }
 func (h *askingHandler) Handle(context.Context, slog.Record) error {
 	h.once.Do(func() {
 		response := make(chan error, 1)
-		go func() { response <- h.ask() }()
+		go func() { response <- h.call() }()
 		select {
 		case err := <-response:
 			h.responded <- err
@@ -283,7 +283,7 @@ func TestSync(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
-		store, _, said := heard(t, on(d), &fakeEngine{})
+		store, _, output := openLogged(t, on(d), &fakeEngine{})
 		if err := store.Create(t.Context(), 1, models.Plant{}); err != nil {
 			t.Fatal(err)
 		}
@@ -302,10 +302,10 @@ func TestSync(t *testing.T) {
 		d.set(-1, nil)
 		time.Sleep(2 * time.Second)
 		if err := errors.Join(store.Create(t.Context(), 3, models.Plant{}), store.Close()); err != nil {
-			t.Errorf("after one that did not: %v", err)
+			t.Errorf("after a successful sync: %v", err)
 		}
-		if want := "since=2000-01-01T00:00:01.000Z cause=broken"; strings.Count(said.String(), want) != 1 { // a bubble begins in 2000
-			t.Errorf("the log is %s, want %q once", said, want)
+		if want := "since=2000-01-01T00:00:01.000Z cause=broken"; strings.Count(output.String(), want) != 1 { // a bubble begins in 2000
+			t.Errorf("the log is %s, want %q once", output, want)
 		}
 	})
 }
@@ -315,7 +315,7 @@ func TestSyncFailsAfterWrite(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
-		store, _, said := heard(t, on(d), &fakeEngine{})
+		store, _, output := openLogged(t, on(d), &fakeEngine{})
 		if err := store.Create(t.Context(), 1, models.Plant{}); err != nil {
 			t.Fatal(err)
 		}
@@ -330,8 +330,8 @@ func TestSyncFailsAfterWrite(t *testing.T) {
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
-		if strings.Count(said.String(), "audit log sync failed: lines may be lost") != 1 {
-			t.Errorf("the log is %s", said)
+		if strings.Count(output.String(), "audit log sync failed: lines may be lost") != 1 {
+			t.Errorf("the log is %s", output)
 		}
 	})
 }
@@ -364,7 +364,7 @@ func TestReset(t *testing.T) {
 		t.Errorf("Reset: %v", err)
 	}
 	if err := store.Reset(t.Context(), nil); !errors.Is(err, storage.ErrUnavailable) {
-		t.Errorf("Reset while nothing can be recorded: %v", err)
+		t.Errorf("Reset while the log cannot be written: %v", err)
 	}
 	d.set(-1, nil)
 }

@@ -122,7 +122,7 @@ func (f *fakeEngine) Commit(batch []storage.Item) error {
 // Close implements [storage.Engine].
 func (f *fakeEngine) Close() error { f.closed = true; return nil }
 
-// newStore returns a store whose creates are recorded in log.
+// newStore returns a store that records its creates in log.
 func newStore(fake *fakeEngine, log *audit.Log) *storage.Store {
 	s := storage.New(fake, storage.Features{
 		Stage:   func(context.Context, iter.Seq2[storage.Record, error]) error { return nil },

@@ -32,7 +32,7 @@ func TestRemovedFile(t *testing.T) {
 
 func checkRemovedFile(t *testing.T, path string, idle time.Duration) {
 	t.Helper()
-	store, log, said := heard(t, audit.File(path), &fakeEngine{})
+	store, log, output := openLogged(t, audit.File(path), &fakeEngine{})
 	create := func(id int64) {
 		t.Helper()
 		if err := store.Create(t.Context(), id, models.Plant{}); err != nil {
@@ -64,8 +64,8 @@ func checkRemovedFile(t *testing.T, path string, idle time.Duration) {
 	if got := ids(notes(t, read(t, path))); !slices.Equal(got, []int64{3}) {
 		t.Errorf("in the new file is noted %v", got)
 	}
-	if strings.Count(said.String(), "level=ERROR") != 1 || !strings.Contains(said.String(), "audit log removed") {
-		t.Errorf("the log is %q", said)
+	if strings.Count(output.String(), "level=ERROR") != 1 || !strings.Contains(output.String(), "audit log removed") {
+		t.Errorf("the log is %q", output)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestNamelessFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		store, _, said := heard(t, audit.File(fmt.Sprint("/dev/fd/", file.Fd())), &fakeEngine{})
+		store, _, output := openLogged(t, audit.File(fmt.Sprint("/dev/fd/", file.Fd())), &fakeEngine{})
 		for id := range int64(3) {
 			if err := store.Create(t.Context(), id, models.Plant{}); err != nil {
 				t.Error(err)
@@ -92,8 +92,8 @@ func TestNamelessFile(t *testing.T) {
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
-		if said.Len() > 0 {
-			t.Errorf("the log is %s", said)
+		if output.Len() > 0 {
+			t.Errorf("the log is %s", output)
 		}
 	})
 	text := make([]byte, 1000)

@@ -93,7 +93,7 @@ func TestReopenAfterFailedClose(t *testing.T) {
 	t.Parallel()
 	old, next := newDisk(), newDisk()
 	old.close = errors.New("broken")
-	store, log, said := heard(t, inTurn(old, next), &fakeEngine{})
+	store, log, output := openLogged(t, inTurn(old, next), &fakeEngine{})
 	if err := log.Reopen(t.Context()); err != nil {
 		t.Errorf("Reopen: %v", err)
 	}
@@ -103,8 +103,8 @@ func TestReopenAfterFailedClose(t *testing.T) {
 	if got := ids(notes(t, next.String())); !slices.Equal(got, []int64{1}) || old.String() != "" {
 		t.Errorf("in the new target is noted %v, in the old one %q", got, old)
 	}
-	if !strings.Contains(said.String(), "previous audit log not closed") || !strings.Contains(said.String(), "cause=broken") {
-		t.Errorf("the log is %s", said)
+	if !strings.Contains(output.String(), "previous audit log not closed") || !strings.Contains(output.String(), "cause=broken") {
+		t.Errorf("the log is %s", output)
 	}
 }
 
@@ -113,13 +113,13 @@ func TestReopenTorn(t *testing.T) {
 	t.Parallel()
 	first, second := newDisk(), newDisk()
 	first.space, first.fault = 10, syscall.ENOSPC
-	store, log, _ := heard(t, inTurn(first, second), &fakeEngine{})
+	store, log, _ := openLogged(t, inTurn(first, second), &fakeEngine{})
 	_ = store.Create(t.Context(), 1, models.Plant{})
 	if err := log.Reopen(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if err := log.Reopen(t.Context()); !errors.Is(err, os.ErrPermission) {
-		t.Errorf("Reopen of what cannot be opened: %v", err)
+		t.Errorf("Reopen of a target that cannot be opened: %v", err)
 	}
 	if err := store.Create(t.Context(), 2, models.Plant{}); err != nil {
 		t.Errorf("Create afterwards: %v", err)
@@ -138,7 +138,7 @@ func TestReopenWritesBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // so that no interval passes
 		old, next := newDisk(), newDisk()
 		old.space, old.fault = 10, syscall.ENOSPC
-		store, log, _ := heard(t, inTurn(old, next), &fakeEngine{})
+		store, log, _ := openLogged(t, inTurn(old, next), &fakeEngine{})
 		_ = store.Create(t.Context(), 1, models.Plant{})
 		old.set(-1, nil)
 		if err := errors.Join(log.Reopen(t.Context()), store.Close()); err != nil {

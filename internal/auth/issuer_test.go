@@ -277,8 +277,8 @@ func TestIssuerFetchesPeriodically(t *testing.T) {
 		time.Sleep(issuerInterval + time.Second)
 		synctest.Wait()
 		checkVerifies(t, verifier, map[string]bool{old.named(): true})
-		if said := log.String(); strings.Count(said, "level=ERROR") != 1 || !strings.Contains(said, "502") {
-			t.Errorf("the log: %s", said)
+		if logged := log.String(); strings.Count(logged, "level=ERROR") != 1 || !strings.Contains(logged, "502") {
+			t.Errorf("the log: %s", logged)
 		}
 		site.publishes(t, fresh)
 		time.Sleep(issuerInterval)

@@ -34,8 +34,8 @@ func TestIgnoredKeysAreLoggedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if said := log.String(); strings.Count(said, "\n") != phase.want || strings.Count(said, "key 2 of the set") != phase.want {
-			t.Errorf("after %s the log is: %s", phase.set, said)
+		if logged := log.String(); strings.Count(logged, "\n") != phase.want || strings.Count(logged, "key 2 of the set") != phase.want {
+			t.Errorf("after %s the log is: %s", phase.set, logged)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestIssuerHidesQuery(t *testing.T) {
 	set := setOf(t, jwkOf(t, good.key.material, nil), jwkOf(t, good.key.material, jwk{"use": "enc"}))
 	site.handle(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "key=tell" {
-			t.Errorf("it asks for %s", r.URL)
+			t.Errorf("it requests %s", r.URL)
 		}
 		_, _ = io.WriteString(w, set)
 	})
@@ -152,11 +152,11 @@ func TestIssuerHidesQuery(t *testing.T) {
 	}
 	site.responds(http.StatusBadGateway, "")
 	issuer.fetchOrLog(t.Context())
-	if said := log.String(); strings.Contains(said, "tell") || strings.Count(said, "https://issuer.test/k.json") != 2 {
-		t.Errorf("the log: %s", said)
+	if logged := log.String(); strings.Contains(logged, "tell") || strings.Count(logged, "https://issuer.test/k.json") != 2 {
+		t.Errorf("the log: %s", logged)
 	}
 	if got := shownURL("%"); got != Redacted {
-		t.Errorf("what is no URL is shown as %s", got)
+		t.Errorf("an invalid URL is shown as %s", got)
 	}
 }
 

@@ -65,7 +65,7 @@ func TestKeysAreNotSecrets(t *testing.T) {
 			t.Errorf("%s: %v, want ErrKeyAsSecret", name, err)
 		}
 		if _, err := ReadSecrets(writeKey(t, text), nil); !errors.Is(err, ErrKeyAsSecret) || !strings.Contains(err.Error(), "JWT_PUBLIC_KEYS") {
-			t.Errorf("%s in a file: %v, want ErrKeyAsSecret and what to do", name, err)
+			t.Errorf("%s in a file: %v, want ErrKeyAsSecret and a remedy", name, err)
 		}
 		line := strings.ReplaceAll(text, "\n", " ")
 		if _, err := ReadSecrets(writeKey(t, testSecret+"\n"+line+"\n"), nil); !errors.Is(err, ErrKeyAsSecret) {

@@ -128,7 +128,7 @@ func attacks(k kind) map[string]attack {
 		"escaped alg, same value": {k.headed(`{"alg":"none","\u0061lg":"HS256"}`), badForm},
 		"header is an array":      {k.headed(`["HS256"]`), badForm},
 		"header is null":          {k.headed(`null`), badForm},
-		"header is no JSON":       {k.headed(`{"alg":"HS256"`), badForm},
+		"header is not JSON":      {k.headed(`{"alg":"HS256"`), badForm},
 		"header with two values":  {k.headed(`{"alg":"HS256"}{}`), badForm},
 		"header not UTF-8":        {k.headed("{\"alg\":\"HS256\",\"x\":\"\xff\"}"), badForm},
 		"crit":                    {k.headed(`{"alg":"HS256","crit":["exp"],"exp":1}`), badForm},
@@ -141,7 +141,7 @@ func attacks(k kind) map[string]attack {
 		"alg and a space":         {k.headed(`{"alg":"` + k.alg + ` "}`), badSignature},
 		"payload is null":         {k.token(`null`), badForm},
 		"payload is an array":     {k.token(`[]`), badForm},
-		"payload is no JSON":      {k.token(`{"sub":`), badForm},
+		"payload is not JSON":     {k.token(`{"sub":`), badForm},
 		"payload is empty":        {k.token(``), badForm},
 		"payload not UTF-8":       {k.token("{\"sub\":\"\xff\"}"), badForm},
 		"claim twice":             {k.token(`{"exp":99999999999,"exp":0}`), badForm},
@@ -204,7 +204,7 @@ func addForgeries(k kind, all map[string]attack) {
 func addConfusions(k kind, all map[string]attack) {
 	for _, alg := range append(algorithms(), "HS384", "HS512") {
 		if alg != k.alg {
-			all["said to be "+alg] = attack{k.signAs(`{"alg":"`+alg+`"}`, `{}`), badSignature}
+			all["claims to be "+alg] = attack{k.signAs(`{"alg":"`+alg+`"}`, `{}`), badSignature}
 		}
 	}
 	hmac := func(alg string, secret []byte) string {

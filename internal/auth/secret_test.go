@@ -71,7 +71,7 @@ func TestReadSecrets(t *testing.T) {
 			t.Errorf("%.80q read as %q, %v", contents, got, err)
 		}
 		if err != nil && (strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), path)) {
-			t.Errorf("the error tells a secret, or no file: %v", err)
+			t.Errorf("the error contains a secret, or no file: %v", err)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestEnsureSecretRacing(t *testing.T) {
 	}
 	wg.Wait()
 	if n := makers.Load(); n != 1 {
-		t.Errorf("%d say that they made it", n)
+		t.Errorf("%d report that they generated it", n)
 	}
 	for _, secret := range secrets {
 		if len(secret) != 64 || !bytes.Equal(secret, secrets[0]) {

@@ -46,9 +46,9 @@ func shake(ctx context.Context, server, client *tls.Config) error {
 //nolint:paralleltest // it counts goroutines
 func TestACMEHangs(t *testing.T) {
 	const clients = 50
-	asked := make(chan struct{}, clients)
+	requested := make(chan struct{}, clients)
 	directory := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
+		requested <- struct{}{}
 		<-r.Context().Done()
 	}))
 	t.Cleanup(directory.Close)
@@ -74,7 +74,7 @@ func TestACMEHangs(t *testing.T) {
 	for range clients {
 		<-arrived
 	}
-	<-asked
+	<-requested
 	cancel()
 	for range clients {
 		if err := <-gone; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), domain) {
@@ -155,13 +155,13 @@ func TestACMERetries(t *testing.T) {
 		if diff := cmp.Diff(want, calls.take()); diff != "" {
 			t.Errorf("when the authority was called (-want +got):\n%s", diff)
 		}
-		said := log.take()
-		if n := strings.Count(said, "no ACME certificate yet"); n != len(want) {
+		logged := log.take()
+		if n := strings.Count(logged, "no ACME certificate yet"); n != len(want) {
 			t.Errorf("%d failures are logged, want %d", n, len(want))
 		}
 		for _, part := range []string{"this server must reach the authority", "port 443", "no route"} {
-			if !strings.Contains(said, part) {
-				t.Errorf("the log does not say %q: %s", part, said)
+			if !strings.Contains(logged, part) {
+				t.Errorf("the log does not contain %q: %s", part, logged)
 			}
 		}
 	})

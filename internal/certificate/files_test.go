@@ -83,13 +83,13 @@ func TestWatch(t *testing.T) {
 	watched(t, func(t *testing.T, dir string, files *certificate.Files, log *log, pass func()) {
 		first := shown(t, files)
 		if pass(); shown(t, files) != first || log.take() != "" {
-			t.Error("nothing has changed, and yet")
+			t.Error("reloaded or logged without a change")
 		}
 		authority.Issue(dir, time.Now().Add(time.Hour))
 		pass()
 		second := shown(t, files)
-		if said := log.take(); second == first || !strings.Contains(said, "certificate reloaded") {
-			t.Errorf("the new certificate is not shown; the log is %q", said)
+		if logged := log.take(); second == first || !strings.Contains(logged, "certificate reloaded") {
+			t.Errorf("the new certificate is not shown; the log is %q", logged)
 		}
 
 		// A key that does not belong to it, and no key at all.
@@ -97,11 +97,11 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass()
-		if said := log.take(); shown(t, files) != second || !strings.Contains(said, "holds no private key") {
-			t.Errorf("a broken key: %q", said)
+		if logged := log.take(); shown(t, files) != second || !strings.Contains(logged, "holds no private key") {
+			t.Errorf("a broken key: %q", logged)
 		}
 		if pass(); log.take() != "" {
-			t.Error("the same is said twice")
+			t.Error("the same error is logged twice")
 		}
 		if err := os.Remove(filepath.Join(dir, "key.pem")); err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestWatch(t *testing.T) {
 		}
 		authority.Issue(dir, time.Now().Add(time.Hour))
 		if pass(); shown(t, files) == second {
-			t.Error("the certificate is not shown that is whole again")
+			t.Error("the intact certificate is not used")
 		}
 	})
 }
@@ -124,20 +124,20 @@ func TestWatchAfterFailure(t *testing.T) {
 	watched(t, func(t *testing.T, dir string, files *certificate.Files, log *log, pass func()) {
 		first := shown(t, files)
 		key := renew(authority, dir)
-		whole, err := os.ReadFile(key)
+		intact, err := os.ReadFile(key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		overwrite(t, key, bytes.Repeat([]byte("x"), len(whole)))
+		overwrite(t, key, bytes.Repeat([]byte("x"), len(intact)))
 		if pass(); strings.Count(log.take(), "holds no private key") != 1 {
-			t.Error("nothing is said, or too much")
+			t.Error("want one log message")
 		}
 		if pass(); log.take() != "" {
-			t.Error("the same is said twice")
+			t.Error("the same error is logged twice")
 		}
-		overwrite(t, key, whole)
+		overwrite(t, key, intact)
 		if pass(); shown(t, files) == first || strings.Count(log.take(), "certificate reloaded") != 1 {
-			t.Error("the files are not read again, or nothing is said of it")
+			t.Error("the files are not reloaded, or no reload is logged")
 		}
 		if pass(); log.take() != "" {
 			t.Error("they are read still")
@@ -219,8 +219,8 @@ func TestWatchSeesEachDifference(t *testing.T) {
 				watched(t, func(t *testing.T, dir string, _ *certificate.Files, log *log, pass func()) {
 					change(t, filepath.Join(dir, file), d)
 					pass()
-					if said := log.take(); strings.Count(said, want) != 1 {
-						t.Errorf("the log is %q, want %q", said, want)
+					if logged := log.take(); strings.Count(logged, want) != 1 {
+						t.Errorf("the log is %q, want %q", logged, want)
 					}
 				})
 			})
@@ -239,8 +239,8 @@ func TestReload(t *testing.T) {
 			t.Errorf("the new certificate is not shown: %v", err)
 		}
 		second := shown(t, files)
-		if said := log.take(); !strings.Contains(said, "certificate reloaded") {
-			t.Errorf("the log is %q", said)
+		if logged := log.take(); !strings.Contains(logged, "certificate reloaded") {
+			t.Errorf("the log is %q", logged)
 		}
 		if err := os.WriteFile(filepath.Join(dir, "key.pem"), []byte("none"), 0o600); err != nil {
 			t.Fatal(err)
@@ -260,12 +260,12 @@ func TestValidity(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
 	watched(t, func(t *testing.T, dir string, _ *certificate.Files, log *log, pass func()) {
-		if said := log.take(); said != "" {
-			t.Errorf("it is valid, and the log is %q", said)
+		if logged := log.take(); logged != "" {
+			t.Errorf("it is valid, and the log is %q", logged)
 		}
 		authority.Issue(dir, time.Now().Add(certtest.Validity+time.Hour))
 		if pass(); strings.Count(log.take(), "not valid now") != 1 {
-			t.Error("it is not valid yet: nothing is said, or too much")
+			t.Error("it is not valid yet: want one log message")
 		}
 		time.Sleep(time.Hour)
 		if pass(); log.take() != "" {
@@ -273,10 +273,10 @@ func TestValidity(t *testing.T) {
 		}
 		time.Sleep(certtest.Validity)
 		if pass(); strings.Count(log.take(), "not valid now") != 1 {
-			t.Error("it has expired: nothing is said, or too much")
+			t.Error("it has expired: want one log message")
 		}
 		if pass(); log.take() != "" {
-			t.Error("it is said again")
+			t.Error("it is logged again")
 		}
 	})
 }

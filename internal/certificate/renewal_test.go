@@ -138,8 +138,8 @@ func TestACMERenewal(t *testing.T) {
 	t.Parallel()
 	v := validity{3 * day, 3 * day}
 	cached(t, []string{domain}, []validity{v}, func(t *testing.T, source *certificate.ACME, _ *calls, log *log, cache string) {
-		if said := log.take(); strings.Count(said, "ACME certificate obtained") != 1 {
-			t.Errorf("the log is %q", said)
+		if logged := log.take(); strings.Count(logged, "ACME certificate obtained") != 1 {
+			t.Errorf("the log is %q", logged)
 		}
 		time.Sleep(2*day + 8*hour)
 		synctest.Wait()
@@ -150,16 +150,16 @@ func TestACMERenewal(t *testing.T) {
 		expires := time.Now().Add(v.left)
 		time.Sleep(hour + certificate.Interval) // by then a renewal has been tried again
 		synctest.Wait()
-		if said := log.take(); strings.Count(said, "level=INFO") != 1 || !strings.Contains(said, "ACME certificate renewed") || len(errorsIn(t, said)) > 0 {
-			t.Errorf("the log is %q", said)
+		if logged := log.take(); strings.Count(logged, "level=INFO") != 1 || !strings.Contains(logged, "ACME certificate renewed") || len(errorsIn(t, logged)) > 0 {
+			t.Errorf("the log is %q", logged)
 		}
 		if got := source.Expires(); !got.Equal(expires) {
 			t.Errorf("it expires %v, want %v", got, expires)
 		}
 		time.Sleep(2 * day)
 		synctest.Wait()
-		if said := log.take(); said != "" {
-			t.Errorf("the log is %q", said)
+		if logged := log.take(); logged != "" {
+			t.Errorf("the log is %q", logged)
 		}
 	})
 }
@@ -175,17 +175,17 @@ func TestACMERenewalOfRSA(t *testing.T) {
 		if err := shake(t.Context(), source.TLS(), rsaAlone()); err != nil {
 			t.Fatal(err)
 		}
-		if said := log.take(); strings.Count(said, "ACME certificate obtained") != 1 || !strings.Contains(said, "key=RSA") {
-			t.Errorf("the log is %q", said)
+		if logged := log.take(); strings.Count(logged, "ACME certificate obtained") != 1 || !strings.Contains(logged, "key=RSA") {
+			t.Errorf("the log is %q", logged)
 		}
 		if got := source.Expires(); !got.Equal(expires) {
 			t.Errorf("it expires %v, want %v", got, expires)
 		}
 		time.Sleep(3 * hour)
 		synctest.Wait()
-		said := log.take()
-		if diff := cmp.Diff([]string{"-45m0s not renewed", "0s expired"}, errorsIn(t, said)); diff != "" || strings.Contains(said, "key=ECDSA") {
-			t.Errorf("messages and times (-want +got):\n%s\n%s", diff, said)
+		logged := log.take()
+		if diff := cmp.Diff([]string{"-45m0s not renewed", "0s expired"}, errorsIn(t, logged)); diff != "" || strings.Contains(logged, "key=ECDSA") {
+			t.Errorf("messages and times (-want +got):\n%s\n%s", diff, logged)
 		}
 	})
 }
@@ -226,8 +226,8 @@ func TestACMEExpiredAtStart(t *testing.T) {
 		if got := calls.take(); len(got) != 1 || got[0] != 0 {
 			t.Errorf("the authority is called after %v, want at once", got)
 		}
-		if said := log.take(); !strings.Contains(said, "no ACME certificate yet") || !strings.Contains(said, "no route") {
-			t.Errorf("the log is %q", said)
+		if logged := log.take(); !strings.Contains(logged, "no ACME certificate yet") || !strings.Contains(logged, "no route") {
+			t.Errorf("the log is %q", logged)
 		}
 	})
 }

@@ -39,7 +39,7 @@ func TestReadyNamesAuditLog(t *testing.T) {
 		s.stop()
 		s = startServer(t, "plantstore", append(environ, "LOG_FORMAT=text"))
 		if got := s.log(); !strings.Contains(got, line) || file == "" && strings.Contains(got, "audit log") {
-			t.Errorf("with AUDIT_LOG=%s it says\n%s", file, got)
+			t.Errorf("with AUDIT_LOG=%s it prints\n%s", file, got)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 	printed := output(t, nil, "conformance", "--url", base, "--token", issued, "--format", "junit")
 	var suites struct{ XMLName xml.Name }
 	if err := xml.Unmarshal([]byte(printed), &suites); err != nil || suites.XMLName.Local != "testsuites" {
-		t.Errorf("this is no JUnit report: %v\n%.1000s", err, printed)
+		t.Errorf("this is not a JUnit report: %v\n%.1000s", err, printed)
 	}
 
 	deviates := run(t, nil, "conformance", "--url", base, "--token", issued, "--max-body-bytes", "1000", "--format", "json")
@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 	}
 	var report struct{ Target string }
 	if err := json.Unmarshal([]byte(deviates.stdout), &report); err != nil || report.Target != base {
-		t.Errorf("this is no JSON report: %v\n%.1000s", err, deviates.stdout)
+		t.Errorf("this is not a JSON report: %v\n%.1000s", err, deviates.stdout)
 	}
 }
 

@@ -75,15 +75,15 @@ func startBenchServer(b *testing.B) (addr string) {
 
 // A readyLog is a log that signals the record that the server is ready.
 type readyLog struct {
-	w    io.Writer
-	said atomic.Bool
-	line chan string // holds one
+	w     io.Writer
+	ready atomic.Bool
+	line  chan string // holds one
 }
 
 // Write implements [io.Writer].
 func (l *readyLog) Write(p []byte) (int, error) {
-	if !l.said.Load() && bytes.Contains(p, []byte(`"msg":"ready"`)) {
-		l.said.Store(true)
+	if !l.ready.Load() && bytes.Contains(p, []byte(`"msg":"ready"`)) {
+		l.ready.Store(true)
 		l.line <- string(p)
 	}
 	return l.w.Write(p)

@@ -103,7 +103,7 @@ func exitCodes() map[string]int {
 func TestEmptyArgument(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, command := range []string{"backup", "restore", "plants get", "plants export", "plants import"} {
-		t.Run(command+" of nothing", func(t *testing.T) {
+		t.Run(command+" of an empty file", func(t *testing.T) {
 			if r := run(t, nil, append(strings.Fields(command), "")...); r.code != 2 || !strings.Contains(r.stderr, ", but got an empty one\n") {
 				t.Errorf("%+v, want 2", r)
 			}

@@ -91,7 +91,7 @@ func TestHealthOfServersThatAreNot(t *testing.T) {
 			t.Parallel()
 			other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/readyz" {
-					t.Errorf("it asks for %s", r.URL.Path)
+					t.Errorf("it requests %s", r.URL.Path)
 				}
 				w.WriteHeader(test.status)
 				_, _ = w.Write([]byte(test.body))

@@ -94,7 +94,7 @@ func TestHelpShowsOptions(t *testing.T) {
 				t.Errorf("the help of serve lacks --%s", o.Flag)
 			}
 			if env := strings.ToUpper(strings.ReplaceAll(o.Flag, "-", "_")); env != o.Env {
-				t.Errorf("the help says that --%s is %s, but it is %s", o.Flag, env, o.Env)
+				t.Errorf("according to the help --%s is %s, but it is %s", o.Flag, env, o.Env)
 			}
 		}
 		if o.Default != "" && !o.Bool {
@@ -141,7 +141,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionOfWords checks what the scripts get when Tab is pressed.
+// TestCompletionOfWords checks the words that the scripts complete.
 func TestCompletionOfWords(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{

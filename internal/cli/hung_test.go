@@ -46,6 +46,6 @@ func TestHungServerIsQueriedOnce(t *testing.T) {
 	}
 	checkFailure(t, r, 1, "database "+path+" is locked by another process, and no server responds for it (context deadline exceeded): *")
 	if len(conns) != 1 {
-		t.Errorf("the server was asked %d times, want once", len(conns))
+		t.Errorf("the server was queried %d times, want once", len(conns))
 	}
 }

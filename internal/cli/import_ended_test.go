@@ -31,14 +31,14 @@ func TestImportOutlivesServer(t *testing.T) {
 		Stdin:  io.MultiReader(strings.NewReader(all[:before]), &onRead{do: func() { server.stop() }}, strings.NewReader(all[before:])),
 		Stdout: &stdout, Stderr: &stderr,
 	})
-	said := stderr.String()
-	if code != 1 || !strings.HasPrefix(said, "plantstore: import -: line ") ||
-		!strings.HasSuffix(said, " stored: see the log of the server, restart or stop it, and run the import again to continue\n") {
-		t.Errorf("exit code %d, stdout %q, stderr:\n%s", code, stdout.String(), said)
+	printed := stderr.String()
+	if code != 1 || !strings.HasPrefix(printed, "plantstore: import -: line ") ||
+		!strings.HasSuffix(printed, " stored: see the log of the server, restart or stop it, and run the import again to continue\n") {
+		t.Errorf("exit code %d, stdout %q, stderr:\n%s", code, stdout.String(), printed)
 	}
 	for _, word := range []string{"EOF", "broken pipe", "connection reset", "context canceled"} {
-		if strings.Contains(said, word) {
-			t.Errorf("it says %q:\n%s", word, said)
+		if strings.Contains(printed, word) {
+			t.Errorf("it prints %q:\n%s", word, printed)
 		}
 	}
 	writeFile(t, "all.jsonl", all)

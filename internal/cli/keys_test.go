@@ -80,7 +80,7 @@ func TestServeWithPublicKeys(t *testing.T) {
 	}
 	stranger := run(t, environ, "token", "--key", "c.pem")
 	if want := "plantstore: JWT_PUBLIC_KEYS has no key for this one and ES256: a server with the same configuration refuses the token\n"; stranger.stderr != want {
-		t.Errorf("of a key that is not known token says %q, want %q", stranger.stderr, want)
+		t.Errorf("with an unknown key token prints %q, want %q", stranger.stderr, want)
 	}
 	named := token(t, environ, "--key", "b.pem")
 	if header, err := base64.RawURLEncoding.DecodeString(strings.Split(named, ".")[0]); err != nil ||
@@ -115,8 +115,8 @@ func TestServeHidesQueryOfIssuer(t *testing.T) {
 	if want := "plantstore token --key PRIVATE_KEY.pem --jwt-jwks-url " + issuer.URL + "/k.json"; s.ready(t).TokenCommand != want {
 		t.Errorf("the command for a token is %s, want %s", s.ready(t).TokenCommand, want)
 	}
-	if said := s.first + s.log(); strings.Contains(said, "hunter2") {
-		t.Errorf("it says\n%s", said)
+	if output := s.first + s.log(); strings.Contains(output, "hunter2") {
+		t.Errorf("it prints\n%s", output)
 	}
 }
 

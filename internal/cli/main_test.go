@@ -21,7 +21,7 @@ const patience = 5 * time.Minute
 // secret is a good one.
 const secret = "a secret of the tests, long enough for HS256"
 
-var update = flag.Bool("update", false, "write the golden files anew") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite the golden files") //nolint:gochecknoglobals // a flag of go test
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -108,6 +108,6 @@ func checkGolden(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), text); diff != "" {
-		t.Errorf("%s is not current; go test ./internal/cli -update writes it anew (-want +got):\n%s", path, diff)
+		t.Errorf("%s is not current; go test ./internal/cli -update rewrites it (-want +got):\n%s", path, diff)
 	}
 }

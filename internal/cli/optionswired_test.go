@@ -23,15 +23,15 @@ func TestServerChecksTokens(t *testing.T) {
 	tests := map[string]struct {
 		base, token, want string
 	}{
-		"as asked for":     {base, token(t, good), ""},
+		"as configured":    {base, token(t, good), ""},
 		"without issuer":   {base, token(t, without(0)), `"error":401`},
 		"without audience": {base, token(t, without(1)), `"error":401`},
 		"without scope":    {base, token(t, without(2)), `"error":403`},
 		"without exp":      {base, token(t, good, "--ttl", "0"), `"error":401`},
 		"just expired":     {base, token(t, good, expired...), ""},
 
-		"lenient, with nothing": {lenient, token(t, nil, "--ttl", "0"), ""},
-		"lenient, expired":      {lenient, token(t, nil, expired...), `"error":401`},
+		"lenient, no claims": {lenient, token(t, nil, "--ttl", "0"), ""},
+		"lenient, expired":   {lenient, token(t, nil, expired...), `"error":401`},
 	}
 	id := 0
 	for name, test := range tests {
@@ -132,7 +132,7 @@ func TestShutdownTimeout(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	if log := s.log(); !strings.Contains(log, "\nplantstore: ") && !strings.HasPrefix(log, "plantstore: ") {
-		t.Errorf("it does not say why:\n%s", log)
+		t.Errorf("it does not print the reason:\n%s", log)
 	}
 }
 

@@ -131,7 +131,7 @@ func TestServe(t *testing.T) {
 	log := s.first + s.log() + again.first + again.log()
 	for _, hidden := range []string{strings.TrimSpace(string(made)), issued} {
 		if strings.Contains(log, hidden) {
-			t.Errorf("the log tells %s (C4.25):\n%s", hidden, log)
+			t.Errorf("the log contains %s (C4.25):\n%s", hidden, log)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestServeInText(t *testing.T) {
 		"  get a token  plantstore token --storage-url here.db",
 	}
 	if got := s.first + s.log(); !strings.HasPrefix(got, strings.Join(greeting, "\n")+"\n") {
-		t.Errorf("it says\n%s\nwant at first\n%s", got, strings.Join(greeting, "\n"))
+		t.Errorf("it prints\n%s\nwant at first\n%s", got, strings.Join(greeting, "\n"))
 	}
 }
 
@@ -179,11 +179,11 @@ func TestTokenCommand(t *testing.T) {
 			[]string{"--storage-url", "bbolt:data/plants.db"},
 			"plantstore token --storage-url bbolt:data/plants.db",
 		},
-		"empty flag":         {"plantstore", []string{"JWT_ISSUER=i"}, []string{"--jwt-issuer="}, "plantstore token --jwt-issuer ''"},
-		"environment":        {"plantstore", []string{"JWT_ISSUER=i", "JWT_LEEWAY=1s"}, nil, "plantstore token --jwt-issuer i"},
-		"secret file":        {"plantstore", []string{"JWT_SECRET_FILE=key"}, nil, "plantstore token --jwt-secret-file key"},
-		"storage in a file":  {"plantstore", []string{"STORAGE_URL_FILE=url"}, nil, "plantstore token --storage-url-file url"},
-		"secret is not told": {"plantstore", []string{"JWT_SECRET=" + secret}, nil, `JWT_SECRET="${JWT_SECRET:?}" plantstore token`},
+		"empty flag":        {"plantstore", []string{"JWT_ISSUER=i"}, []string{"--jwt-issuer="}, "plantstore token --jwt-issuer ''"},
+		"environment":       {"plantstore", []string{"JWT_ISSUER=i", "JWT_LEEWAY=1s"}, nil, "plantstore token --jwt-issuer i"},
+		"secret file":       {"plantstore", []string{"JWT_SECRET_FILE=key"}, nil, "plantstore token --jwt-secret-file key"},
+		"storage in a file": {"plantstore", []string{"STORAGE_URL_FILE=url"}, nil, "plantstore token --storage-url-file url"},
+		"secret is hidden":  {"plantstore", []string{"JWT_SECRET=" + secret}, nil, `JWT_SECRET="${JWT_SECRET:?}" plantstore token`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -33,11 +33,11 @@ func claims(t *testing.T, token string) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var members map[string]any
-	if err := json.Unmarshal(payload, &members); err != nil {
+	var claims map[string]any
+	if err := json.Unmarshal(payload, &claims); err != nil {
 		t.Fatal(err)
 	}
-	return members
+	return claims
 }
 
 // The verifier of the server accepts the token, and would not without any of the claims
@@ -109,14 +109,14 @@ func TestTokenClaims(t *testing.T) {
 func TestTokenWithoutExp(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		args []string
-		said bool
+		args  []string
+		warns bool
 	}{
 		{[]string{"token", "--ttl", "0"}, true},
 		{[]string{"token"}, false},
 	} {
 		r := run(t, []string{"JWT_SECRET=" + secret, "JWT_REQUIRE_EXP=true"}, test.args...)
-		if r.code != 0 || r.stdout == "" || strings.HasPrefix(r.stderr, "plantstore: JWT_REQUIRE_EXP: ") != test.said {
+		if r.code != 0 || r.stdout == "" || strings.HasPrefix(r.stderr, "plantstore: JWT_REQUIRE_EXP: ") != test.warns {
 			t.Errorf("%q: %+v", test.args, r)
 		}
 	}
@@ -149,11 +149,11 @@ func TestSecretIsMadeOnce(t *testing.T) {
 			t.Errorf("the token is not signed with the secret in the file: %v", err)
 		}
 		if strings.Contains(issued, string(made[0])) {
-			t.Error("the token tells the secret")
+			t.Error("the token contains the secret")
 		}
 	}
 	if entries, err := os.ReadDir(filepath.Dir(path)); len(entries) != 1 || err != nil {
-		t.Errorf("beside the secret there is more: %v, %v", entries, err)
+		t.Errorf("files other than the secret: %v, %v", entries, err)
 	}
 }
 

@@ -288,7 +288,7 @@ func TestEmptyIsNone(t *testing.T) {
 		Dotenv:  map[string]string{"JWT_ISSUER": "from .env"},
 	})
 	if c.JWTIssuer != "from .env" {
-		t.Errorf("an empty variable hides what .env says: %q", c.JWTIssuer)
+		t.Errorf("an empty variable overrides .env: %q", c.JWTIssuer)
 	}
 }
 
@@ -302,8 +302,8 @@ func TestPort(t *testing.T) {
 	}{
 		"alone":                           {config.Sources{Environ: port}, ":3000"},
 		"alone in .env":                   {config.Sources{Dotenv: port}, ":3000"},
-		"beside ADDR":                     {config.Sources{Environ: both}, "localhost:1"},
-		"beside ADDR in .env":             {config.Sources{Dotenv: both}, "localhost:1"},
+		"next to ADDR":                    {config.Sources{Environ: both}, "localhost:1"},
+		"next to ADDR in .env":            {config.Sources{Dotenv: both}, "localhost:1"},
 		"against a flag":                  {config.Sources{Environ: port, Flags: addr}, "localhost:1"},
 		"in the environment against .env": {config.Sources{Environ: port, Dotenv: addr}, ":3000"},
 		"in .env against the environment": {config.Sources{Dotenv: port, Environ: addr}, "localhost:1"},

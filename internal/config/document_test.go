@@ -12,7 +12,7 @@ import (
 	"plantstore/internal/config"
 )
 
-var update = flag.Bool("update", false, "write .env.example and the table in README.md anew") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite .env.example and the table in README.md") //nolint:gochecknoglobals // a flag of go test
 
 // checkFile compares a file at the root of the repository with its expected contents, or
 // writes it.
@@ -31,7 +31,7 @@ func checkFile(t *testing.T, name string, current func(old string) string) {
 		return
 	}
 	if diff := cmp.Diff(want, string(old)); diff != "" {
-		t.Errorf("%s is not current; go test ./internal/config -update writes it anew (-want +got):\n%s", name, diff)
+		t.Errorf("%s is not current; go test ./internal/config -update rewrites it (-want +got):\n%s", name, diff)
 	}
 }
 

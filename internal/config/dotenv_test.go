@@ -172,7 +172,7 @@ func TestReadDotenv(t *testing.T) {
 				t.Errorf("error %v, values (-want +got):\n%s", err, diff)
 			}
 			if err != nil && (!errors.Is(err, config.ErrDotenv) || strings.Contains(err.Error(), "hunter2")) {
-				t.Errorf("error %v, want ErrDotenv without what the file says", err)
+				t.Errorf("error %v, want ErrDotenv without the content of the file", err)
 			}
 		})
 	}

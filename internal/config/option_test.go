@@ -114,7 +114,7 @@ func TestSecretsStaySecretInErrors(t *testing.T) {
 		t.Fatalf("got %v, want an error", err)
 	}
 	if strings.Contains(err.Error(), secret) {
-		t.Errorf("the error tells a secret:\n%v", err)
+		t.Errorf("the error contains a secret:\n%v", err)
 	}
 }
 

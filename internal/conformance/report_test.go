@@ -115,7 +115,7 @@ func TestDeviations(t *testing.T) {
 		t.Errorf("%d deviations, want 1", n)
 	}
 	if n := (Report{}).Deviations(); n != 0 {
-		t.Errorf("%d deviations of nothing", n)
+		t.Errorf("%d deviations of an empty report", n)
 	}
 }
 

@@ -178,16 +178,16 @@ func faultyServers() map[string]faulty {
 		"accepted, but it was bad": {
 			func(_ *http.Request, a *reply) { *a = reply{200, a.header, `{"name":"fern"}`} }, refused, "200, want error 422",
 		},
-		"identical and different alike":  {edit("a different", "an identical"), twice, "for both"},
-		"two winners":                    {func(_ *http.Request, a *reply) { *a = reply{200, a.header, `{"name":"fern"}`} }, racing("", 4, good(), fern()), "4 of 4 racing creates got 200"},
-		"no winner":                      {func(_ *http.Request, a *reply) { *a = reply{400, a.header, `{"error":409,"message":"no"}`} }, racing("", 4, good(), fern()), "0 of 4 racing creates got 200"},
-		"closes":                         {set("Connection", "close"), create.kept(), "not kept"},
-		"keeps":                          {nil, create.last(func(t *Exchange) { t.After = AfterClosed }), "still open"},
-		"panics":                         {func(*http.Request, *reply) { panic(http.ErrAbortHandler) }, create, "closed without a response"},
-		"asks for a body it will refuse": {nil, one("", "", good().with("Expect: 100-continue"), fern().uninvited()), "100 Continue came"},
-		"a header that is not there":     {nil, one("", "", good(), fern().header("Location", "/x")), "Location is"},
-		"a piece that is not there":      {nil, one("", "", good(), fern().raw("moss")), "lacks"},
-		"cut short, and stored":          {nil, create.then(good(), fern()), "error 409, want 200"},
+		"identical and different alike": {edit("a different", "an identical"), twice, "for both"},
+		"two winners":                   {func(_ *http.Request, a *reply) { *a = reply{200, a.header, `{"name":"fern"}`} }, racing("", 4, good(), fern()), "4 of 4 racing creates got 200"},
+		"no winner":                     {func(_ *http.Request, a *reply) { *a = reply{400, a.header, `{"error":409,"message":"no"}`} }, racing("", 4, good(), fern()), "0 of 4 racing creates got 200"},
+		"closes":                        {set("Connection", "close"), create.kept(), "not kept"},
+		"keeps":                         {nil, create.last(func(t *Exchange) { t.After = AfterClosed }), "still open"},
+		"panics":                        {func(*http.Request, *reply) { panic(http.ErrAbortHandler) }, create, "closed without a response"},
+		"invites a body it will refuse": {nil, one("", "", good().with("Expect: 100-continue"), fern().uninvited()), "100 Continue came"},
+		"a header that is not there":    {nil, one("", "", good(), fern().header("Location", "/x")), "Location is"},
+		"a piece that is not there":     {nil, one("", "", good(), fern().raw("moss")), "lacks"},
+		"cut short, and stored":         {nil, create.then(good(), fern()), "error 409, want 200"},
 	}
 }
 
@@ -209,7 +209,7 @@ func TestRunFindsDeviations(t *testing.T) {
 				t.Errorf("%s %q, want failed with %q", got.Outcome, got.Reason, test.want)
 			}
 			if len(got.Sent) == 0 || len(got.Wanted) == 0 || strings.Contains(strings.Join(got.Sent, ""), "Bearer good") {
-				t.Errorf("the result does not show what was sent, without credentials, and wanted: %+v", got)
+				t.Errorf("the result does not show the request, without credentials, and the expectation: %+v", got)
 			}
 		})
 	}

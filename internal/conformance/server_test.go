@@ -139,8 +139,8 @@ func slowOrNot(slow bool) []Case {
 	return slices.DeleteFunc(Cases(), func(c Case) bool { return (c.Needs&NeedSlow != 0) != slow })
 }
 
-// wantNoDeviation also checks that only cases were not run whose requirements the server
-// does not meet.
+// wantNoDeviation also checks that a case was skipped only if the server does not meet its
+// requirements.
 func wantNoDeviation(t *testing.T, o Options, cases []Case) {
 	t.Helper()
 	apart := []string{"needs HTTP/2", "needs a private key", "needs a server with a rate limit"}

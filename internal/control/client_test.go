@@ -154,11 +154,11 @@ func TestServerHasGone(t *testing.T) {
 type unrecordedStore struct {
 	control.Store
 
-	asked chan struct{}
+	called chan struct{}
 }
 
 func (s unrecordedStore) CreateAll(ctx context.Context, records []storage.Record) []error {
-	close(s.asked)
+	close(s.called)
 	<-ctx.Done()
 	return slices.Repeat([]error{fmt.Errorf("%w: %w", storage.ErrUnrecorded, ctx.Err())}, len(records))
 }
@@ -166,8 +166,8 @@ func (s unrecordedStore) CreateAll(ctx context.Context, records []storage.Record
 // A stored plant is not reported as not stored when the server ends.
 func TestUnrecordedWhenServerEnds(t *testing.T) {
 	t.Parallel()
-	path, asked := filepath.Join(t.TempDir(), "plants.db"), make(chan struct{})
-	server := serve(t, path, unrecordedStore{asked: asked})
+	path, called := filepath.Join(t.TempDir(), "plants.db"), make(chan struct{})
+	server := serve(t, path, unrecordedStore{called: called})
 	client, err := control.Dial(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestUnrecordedWhenServerEnds(t *testing.T) {
 	defer func() { _ = client.Close() }()
 	closed := make(chan error, 1)
 	go func() {
-		<-asked
+		<-called
 		closed <- server.Close()
 	}()
 	err = client.CreateAll(t.Context(), []storage.Record{{ID: 1}})[0]

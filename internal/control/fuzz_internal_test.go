@@ -38,16 +38,16 @@ func FuzzWire(f *testing.F) {
 		r.URL.RawQuery = query
 		server.handler().ServeHTTP(w, r)
 		var outcomes []*failure
-		var whole failure
+		var refused failure
 		switch {
 		case w.Code == http.StatusOK && json.Unmarshal(w.Body.Bytes(), &outcomes, strict()) == nil:
-		case w.Code == http.StatusBadRequest && json.Unmarshal(w.Body.Bytes(), &whole, strict()) == nil && whole.err() != nil:
+		case w.Code == http.StatusBadRequest && json.Unmarshal(w.Body.Bytes(), &refused, strict()) == nil && refused.err() != nil:
 		default:
 			t.Errorf("responded with %d %s", w.Code, w.Body)
 		}
-		var told failure
-		if json.Unmarshal(text, &told, strict()) == nil {
-			if err := told.err(); err == nil || failureOf(err).err().Error() != err.Error() && failureOf(err).Kind != kindOther {
+		var decoded failure
+		if json.Unmarshal(text, &decoded, strict()) == nil {
+			if err := decoded.err(); err == nil || failureOf(err).err().Error() != err.Error() && failureOf(err).Kind != kindOther {
 				t.Errorf("%s stands for %v", text, err)
 			}
 		}

@@ -78,7 +78,7 @@ func TestStalledClientIsCutOff(t *testing.T) {
 				t.Errorf("it was cut off after %v, want at most %v", took, stallTime)
 			}
 		default:
-			t.Error("a client that takes nothing is not cut off")
+			t.Error("a stalled client is not disconnected")
 		}
 		_ = near.Close()
 		if err := server.Close(); err != nil {

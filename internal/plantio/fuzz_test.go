@@ -61,6 +61,6 @@ func readAll(t *testing.T, text []byte, format plantio.Format) (records []storag
 		}
 		records = append(records, record)
 	}
-	t.Fatalf("there is no end to %q", text)
+	t.Fatalf("reading %q does not end", text)
 	return nil
 }

@@ -91,7 +91,7 @@ func TestWriterInPieces(t *testing.T) {
 		_, _ = w.Write([]byte{'.'}) // completes or breaks off a partial character
 		text = append(text, '.')
 		if want := string(printable.Append(nil, text)); out.String() != want {
-			r.Fatalf("%q in pieces is %q, whole %q", text, out.String(), want)
+			r.Fatalf("%q in pieces is %q, at once %q", text, out.String(), want)
 		}
 	})
 }
@@ -114,13 +114,13 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
 func BenchmarkWriterPlain(b *testing.B) {
 	line := []byte(strings.Repeat("a usual line of a log", 12) + "\n")
-	w := printable.NewWriter(nothing{})
+	w := printable.NewWriter(discard{})
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
 		_, _ = w.Write(line)
 	}
 }
 
-type nothing struct{}
+type discard struct{}
 
-func (nothing) Write(p []byte) (int, error) { return len(p), nil }
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

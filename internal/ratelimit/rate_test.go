@@ -24,6 +24,6 @@ func TestParse(t *testing.T) {
 		}
 	}
 	if text := (ratelimit.Rate{}).String(); text != "" {
-		t.Errorf("no limit is %q, want nothing", text)
+		t.Errorf("no limit is %q, want an empty text", text)
 	}
 }

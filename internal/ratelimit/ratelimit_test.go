@@ -60,8 +60,8 @@ func TestTakeReturnsWait(t *testing.T) {
 			l.Take("a")
 			time.Sleep(limit.Per / time.Duration(limit.Requests) / 3)
 			wait := l.Take("a")
-			if whole := limit.Per / time.Duration(limit.Requests); wait <= whole/2 || wait > whole {
-				t.Errorf("%v: wait %v, want two thirds of %v", limit, wait, whole)
+			if interval := limit.Per / time.Duration(limit.Requests); wait <= interval/2 || wait > interval {
+				t.Errorf("%v: wait %v, want two thirds of %v", limit, wait, interval)
 			}
 			time.Sleep(wait * 9 / 10)
 			if l.Take("a") == 0 {
@@ -165,7 +165,7 @@ func TestOthersDoNotResetBucket(t *testing.T) {
 }
 
 // A request within the limit allocates nothing.
-func TestTakeAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts those of all
+func TestTakeAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the allocations of all goroutines
 	l, subjects := ratelimit.ByAddress(perSecond(1_000_000), 1_000_000), ratelimit.BySubject(perSecond(1_000_000), 1_000_000)
 	if n := testing.AllocsPerRun(1000, func() {
 		l.Take("[2001:db8::1]:65535")

@@ -20,7 +20,7 @@ import (
 const (
 	limit   = 64
 	content = "a secret"
-	other   = 65532 // a user and a group other than those of the tests
+	other   = 65532 // a user and a group other than the tests' own
 )
 
 // newFile makes a file of that mode.

@@ -16,7 +16,7 @@ const (
 
 func goodEcho() echo { return echo{http.MethodPost, "/good", "hi"} }
 
-// A refused request is one that net/http does not pass to the handler.
+// A refused is a request that net/http does not pass to the handler.
 type refused struct {
 	name string
 	text string
@@ -38,7 +38,7 @@ func refusals() []refused {
 		{"HTTP/0.9", "GET /\r\n", 400},
 		{"no method", " / HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 		{"no target", "GET  HTTP/1.1\r\nHost: x\r\n\r\n", 400},
-		{"method is no token", "G(T / HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+		{"method is not a token", "G(T / HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 		{"space in target", "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 		{"target without slash", "GET a HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 		{"target with bad escape", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
@@ -68,7 +68,7 @@ func refusals() []refused {
 		{"expectation in a first line", host("Expect: x", "Expect: 100-continue"), 417},
 		{"header without name", host(": y"), 400},
 		{"space before colon", host("X : y"), 400},
-		{"header name is no token", host("X(Y): z"), 400},
+		{"header name is not a token", host("X(Y): z"), 400},
 		{"header name not ASCII", host("X\xe9: z"), 400},
 		{"NUL in header value", host("X: a\x00b"), 400},
 		{"bare CR in header value", host("X: a\rb"), 400},

@@ -8,8 +8,8 @@ import (
 	"plantstore/models"
 )
 
-// refusing is a handler that refuses each request as if nothing had handled it, and then
-// writes in vain.
+// refusing is a handler that refuses each request as the server itself does. Its writes
+// after that have no effect.
 func refusing(_ *site, config *Config) {
 	config.CORSHeader = echoOrigin
 	config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -17,11 +17,11 @@ import (
 	"plantstore/models"
 )
 
-// A framed request is one with known boundaries.
+// A framed is a request with known boundaries.
 type framed struct {
 	header, body string
 	request      *http.Request
-	doubtful     bool
+	uncertain    bool
 }
 
 func drawFramed(t *rapid.T) framed {
@@ -36,7 +36,7 @@ func drawFramed(t *rapid.T) framed {
 	case "length":
 		field, f.body, f.request.ContentLength = fmt.Sprintf("Content-length: %d", len(content)), content, int64(len(content))
 	case "both":
-		field, f.doubtful = "X: y"+eol+"CONTENT-LENGTH: 2"+eol, true
+		field, f.uncertain = "X: y"+eol+"CONTENT-LENGTH: 2"+eol, true
 		fallthrough
 	default:
 		field += "transfer-Encoding: chunked"
@@ -100,15 +100,15 @@ func TestFramingStopsAtEnds(t *testing.T) {
 			if early { // net/http reads ahead before the handler begins
 				ahead = f.read(t, 1)
 			}
-			if got := f.in.startBody(r.request); got != r.doubtful {
-				t.Fatalf("startBody returned %v, want %v", got, r.doubtful)
+			if got := f.in.startBody(r.request); got != r.uncertain {
+				t.Fatalf("startBody returned %v, want %v", got, r.uncertain)
 			}
 			f.exactly(t, "", r.body)
 			if !early && i+1 < len(requests) && rapid.Bool().Draw(t, "ahead") {
 				ahead = f.read(t, 1)
 			}
 			if !f.in.endBody() {
-				t.Fatal("the body has not been let through whole")
+				t.Fatal("the body has not been passed on completely")
 			}
 		}
 	})
@@ -172,7 +172,7 @@ func TestManyLinesInTwoPieces(t *testing.T) {
 	c.wantError(models.CodeHeaderTooLarge)
 	_ = near.Close()
 	if paths := s.paths(); len(paths) > 0 {
-		t.Errorf("the handler was asked for %q", paths)
+		t.Errorf("the handler received %q", paths)
 	}
 }
 

@@ -14,8 +14,9 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// ask sends a request in HTTP/2 with further fields, and returns the header of the response.
-func ask(t *testing.T, framer *http2.Framer, stream uint32, fields ...string) *http2.MetaHeadersFrame {
+// exchange sends a request in HTTP/2 with further fields, and returns the header of the
+// response.
+func exchange(t *testing.T, framer *http2.Framer, stream uint32, fields ...string) *http2.MetaHeadersFrame {
 	t.Helper()
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
@@ -40,7 +41,7 @@ func ask(t *testing.T, framer *http2.Framer, stream uint32, fields ...string) *h
 }
 
 // Pages can read replaced responses as well. Their requests are not visible: the origin is
-// that of the request before, which was a preflight.
+// from the request before, which was a preflight.
 func TestOriginOfReplacedResponses(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.CORSHeader = echoOrigin })
@@ -62,7 +63,7 @@ func TestOriginOfReplacedResponses(t *testing.T) {
 		{[]string{"origin", "https://b.test"}, "200 "},
 		{[]string{"connection", "close"}, "400 "},
 	} {
-		got := ask(t, framer, uint32(2*i+1), step.fields...)
+		got := exchange(t, framer, uint32(2*i+1), step.fields...)
 		origin := ""
 		for _, field := range got.RegularFields() {
 			if field.Name == "access-control-allow-origin" {

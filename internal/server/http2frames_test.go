@@ -31,9 +31,9 @@ func unfinished() map[string]string {
 // finished are complete inputs.
 func finished() map[string]string {
 	return map[string]string{
-		"nothing":              "",
+		"empty":                "",
 		"a frame":              frame(http2.FramePing, 0, 8, "12345678"),
-		"a whole block":        frame(http2.FrameHeaders, 0, 2, "\x82\x87") + frame(http2.FrameContinuation, http2.FlagHeadersEndHeaders, 1, "\x84"),
+		"a complete block":     frame(http2.FrameHeaders, 0, 2, "\x82\x87") + frame(http2.FrameContinuation, http2.FlagHeadersEndHeaders, 1, "\x84"),
 		"half a frame of DATA": frame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 1, "\x82") + frame(http2.FrameData, 0, 9, "ab"),
 	}
 }
@@ -53,7 +53,7 @@ func TestFrameClock(t *testing.T) {
 			}
 			c.follow(nil, start.Add(time.Second))
 			if !c.since.Equal(start) {
-				t.Errorf("%s: it begins anew", name)
+				t.Errorf("%s: the clock restarts", name)
 			}
 		}
 		for name, text := range finished() {
@@ -62,7 +62,7 @@ func TestFrameClock(t *testing.T) {
 				c.follow([]byte(text[at:min(at+size, len(text))]), start)
 			}
 			if !c.since.IsZero() {
-				t.Errorf("%s, %d bytes at a time: since %v, want nothing incomplete", name, size, c.since)
+				t.Errorf("%s, %d bytes at a time: since %v, want no incomplete frame", name, size, c.since)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func TestSlowHeaderBlock(t *testing.T) {
 		case <-time.After(20 * time.Millisecond): // slowly, on purpose
 		}
 		if n == 1000 {
-			t.Fatal("it goes on")
+			t.Fatal("the connection stays open")
 		}
 		_, _ = io.WriteString(c, frame(http2.FrameContinuation, 0, 0, "")) // the server may have cut it off
 	}

@@ -82,7 +82,7 @@ func TestClosedAfterResponse(t *testing.T) {
 		text string
 		code int
 	}{
-		"size is no number":    {chunked("/", "zz\r\n"), 400},
+		"size is not a number": {chunked("/", "zz\r\n"), 400},
 		"negative size":        {chunked("/", "-1\r\n"), 400},
 		"huge size":            {chunked("/", "fffffffffffffffff\r\n"), 400},
 		"empty size":           {chunked("/", "\r\n"), 400},
@@ -156,7 +156,7 @@ func TestContinue(t *testing.T) {
 	c.send("hi" + goodLast).wantEcho(echo{http.MethodPost, "/", "hi"})
 	c.wantEcho(goodEcho())
 
-	// HTTP/1.0 does not have it, and without a body there is no use for it.
+	// Expect: 100-continue has no effect in HTTP/1.0 or without a body.
 	c = s.dial(t).send("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi")
 	c.wantEcho(echo{http.MethodPost, "/", "hi"})
 	c = s.dial(t).send(host("Expect: 100-continue"))

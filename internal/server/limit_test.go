@@ -35,7 +35,7 @@ func TestOverLimit(t *testing.T) {
 		c.send(text).closeHalf()
 		r := c.wantRefusal(503)
 		if !strings.Contains(r.body, "all of its 2 connections") {
-			t.Errorf("message %q does not say why", r.body)
+			t.Errorf("message %q does not name the reason", r.body)
 		}
 		if strings.HasPrefix(text, header) && r.Header.Get("X-Request-Id") != "mine" {
 			t.Errorf("the header is %v", r.Header)

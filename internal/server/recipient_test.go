@@ -17,10 +17,10 @@ func echoOrigin(origin string) http.Header {
 	return http.Header{"Vary": {"Origin"}, "Access-Control-Allow-Origin": {origin}}
 }
 
-// A known field of a request determines one of the error response.
-type known struct{ name, value, response string }
+// An echoed is a header field of a request that determines a field of the error response.
+type echoed struct{ name, value, response string }
 
-func (k known) line() string { return k.name + ": " + k.value }
+func (e echoed) line() string { return e.name + ": " + e.value }
 
 // An error response has the X-Request-Id of its request, if it is valid (C1.6), and the CORS
 // header for the origin of that request and no other (C3.19).
@@ -29,7 +29,7 @@ func TestErrorsFitRequest(t *testing.T) {
 	s := start(t, func(_ *site, c *Config) { c.CORSHeader = echoOrigin })
 	long := "X: " + strings.Repeat("a", 3<<20)
 	lines := func(n int) string { return strings.Repeat("X: a\r\n", n-1) + "X: a" }
-	for _, field := range []known{
+	for _, field := range []echoed{
 		{"Origin", allowedOrigin, "Access-Control-Allow-Origin"},
 		{"X-Request-Id", "my-id.7_A", "X-Request-Id"},
 	} {

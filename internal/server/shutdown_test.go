@@ -66,7 +66,7 @@ func TestShutdownFinishesRequests(t *testing.T) {
 	c.send(good)
 	close(s.release)
 	if r := c.wantEcho(echo{"POST", "/wait", "hi"}); !r.Close {
-		t.Error("the response does not say that the connection closes")
+		t.Error("the response does not announce that the connection closes")
 	}
 	c.wantEnd()
 	s.wantStopped(t, nil)
@@ -346,12 +346,12 @@ func TestLeave(t *testing.T) {
 	s.Leave()
 	close(s.release)
 	if r := waiting.wantEcho(echo{"POST", "/wait", "hi"}); !r.Close {
-		t.Error("the response to a request in progress does not say that the connection closes")
+		t.Error("the response to a request in progress does not announce that the connection closes")
 	}
 	waiting.wantEnd()
 	for name, c := range map[string]*client{"a used connection": idle, "a new connection": s.dial(t)} {
 		if r := c.send(good).wantEcho(goodEcho()); !r.Close {
-			t.Errorf("%s: the response does not say that it closes", name)
+			t.Errorf("%s: the response does not announce that the connection closes", name)
 		}
 		c.wantEnd()
 	}

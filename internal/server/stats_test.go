@@ -17,11 +17,11 @@ func TestStats(t *testing.T) {
 	s.dial(t).send(good).wantRefusal(models.CodeUnavailable)
 	got := s.Stats()
 	if got.Open != 1 || got.Accepted != 2 || got.TurnedAway != 1 || got.Refused.Count(models.CodeUnavailable) != 1 {
-		t.Errorf("with one that was turned away: %+v", got)
+		t.Errorf("with a rejected connection: %+v", got)
 	}
 	first.send("garbage\r\n\r\n").wantRefusal(models.CodeBadRequest)
 	if n := s.Stats().Refused.Count(models.CodeBadRequest); n != 1 {
-		t.Errorf("%d are counters that are no HTTP, want 1", n)
+		t.Errorf("%d requests are counted as malformed, want 1", n)
 	}
 	s.waitForSlot(t) // by another connection
 	if got := s.Stats(); got.Accepted < 3 || got.Refused.Count(models.CodeBadRequest) != 1 {

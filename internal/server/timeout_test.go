@@ -91,7 +91,7 @@ func TestSlowBody(t *testing.T) {
 	} {
 		c := s.dial(t).send(text)
 		if r := c.wantError(408); !r.Close {
-			t.Errorf("%q: the response does not say that the connection closes", text)
+			t.Errorf("%q: the response does not announce that the connection closes", text)
 		}
 		c.wantEnd()
 	}
@@ -130,7 +130,7 @@ func TestHalfClose(t *testing.T) {
 			switch {
 			case size < len(header):
 				if r := c.wantRefusal(400); !strings.Contains(r.body, "ends before") {
-					c.t.Errorf("message %q does not say that the request is cut short", r.body)
+					c.t.Errorf("message %q does not mention that the request is cut short", r.body)
 				}
 			case size < len(good):
 				c.wantError(400)

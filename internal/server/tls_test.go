@@ -96,7 +96,7 @@ func TestPlainToTLS(t *testing.T) {
 		t.Errorf("HEAD: %d", r.StatusCode)
 	}
 	if paths := s.paths(); len(paths) > 0 {
-		t.Errorf("the handler was asked for %q", paths)
+		t.Errorf("the handler received %q", paths)
 	}
 }
 
@@ -143,11 +143,11 @@ func TestSlowCertificate(t *testing.T) {
 	for name, header := range map[string]time.Duration{"header timeout": 50 * time.Millisecond, "stop": time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			asked, ended := make(chan struct{}), make(chan struct{})
+			requested, ended := make(chan struct{}), make(chan struct{})
 			s, authority := startSecure(t, func(_ *site, config *Config) {
 				config.HeaderTimeout = header
 				config.TLS = &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-					close(asked)
+					close(requested)
 					<-hello.Context().Done()
 					close(ended)
 					return nil, hello.Context().Err()
@@ -156,7 +156,7 @@ func TestSlowCertificate(t *testing.T) {
 			c, config := s.dial(t), authority.Client()
 			config.ServerName = "localhost"
 			go func() { _ = tls.Client(c.Conn, config).HandshakeContext(t.Context()) }() // it gets no response
-			<-asked
+			<-requested
 			if name == "stop" {
 				s.stop()
 			}
@@ -292,7 +292,7 @@ func TestLongHandshake(t *testing.T) {
 	s, _ := startSecure(t)
 	c := s.dial(t).send("\x16\x03\x01\x40\x00\x01\x00\xff\xfb" + strings.Repeat("a", maxHandshake))
 	if text, err := io.ReadAll(c.in); errors.Is(err, os.ErrDeadlineExceeded) { // it may as well be reset
-		t.Errorf("the connection stays; the server says %q", text)
+		t.Errorf("the connection stays; the server sends %q", text)
 	}
 }
 

@@ -45,7 +45,7 @@ type place struct {
 func TestListen(t *testing.T) {
 	t.Parallel()
 	checkListen(t, map[string]place{
-		"nothing":       {func(*testing.T, string) {}, ""},
+		"no file":       {func(*testing.T, string) {}, ""},
 		"a stale one":   {leave, ""},
 		"a listener":    {listen, "another process listens"},
 		"a plain file":  {write, "it is not a socket"},
@@ -69,7 +69,7 @@ func checkListen(t *testing.T, places map[string]place) {
 				t.Fatalf("got %v, want %q", err, place.want)
 			}
 			if after, statErr := os.Lstat(path); err != nil && (statErr != nil || !os.SameFile(before, after)) {
-				t.Errorf("it was refused, and what was there is gone: %v", statErr)
+				t.Errorf("it was refused, and the previous file is gone: %v", statErr)
 			}
 		})
 	}

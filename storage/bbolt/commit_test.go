@@ -145,13 +145,13 @@ func TestClassify(t *testing.T) {
 		want    error
 		stopped bool
 	}{
-		"in no meta page":                    {1, false, errDisk, errDisk, true},
-		"in a meta page":                     {0, false, errDisk, storage.ErrUnknown, true},
-		"a meta page is not whole":           {1, true, errDisk, storage.ErrUnknown, true},
-		"no space, in no meta page":          {1, false, errNoSpace, storage.ErrNoSpace, false},
-		"no space, in a meta page":           {0, false, errNoSpace, storage.ErrUnknown, true},
-		"no space in the words of bbolt":     {1, false, errors.New("file resize error: " + errNoSpace.Error()), storage.ErrNoSpace, false},
-		"no space, a meta page is not whole": {1, true, errNoSpace, storage.ErrUnknown, true},
+		"in no meta page":                {1, false, errDisk, errDisk, true},
+		"in a meta page":                 {0, false, errDisk, storage.ErrUnknown, true},
+		"a meta page is torn":            {1, true, errDisk, storage.ErrUnknown, true},
+		"no space, in no meta page":      {1, false, errNoSpace, storage.ErrNoSpace, false},
+		"no space, in a meta page":       {0, false, errNoSpace, storage.ErrUnknown, true},
+		"no space in the words of bbolt": {1, false, errors.New("file resize error: " + errNoSpace.Error()), storage.ErrNoSpace, false},
+		"no space, a meta page is torn":  {1, true, errNoSpace, storage.ErrUnknown, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -198,7 +198,7 @@ func TestMetaPages(t *testing.T) {
 		// A newer meta page in a place where none belongs is data.
 		copy(before[2*pageSize:], snapshot(t, path)[:pageSize])
 		if m, found := newestMeta(bytes.NewReader(before)); !found || m.Txid != 1 {
-			t.Errorf("newestMeta = %+v, %v, want that of the new file", m, found)
+			t.Errorf("newestMeta = %+v, %v, want the new file's", m, found)
 		}
 	}
 }

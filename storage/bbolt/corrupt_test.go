@@ -29,8 +29,8 @@ func TestReadCorruptPage(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = s.Close() }()
-			var said strings.Builder
-			s.logger = slog.New(slog.NewTextHandler(&said, nil))
+			var log strings.Builder
+			s.logger = slog.New(slog.NewTextHandler(&log, nil))
 			want := "the stored record is corrupt: a page of " + path + " is corrupt, or cannot be read"
 			for _, err := range s.List(t.Context(), 0) {
 				if err != nil && (!errors.Is(err, storage.ErrCorrupt) || err.Error() != want) {
@@ -40,8 +40,8 @@ func TestReadCorruptPage(t *testing.T) {
 			if _, err := s.Get(t.Context(), 0); err == nil || err.Error() != want {
 				t.Errorf("Get: %v, want: %s", err, want)
 			}
-			if strings.Count(said.String(), "level=ERROR") != 2 || !strings.Contains(said.String(), " cause=") {
-				t.Errorf("it logs %s", &said)
+			if strings.Count(log.String(), "level=ERROR") != 2 || !strings.Contains(log.String(), " cause=") {
+				t.Errorf("it logs %s", &log)
 			}
 		})
 	}

@@ -269,7 +269,7 @@ func TestJournalIsTakenAway(t *testing.T) {
 func TestCloseWhenFilesAreTakenAway(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("an open file cannot be taken away on Windows")
+		t.Skip("an open file cannot be removed on Windows")
 	}
 	for name, take := range map[string]func(path string) error{
 		"database emptied": func(path string) error { return os.Truncate(path, 0) },

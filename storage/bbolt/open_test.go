@@ -32,7 +32,7 @@ func TestOpenCreatesDirectoriesAndFile(t *testing.T) {
 		t.Errorf("Stat = %v, %v, want a file of mode %v", info, err, fs.FileMode(filePerm))
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 2 || entries[1].Name() != "100%.db"+watermarkSuffix {
-		t.Errorf("the directory holds %v, want the file and its mark alone", entries)
+		t.Errorf("the directory holds %v, want only the file and its watermark", entries)
 	}
 }
 
@@ -54,13 +54,13 @@ func TestOpenRefuses(t *testing.T) {
 		"bbolt without a list of free pages": { // bbolt would write one
 			foreign(&bolt.Options{NoFreelistSync: true}), "is a bbolt database, but not of a plant store",
 		},
-		"newer schema":                      {schema("3"), "has schema version 3, and this plantstore supports versions up to 2: upgrade plantstore"},
-		"bad schema":                        {schema("one"), `schema version is "one"`},
-		"no schema":                         {schema(""), `schema version is ""`},
-		"no plants":                         {edited(func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(plantsBucket)) }), "not of a plant store"},
-		"cut to nothing but the meta pages": {cut(2 * pageSize), "has been cut short, from at least"},
-		"cut by one byte of what is in use": {cut(-1), "has been cut short, from at least"},
-		"both meta pages corrupt":           {corruptedAt(0, pageSize), "its beginning is corrupt"},
+		"newer schema":            {schema("3"), "has schema version 3, and this plantstore supports versions up to 2: upgrade plantstore"},
+		"bad schema":              {schema("one"), `schema version is "one"`},
+		"no schema":               {schema(""), `schema version is ""`},
+		"no plants":               {edited(func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte(plantsBucket)) }), "not of a plant store"},
+		"cut to the meta pages":   {cut(2 * pageSize), "has been cut short, from at least"},
+		"cut by one byte in use":  {cut(-1), "has been cut short, from at least"},
+		"both meta pages corrupt": {corruptedAt(0, pageSize), "its beginning is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -201,7 +201,7 @@ func TestOpenLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rest, _ := io.ReadAll(out); len(rest) != 0 { // until the child has ended
-		t.Errorf("the child said %q", rest)
+		t.Errorf("the child printed %q", rest)
 	}
 	mustOpen(t, path)
 }
@@ -210,7 +210,7 @@ func TestOpenLocked(t *testing.T) {
 func wantRead(t *testing.T, r io.Reader, want string) {
 	t.Helper()
 	if line, err := bufio.NewReader(r).ReadString('\n'); err != nil || line != want {
-		t.Fatalf("the child said %q, %v, want %q", line, err, want)
+		t.Fatalf("the child printed %q, %v, want %q", line, err, want)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestOpenRacing(t *testing.T) {
 		case line == "open\n":
 			opened++
 		case !strings.Contains(line, "is locked by another process"):
-			t.Errorf("a child said %q", line)
+			t.Errorf("a child printed %q", line)
 		}
 	}
 	if opened != 1 {

@@ -120,10 +120,10 @@ func TestCorruptRecord(t *testing.T) {
 		return plants.Put(keyOf(5), value)
 	})
 	s := mustOpen(t, path)
-	wantCorrupt := func(what string, err error) {
+	wantCorrupt := func(name string, err error) {
 		t.Helper()
 		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), "id 5:") {
-			t.Errorf("%s: %v, want: %v with the id", what, err, storage.ErrCorrupt)
+			t.Errorf("%s: %v, want: %v with the id", name, err, storage.ErrCorrupt)
 		}
 	}
 	_, err := s.Get(t.Context(), 5)
@@ -173,9 +173,9 @@ func TestCorruptPage(t *testing.T) {
 	if err := s.Create(t.Context(), 200, models.Plant{}); !errors.Is(err, storage.ErrUnknown) {
 		t.Errorf("Create: %v, want: %v", err, storage.ErrUnknown)
 	}
-	for what, err := range map[string]error{"Ready": s.Ready(), "Create": s.Create(t.Context(), 201, models.Plant{})} {
+	for name, err := range map[string]error{"Ready": s.Ready(), "Create": s.Create(t.Context(), 201, models.Plant{})} {
 		if !errors.Is(err, storage.ErrUnavailable) {
-			t.Errorf("%s: %v, want: %v", what, err, storage.ErrUnavailable)
+			t.Errorf("%s: %v, want: %v", name, err, storage.ErrUnavailable)
 		}
 	}
 	if err := s.Close(); err != nil {

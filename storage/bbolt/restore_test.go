@@ -191,7 +191,7 @@ func TestRestoreOverCorrupt(t *testing.T) {
 	}
 	wantPlants(t, path, 10)
 	if text, err := os.ReadFile(kept); err != nil || string(text[:8192]) != string(garbage(8192)) {
-		t.Errorf("what was there is not kept: %v", err)
+		t.Errorf("the previous database is not kept: %v", err)
 	}
 }
 
@@ -221,7 +221,7 @@ func TestRestoreRefuses(t *testing.T) {
 		wantLine(t, short, errors.New(corrupt.Report.Corruption[0]), "has been cut short")
 	}
 	if _, _, err := Restore(t.Context(), path, path+"no"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Restore of nothing: %v", err)
+		t.Errorf("Restore without a copy: %v", err)
 	}
 	if _, _, err := Restore(t.Context(), path, path); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("Restore of the store over itself: %v, want: %v", err, storage.ErrLocked)
@@ -274,7 +274,7 @@ func TestCompactRefuses(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	if _, _, err := Compact(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Compact of nothing: %v", err)
+		t.Errorf("Compact without a database: %v", err)
 	}
 	path = newFile(t, 10)
 	s := mustOpen(t, path)

@@ -40,7 +40,7 @@ func TestScrub(t *testing.T) {
 		t.Errorf("the scrub logs first: %s", finding)
 	}
 	if !strings.Contains(done, "plants=2999") || !strings.Contains(done, "damaged=1") {
-		t.Errorf("the scrub says in the end: %s", done)
+		t.Errorf("the scrub finally reports: %s", done)
 	}
 	if err := s.Ready(); err != nil {
 		t.Errorf("Ready: %v", err)

@@ -115,12 +115,12 @@ func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		change func(mark []byte) []byte
-		told   int // how often a torn watermark is logged
+		change   func(watermark []byte) []byte
+		warnings int // how often a torn watermark is logged
 	}{
-		"behind":  {func(mark []byte) []byte { return encodeWatermark(strings.Fields(string(mark))[3][:32], 1) }, 0},
-		"torn":    {func(mark []byte) []byte { return bytes.Replace(mark, []byte("0"), []byte("1"), 1) }, 1},
-		"short":   {func(mark []byte) []byte { return mark[:20] }, 1},
+		"behind":  {func(watermark []byte) []byte { return encodeWatermark(strings.Fields(string(watermark))[3][:32], 1) }, 0},
+		"torn":    {func(watermark []byte) []byte { return bytes.Replace(watermark, []byte("0"), []byte("1"), 1) }, 1},
+		"short":   {func(watermark []byte) []byte { return watermark[:20] }, 1},
 		"empty":   {func([]byte) []byte { return nil }, 1},
 		"foreign": {func([]byte) []byte { return garbage(100) }, 1},
 		"another": {func([]byte) []byte { return otherMark }, 0},
@@ -128,29 +128,29 @@ func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := newFile(t, 3)
-			mark, err := os.ReadFile(path + watermarkSuffix)
+			watermark, err := os.ReadFile(path + watermarkSuffix)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path+watermarkSuffix, test.change(mark), 0o600); err != nil {
+			if err := os.WriteFile(path+watermarkSuffix, test.change(watermark), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if report := check(t, path); !report.Intact() || len(report.Notes) != test.told {
-				t.Errorf("Check: %+v, want %d notes", report, test.told)
+			if report := check(t, path); !report.Intact() || len(report.Notes) != test.warnings {
+				t.Errorf("Check: %+v, want %d notes", report, test.warnings)
 			}
 			var log bytes.Buffer
 			s, err := openWritable(path, storage.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Count(log.String(), "level=WARN") != test.told || strings.Count(log.String(), "watermark torn") != test.told {
-				t.Errorf("the log is %q, want %d warnings", &log, test.told)
+			if strings.Count(log.String(), "level=WARN") != test.warnings || strings.Count(log.String(), "watermark torn") != test.warnings {
+				t.Errorf("the log is %q, want %d warnings", &log, test.warnings)
 			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if again, err := os.ReadFile(path + watermarkSuffix); err != nil || string(again) != string(mark) {
-				t.Errorf("the mark is now %q, %v; want %q", again, err, mark)
+			if again, err := os.ReadFile(path + watermarkSuffix); err != nil || string(again) != string(watermark) {
+				t.Errorf("the watermark is now %q, %v; want %q", again, err, watermark)
 			}
 		})
 	}

@@ -88,6 +88,6 @@ func TestDiskOf(t *testing.T) {
 		t.Errorf("of the temporary directory: %d bytes, read-only: %t", free, readOnly)
 	}
 	if free, _ := diskOf("nowhere" + string(os.PathSeparator) + "at all"); free >= 0 {
-		t.Errorf("of nothing: %d bytes", free)
+		t.Errorf("of an empty database: %d bytes", free)
 	}
 }

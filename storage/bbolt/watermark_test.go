@@ -16,22 +16,22 @@ func TestMissingDatabase(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		plants int
-		change func(mark []byte) []byte
+		change func(watermark []byte) []byte
 		want   string // in the refusal; empty: there is none
 	}{
-		"with plants":    {plants: 3, want: "has 3 commits: restore a backup, or, to start with an empty store, remove the watermark"},
-		"without plants": {plants: 0},
-		"torn mark":      {plants: 3, change: func(mark []byte) []byte { return mark[:20] }, want: "is there"},
-		"empty mark":     {plants: 3, change: func([]byte) []byte { return nil }, want: "is there"},
+		"with plants":     {plants: 3, want: "has 3 commits: restore a backup, or, to start with an empty store, remove the watermark"},
+		"without plants":  {plants: 0},
+		"torn watermark":  {plants: 3, change: func(watermark []byte) []byte { return watermark[:20] }, want: "is there"},
+		"empty watermark": {plants: 3, change: func([]byte) []byte { return nil }, want: "is there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := newFile(t, tt.plants)
-			mark := snapshot(t, path+watermarkSuffix)
+			watermark := snapshot(t, path+watermarkSuffix)
 			if tt.change != nil {
-				mark = tt.change(mark)
+				watermark = tt.change(watermark)
 			}
-			if err := errors.Join(os.WriteFile(path+watermarkSuffix, mark, filePerm), os.Remove(path)); err != nil {
+			if err := errors.Join(os.WriteFile(path+watermarkSuffix, watermark, filePerm), os.Remove(path)); err != nil {
 				t.Fatal(err)
 			}
 			if tt.want == "" {
@@ -49,8 +49,8 @@ func TestMissingDatabase(t *testing.T) {
 			if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("a database was made: %v", err)
 			}
-			if string(snapshot(t, path+watermarkSuffix)) != string(mark) {
-				t.Error("the mark has changed")
+			if string(snapshot(t, path+watermarkSuffix)) != string(watermark) {
+				t.Error("the watermark has changed")
 			}
 			if err := os.Remove(path + watermarkSuffix); err != nil {
 				t.Fatal(err)
@@ -69,12 +69,12 @@ func TestCreateErrorNamesPathOnce(t *testing.T) {
 		"directory": &fs.PathError{Op: "mkdir", Path: "elsewhere", Err: fs.ErrPermission},
 		"other":     fs.ErrPermission,
 	} {
-		told := explainCreate(path, err)
-		if !errors.Is(told, fs.ErrPermission) || strings.Count(told.Error(), path) != 1 || !strings.HasPrefix(told.Error(), "create database "+path+": ") {
-			t.Errorf("%s: %v", name, told)
+		explained := explainCreate(path, err)
+		if !errors.Is(explained, fs.ErrPermission) || strings.Count(explained.Error(), path) != 1 || !strings.HasPrefix(explained.Error(), "create database "+path+": ") {
+			t.Errorf("%s: %v", name, explained)
 		}
-		if strings.Contains(err.Error(), "elsewhere") && !strings.Contains(told.Error(), "elsewhere") {
-			t.Errorf("%s: %v does not name the directory", name, told)
+		if strings.Contains(err.Error(), "elsewhere") && !strings.Contains(explained.Error(), "elsewhere") {
+			t.Errorf("%s: %v does not name the directory", name, explained)
 		}
 	}
 	if err := explainCreate(path, refusal("would be lost")); err.Error() != "database "+path+" would be lost" {

@@ -74,12 +74,12 @@ func TestCorruptRecord(t *testing.T) {
 	k, tag := keys{"/plants/"}, "climber"
 	key := k.of(7)
 	value := []byte(record{storage.NewCommitToken(), models.Plant{Name: "Monstera", Tag: &tag}}.encode(key))
-	corrupt := func(what string, key string, value []byte) {
+	corrupt := func(name, key string, value []byte) {
 		_, err := k.record(&mvccpb.KeyValue{Key: []byte(key), Value: value})
 		var damaged *storage.CorruptError
 		_, keyErr := k.idOf(key)
 		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), key) || errors.As(err, &damaged) != (keyErr == nil) {
-			t.Errorf("%s: %v, want: %v, with the key", what, err, storage.ErrCorrupt)
+			t.Errorf("%s: %v, want: %v, with the key", name, err, storage.ErrCorrupt)
 		}
 	}
 	for i := range len(value) * 8 {
@@ -100,7 +100,7 @@ func TestParseRefuses(t *testing.T) {
 		"long name":     func(v []byte) []byte { v[headerLen] = 10; return v },
 		"endless name":  func(v []byte) []byte { return append(v[:headerLen], slices.Repeat([]byte{0xff}, 12)...) },
 		"tag unmarked":  func(v []byte) []byte { return append(v, 'x') },
-		"unknown mark":  func(v []byte) []byte { v[tagAt] = 2; return v },
+		"unknown flag":  func(v []byte) []byte { v[tagAt] = 2; return v },
 		"other version": func(v []byte) []byte { v[0] = 2; return v },
 	} {
 		value := change([]byte(record{plant: models.Plant{Name: "Monstera"}}.encode("key")))

@@ -141,7 +141,7 @@ func TestPartialCheckpoint(t *testing.T) {
 }
 
 // TestRestartBetweenCheckpoints restarts and appends after each checkpoint: the half
-// that is used then may not be the one that holds the last batch applied.
+// used then must not be the half with the last batch applied.
 func TestRestartBetweenCheckpoints(t *testing.T) {
 	t.Parallel()
 	path, salt := create(t, testSize)

@@ -57,7 +57,7 @@ func (c *traffic) append() {
 	}
 }
 
-// checkpoint applies a half each time that there is no space, and now and then before.
+// checkpoint applies a half whenever the journal is full, and sometimes before.
 func (c *traffic) checkpoint() {
 	for range c.full {
 		if f := c.journal.Freeze(); f != nil {

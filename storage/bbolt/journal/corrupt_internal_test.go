@@ -86,14 +86,14 @@ func (h history) all(n int) map[int64]string {
 
 // check opens content: it has to be refused, or to have the records of all batches or
 // of at least the first n.
-func (h history) check(t *testing.T, content []byte, n int, what ...any) {
+func (h history) check(t *testing.T, content []byte, n int, context ...any) {
 	t.Helper()
 	j, err := open(diskOf(content), h.state)
 	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrStale) {
 		return
 	}
 	if err != nil {
-		t.Fatal(append(what, err)...)
+		t.Fatal(append(context, err)...)
 	}
 	defer func() { _ = j.Close() }()
 	got := contents(j)
@@ -102,7 +102,7 @@ func (h history) check(t *testing.T, content []byte, n int, what ...any) {
 			return
 		}
 	}
-	t.Fatal(append(what, "the records are not those of a prefix:", cmp.Diff(h.all(len(h.batches)), got))...)
+	t.Fatal(append(context, "the records are not a prefix of the batches:", cmp.Diff(h.all(len(h.batches)), got))...)
 }
 
 func TestHistory(t *testing.T) {
