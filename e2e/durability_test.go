@@ -20,8 +20,8 @@ const (
 	enough = 200
 )
 
-// The server is killed under load again and again. After each restart on the
-// same file every plant that was ever acknowledged must be there as it was sent
+// TestAcknowledgedPlantsSurviveKill kills the server under load again and again. After each
+// restart on the same file every plant that was ever acknowledged must be there as it was sent
 // (C5.26).
 func TestAcknowledgedPlantsSurviveKill(t *testing.T) {
 	t.Parallel()

@@ -196,7 +196,7 @@ func TestNewmanPasses(t *testing.T) {
 	}
 }
 
-// The tests in the collection must be able to fail.
+// TestNewmanFailsWithoutToken checks that the tests in the collection can fail.
 func TestNewmanFailsWithoutToken(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{})

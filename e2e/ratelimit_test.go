@@ -140,7 +140,8 @@ func TestRateLimitBy(t *testing.T) {
 	}
 }
 
-// The conformance run of the binary works with a limited server, and shows the limit.
+// TestConformanceWithRateLimit checks that the conformance run of the binary works with a
+// limited server, and shows the limit.
 func TestConformanceWithRateLimit(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"RATE_LIMIT=500/s"}})

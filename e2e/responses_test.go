@@ -38,8 +38,8 @@ func rawRequest(line string, headers []string, body string) string {
 	return line + "\r\nHost: plants.test\r\n" + strings.Join(append(headers, "", ""), "\r\n") + body
 }
 
-// Each kind of failure that a client can provoke is provoked, and each response is
-// held against the description that the server serves.
+// TestResponsesMatchDescription checks that each kind of failure that a client can provoke is
+// provoked, and each response is held against the description that the server serves.
 func TestResponsesMatchDescription(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{

@@ -11,8 +11,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// Whatever a client sends, the log at level debug contains neither a token nor the secret
-// (C4.25).
+// TestNoSecretIsLogged checks that whatever a client sends, the log at level debug contains
+// neither a token nor the secret (C4.25).
 func TestNoSecretIsLogged(t *testing.T) {
 	t.Parallel()
 	const secret = "the-secret-of-this-test-0123456789abcdef"

@@ -47,7 +47,8 @@ func TestSaneRequestIDRejectsTokens(t *testing.T) {
 	}
 }
 
-// A token is detected with any header and at any position in a text.
+// TestEveryHeader checks that a token is detected with any header and at any position in a
+// text.
 func TestEveryHeader(t *testing.T) {
 	t.Parallel()
 	blank := rapid.StringMatching(`[ \t\n\r]{0,9}`)

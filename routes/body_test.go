@@ -26,7 +26,8 @@ func (r *slowBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The buffer grows with the bytes that arrive, not with the Content-Length.
+// TestBodyBufferGrowth checks that the buffer grows with the bytes that arrive, not with the
+// Content-Length.
 func TestBodyBufferGrowth(t *testing.T) {
 	t.Parallel()
 	for _, announced := range []int64{1 << 20, 20_000, -1} {

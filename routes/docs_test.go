@@ -57,7 +57,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// The root redirects browsers to the page, and is an unknown path for other clients.
+// TestRoot checks that the root redirects browsers to the page, and is an unknown path for
+// other clients.
 func TestRoot(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(t))

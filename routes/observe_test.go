@@ -14,7 +14,8 @@ import (
 // panicking is a store that panics at each create.
 type panicking struct{ routes.Store }
 
-// Each response is observed once with its error code, including responses to panics.
+// TestObserve checks that each response is observed once with its error code, including
+// responses to panics.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	type observed struct {

@@ -30,8 +30,9 @@ func (n *noting) Take(client string) time.Duration {
 
 func (*noting) Rate() string { return "1/s" }
 
-// The limit of the address comes before all other checks, and that of the subject between
-// the credential and the media type (C2.8). Both count requests that fail later.
+// TestOrderOfRateLimits checks that the limit of the address precedes all other checks, and the
+// limit of the subject comes between the credential and the media type (C2.8). Both count
+// requests that fail later.
 func TestOrderOfRateLimits(t *testing.T) {
 	t.Parallel()
 	const remote, subject = "192.0.2.1:1234", "tester"

@@ -28,7 +28,8 @@ func (e *testEngine) createAll(ctx context.Context, name string, ids ...int64) <
 	return outcomes
 }
 
-// A bulk is a separate batch, in its turn, whatever else is queued.
+// TestBulkGoesAlone checks that a bulk is a separate batch, in its turn, whatever else is
+// queued.
 func TestBulkGoesAlone(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{QueuePlants: 2}, func(t *testing.T, e *testEngine) {
@@ -65,7 +66,8 @@ func wantExists(t *testing.T, name string, outcome <-chan error, identical bool)
 	}
 }
 
-// Between the batches of a bulk the creates have their turn.
+// TestBulkLetsCreatesPass checks that between the batches of a bulk the creates have their
+// turn.
 func TestBulkLetsCreatesPass(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{BatchPlants: 2, BatchBytes: 10}, func(t *testing.T, e *testEngine) {

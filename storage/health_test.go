@@ -28,8 +28,8 @@ func wantFailing(t *testing.T, e *testEngine, when string, cause error) {
 	}
 }
 
-// A failed commit makes the store unready until a commit succeeds: neither time nor a
-// create of a taken id changes that.
+// TestFailingCommits checks that a failed commit makes the store unready until a commit
+// succeeds: neither time nor a create of a taken id changes that.
 func TestFailingCommits(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
@@ -59,8 +59,8 @@ func TestFailingCommits(t *testing.T) {
 	})
 }
 
-// A trial makes the store ready again without any create. If the next create fails
-// all the same, the next trial comes later.
+// TestTrialSucceeds checks that a trial makes the store ready again without any create. If the
+// next create fails all the same, the next trial comes later.
 func TestTrialSucceeds(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
@@ -81,7 +81,8 @@ func TestTrialSucceeds(t *testing.T) {
 	})
 }
 
-// The fault of one plant, which its client caused, is not a fault of the store.
+// TestFailingPlant checks that the fault of one plant, which its client caused, is not a fault
+// of the store.
 func TestFailingPlant(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
@@ -92,7 +93,7 @@ func TestFailingPlant(t *testing.T) {
 	})
 }
 
-// A store that is closed before the trial is closed.
+// TestCloseBeforeTrial checks that a store can be closed before the trial.
 func TestCloseBeforeTrial(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {

@@ -10,7 +10,8 @@ import (
 	"plantstore/storage"
 )
 
-// Readiness follows the probes of the engine within its bound, also when one hangs.
+// TestProbe checks that readiness follows the probes of the engine within its bound, also when
+// one hangs.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	errAway := errors.New("away")
@@ -51,7 +52,7 @@ func TestProbe(t *testing.T) {
 	})
 }
 
-// A probe that hangs does not delay Close.
+// TestProbeEndsAtClose checks that a probe that hangs does not delay Close.
 func TestProbeEndsAtClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

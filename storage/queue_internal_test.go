@@ -39,7 +39,8 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 	}
 }
 
-// A withdrawn request keeps its position in the queue, without its plants.
+// TestWithdrawnBulkDropsPlants checks that a withdrawn request keeps its position in the queue,
+// without its plants.
 func TestWithdrawnBulkDropsPlants(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"plantstore/storage"
 )
 
-// A commit that does not end makes the store unready, until it does.
+// TestCommitHangs checks that a commit that does not end makes the store unready, until it
+// does.
 func TestCommitHangs(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {

@@ -44,8 +44,8 @@ func (r *testRecorder) Close() error {
 	return errors.New("closed")
 }
 
-// Creates that Close commits are recorded before the recorder is closed, and only a create
-// that has stored its plant gets the error of the recorder.
+// TestRecorder checks that creates that Close commits are recorded before the recorder is
+// closed, and only a create that has stored its plant gets the error of the recorder.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {

@@ -101,7 +101,7 @@ func TestRetryAttemptsGrow(t *testing.T) {
 	})
 }
 
-// However many attempts fail at once, each gets some time.
+// TestRetryManyAttempts checks that however many attempts fail at once, each gets some time.
 func TestRetryManyAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -166,7 +166,8 @@ func TestRetryRead(t *testing.T) {
 	}
 }
 
-// A read after the end of its context returns the error of the context alone.
+// TestRetryReadContextEnds checks that a read after the end of its context returns the error of
+// the context alone.
 func TestRetryReadContextEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -184,7 +185,7 @@ func TestRetryReadContextEnds(t *testing.T) {
 	}
 }
 
-// An id that is taken by the plant of this commit is a success.
+// TestResolve checks that an id taken by the plant of this commit is a success.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	ours, others := storage.NewCommitToken(), storage.NewCommitToken()

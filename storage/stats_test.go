@@ -11,7 +11,8 @@ import (
 	"plantstore/storage"
 )
 
-// The statistics have the queued, the failed and the stored creates at each moment.
+// TestStats checks that the statistics have the queued, the failed and the stored creates at
+// each moment.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{QueuePlants: 7}, func(t *testing.T, e *testEngine) {

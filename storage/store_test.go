@@ -14,8 +14,8 @@ import (
 	"plantstore/storage"
 )
 
-// A FatalError stops the store before any create returns. Without an outcome, the batch
-// gets the error of later creates.
+// TestFatalError checks that a FatalError stops the store before any create returns. Without an
+// outcome, the batch gets the error of later creates.
 func TestFatalError(t *testing.T) {
 	t.Parallel()
 	errDisk := errors.New("disk gone")
@@ -40,7 +40,8 @@ func TestFatalError(t *testing.T) {
 	}
 }
 
-// Close lets the queue drain, then the background work end, then the engine close.
+// TestCloseOrder checks that Close lets the queue drain, then the background work end, then the
+// engine close.
 func TestCloseOrder(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
@@ -97,7 +98,8 @@ func (e *listEngine) List(context.Context, int64) iter.Seq2[storage.Record, erro
 	}
 }
 
-// The store implements missing features of an engine, or returns an error.
+// TestFeaturesThatAreMissing checks that the store implements missing features of an engine, or
+// returns an error.
 func TestFeaturesThatAreMissing(t *testing.T) {
 	t.Parallel()
 	e := &listEngine{records: make([]storage.Record, 3)}

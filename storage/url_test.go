@@ -49,8 +49,8 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// A text that may be the URL of a database never becomes a file of that name, and no error
-// repeats it.
+// TestParseURLRefuses checks that a text that may be the URL of a database never becomes a file
+// of that name, and no error repeats it.
 func TestParseURLRefuses(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{ //nolint:gosec // made up
@@ -104,7 +104,8 @@ func TestParseURLVolume(t *testing.T) {
 	}
 }
 
-// A URL is shown without a password, and hidden where it cannot be read (C4.25).
+// TestShownURL checks that a URL is shown without a password, and hidden where it cannot be
+// read (C4.25).
 func TestShownURL(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]struct {

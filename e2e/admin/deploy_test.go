@@ -127,7 +127,8 @@ type ruleFile struct {
 	}
 }
 
-// The alert rules and the dashboard name only metrics that a real server has.
+// TestDeployNamesRealMetrics checks that the alert rules and the dashboard name only metrics
+// that a real server has.
 func TestDeployNamesRealMetrics(t *testing.T) {
 	t.Parallel()
 	actual := everySeries(t)

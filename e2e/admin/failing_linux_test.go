@@ -13,9 +13,10 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A disk without space for a checkpoint makes the server unready for as long as it is
-// full, with one create or none at all, and ready again itself when it no longer is.
-// A disk that fails a sync ends the server: see TestExitAfterFault of e2e/durability.
+// TestReadyOnFullDisk checks that a disk without space for a checkpoint makes the server
+// unready for as long as it is full, with one create or none at all, and ready again itself
+// when it no longer is. A disk that fails a sync ends the server: see TestExitAfterFault of
+// e2e/durability.
 func TestReadyOnFullDisk(t *testing.T) {
 	t.Parallel()
 	fs := faultfs.Mount(t)

@@ -86,8 +86,8 @@ func TestMetricsCountRequests(t *testing.T) {
 	}
 }
 
-// When the certificate expires is a metric, also after it was replaced. Without one
-// there is none.
+// TestMetricOfCertificateExpiry checks that the expiry of the certificate is a metric, also
+// after the certificate was replaced. Without one there is none.
 func TestMetricOfCertificateExpiry(t *testing.T) {
 	t.Parallel()
 	const name = "plantstore_certificate_expiry_timestamp_seconds"

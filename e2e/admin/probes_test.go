@@ -16,7 +16,7 @@ import (
 	"plantstore/models"
 )
 
-// A server that is ready accepts creates.
+// TestReady checks that a server that is ready accepts creates.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
@@ -82,8 +82,8 @@ func (r *rush) one(id int64) bool {
 	return true
 }
 
-// Under load a server that is shut down reports that it is not ready before it stops
-// to accept connections, and while it drains requests.
+// TestReadyWhileStopping checks that under load a server that is shut down reports that it is
+// not ready before it stops to accept connections, and while it drains requests.
 func TestReadyWhileStopping(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m", "LOG_LEVEL=error"}})
@@ -116,8 +116,8 @@ func TestReadyWhileStopping(t *testing.T) {
 	t.Logf("%d plants were created", r.created.Load())
 }
 
-// After a store has stopped itself, the probes report this until requests are drained;
-// then the process exits.
+// TestReadyAfterFault checks that after a store has stopped itself, the probes report this
+// until requests are drained; then the process exits.
 func TestReadyAfterFault(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m"}})
@@ -145,7 +145,7 @@ func TestReadyAfterFault(t *testing.T) {
 	s.awaitEnd(1)
 }
 
-// Profiles are off by default.
+// TestProfiles checks that profiles are off by default.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
@@ -182,8 +182,8 @@ func TestListenersAreApart(t *testing.T) {
 	}
 }
 
-// Malformed HTTP gets an Error at the admin listener, too, and slow or many clients do not
-// block it for others.
+// TestAbuse checks that malformed HTTP gets an Error at the admin listener, too, and slow or
+// many clients do not block it for others.
 func TestAbuse(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})

@@ -10,8 +10,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A page in a browser on the same machine cannot read the admin listener, by any name, and
-// a profile has a time limit.
+// TestAdminListenerRefusesPages checks that a page in a browser on the same machine cannot read
+// the admin listener, by any name, and a profile has a time limit.
 func TestAdminListenerRefusesPages(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"PPROF=on"}})
@@ -61,7 +61,7 @@ func TestAdminListenerRefusesPages(t *testing.T) {
 	}
 }
 
-// Profiles on an address that others reach need PPROF=public.
+// TestProfilesInPublic checks that profiles on an address that others reach need PPROF=public.
 func TestProfilesInPublic(t *testing.T) {
 	t.Parallel()
 	const addr = "ADMIN_ADDR=:0"

@@ -86,7 +86,8 @@ func absolute(m site, args []string) []string {
 	return args
 }
 
-// The advice of the refusal works: the owner of the directory runs the command.
+// TestOwnerInDirectory checks that the advice of the refusal works: the owner of the directory
+// runs the command.
 func TestOwnerInDirectory(t *testing.T) {
 	t.Parallel()
 	m := newSite(t)

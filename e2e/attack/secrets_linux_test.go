@@ -95,7 +95,8 @@ func wantRefused(t *testing.T, action string, r result, want string) {
 	}
 }
 
-// A secret or a key that the attacker can change is refused, wherever it is configured.
+// TestSecretsThatOthersCanChange checks that a secret or a key that the attacker can change is
+// refused, wherever it is configured.
 func TestSecretsThatOthersCanChange(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -138,7 +139,8 @@ func TestSecretsThatOthersCanChange(t *testing.T) {
 	}
 }
 
-// So is the private key of the certificate.
+// TestKeyOfTLSThatOthersCanChange checks that a private key of the certificate that the
+// attacker can change is refused, too.
 func TestKeyOfTLSThatOthersCanChange(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -167,7 +169,7 @@ func TestDirectoriesThatOthersCanChange(t *testing.T) {
 	wantRefused(t, "in the attacker's directory", m.run(nil, "token", "--storage-url", "open/other.db"), "belongs to the user 65533")
 }
 
-// A .env file that the attacker can change is refused.
+// TestDotenvOfOthers checks that a .env file that the attacker can change is refused.
 func TestDotenvOfOthers(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -211,8 +213,8 @@ func TestSecretsFromPipes(t *testing.T) {
 	}
 }
 
-// A published key is not a secret: a token that is signed with its text is never accepted,
-// not even after it was put into the file of the secret.
+// TestPublicKeyAsSecret checks that a published key is not a secret: a token that is signed
+// with its text is never accepted, not even after it was put into the file of the secret.
 func TestPublicKeyAsSecret(t *testing.T) {
 	t.Parallel()
 	public, _ := pemPair(t)

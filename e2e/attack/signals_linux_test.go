@@ -82,7 +82,8 @@ func badLines(t *testing.T, dir string) {
 	}
 }
 
-// Every command ends soon after SIGTERM and SIGINT, even while it waits.
+// TestSignalEndsEveryWait checks that every command ends soon after SIGTERM and SIGINT, even
+// while it waits.
 func TestSignalEndsEveryWait(t *testing.T) {
 	t.Parallel()
 	peer := silentPeer(t)

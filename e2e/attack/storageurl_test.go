@@ -49,8 +49,8 @@ func await(t *testing.T, condition string, holds func() bool) {
 	t.Fatalf("%s: not in %v", condition, patience)
 }
 
-// A password in a flag shows in the list of processes, so that the flag is refused, by
-// each command that has it, with a remedy.
+// TestPasswordInFlag checks that a flag with a password, which would show in the list of
+// processes, is refused by each command that has it, with a remedy.
 func TestPasswordInFlag(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{
@@ -67,8 +67,8 @@ func TestPasswordInFlag(t *testing.T) {
 	}
 }
 
-// However the URL of a database is misspelt, no command prints its password, and none
-// makes its own database in a file of that name.
+// TestMisspeltStorageURL checks that however the URL of a database is misspelt, no command
+// prints its password, and none makes its own database in a file of that name.
 func TestMisspeltStorageURL(t *testing.T) {
 	t.Parallel()
 	urls := []string{
@@ -101,7 +101,7 @@ func TestMisspeltStorageURL(t *testing.T) {
 	}
 }
 
-// The URL in a file, and a path behind its scheme, work.
+// TestStorageURLFile checks that the URL in a file, and a path behind its scheme, work.
 func TestStorageURLFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -93,7 +93,8 @@ func storeEscapes(t *testing.T) (dir, line string) {
 	return dir, string(exported)
 }
 
-// Plants of clients are escaped on a terminal, and exact in an export.
+// TestStoredEscapesOnTerminal checks that plants of clients are escaped on a terminal, and
+// exact in an export.
 func TestStoredEscapesOnTerminal(t *testing.T) {
 	t.Parallel()
 	dir, exported := storeEscapes(t)
@@ -118,7 +119,7 @@ func TestStoredEscapesOnTerminal(t *testing.T) {
 	}
 }
 
-// Names in a file and of a file, and arguments, are escaped.
+// TestEscapesInMessages checks that names in a file and of a file, and arguments, are escaped.
 func TestEscapesInMessages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -158,7 +159,8 @@ func TestEscapesInMessages(t *testing.T) {
 	}
 }
 
-// The response of a peer does not affect the terminal of the command.
+// TestEscapesOfPeers checks that the response of a peer does not affect the terminal of the
+// command.
 func TestEscapesOfPeers(t *testing.T) {
 	t.Parallel()
 	peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -180,7 +182,7 @@ func TestEscapesOfPeers(t *testing.T) {
 	}
 }
 
-// Input of a client is escaped in the logs.
+// TestEscapesInLogs checks that input of a client is escaped in the logs.
 func TestEscapesInLogs(t *testing.T) {
 	t.Parallel()
 	audit := filepath.Join(t.TempDir(), "audit.log")

@@ -12,8 +12,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A valid token is in no log, whatever its header looks like and wherever in a
-// request it is put (C4.25).
+// TestTokenIsNotLogged checks that a valid token is in no log, whatever its header looks like
+// and wherever in a request it is put (C4.25).
 func TestTokenIsNotLogged(t *testing.T) {
 	t.Parallel()
 	const secret = "0123456789abcdef0123456789abcdef"

@@ -50,7 +50,7 @@ func TestShortRun(t *testing.T) {
 	}
 }
 
-// Each wrong flag is refused before anything is built.
+// TestWrongFlags checks that each wrong flag is refused before anything is built.
 func TestWrongFlags(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"-rounds", "0"}, {"-duration", "10ms"}, {"extra"}, {"-nonsense"}, {"-only", "("}, {"-long", "10ms"}, {"-quick", "-rounds", "0"}} {
@@ -60,7 +60,7 @@ func TestWrongFlags(t *testing.T) {
 	}
 }
 
-// A quick run does not write the document, and keeps the given arguments.
+// TestQuick checks that a quick run does not write the document, and keeps the given arguments.
 func TestQuick(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -21,7 +21,8 @@ func TestMemoryOf(t *testing.T) {
 	}
 }
 
-// The maximum memory is the maximum of all samples, not the last one.
+// TestWatchMemory checks that the maximum memory is the maximum of all samples, not the last
+// one.
 func TestWatchMemory(t *testing.T) {
 	t.Parallel()
 	began, reads := make(chan struct{}), 0

@@ -10,8 +10,8 @@ import (
 	"plantstore/e2e/internal/wrk"
 )
 
-// A store is filled with the ids that wrk begins with: sent again, each of them is refused,
-// and no later one.
+// TestFillAndLoadHaveTheSameIDs checks that a store is filled with the ids that wrk begins
+// with: sent again, each of them is refused, and no later one.
 func TestFillAndLoadHaveTheSameIDs(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "wrk")

@@ -84,7 +84,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// Without any measurement, no target is reached by chance.
+// TestNoMeasurements checks that without any measurement, no target is reached by chance.
 func TestNoMeasurements(t *testing.T) {
 	t.Parallel()
 	for _, target := range targets(&results{}) {
@@ -94,8 +94,8 @@ func TestNoMeasurements(t *testing.T) {
 	}
 }
 
-// One request that does not get 200 is reported, and so is a machine that is
-// busy with other things.
+// TestInvalidRunsAreReported checks that one request that does not get 200 is reported, and so
+// is a machine that is busy with other things.
 func TestInvalidRunsAreReported(t *testing.T) {
 	t.Parallel()
 	r := made()
@@ -125,7 +125,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// The same program under several loads has a name for each.
+// TestLabels checks that the same program under several loads has a name for each.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{} // groups by their labels

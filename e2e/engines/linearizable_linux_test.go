@@ -74,7 +74,7 @@ func checkLinearizable(t testing.TB, history []operation) {
 	}
 }
 
-// The model itself is held against histories that are right and wrong.
+// TestModel checks the model itself with correct and incorrect histories.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	op := func(plant string, out outcome, start, stop int64) porcupine.Operation {

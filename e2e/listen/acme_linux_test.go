@@ -17,8 +17,8 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// Certificates come from a real authority, by a challenge on port 443 itself, and
-// are used again after a restart, without the authority.
+// TestACME checks that certificates come from a real authority, by a challenge on port 443
+// itself, and are used again after a restart, without the authority.
 func TestACME(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "listen on port 443")
@@ -52,9 +52,9 @@ func TestACME(t *testing.T) {
 	}
 }
 
-// A certificate is renewed while the server runs. If the authority is unreachable the
-// next time, this is logged before it expires, and when it does; the expired one
-// stays in use, and clients refuse it.
+// TestACMERenewal checks that a certificate is renewed while the server runs. If the authority
+// is unreachable the next time, this is logged before it expires, and when it does; the expired
+// one stays in use, and clients refuse it.
 func TestACMERenewal(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "listen on port 443")
@@ -109,8 +109,8 @@ func expiry(t *testing.T, server *plantstore.Server) time.Time {
 	return time.Unix(int64(seconds), 0)
 }
 
-// Without an authority the server runs, and logs why it has no certificate; it also ends at
-// once.
+// TestACMEWithoutAuthority checks that without an authority the server runs, and logs why it
+// has no certificate; it also ends at once.
 func TestACMEWithoutAuthority(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{

@@ -54,7 +54,7 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// The socket of a killed server is replaced.
+// TestUnixSocketAfterKill checks that the socket of a killed server is replaced.
 func TestUnixSocketAfterKill(t *testing.T) {
 	t.Parallel()
 	server, path := startUnix(t, "SOCKET_MODE=0600")
@@ -71,7 +71,7 @@ func TestUnixSocketAfterKill(t *testing.T) {
 	}
 }
 
-// TLS is spoken over a Unix socket, too, if it is configured.
+// TestTLSOverUnixSocket checks that TLS is spoken over a Unix socket, too, if it is configured.
 func TestTLSOverUnixSocket(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -122,7 +122,8 @@ func (m *manager) want(message string) {
 	}
 }
 
-// A service of Type=notify notifies systemd of startup, liveness and shutdown.
+// TestNotify checks that a service of Type=notify notifies systemd of startup, liveness and
+// shutdown.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	m, path := newManager(t)

@@ -34,7 +34,7 @@ func host(t *testing.T, server *plantstore.Server) string {
 	return u.Host
 }
 
-// The contract holds over TLS in both versions of HTTP.
+// TestConformanceOverTLS checks that the contract holds over TLS in both versions of HTTP.
 func TestConformanceOverTLS(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -47,7 +47,7 @@ func TestConformanceOverTLS(t *testing.T) {
 	}
 }
 
-// Go's own client speaks HTTP/2, or HTTP/1.1 if it wants to.
+// TestGoClient checks that Go's own client speaks HTTP/2, or HTTP/1.1 if configured.
 func TestGoClient(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -159,7 +159,8 @@ func relink(t *testing.T, target, link string) {
 	}
 }
 
-// Faults of the options for TLS are reported before any file is created.
+// TestWrongOptions checks that faults of the options for TLS are reported before any file is
+// created.
 func TestWrongOptions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -201,7 +202,7 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-// An expired certificate is used, with a warning.
+// TestExpiredCertificate checks that an expired certificate is used, with a warning.
 func TestExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -210,7 +211,8 @@ func TestExpiredCertificate(t *testing.T) {
 	await(t, "a warning", func() bool { return strings.Contains(server.Log(), "certificate not valid now") })
 }
 
-// The admin listener uses plain HTTP even with TLS, and counts refused requests.
+// TestAdminNextToTLS checks that the admin listener uses plain HTTP even with TLS, and counts
+// refused requests.
 func TestAdminNextToTLS(t *testing.T) {
 	t.Parallel()
 	server := startTLS(t, certtest.New(t), t.TempDir())

@@ -66,8 +66,9 @@ func signal(t *testing.T, server *plantstore.Server, s syscall.Signal) {
 	}
 }
 
-// The audit log is rotated under load, by renaming it and SIGHUP: every plant that
-// was acknowledged is in one of the files, once, and none that was not created.
+// TestAuditRotation checks that the audit log is rotated under load, by renaming it and SIGHUP:
+// every plant that was acknowledged is in one of the files, once, and none that was not
+// created.
 func TestAuditRotation(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"AUDIT_LOG=audit.jsonl"}})
@@ -132,7 +133,8 @@ func checkNoted(t *testing.T, noted map[int64]note, acknowledged []int64, stored
 	}
 }
 
-// A server that is killed under load has recorded all acknowledged plants.
+// TestAuditKilled checks that a server that is killed under load has recorded all acknowledged
+// plants.
 func TestAuditKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -201,7 +203,8 @@ func listAll(t *testing.T, dir string) (ids []int64) {
 	return ids
 }
 
-// Plants that an operator imports through a running server are recorded, too.
+// TestAuditImport checks that plants that an operator imports through a running server are
+// recorded, too.
 func TestAuditImport(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"AUDIT_LOG=audit.jsonl"}})
@@ -220,7 +223,8 @@ func TestAuditImport(t *testing.T) {
 	}
 }
 
-// SIGUSR1 lowers the level of the log to debug, and puts it back.
+// TestLogLevelSignal checks that SIGUSR1 lowers the level of the log to debug, and puts it
+// back.
 func TestLogLevelSignal(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})

@@ -16,8 +16,8 @@ import (
 // pages of the database.
 const maxMemory = 200 << 20
 
-// A million plants go in within bounded memory, on the file and through a server,
-// and come out again byte for byte.
+// TestMillionPlants checks that a million plants go in within bounded memory, on the file and
+// through a server, and come out again byte for byte.
 func TestMillionPlants(t *testing.T) {
 	t.Parallel()
 	const plants = 1_000_000

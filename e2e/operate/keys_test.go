@@ -140,7 +140,8 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 	}
 }
 
-// The conformance suite runs against a server that has a public key only.
+// TestConformanceWithPrivateKey checks that the conformance suite runs against a server that
+// has a public key only.
 func TestConformanceWithPrivateKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -91,8 +91,8 @@ func fillLog(t *testing.T, transport http.RoundTripper, baseURL string) {
 	}
 }
 
-// Signals that come while the server starts, here while it waits for its seed, do not
-// end it; it heeds them when it runs.
+// TestSignalsDuringStart checks that signals that come while the server starts, here while it
+// waits for its seed, do not end it; it heeds them when it runs.
 func TestSignalsDuringStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -80,7 +80,8 @@ func copySources(t *testing.T, from, to string) {
 	}
 }
 
-// The release, make build and the image have the same flags.
+// TestSameFlagsEverywhere checks that the release, make build and the image have the same
+// flags.
 func TestSameFlagsEverywhere(t *testing.T) {
 	t.Parallel()
 	var release struct {

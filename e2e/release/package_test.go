@@ -187,7 +187,7 @@ func checkRPM(t *testing.T, path string) {
 	}
 }
 
-// The unit restricts the server to the rights that it needs.
+// TestUnitIsHardened checks that the unit restricts the server to the rights that it needs.
 func TestUnitIsHardened(t *testing.T) {
 	t.Parallel()
 	analyze := tools.Require(t, "systemd-analyze")
@@ -195,7 +195,7 @@ func TestUnitIsHardened(t *testing.T) {
 	output(t, analyze, "security", "--offline=true", "--threshold=20", unit) // a level of 2.0
 }
 
-// The manual is at the path in the unit.
+// TestUnitNamesManual checks that the manual is at the path in the unit.
 func TestUnitNamesManual(t *testing.T) {
 	t.Parallel()
 	unit := tools.ProjectFile(t, "docs/deploy/linux/plantstore.service")

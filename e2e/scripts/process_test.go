@@ -137,7 +137,8 @@ func tokenFor(t *testing.T, r ready, dir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// After SIGTERM or SIGINT requests are drained, and the server exits with 0.
+// TestSignalLetsRequestsEnd checks that after SIGTERM or SIGINT requests are drained, and the
+// server exits with 0.
 func TestSignalLetsRequestsEnd(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
@@ -162,7 +163,8 @@ func TestSignalLetsRequestsEnd(t *testing.T) {
 	}
 }
 
-// A second signal ends the server at once, even with requests in flight.
+// TestSecondSignalEndsAtOnce checks that a second signal ends the server at once, even with
+// requests in flight.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve", "--shutdown-timeout", "1h")
@@ -190,9 +192,9 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
-// The first command of the README, as it stands but for the place of the data.
-// The command for a token that the server then prints works, too, with the program that
-// go run has built: from the second time on that is in the build cache.
+// TestGoRun runs the first command of the README, unchanged but for the place of the data. The
+// command for a token that the server then prints works, too, with the program that go run has
+// built: from the second time on that is in the build cache.
 func TestGoRun(t *testing.T) {
 	t.Parallel()
 	if !strings.Contains(string(tools.ProjectFile(t, "README.md")), "```sh\ngo run . serve\n```\n") {

@@ -95,7 +95,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A client's own request id is returned if it is valid.
+// TestRequestID checks that a client's own request id is returned if it is valid.
 func TestRequestID(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore())
@@ -110,7 +110,8 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// Each reason why plants cannot be created makes /readyz fail, and not /livez.
+// TestReady checks that each reason why plants cannot be created makes /readyz fail, and not
+// /livez.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -152,7 +153,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// The response contains all problems, and the log their changes, with causes.
+// TestReadyListsAllProblems checks that the response contains all problems, and the log their
+// changes, with causes.
 func TestReadyListsAllProblems(t *testing.T) {
 	t.Parallel()
 	s := newStore()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Requests that a page in a browser could send are refused; requests of tools and people
-// are not.
+// TestGuard checks that requests that a page in a browser could send are refused; requests of
+// tools and people are not.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	loopback, public := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8081}, &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 8081}

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table in docs/operations.md") //nolint:gochecknoglobals // a flag of go test
 
-// docs/operations.md contains the table of metrics.
+// TestManualTable checks that docs/operations.md contains the table of metrics.
 func TestManualTable(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- metrics:begin -->\n", "<!-- metrics:end -->"
@@ -47,7 +47,7 @@ func TestManualTable(t *testing.T) {
 	}
 }
 
-// Every value appears under its name.
+// TestMetrics checks that every value appears under its name.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := newStore()
@@ -124,7 +124,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// Each metric of the table is written, and no other, and each series once.
+// TestMetricsAreThoseOfTheTable checks that each metric of the table is written, and no other,
+// and each series once.
 func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
 	s := newStore()
@@ -158,7 +159,8 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// A server that speaks plain HTTP has no certificate that could expire.
+// TestMetricsWithoutCertificate checks that a server that speaks plain HTTP has no certificate
+// that could expire.
 func TestMetricsWithoutCertificate(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(), func(o *admin.Options) { o.CertificateExpires = func() time.Time { return time.Time{} } })
@@ -167,7 +169,7 @@ func TestMetricsWithoutCertificate(t *testing.T) {
 	}
 }
 
-// An engine without a file has no metrics of a file.
+// TestMetricsWithoutFile checks that an engine without a file has no metrics of a file.
 func TestMetricsWithoutFile(t *testing.T) {
 	t.Parallel()
 	s := newStore()

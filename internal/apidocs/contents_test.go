@@ -137,8 +137,8 @@ func createPlant(t *testing.T) operation {
 	return parse(t, describe(t, defaultURL).YAML).Paths["/plants"]["post"]
 }
 
-// The values of error are in five places of the description; each is compared with
-// models.Codes.
+// TestErrorCodes checks that the values of error are in five places of the description; each is
+// compared with models.Codes.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	o := parse(t, describe(t, defaultURL).YAML)
@@ -187,7 +187,7 @@ func constant(code models.Code) string {
 	}
 }
 
-// The server's own rules judge the examples of the request.
+// TestRequestExamples checks the examples of the request with the server's own rules.
 func TestRequestExamples(t *testing.T) {
 	t.Parallel()
 	body := createPlant(t).RequestBody

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite openapi.json and page.json") //nolint:gochecknoglobals // a flag of go test
 
-// openapi.json and page.json are current.
+// TestGeneratedFiles checks that openapi.json and page.json are current.
 func TestGeneratedFiles(t *testing.T) {
 	t.Parallel()
 	for file, generate := range map[string]func(*yaml.Node) ([]byte, error){"openapi.json": encodeJSON, "page.json": encodePage} {
@@ -44,7 +44,7 @@ func TestGeneratedFiles(t *testing.T) {
 	}
 }
 
-// New replaces the URL of the only server, and no other text.
+// TestPlaceholder checks that New replaces the URL of the only server, and no other text.
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
 	for file, text := range map[string][]byte{"openapi.yaml": openAPIYAML, "openapi.json": openAPIJSON} {

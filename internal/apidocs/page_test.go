@@ -19,8 +19,8 @@ import (
 	"plantstore/models"
 )
 
-// Only the page's own scripts may run, and it may not request anything from other
-// servers.
+// TestPagePolicy checks that only the page's own scripts may run, and it may not request
+// anything from other servers.
 func TestPagePolicy(t *testing.T) {
 	t.Parallel()
 	page := apidocs.NewPage()
@@ -50,8 +50,8 @@ func TestPagePolicy(t *testing.T) {
 	}
 }
 
-// All text of the page comes from the description, and no integer loses a digit when a
-// script reads it.
+// TestPageDescription checks that all text of the page comes from the description, and no
+// integer loses a digit when a script reads it.
 func TestPageDescription(t *testing.T) {
 	t.Parallel()
 	html := serve(apidocs.NewPage(), http.MethodGet, nil).Body.String()

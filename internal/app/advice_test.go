@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The advice follows the error, which still matches.
+// TestAdviseDatabase checks that the advice follows the error, which still matches.
 func TestAdviseDatabase(t *testing.T) {
 	t.Parallel()
 	other := errors.New("other")

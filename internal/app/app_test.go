@@ -89,8 +89,8 @@ func create(t *testing.T, base, body string) (status int, text string) {
 	return response.StatusCode, string(content)
 }
 
-// A server is opened, creates a plant over HTTP and is closed; the next one on the same
-// database has the plant.
+// TestApp checks that a server is opened, creates a plant over HTTP and is closed; the next one
+// on the same database has the plant.
 func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settings of the runtime are of the process
 	c := load(t, t.TempDir(), nil)
 	const plant = `{"id":1,"name":"Fern"}`
@@ -121,7 +121,8 @@ func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settin
 	}
 }
 
-// A server that was opened and never run has its store and its ports released.
+// TestCloseWithoutRun checks that a server that was opened and never run has its store and its
+// ports released.
 func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals are of the process
 	dir := t.TempDir()
 	c := load(t, dir, nil)
@@ -159,7 +160,8 @@ func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals ar
 	}
 }
 
-// A failed Open releases all files: the same database opens afterwards.
+// TestOpenFails checks that a failed Open releases all files: the same database opens
+// afterwards.
 func TestOpenFails(t *testing.T) { //nolint:paralleltest // the signals are of the process
 	dir := t.TempDir()
 	for name, flags := range map[string]map[string]string{

@@ -12,8 +12,8 @@ import (
 	"plantstore/internal/config"
 )
 
-// Each file next to the database is in the table of docs/operations.md and refused as
-// destination and as audit log.
+// TestCompanions checks that each file next to the database is in the table of
+// docs/operations.md and refused as destination and as audit log.
 func TestCompanions(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operations.md")

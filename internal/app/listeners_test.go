@@ -10,7 +10,8 @@ import (
 	"plantstore/internal/config"
 )
 
-// The base URL has the first port, even if a socket precedes it.
+// TestAddressOfSeveral checks that the base URL has the first port, even if a socket precedes
+// it.
 func TestAddressOfSeveral(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
@@ -35,7 +36,8 @@ func TestAddressOfSeveral(t *testing.T) {
 	}
 }
 
-// A server whose admin address is in use starts without one, unless the address was chosen.
+// TestAdminAddressInUse checks that a server starts without an admin listener if its default
+// address is in use, but not if the address was configured.
 func TestAdminAddressInUse(t *testing.T) {
 	t.Parallel()
 	other, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -13,7 +13,7 @@ import (
 	"plantstore/storage"
 )
 
-// The examples of docs/operations.md.
+// TestMemoryBound checks the examples of docs/operations.md.
 func TestMemoryBound(t *testing.T) {
 	t.Parallel()
 	const journal = 40 // MiB, of the default size, with its index
@@ -37,7 +37,7 @@ func TestMemoryBound(t *testing.T) {
 	}
 }
 
-// GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning.
+// TestTuneRuntime checks that GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning.
 func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the limit applies to the process
 	c := &config.Config{MaxBodyBytes: 1 << 20, TLSCertFile: "cert.pem", TLSKeyFile: "key.pem"}
 	before := debug.SetMemoryLimit(-1)
@@ -78,7 +78,8 @@ func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the limit applies 
 	}
 }
 
-// Connections are limited by the limit of open files, with a warning.
+// TestConnectionsFor checks that connections are limited by the limit of open files, with a
+// warning.
 func TestConnectionsFor(t *testing.T) {
 	t.Parallel()
 	const files = 1024

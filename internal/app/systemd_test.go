@@ -23,7 +23,7 @@ type patient struct {
 
 func (p *patient) Ready() error { return *p.state.Load() }
 
-// The watchdog is notified unless a commit hangs.
+// TestWatchdog checks that the watchdog is notified unless a commit hangs.
 func TestWatchdog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,9 +54,10 @@ func TestWatchdog(t *testing.T) {
 	})
 }
 
-// systemd is notified twice in each interval of its watchdog, as sd_watchdog_enabled(3)
-// recommends. Without a watchdog it is notified of the start and the shutdown.
-func TestSupervisorIsTold(t *testing.T) {
+// TestSupervisorIsNotified checks that systemd is notified twice in each interval of its watchdog,
+// as sd_watchdog_enabled(3) recommends. Without a watchdog it is notified of the start and the
+// shutdown.
+func TestSupervisorIsNotified(t *testing.T) {
 	t.Parallel()
 	const alive = "WATCHDOG=1"
 	for interval, signs := range map[time.Duration][]string{0: nil, 30 * time.Second: {alive, alive, alive, alive}} {
@@ -86,7 +87,8 @@ func TestSupervisorIsTold(t *testing.T) {
 	}
 }
 
-// A failed notification is logged once, and again after a success or with another reason.
+// TestSupervisorIsGone checks that a failed notification is logged once, and again after a
+// success or with another reason.
 func TestSupervisorIsGone(t *testing.T) {
 	t.Parallel()
 	gone, refused := errors.New("it is gone"), errors.New("it refuses")

@@ -9,7 +9,8 @@ import (
 	"unicode"
 )
 
-// Links within the documents lead to existing files and headings.
+// TestLinksOfDocuments checks that links within the documents lead to existing files and
+// headings.
 func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
 	checked := 0

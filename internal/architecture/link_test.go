@@ -16,7 +16,8 @@ import (
 // root is the directory of the module, relative to this package.
 const root = "../.."
 
-// Packages that only tests need must not be linked into the binary.
+// TestBinaryLinksNoTestPackage checks that packages that only tests need are not linked into
+// the binary.
 func TestBinaryLinksNoTestPackage(t *testing.T) {
 	t.Parallel()
 	forTests := []string{
@@ -41,7 +42,8 @@ func TestBinaryLinksNoTestPackage(t *testing.T) {
 	}
 }
 
-// The document of the dependencies has a row for each direct one, and no other.
+// TestDependenciesAreDocumented checks that the document of the dependencies has a row for each
+// direct one, and no other.
 func TestDependenciesAreDocumented(t *testing.T) {
 	t.Parallel()
 	var module struct {

@@ -18,13 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated parts of README.md and docs/architecture.md") //nolint:gochecknoglobals // a flag of go test
 
-// The picture in docs/architecture.md shows the imports of today.
+// TestPicture checks that the picture in docs/architecture.md shows the imports of today.
 func TestPicture(t *testing.T) {
 	t.Parallel()
 	checkPart(t, "docs/architecture.md", "picture", "\n```mermaid\n"+picture(imports(t, "-deps", "."))+"```\n\n")
 }
 
-// README.md has a row for each error code.
+// TestErrorCodes checks that README.md has a row for each error code.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
@@ -35,8 +35,8 @@ func TestErrorCodes(t *testing.T) {
 	checkPart(t, "README.md", "codes", table.String())
 }
 
-// The table of packages in README.md has a row for each package, in its own directory
-// or as part of its parent's row, and no row for anything else.
+// TestPackagesAreDocumented checks that the table of packages in README.md has a row for each
+// package, in its own directory or as part of its parent's row, and no other row.
 func TestPackagesAreDocumented(t *testing.T) {
 	t.Parallel()
 	text := readFile(t, "README.md")

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Every row of the threat model links to tests that exist, or has "none".
+// TestThreatsAreTested checks that every row of the threat model links to tests that exist, or
+// has "none".
 func TestThreatsAreTested(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../SECURITY.md")

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// An error about a file system without hard links names the cause and the remedy.
+// TestLinkError checks that an error about a file system without hard links names the cause and
+// the remedy.
 func TestLinkError(t *testing.T) {
 	t.Parallel()
 	for cause, want := range map[syscall.Errno]string{

@@ -111,8 +111,8 @@ func TestRootRefusesDirectory(t *testing.T) {
 	}
 }
 
-// In a world-writable directory, only the links of its owner and of the caller are
-// followed.
+// TestForeignLink checks that in a world-writable directory, only the links of its owner and of
+// the caller are followed.
 func TestForeignLink(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "give files away")
@@ -154,7 +154,8 @@ func TestReplaceFollowsLink(t *testing.T) {
 	}
 }
 
-// A file that another user has created first in /tmp, to read its contents, is refused.
+// TestOpenForeignFile checks that a file that another user has created first in /tmp, to read
+// its contents, is refused.
 func TestOpenForeignFile(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "give files away")
@@ -169,7 +170,7 @@ func TestOpenForeignFile(t *testing.T) {
 	}
 }
 
-// A descriptor opens by its name in /proc, whatever it leads to.
+// TestOpenDescriptor checks that a descriptor opens by its name in /proc, whatever it leads to.
 func TestOpenDescriptor(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
@@ -188,7 +189,8 @@ func TestOpenDescriptor(t *testing.T) {
 	}
 }
 
-// The name of a temporary file is not trusted: the same file is opened.
+// TestOpenTemporaryFileAgain checks that the name of a temporary file is not trusted: the same
+// file is opened.
 func TestOpenTemporaryFileAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

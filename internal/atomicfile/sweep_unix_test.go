@@ -15,8 +15,8 @@ import (
 // is killed.
 const dyingEnv = "ATOMICFILE_DYING"
 
-// The temporary file of a killed process is removed when the next file is created in the
-// directory, but not while another process is creating one. Other files stay.
+// TestSweep checks that the temporary file of a killed process is removed when the next file is
+// created in the directory, but not while another process is creating one. Other files stay.
 func TestSweep(t *testing.T) {
 	if dir := os.Getenv(dyingEnv); dir != "" {
 		err := Create(filepath.Join(dir, "theirs"), 0o600, func(*File) error {
@@ -65,8 +65,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A lock of another program on the directory, such as flock(1) around a command, is not
-// waited for; the temporary file then has a name that is not swept.
+// TestLockedDirectory checks that a lock of another program on the directory, such as flock(1)
+// around a command, is not waited for; the temporary file then has a name that is not swept.
 func TestLockedDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

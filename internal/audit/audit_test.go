@@ -82,7 +82,7 @@ func byActor(t *testing.T, actor storage.Actor) context.Context {
 	return storage.WithActor(t.Context(), actor)
 }
 
-// A create is recorded before Create returns, unless it is refused.
+// TestNotes checks that a create is recorded before Create returns, unless it is refused.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
@@ -124,8 +124,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// While the log cannot be written, creates are refused. Earlier creates are recorded as
-// soon as the log can be written, each exactly once.
+// TestFullDisk checks that while the log cannot be written, creates are refused. Earlier
+// creates are recorded as soon as the log can be written, each exactly once.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct{ is, refusal error }{
@@ -176,7 +176,7 @@ func ids(notes []note) (all []int64) {
 	return all
 }
 
-// Lines that cannot be written before Close are logged.
+// TestClosedWhileFull checks that lines that cannot be written before Close are logged.
 func TestClosedWhileFull(t *testing.T) {
 	t.Parallel()
 	d, fake := newDisk(), &fakeEngine{}
@@ -198,8 +198,8 @@ func TestClosedWhileFull(t *testing.T) {
 	}
 }
 
-// The log is written without a lock that creates need.
-func TestSaidUnlocked(t *testing.T) {
+// TestLogsUnlocked checks that the log is written without a lock that creates need.
+func TestLogsUnlocked(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
 	d.space, d.fault = 0, syscall.ENOSPC
@@ -247,8 +247,8 @@ func (h *askingHandler) Handle(context.Context, slog.Record) error {
 	return nil
 }
 
-// A stalled target blocks no request beyond its deadline, and after a short time creates
-// are refused.
+// TestStuck checks that a stalled target blocks no request beyond its deadline, and after a
+// short time creates are refused.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -277,8 +277,9 @@ func TestStuck(t *testing.T) {
 	})
 }
 
-// Lines are synced within a second. After a failed sync creates are refused, and the log
-// names the lines that may be lost, since the next sync may succeed without them.
+// TestSync checks that lines are synced within a second. After a failed sync creates are
+// refused, and the log names the lines that may be lost, since the next sync may succeed
+// without them.
 func TestSync(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -310,7 +311,8 @@ func TestSync(t *testing.T) {
 	})
 }
 
-// Lines that may be lost are logged, too, if a write has failed before the sync.
+// TestSyncFailsAfterWrite checks that lines that may be lost are logged, too, if a write has
+// failed before the sync.
 func TestSyncFailsAfterWrite(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -336,7 +338,7 @@ func TestSyncFailsAfterWrite(t *testing.T) {
 	})
 }
 
-// A reset is recorded, after all creates before it.
+// TestReset checks that a reset is recorded, after all creates before it.
 func TestReset(t *testing.T) {
 	t.Parallel()
 	d := newDisk()

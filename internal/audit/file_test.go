@@ -12,8 +12,8 @@ import (
 	"plantstore/models"
 )
 
-// A file has mode 0600 and is appended to. A line that a crash has truncated does not
-// corrupt the next one.
+// TestFile checks that a file has mode 0600 and is appended to. A line that a crash has
+// truncated does not corrupt the next one.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
@@ -57,8 +57,8 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// A file that is not an audit log is refused and stays unchanged. A truncated first line is
-// accepted.
+// TestForeign checks that a file that is not an audit log is refused and stays unchanged. A
+// truncated first line is accepted.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	for text, foreign := range map[string]bool{

@@ -17,8 +17,8 @@ import (
 	"plantstore/models"
 )
 
-// A removed file is detected before the next write, or after a second, and logged. A
-// renamed file stays in use until Reopen.
+// TestRemovedFile checks that a removed file is detected before the next write, or after a
+// second, and logged. A renamed file stays in use until Reopen.
 func TestRemovedFile(t *testing.T) {
 	t.Parallel()
 	for name, idle := range map[string]time.Duration{"while lines come": 0, "while none comes": 2 * time.Second} {
@@ -69,8 +69,8 @@ func checkRemovedFile(t *testing.T, path string, idle time.Duration) {
 	}
 }
 
-// A file that had no name when it was opened, such as a redirected stdout, is not reported
-// as removed.
+// TestNamelessFile checks that a file that had no name when it was opened, such as a redirected
+// stdout, is not reported as removed.
 func TestNamelessFile(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), "audit.jsonl"))

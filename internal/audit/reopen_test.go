@@ -31,8 +31,8 @@ func inTurn(targets ...audit.Target) func() (audit.Target, error) {
 	}
 }
 
-// A file is rotated by renaming it and calling Reopen: each line is in exactly one of the
-// files.
+// TestReopen checks that a file is rotated by renaming it and calling Reopen: each line is in
+// exactly one of the files.
 func TestReopen(t *testing.T) {
 	t.Parallel()
 	const writers, each, rotations = 8, 300, 20
@@ -88,7 +88,8 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// If the old target cannot be closed, the new one is used, and the log names the old one.
+// TestReopenAfterFailedClose checks that if the old target cannot be closed, the new one is
+// used, and the log names the old one.
 func TestReopenAfterFailedClose(t *testing.T) {
 	t.Parallel()
 	old, next := newDisk(), newDisk()
@@ -108,7 +109,8 @@ func TestReopenAfterFailedClose(t *testing.T) {
 	}
 }
 
-// A line that is partially in the old target is complete in the new one.
+// TestReopenTorn checks that a line that is partially in the old target is complete in the new
+// one.
 func TestReopenTorn(t *testing.T) {
 	t.Parallel()
 	first, second := newDisk(), newDisk()
@@ -132,7 +134,8 @@ func TestReopenTorn(t *testing.T) {
 	}
 }
 
-// Lines appended before Reopen are in the old target, even if they were not written yet.
+// TestReopenWritesBefore checks that lines appended before Reopen are in the old target, even
+// if they were not written yet.
 func TestReopenWritesBefore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // so that no interval passes
@@ -150,8 +153,8 @@ func TestReopenWritesBefore(t *testing.T) {
 	})
 }
 
-// While a removed target cannot be replaced, creates are refused. No line is missing from
-// the next target.
+// TestRemovedTarget checks that while a removed target cannot be replaced, creates are refused.
+// No line is missing from the next target.
 func TestRemovedTarget(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"while no line comes", "while one comes", "in the middle of one"} {

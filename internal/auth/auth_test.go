@@ -46,8 +46,8 @@ func at(claim string, seconds int64) string {
 	return fmt.Sprintf(`{%q:%d}`, claim, time.Now().Unix()+seconds)
 }
 
-// The rows are tested with each kind of key. HS256 in a header stands for its
-// algorithm.
+// TestVerifyAccepts checks that the rows are tested with each kind of key. HS256 in a header
+// stands for its algorithm.
 func TestVerifyAccepts(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ header, payload string }{
@@ -233,7 +233,7 @@ func TestIssue(t *testing.T) {
 	}
 }
 
-// Stats counts tokens in the cache and all others.
+// TestStats checks that Stats counts tokens in the cache and all others.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	v := testVerifier(nil)

@@ -85,8 +85,8 @@ func startIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier) {
 // named makes a token with the kid of its key.
 func (k kind) named() string { return k.headed(`{"alg":"HS256","kid":"` + k.key.id + `"}`) }
 
-// A token of a newly published key is accepted immediately, and one of a revoked key is
-// rejected.
+// TestIssuerRotatesKeys checks that a token of a newly published key is accepted immediately,
+// and one of a revoked key is rejected.
 func TestIssuerRotatesKeys(t *testing.T) {
 	t.Parallel()
 	old, fresh, local := ecKind(t, "old"), ecKind(t, "fresh"), ecKind(t, "")
@@ -105,7 +105,8 @@ func TestIssuerRotatesKeys(t *testing.T) {
 	}
 }
 
-// Many tokens with unknown keys cause one request to the issuer.
+// TestUnknownKeysDoNotHammerIssuer checks that many tokens with unknown keys cause one request
+// to the issuer.
 func TestUnknownKeysDoNotHammerIssuer(t *testing.T) {
 	t.Parallel()
 	known, stranger := ecKind(t, "known"), ecKind(t, "stranger")
@@ -129,7 +130,8 @@ func TestUnknownKeysDoNotHammerIssuer(t *testing.T) {
 	}
 }
 
-// Requests that need a new key share one fetch, and other requests don't wait.
+// TestTokensOfNewKeyWaitTogether checks that requests that need a new key share one fetch, and
+// other requests don't wait.
 func TestTokensOfNewKeyWaitTogether(t *testing.T) {
 	t.Parallel()
 	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
@@ -158,7 +160,8 @@ func TestTokensOfNewKeyWaitTogether(t *testing.T) {
 	}
 }
 
-// If a fetch fails, the previous keys stay in use and the error describes the cause.
+// TestIssuerFails checks that if a fetch fails, the previous keys stay in use and the error
+// describes the cause.
 func TestIssuerFails(t *testing.T) {
 	t.Parallel()
 	good := ecKind(t, "good")
@@ -229,7 +232,7 @@ func TestIssuerIsGone(t *testing.T) {
 	checkRefusal(t, err, models.CodeUnauthorized, badSignature)
 }
 
-// The certificate of the issuer is verified.
+// TestIssuerBehindTLS checks that the certificate of the issuer is verified.
 func TestIssuerBehindTLS(t *testing.T) {
 	t.Parallel()
 	kind, site := ecKind(t, "x"), new(site)
@@ -262,7 +265,8 @@ func quietIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier, *bytes
 	return s, issuer, verifier, log
 }
 
-// The set is fetched every five minutes. A failure is logged and keeps the keys.
+// TestIssuerFetchesPeriodically checks that the set is fetched every five minutes. A failure is
+// logged and keeps the keys.
 func TestIssuerFetchesPeriodically(t *testing.T) {
 	t.Parallel()
 	old, fresh := ecKind(t, "old"), ecKind(t, "fresh")
@@ -292,7 +296,7 @@ func TestIssuerFetchesPeriodically(t *testing.T) {
 	})
 }
 
-// Unknown keys cause at most one fetch in 30 s.
+// TestUnknownKeysAreRateLimited checks that unknown keys cause at most one fetch in 30 s.
 func TestUnknownKeysAreRateLimited(t *testing.T) {
 	t.Parallel()
 	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
@@ -313,8 +317,8 @@ func TestUnknownKeysAreRateLimited(t *testing.T) {
 	})
 }
 
-// A slow fetch neither restores a key that was revoked meanwhile nor blocks later
-// fetches.
+// TestSlowFetchIsOvertaken checks that a slow fetch neither restores a key that was revoked
+// meanwhile nor blocks later fetches.
 func TestSlowFetchIsOvertaken(t *testing.T) {
 	t.Parallel()
 	old, fresh, stranger := ecKind(t, "old"), ecKind(t, "fresh"), ecKind(t, "stranger")
@@ -347,7 +351,8 @@ func TestSlowFetchIsOvertaken(t *testing.T) {
 	})
 }
 
-// A site that does not respond delays tokens with unknown keys by at most five seconds.
+// TestUnresponsiveIssuer checks that a site that does not respond delays tokens with unknown
+// keys by at most five seconds.
 func TestUnresponsiveIssuer(t *testing.T) {
 	t.Parallel()
 	known, stranger := ecKind(t, "known"), ecKind(t, "stranger")

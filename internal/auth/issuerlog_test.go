@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// Ignored keys are logged once, not at each fetch, and again after a set without any.
+// TestIgnoredKeysAreLoggedOnce checks that ignored keys are logged once, not at each fetch, and
+// again after a set without any.
 func TestIgnoredKeysAreLoggedOnce(t *testing.T) {
 	t.Parallel()
 	good := ecKind(t, "good")
@@ -40,8 +41,8 @@ func TestIgnoredKeysAreLoggedOnce(t *testing.T) {
 	}
 }
 
-// Errors of a fetch never quote a query or a proxy (C4.25), unlike errors of net/http, but
-// keep the useful part.
+// TestIssuerFailuresHideURLs checks that errors of a fetch never quote a query or a proxy
+// (C4.25), unlike errors of net/http, but keep the useful part.
 func TestIssuerFailuresHideURLs(t *testing.T) {
 	t.Parallel()
 	const secret = "sig=SECRET"
@@ -108,7 +109,7 @@ func TestIssuerFailuresHideURLs(t *testing.T) {
 	})
 }
 
-// A redirect does not forward the query in Referer.
+// TestRedirectOmitsReferer checks that a redirect does not forward the query in Referer.
 func TestRedirectOmitsReferer(t *testing.T) {
 	t.Parallel()
 	good := ecKind(t, "good")
@@ -133,7 +134,8 @@ func TestRedirectOmitsReferer(t *testing.T) {
 	}
 }
 
-// The query of the URL is sent, but never logged or in an error (C4.25).
+// TestIssuerHidesQuery checks that the query of the URL is sent, but never logged or in an
+// error (C4.25).
 func TestIssuerHidesQuery(t *testing.T) {
 	t.Parallel()
 	good := ecKind(t, "good")
@@ -160,7 +162,8 @@ func TestIssuerHidesQuery(t *testing.T) {
 	}
 }
 
-// Ignored keys are logged without holding a lock that requests need.
+// TestIssuerLogsUnlocked checks that ignored keys are logged without holding a lock that
+// requests need.
 func TestIssuerLogsUnlocked(t *testing.T) {
 	t.Parallel()
 	issuer := NewIssuer("https://issuer.test/", NewVerifier(Options{}), nil)

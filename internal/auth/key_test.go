@@ -14,8 +14,8 @@ import (
 	"plantstore/models"
 )
 
-// With keys of all kinds trusted, a token is verified only with keys of its algorithm
-// (C4.21).
+// TestKeysAreBoundToAlgorithms checks that with keys of all kinds trusted, a token is verified
+// only with keys of its algorithm (C4.21).
 func TestKeysAreBoundToAlgorithms(t *testing.T) {
 	t.Parallel()
 	all := kinds(t)
@@ -38,7 +38,8 @@ func TestKeysAreBoundToAlgorithms(t *testing.T) {
 	}
 }
 
-// A different key of the same kind does not verify a token.
+// TestKeysOfOthersAreRefused checks that a different key of the same kind does not verify a
+// token.
 func TestKeysOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	mine, theirs := kinds(t), kinds(t)
@@ -51,7 +52,7 @@ func TestKeysOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// The alg of a JWK excludes the other algorithms of its type.
+// TestAlgOfKey checks that the alg of a JWK excludes the other algorithms of its type.
 func TestAlgOfKey(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds(t)[1:] {
@@ -102,8 +103,8 @@ func ecKind(t *testing.T, kid string) kind {
 	return kind{"ES256", key, private, publicPEM(t, private)}
 }
 
-// A token is rejected, even from the cache, as soon as its key is removed. Setting the same
-// keys again keeps the cache.
+// TestRotation checks that a token is rejected, even from the cache, as soon as its key is
+// removed. Setting the same keys again keeps the cache.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	fresh := ecKind(t, "")

@@ -154,8 +154,8 @@ func checkReads(t *testing.T, contents string, want int, message string) {
 	}
 }
 
-// An unreadable key anywhere in a file is an error; no key is skipped silently. A leading
-// byte order mark is allowed.
+// TestReadPublicKeysMissesNone checks that an unreadable key anywhere in a file is an error; no
+// key is skipped silently. A leading byte order mark is allowed.
 func TestReadPublicKeysMissesNone(t *testing.T) {
 	t.Parallel()
 	public := privateKeys(t)[0].Public().(*rsa.PublicKey) //nolint:forcetypeassert // see privateKeys
@@ -185,8 +185,8 @@ func TestReadPublicKeysMissesNone(t *testing.T) {
 	}
 }
 
-// Unusable keys of a JWK Set are ignored (RFC 7517, section 5); private and symmetric keys
-// are an error.
+// TestParseJWKSet checks that unusable keys of a JWK Set are ignored (RFC 7517, section 5);
+// private and symmetric keys are an error.
 func TestParseJWKSet(t *testing.T) {
 	t.Parallel()
 	private := privateKeys(t)

@@ -74,7 +74,7 @@ func TestKeysAreNotSecrets(t *testing.T) {
 	}
 }
 
-// Text that only resembles a key is accepted.
+// TestSecretsLikeKeys checks that text that only resembles a key is accepted.
 func TestSecretsLikeKeys(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

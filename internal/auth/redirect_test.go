@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Redirects are followed only within the configured scheme, host and port.
+// TestCheckRedirect checks that redirects are followed only within the configured scheme, host
+// and port.
 func TestCheckRedirect(t *testing.T) {
 	t.Parallel()
 	const configured = "https://issuer.example/jwks.json"

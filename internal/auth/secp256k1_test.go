@@ -49,7 +49,8 @@ func marshal(t *testing.T, value any) []byte {
 	return der
 }
 
-// The error for a JWK on an unsupported curve lists the supported curves, as for PEM.
+// TestJWKOfUnknownCurve checks that the error for a JWK on an unsupported curve lists the
+// supported curves, as for PEM.
 func TestJWKOfUnknownCurve(t *testing.T) {
 	t.Parallel()
 	for _, curve := range []string{"secp256k1", "P-224", ""} {

@@ -24,7 +24,8 @@ func writeKey(t *testing.T, contents string) string {
 	return path
 }
 
-// The public key verifies signatures of the private key, in each format of both.
+// TestPrivateKeySigns checks that the public key verifies signatures of the private key, in
+// each format of both.
 func TestPrivateKeySigns(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds(t)[1:] {
@@ -65,8 +66,8 @@ func TestPrivateKeySigns(t *testing.T) {
 	}
 }
 
-// The algorithm is the default of the key's type, or the requested one if the type
-// supports it.
+// TestAlgorithmOfPrivateKey checks that the algorithm is the default of the key's type, or the
+// requested one if the type supports it.
 func TestAlgorithmOfPrivateKey(t *testing.T) {
 	t.Parallel()
 	usual := []string{"RS256", "EdDSA", "ES256", "ES384", "ES512"} // of privateKeys

@@ -64,7 +64,8 @@ func forged(key ed25519.PublicKey) bool {
 	return false
 }
 
-// A key that can't verify any signature is rejected when it is loaded.
+// TestBadEd25519Keys checks that a key that can't verify any signature is rejected when it is
+// loaded.
 func TestBadEd25519Keys(t *testing.T) {
 	t.Parallel()
 	nonCanonical := make([]byte, 32)
@@ -90,7 +91,7 @@ func TestBadEd25519Keys(t *testing.T) {
 	}
 }
 
-// A modulus that can be factored is rejected at any size.
+// TestWeakModuli checks that a modulus that can be factored is rejected at any size.
 func TestWeakModuli(t *testing.T) {
 	t.Parallel()
 	good, _ := privateKeys(t)[0].(*rsa.PrivateKey)

@@ -142,7 +142,8 @@ func cached(t *testing.T, domains []string, valid []validity,
 	})
 }
 
-// Failed attempts are repeated with increasing delay, within the authority's rate limits.
+// TestACMERetries checks that failed attempts are repeated with increasing delay, within the
+// authority's rate limits.
 func TestACMERetries(t *testing.T) {
 	t.Parallel()
 	unreachable(t, func(t *testing.T, _ *certificate.ACME, calls *calls, log *log) {
@@ -175,8 +176,8 @@ func rsaAlone() *tls.Config {
 	}
 }
 
-// Clients do not make the server try more often. Only a client that needs another type of
-// key causes a further request.
+// TestACMEClients checks that clients do not make the server try more often. Only a client that
+// needs another type of key causes a further request.
 func TestACMEClients(t *testing.T) {
 	t.Parallel()
 	tls12 := &tls.Config{ServerName: domain, MaxVersion: tls.VersionTLS12} //nolint:gosec // such clients there are

@@ -116,8 +116,8 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// Unusable files are read again even if the change that made them usable is not visible,
-// such as the right to read them.
+// TestWatchAfterFailure checks that unusable files are read again even if the change that made
+// them usable is not visible, such as the right to read them.
 func TestWatchAfterFailure(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -204,8 +204,9 @@ func change(t *testing.T, path string, d difference) {
 	}
 }
 
-// One difference in either file suffices to detect a change: of a file that is written to,
-// with its time kept or not, and of one that is replaced by cp -p and mv.
+// TestWatchSeesEachDifference checks that one difference in either file suffices to detect a
+// change: of a file that is written to, with its time kept or not, and of one that is replaced
+// by cp -p and mv.
 func TestWatchSeesEachDifference(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]difference{
@@ -228,7 +229,8 @@ func TestWatchSeesEachDifference(t *testing.T) {
 	}
 }
 
-// Reload reloads immediately, and Watch does not reload the same files again.
+// TestReload checks that Reload reloads immediately, and Watch does not reload the same files
+// again.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -254,8 +256,8 @@ func TestReload(t *testing.T) {
 	})
 }
 
-// A certificate that is not valid yet or has expired is logged once, also if it expires
-// while it is in use.
+// TestValidity checks that a certificate that is not valid yet or has expired is logged once,
+// also if it expires while it is in use.
 func TestValidity(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)

@@ -96,8 +96,8 @@ func errorsIn(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// An overdue renewal is logged once, each day, and at expiry; the certificate stays in
-// use.
+// TestACMERenewalFails checks that an overdue renewal is logged once, each day, and at expiry;
+// the certificate stays in use.
 func TestACMERenewalFails(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -133,7 +133,7 @@ func TestACMERenewalFails(t *testing.T) {
 	}
 }
 
-// A renewal is logged and ends the reminders.
+// TestACMERenewal checks that a renewal is logged and ends the reminders.
 func TestACMERenewal(t *testing.T) {
 	t.Parallel()
 	v := validity{3 * day, 3 * day}
@@ -164,7 +164,8 @@ func TestACMERenewal(t *testing.T) {
 	})
 }
 
-// The certificate for clients that accept only RSA is watched as soon as it exists.
+// TestACMERenewalOfRSA checks that the certificate for clients that accept only RSA is watched
+// as soon as it exists.
 func TestACMERenewalOfRSA(t *testing.T) {
 	t.Parallel()
 	cached(t, []string{domain}, []validity{{90 * day, 90 * day}}, func(t *testing.T, source *certificate.ACME, _ *calls, log *log, cache string) {
@@ -190,7 +191,8 @@ func TestACMERenewalOfRSA(t *testing.T) {
 	})
 }
 
-// Expires returns the earliest expiry, or the zero time without a certificate.
+// TestACMEExpires checks that Expires returns the earliest expiry, or the zero time without a
+// certificate.
 func TestACMEExpires(t *testing.T) {
 	t.Parallel()
 	domains := []string{"a.example.com", "b.example.com", "c.example.com"}
@@ -218,8 +220,8 @@ func TestACMEExpires(t *testing.T) {
 	}
 }
 
-// An expired certificate in the cache is not used at the start: a new one is requested
-// immediately, and the failure is logged.
+// TestACMEExpiredAtStart checks that an expired certificate in the cache is not used at the
+// start: a new one is requested immediately, and the failure is logged.
 func TestACMEExpiredAtStart(t *testing.T) {
 	t.Parallel()
 	cached(t, []string{domain}, []validity{{3 * day, -hour}}, func(t *testing.T, _ *certificate.ACME, calls *calls, log *log, _ string) {

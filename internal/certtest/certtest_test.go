@@ -8,8 +8,8 @@ import (
 	"plantstore/internal/certtest"
 )
 
-// A new certificate is a new file: a check for changes detects it, however coarse the
-// times of the file system are.
+// TestIssueReplacesFiles checks that a new certificate is a new file: a check for changes
+// detects it, however coarse the times of the file system are.
 func TestIssueReplacesFiles(t *testing.T) {
 	t.Parallel()
 	authority, dir := certtest.New(t), t.TempDir()

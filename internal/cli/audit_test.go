@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An audit log that is a file of the server, or one that it reads, is misuse, and no file
-// is created or changed.
+// TestAuditLogIsNoOtherFile checks that an audit log that is a file of the server, or a file
+// that it reads, is misuse, and no file is created or changed.
 func TestAuditLogIsNoOtherFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "plants.jsonl", someLines)
@@ -27,7 +27,7 @@ func TestAuditLogIsNoOtherFile(t *testing.T) {
 	}
 }
 
-// The banner has the path of the audit log.
+// TestReadyNamesAuditLog checks that the banner has the path of the audit log.
 func TestReadyNamesAuditLog(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for file, line := range map[string]string{"audit.jsonl": "\n  audit log    audit.jsonl\n", "stdout": "\n  audit log    stdout\n", "": "\n  get a token "} {
@@ -44,7 +44,7 @@ func TestReadyNamesAuditLog(t *testing.T) {
 	}
 }
 
-// A copy or an export does not replace an audit log.
+// TestAuditLogStays checks that a copy or an export does not replace an audit log.
 func TestAuditLogStays(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)

@@ -56,7 +56,7 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 }
 
-// A copy does not replace another store, in use or not.
+// TestCopiesReplaceNoStore checks that a copy does not replace another store, in use or not.
 func TestCopiesReplaceNoStore(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)
@@ -103,7 +103,8 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 // remedy is the advice for a corrupt database.
 const remedy = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
 
-// Corruption is found before the file is replaced, and has its own exit code.
+// TestBackupOfCorrupt checks that corruption is found before the file is replaced, and has its
+// own exit code.
 func TestBackupOfCorrupt(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)

@@ -60,7 +60,8 @@ func (b browsing) get(t *testing.T, path string) string {
 	return string(body)
 }
 
-// The page reads the file, then the server that starts meanwhile, then the file again.
+// TestBrowse checks that the page reads the file, then the server that starts meanwhile, then
+// the file again.
 func TestBrowse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t, record(7, "Aloe", "-"))
@@ -94,7 +95,8 @@ func TestBrowse(t *testing.T) {
 	}
 }
 
-// A corrupt record does not hide the others, and the error is the same through a server.
+// TestBrowseCorruptRecord checks that a corrupt record does not hide the others, and the error
+// is the same through a server.
 func TestBrowseCorruptRecord(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t, record(1, "Aloe", "-"), record(2, "Monstera", "-"), record(3, "Ficus", "-"))
@@ -121,7 +123,7 @@ func TestBrowseCorruptRecord(t *testing.T) {
 	})
 }
 
-// What does not work is an error before a link is printed.
+// TestBrowseFails checks that each error is reported before a link is printed.
 func TestBrowseFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	checkFailure(t, run(t, nil, "plants", "browse", "--port", "65536"), 2, "--port: 65536: must be from 0 to 65535")

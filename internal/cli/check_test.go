@@ -54,8 +54,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A check that is not possible is a note, and not a finding.
-func TestCheckWithTornMark(t *testing.T) {
+// TestCheckWithTornWatermark checks that a check that is not possible is a note, and not a finding.
+func TestCheckWithTornWatermark(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, plantsDB(t)+".mark", "")
 	const note = "its watermark is torn, as after a power failure: lost commits cannot be detected this time"

@@ -28,7 +28,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A switch is on without a value, and off with false, against all other sources.
+// TestSwitches checks that a switch is on without a value, and off with false, against all
+// other sources.
 func TestSwitches(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{

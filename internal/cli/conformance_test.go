@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A server of our own keeps the contract, but not with another limit of a body.
+// TestConformance checks that a server of our own keeps the contract, but not with another
+// limit of a body.
 func TestConformance(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "key", secret+"\n")
@@ -36,7 +37,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Which cases are run goes by what the server demands of a token.
+// TestConformanceRequireExp checks that the selection of cases depends on the claims that the
+// server requires.
 func TestConformanceRequireExp(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "key", secret+"\n")
@@ -56,8 +58,8 @@ func TestConformanceWithWeakSecret(t *testing.T) {
 		"--secret-file: weak: line 1: the secret is too weak: it has 7 bytes, *")
 }
 
-// The token comes from the environment or from a file as well: there it does not show
-// in the list of processes.
+// TestConformanceToken checks that the token comes from the environment or from a file as well:
+// there it does not show in the list of processes.
 func TestConformanceToken(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "key", secret)

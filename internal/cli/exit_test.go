@@ -134,8 +134,8 @@ func TestUnknownEngine(t *testing.T) {
 	}
 }
 
-// A secret is searched for, and generated, only in the directory of a database file, by
-// the server and by the command for a token.
+// TestNoDirectoryOfRemoteEngine checks that a secret is searched for, and generated, only in
+// the directory of a database file, by the server and by the command for a token.
 func TestNoDirectoryOfRemoteEngine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, url := range []string{"postgres:///plants?host=run", "postgres://run/plants", "etcd://run/plants", "etcd://127.0.0.1:1"} {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A line whose id belongs to a corrupt record is not one that could be fixed.
+// TestImportMeetsCorruption checks that a line with the id of a corrupt record is not reported
+// as fixable.
 func TestImportMeetsCorruption(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t, record(1, "first", "-"), record(2, "second", "-"))
@@ -34,8 +35,8 @@ func TestImportMeetsCorruption(t *testing.T) {
 	}
 }
 
-// Commands that read a corrupt plant fail with a remedy and a separate exit code,
-// and an export that skips it has all the others.
+// TestSkipDamaged checks that commands that read a corrupt plant fail with a remedy and a
+// separate exit code, and an export that skips it has all the others.
 func TestSkipDamaged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)

@@ -17,8 +17,9 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// Without an address, health queries the server that runs on the database, even if that has
-// chosen its port itself, and explains why there is no admin listener.
+// TestHealthOfDatabase checks that without an address, health queries the server that runs on
+// the database, even if that has chosen its port itself, and explains why there is no admin
+// listener.
 func TestHealthOfDatabase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	server := startServer(t, "plantstore", nil, "--admin-addr", "127.0.0.1:0")
@@ -30,7 +31,8 @@ func TestHealthOfDatabase(t *testing.T) {
 		"the server that runs on data/plants.db has no admin listener: ADMIN_ADDR is off; restart it with another --admin-addr")
 }
 
-// A server that listens on all addresses is queried on this machine.
+// TestHealthOfAllAddresses checks that a server that listens on all addresses is queried on
+// this machine.
 func TestHealthOfAllAddresses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	url := startServer(t, "plantstore", nil, "--admin-addr", ":0").ready(t).AdminURL
@@ -51,7 +53,8 @@ func TestHealthWithoutServer(t *testing.T) {
 	checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 1, "the server at http://"+addr+" does not respond: *")
 }
 
-// An address that cannot be of an admin listener is misuse, with the right one as a hint.
+// TestHealthOfWrongAddresses checks that an address that cannot be of an admin listener is
+// misuse, with the right one as a hint.
 func TestHealthOfWrongAddresses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	clients := startServer(t, "plantstore", nil).ready(t).BaseURL
@@ -73,8 +76,8 @@ func TestHealthOfWrongAddresses(t *testing.T) {
 	}
 }
 
-// health prints the message of a server that is not ready, and distinguishes other servers
-// from plant stores.
+// TestHealthOfServersThatAreNot checks that health prints the message of a server that is not
+// ready, and distinguishes other servers from plant stores.
 func TestHealthOfServersThatAreNot(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -81,8 +81,8 @@ func TestHelpTexts(t *testing.T) {
 // lines is how long a help text may be: one screen.
 const lines = 45
 
-// help options describes every option with its name, its default and its usage, and the help
-// of serve has every flag.
+// TestHelpShowsOptions checks that help options describes every option with its name, its
+// default and its usage, and the help of serve has every flag.
 func TestHelpShowsOptions(t *testing.T) {
 	t.Parallel()
 	help, serve := output(t, nil, "help", "options"), output(t, nil, "serve", "--help")

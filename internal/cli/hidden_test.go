@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// No piece of a token is in a log or in the audit log, wherever in a request it was
-// put (C4.25).
+// TestTokensAreNotLogged checks that no piece of a token is in a log or in the audit log,
+// wherever in a request it was put (C4.25).
 func TestTokensAreNotLogged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := startServer(t, "plantstore", []string{"LOG_LEVEL=debug", "AUDIT_LOG=audit.jsonl"})

@@ -10,8 +10,8 @@ import (
 	"plantstore/internal/cli"
 )
 
-// An import through a server that ends fails with a remedy, and without words of Go's. Run
-// again it continues, with the file itself.
+// TestImportOutlivesServer checks that an import through a server that ends fails with a
+// remedy, and without words of Go's. Run again it continues, with the file itself.
 func TestImportOutlivesServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t)
@@ -56,7 +56,7 @@ func (r *onRead) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// The remedy for bad lines depends on their faults.
+// TestImportAdvises checks that the remedy for bad lines depends on their faults.
 func TestImportAdvises(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t, record(1, "a", "-"), record(2, "b", "-"))

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// An audit log without space ends an import with an error, which counts the stored plants.
+// TestImportNamesAuditLog checks that an audit log without space ends an import with an error,
+// which counts the stored plants.
 func TestImportNamesAuditLog(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "two.jsonl", `{"id":1,"name":"a"}`+"\n"+`{"id":2,"name":"b"}`+"\n")

@@ -67,7 +67,8 @@ func checkCreates(t *testing.T, base string, tokens map[string]bool) {
 
 var lastID atomic.Int64 //nolint:gochecknoglobals // ids of plants are given once
 
-// A server with public keys generates no secret, and the error of token has the remedy.
+// TestServeWithPublicKeys checks that a server with public keys generates no secret, and the
+// error of token has the remedy.
 func TestServeWithPublicKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeKeyPair(t, "a")
@@ -105,7 +106,8 @@ func TestServeWithPublicKeys(t *testing.T) {
 	}
 }
 
-// A secret in the URL of the issuer's keys is never printed, not even in a command.
+// TestServeHidesQueryOfIssuer checks that a secret in the URL of the issuer's keys is never
+// printed, not even in a command.
 func TestServeHidesQueryOfIssuer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	set := ed25519Set(t, "a", "1")
@@ -120,7 +122,8 @@ func TestServeHidesQueryOfIssuer(t *testing.T) {
 	}
 }
 
-// A configured secret is accepted in addition to public keys.
+// TestServeWithSecretAndPublicKeys checks that a configured secret is accepted in addition to
+// public keys.
 func TestServeWithSecretAndPublicKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeKeyPair(t, "a")
@@ -132,7 +135,8 @@ func TestServeWithSecretAndPublicKeys(t *testing.T) {
 	checkCreates(t, ready.BaseURL, map[string]bool{token(t, environ): true, token(t, environ, "--key", "a.pem"): true})
 }
 
-// Each fault of keys is reported in one line, and the server does not start.
+// TestWrongKeys checks that each fault of keys is reported in one line, and the server does not
+// start.
 func TestWrongKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeKeyPair(t, "a")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The description names the server that the configuration is for.
+// TestOpenAPI checks that the description names the server that the configuration is for.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

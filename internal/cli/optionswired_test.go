@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The options for tokens take effect in the server.
+// TestServerChecksTokens checks that the options for tokens take effect in the server.
 func TestServerChecksTokens(t *testing.T) {
 	t.Chdir(t.TempDir())
 	good := []string{"JWT_ISSUER=me", "JWT_AUDIENCE=plants", "JWT_SCOPE=plants:create"}
@@ -43,8 +43,8 @@ func TestServerChecksTokens(t *testing.T) {
 	}
 }
 
-// Each limit of the configuration is the server's. The waits end by the limit
-// under test, since all others are far longer.
+// TestServerKeepsLimits checks that each limit of the configuration is the server's. The waits
+// end by the limit under test, since all others are far longer.
 func TestServerKeepsLimits(t *testing.T) {
 	long := []string{"HEADER_TIMEOUT=1h", "REQUEST_TIMEOUT=1h", "IDLE_TIMEOUT=1h", "SHUTDOWN_TIMEOUT=1h", "JWT_SECRET=" + secret}
 	const half = "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\nAuthorization: Bearer "
@@ -69,7 +69,7 @@ func TestServerKeepsLimits(t *testing.T) {
 	}
 }
 
-// A connection beyond the limit gets an Error.
+// TestServerKeepsMaxConnections checks that a connection beyond the limit gets an Error.
 func TestServerKeepsMaxConnections(t *testing.T) {
 	t.Chdir(t.TempDir())
 	base := startServer(t, "plantstore", nil, "--max-connections=1").ready(t).BaseURL
@@ -114,7 +114,8 @@ func errorOf(t *testing.T, base, sent string) int {
 	return failure.Error
 }
 
-// Requests that do not end within the shutdown timeout are aborted, and the exit code is 1.
+// TestShutdownTimeout checks that requests that do not end within the shutdown timeout are
+// aborted, and the exit code is 1.
 func TestShutdownTimeout(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := startServer(t, "plantstore", nil, "--shutdown-timeout=50ms", "--request-timeout=1h")
@@ -136,7 +137,8 @@ func TestShutdownTimeout(t *testing.T) {
 	}
 }
 
-// The configured origins hold for handlers and for refusals alike (C3.19).
+// TestServerAllowsOrigins checks that the configured origins hold for handlers and for refusals
+// alike (C3.19).
 func TestServerAllowsOrigins(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const origin = "https://docs.example.com"
@@ -165,7 +167,7 @@ func TestServerAllowsOrigins(t *testing.T) {
 	}
 }
 
-// The page can be disabled, and then its path is unknown.
+// TestServerShowsDocs checks that the page can be disabled, and then its path is unknown.
 func TestServerShowsDocs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for setting, want := range map[string]int{"on": http.StatusOK, "off": http.StatusBadRequest} {

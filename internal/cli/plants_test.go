@@ -105,7 +105,8 @@ func TestList(t *testing.T) {
 	})
 }
 
-// Commands that only read neither create nor change files.
+// TestReadingChangesNoFiles checks that commands that only read neither create nor change
+// files.
 func TestReadingChangesNoFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{"list", "count", "get 1", "export", "export out.jsonl"} {
@@ -126,7 +127,8 @@ func TestReadingChangesNoFiles(t *testing.T) {
 	}
 }
 
-// Another process with the database open that is not a server causes an error.
+// TestLockedByACommand checks that another process with the database open that is not a server
+// causes an error.
 func TestLockedByACommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t)
@@ -236,8 +238,8 @@ func TestImportOfWrongFiles(t *testing.T) {
 	}
 }
 
-// Every odd string and every edge of int64 goes from one store to the next, in
-// each format, and comes out byte for byte as it went in.
+// TestRoundTrip checks that every odd string and every edge of int64 goes from one store to the
+// next, in each format, and comes out byte for byte as it went in.
 func TestRoundTrip(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ids := []int64{math.MinInt64, -1 << 53, -1, 0, 1<<53 + 1, math.MaxInt64}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An ephemeral server is a complete one, but leaves no files behind.
+// TestEphemeral checks that an ephemeral server is a complete one, but leaves no files behind.
 func TestEphemeral(t *testing.T) {
 	samples, err := filepath.Abs("../../docs/samples/plants.jsonl")
 	if err != nil {

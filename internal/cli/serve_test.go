@@ -102,7 +102,8 @@ func post(t *testing.T, baseURL, token, plant string) (status int, body string) 
 	return response.StatusCode, string(text)
 }
 
-// From the first start to a plant that is still there after a restart.
+// TestServe checks a server from the first start to a plant that is still there after a
+// restart.
 func TestServe(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const plant = `{"id":1,"name":"Monstera","tag":"climber"}`
@@ -136,7 +137,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// The banner for people lists the addresses and files in a few lines.
+// TestServeInText checks that the banner for people lists the addresses and files in a few
+// lines.
 func TestServeInText(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := startServer(t, "plantstore", []string{"LOG_FORMAT=text"},
@@ -156,8 +158,8 @@ func TestServeInText(t *testing.T) {
 	}
 }
 
-// The server names the exact command that gets a token which it accepts,
-// whatever it was started with.
+// TestTokenCommand checks that the server names the exact command that gets a token which it
+// accepts, whatever it was started with.
 func TestTokenCommand(t *testing.T) {
 	tests := map[string]struct {
 		name    string
@@ -199,7 +201,8 @@ func TestTokenCommand(t *testing.T) {
 	}
 }
 
-// A secret in .env is found by token, too, without flags.
+// TestTokenCommandWithDotenv checks that a secret in .env is found by token, too, without
+// flags.
 func TestTokenCommandWithDotenv(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, ".env", "JWT_SECRET="+secret+"\nSTORAGE_URL=else.db\n")
@@ -237,7 +240,8 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// Each fault of the database is reported in one line that names the file.
+// TestWrongDatabases checks that each fault of the database is reported in one line that names
+// the file.
 func TestWrongDatabases(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "file", "these are no plants")
@@ -284,7 +288,7 @@ func (l *stuckLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A server ends even if its log is no longer read.
+// TestServeEndsWithStuckLog checks that a server ends even if its log is no longer read.
 func TestServeEndsWithStuckLog(t *testing.T) {
 	t.Chdir(t.TempDir())
 	log := &stuckLog{first: make(chan string, 1), freed: make(chan struct{})}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A command that ignores its context ends some time after a signal, and its temporary
-// files are removed.
+// TestBoundedShutdown checks that a command that ignores its context ends some time after a
+// signal, and its temporary files are removed.
 func TestBoundedShutdown(t *testing.T) {
 	t.Parallel()
 	release, waits := make(chan struct{}), make(chan struct{})
@@ -30,7 +30,7 @@ func TestBoundedShutdown(t *testing.T) {
 	close(release)
 }
 
-// A command that bounds its shutdown itself is waited for.
+// TestShutdownBySelf checks that a command that bounds its shutdown itself is waited for.
 func TestShutdownBySelf(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -45,8 +45,8 @@ func hangUp(t *testing.T, base string, tokens map[string]bool) {
 	}
 }
 
-// Secrets, public keys and the set of the issuer are rotated by SIGHUP. Tokens of a removed
-// key are refused, though they were accepted before.
+// TestKeysAreReloaded checks that secrets, public keys and the set of the issuer are rotated by
+// SIGHUP. Tokens of a removed key are refused, though they were accepted before.
 func TestKeysAreReloaded(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var set atomic.Pointer[string]
@@ -98,8 +98,8 @@ func TestKeysAreReloaded(t *testing.T) {
 	}
 }
 
-// The secret next to the database was removed: SIGHUP generates no new one, and a server
-// that starts without it logs the consequence.
+// TestLostSecret checks that if the secret next to the database was removed, SIGHUP generates
+// no new one, and a server that starts without it logs the consequence.
 func TestLostSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := startServer(t, "plantstore", []string{"AUDIT_LOG=audit.jsonl"})

@@ -40,8 +40,8 @@ func claims(t *testing.T, token string) map[string]any {
 	return claims
 }
 
-// The verifier of the server accepts the token, and would not without any of the claims
-// that the configuration requires.
+// TestTokenIsAccepted checks that the verifier of the server accepts the token, and would not
+// without any of the claims that the configuration requires.
 func TestTokenIsAccepted(t *testing.T) {
 	t.Parallel()
 	environ := []string{
@@ -105,7 +105,8 @@ func TestTokenClaims(t *testing.T) {
 	}
 }
 
-// A token that never expires is printed, with a warning if servers refuse such tokens.
+// TestTokenWithoutExp checks that a token that never expires is printed, with a warning if
+// servers refuse such tokens.
 func TestTokenWithoutExp(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -122,8 +123,8 @@ func TestTokenWithoutExp(t *testing.T) {
 	}
 }
 
-// Without a secret one is generated next to the path of the database, which is not
-// created, and used from then on.
+// TestSecretIsMadeOnce checks that without a secret one is generated next to the path of the
+// database, which is not created, and used from then on.
 func TestSecretIsMadeOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	path := filepath.Join("deep", "er", "jwt-secret")
@@ -157,8 +158,8 @@ func TestSecretIsMadeOnce(t *testing.T) {
 	}
 }
 
-// A secret that is generated next to an existing database is reported, too: its server had
-// another one.
+// TestSecretIsGeneratedNextToDatabase checks that a secret that is generated next to an
+// existing database is reported, too: its server had another one.
 func TestSecretIsGeneratedNextToDatabase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	path := filepath.Join(filepath.Dir(plantsDB(t)), "jwt-secret")
@@ -177,7 +178,8 @@ func TestSecretFile(t *testing.T) {
 	}
 }
 
-// Each fault of the secret is reported in one line, without the secret.
+// TestWrongSecrets checks that each fault of the secret is reported in one line, without the
+// secret.
 func TestWrongSecrets(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "weak", "hunter2\n")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every mistake on the command line gets a clear line and exit code 2, without the help
-// text.
+// TestMisuse checks that every mistake on the command line gets a clear line and exit code 2,
+// without the help text.
 func TestMisuse(t *testing.T) {
 	t.Parallel()
 	const (
@@ -86,7 +86,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// A secret on the command line is not repeated (C4.25).
+// TestSecretFlagIsRefused checks that a secret on the command line is not repeated (C4.25).
 func TestSecretFlagIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"serve", "--jwt-secret", secret}, {"serve", "--jwt-secret=" + secret}} {
@@ -105,8 +105,8 @@ func TestFlagForAValue(t *testing.T) {
 		`--audit-log needs a value, and got "--log-level=info"`, "see: plantstore config --help")
 }
 
-// All wrong values are reported at once, whatever their source, and before
-// anything is done.
+// TestWrongConfiguration checks that all wrong values are reported at once, whatever their
+// source, and before anything is done.
 func TestWrongConfiguration(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, ".env", "LOG_LEVEL=loud\nJWT_SECRET=short\n")
@@ -119,8 +119,9 @@ func TestWrongConfiguration(t *testing.T) {
 	}
 }
 
-// A configuration with which a server cannot run is refused by serve and by config, which
-// shows the configuration of a server; the other commands work.
+// TestConfigurationOfNoServer checks that a configuration with which a server cannot run is
+// refused by serve and by config, which shows the configuration of a server; the other commands
+// work.
 func TestConfigurationOfNoServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for clash, want := range map[string]string{
@@ -153,7 +154,8 @@ func TestDotenvThatIsADirectory(t *testing.T) {
 	checkFailure(t, run(t, nil, "config"), 1, filepath.Join(dir, ".env")+": is a directory; it may be the configuration: *")
 }
 
-// A line end in an argument does not begin a new line of the message.
+// TestForgedLine checks that a line end in an argument does not begin a new line of the
+// message.
 func TestForgedLine(t *testing.T) {
 	t.Parallel()
 	checkFailure(t, run(t, nil, "plants", "get", "--storage-url", "no\nplantstore: \x1b[2Kforged\u009b.db", "1"), 2,

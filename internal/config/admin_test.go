@@ -7,7 +7,7 @@ import (
 	"plantstore/internal/config"
 )
 
-// Two listeners of one server must not have the same port.
+// TestAdminPort checks that two listeners of one server cannot have the same port.
 func TestAdminPort(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -45,7 +45,8 @@ func checkServe(t *testing.T, environ map[string]string) error {
 	return c.CheckServe()
 }
 
-// Profiles without an admin listener are refused, in addition to other faults.
+// TestPprofNeedsAdminListener checks that profiles without an admin listener are refused, in
+// addition to other faults.
 func TestPprofNeedsAdminListener(t *testing.T) {
 	t.Parallel()
 	const want = `PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; ` +

@@ -212,8 +212,8 @@ func TestEveryOptionHasASample(t *testing.T) {
 	}
 }
 
-// Flags win over the environment, the environment over .env, and .env over the
-// default.
+// TestPrecedence checks that flags win over the environment, the environment over .env, and
+// .env over the default.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples() {
@@ -239,7 +239,8 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// A flag has precedence even if its value is the default.
+// TestFlagEqualToDefaultWins checks that a flag has precedence even if its value is the
+// default.
 func TestFlagEqualToDefaultWins(t *testing.T) {
 	t.Parallel()
 	for _, o := range config.Options() {
@@ -272,7 +273,7 @@ func sampleIndex(t *testing.T, env string) int {
 	return 0
 }
 
-// An empty value in the environment or in .env is as good as none.
+// TestEmptyIsNone checks that an empty value in the environment or in .env counts as none.
 func TestEmptyIsNone(t *testing.T) {
 	t.Parallel()
 	empty := make(map[string]string)
@@ -320,7 +321,8 @@ func TestPort(t *testing.T) {
 	}
 }
 
-// All that is wrong is reported at once, a line each, by its names.
+// TestAllWrongValuesAreReported checks that all faults are reported at once, a line each, by
+// their names.
 func TestAllWrongValuesAreReported(t *testing.T) {
 	t.Parallel()
 	wrong := make(map[string]string)
@@ -355,8 +357,8 @@ func TestAllWrongValuesAreReported(t *testing.T) {
 	}
 }
 
-// A value that was given by a flag or in the environment is known to be so; one
-// from .env or by default is not.
+// TestGiven checks that values from flags and the environment count as given; values from .env
+// and defaults do not.
 func TestGiven(t *testing.T) {
 	t.Parallel()
 	c := load(t, config.Sources{
@@ -382,7 +384,8 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// Unknown names in .env are reported, but not unknown names in the environment.
+// TestUnknownNames checks that unknown names in .env are reported, but not unknown names in the
+// environment.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	dotenv := map[string]string{"ADDR": ":1", "JWT_SECRT": "s", "COMPOSE_FILE": "", "Yw": "=", "PORT2": "1", "docs": "off"}

@@ -53,7 +53,8 @@ func TestReadmeTable(t *testing.T) {
 	})
 }
 
-// Without the # before its values .env.example has the defaults.
+// TestDotenvExampleHoldsTheDefaults checks that without the # before its values .env.example
+// has the defaults.
 func TestDotenvExampleHoldsTheDefaults(t *testing.T) {
 	t.Parallel()
 	example := strings.ReplaceAll(config.DotenvExample(), "\n#", "\n")

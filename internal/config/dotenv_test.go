@@ -48,8 +48,8 @@ func anyValues(t *rapid.T) map[string]string {
 	return values
 }
 
-// The printed configuration loads back to itself, secrets aside, and a shell
-// reads it in the same way.
+// TestLinesLoadBack checks that the printed configuration loads back to itself, secrets aside,
+// and a shell reads it in the same way.
 func TestLinesLoadBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func TestLinesAreForShellsToo(t *testing.T) {
 	}
 }
 
-// Secrets are not printed, nor are secrets in a URL (C4.25).
+// TestLinesHideSecrets checks that secrets are not printed, nor are secrets in a URL (C4.25).
 func TestLinesHideSecrets(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ env, text, want string }{
@@ -124,7 +124,7 @@ func TestLinesHideSecrets(t *testing.T) {
 	}
 }
 
-// Nor are they in the error of a URL that is refused.
+// TestErrorsHidePasswords checks that the error of a refused URL hides its password.
 func TestErrorsHidePasswords(t *testing.T) {
 	t.Parallel()
 	for env, texts := range map[string][]string{

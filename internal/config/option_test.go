@@ -86,7 +86,8 @@ func TestWrongValues(t *testing.T) {
 	}
 }
 
-// An empty flag is wrong where there is a default, and none elsewhere.
+// TestEmptyFlags checks that an empty flag is wrong where there is a default, and none
+// elsewhere.
 func TestEmptyFlags(t *testing.T) {
 	t.Parallel()
 	for _, o := range config.Options() {
@@ -100,7 +101,8 @@ func TestEmptyFlags(t *testing.T) {
 	}
 }
 
-// No secret is in an error, however wrong the rest (C4.25).
+// TestSecretsStaySecretInErrors checks that no secret is in an error, however wrong the rest
+// (C4.25).
 func TestSecretsStaySecretInErrors(t *testing.T) {
 	t.Parallel()
 	const secret = "do not tell"
@@ -118,7 +120,7 @@ func TestSecretsStaySecretInErrors(t *testing.T) {
 	}
 }
 
-// Secrets have no flag, since others could read it off the command line.
+// TestTable checks that secrets have no flag, since others could read it off the command line.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)

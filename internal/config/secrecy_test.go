@@ -12,8 +12,8 @@ import (
 	"plantstore/internal/secretfile"
 )
 
-// Of the two ways to give the secret the stronger source wins; from the same one
-// there is only one.
+// TestSecretOrFile checks that of the two ways to give the secret the stronger source wins;
+// from the same one there is only one.
 func TestSecretOrFile(t *testing.T) {
 	t.Parallel()
 	const long = "a secret of more than thirty-two bytes"
@@ -46,8 +46,8 @@ func TestSecretOrFile(t *testing.T) {
 	}
 }
 
-// The same applies to the storage URL, which has a default; with a file the location is
-// empty until the file is read.
+// TestStorageURLOrFile checks that the same applies to the storage URL, which has a default;
+// with a file the location is empty until the file is read.
 func TestStorageURLOrFile(t *testing.T) {
 	t.Parallel()
 	text, file := map[string]string{"STORAGE_URL": "a.db"}, map[string]string{"STORAGE_URL_FILE": "f"}
@@ -79,8 +79,8 @@ func TestStorageURLOrFile(t *testing.T) {
 	}
 }
 
-// A flag with a secret in it is refused with the way out, and the same value is fine in
-// the environment.
+// TestSecretsInFlags checks that a flag with a secret in it is refused with the way out, and
+// the same value is fine in the environment.
 func TestSecretsInFlags(t *testing.T) {
 	t.Parallel()
 	for text, env := range map[string]string{ //nolint:gosec // made up
@@ -149,7 +149,8 @@ func TestReadStorageURL(t *testing.T) {
 	}
 }
 
-// A .env file that others can read is reported if it holds a secret, and only then.
+// TestExposedDotenv checks that a .env file that others can read is reported if it holds a
+// secret, and only then.
 func TestExposedDotenv(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), ".env")

@@ -41,7 +41,7 @@ func tlsSamples() []sample {
 	}
 }
 
-// The options of TLS that do not go together.
+// TestCheckTLS checks that contradictory options of TLS are refused.
 func TestCheckTLS(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -22,7 +22,8 @@ func limitedServer(t *testing.T, s setup, limit ratelimit.Rate, burst int) Optio
 	return o
 }
 
-// A run keeps to the limit of the server, and exceeds it only where it should.
+// TestConformanceRateLimit checks that a run keeps to the limit of the server, and exceeds it
+// only where it should.
 func TestConformanceRateLimit(t *testing.T) {
 	t.Parallel()
 	limit := ratelimit.Rate{Requests: 100, Per: time.Second}
@@ -47,7 +48,8 @@ func TestConformanceRateLimit(t *testing.T) {
 	}
 }
 
-// A server whose limit is not known deviates in nothing that the limit explains.
+// TestConformanceUnknownRateLimit checks that a server with an unknown limit has no deviation
+// that the limit explains.
 func TestConformanceUnknownRateLimit(t *testing.T) {
 	t.Parallel()
 	o := limitedServer(t, setup{}, ratelimit.Rate{Requests: 1, Per: time.Hour}, 5)
@@ -63,7 +65,7 @@ func TestConformanceUnknownRateLimit(t *testing.T) {
 	}
 }
 
-// A limit that does not hold is a deviation.
+// TestConformanceMissingRateLimit checks that a limit that does not hold is a deviation.
 func TestConformanceMissingRateLimit(t *testing.T) {
 	t.Parallel()
 	o := serveTiny(t, nil)
@@ -73,7 +75,7 @@ func TestConformanceMissingRateLimit(t *testing.T) {
 	}
 }
 
-// Error 429 must say when to come back, in seconds; other errors may.
+// TestRetryAfter checks that error 429 must have Retry-After, in seconds; other errors may.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	const date = "Fri, 31 Dec 1999 23:59:59 GMT"

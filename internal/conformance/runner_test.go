@@ -259,7 +259,8 @@ func TestRunCannotStart(t *testing.T) {
 	}
 }
 
-// A server that exits during a run must make the run neither hang nor pass.
+// TestRunServerExits checks that a server that exits during a run makes the run neither hang
+// nor pass.
 func TestRunServerExits(t *testing.T) {
 	t.Parallel()
 	var once sync.Once
@@ -320,7 +321,7 @@ func TestUnmetRequirements(t *testing.T) {
 	}
 }
 
-// No report contains a credential (C4.25).
+// TestReportHasNoCredentials checks that no report contains a credential (C4.25).
 func TestReportHasNoCredentials(t *testing.T) {
 	t.Parallel()
 	o := serveTiny(t, func(_ *http.Request, a *reply) {
@@ -342,7 +343,7 @@ func TestReportHasNoCredentials(t *testing.T) {
 	}
 }
 
-// A path in the URL comes before /plants, and a port is optional.
+// TestURL checks that a path in the URL comes before /plants, and a port is optional.
 func TestURL(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string][2]string{

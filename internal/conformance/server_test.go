@@ -176,7 +176,8 @@ func TestConformance(t *testing.T) {
 	wantNoDeviation(t, o, slices.Concat(wellKnownIDs(), storeCases())) // a run can be repeated
 }
 
-// The rules of the credential hold for tokens signed with private keys, too.
+// TestConformanceWithPrivateKeys checks that the rules of the credential hold for tokens signed
+// with private keys, too.
 func TestConformanceWithPrivateKeys(t *testing.T) {
 	t.Parallel()
 	cases := slices.DeleteFunc(Cases(), func(c Case) bool { return !strings.HasPrefix(c.Rule, "C4.") })
@@ -257,7 +258,7 @@ func TestConformanceSlow(t *testing.T) {
 	wantNoDeviation(t, o, slowOrNot(true))
 }
 
-// Over TLS, the same holds for HTTP/1.1 and for HTTP/2.
+// TestConformanceOverTLS checks that over TLS, the same holds for HTTP/1.1 and for HTTP/2.
 func TestConformanceOverTLS(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
@@ -276,7 +277,7 @@ func TestConformanceOverTLS(t *testing.T) {
 	}
 }
 
-// With CORS off, no origin is allowed; with *, all are.
+// TestConformanceCORS checks that with CORS off, no origin is allowed; with *, all are.
 func TestConformanceCORS(t *testing.T) {
 	t.Parallel()
 	for origin, needless := range map[string]Need{"*": NeedForeign, "": NeedOrigin} {

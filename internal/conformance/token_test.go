@@ -13,7 +13,7 @@ func testValues(token string) values {
 	return values{host: "h", token: token, secret: []byte(testSecret), claims: claimsOf(token), leeway: time.Minute, firstID: 1 << 52}
 }
 
-// Another library must accept the signatures.
+// TestTokensAreSigned checks that another library accepts the signatures.
 func TestTokensAreSigned(t *testing.T) {
 	t.Parallel()
 	for algorithm, header := range map[string]string{"": "", "HS384": `{"alg":"HS384"}`, "HS512": `{"alg":"HS512"}`} {
@@ -42,8 +42,8 @@ func TestTokensHaveRequiredClaims(t *testing.T) {
 	}
 }
 
-// A bent token must differ from the one it is made from in just what its name
-// says; a lax decoder would not see the difference in the spare bits.
+// TestBenders checks that a bent token differs from its original only as its name describes; a
+// lax decoder would not see the difference in the spare bits.
 func TestBenders(t *testing.T) {
 	t.Parallel()
 	good, err := Token{}.text(testValues("given"))

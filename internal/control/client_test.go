@@ -67,7 +67,8 @@ func serveFaulty(t *testing.T, store control.Store) *control.Client {
 	return client
 }
 
-// The error that ends a stream follows the data that was sent before it.
+// TestStreamThatBreaksOff checks that the error that ends a stream follows the data that was
+// sent before it.
 func TestStreamThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	broken := errors.Join(storage.ErrCorrupt, errors.New("id 7: \"käfer\"\nwas here"))
@@ -91,7 +92,7 @@ func TestStreamThatBreaksOff(t *testing.T) {
 	}
 }
 
-// The id of a corrupt record reaches the client.
+// TestCorruptRecord checks that the id of a corrupt record reaches the client.
 func TestCorruptRecord(t *testing.T) {
 	t.Parallel()
 	broken := &storage.CorruptError{ID: math.MinInt64, Err: fmt.Errorf("%w: wrong checksum", storage.ErrCorrupt)}
@@ -106,7 +107,8 @@ func TestCorruptRecord(t *testing.T) {
 	}
 }
 
-// A response that a shutdown truncates is never mistaken for a complete one.
+// TestServerEndsUnderWay checks that a response that a shutdown truncates is never mistaken for
+// a complete one.
 func TestServerEndsUnderWay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -130,8 +132,8 @@ func TestServerEndsUnderWay(t *testing.T) {
 	}
 }
 
-// After the server has exited and its socket is removed, the error is that no server
-// responds, not that a file is missing.
+// TestServerHasGone checks that after the server has exited and its socket is removed, the
+// error is that no server responds, not that a file is missing.
 func TestServerHasGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -163,7 +165,8 @@ func (s unrecordedStore) CreateAll(ctx context.Context, records []storage.Record
 	return slices.Repeat([]error{fmt.Errorf("%w: %w", storage.ErrUnrecorded, ctx.Err())}, len(records))
 }
 
-// A stored plant is not reported as not stored when the server ends.
+// TestUnrecordedWhenServerEnds checks that a stored plant is not reported as not stored when
+// the server ends.
 func TestUnrecordedWhenServerEnds(t *testing.T) {
 	t.Parallel()
 	path, called := filepath.Join(t.TempDir(), "plants.db"), make(chan struct{})
@@ -187,7 +190,8 @@ func TestUnrecordedWhenServerEnds(t *testing.T) {
 	}
 }
 
-// A client that does not read its response does not delay the end of a server.
+// TestServerEndsBeforeStalledClient checks that a client that does not read its response does
+// not delay the end of a server.
 func TestServerEndsBeforeStalledClient(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -238,7 +242,7 @@ func TestNotSupported(t *testing.T) {
 	}
 }
 
-// A snapshot is the same through the socket and without it.
+// TestSnapshot checks that a snapshot is the same through the socket and without it.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// A server refuses the plants beyond its limit and accepts the others.
+// TestLimit checks that a server refuses the plants beyond its limit and accepts the others.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1000

@@ -15,8 +15,8 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// A socket is ignored unless the owner of the database, the caller or root listens on it. A
-// server that starts replaces any other.
+// TestForeignSocket checks that a socket is ignored unless the owner of the database, the
+// caller or root listens on it. A server that starts replaces any other.
 func TestForeignSocket(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "become another user")

@@ -69,7 +69,8 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// A socket without a listener, left by a server that was killed, is replaced.
+// TestStaleSocketIsReplaced checks that a socket without a listener, left by a server that was
+// killed, is replaced.
 func TestStaleSocketIsReplaced(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -104,7 +105,8 @@ func TestFileInTheWay(t *testing.T) {
 	}
 }
 
-// The error for a path that is too long for a socket contains a remedy.
+// TestLongPath checks that the error for a path that is too long for a socket contains a
+// remedy.
 func TestLongPath(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), strings.Repeat("p", 100))
@@ -119,7 +121,8 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
-// The server is found through a link to the file, and the other way round.
+// TestLinkedDatabase checks that the server is found through a link to the file, and the other
+// way round.
 func TestLinkedDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -131,7 +134,8 @@ func TestLinkedDatabase(t *testing.T) {
 	wantPlant(t, link)
 }
 
-// A server removes the socket that it has created, not one that has replaced it.
+// TestCloseLeavesOthers checks that a server removes the socket that it has created, but not
+// its replacement.
 func TestCloseLeavesOthers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")

@@ -47,7 +47,8 @@ func (l *pipeListener) Close() error { l.once.Do(func() { close(l.closed) }); re
 
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
 
-// A client that stops reading a snapshot is disconnected; one that reads slowly is not.
+// TestStalledClientIsCutOff checks that a client that stops reading a snapshot is disconnected;
+// one that reads slowly is not.
 func TestStalledClientIsCutOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

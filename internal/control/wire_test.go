@@ -45,7 +45,8 @@ func exchange(t *testing.T, client *http.Client, method, target, body string) (s
 	return response.StatusCode, string(content)
 }
 
-// A plant is sent as a NewPlant in both directions, and anything else is refused.
+// TestWireForm checks that a plant is sent as a NewPlant in both directions, and anything else
+// is refused.
 func TestWireForm(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")
@@ -69,7 +70,8 @@ func TestWireForm(t *testing.T) {
 	}
 }
 
-// A client refuses a response that it does not fully understand.
+// TestUnknownResponse checks that a client refuses a response that it does not fully
+// understand.
 func TestUnknownResponse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")

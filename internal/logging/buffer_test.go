@@ -14,7 +14,8 @@ import (
 	"plantstore/internal/logging"
 )
 
-// No line of concurrent writers is lost or torn, and the lines of one stay in order.
+// TestOrder checks that no line of concurrent writers is lost or torn, and the lines of one
+// stay in order.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	const writers, lines = 8, 500
@@ -60,7 +61,8 @@ func (g *gate) Write(p []byte) (int, error) {
 	return g.out.Write(p)
 }
 
-// Writes don't wait for the underlying writer until the buffer is full.
+// TestSlowWriter checks that writes don't wait for the underlying writer until the buffer is
+// full.
 func TestSlowWriter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -120,8 +122,8 @@ func TestBrokenWriter(t *testing.T) {
 	}
 }
 
-// A full buffer blocks for two seconds while its writer stalls, then drops lines and
-// counts them. When the writer continues, so does the log.
+// TestDropped checks that a full buffer blocks for two seconds while its writer stalls, then
+// drops lines and counts them. When the writer continues, so does the log.
 func TestDropped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -158,7 +160,7 @@ func TestDropped(t *testing.T) {
 	})
 }
 
-// A burst after a long silence does not count as a stalled writer.
+// TestBurst checks that a burst after a long silence does not count as a stalled writer.
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -178,7 +180,7 @@ func TestBurst(t *testing.T) {
 	})
 }
 
-// A stalled writer blocks neither writes nor Close forever.
+// TestStalledWriter checks that a stalled writer blocks neither writes nor Close forever.
 func TestStalledWriter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

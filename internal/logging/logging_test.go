@@ -13,7 +13,7 @@ import (
 	"plantstore/internal/logging"
 )
 
-// A log has the chosen format, and its level may change at any time.
+// TestNew checks that a log has the chosen format, and its level may change at any time.
 func TestNew(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[logging.Format]string{
@@ -40,7 +40,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// The log mentions how many of its lines were lost, in its own format and at any level.
+// TestLinesLost checks that the log mentions how many of its lines were lost, in its own format
+// and at any level.
 func TestLinesLost(t *testing.T) {
 	t.Parallel()
 	for want, format := range map[string]logging.Format{`level=ERROR msg="log lines lost" lines=1`: logging.Text, `"level":"ERROR","msg":"log lines lost","lines":1}`: logging.JSON} {

@@ -15,7 +15,7 @@ import (
 	"plantstore/storage"
 )
 
-// An import reports bad lines in order and counts all outcomes.
+// TestImport checks that an import reports bad lines in order and counts all outcomes.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	const lines = 40_000
@@ -78,7 +78,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// An import ends at the first error of the store and returns the counts so far.
+// TestImportMeetsFault checks that an import ends at the first error of the store and returns
+// the counts so far.
 func TestImportMeetsFault(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
@@ -105,7 +106,8 @@ func TestImportMeetsFault(t *testing.T) {
 	}
 }
 
-// An interrupted import keeps the stored plants, whether or not the reader blocks.
+// TestImportInterrupted checks that an interrupted import keeps the stored plants, whether or
+// not the reader blocks.
 func TestImportInterrupted(t *testing.T) {
 	t.Parallel()
 	const line = "{\"id\":1,\"name\":\"a\"}\n"
@@ -137,7 +139,8 @@ func (r repeat) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Errors of Bad and of the reader are returned by Import.
+// TestImportMeetsOtherFaults checks that errors of Bad and of the reader are returned by
+// Import.
 func TestImportMeetsOtherFaults(t *testing.T) {
 	t.Parallel()
 	errFull := errors.New("nobody reads the report")

@@ -164,7 +164,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Lines that violate the rules of POST /plants are reported with their numbers.
+// TestReadJSONLines checks that lines that violate the rules of POST /plants are reported with
+// their numbers.
 func TestReadJSONLines(t *testing.T) {
 	t.Parallel()
 	text := strings.Join([]string{
@@ -239,7 +240,7 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
-// An endless line is not read into memory.
+// TestEndlessLine checks that an endless line is not read into memory.
 func TestEndlessLine(t *testing.T) {
 	t.Parallel()
 	endless := func(start string) io.Reader {
@@ -259,7 +260,7 @@ func TestEndlessLine(t *testing.T) {
 	}
 }
 
-// A line may be as long as a body of POST /plants, but not longer.
+// TestLongestLine checks that a line may be as long as a body of POST /plants, but not longer.
 func TestLongestLine(t *testing.T) {
 	t.Parallel()
 	for _, most := range []int{30, 100, 300_000, 1 << 20} { // within a buffer, and beyond it

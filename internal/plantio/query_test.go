@@ -77,7 +77,8 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// An export ends with the first error of its source and reports progress.
+// TestExport checks that an export ends with the first error of its source and reports
+// progress.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

@@ -7,8 +7,8 @@ import (
 	"plantstore/internal/plantio"
 )
 
-// The sample file has a hundred different plants in the canonical form of exports. Their ids
-// are none that the examples of the documents create.
+// TestSamples checks that the sample file has a hundred different plants in the canonical form
+// of exports. Their ids are none that the examples of the documents create.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/samples/plants.jsonl")

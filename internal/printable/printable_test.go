@@ -47,7 +47,7 @@ func listed() map[rune]bool {
 	return all
 }
 
-// Exactly the listed characters are escaped.
+// TestEveryCharacter checks that exactly the listed characters are escaped.
 func TestEveryCharacter(t *testing.T) {
 	t.Parallel()
 	all := listed()
@@ -74,7 +74,8 @@ func TestEveryCharacter(t *testing.T) {
 	}
 }
 
-// However a text is split into writes, a Writer writes the same as Append.
+// TestWriterInPieces checks that however a text is split into writes, a Writer writes the same
+// as Append.
 func TestWriterInPieces(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

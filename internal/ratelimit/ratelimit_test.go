@@ -23,8 +23,8 @@ func takes(l *ratelimit.Limiter, client string, n int) (allowed int) {
 	return allowed
 }
 
-// A client may send a burst, and then as many requests as the rate says, however many it
-// tries. Others are not affected.
+// TestTake checks that a client may send a burst, and then requests at the rate, however many
+// it tries. Others are not affected.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +51,8 @@ func TestTake(t *testing.T) {
 	})
 }
 
-// A client that waits as long as Take returned may send its request then, and not before.
+// TestTakeReturnsWait checks that a client that waits as long as Take returned may send its
+// request then, and not before.
 func TestTakeReturnsWait(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []ratelimit.Rate{perSecond(3), {Requests: 7, Per: time.Minute}, {Requests: 1, Per: time.Hour}, perSecond(1_000_000)} {
@@ -75,7 +76,7 @@ func TestTakeReturnsWait(t *testing.T) {
 	}
 }
 
-// What is one client by its address, and what is not.
+// TestByAddress checks which addresses count as one client.
 func TestByAddress(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -105,7 +106,8 @@ func TestByAddress(t *testing.T) {
 	}
 }
 
-// However many clients there are, and however long their subjects, the memory is bounded.
+// TestMemoryIsBounded checks that however many clients there are, and however long their
+// subjects, the memory is bounded.
 func TestMemoryIsBounded(t *testing.T) { //nolint:paralleltest // it measures the heap
 	const most = 12 << 20
 	long := strings.Repeat("x", 2000)
@@ -144,8 +146,8 @@ func heap() int64 {
 	return int64(stats.HeapAlloc) //nolint:gosec // far from 2^63
 }
 
-// A client that has used up its limit does not get another burst by the requests of tens of
-// thousands of addresses.
+// TestOthersDoNotResetBucket checks that a client that has used up its limit does not get
+// another burst by the requests of tens of thousands of addresses.
 func TestOthersDoNotResetBucket(t *testing.T) {
 	t.Parallel()
 	l := ratelimit.ByAddress(ratelimit.Rate{Requests: 2, Per: time.Hour}, 2)
@@ -164,7 +166,7 @@ func TestOthersDoNotResetBucket(t *testing.T) {
 	}
 }
 
-// A request within the limit allocates nothing.
+// TestTakeAllocatesNothing checks that a request within the limit does not allocate.
 func TestTakeAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the allocations of all goroutines
 	l, subjects := ratelimit.ByAddress(perSecond(1_000_000), 1_000_000), ratelimit.BySubject(perSecond(1_000_000), 1_000_000)
 	if n := testing.AllocsPerRun(1000, func() {

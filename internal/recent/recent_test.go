@@ -28,7 +28,7 @@ func TestMapIsBounded(t *testing.T) {
 	}
 }
 
-// An entry stays while fewer than limit/2 others are used.
+// TestMapKeepsRecent checks that an entry stays while fewer than limit/2 others are used.
 func TestMapKeepsRecent(t *testing.T) {
 	t.Parallel()
 	const limit = 10

@@ -83,8 +83,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// Files that others may read have other rules: where each user has a group, new files are
-// writable to it.
+// TestSharedModes checks that files that others may read have other rules: where each user has
+// a group, new files are writable to it.
 func TestSharedModes(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[fs.FileMode]string{0o644: "", 0o664: "", 0o666: "its mode is 0666", 0o602: "its mode is 0602"} {
@@ -111,7 +111,8 @@ func TestOwners(t *testing.T) {
 	checkOutcome(t, path, "it belongs to the user 65532", contents, err)
 }
 
-// A link is followed, as Kubernetes mounts secrets behind two, and its target counts.
+// TestLinks checks that a link is followed, as Kubernetes mounts secrets behind two, and its
+// target counts.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -137,7 +138,8 @@ func TestLinks(t *testing.T) {
 	check(t, link(theirs, "theirs"), "it belongs to the user 65532", false)
 }
 
-// In a world-writable directory no file is safe, but in a sticky one it is.
+// TestPlaces checks that in a world-writable directory no file is safe, but in a sticky one it
+// is.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[fs.FileMode]string{
@@ -157,7 +159,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Generated secrets also need a directory of a trusted user.
+// TestDirectories checks that generated secrets also need a directory of a trusted user.
 func TestDirectories(t *testing.T) {
 	t.Parallel()
 	if err := secretfile.CheckDirectory(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
@@ -177,7 +179,8 @@ func TestDirectories(t *testing.T) {
 	}
 }
 
-// Pipes work: a named one, if no other user may write to it, and an inherited one.
+// TestPipes checks that pipes work: a named one, if no other user may write to it, and an
+// inherited one.
 func TestPipes(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[fs.FileMode]string{0o600: "", 0o666: "its mode is 0666"} {
@@ -205,7 +208,7 @@ func TestPipes(t *testing.T) {
 	check(t, fmt.Sprint("/dev/fd/", reader.Fd()), "", false)
 }
 
-// An endless file is not read forever.
+// TestLimit checks that an endless file is not read forever.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 0o600)
@@ -228,7 +231,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// However often a file is read, it is reported once.
+// TestOnce checks that however often a file is read, it is reported once.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	n, path := 0, newFile(t, 0o644)
@@ -248,7 +251,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// A byte order mark at the beginning is not part of a file.
+// TestByteOrderMark checks that a byte order mark at the beginning is not part of a file.
 func TestByteOrderMark(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Each request on a connection has a context with its own deadline, which ends with the
-// request and has the values of net/http's.
+// TestRequestContext checks that each request on a connection has a context with its own
+// deadline, which ends with the request and has the values of net/http's.
 func TestRequestContext(t *testing.T) {
 	t.Parallel()
 	before := make(chan (<-chan struct{}), 1)

@@ -141,7 +141,8 @@ func sendByBytes(c *client, text string) {
 	}
 }
 
-// An error response to HEAD has the usual header and no body (RFC 9110, 9.3.2).
+// TestRefusalOfHEAD checks that an error response to HEAD has the usual header and no body (RFC
+// 9110, 9.3.2).
 func TestRefusalOfHEAD(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -176,7 +177,7 @@ func TestRefusalOfHEAD(t *testing.T) {
 	}
 }
 
-// After a HEAD, an error response has a body again.
+// TestRefusalAfterHEAD checks that after a HEAD, an error response has a body again.
 func TestRefusalAfterHEAD(t *testing.T) {
 	t.Parallel()
 	c := start(t).dial(t).send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n\r\n")
@@ -184,7 +185,7 @@ func TestRefusalAfterHEAD(t *testing.T) {
 	c.wantRefusal(400)
 }
 
-// A message names what the client can do (C1.5).
+// TestRefusalMessages checks that a message names the remedy for the client (C1.5).
 func TestRefusalMessages(t *testing.T) {
 	t.Parallel()
 	config := testConfig()

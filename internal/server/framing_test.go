@@ -79,7 +79,8 @@ func (f *feed) exactly(t *rapid.T, got, want string) {
 	}
 }
 
-// The end of each part is found, whatever the sizes of reads and segments.
+// TestFramingStopsAtEnds checks that the end of each part is found, whatever the sizes of reads
+// and segments.
 func TestFramingStopsAtEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -114,8 +115,8 @@ func TestFramingStopsAtEnds(t *testing.T) {
 	})
 }
 
-// Close takes effect for net/http at once, even if a response is still to be sent. Pending
-// input counts as a request, unless it is empty lines.
+// TestCloseWithKeptInput checks that Close takes effect for net/http at once, even if a
+// response is still to be sent. Pending input counts as a request, unless it is empty lines.
 func TestCloseWithKeptInput(t *testing.T) {
 	t.Parallel()
 	for kept, want := range map[string]string{"G": `{"error":503,`, "\r\n": "", "": ""} {
@@ -160,8 +161,8 @@ func (p *pipe) Accept() (nc net.Conn, err error) {
 func (p *pipe) Close() error   { close(p.closed); return nil }
 func (p *pipe) Addr() net.Addr { return p.conn.LocalAddr() }
 
-// Too many lines are refused also if the first read ends with a line, after which net/http
-// reads again for a continuation.
+// TestManyLinesInTwoPieces checks that too many lines are refused also if the first read ends
+// with a line, after which net/http reads again for a continuation.
 func TestManyLinesInTwoPieces(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
@@ -176,7 +177,8 @@ func TestManyLinesInTwoPieces(t *testing.T) {
 	}
 }
 
-// CRs before the request line, however many, do not make the next line the request line.
+// TestScanManyCRs checks that CRs before the request line, however many, do not make the next
+// line the request line.
 func TestScanManyCRs(t *testing.T) {
 	t.Parallel()
 	for n := range 40 {

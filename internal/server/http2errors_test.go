@@ -40,8 +40,8 @@ func exchange(t *testing.T, framer *http2.Framer, stream uint32, fields ...strin
 	}
 }
 
-// Pages can read replaced responses as well. Their requests are not visible: the origin is
-// from the request before, which was a preflight.
+// TestOriginOfReplacedResponses checks that pages can read replaced responses as well. Their
+// requests are not visible: the origin is from the request before, which was a preflight.
 func TestOriginOfReplacedResponses(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.CORSHeader = echoOrigin })
@@ -111,7 +111,8 @@ func responses(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// net/http's own responses are replaced, and no others, whatever the sizes of its writes.
+// TestResponseFilter checks that net/http's own responses are replaced, and no others, whatever
+// the sizes of its writes.
 func TestResponseFilter(t *testing.T) {
 	t.Parallel()
 	written := responses(t)

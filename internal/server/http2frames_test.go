@@ -38,7 +38,8 @@ func finished() map[string]string {
 	}
 }
 
-// It is known whether something is incomplete, and since when, whatever the sizes of reads.
+// TestFrameClock checks that an incomplete frame is detected, and its start, whatever the sizes
+// of reads.
 func TestFrameClock(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
@@ -68,8 +69,8 @@ func TestFrameClock(t *testing.T) {
 	}
 }
 
-// An incomplete frame or header block is cut off after HeaderTimeout, not IdleTimeout, also
-// while another request is in progress.
+// TestUnfinishedFrames checks that an incomplete frame or header block is cut off after
+// HeaderTimeout, not IdleTimeout, also while another request is in progress.
 func TestUnfinishedFrames(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.HeaderTimeout = 2 * time.Second })
@@ -86,7 +87,7 @@ func TestUnfinishedFrames(t *testing.T) {
 	}
 }
 
-// A header block that continues slowly is cut off as well.
+// TestSlowHeaderBlock checks that a header block that continues slowly is cut off as well.
 func TestSlowHeaderBlock(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.HeaderTimeout = 2 * time.Second })
@@ -124,7 +125,8 @@ func (d *deadlined) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// Incomplete input has a deadline; the earlier one of both applies.
+// TestDeadlineOfFrames checks that incomplete input has a deadline; the earlier one of both
+// applies.
 func TestDeadlineOfFrames(t *testing.T) {
 	t.Parallel()
 	input := http2.ClientPreface + finished()["half a frame of DATA"]

@@ -20,8 +20,8 @@ func sized(path, body string) string {
 	return post(path, body, fmt.Sprintf("Content-Length: %d", len(body)))
 }
 
-// The connection stays open, and the next request is handled, whether it is pipelined or
-// follows the response.
+// TestKept checks that the connection stays open, and the next request is handled, whether it
+// is pipelined or follows the response.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -131,7 +131,8 @@ func TestClosedAfterResponse(t *testing.T) {
 	}
 }
 
-// A slow body does not delay a response that is sent before it.
+// TestEarlyResponseBeforeBody checks that a slow body does not delay a response that is sent
+// before it.
 func TestEarlyResponseBeforeBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -169,7 +170,7 @@ func TestOptionsOfTheServer(t *testing.T) {
 	c.wantEcho(echo{http.MethodOptions, "*", ""})
 }
 
-// A panic gets a response, unless one has begun.
+// TestPanic checks that a panic gets a response, unless one has begun.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -190,8 +191,8 @@ func TestPanic(t *testing.T) {
 	c.wantRefusal(500)
 }
 
-// A response of the handler that contains text like net/http's own is not replaced,
-// wherever the borders of the writes are.
+// TestResponsesAreUnchanged checks that a response of the handler that contains text like
+// net/http's own is not replaced, wherever the borders of the writes are.
 func TestResponsesAreUnchanged(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) {

@@ -19,8 +19,8 @@ func (s *site) hold(t *testing.T) *client {
 	return c
 }
 
-// A connection beyond the limit gets an Error after its header (C1.3, C1.6). When another
-// one closes, its slot is free.
+// TestOverLimit checks that a connection beyond the limit gets an Error after its header (C1.3,
+// C1.6). When another one closes, its slot is free.
 func TestOverLimit(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(2))
@@ -49,7 +49,7 @@ func TestOverLimit(t *testing.T) {
 	second.send(good).wantEcho(goodEcho())
 }
 
-// The response to a rejected HEAD has no body.
+// TestOverLimitHEAD checks that the response to a rejected HEAD has no body.
 func TestOverLimitHEAD(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))
@@ -73,7 +73,8 @@ func (s *site) waitForSlot(t *testing.T) {
 	t.Fatal("no slot was released")
 }
 
-// If the extra slots are in use as well, a connection waits for a slot.
+// TestOverLimitWaits checks that if the extra slots are in use as well, a connection waits for
+// a slot.
 func TestOverLimitWaits(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(8)) // and one further
@@ -91,7 +92,7 @@ func TestOverLimitWaits(t *testing.T) {
 	further.wantRefusal(503)
 }
 
-// Every connection releases its slot, however it ends.
+// TestSlotsAreReleased checks that every connection releases its slot, however it ends.
 func TestSlotsAreReleased(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))
@@ -108,7 +109,7 @@ func TestSlotsAreReleased(t *testing.T) {
 	}
 }
 
-// A lingering connection keeps its slot.
+// TestLingeringKeepsSlot checks that a lingering connection keeps its slot.
 func TestLingeringKeepsSlot(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1), func(s *site, _ *Config) { s.limits.stall = patience })
@@ -120,7 +121,8 @@ func TestLingeringKeepsSlot(t *testing.T) {
 	s.waitForSlot(t)
 }
 
-// Connections beyond the limit do not delay the shutdown.
+// TestShutdownWhileOverLimit checks that connections beyond the limit do not delay the
+// shutdown.
 func TestShutdownWhileOverLimit(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))
@@ -141,7 +143,8 @@ func TestConnectionsWithin(t *testing.T) {
 	}
 }
 
-// A header of many lines is refused before memory is allocated for them.
+// TestHeaderLines checks that a header of many lines is refused before memory is allocated for
+// them.
 func TestHeaderLines(t *testing.T) {
 	t.Parallel()
 	s := start(t)

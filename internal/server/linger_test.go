@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// A client that sends everything before it reads gets the response.
+// TestResponseOutlivesUnreadInput checks that a client that sends everything before it reads
+// gets the response.
 func TestResponseOutlivesUnreadInput(t *testing.T) {
 	t.Parallel()
 	const size = 20 << 20
@@ -42,7 +43,7 @@ func TestResponseOutlivesUnreadInput(t *testing.T) {
 	}
 }
 
-// Discarding input is bounded in time and in bytes.
+// TestDrainIsBounded checks that discarding input is bounded in time and in bytes.
 func TestDrainIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]lingerLimits{
@@ -72,7 +73,7 @@ func TestDrainIsBounded(t *testing.T) {
 	}
 }
 
-// The total applies even if the client makes progress.
+// TestDrainEndsWithTotal checks that the total applies even if the client makes progress.
 func TestDrainEndsWithTotal(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
@@ -97,7 +98,8 @@ func TestDrainEndsWithTotal(t *testing.T) {
 	}
 }
 
-// A connection that cannot close its half is closed after the response.
+// TestLingerWithoutCloseWrite checks that a connection that cannot close its half is closed
+// after the response.
 func TestLingerWithoutCloseWrite(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()

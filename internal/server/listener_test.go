@@ -13,7 +13,7 @@ func serveAlso(ln net.Listener) (second *site, change func(*site, *Config)) {
 	return &site{addr: ln.Addr()}, func(s *site, _ *Config) { s.more = append(s.more, ln) }
 }
 
-// The limits and the shutdown are for all listeners together.
+// TestSeveralListeners checks that the limits and the shutdown are for all listeners together.
 func TestSeveralListeners(t *testing.T) {
 	t.Parallel()
 	ln := listen(t, "tcp", "127.0.0.1:0")
@@ -35,7 +35,8 @@ func TestSeveralListeners(t *testing.T) {
 	}
 }
 
-// Several listeners work over TLS, in both versions of HTTP.
+// TestSeveralListenersOverTLS checks that several listeners work over TLS, in both versions of
+// HTTP.
 func TestSeveralListenersOverTLS(t *testing.T) {
 	t.Parallel()
 	second, also := serveAlso(listen(t, "tcp", "127.0.0.1:0"))

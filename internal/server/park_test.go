@@ -22,7 +22,8 @@ func (s *site) awaitParked(t *testing.T, want int64) {
 	}
 }
 
-// Parking is invisible to the client, whatever the pieces of the next request, also over TLS.
+// TestParked checks that parking is invisible to the client, whatever the pieces of the next
+// request, also over TLS.
 func TestParked(t *testing.T) {
 	t.Parallel()
 	plain := start(t)
@@ -49,7 +50,7 @@ func TestParked(t *testing.T) {
 	}
 }
 
-// A parked connection keeps its slot, and IdleTimeout applies.
+// TestParkedLimits checks that a parked connection keeps its slot, and IdleTimeout applies.
 func TestParkedLimits(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))
@@ -67,8 +68,8 @@ func TestParkedLimits(t *testing.T) {
 	s.awaitParked(t, 0)
 }
 
-// A shutdown does not wait for parked connections. A request that was just sent gets a
-// response.
+// TestShutdownWithParked checks that a shutdown does not wait for parked connections. A request
+// that was just sent gets a response.
 func TestShutdownWithParked(t *testing.T) {
 	t.Parallel()
 	s := start(t)

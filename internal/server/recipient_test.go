@@ -22,8 +22,8 @@ type echoed struct{ name, value, response string }
 
 func (e echoed) line() string { return e.name + ": " + e.value }
 
-// An error response has the X-Request-Id of its request, if it is valid (C1.6), and the CORS
-// header for the origin of that request and no other (C3.19).
+// TestErrorsFitRequest checks that an error response has the X-Request-Id of its request, if it
+// is valid (C1.6), and the CORS header for the origin of that request and no other (C3.19).
 func TestErrorsFitRequest(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, c *Config) { c.CORSHeader = echoOrigin })

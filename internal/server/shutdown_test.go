@@ -43,7 +43,8 @@ func TestShutdownWithoutConnections(t *testing.T) {
 	start(t).wantStopped(t, nil)
 }
 
-// Idle connections are closed without a response, unused ones as well.
+// TestShutdownClosesIdle checks that idle connections are closed without a response, unused
+// ones as well.
 func TestShutdownClosesIdle(t *testing.T) {
 	t.Parallel()
 	// net/http would wait 5 s for the unused one.
@@ -55,7 +56,8 @@ func TestShutdownClosesIdle(t *testing.T) {
 	used.wantEnd()
 }
 
-// A request in progress is finished; a later one is not handled.
+// TestShutdownFinishesRequests checks that a request in progress is finished; a later one is
+// not handled.
 func TestShutdownFinishesRequests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -75,7 +77,8 @@ func TestShutdownFinishesRequests(t *testing.T) {
 	}
 }
 
-// Half a header on a used connection gets a response: its request is not handled.
+// TestShutdownWithHalfHeader checks that half a header on a used connection gets a response:
+// its request is not handled.
 func TestShutdownWithHalfHeader(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -137,7 +140,8 @@ func sendTwice(t *testing.T, s *site, read <-chan struct{}) *client {
 	return c
 }
 
-// A header that is completed after the shutdown began is refused.
+// TestShutdownWithHalfHeaderOnly checks that a header that is completed after the shutdown
+// began is refused.
 func TestShutdownWithHalfHeaderOnly(t *testing.T) {
 	t.Parallel()
 	s, read := startNoticing(t)
@@ -163,7 +167,7 @@ func TestShutdownWithSlowHeader(t *testing.T) {
 	s.wantStopped(t, nil)
 }
 
-// Unread input on an unused connection gets a response.
+// TestExpedite checks that unread input on an unused connection gets a response.
 func TestExpedite(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]models.Code{"GET / HT": 503, "GET / HTTP/1.1\r\nHost: x\r\n\r\n": 503, "": 0} {
@@ -198,7 +202,8 @@ func TestExpedite(t *testing.T) {
 	}
 }
 
-// A request that does not finish is cut off with an Error, and Serve returns an error.
+// TestShutdownCutsOff checks that a request that does not finish is cut off with an Error, and
+// Serve returns an error.
 func TestShutdownCutsOff(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) { config.ShutdownTimeout = 50 * time.Millisecond })
@@ -209,7 +214,8 @@ func TestShutdownCutsOff(t *testing.T) {
 	c.wantRefusal(500)
 }
 
-// A lingering connection is closed soon after the shutdown begins.
+// TestShutdownEndsLingering checks that a lingering connection is closed soon after the
+// shutdown begins.
 func TestShutdownEndsLingering(t *testing.T) {
 	t.Parallel()
 	for name, timeout := range map[string]time.Duration{"short": 50 * time.Millisecond, "long": time.Hour} {
@@ -235,7 +241,8 @@ type halfCloser struct{ net.Conn }
 
 func (halfCloser) CloseWrite() error { return nil }
 
-// It is closed even sooner if ShutdownTimeout is shorter.
+// TestShutdownTimeoutCutsLingering checks that a lingering connection is closed even sooner if
+// ShutdownTimeout is shorter.
 func TestShutdownTimeoutCutsLingering(t *testing.T) {
 	t.Parallel()
 	for timeout, want := range map[time.Duration]time.Duration{drainLinger / 10: drainLinger / 10, time.Minute: drainLinger} {
@@ -264,7 +271,7 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 	}
 }
 
-// The error of one listener ends Serve and closes the others.
+// TestListenerFails checks that the error of one listener ends Serve and closes the others.
 func TestListenerFails(t *testing.T) {
 	t.Parallel()
 	ln, other := listen(t, "tcp", "127.0.0.1:0"), listen(t, "tcp", "127.0.0.1:0")
@@ -280,8 +287,8 @@ func TestListenerFails(t *testing.T) {
 	}
 }
 
-// A request that was sent before the shutdown gets a response, even if net/http considers
-// the connection idle and closes it, while it reads or not.
+// TestRejectAtShutdown checks that a request that was sent before the shutdown gets a response,
+// even if net/http considers the connection idle and closes it, while it reads or not.
 func TestRejectAtShutdown(t *testing.T) {
 	t.Parallel()
 	for _, reading := range []bool{false, true} {
@@ -334,8 +341,8 @@ func rejectedAtShutdown(t *testing.T, sent string, reading bool) string {
 	return string(response)
 }
 
-// Before the shutdown, clients that are to leave are served, and each of their connections
-// closes after a response that says so.
+// TestLeave checks that before the shutdown clients that are to leave are served, and each of
+// their connections closes after a response that announces it.
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -6,7 +6,8 @@ import (
 	"plantstore/models"
 )
 
-// Connections, connections beyond the limit, and error responses of the server itself are counted.
+// TestStats checks that connections, connections beyond the limit, and error responses of the
+// server itself are counted.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(1))

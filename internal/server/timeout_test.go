@@ -14,8 +14,8 @@ import (
 // impatient makes the site wait for a header no longer than necessary.
 func impatient(_ *site, config *Config) { config.HeaderTimeout = 50 * time.Millisecond }
 
-// An incomplete header gets an Error that names the limit, also if its start was received
-// with the request before.
+// TestSlowHeader checks that an incomplete header gets an Error that names the limit, also if
+// its start was received with the request before.
 func TestSlowHeader(t *testing.T) {
 	t.Parallel()
 	s := start(t, impatient)
@@ -50,7 +50,7 @@ func wantSlow(c *client) {
 	}
 }
 
-// The response to a slow HEAD has no body.
+// TestSlowHeaderOfHEAD checks that the response to a slow HEAD has no body.
 func TestSlowHeaderOfHEAD(t *testing.T) {
 	t.Parallel()
 	c := start(t, impatient).dial(t).send(good + "HEAD / HTTP/1.1\r\n")
@@ -59,7 +59,7 @@ func TestSlowHeaderOfHEAD(t *testing.T) {
 	c.wantEnd()
 }
 
-// A connection without a request gets no response.
+// TestSilence checks that a connection without a request gets no response.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	s := start(t, impatient, func(_ *site, config *Config) { config.IdleTimeout = 50 * time.Millisecond })
@@ -80,7 +80,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// A slow body is a time-out for the handler, whose response is still sent.
+// TestSlowBody checks that a slow body is a time-out for the handler, and its response is still
+// sent.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
@@ -97,8 +98,8 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// The rest of an unread body is discarded until RequestTimeout, and no longer. Later input
-// is ignored.
+// TestSlowUnreadBody checks that the rest of an unread body is discarded until RequestTimeout,
+// and no longer. Later input is ignored.
 func TestSlowUnreadBody(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
@@ -111,14 +112,15 @@ func TestSlowUnreadBody(t *testing.T) {
 	}
 }
 
-// The context of a handler ends after RequestTimeout, and its response is sent.
+// TestSlowHandler checks that the context of a handler ends after RequestTimeout, and its
+// response is sent.
 func TestSlowHandler(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
 	s.dial(t).send(host()[:4] + "/wait" + host()[5:]).wantError(503)
 }
 
-// A client that closes its half gets a response to its input.
+// TestHalfClose checks that a client that closes its half gets a response to its input.
 func TestHalfClose(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -158,7 +160,8 @@ func TestHalfClose(t *testing.T) {
 	}
 }
 
-// The context of a handler does not end when the client closes its half.
+// TestHalfCloseWhileHandled checks that the context of a handler does not end when the client
+// closes its half.
 func TestHalfCloseWhileHandled(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -170,7 +173,7 @@ func TestHalfCloseWhileHandled(t *testing.T) {
 	c.wantEnd()
 }
 
-// A client that disconnects does not affect others.
+// TestGone checks that a client that disconnects does not affect others.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	s := start(t)

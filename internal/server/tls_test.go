@@ -69,7 +69,7 @@ func do(t *testing.T, c *http.Client, url string) reply {
 	return reply{response, string(content)}
 }
 
-// Requests that net/http refuses get an Error over TLS as well.
+// TestRefusalsOverTLS checks that requests that net/http refuses get an Error over TLS as well.
 func TestRefusalsOverTLS(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t)
@@ -83,7 +83,7 @@ func TestRefusalsOverTLS(t *testing.T) {
 	}
 }
 
-// Plain HTTP on a TLS port gets an Error in plain HTTP.
+// TestPlainToTLS checks that plain HTTP on a TLS port gets an Error in plain HTTP.
 func TestPlainToTLS(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t)
@@ -100,7 +100,8 @@ func TestPlainToTLS(t *testing.T) {
 	}
 }
 
-// It is read to its end, so that the client gets the response.
+// TestMuchPlainToTLS checks that plain HTTP on a TLS port is read to its end, so that the
+// client gets the response.
 func TestMuchPlainToTLS(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t)
@@ -121,7 +122,8 @@ func TestMuchPlainToTLS(t *testing.T) {
 	}
 }
 
-// A shutdown does not wait for an incomplete header in plain HTTP.
+// TestShutdownWithPlainToTLS checks that a shutdown does not wait for an incomplete header in
+// plain HTTP.
 func TestShutdownWithPlainToTLS(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t, func(_ *site, config *Config) { config.HeaderTimeout = time.Hour })
@@ -137,7 +139,8 @@ func TestShutdownWithPlainToTLS(t *testing.T) {
 	}
 }
 
-// The time-out of a handshake applies also while it waits for a certificate.
+// TestSlowCertificate checks that the time-out of a handshake applies also while it waits for a
+// certificate.
 func TestSlowCertificate(t *testing.T) {
 	t.Parallel()
 	for name, header := range map[string]time.Duration{"header timeout": 50 * time.Millisecond, "stop": time.Hour} {
@@ -169,7 +172,7 @@ func TestSlowCertificate(t *testing.T) {
 	}
 }
 
-// A slow handshake is cut off.
+// TestSlowHandshake checks that a slow handshake is cut off.
 func TestSlowHandshake(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t, func(_ *site, config *Config) { config.HeaderTimeout = 50 * time.Millisecond })
@@ -177,7 +180,8 @@ func TestSlowHandshake(t *testing.T) {
 	s.dial(t).send("\x16\x03\x01\x02\x00\x01\x00").wantEnd()
 }
 
-// A connection beyond the limit gets an Error in HTTP/1.1, even if it offers HTTP/2.
+// TestOverLimitOverTLS checks that a connection beyond the limit gets an Error in HTTP/1.1,
+// even if it offers HTTP/2.
 func TestOverLimitOverTLS(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.MaxConnections = 1 })
@@ -191,7 +195,7 @@ func TestOverLimitOverTLS(t *testing.T) {
 	first.send(good).wantEcho(goodEcho())
 }
 
-// Requests in progress finish at a shutdown, in both versions.
+// TestShutdownOverTLS checks that requests in progress finish at a shutdown, in both versions.
 func TestShutdownOverTLS(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
@@ -218,7 +222,8 @@ func TestShutdownOverTLS(t *testing.T) {
 	}
 }
 
-// A request beyond its deadline is aborted, also in HTTP/2.
+// TestShutdownCutsOffStreams checks that a request beyond its deadline is aborted, also in
+// HTTP/2.
 func TestShutdownCutsOffStreams(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.ShutdownTimeout = 50 * time.Millisecond })
@@ -241,7 +246,8 @@ func TestShutdownCutsOffStreams(t *testing.T) {
 	}
 }
 
-// A panic gets a response in HTTP/2 as well, and the connection stays open.
+// TestPanicInHTTP2 checks that a panic gets a response in HTTP/2 as well, and the connection
+// stays open.
 func TestPanicInHTTP2(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t)
@@ -257,8 +263,8 @@ func TestPanicInHTTP2(t *testing.T) {
 	}
 }
 
-// One in a hundred connections may use HTTP/2; the others use HTTP/1.1, until one of the
-// first closes.
+// TestTooManyConnectionsOfHTTP2 checks that one in a hundred connections may use HTTP/2; the
+// others use HTTP/1.1, until one of the first closes.
 func TestTooManyConnectionsOfHTTP2(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.MaxConnections = 2 * maxStreams })
@@ -286,7 +292,7 @@ func TestTooManyConnectionsOfHTTP2(t *testing.T) {
 	}
 }
 
-// A long handshake is cut off, even if TLS allows it.
+// TestLongHandshake checks that a long handshake is cut off, even if TLS allows it.
 func TestLongHandshake(t *testing.T) {
 	t.Parallel()
 	s, _ := startSecure(t)
@@ -296,7 +302,7 @@ func TestLongHandshake(t *testing.T) {
 	}
 }
 
-// A slow body fails in HTTP/2 as in HTTP/1.
+// TestSlowBodyInHTTP2 checks that a slow body fails in HTTP/2 as in HTTP/1.
 func TestSlowBodyInHTTP2(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })

@@ -12,7 +12,7 @@ import (
 	"plantstore/internal/unixsocket"
 )
 
-// The mode of a socket does not depend on the umask, which is not changed.
+// TestMode checks that the mode of a socket does not depend on the umask, which is not changed.
 func TestMode(t *testing.T) { //nolint:paralleltest // it changes the umask of the process
 	dir := t.TempDir()
 	before := syscall.Umask(0)

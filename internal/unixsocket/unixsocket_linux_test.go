@@ -12,7 +12,7 @@ import (
 	"plantstore/internal/unixsocket"
 )
 
-// A socket that may have a listener is not replaced.
+// TestListenUncertain checks that a socket that may have a listener is not replaced.
 func TestListenUncertain(t *testing.T) {
 	t.Parallel()
 	checkListen(t, map[string]place{
@@ -55,7 +55,8 @@ func datagrams(t *testing.T, path string) {
 	t.Cleanup(func() { _ = conn.Close() })
 }
 
-// Files created while a socket is bound get no additional permissions.
+// TestModesMeanwhile checks that files created while a socket is bound get no additional
+// permissions.
 func TestModesMeanwhile(t *testing.T) { //nolint:paralleltest // it changes the umask of the process
 	before := syscall.Umask(0o022)
 	t.Cleanup(func() { syscall.Umask(before) })

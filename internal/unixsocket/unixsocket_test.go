@@ -89,7 +89,8 @@ func link(t *testing.T, path string) {
 	}
 }
 
-// The servers of HTTP/1 and HTTP/2 may close their socket at the same time.
+// TestCloseAtOnce checks that the servers of HTTP/1 and HTTP/2 may close their socket at the
+// same time.
 func TestCloseAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "socket")

@@ -10,7 +10,7 @@ import (
 	"plantstore/internal/wait"
 )
 
-// f is called after each interval, and never twice at a time.
+// TestEvery checks that f is called after each interval, and never twice at a time.
 func TestEvery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -32,7 +32,8 @@ func check(t *testing.T, path string) storage.Report {
 	return report
 }
 
-// Check finds each corrupt record, and reports no other.
+// TestCheckFindsCorruptRecord checks that Check finds each corrupt record, and reports no
+// other.
 func TestCheckFindsCorruptRecord(t *testing.T) {
 	t.Parallel()
 	path := newBigFile(t)
@@ -94,7 +95,8 @@ func repeatRecord(m *pageMap) {
 	copy(first[size:2*size], first[:size]) // the names are of one length
 }
 
-// Check reports a corrupt structure, and survives it.
+// TestCheckFindsCorruptStructure checks that Check reports a corrupt structure, and survives
+// it.
 func TestCheckFindsCorruptStructure(t *testing.T) {
 	t.Parallel()
 	order := binary.NativeEndian
@@ -153,8 +155,9 @@ func TestCheckFindsCorruptStructure(t *testing.T) {
 	}
 }
 
-// Check passes all intact records, wherever the corruption is. bigFile plants have more than one
-// leaf page, and each page has more than one plant.
+// TestCheckPassesIntactRecords checks that Check passes all intact records, wherever the
+// corruption is. bigFile plants have more than one leaf page, and each page has more than one
+// plant.
 func TestCheckPassesIntactRecords(t *testing.T) {
 	t.Parallel()
 	order := binary.NativeEndian
@@ -198,7 +201,8 @@ func TestCheckPassesIntactRecords(t *testing.T) {
 	}
 }
 
-// A panic of bbolt's check becomes a finding, without the word panic.
+// TestCheckWordsPanicsAsFindings checks that a panic of bbolt's check becomes a finding,
+// without the word panic.
 func TestCheckWordsPanicsAsFindings(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
@@ -246,7 +250,7 @@ func TestCheckFindsCorruptInlineBucket(t *testing.T) {
 	}
 }
 
-// A file that is being written to is intact at any time.
+// TestCheckDuringCreates checks that a file that is being written to is intact at any time.
 func TestCheckDuringCreates(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newBigFile(t))
@@ -286,7 +290,7 @@ func TestCheckEndsWithContext(t *testing.T) {
 	}
 }
 
-// A file that bbolt panics over is refused, and let go of.
+// TestOpenCorruptRoot checks that a file that bbolt panics over is refused and closed.
 func TestOpenCorruptRoot(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
@@ -304,7 +308,8 @@ func TestOpenCorruptRoot(t *testing.T) {
 	}
 }
 
-// Valid changes of other programs to a bbolt file are not corruption.
+// TestCheckForeignHabits checks that valid changes of other programs to a bbolt file are not
+// corruption.
 func TestCheckForeignHabits(t *testing.T) {
 	t.Parallel()
 	path := newBigFile(t)
@@ -337,7 +342,8 @@ func TestCheckForeignHabits(t *testing.T) {
 	}
 }
 
-// A key of a branch that is too large hides the records below it, at any depth.
+// TestCheckSeesHiddenRecords checks that a key of a branch that is too large hides the records
+// below it, at any depth.
 func TestCheckSeesHiddenRecords(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -70,7 +70,7 @@ func TestNoNewPlantsNoWrite(t *testing.T) {
 	}
 }
 
-// A trial writes and syncs as a commit does, and changes no plant.
+// TestTrialWrites checks that a trial writes and syncs as a commit does, and changes no plant.
 func TestTrialWrites(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 3))

@@ -12,8 +12,8 @@ import (
 	"plantstore/storage"
 )
 
-// A read of a corrupt page returns ErrCorrupt. The message with which bbolt panics is in
-// the log.
+// TestReadCorruptPage checks that a read of a corrupt page returns ErrCorrupt. The message with
+// which bbolt panics is in the log.
 func TestReadCorruptPage(t *testing.T) {
 	t.Parallel()
 	original := newBigFile(t)

@@ -11,8 +11,8 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// After a fault neither a checkpoint nor a commit writes to the database: it may have
-// pages that the disk lacks.
+// TestNoCheckpointAfterFault checks that after a fault neither a checkpoint nor a commit writes
+// to the database: it may have pages that the disk lacks.
 func TestNoCheckpointAfterFault(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -20,8 +20,8 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// Plants that were created before a process was killed are stored after it, at any moment
-// between two checkpoints.
+// TestJournalAfterKill checks that plants that were created before a process was killed are
+// stored after it, at any moment between two checkpoints.
 func TestJournalAfterKill(t *testing.T) {
 	t.Parallel()
 	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(1, 1)) //nolint:gosec // no secret
@@ -39,8 +39,8 @@ func TestJournalAfterKill(t *testing.T) {
 	wantExactly(t, path, plants)
 }
 
-// A process may be killed between any two transactions of a checkpoint, and again
-// after the next start.
+// TestJournalKilledDuringCheckpoint checks that a process may be killed between any two
+// transactions of a checkpoint, and again after the next start.
 func TestJournalKilledDuringCheckpoint(t *testing.T) {
 	t.Parallel()
 	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(2, 2)) //nolint:gosec // no secret
@@ -69,8 +69,8 @@ func TestJournalKilledDuringCheckpoint(t *testing.T) {
 	wantExactly(t, killed(t, path), plants)
 }
 
-// A database and a journal that do not belong together are refused, and stay as they
-// are.
+// TestJournalRefused checks that a database and a journal that do not belong together are
+// refused, and stay as they are.
 func TestJournalRefused(t *testing.T) {
 	t.Parallel()
 	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(3, 3)) //nolint:gosec // no secret
@@ -146,8 +146,8 @@ func TestJournalRefused(t *testing.T) {
 	})
 }
 
-// A journal that was left over by a process that died while it created or removed it
-// is not in the way.
+// TestJournalLeftOver checks that a journal that was left over by a process that died while it
+// created or removed it is not in the way.
 func TestJournalLeftOver(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -183,8 +183,8 @@ func TestJournalLeftOver(t *testing.T) {
 	}
 }
 
-// Every read returns each plant that was created before it began, once, while checkpoints
-// move plants to the tree.
+// TestReadDuringCheckpoints checks that every read returns each plant that was created before
+// it began, once, while checkpoints move plants to the tree.
 func TestReadDuringCheckpoints(t *testing.T) {
 	t.Parallel()
 	s := openJournalled(t, newPath(t))
@@ -241,7 +241,7 @@ func TestReadDuringCheckpoints(t *testing.T) {
 	}
 }
 
-// A store stops if its journal is removed.
+// TestJournalIsTakenAway checks that a store stops if its journal is removed.
 func TestJournalIsTakenAway(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(path string) error{
@@ -264,8 +264,8 @@ func TestJournalIsTakenAway(t *testing.T) {
 	}
 }
 
-// Closing a store without its files fails, changes no files, and does not wait for locks
-// that bbolt keeps.
+// TestCloseWhenFilesAreTakenAway checks that closing a store without its files fails, changes
+// no files, and does not wait for locks that bbolt keeps.
 func TestCloseWhenFilesAreTakenAway(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -304,8 +304,8 @@ func TestCloseWhenFilesAreTakenAway(t *testing.T) {
 	}
 }
 
-// A store stops, and can be closed, if its file is suddenly empty, whichever operation
-// detects that first.
+// TestEmptied checks that a store stops, and can be closed, if its file is suddenly empty,
+// whichever operation detects that first.
 func TestEmptied(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -334,7 +334,8 @@ func TestEmptied(t *testing.T) {
 	}
 }
 
-// A copy of a store in use has all plants, and needs no journal.
+// TestSnapshotWithJournal checks that a copy of a store in use has all plants, and needs no
+// journal.
 func TestSnapshotWithJournal(t *testing.T) {
 	t.Parallel()
 	s := openJournalled(t, newPath(t))
@@ -363,7 +364,8 @@ func TestSnapshotWithJournal(t *testing.T) {
 	}
 }
 
-// A database without its file, but with a journal, is not replaced by a new one.
+// TestJournalWithoutDatabase checks that a database without its file, but with a journal, is
+// not replaced by a new one.
 func TestJournalWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -10,7 +10,8 @@ import (
 	"plantstore/storage"
 )
 
-// The lock of a file that was replaced before it was locked does not lock the new file.
+// TestLockOfReplacedFile checks that the lock of a file that was replaced before it was locked
+// does not lock the new file.
 func TestLockOfReplacedFile(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)

@@ -10,8 +10,8 @@ import (
 	"plantstore/storage"
 )
 
-// Root may read a database with a journal in a directory of another user, though it
-// must not write there.
+// TestReadAsRoot checks that root may read a database with a journal in a directory of another
+// user, though it must not write there.
 func TestReadAsRoot(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "give files away")

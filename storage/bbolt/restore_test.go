@@ -58,8 +58,8 @@ func wantPlants(t *testing.T, path string, want int64) {
 	}
 }
 
-// An older copy replaces a store with later commits: the watermark, which is newer, causes
-// no error.
+// TestRestore checks that an older copy replaces a store with later commits: the watermark,
+// which is newer, causes no error.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -115,7 +115,7 @@ func TestRestoreThroughLink(t *testing.T) {
 	wantPlants(t, kept, 10)
 }
 
-// A copy is corrupt if its own watermark is newer.
+// TestRestoreOfLostCommits checks that a copy is corrupt if its own watermark is newer.
 func TestRestoreOfLostCommits(t *testing.T) {
 	t.Parallel()
 	path, backup := newFile(t, 1), newFile(t, 10)
@@ -151,7 +151,8 @@ func (m *meanwhile) Err() error {
 	return m.Context.Err()
 }
 
-// A database that a server has created since the stat of the path is not replaced.
+// TestRestoreMeetsNewDatabase checks that a database that a server has created since the stat
+// of the path is not replaced.
 func TestRestoreMeetsNewDatabase(t *testing.T) {
 	t.Parallel()
 	backup, path := newFile(t, 10), newPath(t)
@@ -195,7 +196,8 @@ func TestRestoreOverCorrupt(t *testing.T) {
 	}
 }
 
-// No file is changed if the copy is corrupt, or the store is in use.
+// TestRestoreRefuses checks that no file is changed if the copy is corrupt, or the store is in
+// use.
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)

@@ -31,7 +31,7 @@ func openCorrupt(t *testing.T) (*testStore, lines) {
 	return s, log
 }
 
-// The scrub finds a corrupt record, and counts the others.
+// TestScrub checks that the scrub finds a corrupt record, and counts the others.
 func TestScrub(t *testing.T) {
 	t.Parallel()
 	s, log := openCorrupt(t)

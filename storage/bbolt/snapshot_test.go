@@ -30,9 +30,9 @@ func createLarge(t *testing.T, s *testStore, from, to int64) {
 	}
 }
 
-// A snapshot is the state of the store when it began, however slow its reader is.
-// Creates do not wait for that reader, even where the file grows beyond what bbolt
-// would have mapped.
+// TestSnapshotDoesNotBlockCreate checks that a snapshot is the state of the store when it
+// began, however slow its reader is. Creates do not wait for that reader, even where the file
+// grows beyond what bbolt would have mapped.
 func TestSnapshotDoesNotBlockCreate(t *testing.T) {
 	t.Parallel()
 	for _, before := range []int64{0, 1, 70} {

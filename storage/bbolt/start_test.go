@@ -76,9 +76,9 @@ func corruptMeta(t *testing.T, path string, newest bool) {
 	}
 }
 
-// Without its newest meta page bbolt opens the state before the last commit, without an
-// error. The watermark reveals that.
-func TestLostCommitIsTold(t *testing.T) {
+// TestLostCommitIsReported checks that without its newest meta page bbolt opens the state before
+// the last commit, without an error. The watermark reveals that.
+func TestLostCommitIsReported(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
 	corruptMeta(t, path, true)
@@ -105,9 +105,9 @@ func TestOlderMetaPageCorrupt(t *testing.T) {
 	}
 }
 
-// A watermark that is older, torn, or of another database causes no error. A torn one is
-// logged.
-func TestMarkRaisesNoFalseAlarm(t *testing.T) {
+// TestWatermarkRaisesNoFalseAlarm checks that a watermark that is older, torn, or of another
+// database causes no error. A torn one is logged.
+func TestWatermarkRaisesNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	other := newFile(t, 50)
 	otherMark, err := os.ReadFile(other + watermarkSuffix)
@@ -156,7 +156,8 @@ func TestMarkRaisesNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// The meta pages are written again at each start, as they are.
+// TestResyncMetaRewrites checks that the meta pages are written again at each start, as they
+// are.
 func TestResyncMetaRewrites(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
@@ -186,8 +187,8 @@ func TestResyncMetaRewrites(t *testing.T) {
 	}
 }
 
-// Whatever happens to the file, no create is acknowledged that the next start would not
-// find.
+// TestFileIsTakenAway checks that whatever happens to the file, no create is acknowledged that
+// the next start would not find.
 func TestFileIsTakenAway(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -229,7 +230,7 @@ func replace(path string) error {
 	return os.Rename(path+".new", path)
 }
 
-// The same is detected without creates.
+// TestWatchStops checks that the same is detected without creates.
 func TestWatchStops(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)
@@ -240,7 +241,8 @@ func TestWatchStops(t *testing.T) {
 	<-s.Stopped()
 }
 
-// A missing page of the mapped file is an error, and does not crash the process.
+// TestReadBeyondTheEnd checks that a missing page of the mapped file is an error, and does not
+// crash the process.
 func TestReadBeyondTheEnd(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

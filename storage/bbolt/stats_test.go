@@ -11,8 +11,8 @@ import (
 	"plantstore/storage"
 )
 
-// A store that no commit has written its number of plants to is counted, and has
-// the number from the next commit on.
+// TestPlantsOfOlderStore checks that a store that no commit has written its number of plants to
+// is counted, and has the number from the next commit on.
 func TestPlantsOfOlderStore(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -31,7 +31,7 @@ func TestPlantsOfOlderStore(t *testing.T) {
 	}
 }
 
-// Check finds a wrong number of plants.
+// TestCheckCompares checks that Check finds a wrong number of plants.
 func TestCheckCompares(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -67,7 +67,7 @@ func setNumber(t *testing.T, path string, n uint64) {
 	}
 }
 
-// The findings of the scrub are in the statistics.
+// TestScrubStats checks that the findings of the scrub are in the statistics.
 func TestScrubStats(t *testing.T) {
 	t.Parallel()
 	s, log := openCorrupt(t)

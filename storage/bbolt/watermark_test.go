@@ -10,8 +10,8 @@ import (
 	"plantstore/storage"
 )
 
-// A database that has vanished from next to its watermark is not replaced by an empty
-// one, unless it never had a plant.
+// TestMissingDatabase checks that a database that has vanished from next to its watermark is
+// not replaced by an empty one, unless it never had a plant.
 func TestMissingDatabase(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -60,7 +60,8 @@ func TestMissingDatabase(t *testing.T) {
 	}
 }
 
-// The error for a database that cannot be created has its path once.
+// TestCreateErrorNamesPathOnce checks that the error for a database that cannot be created has
+// its path once.
 func TestCreateErrorNamesPathOnce(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// "Not stored" is reported only if it is certain (C5.28).
+// TestClassify checks that "Not stored" is reported only if it is certain (C5.28).
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	lost := status.Error(codes.Unavailable, "error reading from server: EOF")
@@ -56,8 +56,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// The outcome for a taken id depends on its value: with our own token, with another one,
-// or unreadable.
+// TestSetOutcome checks that the outcome for a taken id depends on its value: with our own
+// token, with another one, or unreadable.
 func TestSetOutcome(t *testing.T) {
 	t.Parallel()
 	e := &Engine{keys: keys{"/"}}
@@ -93,7 +93,8 @@ func TestSetOutcome(t *testing.T) {
 	}
 }
 
-// A plant that every server refuses does not prevent others from being stored.
+// TestOperationsLeaveOutWhatIsTooLarge checks that a plant that every server refuses does not
+// prevent others from being stored.
 func TestOperationsLeaveOutWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	e := &Engine{keys: keys{"/"}}

@@ -58,7 +58,7 @@ func TestRecordKeepsPlant(t *testing.T) {
 	})
 }
 
-// The layout must not change: stores have it.
+// TestRecordLayout checks that the record layout has not changed: stores have it.
 func TestRecordLayout(t *testing.T) {
 	t.Parallel()
 	tag := "climber"
@@ -68,7 +68,7 @@ func TestRecordLayout(t *testing.T) {
 	}
 }
 
-// Each bit that flips, and each byte that is missing, is found out.
+// TestCorruptRecord checks that each flipped bit, and each missing byte, is detected.
 func TestCorruptRecord(t *testing.T) {
 	t.Parallel()
 	k, tag := keys{"/plants/"}, "climber"
@@ -93,7 +93,7 @@ func TestCorruptRecord(t *testing.T) {
 	corrupt("under another id", k.of(8), value)
 }
 
-// Values with a correct checksum that are not records.
+// TestParseRefuses checks that values with a correct checksum that are not records are refused.
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(value []byte) []byte{

@@ -34,7 +34,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// No error contains a password (C4.25).
+// TestParseURLRefuses checks that no error contains a password (C4.25).
 func TestParseURLRefuses(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
@@ -65,7 +65,7 @@ func TestParseURLRefuses(t *testing.T) {
 	}
 }
 
-// The certificate is reloaded for each connection.
+// TestCertificateIsReloaded checks that the certificate is reloaded for each connection.
 func TestCertificateIsReloaded(t *testing.T) {
 	t.Parallel()
 	cert, key := filepath.Join(t.TempDir(), "cert"), filepath.Join(t.TempDir(), "key")

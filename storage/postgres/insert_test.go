@@ -27,7 +27,7 @@ func rejected(severity, code string) error {
 	return &pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: severity, Code: code}
 }
 
-// "Not stored" is reported only if it is certain (C5.28).
+// TestClassify checks that "Not stored" is reported only if it is certain (C5.28).
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t)
@@ -81,8 +81,8 @@ func newEngine(t *testing.T) *Engine {
 	return &Engine{pool: pool}
 }
 
-// The outcome for a taken id depends on its row: with our own token, with another one, or
-// deleted.
+// TestSetOutcome checks that the outcome for a taken id depends on its row: with our own token,
+// with another one, or deleted.
 func TestSetOutcome(t *testing.T) {
 	t.Parallel()
 	ours, others := storage.NewCommitToken(), storage.NewCommitToken()

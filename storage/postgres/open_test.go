@@ -35,7 +35,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// No error contains a password (C4.25).
+// TestParseURLRefuses checks that no error contains a password (C4.25).
 func TestParseURLRefuses(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{

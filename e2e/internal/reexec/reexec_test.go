@@ -27,7 +27,8 @@ func inspect(path string) any {
 	return strings.ToUpper(path)
 }
 
-// A worker reports how its process has ended, and continues with a new one.
+// TestWorker checks that a worker reports how its process has ended, and continues with a new
+// one.
 func TestWorker(t *testing.T) {
 	t.Parallel()
 	var w reexec.Worker

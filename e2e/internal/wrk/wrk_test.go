@@ -2,7 +2,7 @@ package wrk
 
 import "testing"
 
-// The generator of create.lua, step by step.
+// TestStateAt checks the generator of create.lua, step by step.
 func TestStateAt(t *testing.T) {
 	t.Parallel()
 	x := uint64(0)
