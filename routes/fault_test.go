@@ -48,8 +48,8 @@ func prefer(t *testing.T, h http.Handler, preference, body string, change ...fun
 	return w
 }
 
-// Every code can be demanded, and but for those of the server itself the response is that
-// of the handler with the real failure. Nothing is stored.
+// TestFaults checks that every code can be demanded, and, but for the codes of the server
+// itself, the response equals the handler's response to the real failure. No plant is stored.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	store := newStore(t)
@@ -112,7 +112,8 @@ func TestFaultsKeepTheOrderOfChecks(t *testing.T) {
 	}
 }
 
-// Both sides of an unknown outcome, and of a taken id, can be had.
+// TestFaultOutcomes checks that a request can demand both outcomes of an unknown outcome, and
+// of a taken id.
 func TestFaultOutcomes(t *testing.T) {
 	t.Parallel()
 	store := newStore(t)
@@ -155,7 +156,8 @@ func TestFaultDelay(t *testing.T) {
 	})
 }
 
-// Faults by chance are made as often as their rates say, in requests that demand none.
+// TestFaultRates checks that faults by chance occur at their rates, in requests that demand
+// none.
 func TestFaultRates(t *testing.T) {
 	t.Parallel()
 	const requests = 4000

@@ -28,8 +28,8 @@ func deployFile(t *testing.T, name string) []byte {
 // A series is the labels of a series of a real server, with its name as __name__.
 type series map[string]string
 
-// everySeries returns all series of a server that speaks TLS and whose scrub has been through its
-// records, which takes some seconds, with the labels that Prometheus adds.
+// everySeries returns all series of a server with TLS and a completed scrub pass, which takes
+// some seconds, with the labels that Prometheus adds.
 func everySeries(t *testing.T) []series {
 	t.Helper()
 	authority := certtest.New(t)

@@ -157,7 +157,7 @@ func TestFlippedJournal(t *testing.T) {
 	}
 }
 
-// TestFlippedNextToJournal inverts single bits of a database whose journal is needed:
+// TestFlippedNextToJournal inverts single bits of a database that needs its journal:
 // if the corruption is not reported, all plants must be served.
 func TestFlippedNextToJournal(t *testing.T) {
 	t.Parallel()

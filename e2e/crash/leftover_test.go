@@ -80,8 +80,8 @@ func wantPlants(t *testing.T, path string, want int) {
 	}
 }
 
-// TestCommandsWithoutTheirJournal runs the commands on a database whose journal is
-// missing or corrupt. They refuse it and change no file, except for check, which reports
+// TestCommandsWithoutTheirJournal runs the commands on a database with a missing
+// or corrupt journal. They refuse it and change no file, except for check, which reports
 // it, export --skip-damaged, which exports the plants of the tree, and restore.
 func TestCommandsWithoutTheirJournal(t *testing.T) {
 	t.Parallel()

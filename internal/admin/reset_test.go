@@ -13,7 +13,7 @@ import (
 	"plantstore/storage"
 )
 
-// resets returns a handler whose resets return plants and err, and count.
+// resets returns a handler for resets that return plants and err, and increment count.
 func resets(t *testing.T, count *int, plants int64, err error) http.Handler {
 	t.Helper()
 	return newHandler(t, newStore(), func(o *admin.Options) {
@@ -38,7 +38,7 @@ func TestReset(t *testing.T) {
 		"--ephemeral":   {storage.ErrNotEphemeral, models.CodeForbidden},
 		"no space":      {fmt.Errorf("x: %w", storage.ErrNoSpace), models.CodeInsufficientSpace},
 		"not available": {fmt.Errorf("x: %w", storage.ErrUnavailable), models.CodeUnavailable},
-		"the log says":  {errors.New("a secret"), models.CodeInternal},
+		"other failure": {errors.New("a secret"), models.CodeInternal},
 	} {
 		wantError(t, send(t, resets(t, &count, 0, want.err), http.MethodPost, "/reset"), want.code, text)
 	}

@@ -38,7 +38,7 @@ func TestCompanions(t *testing.T) {
 	}
 	for _, other := range []string{"data/other.db", "data/plants.jsonl", "", config.AuditStdout} {
 		if got := app.UsedAs(c, other); got != "" {
-			t.Errorf("%s is %q, want nothing", other, got)
+			t.Errorf("%s is %q, want no use", other, got)
 		}
 	}
 }

@@ -172,7 +172,7 @@ func TestCreateFails(t *testing.T) {
 		t.Errorf("Create: %v, want: %v", err, errWrite)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
-		t.Errorf("the directory holds %v, %v, want nothing", entries, err)
+		t.Errorf("the directory holds %v, %v, want no files", entries, err)
 	}
 	if err := atomicfile.Create(filepath.Join(dir, "none", "secret"), 0o600, put("")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Create in no directory: %v", err)

@@ -189,7 +189,7 @@ func TestIssuerFails(t *testing.T) {
 		"not there":  {status(404, set), "404"},
 		"no content": {status(204, ""), "204"},
 		"garbage":    {status(200, "<html>login</html>"), "not a JWK Set"},
-		"nothing":    {status(200, ""), "not a JWK Set"},
+		"empty body": {status(200, ""), "not a JWK Set"},
 		"empty":      {status(200, `{"keys":[]}`), "empty"},
 		"cut":        {status(200, set[:len(set)-3]), "not a JWK Set"},
 		"symmetric":  {status(200, setOf(t, jwk{"kty": "oct", "k": "AAAA"})), "oct"},

@@ -168,15 +168,15 @@ func TestReadPublicKeysMissesNone(t *testing.T) {
 		keys     int    // 0: refused
 		message  string // a piece of the error
 	}{
-		"cut":             {cut, 0, "1 begin, 0 can be read"},
-		"cut, at the end": {good + cut, 0, "2 begin, 1 can be read"},
-		"cut, before":     {cut + "\n" + good, 0, "2 begin, 1 can be read"},
-		"cut, between":    {good + strings.Replace(other, "-----END RSA PUBLIC KEY-----\n", "", 1) + good, 0, "3 begin, 2 can be read"},
-		"garbage":         {good + strings.Replace(good, "MII", "M!I", 1) + good, 0, "corrupt"},
-		"indented":        {"  " + strings.ReplaceAll(good, "\n", "\n  ") + "\n" + good, 0, "indented"},
-		"commented out":   {good + "# " + good, 0, "commented out"},
-		"mark":            {"\ufeff" + good + other, 2, ""},
-		"mark, JWK Set":   {"\ufeff" + setOf(t, jwkOf(t, public, nil)), 1, ""},
+		"cut":                      {cut, 0, "1 begin, 0 can be read"},
+		"cut, at the end":          {good + cut, 0, "2 begin, 1 can be read"},
+		"cut, before":              {cut + "\n" + good, 0, "2 begin, 1 can be read"},
+		"cut, between":             {good + strings.Replace(other, "-----END RSA PUBLIC KEY-----\n", "", 1) + good, 0, "3 begin, 2 can be read"},
+		"garbage":                  {good + strings.Replace(good, "MII", "M!I", 1) + good, 0, "corrupt"},
+		"indented":                 {"  " + strings.ReplaceAll(good, "\n", "\n  ") + "\n" + good, 0, "indented"},
+		"commented out":            {good + "# " + good, 0, "commented out"},
+		"byte order mark":          {"\ufeff" + good + other, 2, ""},
+		"byte order mark, JWK Set": {"\ufeff" + setOf(t, jwkOf(t, public, nil)), 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

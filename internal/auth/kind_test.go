@@ -216,7 +216,7 @@ func addConfusions(k kind, all map[string]attack) {
 		all[alg+" by the public key"] = attack{hmac(alg, k.public), badSignature}
 		all[alg+" by the public key, trimmed"] = attack{hmac(alg, trimmed), badSignature}
 		all[alg+" by the public key, DER"] = attack{hmac(alg, block.Bytes), badSignature}
-		all[alg+" by nothing"] = attack{hmac(alg, []byte{}), badSignature}
+		all[alg+" by an empty key"] = attack{hmac(alg, []byte{}), badSignature}
 	}
 	all["by another secret"] = attack{sign(sha256.New, testSecret+"x", `{"alg":"HS256"}`, `{}`), badSignature}
 	all["HS384 by the secret"] = attack{hmac("HS384", []byte(testSecret)), badSignature}

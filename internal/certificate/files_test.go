@@ -205,7 +205,7 @@ func change(t *testing.T, path string, d difference) {
 }
 
 // TestWatchSeesEachDifference checks that one difference in either file suffices to detect a
-// change: of a file that is written to, with its time kept or not, and of one that is replaced
+// change: of a file that is written to, with its time kept or not, and of a file that is replaced
 // by cp -p and mv.
 func TestWatchSeesEachDifference(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ func TestHealth(t *testing.T) {
 	t.Chdir(t.TempDir())
 	addr := strings.TrimPrefix(startServer(t, "plantstore", nil).ready(t).AdminURL, "http://")
 	if printed := output(t, nil, "health", "--admin-addr", addr); printed != "" {
-		t.Errorf("it prints %q, want nothing", printed)
+		t.Errorf("it prints %q, want no output", printed)
 	}
 }
 

@@ -54,7 +54,7 @@ func runWith(t testing.TB, environ []string, stdin string, args ...string) resul
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// output runs the program, which must succeed and print nothing on stderr, and returns its
+// output runs the program, which must succeed with empty stderr, and returns its
 // stdout.
 func output(t testing.TB, environ []string, args ...string) string {
 	t.Helper()

@@ -33,7 +33,7 @@ func TestEphemeral(t *testing.T) {
 	}
 	for _, dir := range []string{".", temporary} {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
-			t.Errorf("%s holds %v, %v, want nothing", dir, entries, err)
+			t.Errorf("%s holds %v, %v, want no files", dir, entries, err)
 		}
 	}
 }

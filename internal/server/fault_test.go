@@ -26,8 +26,8 @@ type wrapper struct{ http.ResponseWriter }
 
 func (w wrapper) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// A refusal on demand is that of the server itself, but for Preference-Applied, and the
-// server counts only the real one.
+// TestRefuse checks that an error on demand equals the server's own, but for
+// Preference-Applied, and the server counts only the real one.
 func TestRefuse(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, refusing)

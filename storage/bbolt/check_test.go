@@ -166,7 +166,7 @@ func TestCheckPassesIntactRecords(t *testing.T) {
 		corrupt func(m *pageMap)
 		lost    int // plants
 	}{
-		"nothing": {func(*pageMap) {}, 0},
+		"intact": {func(*pageMap) {}, 0},
 		"record": {func(m *pageMap) {
 			page := m.page(m.leaf)
 			page[pageHeader+order.Uint32(page[pageHeader+leafPos:])+keyLen+headerLen] ^= 1
@@ -190,7 +190,7 @@ func TestCheckPassesIntactRecords(t *testing.T) {
 				seen[r.ID] = true
 				return nil
 			})
-			if err != nil || report.Intact() != (name == "nothing") || len(seen) != bigFile-test.lost || report.Plants != int64(len(seen)) {
+			if err != nil || report.Intact() != (name == "intact") || len(seen) != bigFile-test.lost || report.Plants != int64(len(seen)) {
 				t.Errorf("%d plants were shown of %d; %+v, %v", len(seen), bigFile-test.lost, report, err)
 			}
 			full := errors.New("full")

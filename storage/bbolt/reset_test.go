@@ -133,7 +133,8 @@ func TestResetOfDurableStore(t *testing.T) {
 	}
 }
 
-// A seed that cannot be read changes nothing, and the next reset does not mind.
+// TestResetWithoutSeed checks that an unreadable seed leaves the store unchanged, and the
+// next reset works.
 func TestResetWithoutSeed(t *testing.T) {
 	t.Parallel()
 	s := openEphemeral(t, 1<<20)
@@ -180,8 +181,9 @@ func TestResetInterruptsList(t *testing.T) {
 // A made is a create that succeeded, or a reset, between two moments.
 type made struct{ id, start, end int64 }
 
-// Creates race with resets. What was created before the last reset began is gone, what was
-// created after it ended is there, and no id is created twice without a reset between.
+// TestResetRacesWithCreates races creates with resets. Plants created before the last reset
+// began are gone, plants created after it ended are there, and no id is created twice
+// without a reset between.
 func TestResetRacesWithCreates(t *testing.T) {
 	t.Parallel()
 	const clients, creates, resets, ids = 8, 300, 12, 40

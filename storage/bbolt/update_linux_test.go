@@ -90,8 +90,8 @@ const (
 	pathEnv  = "BBOLT_TEST_PATH"
 )
 
-// inBoundProcess runs the calling test again in such a process and returns what
-// it printed. In that process it returns false.
+// inBoundProcess runs the calling test again in such a process and returns
+// its output. In that process it returns false.
 func inBoundProcess(t *testing.T, path, bound string) (out string, parent bool) {
 	t.Helper()
 	if os.Getenv(boundEnv) != "" {
@@ -125,7 +125,7 @@ func TestNoSpaceToCreate(t *testing.T) {
 	path := newPath(t)
 	if _, parent := inBoundProcess(t, path, "10000"); parent {
 		if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 0 {
-			t.Errorf("the directory holds %v, %v, want nothing", entries, err)
+			t.Errorf("the directory holds %v, %v, want no files", entries, err)
 		}
 		mustOpen(t, path)
 		return

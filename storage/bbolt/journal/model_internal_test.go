@@ -70,7 +70,7 @@ func (m *model) apply(t *rapid.T) {
 	}
 	if m.frozen == nil {
 		if len(m.pending) > 0 {
-			t.Fatal("nothing to freeze")
+			t.Fatal("no batch to freeze")
 		}
 		return
 	}
