@@ -82,9 +82,10 @@ func delay(c *gin.Context, d time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		c.Header(appliedHeader, "delay="+d.String())
 	case <-c.Request.Context().Done():
+		lineOf(c).fault.Delay = 0 // not made
 	}
-	c.Header(appliedHeader, "delay="+d.String())
 }
 
 // demand makes the fault with that code, or changes the request so that a later check does.

@@ -33,6 +33,8 @@ var (
 	// ErrUnrecorded: the plant was stored, but the audit log may lack it. No
 	// engine returns it.
 	ErrUnrecorded = errors.New("the plant was stored, but the audit log may lack it")
+	// ErrResetUnrecorded is ErrUnrecorded of a reset.
+	ErrResetUnrecorded = errors.New("the plants were reset, but the audit log may lack it")
 	// ErrAuditLog: the audit log cannot be written. It is joined with an error
 	// with the outcome for the plant. No engine returns it.
 	ErrAuditLog = errors.New("the audit log cannot be written")

@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 )
+
+// recordResetTime limits the time to record a reset, during which no create is recorded.
+const recordResetTime = 5 * time.Second
 
 // Reset replaces all plants by those of seed, which ascend in id. A create happens
 // completely before the reset or completely after it: one that has returned nil before
@@ -12,7 +16,7 @@ import (
 // ends with [ErrUnavailable].
 //
 // It returns [ErrNotEphemeral] unless the store was opened with [Options.Ephemeral]. After
-// any other error, nothing has changed, but for [ErrUnrecorded].
+// any other error nothing has changed, but for [ErrResetUnrecorded], and [ErrUnknown].
 func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error {
 	if s.features.Stage == nil {
 		return ErrNotEphemeral
@@ -34,8 +38,10 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 	if err := s.replace(); err != nil {
 		return err
 	}
-	if err := s.recorder.RecordReset(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("the plants were reset, but the audit log may lack it: %w", err)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordResetTime)
+	defer cancel()
+	if err := s.recorder.RecordReset(ctx); err != nil {
+		return fmt.Errorf("%w (%s)", ErrResetUnrecorded, err.Error())
 	}
 	return nil
 }

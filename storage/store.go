@@ -47,7 +47,8 @@ import (
 	"plantstore/models"
 )
 
-// A Store keeps plants in an engine, each under an id that is never reused. Its methods may be called from any number of goroutines at once.
+// A Store keeps plants in an engine, each under an id that is used once, unless the plants
+// are reset. Its methods may be called from any number of goroutines at once.
 type Store struct {
 	engine   Engine
 	features Features
@@ -148,8 +149,7 @@ func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
 }
 
 // DryRun returns for each of the records the error that CreateAll would, without storing
-// it.
-// It does not notice ids that come twice in records.
+// it. It does not notice ids that come twice in records.
 func (s *Store) DryRun(ctx context.Context, records []Record) []error {
 	outcomes := make([]error, len(records))
 	for i, record := range records {

@@ -31,7 +31,11 @@ func resetError(err error) *models.Error {
 		return models.NewError(models.CodeInsufficientSpace, "the plants were not reset: there is no space left")
 	case errors.Is(err, storage.ErrUnavailable):
 		return models.NewError(models.CodeUnavailable, "the plants were not reset: the store is not available; try again later")
+	case errors.Is(err, storage.ErrResetUnrecorded):
+		return models.NewError(models.CodeInternal, storage.ErrResetUnrecorded.Error())
+	case errors.Is(err, storage.ErrUnknown):
+		return models.NewError(models.CodeInternal, "it is not known whether the plants were reset: reset them again")
 	default:
-		return models.NewError(models.CodeInternal, "the reset failed: the log says why")
+		return models.NewError(models.CodeInternal, "the reset failed: see the log")
 	}
 }

@@ -62,12 +62,18 @@ func (r resetter) reset(ctx context.Context) (plants int64, err error) {
 		return 0, storage.ErrNotEphemeral
 	}
 	began := time.Now()
-	if err := r.store.Reset(ctx, r.seed.List(ctx, math.MinInt64)); err != nil {
-		r.logger.ErrorContext(ctx, "reset failed", "cause", err.Error())
+	if plants, err = r.seed.Count(ctx); err != nil {
 		return 0, err
 	}
-	plants, err = r.seed.Count(ctx)
-	r.logger.InfoContext(ctx, "plants reset", "plants", plants, "took", time.Since(began))
+	err = r.store.Reset(ctx, r.seed.List(ctx, math.MinInt64))
+	switch {
+	case err == nil:
+		r.logger.InfoContext(ctx, "plants reset", "plants", plants, "took", time.Since(began))
+	case errors.Is(err, storage.ErrResetUnrecorded):
+		r.logger.ErrorContext(ctx, "plants reset but not recorded", "cause", err.Error())
+	default:
+		r.logger.ErrorContext(ctx, "reset failed", "cause", err.Error())
+	}
 	return plants, err
 }
 
@@ -79,7 +85,7 @@ func ResetPlants(ctx context.Context, c *config.Config) (plants int64, err error
 	}
 	client, err := control.Dial(ctx, c.Storage.Path)
 	if err != nil {
-		return 0, fmt.Errorf("no server answers for %s (%w): %w; give --storage-url as the server prints it",
+		return 0, fmt.Errorf("no server responds for %s (%w): %w; give --storage-url as the server prints it",
 			c.Storage.Path, err, storage.ErrNotEphemeral)
 	}
 	plants, err = client.Reset(ctx)

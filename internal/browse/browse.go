@@ -55,10 +55,12 @@ type Options struct {
 }
 
 const (
-	// headerTime limits the time to receive the header of a request.
+	// headerTime limits the time to receive the header of a request, and maxHeader its size
+	// in bytes.
 	headerTime = 5 * time.Second
-	// maxHeader limits its size in bytes.
-	maxHeader = 16 << 10
+	maxHeader  = 16 << 10
+	// endTime limits the time for requests in progress to end.
+	endTime = time.Second
 )
 
 // A Site is the page and its listener.
@@ -101,7 +103,11 @@ func (s *Site) Run(ctx context.Context) error {
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		err = server.Close()
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+		defer cancel()
+		if err = server.Shutdown(grace); err != nil { // a client that does not read
+			err = server.Close()
+		}
 		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
 			err = errors.Join(err, ended)
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // scanTime limits a part of a search: a database file is locked during it, and a server that
-// starts waits for a second.
-const scanTime = 500 * time.Millisecond
+// starts tries to lock it for a second. The page pauses between two parts of a file.
+const scanTime = 200 * time.Millisecond
 
 // A part is a part of the plants whose names have a beginning.
 type part struct {

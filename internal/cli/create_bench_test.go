@@ -128,7 +128,7 @@ func (c *benchClient) create(n int64) error {
 			return err
 		}
 		read += n
-		if bytes.HasSuffix(c.response[:read], []byte("}")) {
+		if bytes.HasSuffix(c.response[:read], []byte("}\n")) {
 			return c.check(c.response[:read])
 		}
 	}
@@ -136,7 +136,7 @@ func (c *benchClient) create(n int64) error {
 
 // check checks that the response is a success.
 func (c *benchClient) check(response []byte) error {
-	if !bytes.HasPrefix(response, []byte("HTTP/1.1 200 ")) || !bytes.HasSuffix(response, []byte(`{"name":"Fern","tag":"indoor"}`)) {
+	if !bytes.HasPrefix(response, []byte("HTTP/1.1 200 ")) || !bytes.HasSuffix(response, []byte("{\"name\":\"Fern\",\"tag\":\"indoor\"}\n")) {
 		return fmt.Errorf("responded with %q", response)
 	}
 	return nil

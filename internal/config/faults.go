@@ -64,11 +64,19 @@ func parseFaultRate(text string) (r models.FaultRate, err error) {
 	number, isPercent := strings.CutSuffix(percent, "%")
 	r.Percent, err = strconv.ParseFloat(number, 64)
 	r.Fault = models.ParsePrefer([]string{preference})
-	if err != nil || !isPercent || math.IsNaN(r.Percent) || r.Percent <= 0 || r.Percent > 100 || r.Fault == (models.Fault{}) {
+	if err != nil || !isPercent || !isExact(preference, r.Fault) || math.IsNaN(r.Percent) || r.Percent <= 0 || r.Percent > 100 || r.Fault == (models.Fault{}) {
 		return r, fmt.Errorf("must be off, on, always, or rates of errors of the list and of delays up to %v, such as code=503:1%%,delay=200ms:10%%",
 			models.MaxDelay)
 	}
 	return r, nil
+}
+
+// isExact reports whether a preference has nothing but f: requests may have parameters that
+// are ignored, but in the configuration they are mistakes.
+func isExact(preference string, f models.Fault) bool {
+	code, parameters, _ := strings.Cut(preference, ";")
+	return strings.HasPrefix(strings.TrimSpace(code), "delay") && parameters == "" ||
+		f.Outcome == "" && parameters == "" || f.Outcome != "" && strings.TrimSpace(parameters) == "outcome="+f.Outcome
 }
 
 // CheckFaults returns an error if FAULTS needs an ephemeral store.

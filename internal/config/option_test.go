@@ -65,6 +65,7 @@ func wrongValues() map[string][]string {
 		"FAULTS": {
 			"true", "ON", "on,", ",", "on,off", "code=503", "code=503:1", "code=503:0%", "code=503:101%", "code=503:NaN%", "code=200:1%", "code=999:1%",
 			"delay=11s:1%", "delay=1:1%", "code=503:60%,code=507:50%", "503:1%", "code=503:-1%",
+			"code=500;outcome=strored:1%", "code=409;outcome=stored:1%", "code=503;delay=2s:1%", "delay=2s;code=503:1%",
 		},
 		"LOG_LEVEL":  {"INFO", "trace", "info+1", "0"},
 		"LOG_FORMAT": {"TEXT", "logfmt"},

@@ -70,6 +70,7 @@ func kinds() []kind {
 		{"unknown", storage.ErrUnknown},
 		{"too_large", storage.ErrTooLarge},
 		{"unrecorded", storage.ErrUnrecorded},
+		{"reset_unrecorded", storage.ErrResetUnrecorded},
 		{"corrupt", storage.ErrCorrupt},
 		{"canceled", context.Canceled},
 		{"not_ephemeral", storage.ErrNotEphemeral},

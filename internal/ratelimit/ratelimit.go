@@ -18,10 +18,11 @@ import (
 const (
 	// maxBuckets bounds the buckets of a Limiter. A client loses its bucket, and so gets a
 	// full one, only when maxBuckets/2 others have sent requests since its last: whoever
-	// has that many addresses gains nothing by it.
+	// has that many addresses has as many limits anyway.
 	maxBuckets = 1 << 16
-	// networkBits is the length of the prefix that one client of IPv6 usually has to
-	// itself (RFC 6177): it can change the other bits with each request.
+	// networkBits is the length of the longest prefix that one client of IPv6 usually has to
+	// itself: it can change the other bits with each request. A client with a network of 56
+	// bits has 256 limits. A shorter prefix would be shared by customers of one host.
 	networkBits = 64
 )
 

@@ -114,6 +114,7 @@ function newRow(plant) {
   const row = create('tr', {},
     create('th', { scope: 'row', textContent: plant.id }), cell('td', '', plant.name), cell('td', 'tag', plant.tag))
   row.dataset.id = plant.id
+  row.dataset.shown = JSON.stringify(plant)
   return row
 }
 
@@ -141,7 +142,10 @@ function decorate(row) {
 function drawRows() {
   const body = element('rows')
   const present = new Map([...body.children].map(row => [row.dataset.id, row]))
-  let rows = page.plants.map(plant => present.get(plant.id) ?? newRow(plant))
+  let rows = page.plants.map(plant => {
+    const row = present.get(plant.id) // after a reset, perhaps of another plant
+    return row?.dataset.shown === JSON.stringify(plant) ? row : newRow(plant)
+  })
   if (page.corrupt) {
     const row = corruptRow(page.corrupt)
     rows = view.param === 'through' ? [row, ...rows] : [...rows, row]
@@ -283,6 +287,10 @@ async function search(name, from, stack) {
       problem('plants', '')
       element('searched').textContent = progressText(searched)
       draw()
+      if (view.searching && source === 'file') { // a server that starts can lock it meanwhile
+        await new Promise(done => setTimeout(done, 150))
+        if (mine !== turn) return
+      }
     } while (view.searching)
     say(element('searched').textContent)
   } catch (error) {
@@ -310,6 +318,7 @@ function stopSearch() {
 
 // --- count and chart
 
+let source = '' // of the plants: server, file or cluster
 let samples = [] // the newest last; ages in ms
 
 function latest() { return samples.at(-1) }
@@ -373,6 +382,7 @@ async function tick() {
   try {
     const status = await request('status')
     samples = status.samples
+    source = status.source
     drawStatus(status)
     problem('status', status.error ?? '')
   } catch (error) {
