@@ -104,7 +104,7 @@ func checkWrites(t *testing.T, kept string) {
 			t.Errorf("%.60s gets %s", line, got)
 		}
 	}
-	if got := post(t, server, `{"id":2,"name":"new"}`); got != `{"name":"new"}` {
+	if got := post(t, server, `{"id":2,"name":"new"}`); got != `{"name":"new"}`+"\n" {
 		t.Errorf("a new plant gets %s", got)
 	}
 	server.Stop()

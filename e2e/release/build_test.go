@@ -19,7 +19,7 @@ import (
 // maxBinary is the largest size of the binary in bytes. docs/dependencies.md lists
 // its parts; a library that calls methods by their names makes it seven
 // million bytes larger.
-const maxBinary = 23_500_000
+const maxBinary = 23_900_000
 
 // build builds the program as it is released, from the directory dir, and returns it.
 func build(t *testing.T, dir string) []byte {

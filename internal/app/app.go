@@ -248,7 +248,7 @@ func (a *App) startControl(ctx context.Context) (closeIt func() error, err error
 	}
 	//nolint:contextcheck // Close ends it, before the store
 	return control.Start(listener, a.store, control.Options{
-		Reset: a.resetter.reset, Admin: control.Admin{URL: a.listeners.adminURL(), Missing: a.listeners.noAdmin},
+		Reset: a.resetter.reset, Info: control.Info{BaseURL: a.BaseURL(), AdminURL: a.listeners.adminURL(), NoAdmin: a.listeners.noAdmin},
 		MaxPlantBytes: a.config.MaxBodyBytes, Logger: a.logger,
 	}).Close, nil
 }

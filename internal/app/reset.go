@@ -85,8 +85,7 @@ func ResetPlants(ctx context.Context, c *config.Config) (plants int64, err error
 	}
 	client, err := control.Dial(ctx, c.Storage.Path)
 	if err != nil {
-		return 0, fmt.Errorf("no server responds for %s (%w): %w; give --storage-url as the server prints it",
-			c.Storage.Path, err, storage.ErrNotEphemeral)
+		return 0, fmt.Errorf("no server runs on %s: %w; give --storage-url as the server prints it", c.Storage.Path, storage.ErrNotEphemeral)
 	}
 	plants, err = client.Reset(ctx)
 	return plants, errors.Join(err, client.Close())

@@ -109,6 +109,9 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err := write(report, p.Stdout); err != nil {
 		return err
 	}
+	if n := report.RateLimited(); n > 0 {
+		return fmt.Errorf("the rate limit of %s has prevented %s: give it with --%s", report.Target, counted(int64(n), "case", "cases"), flagRateLimit)
+	}
 	if n := report.Deviations(); n > 0 {
 		return fmt.Errorf("%s deviates from the contract in %s", report.Target, counted(int64(n), "case", "cases"))
 	}

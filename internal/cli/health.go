@@ -56,15 +56,15 @@ func newHealth(p *Process) *cli.Command {
 func adminURL(ctx context.Context, c *config.Config) (string, error) {
 	if _, given := c.Given("ADMIN_ADDR"); !given && c.Storage.Path != "" {
 		if client, err := control.Dial(ctx, c.Storage.Path); err == nil {
-			admin := client.Admin()
+			server := client.Info()
 			if err := client.Close(); err != nil {
 				return "", err
 			}
-			if admin.URL == "" && admin.Missing != "" {
-				return "", fmt.Errorf("the server that runs on %s has no admin listener: %s; restart it with another --admin-addr", c.Storage.Path, admin.Missing)
+			if server.AdminURL == "" && server.NoAdmin != "" {
+				return "", fmt.Errorf("the server that runs on %s has no admin listener: %s; restart it with another --admin-addr", c.Storage.Path, server.NoAdmin)
 			}
-			if admin.URL != "" {
-				return admin.URL, nil
+			if server.AdminURL != "" {
+				return server.AdminURL, nil
 			}
 		}
 	}

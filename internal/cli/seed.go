@@ -29,8 +29,11 @@ func seedFlags() []cli.Flag {
 // seed imports the file of --seed, if it is given.
 func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, server *app.App) error {
 	file := cmd.String(flagSeed)
-	if file == "" {
+	if !cmd.IsSet(flagSeed) {
 		return nil
+	}
+	if file == "" {
+		return misuseOf(cmd, "--%s needs the name of a file", flagSeed)
 	}
 	i := &importer{p: p, cmd: cmd, limit: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
 	if err := i.importFile(ctx, file); err != nil {

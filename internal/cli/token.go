@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -68,7 +69,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	form, err := tokenForm(cmd, c)
+	form, err := tokenForm(ctx, cmd, c)
 	if err != nil {
 		return err
 	}
@@ -93,12 +94,15 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 
 // tokenForm returns the function that makes what is printed of a token: itself, or the link
 // of --link. It fails if the configuration does not say which URL the docs page has.
-func tokenForm(cmd *cli.Command, c *config.Config) (func(token string) string, error) {
+func tokenForm(ctx context.Context, cmd *cli.Command, c *config.Config) (func(token string) string, error) {
 	if !cmd.Bool(flagLink) {
 		if cmd.IsSet("base-url") {
 			return nil, misuseOf(cmd, "--base-url is about the link of --link, which is not given")
 		}
 		return func(token string) string { return token }, nil
+	}
+	if base := runningBaseURL(ctx, c); c.Docs && base != "" {
+		return func(token string) string { return apidocs.TokenLink(base, token) }, nil
 	}
 	_, port, _ := net.SplitHostPort(c.Addr)
 	_, socket := config.UnixPath(c.Addr)
@@ -111,6 +115,23 @@ func tokenForm(cmd *cli.Command, c *config.Config) (func(token string) string, e
 		return nil, misuse("--%s: ADDR is %s, and only the server knows its port: give the base URL that it prints with --base-url", flagLink, c.Addr)
 	}
 	return func(token string) string { return apidocs.TokenLink(c.ServiceURL(c.Addr), token) }, nil
+}
+
+// runningBaseURL returns the base URL of the server that runs on the database, or "" if
+// there is none, it has no URL, or another one is given.
+func runningBaseURL(ctx context.Context, c *config.Config) string {
+	if c.BaseURL != "" || c.Storage.Path == "" {
+		return ""
+	}
+	client, err := control.Dial(ctx, c.Storage.Path)
+	if err != nil {
+		return ""
+	}
+	_ = client.Close() // it has responded
+	if base := client.Info().BaseURL; strings.HasPrefix(base, "http") {
+		return base
+	}
+	return ""
 }
 
 // signerOf returns the private key of --key, or else the secret, which it may generate.

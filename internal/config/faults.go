@@ -43,7 +43,7 @@ func parseFaults(v string) (f Faults, err error) {
 		default:
 			rate, err := parseFaultRate(item)
 			if err != nil {
-				return Faults{}, err
+				return Faults{}, fmt.Errorf("%q: %w", item, err)
 			}
 			if rate.Code != 0 {
 				failures += rate.Percent

@@ -240,10 +240,14 @@ const AuditStdout = "stdout"
 
 // duration returns an option for a duration from least to most.
 func duration(env, flag, preset string, least, most time.Duration, help string, field func(*Config) *time.Duration) Option {
+	example := preset
+	if example == "0s" {
+		example = "10s"
+	}
 	parse := func(v string) (time.Duration, error) {
 		d, err := time.ParseDuration(v)
 		if err != nil || d < least || d > most {
-			return 0, fmt.Errorf("must be a duration from %v to %v, such as %s", least, most, preset)
+			return 0, fmt.Errorf("must be a duration from %v to %v, such as %s", least, most, example)
 		}
 		return d, nil
 	}

@@ -297,7 +297,7 @@ func (r *runner) one(ctx context.Context, c Case, v values) Result {
 		return result
 	}
 	if !r.limited() && slices.ContainsFunc(received, isRateLimited) {
-		result.Outcome, result.Reason = NotRun, "the server has a rate limit (error 429): give it with --rate-limit"
+		result.Outcome, result.Reason, result.RunWith = NotRun, "the server has a rate limit (error 429): give it with --rate-limit", flagRateLimit
 		return result
 	}
 	result.Outcome, result.Reason = Failed, v.redact(err.Error())
@@ -326,7 +326,7 @@ func (r *runner) missing(n Need) (reason, flags string) {
 		{NeedForeign, r.Origin != "*", "needs an origin that the server does not allow", "--origin"},
 		{NeedKey, r.Key != nil, "needs a private key", "--key"},
 		{NeedNoExp, !r.RequireExp, "needs a server that accepts tokens without exp", ""},
-		{NeedLimit, r.limited(), "needs a server with a rate limit", "--rate-limit"},
+		{NeedLimit, r.limited(), "needs a server with a rate limit", flagRateLimit},
 	} {
 		if n&need.Need == 0 || need.given {
 			continue

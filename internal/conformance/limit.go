@@ -32,6 +32,19 @@ func limitCases() []Case {
 	return []Case{c.needs(NeedLimit)}
 }
 
+// flagRateLimit is the flag of plantstore conformance for the limit of the server.
+const flagRateLimit = "--rate-limit"
+
+// RateLimited returns the number of cases that an unexpected rate limit prevented.
+func (r Report) RateLimited() (cases int) {
+	for _, result := range r.Results {
+		if result.RunWith == flagRateLimit && result.Seconds > 0 { // it was sent
+			cases++
+		}
+	}
+	return cases
+}
+
 // limited reports whether the server has a rate limit.
 func (r *runner) limited() bool { return r.RateLimit.Requests > 0 }
 

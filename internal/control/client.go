@@ -26,8 +26,8 @@ const maxConns = 32
 
 // A Client reaches the store of a running server through its socket.
 type Client struct {
-	http  *http.Client
-	admin Admin
+	http *http.Client
+	info Info
 }
 
 // Dial connects to the server that has the database file open. It fails if no server
@@ -53,13 +53,13 @@ func Dial(ctx context.Context, database string) (*Client, error) {
 		return nil, err
 	}
 	if response.StatusCode == http.StatusOK { // a server that shuts down responds as well
-		_ = into(&c.admin)(response.Body) // another version may not send it
+		_ = into(&c.info)(response.Body) // another version may not send it
 	}
 	return c, response.Body.Close()
 }
 
-// Admin returns the admin listener of the server.
-func (c *Client) Admin() Admin { return c.admin }
+// Info returns what the server reports of itself.
+func (c *Client) Info() Info { return c.info }
 
 // CreateAll is CreateAll of [storage.Store]. If the server exits, the outcomes are unknown.
 func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {

@@ -63,7 +63,7 @@ func serve(t testing.TB, path string, store control.Store) *control.Server {
 	}
 	return control.Start(listener, store, control.Options{
 		Reset:         func(context.Context) (int64, error) { return 0, storage.ErrNotEphemeral },
-		Admin:         control.Admin{URL: "http://127.0.0.1:1"},
+		Info:          control.Info{AdminURL: "http://127.0.0.1:1"},
 		MaxPlantBytes: maxBytes,
 		Logger:        slog.New(slog.DiscardHandler),
 	})

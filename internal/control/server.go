@@ -41,10 +41,11 @@ type Store interface {
 	Snapshot(ctx context.Context, w io.Writer) error
 }
 
-// An Admin is the admin listener of a server.
-type Admin struct {
-	URL     string `json:"url,omitzero"`     // empty: there is none
-	Missing string `json:"missing,omitzero"` // why there is none
+// Info is what a server reports of itself.
+type Info struct {
+	BaseURL  string `json:"base_url,omitzero"`
+	AdminURL string `json:"admin_url,omitzero"` // empty: there is no admin listener
+	NoAdmin  string `json:"no_admin,omitzero"`  // the reason
 }
 
 // Options are the settings of a [Server].
@@ -52,8 +53,8 @@ type Options struct {
 	// Reset replaces all plants by the seed, and returns how many it has, or
 	// [storage.ErrNotEphemeral].
 	Reset func(ctx context.Context) (plants int64, err error)
-	// Admin is reported to commands.
-	Admin Admin
+	// Info is reported to commands.
+	Info Info
 	// MaxPlantBytes bounds a plant in JSON.
 	MaxPlantBytes int64
 	Logger        *slog.Logger
@@ -62,7 +63,7 @@ type Options struct {
 // A Server offers a store on a socket.
 type Server struct {
 	store  Store
-	admin  Admin
+	info   Info
 	reset  func(ctx context.Context) (plants int64, err error)
 	limit  int64 // of a plant in JSON, in bytes
 	http   *http.Server
@@ -73,7 +74,7 @@ type Server struct {
 // Start serves store on listener until Close is called.
 func Start(listener net.Listener, store Store, options Options) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{store: store, reset: options.Reset, admin: options.Admin, limit: options.MaxPlantBytes, cancel: cancel, served: make(chan struct{})}
+	s := &Server{store: store, reset: options.Reset, info: options.Info, limit: options.MaxPlantBytes, cancel: cancel, served: make(chan struct{})}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -106,7 +107,7 @@ func (s *Server) Close() error {
 // handler returns the handler of the protocol.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathReady, respond(func(http.ResponseWriter, *http.Request) (any, error) { return s.admin, nil }))
+	mux.HandleFunc("GET "+pathReady, respond(func(http.ResponseWriter, *http.Request) (any, error) { return s.info, nil }))
 	mux.HandleFunc("GET "+pathPlants, s.list)
 	mux.HandleFunc("GET "+pathPlants+"/{id}", respond(s.get))
 	mux.HandleFunc("POST "+pathPlants, respond(s.create))
