@@ -13,8 +13,12 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// documented is the address that the texts use.
-const documented = "127.0.0.1:8080"
+// The addresses that the texts use: documented, and ephemeral for a server whose plants are
+// lost. The tests have one server for both.
+const (
+	documented = "127.0.0.1:8080"
+	ephemeral  = "127.0.0.1:8090"
+)
 
 // A step is a command of a text, and its output according to the text; "" if the text does
 // not show it.
@@ -65,7 +69,7 @@ func checkConsoleBlocks(t *testing.T, text string) {
 	}
 	server := plantstore.Start(t, plantstore.Options{})
 	address := strings.TrimPrefix(server.BaseURL, "http://")
-	for i, output := range runSteps(t, server.Dir, strings.NewReplacer(documented, address), steps) {
+	for i, output := range runSteps(t, server.Dir, strings.NewReplacer(documented, address, ephemeral, address), steps) {
 		want := strings.TrimSpace(steps[i].output)
 		if diff := cmp.Diff(want, strings.TrimSpace(output)); want != "" && diff != "" {
 			t.Errorf("$ %s\nprints (-text +got):\n%s", steps[i].command, diff)
