@@ -56,7 +56,7 @@ func TestMutantsLosePlants(t *testing.T) {
 		violate  func(t *testing.T, p program) []string
 	}{
 		"no sync of checkpoints": { // a half is recycled before its checkpoint is durable
-			mutation{"storage/bbolt/update.go", "if err := tx.Commit(); err != nil {", "e.db.NoSync = state != nil && len(records) > 0; if err := tx.Commit(); err != nil {"},
+			mutation{"storage/bbolt/update.go", "return errors.Join(put(", "e.db.NoSync = state != nil && len(records) > 0; return errors.Join(put("},
 			journal.MinSize, cutPower,
 		},
 		"no sync of the database, without a journal": {

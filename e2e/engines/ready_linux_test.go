@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"plantstore/e2e/internal/etcd"
@@ -28,7 +29,7 @@ func (s *site) readiness(ctx context.Context) (string, error) {
 	if response.StatusCode == http.StatusOK {
 		return "", err
 	}
-	return string(text), err
+	return strings.TrimSuffix(string(text), "\n"), err
 }
 
 // awaitReadiness waits until a replica has the expected readiness, and checks that it
