@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -41,7 +42,7 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordResetTime)
 	defer cancel()
 	if err := s.recorder.RecordReset(ctx); err != nil {
-		return fmt.Errorf("%w (%s)", ErrResetUnrecorded, err.Error())
+		return fmt.Errorf("%w: %s", ErrResetUnrecorded, strings.TrimPrefix(err.Error(), ErrUnrecorded.Error()+": "))
 	}
 	return nil
 }
