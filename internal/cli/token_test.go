@@ -229,3 +229,13 @@ func TestWrongSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkOfRunningServer checks that the link leads to the server that runs on the database,
+// whatever its port.
+func TestLinkOfRunningServer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	base := startServer(t, "plantstore", nil, "--addr", "127.0.0.1:0").ready(t).BaseURL
+	if got, want := output(t, nil, "token", "--link"), base+"/docs#token="; !strings.HasPrefix(got, want) {
+		t.Errorf("the link begins with %.40q, want %q", got, want)
+	}
+}
