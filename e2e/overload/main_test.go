@@ -5,15 +5,14 @@
 package overload
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
 )
 
 const (
@@ -46,29 +45,7 @@ func allowFiles(number uint64) error {
 // without the pages of files, which are the system's to keep or to take back.
 func memory(t testing.TB, server *plantstore.Server, figure string) int64 {
 	t.Helper()
-	return status(t, server, figure) - status(t, server, "RssFile")
-}
-
-// status returns a figure of /proc/PID/status, in bytes.
-func status(t testing.TB, server *plantstore.Server, figure string) int64 {
-	t.Helper()
-	all, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.PID()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(all) {
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		if string(name) != figure {
-			continue
-		}
-		kilobytes, err := strconv.ParseInt(string(bytes.Fields(value)[0]), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return kilobytes << 10
-	}
-	t.Fatalf("the system does not report %s", figure)
-	return 0
+	return process.Memory(t, server.PID(), figure) - process.Memory(t, server.PID(), "RssFile")
 }
 
 // wantMemory checks a figure of the memory of the server against a bound in

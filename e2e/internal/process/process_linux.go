@@ -3,12 +3,14 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -122,3 +124,26 @@ func Run(t testing.TB, name string, args ...string) string {
 
 // Port returns address with the port of a service.
 func Port(address string, port int) string { return net.JoinHostPort(address, fmt.Sprint(port)) }
+
+// Memory returns a figure of the memory of a running process, in bytes, such as VmRSS or VmHWM,
+// its peak (proc_pid_status(5)).
+func Memory(t testing.TB, pid int, figure string) int64 {
+	t.Helper()
+	all, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(all) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		if string(name) != figure {
+			continue
+		}
+		kilobytes, err := strconv.ParseInt(string(bytes.Fields(value)[0]), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kilobytes << 10
+	}
+	t.Fatalf("the system does not report %s", figure)
+	return 0
+}

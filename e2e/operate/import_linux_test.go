@@ -1,0 +1,76 @@
+package operate
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/process"
+)
+
+// maxMemory bounds the memory of an import of a million plants, in bytes, including mapped
+// pages of the database.
+const maxMemory = 200 << 20
+
+// TestMillionPlants checks that a million plants go in within bounded memory, on the file and
+// through a server, and come out again byte for byte.
+func TestMillionPlants(t *testing.T) {
+	t.Parallel()
+	const plants = 1_000_000
+	file := writePlants(t, plants)
+	dir := t.TempDir()
+	importPlants(t, dir, file)
+	server := plantstore.Start(t, plantstore.Options{Dir: dir})
+	if out := run(t, dir, "plants", "import", file); out != "0 plants imported, 1000000 were there already, 0 skipped for their ids, 0 bad lines\n" {
+		t.Errorf("imported again: %s", out)
+	}
+	run(t, dir, "plants", "export", "out.jsonl")
+	server.Stop()
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "out.jsonl")); err != nil || string(got) != string(want) {
+		t.Errorf("the export has %d bytes, want the %d that were imported, %v", len(got), len(want), err)
+	}
+}
+
+// importPlants imports a file and bounds the memory that this takes. The file comes through a
+// pipe, so that the process still runs when all of it is read: the peak that the system reports
+// of an ended child includes the memory of the test process that started it.
+func importPlants(t *testing.T, dir, file string) {
+	t.Helper()
+	plants, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plants.Close()
+	cmd := plantstore.Command(t, dir, nil, "plants", "import", "-")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(stdin, plants); err != nil {
+		t.Errorf("send the plants: %v", err)
+	}
+	used := process.Memory(t, cmd.Process.Pid, "VmHWM")
+	if err := stdin.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("import: %v\n%s", err, out.Bytes())
+	}
+	t.Logf("the import took %v of processor time and %d MiB of memory",
+		cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), used>>20)
+	if used > maxMemory {
+		t.Errorf("the import took %d bytes of memory, want at most %d", used, maxMemory)
+	}
+}
