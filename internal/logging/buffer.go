@@ -19,9 +19,13 @@ const patience = 2 * time.Second
 // ErrStalled is returned when the underlying writer has stalled.
 var ErrStalled = errors.New("the log cannot be written: its reader has stalled")
 
+// pause is the time between two writes. A write of its own for each line would cost the
+// server a fifth of its throughput with 64 clients; with the pause it is less than a tenth.
+const pause = 2 * time.Millisecond
+
 // A Buffer is an [io.Writer] that writes to another one in the background, in order:
-// each write takes all bytes that were buffered during the previous one. A single line is
-// written at once, and under load one system call serves many lines.
+// each write takes all bytes that were buffered since the previous one. A single line is
+// written at once, and under load one system call serves the lines of two milliseconds.
 //
 // Lines that are still buffered when the process is killed are lost. A full buffer
 // blocks for up to two seconds; then it drops lines, since a log whose reader has
@@ -113,6 +117,7 @@ func (b *Buffer) run() {
 			b.err = cmp.Or(b.err, err)
 			b.mu.Unlock()
 		}
+		time.Sleep(pause)
 	}
 }
 

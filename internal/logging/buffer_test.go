@@ -81,7 +81,7 @@ func TestSlowWriter(t *testing.T) {
 			t.Errorf("%d lines of 100 KiB did not block, want 1 to 2 MiB of them", written)
 		}
 		close(g.open)
-		synctest.Wait()
+		time.Sleep(time.Second)
 		if err := b.Close(); err != nil || g.out.Len() != 30*len(line) {
 			t.Errorf("%d bytes were written, want %d: %v", g.out.Len(), 30*len(line), err)
 		}
@@ -149,7 +149,7 @@ func TestDropped(t *testing.T) {
 			t.Errorf("%d were dropped, want 3", n)
 		}
 		g.open <- struct{}{}
-		synctest.Wait()
+		time.Sleep(time.Second) // the next write is under way
 		if waited := write("again"); waited != 0 {
 			t.Errorf("with space it has waited %v", waited)
 		}
@@ -199,5 +199,40 @@ func TestStalledWriter(t *testing.T) {
 			t.Errorf("Write: %v", err)
 		}
 		close(g.open)
+		_ = b.Close() // which waits for the goroutine of the buffer
 	})
+}
+
+// TestPause checks that the first line is written at once, and that a write takes all lines
+// of the pause before it.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out writes
+		b := logging.NewBuffer(&out, nil)
+		for n := range 100 {
+			if _, err := b.Write([]byte{byte(n)}); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+			if n == 0 && len(out) != 1 {
+				t.Error("the first line is not written at once")
+			}
+			time.Sleep(100 * time.Microsecond)
+		}
+		if err := b.Close(); err != nil || len(out) > 7 {
+			t.Errorf("%d writes for 100 lines in ten milliseconds, want at most 7: %v", len(out), err)
+		}
+		if n := len(bytes.Join(out, nil)); n != 100 {
+			t.Errorf("%d of 100 lines were written", n)
+		}
+	})
+}
+
+// The writes to a writer.
+type writes [][]byte
+
+func (w *writes) Write(p []byte) (int, error) {
+	*w = append(*w, bytes.Clone(p))
+	return len(p), nil
 }
