@@ -74,9 +74,11 @@ func parseFaultRate(text string) (r models.FaultRate, err error) {
 // isExact reports whether a preference has nothing but f: requests may have parameters that
 // are ignored, but in the configuration they are mistakes.
 func isExact(preference string, f models.Fault) bool {
-	code, parameters, _ := strings.Cut(preference, ";")
-	return strings.HasPrefix(strings.TrimSpace(code), "delay") && parameters == "" ||
-		f.Outcome == "" && parameters == "" || f.Outcome != "" && strings.TrimSpace(parameters) == "outcome="+f.Outcome
+	_, parameters, _ := strings.Cut(preference, ";")
+	if f.Outcome == "" {
+		return parameters == ""
+	}
+	return strings.TrimSpace(parameters) == "outcome="+f.Outcome
 }
 
 // CheckFaults returns an error if FAULTS needs an ephemeral store.

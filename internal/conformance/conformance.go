@@ -297,7 +297,7 @@ func (r *runner) one(ctx context.Context, c Case, v values) Result {
 		return result
 	}
 	if !r.limited() && slices.ContainsFunc(received, isRateLimited) {
-		result.Outcome, result.Reason, result.RunWith = NotRun, "the server has a rate limit (error 429): give it with --rate-limit", flagRateLimit
+		result.Outcome, result.Reason, result.RunWith = NotRun, reasonRateLimited, flagRateLimit
 		return result
 	}
 	result.Outcome, result.Reason = Failed, v.redact(err.Error())

@@ -32,13 +32,17 @@ func limitCases() []Case {
 	return []Case{c.needs(NeedLimit)}
 }
 
-// flagRateLimit is the flag of plantstore conformance for the limit of the server.
-const flagRateLimit = "--rate-limit"
+const (
+	// flagRateLimit is the flag of plantstore conformance for the limit of the server.
+	flagRateLimit = "--rate-limit"
+	// reasonRateLimited is the reason of a case that an unexpected rate limit prevented.
+	reasonRateLimited = "the server has a rate limit (error 429): give it with " + flagRateLimit
+)
 
 // RateLimited returns the number of cases that an unexpected rate limit prevented.
 func (r Report) RateLimited() (cases int) {
 	for _, result := range r.Results {
-		if result.RunWith == flagRateLimit && result.Seconds > 0 { // it was sent
+		if result.Reason == reasonRateLimited {
 			cases++
 		}
 	}
