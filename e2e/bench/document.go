@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// preface stands at the head of the document.
+// preface is the first part of the document.
 const preface = `# Benchmarks
 
-Written by ` + "`make bench`" + `; all figures are of one run. What counts are the ratios, which are medians over the rounds
-of the ratio within each round: client and servers share the processors, and whatever else runs on the machine.
+Written by ` + "`make bench`" + `; all figures are of one run. Only the ratios matter, since clients and servers share the
+processors with whatever else runs on the machine: a ratio is computed within each round, and the table has the median of all rounds.
 
 ` + "```sh" + `
 make bench                                             # everything
@@ -23,14 +23,14 @@ make bench BENCH_ARGS="-quick -only '^long load'"      # for development: one sh
 | Program | What it is |
 |---|---|
 | plantstore | this project's server as it is released, with the defaults of all options; its log goes to a file |
-| floor | Gin with JWT, binding and validation, as one usually writes it, and no store |
+| floor | a typical server: Gin with JWT, binding and validation, and no store |
 | floor+ | this project's own server, over a store that does nothing |
 | bare | one Gin route and nothing else: remembers each token that it has verified, decodes and validates as this project does; no store, no log |
 | naive | floor, with a bbolt transaction for each create |
 | SQLite | floor, with GORM and SQLite: WAL, synchronous=FULL |
 
-Each measurement is of a process of its own, on an empty database unless the table says otherwise. The load comes from
-wrk with one thread and c connections: creates of ` + "`" + `{"id":…,"name":"Fern","tag":"indoor"}` + "`" + `, each with an id of its own,
+Each measurement starts a new process, on an empty database unless the table says otherwise. The load comes from
+wrk with one thread and c connections: creates of ` + "`" + `{"id":…,"name":"Fern","tag":"indoor"}` + "`" + `, each with its own id,
 with one token or, round robin, many.
 
 | Column | What it is |
@@ -38,24 +38,24 @@ with one token or, round robin, many.
 | CPU | user and system time of the server for each create, from /proc |
 | Memory | most memory of the server, read each 100 ms, without the pages of mapped files |
 | Start | from the start of the process to its first response |
-| Others | share of all processors that went to neither the server nor wrk, and so how far the speed was disturbed |
+| Others | share of the processor time that neither the server nor wrk used: how much the measurement was disturbed |
 | Lowest second | creates in the lowest second of the load, as a share of those in the median one |
 | Longest pause | longest time in which no client had a response, in any round |
-| Start after kill -9 | Start on what is left by a server that is killed under load, the longest of all rounds |
+| Start after kill -9 | Start on the files of a server that was killed under load, the longest of all rounds |
 
-Where Others is more than 10 %, the measurement is made again, up to the tries that are stated, and the calmest one
-counts, however fast it was.
+A measurement with more than 10 % in Others is repeated, up to the stated number of tries, and the least disturbed one counts,
+whatever its speed.
 
-Two loads are repeated with the database on a file system in memory ("no disk"), where a sync costs nothing: what is
-missing there is the server's doing, and the rest is what it costs to sync on this machine.
+Two loads are repeated with the database on a file system in memory ("no disk"), where a sync costs nothing: the difference to
+floor is then the cost of the server, and the difference to the same load on the disk is the cost of syncs on this machine.
 
-The long load lasts while the journal is written to the tree again and again. wrk notes when it sends each
-request, which a client does when it has the response to its last one: pauses and seconds are what clients see. The server
-is then loaded, killed and started three times, at other moments between two checkpoints. Its memory is compared with that of a
+The long load lasts for several checkpoints. wrk records when it sends each request, and a client sends its next request when it
+has the response to the previous one: so pauses and seconds are as clients see them. Then the server is loaded, killed and
+started three times, at different moments between two checkpoints. Its memory is compared with that of a
 server without a journal (` + "`" + noJournal + "`" + `) under the same load.
 
-The stores that are not empty are filled through the engine, and each measurement has a copy of its own. Ids are scattered
-over a range of 2^32, and the pages that hold them are 69 % in use, as single creates leave them.
+Non-empty stores are filled through the engine, and each measurement uses its own copy. Ids are scattered
+over a range of 2^32, and the pages that hold them are 69 % full, as after single creates.
 `
 
 // document returns docs/benchmarks.md.
@@ -70,11 +70,11 @@ func document(s settings, m machine, r *results) string {
 	fmt.Fprintf(&d, "| Write and sync of 4 KiB | %v, of them %v of a processor |\n", m.sync.Round(time.Microsecond), m.syncCPU.Round(time.Microsecond))
 	fmt.Fprintf(&d, "| Measured | %d rounds of %v, long load %v, after a warm-up of %v, in at most %d tries |\n",
 		s.rounds, s.duration, s.long, s.warmUp, s.tries)
-	fmt.Fprintf(&d, "\n## Targets\n\n| Figure | Wanted | Measured | |\n|---|---|---|---|\n")
+	fmt.Fprintf(&d, "\n## Targets\n\n| Figure | Target | Measured | |\n|---|---|---|---|\n")
 	for _, t := range targets(r) {
 		fmt.Fprintf(&d, "| %s | %s | %s | %s |\n", t.figure, t.want(), t.got(), t.verdict())
 	}
-	d.WriteString("\n## All figures\n\nMedians over the rounds; in brackets the least and the most.\n")
+	d.WriteString("\n## All figures\n\nMedians of the rounds; in brackets the minimum and the maximum.\n")
 	for _, m := range r.groups {
 		writeGroup(&d, m)
 	}
@@ -94,7 +94,7 @@ func writeStores(d *strings.Builder, stores ...*store) {
 	}
 }
 
-// A column is one of the tables of the groups.
+// A column is a column in the tables of the groups.
 type column struct {
 	title string
 	cell  func(samples []sample) string
@@ -123,7 +123,7 @@ func columns() []column {
 	}
 }
 
-// longColumns returns the further ones of a long load.
+// longColumns returns the additional columns of a long load.
 func longColumns() []column {
 	return []column{
 		{"Lowest second", func(samples []sample) string { return fmt.Sprintf("%.2f", median(samples, lowest)) }},
