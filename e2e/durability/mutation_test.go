@@ -73,8 +73,8 @@ func TestMutantsLosePlants(t *testing.T) {
 		},
 		"a half is recycled before its checkpoint": {
 			mutation{
-				"storage/bbolt/checkpoint.go", "err = e.apply(e.frozen, pause)",
-				"released := *e.frozen; e.journal.Release(&released); err = e.apply(e.frozen, pause)",
+				"storage/bbolt/journal/checkpoint.go", "left := h.sortedEntries()",
+				"left, last := h.sortedEntries(), h.last; j.mu.Lock(); h.reset(); h.last, j.frozen = last, false; j.mu.Unlock()",
 			},
 			journal.MinSize, fillDuringCheckpoint,
 		},

@@ -55,8 +55,7 @@ type Engine struct {
 	openedJournal fileStat
 	journalErr    error         // why a journal that is needed could not be opened
 	state         journal.State // that the database has
-	checkpointing sync.Mutex    // held during a checkpoint; guards state, frozen
-	frozen        *journal.Frozen
+	checkpointing sync.Mutex    // held during a checkpoint; guards state
 	clean         atomic.Bool   // a snapshot has left the database clean
 	noSpace       atomic.Bool   // the last checkpoint found no space
 	halfFull      chan struct{} // has a token when a half has become full

@@ -7,7 +7,6 @@ import (
 
 	"plantstore/internal/wait"
 	"plantstore/storage"
-	"plantstore/storage/bbolt/journal"
 )
 
 const (
@@ -41,7 +40,7 @@ func (e *Engine) runCheckpoints(ctx context.Context, stop func(cause error)) {
 			}
 		}
 		tried := e.noSpace.Load()
-		err := e.checkpoint(func(done, total int, began time.Time) { e.pace(ctx, done, total, began) })
+		err := e.checkpoint(func(done float64, began time.Time) { e.pace(ctx, done, began) })
 		switch {
 		case errors.Is(err, storage.ErrNoSpace):
 			if !tried {
@@ -67,10 +66,10 @@ func (e *Engine) checkpointDue() bool {
 // pace waits between two transactions of a checkpoint, so that its work is spread
 // over the time in which the active half fills up to paceFill. It doesn't wait if
 // there are no appends.
-func (e *Engine) pace(ctx context.Context, done, total int, began time.Time) {
+func (e *Engine) pace(ctx context.Context, done float64, began time.Time) {
 	s := e.journal.Stats()
 	filled := float64(s.Active) / (paceFill * float64(s.HalfSize))
-	ahead := float64(done)/float64(total) - filled
+	ahead := done - filled
 	if s.Active == 0 || ahead <= 0 || time.Since(s.Appended) > paceMax {
 		return
 	}
@@ -81,54 +80,31 @@ func (e *Engine) pace(ctx context.Context, done, total int, began time.Time) {
 // checkpoint makes the pending records of one half durable in the tree. It calls pause,
 // unless that is nil, between its transactions. An error that matches
 // [storage.ErrNoSpace] leaves the rest pending, and later creates try again.
-func (e *Engine) checkpoint(pause func(done, total int, began time.Time)) (err error) {
+func (e *Engine) checkpoint(pause func(done float64, began time.Time)) (err error) {
 	e.checkpointing.Lock()
 	defer e.checkpointing.Unlock()
 	return e.checkpointLocked(pause)
 }
 
 // checkpointLocked is checkpoint for a caller that holds checkpointing.
-func (e *Engine) checkpointLocked(pause func(done, total int, began time.Time)) (err error) {
+func (e *Engine) checkpointLocked(pause func(done float64, began time.Time)) (err error) {
 	defer e.failOnPanic(&err)
 	if cause := e.failed.Load(); cause != nil {
 		return e.fatal(*cause, nil)
 	}
-	if e.frozen == nil {
-		e.frozen = e.journal.Freeze()
-	}
-	if e.frozen == nil {
-		return nil
-	}
-	err = e.apply(e.frozen, pause)
-	e.noSpace.Store(errors.Is(err, storage.ErrNoSpace))
-	if err == nil {
-		e.journal.Release(e.frozen)
-		e.frozen = nil
-	}
-	return err
-}
-
-// apply writes the records of a frozen half to the tree that it does not have yet.
-func (e *Engine) apply(f *journal.Frozen, pause func(done, total int, began time.Time)) error {
-	began, records := time.Now(), make([]journal.Record, 0, checkpointPlants)
-	for start := f.Start(e.state); ; {
-		end := min(start+checkpointPlants, f.Len())
-		records = records[:0]
-		for i := start; i < end; i++ {
-			records = append(records, f.Record(i))
+	began := time.Now()
+	for part := range e.journal.Checkpoint(e.state, checkpointPlants) {
+		if err = e.update(part.Records, &part.State); err != nil {
+			break
 		}
-		state := f.State(e.state, end)
-		if err := e.update(records, &state); err != nil {
-			return err
-		}
-		if end == f.Len() {
+		if part.Done == 1 {
 			e.meter.checkpointed(time.Since(began))
-			return nil
-		}
-		if start = end; pause != nil {
-			pause(end, f.Len(), began)
+		} else if pause != nil {
+			pause(part.Done, began)
 		}
 	}
+	e.noSpace.Store(errors.Is(err, storage.ErrNoSpace))
+	return err
 }
 
 // unfreeze waits for the checkpoint of a frozen half, or runs it.

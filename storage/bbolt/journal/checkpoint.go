@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"iter"
 	"slices"
 )
 
@@ -46,12 +47,11 @@ func (s State) applied(sequence uint64, id int64) bool {
 	return sequence <= s.Applied || sequence <= s.Through && id < s.Next
 }
 
-// A Frozen is a half whose records are to be applied.
-type Frozen struct {
-	half    *half
-	salt    Salt
-	last    uint64 // number of the last batch
-	entries []entry
+// A Part is some of the records of a checkpoint.
+type Part struct {
+	Records []Record // in ascending order of id, valid until the next part
+	State   State    // of a database that has these records and those of the parts before
+	Done    float64  // share of the records of the checkpoint that it has then; 1 in the last part
 }
 
 // An entry is the place of a record in its half.
@@ -60,23 +60,61 @@ type entry struct {
 	at int
 }
 
-// Freeze returns the half that is frozen, or else freezes the active one. It returns
-// nil if no records are pending, and after [ErrUnknown], unless a half was frozen before:
-// the batch in question may lie in the active half, behind the records of a checkpoint.
-func (j *Journal) Freeze() *Frozen {
+// Checkpoint freezes the active half, unless one is frozen already, and yields the records
+// in it that a database in that state lacks, at most n at a time. The caller makes each part
+// and its state durable before it continues: after the last part the half is free again. If
+// the caller breaks off the half stays frozen.
+//
+// Without pending records there are no parts. After [ErrUnknown] the active half is not
+// frozen: the batch in question may lie in it, behind the records of a checkpoint.
+func (j *Journal) Checkpoint(state State, n int) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		h := j.freeze()
+		if h == nil {
+			return
+		}
+		left := h.sortedEntries()
+		total := len(left)
+		if state.Through == h.last {
+			first, _ := slices.BinarySearchFunc(left, state.Next, func(e entry, id int64) int { return cmp.Compare(e.id, id) })
+			left = left[first:]
+		}
+		part := Part{Records: make([]Record, 0, min(n, len(left)))}
+		for part.Done < 1 {
+			part.Records = part.Records[:0]
+			for _, e := range left[:min(n, len(left))] {
+				r, _, _ := recordAt(h.bytes, e.at, len(h.bytes)) // the index has complete records only
+				part.Records = append(part.Records, r)
+			}
+			left = left[len(part.Records):]
+			if len(left) > 0 {
+				part.State = State{Salt: j.salt, Applied: state.Applied, Through: h.last, Next: left[0].id}
+				part.Done = 1 - float64(len(left))/float64(total)
+			} else {
+				part.State, part.Done = State{Salt: j.salt, Applied: h.last}, 1
+			}
+			if !yield(part) {
+				return
+			}
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		h.reset()
+		j.frozen = false
+	}
+}
+
+// freeze returns the frozen half, nil if there is none.
+func (j *Journal) freeze() *half {
 	j.appending.Lock()
+	defer j.appending.Unlock()
 	if j.failed == nil && j.halves[j.active].used > 0 {
 		j.turn()
 	}
-	h, frozen := &j.halves[1-j.active], j.frozen
-	j.appending.Unlock()
-	if !frozen {
+	if !j.frozen {
 		return nil
 	}
-	f := &Frozen{half: h, salt: j.salt, last: h.last, entries: make([]entry, 0, h.records)}
-	h.all(func(id int64, at int) { f.entries = append(f.entries, entry{id, at}) })
-	slices.SortFunc(f.entries, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
-	return f
+	return &j.halves[1-j.active]
 }
 
 // Frozen reports whether a half is frozen.
@@ -84,44 +122,4 @@ func (j *Journal) Frozen() bool {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return j.frozen
-}
-
-// Len returns the number of records.
-func (f *Frozen) Len() int { return len(f.entries) }
-
-// Record returns record i, in ascending order of id. Its value is valid until Release.
-func (f *Frozen) Record(i int) Record {
-	b := f.half.bytes[f.entries[i].at:]
-	r, _, _ := recordAt(b, 0, len(b)) // the index has complete records only
-	return r
-}
-
-// Start returns the number of records that a database in that state has already.
-func (f *Frozen) Start(state State) int {
-	if state.Through != f.last {
-		return 0
-	}
-	n, _ := slices.BinarySearchFunc(f.entries, state.Next, func(e entry, id int64) int { return cmp.Compare(e.id, id) })
-	return n
-}
-
-// State returns the state of a database that has the first n records. before is its
-// state at any time since the last Release.
-func (f *Frozen) State(before State, n int) State {
-	if n == len(f.entries) {
-		return State{Salt: f.salt, Applied: f.last}
-	}
-	return State{Salt: f.salt, Applied: before.Applied, Through: f.last, Next: f.entries[n].id}
-}
-
-// Release frees a half all of whose records the database has durably. It does nothing
-// if that half was released before. f must not be used again.
-func (j *Journal) Release(f *Frozen) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	f.entries = nil
-	if j.frozen && f.half == &j.halves[1-j.active] && f.last == f.half.last {
-		f.half.reset()
-		j.frozen = false
-	}
 }

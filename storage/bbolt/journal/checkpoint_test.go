@@ -51,43 +51,47 @@ func TestStateBinary(t *testing.T) {
 	}
 }
 
-func TestFreeze(t *testing.T) {
+// TestCheckpoint breaks a checkpoint off in its last part, for each number of records in a
+// part, and then finishes it.
+func TestCheckpoint(t *testing.T) {
 	t.Parallel()
 	path, salt := create(t, testSize)
-	j := open(t, path, journal.State{Salt: salt})
-	if j.Freeze() != nil || j.Frozen() {
+	state := journal.State{Salt: salt}
+	j := open(t, path, state)
+	if part := begin(j, state, 1); part.Done != 0 || j.Frozen() {
 		t.Fatal("an empty half was frozen")
 	}
 	all := map[int64]string{}
 	add(t, j, all, 5, 3, -1, math.MaxInt64)
 	add(t, j, all, 5, 2, math.MinInt64)
-	f := j.Freeze()
-	again := j.Freeze() // as after a checkpoint that failed
-	add(t, j, all, 5, 1)
-	for _, f := range []*journal.Frozen{f, again, j.Freeze()} {
+	frozen := []int64{math.MinInt64, -1, 2, 3, math.MaxInt64}
+	for n := 1; n < 7; n++ {
 		var ids []int64
-		for i := range f.Len() {
-			r := f.Record(i)
-			ids = append(ids, r.ID)
-			if string(r.Value) != all[r.ID] {
-				t.Errorf("record %d has value %q", r.ID, r.Value)
+		for part := range j.Checkpoint(state, n) {
+			for _, r := range part.Records {
+				ids = append(ids, r.ID)
+				if string(r.Value) != all[r.ID] {
+					t.Errorf("record %d has value %q", r.ID, r.Value)
+				}
+			}
+			if last := len(ids) == len(frozen); len(part.Records) > n || last != (part.Done == 1) || last != (part.State.Through == 0) {
+				t.Errorf("part with %d of %d records: %+v", len(ids), len(frozen), part)
+			}
+			if part.Done == 1 {
+				break
 			}
 		}
-		if !slices.Equal(ids, []int64{math.MinInt64, -1, 2, 3, math.MaxInt64}) {
+		if !slices.Equal(ids, frozen) {
 			t.Errorf("frozen: %d", ids)
 		}
+		add(t, j, all, 5, int64(10*n)) // to the other half
 	}
 	want(t, j, all)
-	j.Release(f)
-	want(t, j, map[int64]string{1: all[1]})
-	add(t, j, all, 5, 6)
-	j.Freeze()
-	add(t, j, all, 5, 7) // in the half that f was of
-	j.Release(again)
-	j.Release(f)
-	if got := j.IDs(math.MinInt64); !slices.Equal(got, []int64{1, 6, 7}) {
-		t.Errorf("released twice: %d", got)
+	checkpoint(j, state, all)
+	if len(all) != 6 || j.Frozen() {
+		t.Errorf("%d records are pending, frozen: %t", len(all), j.Frozen())
 	}
+	want(t, j, all)
 }
 
 // TestPartialCheckpoint opens a journal after each number of records that a
@@ -96,7 +100,7 @@ func TestFreeze(t *testing.T) {
 func TestPartialCheckpoint(t *testing.T) {
 	t.Parallel()
 	for _, behind := range []bool{false, true} { // whether batches follow in the other half
-		for n := range 13 {
+		for n := 1; n < 13; n++ {
 			random := rand.New(rand.NewPCG(1, uint64(n))) //nolint:gosec // repeatable
 			path, salt := create(t, testSize)
 			state := journal.State{Salt: salt}
@@ -107,15 +111,15 @@ func TestPartialCheckpoint(t *testing.T) {
 			for range 4 {
 				add(t, j, all, random.IntN(6000), next(), next(), next())
 			}
-			f := j.Freeze()
-			for n := n; ; n = random.IntN(f.Len() + 1) {
+			for n := n; ; n = 1 + random.IntN(12) {
+				part := begin(j, state, n)
 				if behind {
 					add(t, j, all, random.IntN(6000), next(), next())
 				}
-				for i := range n {
-					delete(all, f.Record(i).ID)
+				for _, r := range part.Records {
+					delete(all, r.ID)
 				}
-				state = f.State(state, n)
+				state = part.State
 				if state.Clean || state.Salt != salt {
 					t.Fatalf("state %+v", state)
 				}
@@ -123,15 +127,13 @@ func TestPartialCheckpoint(t *testing.T) {
 				if err := state.UnmarshalBinary(b); err != nil {
 					t.Fatal(err)
 				}
-				done := n == f.Len()
 				j = reopen(t, j, path, state)
 				want(t, j, all)
-				if done {
+				if part.Done == 1 {
 					break
 				}
 				add(t, j, all, 10, next())
 				want(t, j, all)
-				f = j.Freeze()
 				if len(ids) < 4 { // enough of it
 					break
 				}
@@ -151,14 +153,7 @@ func TestRestartBetweenCheckpoints(t *testing.T) {
 	for id := range int64(20) {
 		add(t, j, all, 3*journal.Block, 100+id)
 		add(t, j, all, 10, id)
-		f := j.Freeze()
-		for i := range f.Len() {
-			delete(all, f.Record(i).ID)
-		}
-		state = f.State(state, f.Len())
-		if id%2 == 0 {
-			j.Release(f)
-		}
+		state = checkpoint(j, state, all)
 		j = reopen(t, j, path, state)
 		want(t, j, all)
 	}

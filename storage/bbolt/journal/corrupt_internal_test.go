@@ -59,13 +59,11 @@ func newHistory(t testing.TB, blocks int) history {
 	id := int64(0)
 	for range 2 {
 		fill(t, j, random, &id)
-		f := j.Freeze()
-		state = f.State(state, f.Len())
-		j.Release(f)
+		state = checkpoint(j, state)
 	}
 	h := history{previous: slices.Clone(d.durable), state: state}
 	h.batches = fill(t, j, random, &id)
-	j.Freeze()
+	begin(j, state, 1)
 	last := fill(t, j, random, &id)
 	h.batches = append(h.batches, last[:len(last)-2]...)
 	h.content = d.durable
@@ -214,7 +212,7 @@ func TestPartOfCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	state = j.Freeze().State(state, 1)
+	state = begin(j, state, 1).State
 	mustOpen(t, d.restarted(), state)
 	d.cache[Block+2*Block] ^= 1
 	if _, err := open(d.restarted(), state); !errors.Is(err, ErrStale) {

@@ -122,6 +122,23 @@ func mustOpen(t testing.TB, d *disk, state State) *Journal {
 	return j
 }
 
+// checkpoint applies the records of a half to a database in that state, and returns its
+// state after that.
+func checkpoint(j *Journal, state State) State {
+	for part := range j.Checkpoint(state, 100) {
+		state = part.State
+	}
+	return state
+}
+
+// begin returns the first part of a checkpoint with n records, and breaks it off.
+func begin(j *Journal, state State, n int) Part {
+	for part := range j.Checkpoint(state, n) {
+		return part
+	}
+	return Part{State: state}
+}
+
 // contents returns the pending records.
 func contents(j *Journal) map[int64]string {
 	all := map[int64]string{}

@@ -6,12 +6,9 @@
 //	err = j.Append(records)                // durable when it returns nil
 //	value, found := j.Get(id)              // pending records only
 //
-//	frozen := j.Freeze()                   // a checkpoint: takes a half
-//	for i := range frozen.Len() {          // in ascending order of id
-//		put(frozen.Record(i))          // into the database
-//	}
-//	state = frozen.State(state, frozen.Len()) // in the same transaction
-//	j.Release(frozen)                      // after its commit
+//	for part := range j.Checkpoint(state, 512) { // freezes a half
+//		put(part.Records, part.State)        // into the database, in one transaction
+//	}                                            // frees it
 //
 // # File format
 //

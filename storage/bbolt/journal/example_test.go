@@ -49,13 +49,12 @@ func example() error {
 	value, found := j.Get(2)
 	fmt.Printf("%s %t\n", value, found)
 
-	frozen := j.Freeze()
-	for i := range frozen.Len() {
-		r := frozen.Record(i) // put it into the database,
-		fmt.Printf("%d %s\n", r.ID, r.Value)
+	for part := range j.Checkpoint(state, 512) {
+		for _, r := range part.Records { // put these into the database,
+			fmt.Printf("%d %s\n", r.ID, r.Value)
+		}
+		state = part.State // and this in the same transaction
 	}
-	state = frozen.State(state, frozen.Len()) // and this in the same transaction
-	j.Release(frozen)
 	fmt.Println(state.Applied, j.IDs(math.MinInt64))
 	return nil
 }

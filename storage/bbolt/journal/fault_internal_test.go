@@ -200,8 +200,7 @@ func TestTornAfterRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := j.Freeze()
-	state = f.State(state, f.Len())
+	state = checkpoint(j, state)
 	for at := 0; at < 8*Block; at += sector {
 		torn := d.restarted()
 		j := mustOpen(t, torn, state)
@@ -236,9 +235,7 @@ func TestCheckpointAfterUnknown(t *testing.T) {
 	if err := s.journal.Append(batchOf(random, 10, 4)); !errors.Is(err, ErrUnknown) {
 		t.Fatal(err)
 	}
-	if f := s.journal.Freeze(); f != nil {
-		state = f.State(state, 1)
-	}
+	state = begin(s.journal, state, 1).State
 	for _, d := range s.images(random) {
 		if n := len(contents(mustOpen(t, d, state))); n < 2 {
 			t.Errorf("%d records are pending", n)

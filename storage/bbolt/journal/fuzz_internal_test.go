@@ -99,12 +99,11 @@ func readAll(t *testing.T, content []byte, state State) {
 	if !maps.Equal(all, contents(again)) {
 		t.Fatal("another content after the second Open")
 	}
-	if f := j.Freeze(); f != nil {
-		for i := range f.Len() {
-			if r := f.Record(i); string(r.Value) != all[r.ID] {
+	for part := range j.Checkpoint(state, 3) {
+		for _, r := range part.Records {
+			if string(r.Value) != all[r.ID] {
 				t.Fatalf("record %d has another value", r.ID)
 			}
 		}
-		j.Release(f)
 	}
 }

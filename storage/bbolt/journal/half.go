@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -21,7 +23,8 @@ type half struct {
 	used    int // bytes, of whole blocks
 	records int // in the index
 	since   time.Time
-	last    uint64 // number of the last batch
+	last    uint64  // number of the last batch
+	sorted  []entry // of the records of a frozen half, nil until a checkpoint begins
 }
 
 // slotLen is the size of a slot in bytes.
@@ -107,8 +110,18 @@ func (h *half) all(yield func(id int64, at int)) {
 	}
 }
 
+// sortedEntries returns the entries of a frozen half in ascending order of id.
+func (h *half) sortedEntries() []entry {
+	if h.sorted == nil {
+		h.sorted = make([]entry, 0, h.records)
+		h.all(func(id int64, at int) { h.sorted = append(h.sorted, entry{id, at}) })
+		slices.SortFunc(h.sorted, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+	}
+	return h.sorted
+}
+
 // reset makes the half empty.
 func (h *half) reset() {
 	clear(h.slots)
-	h.first, h.used, h.records, h.last, h.since = 0, 0, 0, 0, time.Time{}
+	h.first, h.used, h.records, h.last, h.since, h.sorted = 0, 0, 0, 0, time.Time{}, nil
 }

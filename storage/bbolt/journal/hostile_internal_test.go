@@ -52,18 +52,15 @@ func TestForgedBatches(t *testing.T) {
 			if n := len(contents(mustOpen(t, torn, state))); n != 0 {
 				t.Fatalf("%d records of a torn batch", n)
 			}
-			f := j.Freeze()
-			state = f.State(state, 1)
-			j.Release(f)
+			state = checkpoint(j, state)
 			for id := range int64(2) { // the second one is short, and where the value was
 				if err := j.Append([]Record{{id, []byte("short")}}); err != nil {
 					t.Fatal(err)
 				}
-				j.Freeze()
 				if id == 0 {
-					f := j.Freeze()
-					state = f.State(state, 1)
-					j.Release(f)
+					state = checkpoint(j, state)
+				} else {
+					begin(j, state, 1)
 				}
 			}
 			got := contents(mustOpen(t, d.restarted(), state))

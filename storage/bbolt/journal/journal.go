@@ -15,7 +15,7 @@ import (
 // Errors of [Journal.Append].
 var (
 	// ErrFull: the batch does not fit into the active half, and the other one is
-	// frozen. Nothing was written; there is space after [Journal.Release].
+	// frozen. Nothing was written; there is space after [Journal.Checkpoint].
 	ErrFull = errors.New("the journal is full")
 	// ErrUnknown: the batch may be in the file or not. Every later append fails
 	// until the journal is opened again; pending records can still be read.
@@ -23,7 +23,7 @@ var (
 )
 
 // A Journal is an open journal. Its methods may be called concurrently, but for
-// Rewrite, and but for one checkpoint at a time, from Freeze to Release.
+// Rewrite, and but for one [Journal.Checkpoint] at a time.
 type Journal struct {
 	file file
 	salt Salt
@@ -237,8 +237,8 @@ func (j *Journal) Stats() Stats {
 	return s
 }
 
-// Close releases the file and the memory. Pending records stay in the file. No
-// [Frozen] may be in use.
+// Close releases the file and the memory. Pending records stay in the file. There must be
+// no checkpoint meanwhile.
 func (j *Journal) Close() error {
 	j.appending.Lock()
 	defer j.appending.Unlock()

@@ -19,8 +19,7 @@ type model struct {
 	acked   map[int64]string // all records of batches that are durable
 
 	pending map[int64]string // expected in the journal
-	frozen  *Frozen
-	done    int // records of frozen that are applied
+	half    []int64          // ids of the frozen half that are applied
 	random  *rand.Rand
 }
 
@@ -30,7 +29,7 @@ func (m *model) open(t *rapid.T, d *disk) {
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	m.disk, m.journal, m.frozen = d, j, nil
+	m.disk, m.journal, m.half = d, j, nil
 	m.pending = maps.Clone(m.acked)
 	for id := range m.applied {
 		delete(m.pending, id)
@@ -64,30 +63,32 @@ func (m *model) append(t *rapid.T) {
 	m.acked, m.pending = with(m.acked, records), with(m.pending, records)
 }
 
+// apply applies some parts of a checkpoint, or all of them.
 func (m *model) apply(t *rapid.T) {
-	if m.frozen == nil {
-		m.frozen, m.done = m.journal.Freeze(), 0
-	}
-	if m.frozen == nil {
-		if len(m.pending) > 0 {
-			t.Fatal("no batch to freeze")
+	parts := rapid.IntRange(0, 4).Draw(t, "parts")
+	begun := false
+	for part := range m.journal.Checkpoint(m.state, rapid.IntRange(1, 8).Draw(t, "n")) {
+		if begun = true; parts == 0 { // as if the transaction had failed
+			return
 		}
-		return
-	}
-	for n := rapid.IntRange(m.done, m.frozen.Len()).Draw(t, "n"); m.done < n; m.done++ {
-		r := m.frozen.Record(m.done)
-		if _, twice := m.applied[r.ID]; twice {
-			t.Fatalf("%d is applied twice", r.ID)
+		parts--
+		for _, r := range part.Records {
+			if _, twice := m.applied[r.ID]; twice {
+				t.Fatalf("%d is applied twice", r.ID)
+			}
+			m.applied[r.ID] = string(r.Value)
+			m.half = append(m.half, r.ID)
 		}
-		m.applied[r.ID] = string(r.Value)
-	}
-	m.state = m.frozen.State(m.state, m.done)
-	if m.done == m.frozen.Len() {
-		for i := range m.done {
-			delete(m.pending, m.frozen.Record(i).ID)
+		m.state = part.State
+		if part.Done == 1 {
+			for _, id := range m.half {
+				delete(m.pending, id)
+			}
+			m.half = nil
 		}
-		m.journal.Release(m.frozen)
-		m.frozen = nil
+	}
+	if !begun && len(m.pending) > 0 {
+		t.Fatal("no batch to freeze")
 	}
 }
 

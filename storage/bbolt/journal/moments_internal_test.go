@@ -33,18 +33,12 @@ func TestOtherMoments(t *testing.T) {
 		}
 		now.have = with(now.have, records)
 		if id%4 == 0 {
-			f := j.Freeze()
-			n := random.IntN(f.Len())
-			for _, n := range []int{n, f.Len()} {
-				now.stored = maps.Clone(now.stored)
-				for i := range n {
-					now.stored[f.Record(i).ID] = string(f.Record(i).Value)
-				}
-				now.state = f.State(now.state, n)
+			for part := range j.Checkpoint(now.state, 2+random.IntN(7)) {
+				now.stored = with(now.stored, part.Records)
+				now.state = part.State
 				now.content = slices.Clone(d.durable)
 				moments = append(moments, now)
 			}
-			j.Release(f)
 		}
 		now.content = slices.Clone(d.durable)
 		moments = append(moments, now)
