@@ -25,7 +25,7 @@ func (s *Store) write(busy *atomic.Pointer[time.Time]) {
 func (s *Store) commitRequests(batch []*request) {
 	switch r := batch[0]; { // these go alone
 	case r.batch != nil:
-		r.outcomes = s.commitRecords(r.batch)
+		r.outcomes = s.commitRecorded(r.batch, func(int) *Actor { return r.actor })
 		r.done <- nil
 		return
 	case r.task != nil:
@@ -37,9 +37,20 @@ func (s *Store) commitRequests(batch []*request) {
 		records[i] = r.Record
 	}
 	// After the outcome is sent, the request belongs to its caller again.
-	for i, outcome := range s.commitRecords(records) {
+	for i, outcome := range s.commitRecorded(records, func(i int) *Actor { return batch[i].actor }) {
 		batch[i].done <- outcome
 	}
+}
+
+// commitRecorded commits records, if they can be recorded, and records their outcomes, which
+// it returns.
+func (s *Store) commitRecorded(records []Record, actor func(i int) *Actor) []error {
+	if err := s.recordable(); err != nil {
+		return repeat(err, len(records))
+	}
+	outcomes := s.commitRecords(records)
+	s.record(records, actor, outcomes)
+	return outcomes
 }
 
 // commitRecords commits records, in any order of their ids, and returns the outcome

@@ -18,15 +18,14 @@ import (
 type testEngine struct {
 	storage.Engine // nil: no test reads
 
-	store    *storage.Store
-	stop     func(cause error) // of the store
-	batches  chan []storage.Item
-	replies  chan func(batch []storage.Item) error
-	lasting  time.Duration // of run after its context has ended
-	ended    bool          // run
-	closed   bool
-	released chan struct{} // if it is not nil, Close closes it
-	late     bool          // run, which had not ended when the engine was closed
+	store   *storage.Store
+	stop    func(cause error) // of the store
+	batches chan []storage.Item
+	replies chan func(batch []storage.Item) error
+	lasting time.Duration // of run after its context has ended
+	ended   bool          // run
+	closed  bool
+	late    bool // run, which had not ended when the engine was closed
 }
 
 // Commit implements [storage.Engine].
@@ -38,9 +37,6 @@ func (e *testEngine) Commit(batch []storage.Item) error {
 // Close implements [storage.Engine].
 func (e *testEngine) Close() error {
 	e.closed, e.late = true, !e.ended
-	if e.released != nil {
-		close(e.released)
-	}
 	return nil
 }
 

@@ -20,6 +20,7 @@ type request struct {
 	batch     []Record     // of CreateAll, instead of Record
 	outcomes  []error      // of the batch, if nil comes from done
 	task      func() error // of Reset, instead of a commit
+	actor     *Actor       // on whose behalf, if creates are recorded
 	bytes     int          // of the plants
 	dequeued  bool         // a writer has it: the outcome will come through done
 	withdrawn bool         // the caller has returned; the request is dropped when it is dequeued
@@ -30,29 +31,8 @@ type request struct {
 // never waits.
 func newRequest() *request { return &request{done: make(chan error, 1)} }
 
-// create queues a plant and waits for the outcome.
-func (s *Store) create(ctx context.Context, id int64, plant models.Plant) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrOverloaded, err)
-	}
-	r, err := s.enqueue(Record{ID: id, Plant: plant})
-	if err != nil {
-		return err
-	}
-	select {
-	case err := <-r.done:
-		// The writer is done with r. A request that is withdrawn, or left to the
-		// writer, is never reused.
-		*r = request{done: r.done}
-		s.requests.Put(r)
-		return err
-	case <-ctx.Done():
-		return s.withdraw(r, ctx.Err())
-	}
-}
-
 // enqueue puts a plant into the queue, or returns why not.
-func (s *Store) enqueue(record Record) (*request, error) {
+func (s *Store) enqueue(record Record, actor *Actor) (*request, error) {
 	size := record.Size()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +46,7 @@ func (s *Store) enqueue(record Record) (*request, error) {
 	if !ok { // the pool is empty
 		r = newRequest()
 	}
-	r.Record, r.bytes = record, size
+	r.Record, r.actor, r.bytes = record, actor, size
 	if tag := record.Plant.Tag; tag != nil {
 		r.tag = *tag
 		r.Plant.Tag = &r.tag
@@ -82,18 +62,6 @@ func (s *Store) push(r *request) {
 	s.work.Signal()
 }
 
-// createAll queues records batch by batch. Its batches take turns with those of
-// create; a batch of another createAll is queued when this one is done.
-func (s *Store) createAll(ctx context.Context, records []Record) []error {
-	outcomes := make([]error, 0, len(records))
-	for len(records) > 0 {
-		n := s.limits.fit(records)
-		outcomes = append(outcomes, s.createBatch(ctx, records[:n:n])...)
-		records = records[n:]
-	}
-	return outcomes
-}
-
 // createBatch queues records as one batch and returns their outcomes.
 func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 	select {
@@ -107,7 +75,7 @@ func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 	// Of this size it goes alone. The writer may have it for longer than the
 	// caller waits.
 	r := newRequest()
-	r.batch, r.bytes = slices.Clone(records), s.limits.BatchBytes+1
+	r.batch, r.actor, r.bytes = slices.Clone(records), ActorOf(ctx), s.limits.BatchBytes+1
 	if err := s.enqueueBatch(r); err != nil {
 		return repeat(err, len(records))
 	}

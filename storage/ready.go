@@ -22,10 +22,7 @@ func (s *Store) Ready() error {
 			return err
 		}
 	}
-	if s.recorder != nil {
-		return s.recorder.Ready()
-	}
-	return nil
+	return s.recordable()
 }
 
 // accepting returns nil while creates are accepted, else their error.

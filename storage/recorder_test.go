@@ -1,11 +1,9 @@
 package storage_test
 
 import (
-	"context"
 	"errors"
-	"sync"
+	"slices"
 	"testing"
-	"time"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -13,64 +11,81 @@ import (
 
 // A testRecorder records when it is let.
 type testRecorder struct {
+	storage.Recorder // nil: there is no reset
+
+	unready  error // of Ready
 	err      error // of Record
 	let      chan struct{}
-	mu       sync.Mutex
-	recorded []error
+	recorded []storage.Outcome
 	closed   bool
 }
 
-func (r *testRecorder) Ready() error { return nil }
+// Ready implements [storage.Recorder].
+func (r *testRecorder) Ready() error { return r.unready }
 
-func (r *testRecorder) Record(_ context.Context, _ int64, outcome error) error {
+// Record implements [storage.Recorder].
+func (r *testRecorder) Record(outcomes []storage.Outcome) error {
 	<-r.let
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.recorded = append(r.recorded, outcome)
+	r.recorded = append(r.recorded, outcomes...)
 	return r.err
 }
 
-func (r *testRecorder) RecordAll(ctx context.Context, _ []storage.Record, outcomes []error) error {
-	for _, outcome := range outcomes {
-		_ = r.Record(ctx, 0, outcome)
-	}
-	return r.err
-}
-
-func (r *testRecorder) RecordReset(context.Context) error { return r.err }
-
+// Close implements [storage.Recorder].
 func (r *testRecorder) Close() error {
 	r.closed = true
 	return errors.New("closed")
 }
 
-// TestRecorder checks that creates that Close commits are recorded before the recorder is
-// closed, and only a create that has stored its plant gets the error of the recorder.
+// TestRecorder checks that creates are recorded before their outcome is sent and before the
+// recorder is closed, with their actors, and that only a create that has stored its plant
+// gets the error of the recorder.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
-		e.released, e.lasting = make(chan struct{}), time.Second // Close waits for a lock after it
 		r := &testRecorder{err: storage.ErrUnrecorded, let: make(chan struct{})}
 		e.store.RecordWith(r)
-		stored := e.create(t.Context(), 1, "a")
+		exists := func(b []storage.Item) error { b[0].Existing = new(models.Plant); return nil }
+		stored := e.create(storage.WithActor(t.Context(), storage.Actor{Subject: "alice"}), 1, "a")
 		same := e.create(t.Context(), 1, "a")
 		taken := e.createAll(t.Context(), "a", 2)
 		closed := make(chan error, 1)
 		go func() { closed <- e.store.Close() }()
 		e.commit(t, succeed, 1)
-		e.commit(t, func(b []storage.Item) error { b[0].Existing = new(models.Plant); return nil }, 1)
-		e.commit(t, func(b []storage.Item) error { b[0].Existing = new(models.Plant); return nil }, 2)
 		wantNone(t, "stored", stored)
-		<-e.released
-		if r.closed {
-			t.Error("the recorder is closed while creates are recorded")
-		}
 		close(r.let)
-		if err := <-closed; err == nil || err.Error() != "closed" || !r.closed || len(r.recorded) != 3 {
-			t.Errorf("Close = %v after %d records, want the error of the recorder after 3", err, len(r.recorded))
+		e.commit(t, exists, 1)
+		if r.closed {
+			t.Error("the recorder is closed before the last create")
+		}
+		e.commit(t, exists, 2)
+		if err := <-closed; err == nil || err.Error() != "closed" || !r.closed {
+			t.Errorf("Close = %v, want the error of the recorder", err)
 		}
 		want(t, "stored", stored, storage.ErrUnrecorded)
 		wantExists(t, "of the same id", same, false)
 		wantExists(t, "taken", taken, false)
+		var ids []int64
+		for _, o := range r.recorded {
+			ids = append(ids, o.ID)
+			if (o.Err == nil) != (o.Actor != nil && o.Actor.Subject == "alice") {
+				t.Errorf("recorded is %+v, want that only the first is by alice, and succeeded", o)
+			}
+		}
+		if !slices.Equal(ids, []int64{1, 1, 2}) {
+			t.Errorf("recorded are %v", ids)
+		}
+	})
+}
+
+// TestRecorderNotReady checks that while outcomes cannot be recorded nothing is committed.
+func TestRecorderNotReady(t *testing.T) {
+	t.Parallel()
+	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+		e.store.RecordWith(&testRecorder{unready: storage.ErrNoSpace})
+		want(t, "one", e.create(t.Context(), 1, "a"), storage.ErrNoSpace)
+		want(t, "many", e.createAll(t.Context(), "a", 2, 3), storage.ErrNoSpace)
+		if err := e.store.Ready(); !errors.Is(err, storage.ErrNoSpace) {
+			t.Errorf("Ready = %v, want %v", err, storage.ErrNoSpace)
+		}
 	})
 }

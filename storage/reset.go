@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"time"
 )
-
-// recordResetTime limits the time to record a reset, during which no create is recorded.
-const recordResetTime = 5 * time.Second
 
 // Reset replaces all plants by those of seed, which ascend in id. A create happens
 // completely before the reset or completely after it: one that has returned nil before
@@ -27,37 +23,28 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 	if err := s.stopIfFatal(s.features.Stage(ctx, seed)); err != nil {
 		return err
 	}
-	if s.recorder == nil {
-		return s.replace()
-	}
-	// The creates before the reset are recorded before it.
-	s.recording.Lock()
-	defer s.recording.Unlock()
-	if err := s.recorder.Ready(); err != nil {
-		return err
-	}
-	if err := s.replace(); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordResetTime)
-	defer cancel()
-	if err := s.recorder.RecordReset(ctx); err != nil {
-		return fmt.Errorf("%w: %s", ErrResetUnrecorded, strings.TrimPrefix(err.Error(), ErrUnrecorded.Error()+": "))
-	}
-	return nil
-}
-
-// replace has a writer replace the plants, between two batches. It waits for as long as
-// that takes.
-func (s *Store) replace() error {
 	r := newRequest()
-	r.task, r.bytes = s.features.Replace, s.limits.BatchBytes+1 // of this size it goes alone
+	r.task, r.bytes = s.replace, s.limits.BatchBytes+1 // of this size it goes alone
 	if err := s.enqueueBatch(r); err != nil {
 		return err
 	}
-	err := <-r.done
-	if err == nil {
-		s.meter.resets.Add(1)
+	return <-r.done
+}
+
+// replace replaces the plants, between two batches.
+func (s *Store) replace() error {
+	if err := s.recordable(); err != nil {
+		return err
 	}
-	return err
+	if err := s.features.Replace(); err != nil {
+		return err
+	}
+	s.meter.resets.Add(1)
+	if s.recorder == nil {
+		return nil
+	}
+	if err := s.recorder.RecordReset(); err != nil {
+		return fmt.Errorf("%w: %s", ErrResetUnrecorded, strings.TrimPrefix(err.Error(), ErrUnrecorded.Error()+": "))
+	}
+	return nil
 }

@@ -57,9 +57,8 @@ type Store struct {
 	meter    commitMeter
 	stopped  chan struct{} // closed by stop
 
-	resetting sync.Mutex   // held during a Reset
-	recorder  Recorder     // nil if creates are not recorded
-	recording sync.RWMutex // held for reading by each create that is recorded
+	resetting sync.Mutex // held during a Reset
+	recorder  Recorder   // nil if creates are not recorded
 
 	requests sync.Pool // of *request, each with an empty channel
 	yield    func()    // see gather
@@ -120,15 +119,23 @@ func New(engine Engine, features Features) *Store {
 // outcome open. With a [Recorder], it may return [ErrUnrecorded], too. After it has
 // returned, the caller may change the plant's tag.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
-	if s.recorder == nil {
-		return s.create(ctx, id, plant)
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrOverloaded, err)
 	}
-	s.recording.RLock()
-	defer s.recording.RUnlock()
-	if err := s.recorder.Ready(); err != nil {
+	r, err := s.enqueue(Record{ID: id, Plant: plant}, ActorOf(ctx))
+	if err != nil {
 		return err
 	}
-	return s.recorded(ctx, id, s.create(ctx, id, plant))
+	select {
+	case err := <-r.done:
+		// The writer is done with r. A request that is withdrawn, or left to the
+		// writer, is never reused.
+		*r = request{done: r.done}
+		s.requests.Put(r)
+		return err
+	case <-ctx.Done():
+		return s.withdraw(r, ctx.Err())
+	}
 }
 
 // CreateAll creates many plants in few commits and returns for each of the records,
@@ -137,15 +144,13 @@ func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error 
 // the same id the first counts. Where Create is overloaded it waits until ctx ends; plants
 // that were not stored by then get [ErrOverloaded].
 func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
-	if s.recorder == nil {
-		return s.createAll(ctx, records)
+	outcomes := make([]error, 0, len(records))
+	for len(records) > 0 {
+		n := s.limits.fit(records)
+		outcomes = append(outcomes, s.createBatch(ctx, records[:n:n])...)
+		records = records[n:]
 	}
-	s.recording.RLock()
-	defer s.recording.RUnlock()
-	if err := s.recorder.Ready(); err != nil {
-		return repeat(err, len(records))
-	}
-	return s.recordedAll(ctx, records, s.createAll(ctx, records))
+	return outcomes
 }
 
 // DryRun returns for each of the records the error that CreateAll would, without storing
@@ -220,7 +225,10 @@ func (s *Store) Close() error {
 		s.writers.Wait()
 		s.endBackground()
 		s.background.Wait()
-		s.closeErr = errors.Join(s.engine.Close(), s.closeRecorder())
+		s.closeErr = s.engine.Close()
+		if s.recorder != nil {
+			s.closeErr = errors.Join(s.closeErr, s.recorder.Close())
+		}
 		close(s.closed)
 	}
 	<-s.closed

@@ -4,7 +4,6 @@
 package audit
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -26,15 +25,13 @@ const (
 var _ storage.Recorder = (*Log)(nil)
 
 // Ready implements [storage.Recorder]. While the log cannot be written it returns
-// [storage.ErrUnavailable], [storage.ErrNoSpace] or [storage.ErrOverloaded].
+// [storage.ErrUnavailable] or [storage.ErrNoSpace].
 func (l *Log) Ready() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.failure != nil:
 		return l.failure
-	case l.next != nil && len(l.next.lines) > maxPending:
-		return fmt.Errorf("%w: %d bytes are pending in the audit log", storage.ErrOverloaded, len(l.next.lines))
 	case !l.started.IsZero() && time.Since(l.started) > patience:
 		return fmt.Errorf("%w: %w: %w", storage.ErrUnavailable, storage.ErrAuditLog, errStalled)
 	}
@@ -42,22 +39,11 @@ func (l *Log) Ready() error {
 }
 
 // Record implements [storage.Recorder].
-func (l *Log) Record(ctx context.Context, id int64, outcome error) error {
-	event := eventOf(outcome)
-	if event == "" {
-		return nil
-	}
-	actor := storage.ActorOf(ctx)
-	return l.append(ctx, func(lines []byte, now time.Time) []byte { return appendLine(lines, now, event, id, actor) })
-}
-
-// RecordAll implements [storage.Recorder].
-func (l *Log) RecordAll(ctx context.Context, records []storage.Record, outcomes []error) error {
-	actor := storage.ActorOf(ctx)
-	return l.append(ctx, func(lines []byte, now time.Time) []byte {
-		for i, outcome := range outcomes {
-			if event := eventOf(outcome); event != "" {
-				lines = appendLine(lines, now, event, records[i].ID, actor)
+func (l *Log) Record(outcomes []storage.Outcome) error {
+	return l.append(func(lines []byte, now time.Time) []byte {
+		for _, o := range outcomes {
+			if event := eventOf(o.Err); event != "" {
+				lines = appendLine(lines, now, event, o.ID, o.Actor)
 			}
 		}
 		return lines
@@ -65,8 +51,8 @@ func (l *Log) RecordAll(ctx context.Context, records []storage.Record, outcomes 
 }
 
 // RecordReset implements [storage.Recorder].
-func (l *Log) RecordReset(ctx context.Context) error {
-	return l.append(ctx, func(lines []byte, now time.Time) []byte {
+func (l *Log) RecordReset() error {
+	return l.append(func(lines []byte, now time.Time) []byte {
 		return append(appendEvent(lines, now, reset), byOperator...)
 	})
 }

@@ -193,7 +193,7 @@ func TestClosedWhileFull(t *testing.T) {
 			t.Errorf("the log lacks %q: %s", want, output)
 		}
 	}
-	if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrNoSpace) {
+	if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("a create after the end: %v", err)
 	}
 }
@@ -247,34 +247,48 @@ func (h *askingHandler) Handle(context.Context, slog.Record) error {
 	return nil
 }
 
-// TestStuck checks that a stalled target blocks no request beyond its deadline, and after a
-// short time creates are refused.
+// TestStuck checks that a stalled target blocks no create beyond its deadline, or five seconds,
+// and that creates are refused then.
 func TestStuck(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		d, fake := newDisk(), &fakeEngine{}
-		d.held = make(chan struct{})
-		store, log := open(t, d, fake)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if err := store.Create(ctx, 1, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the create that is not noted: %v", err)
-		}
-		if err := store.Create(t.Context(), 2, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) {
-			t.Errorf("a later create: %v", err)
-		}
-		if err := log.Reopen(t.Context()); err == nil {
-			t.Error("it was opened again")
-		}
-		if err := store.Close(); err == nil {
-			t.Error("Close returns nil")
-		}
-		close(d.held)
-		synctest.Wait()
-		if got := ids(notes(t, d.String())); !slices.Equal(got, []int64{1}) {
-			t.Errorf("noted in the end: %v", got)
-		}
-	})
+	for _, tt := range []struct {
+		deadline, wantAfter time.Duration
+		want                error
+	}{
+		{time.Second, time.Second, storage.ErrUnknown},
+		{time.Minute, 5 * time.Second, storage.ErrUnrecorded},
+	} {
+		t.Run(tt.deadline.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d, fake := newDisk(), &fakeEngine{}
+				d.held = make(chan struct{})
+				store, log := open(t, d, fake)
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), tt.deadline)
+				defer cancel()
+				if err := store.Create(ctx, 1, models.Plant{}); !errors.Is(err, tt.want) || time.Since(began) != tt.wantAfter {
+					t.Errorf("the create that is not noted: %v after %v, want %v after %v", err, time.Since(began), tt.want, tt.wantAfter)
+				}
+				time.Sleep(10 * time.Second)
+				began = time.Now()
+				if err := store.Create(t.Context(), 2, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) || time.Since(began) != 0 {
+					t.Errorf("a later create: %v after %v", err, time.Since(began))
+				}
+				if err := log.Reopen(t.Context()); err == nil {
+					t.Error("it was opened again")
+				}
+				if err := store.Close(); err == nil {
+					t.Error("Close returns nil")
+				}
+				close(d.held)
+				synctest.Wait()
+				if got := ids(notes(t, d.String())); !slices.Equal(got, []int64{1}) {
+					t.Errorf("noted in the end: %v", got)
+				}
+			})
+		})
+	}
 }
 
 // TestSync checks that lines are synced within a second. After a failed sync creates are

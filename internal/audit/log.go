@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
 	"slices"
 	"sync"
 	"syscall"
@@ -17,12 +16,11 @@ import (
 )
 
 const (
-	// maxPending is how many bytes of lines may wait for the write in progress.
-	// Beyond it creates stop.
-	maxPending = 4 << 20
+	// maxSpare is the largest memory of a batch, in bytes, that the next one uses again.
+	maxSpare = 4 << 20
 	// interval is the time between two syncs, and before a failed write is retried.
 	interval = time.Second
-	// patience is how long a write may take before creates stop, and how long Close
+	// patience is how long a write may take before creates stop, and how long they, Close
 	// and Reopen wait.
 	patience = 5 * time.Second
 )
@@ -136,7 +134,7 @@ func (l *Log) Close() error {
 
 // append appends the lines that add adds, and waits until they are written. After
 // [storage.ErrUnrecorded] they may still be written later.
-func (l *Log) append(ctx context.Context, add func(lines []byte, now time.Time) []byte) error {
+func (l *Log) append(add func(lines []byte, now time.Time) []byte) error {
 	b, err := l.enqueue(add)
 	if b == nil {
 		return err
@@ -145,17 +143,13 @@ func (l *Log) append(ctx context.Context, add func(lines []byte, now time.Time) 
 	case l.wake <- struct{}{}:
 	default: // run is woken already
 	}
-	runtime.Gosched() // run usually writes the lines meanwhile, so that the wait below costs nothing
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
 	select {
 	case <-b.done:
 		return b.err
-	case <-ctx.Done():
-	}
-	select {
-	case <-b.done: // both were ready
-		return b.err
-	default:
-		return fmt.Errorf("%w: %w", storage.ErrUnrecorded, context.Cause(ctx))
+	case <-timeout.C:
+		return fmt.Errorf("%w: %w", storage.ErrUnrecorded, errStalled)
 	}
 }
 
@@ -189,7 +183,6 @@ func (l *Log) run() {
 	for {
 		select {
 		case <-l.wake:
-			runtime.Gosched() // lets the other creates of the same commit join the batch
 			l.write()
 		case <-ticker.C:
 			l.write() // retries unwritten lines
@@ -270,7 +263,7 @@ func (l *Log) finish(b *batch, err error) {
 	l.setFailure(err)
 	l.mu.Lock()
 	l.started = time.Time{}
-	if cap(b.lines) <= maxPending {
+	if cap(b.lines) <= maxSpare {
 		l.spare = b.lines
 	}
 	l.mu.Unlock()
