@@ -7,12 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"path/filepath"
 	"time"
 
-	"plantstore/internal/atomicfile"
 	"plantstore/internal/unixsocket"
 )
 
@@ -34,35 +32,17 @@ func SocketPath(database string) string {
 }
 
 // Listen creates the socket of a database. The caller must have the database open for writing,
-// so that no other server uses it: a socket that remains is replaced.
+// so that no other server uses it: a socket that remains, or belongs to a user who is not
+// trusted, is replaced.
 func Listen(ctx context.Context, database string) (*unixsocket.Listener, error) {
 	path := SocketPath(database)
-	if err := atomicfile.Check(path); err != nil {
-		return nil, err
-	}
-	if err := removeStale(ctx, database, path); err != nil {
-		return nil, err
-	}
-	return unixsocket.Bind(ctx, path, socketPerm)
-}
-
-// removeStale removes a socket without a listener, or of a user who is not trusted.
-func removeStale(ctx context.Context, database, path string) error {
-	if err := unixsocket.Check(path); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+	return unixsocket.Replace(ctx, path, socketPerm, func() error {
+		if conn, err := dial(ctx, database, path); err == nil {
+			_ = conn.Close()
+			return fmt.Errorf("another process listens on %s", path)
 		}
-		return err
-	}
-	if conn, err := dial(ctx, database, path); err == nil {
-		_ = conn.Close()
-		return fmt.Errorf("another process listens on %s", path)
-	}
-	dir, err := atomicfile.OpenDir(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Remove(filepath.Base(path)), dir.Close())
+		return nil
+	})
 }
 
 // dial connects to the socket of the database, at path. It rejects a process of a user

@@ -21,7 +21,7 @@ func TestMode(t *testing.T) { //nolint:paralleltest // it changes the umask of t
 		syscall.Umask(umask)
 		for _, mode := range []fs.FileMode{0o600, 0o660, 0o666} {
 			path := filepath.Join(dir, "s")
-			listener, err := unixsocket.Bind(t.Context(), path, mode)
+			listener, err := unixsocket.Listen(t.Context(), path, mode)
 			if err != nil {
 				t.Fatal(err)
 			}

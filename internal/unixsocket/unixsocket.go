@@ -33,14 +33,22 @@ type Listener struct {
 // has no listener; it fails for any other file, or if the socket may have a listener. The
 // directory must pass the checks of [atomicfile.OpenDir].
 func Listen(ctx context.Context, path string, mode fs.FileMode) (*Listener, error) {
-	if err := removeStale(ctx, path); err != nil {
-		return nil, err
-	}
-	return Bind(ctx, path, mode)
+	return Replace(ctx, path, mode, func() error {
+		conn, err := Dial(ctx, path)
+		switch {
+		case err == nil:
+			_ = conn.Close()
+			return fmt.Errorf("another process listens on %s", path)
+		case errors.Is(err, refused), errors.Is(err, fs.ErrNotExist): // removed concurrently
+			return nil
+		}
+		// The queue is full, or the socket belongs to another user.
+		return fmt.Errorf("another process may listen there: %w; remove the socket if none does", err)
+	})
 }
 
-// Bind is [Listen] for a path that does not exist.
-func Bind(ctx context.Context, path string, mode fs.FileMode) (l *Listener, err error) {
+// Replace is [Listen] with another check: a socket at path is replaced if check returns nil.
+func Replace(ctx context.Context, path string, mode fs.FileMode, check func() error) (l *Listener, err error) {
 	dir, err := atomicfile.OpenDir(filepath.Dir(path))
 	if err != nil {
 		return nil, err
@@ -50,6 +58,9 @@ func Bind(ctx context.Context, path string, mode fs.FileMode) (l *Listener, err 
 			_ = dir.Close() // opened for reading
 		}
 	}()
+	if err := removeStale(dir, path, check); err != nil {
+		return nil, err
+	}
 	listener, err := listen(ctx, path, mode)
 	if err != nil {
 		return nil, withPath(path, err)
@@ -89,40 +100,24 @@ func (l *Listener) remove() error {
 // Addr returns the address of the socket, which is its path.
 func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
-// removeStale removes a socket without a listener.
-func removeStale(ctx context.Context, path string) error {
-	dir, err := atomicfile.OpenDir(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = dir.Close() }() // opened for reading
-	if err := Check(path); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	}
-	conn, err := Dial(ctx, path)
-	switch {
-	case err == nil:
-		_ = conn.Close()
-		return fmt.Errorf("another process listens on %s", path)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil // removed concurrently
-	case !errors.Is(err, refused): // the queue is full, or the socket belongs to another user
-		return fmt.Errorf("another process may listen there: %w; remove the socket if none does", err)
-	}
-	return dir.Remove(filepath.Base(path))
-}
-
-// Check returns nil if path is a socket, an error that wraps [fs.ErrNotExist] if it does
-// not exist, and another error for any other file.
-func Check(path string) error {
+// removeStale removes a socket at path, in its directory dir, if check returns nil.
+func removeStale(dir *os.Root, path string, check func() error) error {
 	info, err := os.Lstat(path)
-	if err == nil && info.Mode().Type() != fs.ModeSocket {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() != fs.ModeSocket:
 		return fmt.Errorf("%s is in the way: it is not a socket", path)
 	}
-	return err
+	if err := check(); err != nil {
+		return err
+	}
+	if err := dir.Remove(filepath.Base(path)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Dial connects to the socket at path.

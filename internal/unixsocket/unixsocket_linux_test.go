@@ -65,7 +65,7 @@ func TestModesMeanwhile(t *testing.T) { //nolint:paralleltest // it changes the 
 	go func() {
 		defer close(bound)
 		for range 200 {
-			listener, err := unixsocket.Bind(t.Context(), filepath.Join(dir, "s"), 0o600)
+			listener, err := unixsocket.Listen(t.Context(), filepath.Join(dir, "s"), 0o600)
 			if err != nil {
 				t.Error(err)
 				return

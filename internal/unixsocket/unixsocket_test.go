@@ -29,7 +29,7 @@ func leave(t *testing.T, path string) {
 // listen creates a socket at path, on which the test listens until it ends.
 func listen(t *testing.T, path string) {
 	t.Helper()
-	listener, err := unixsocket.Bind(t.Context(), path, 0o600)
+	listener, err := unixsocket.Listen(t.Context(), path, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestCloseAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "socket")
 	for range 200 {
-		listener, err := unixsocket.Bind(t.Context(), path, 0o600)
+		listener, err := unixsocket.Listen(t.Context(), path, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}
