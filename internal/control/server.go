@@ -62,19 +62,17 @@ type Options struct {
 
 // A Server offers a store on a socket.
 type Server struct {
-	store  Store
-	info   Info
-	reset  func(ctx context.Context) (plants int64, err error)
-	limit  int64 // of a plant in JSON, in bytes
-	http   *http.Server
-	cancel context.CancelFunc // of requests in progress
-	served chan struct{}      // closed when the listener is
+	store   Store
+	options Options
+	http    *http.Server
+	cancel  context.CancelFunc // of requests in progress
+	served  chan struct{}      // closed when the listener is
 }
 
 // Start serves store on listener until Close is called.
 func Start(listener net.Listener, store Store, options Options) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{store: store, reset: options.Reset, info: options.Info, limit: options.MaxPlantBytes, cancel: cancel, served: make(chan struct{})}
+	s := &Server{store: store, options: options, cancel: cancel, served: make(chan struct{})}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -104,16 +102,15 @@ func (s *Server) Close() error {
 	return err
 }
 
-// handler returns the handler of the protocol.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathReady, respond(func(http.ResponseWriter, *http.Request) (any, error) { return s.info, nil }))
+	mux.HandleFunc("GET "+pathReady, respond(func(http.ResponseWriter, *http.Request) (any, error) { return s.options.Info, nil }))
 	mux.HandleFunc("GET "+pathPlants, s.list)
 	mux.HandleFunc("GET "+pathPlants+"/{id}", respond(s.get))
 	mux.HandleFunc("POST "+pathPlants, respond(s.create))
-	mux.HandleFunc("GET "+pathCount, respond(s.count))
+	mux.HandleFunc("GET "+pathCount, respond(func(_ http.ResponseWriter, r *http.Request) (any, error) { return s.store.Count(r.Context()) }))
 	mux.HandleFunc("GET "+pathSnapshot, s.snapshot)
-	mux.HandleFunc("POST "+pathReset, respond(func(_ http.ResponseWriter, r *http.Request) (any, error) { return s.reset(r.Context()) }))
+	mux.HandleFunc("POST "+pathReset, respond(func(_ http.ResponseWriter, r *http.Request) (any, error) { return s.options.Reset(r.Context()) }))
 	return mux
 }
 
@@ -123,10 +120,6 @@ func (s *Server) get(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	return s.store.Get(r.Context(), id)
-}
-
-func (s *Server) count(_ http.ResponseWriter, r *http.Request) (any, error) {
-	return s.store.Count(r.Context())
 }
 
 // create is CreateAll or DryRun of the store.
@@ -155,7 +148,7 @@ type batch struct {
 // readBatch reads the plants of a request, at most batchBytes or one plant.
 func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (*batch, error) {
 	b := new(batch)
-	most := max(batchBytes, s.limit+1) // with the line end
+	most := max(batchBytes, s.options.MaxPlantBytes+1) // with the line end
 	decoder := jsontext.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	for {
 		value, err := decoder.ReadValue()
@@ -176,7 +169,7 @@ func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (*batch, erro
 
 // add adds a plant in JSON to the batch, or the failure that it is too large.
 func (s *Server) add(b *batch, value jsontext.Value) error {
-	if int64(len(value)) > s.limit {
+	if int64(len(value)) > s.options.MaxPlantBytes {
 		b.failures = append(b.failures, failureOf(s.tooLarge()))
 		return nil
 	}
@@ -191,7 +184,7 @@ func (s *Server) add(b *batch, value jsontext.Value) error {
 
 // tooLarge returns the error for a plant beyond the limit.
 func (s *Server) tooLarge() error {
-	return fmt.Errorf("%w: it has more than %d bytes, the limit of its MAX_BODY_BYTES", storage.ErrTooLarge, s.limit)
+	return fmt.Errorf("%w: it has more than %d bytes, the limit of its MAX_BODY_BYTES", storage.ErrTooLarge, s.options.MaxPlantBytes)
 }
 
 // list sends records as JSON Lines.
