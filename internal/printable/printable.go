@@ -7,6 +7,7 @@ package printable
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -34,40 +35,22 @@ const layout = "\n\t"
 // isPlain reports whether text is printable ASCII, or kept.
 func isPlain[T string | []byte](text T, kept string) bool {
 	for i := range len(text) {
-		if c := text[i]; (c < ' ' || c > '~') && !contains(kept, c) {
+		if c := text[i]; (c < ' ' || c > '~') && strings.IndexByte(kept, c) < 0 {
 			return false
 		}
 	}
 	return true
 }
 
-func contains(kept string, c byte) bool {
-	for i := range len(kept) {
-		if kept[i] == c {
-			return true
-		}
-	}
-	return false
-}
-
-// appendEscaped appends text and escapes every control character that is not in keep.
+// appendEscaped appends text and escapes every character on which a terminal acts, unless it
+// is kept: a control character, a bidirectional control, or a separator of lines or paragraphs.
 func appendEscaped[T string | []byte](b []byte, text T, kept string) []byte {
 	for i := 0; i < len(text); {
-		c := text[i]
-		if c < utf8.RuneSelf {
-			if (c < ' ' || c == 0x7f) && !contains(kept, c) {
-				b = fmt.Appendf(b, `\u%04x`, c)
-			} else {
-				b = append(b, c)
-			}
-			i++
-			continue
-		}
 		r, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
 		switch {
 		case r == utf8.RuneError && size == 1:
-			b = fmt.Appendf(b, `\x%02x`, c) // C1 control characters on a terminal that is not UTF-8
-		case hidden(r):
+			b = fmt.Appendf(b, `\x%02x`, text[i]) // C1 control characters on a terminal that is not UTF-8
+		case unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp) && !strings.ContainsRune(kept, r):
 			b = fmt.Appendf(b, `\u%04x`, r) // all of them are below U+10000
 		default:
 			b = append(b, text[i:i+size]...)
@@ -75,10 +58,4 @@ func appendEscaped[T string | []byte](b []byte, text T, kept string) []byte {
 		i += size
 	}
 	return b
-}
-
-// hidden reports whether a terminal acts on r, which is not ASCII: a C1 control
-// character, a bidirectional control, or a separator of lines or paragraphs.
-func hidden(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 }

@@ -16,7 +16,7 @@ func IsTerminal(w io.Writer) bool {
 // Underlying returns the underlying writer of w if w is a [Writer], else w.
 func Underlying(w io.Writer) io.Writer {
 	if wrapped, ok := w.(*Writer); ok {
-		return wrapped.Unwrap()
+		return wrapped.to
 	}
 	return w
 }

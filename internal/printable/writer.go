@@ -1,6 +1,7 @@
 package printable
 
 import (
+	"bytes"
 	"io"
 	"sync"
 	"unicode/utf8"
@@ -11,19 +12,12 @@ import (
 type Writer struct {
 	to io.Writer
 
-	mu      sync.Mutex
-	rest    []byte // the beginning of an incomplete character
-	escaped []byte // reused buffer
+	mu   sync.Mutex
+	rest []byte // the beginning of an incomplete character
 }
 
 // NewWriter returns a Writer that writes to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
-
-// Unwrap returns the underlying writer.
-func (w *Writer) Unwrap() io.Writer { return w.to }
-
-// keptMemory is the size in bytes up to which a Writer reuses its buffer.
-const keptMemory = 64 << 10
 
 // Write implements [io.Writer]. It keeps the bytes of an incomplete last character for the
 // next Write. It writes to the underlying writer at most once.
@@ -35,13 +29,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	}
 	text := append(w.rest, p...) //nolint:gocritic // rest is set below
 	end := complete(text)
-	w.escaped = Append(w.escaped[:0], text[:end])
-	w.rest = append([]byte(nil), text[end:]...)
-	_, err := w.to.Write(w.escaped)
-	if cap(w.escaped) > keptMemory {
-		w.escaped = nil
-	}
-	if err != nil {
+	w.rest = bytes.Clone(text[end:])
+	if _, err := w.to.Write(Append(nil, text[:end])); err != nil {
 		return 0, err
 	}
 	return len(p), nil
