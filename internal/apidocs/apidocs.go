@@ -10,6 +10,7 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -57,19 +58,20 @@ func serverURL(baseURL string) string {
 
 // A Document is a static HTTP resource with an ETag, such as the description as JSON.
 type Document struct {
-	mediaType    string
-	cacheControl string
-	etag         string
-	body         []byte
+	header http.Header
+	body   []byte
 }
 
 func newDocument(mediaType string, body []byte) *Document {
 	sum := sha256.Sum256(body)
 	return &Document{
-		mediaType:    mediaType,
-		cacheControl: "no-cache",
-		etag:         `"` + hex.EncodeToString(sum[:16]) + `"`,
-		body:         body,
+		header: http.Header{
+			"Content-Type":   {mediaType},
+			"Cache-Control":  {"no-cache"},
+			"Etag":           {`"` + hex.EncodeToString(sum[:16]) + `"`},
+			"Content-Length": {strconv.Itoa(len(body))}, // ServeContent omits it if there is a Content-Encoding
+		},
+		body: body,
 	}
 }
 
@@ -80,11 +82,7 @@ func (d *Document) Bytes() []byte { return bytes.Clone(d.body) }
 // matches (RFC 9110, section 13.1.2). It ignores other preconditions and ranges, since
 // their failure would not be an Error (C1.3). The caller must not pass other methods.
 func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	header := w.Header()
-	header.Set("Content-Type", d.mediaType)
-	header.Set("Cache-Control", d.cacheControl)
-	header.Set("ETag", d.etag)
-	header.Set("Content-Length", strconv.Itoa(len(d.body))) // ServeContent omits it if there is a Content-Encoding
+	maps.Copy(w.Header(), d.header)
 	conditional := &http.Request{Method: r.Method, Header: http.Header{
 		"If-None-Match": {strings.Join(r.Header.Values("If-None-Match"), ", ")},
 	}}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"net/http"
 	"strings"
 )
 
@@ -27,8 +26,8 @@ const pageIcon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' v
 
 // A Page is the interactive API reference. It loads nothing from other servers.
 type Page struct {
-	html   *Document
-	policy string
+	*Document
+
 	// Script renders the page. It is served at ScriptPath.
 	Script *Script
 	// ScriptPath is the path of Script, which depends on its contents. The page
@@ -47,32 +46,18 @@ func TokenLink(baseURL, token string) string { return baseURL + PagePath + "#tok
 // NewPage returns the page of the embedded description.
 func NewPage() *Page {
 	script := newScript()
-	p := &Page{
-		Script:     script,
-		ScriptPath: PagePath + "/scalar-" + script.version + ".js",
-		policy: "default-src 'none'; script-src 'self' '" + hashSource(pageStart) + "'; style-src 'unsafe-inline'; " +
-			"img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-	}
-	p.html = newDocument("text/html; charset=utf-8", []byte(strings.NewReplacer(
+	scriptPath := PagePath + "/scalar-" + script.version() + ".js"
+	html := newDocument("text/html; charset=utf-8", []byte(strings.NewReplacer(
 		"{{licence}}", scalarLicence,
 		"{{style}}", strings.ReplaceAll(pageStyle, "{{icon}}", pageIcon),
 		"{{icon}}", pageIcon,
 		"{{description}}", pageDescription,
-		"{{script}}", p.ScriptPath[1:],
+		"{{script}}", scriptPath[1:],
 		"{{start}}", pageStart,
 	).Replace(pageSource)))
-	return p
-}
-
-// hashSource returns the hash of an inline script for a Content-Security-Policy.
-func hashSource(script string) string {
-	sum := sha256.Sum256([]byte(script))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// ServeHTTP responds to GET and HEAD with the page, as [Document.ServeHTTP] does.
-func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Security-Policy", p.policy)
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	p.html.ServeHTTP(w, r)
+	sum := sha256.Sum256([]byte(pageStart))
+	html.header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self' 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'; "+
+		"style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	html.header.Set("Referrer-Policy", "no-referrer")
+	return &Page{Document: html, Script: script, ScriptPath: scriptPath}
 }

@@ -18,7 +18,6 @@ var scalarScript []byte
 
 // A Script is a gzipped script, which is served compressed to clients that accept gzip.
 type Script struct {
-	version    string // changes with the contents
 	compressed *Document
 	plain      func() *Document
 }
@@ -28,25 +27,27 @@ func newScript() *Script {
 		compressed: newScriptDocument(scalarScript),
 		plain:      sync.OnceValue(func() *Document { return newScriptDocument(decompress(scalarScript)) }),
 	}
-	s.version = strings.Trim(s.compressed.etag, `"`)[:12]
+	s.compressed.header.Set("Content-Encoding", "gzip")
 	return s
 }
 
 func newScriptDocument(body []byte) *Document {
 	d := newDocument("text/javascript; charset=utf-8", body)
-	d.cacheControl = "public, max-age=31536000, immutable" // the path depends on the contents
+	d.header.Set("Cache-Control", "public, max-age=31536000, immutable") // the path depends on the contents
 	return d
 }
+
+// version returns a text that changes with the contents.
+func (s *Script) version() string { return s.compressed.header.Get("ETag")[1:13] }
 
 // ServeHTTP responds to GET and HEAD with the script, as [Document.ServeHTTP] does.
 func (s *Script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Add("Vary", "Accept-Encoding")
-	if !Accepts(r.Header.Values("Accept-Encoding"), "gzip") {
-		s.plain().ServeHTTP(w, r)
+	if Accepts(r.Header.Values("Accept-Encoding"), "gzip") {
+		s.compressed.ServeHTTP(w, r)
 		return
 	}
-	w.Header().Set("Content-Encoding", "gzip")
-	s.compressed.ServeHTTP(w, r)
+	s.plain().ServeHTTP(w, r)
 }
 
 // decompress returns the decompressed data. A test ensures that the script is valid.
