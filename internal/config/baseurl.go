@@ -34,7 +34,7 @@ func LocalURL(scheme, addr string) string {
 	if err != nil {
 		return scheme + "://" + addr
 	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+	if anywhere(host) {
 		host = "localhost"
 	}
 	base := url.URL{Scheme: scheme, Host: net.JoinHostPort(host, port)} // escapes IPv6 zones

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"plantstore/internal/auth"
@@ -197,7 +198,10 @@ func (o Option) apply(c *Config, v value) error {
 	if v.text == "" && o.Default == "" {
 		return nil
 	}
-	err := o.set(c, v.text)
+	err := o.checkValue(v.text)
+	if err == nil {
+		err = o.set(c, v.text)
+	}
 	if err == nil && !o.Secret {
 		err = checkText(v.text)
 	}
@@ -215,6 +219,15 @@ func (o Option) apply(c *Config, v value) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return fmt.Errorf("%s: %q: %w", name, o.shown(v.text), err)
+}
+
+// checkValue rejects a value that is not one of o.Values, if there are any.
+func (o Option) checkValue(text string) error {
+	if o.Values == nil || slices.Contains(o.Values, text) {
+		return nil
+	}
+	last := len(o.Values) - 1
+	return fmt.Errorf("must be %s or %s", strings.Join(o.Values[:last], ", "), o.Values[last])
 }
 
 // Given returns the value of an option, by its name in the environment, and whether it

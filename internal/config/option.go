@@ -5,7 +5,6 @@ package config
 
 import (
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"slices"
@@ -31,7 +30,8 @@ type Option struct {
 	Bool bool
 	// Secret is set if the value is never printed (C4.25).
 	Secret bool
-	// Values are the valid values if there are only a few: shells complete them.
+	// Values are the valid values if there are only a few: shells complete them, and set
+	// gets no others.
 	Values []string
 	// Group is the heading under which help and documents list the option.
 	Group string
@@ -106,7 +106,7 @@ func placeOptions() []Option {
 		{
 			Env: "DOCS", Flag: "docs", Default: "on", Values: []string{"on", "off"},
 			Help: "`on` or off: serve the page at /docs, which describes the service and tries requests",
-			set:  parsed(parseSwitch, func(c *Config) *bool { return &c.Docs }),
+			set:  func(c *Config, v string) error { c.Docs = v == "on"; return nil },
 		},
 	}
 }
@@ -133,7 +133,7 @@ func tokenOptions() []Option {
 		{
 			Env: "JWT_PUBLIC_KEYS", Flag: "jwt-public-keys",
 			Help: "comma-separated `FILES` with public keys that verify tokens, PEM or JWK Sets",
-			set:  parsed(parseFiles, func(c *Config) *[]string { return &c.JWTPublicKeys }),
+			set:  parsed(list(parseFile), func(c *Config) *[]string { return &c.JWTPublicKeys }),
 		},
 		{
 			Env: "JWT_JWKS_URL", Flag: "jwt-jwks-url",
@@ -203,12 +203,12 @@ func logOptions() []Option {
 		{
 			Env: "LOG_LEVEL", Flag: "log-level", Default: "info", Values: []string{"debug", "info", "warn", "error"},
 			Help: "minimum `level` that is logged: debug, info, warn or error",
-			set:  parsed(parseLevel, func(c *Config) *slog.Level { return &c.LogLevel }),
+			set:  func(c *Config, v string) error { return c.LogLevel.UnmarshalText([]byte(v)) },
 		},
 		{
 			Env: "LOG_FORMAT", Flag: "log-format", Values: []string{"text", "json"},
 			Help: "`format` of the log: text or json (default: text on a terminal, else json)",
-			set:  func(c *Config, v string) error { c.LogFormat = v; return checkFormat(v) },
+			set:  func(c *Config, v string) error { c.LogFormat = v; return nil },
 		},
 		{
 			Env: "AUDIT_LOG", Flag: "audit-log",
@@ -284,58 +284,54 @@ func checkBaseURL(v string) error {
 	return nil
 }
 
-// parseOrigins parses a comma-separated list of origins. It rejects an origin that is not
-// spelled as browsers send it, since it would never match.
+// list returns a parser of comma-separated lists, whose items parse parses.
+func list(parse func(string) (string, error)) func(string) ([]string, error) {
+	return func(v string) (items []string, err error) {
+		for item := range strings.SplitSeq(v, ",") {
+			if item, err = parse(strings.Trim(item, " ")); err != nil {
+				return nil, err
+			}
+			items = append(items, item)
+		}
+		return items, nil
+	}
+}
+
 func parseOrigins(v string) ([]string, error) {
 	if v == "*" {
 		return []string{v}, nil
 	}
-	var origins []string
-	for origin := range strings.SplitSeq(v, ",") {
-		origin = strings.Trim(origin, " ")
-		u, err := url.Parse(origin)
-		if err != nil || u.Scheme == "" || u.Host == "" || strings.ContainsFunc(origin, unlikeOrigin) {
-			return nil, fmt.Errorf("must be * or origins such as https://docs.example.com, with commas between them")
-		}
-		usual := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
-		host := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(u.Host), usual), ":")
-		if spelt := u.Scheme + "://" + host; origin != spelt {
-			return nil, fmt.Errorf("browsers spell this origin %s", spelt)
-		}
-		origins = append(origins, origin)
-	}
-	return origins, nil
+	return list(parseOrigin)(v)
 }
 
-// unlikeOrigin reports whether r is invalid in an origin.
-func unlikeOrigin(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`*"\<>@?#`, r) }
-
-// parseFiles parses a comma-separated list of file names.
-func parseFiles(v string) ([]string, error) {
-	var files []string
-	for file := range strings.SplitSeq(v, ",") {
-		if file = strings.Trim(file, " "); file == "" {
-			return nil, fmt.Errorf("must be names of files, with commas between them")
-		}
-		files = append(files, file)
+// parseOrigin rejects an origin that is not spelled as browsers send it, since it would
+// never match.
+func parseOrigin(v string) (string, error) {
+	invalid := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`*"\<>@?#`, r) }
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme == "" || u.Host == "" || strings.ContainsFunc(v, invalid) {
+		return "", fmt.Errorf("must be * or origins such as https://docs.example.com, with commas between them")
 	}
-	return files, nil
+	usual := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	host := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(u.Host), usual), ":")
+	if spelt := u.Scheme + "://" + host; v != spelt {
+		return "", fmt.Errorf("browsers spell this origin %s", spelt)
+	}
+	return v, nil
+}
+
+func parseFile(v string) (string, error) {
+	if v == "" {
+		return "", fmt.Errorf("must be names of files, with commas between them")
+	}
+	return v, nil
 }
 
 // checkScope checks the syntax of one scope (RFC 6749, section 3.3), which is sent in
 // WWW-Authenticate headers.
 func checkScope(v string) error {
-	for _, r := range v {
-		if r <= ' ' || r > '~' || r == '"' || r == '\\' {
-			return fmt.Errorf("must be one scope, without spaces or quotes")
-		}
-	}
-	return nil
-}
-
-func checkFormat(v string) error {
-	if v != "text" && v != "json" {
-		return fmt.Errorf("must be text or json")
+	if strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return fmt.Errorf("must be one scope, without spaces or quotes")
 	}
 	return nil
 }
@@ -348,13 +344,6 @@ func parseBool(v string) (bool, error) {
 	return b, nil
 }
 
-func parseSwitch(v string) (bool, error) {
-	if v != "on" && v != "off" {
-		return false, fmt.Errorf("must be on or off")
-	}
-	return v == "on", nil
-}
-
 // number returns a parser of integers from least to most. what describes them in its error.
 func number[T int | int64](what string, least, most T) func(string) (T, error) {
 	return func(v string) (T, error) {
@@ -364,17 +353,6 @@ func number[T int | int64](what string, least, most T) func(string) (T, error) {
 		}
 		return T(n), nil
 	}
-}
-
-func parseLevel(v string) (slog.Level, error) {
-	levels := map[string]slog.Level{
-		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
-	}
-	level, known := levels[v]
-	if !known {
-		return 0, fmt.Errorf("must be debug, info, warn or error")
-	}
-	return level, nil
 }
 
 func parseJournalBytes(v string) (int64, error) {

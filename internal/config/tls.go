@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"net/mail"
 	"net/url"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -46,7 +46,7 @@ func tlsOptions() []Option {
 		{
 			Env: "ACME_DOMAINS", Flag: "acme-domains",
 			Help: "comma-separated `domains` to obtain certificates for by ACME; accepts its terms",
-			set:  parsed(parseDomains, func(c *Config) *[]string { return &c.ACMEDomains }),
+			set:  parsed(list(parseDomain), func(c *Config) *[]string { return &c.ACMEDomains }),
 		},
 		{
 			Env: "ACME_DIRECTORY", Flag: "acme-directory",
@@ -96,42 +96,20 @@ func parseMode(v string) (fs.FileMode, error) {
 	return fs.FileMode(mode), nil
 }
 
-// The maximum length of a domain and of its labels in bytes (RFC 1035, 2.3.4; without the
-// final dot).
-const (
-	maxDomain = 253
-	maxLabel  = 63
-)
+// maxDomain is the maximum length of a domain in bytes (RFC 1035, 2.3.4; without the final dot).
+const maxDomain = 253
 
-// parseDomains parses a comma-separated list of domains. It returns them in lower case and
-// without the final dot.
-func parseDomains(v string) ([]string, error) {
-	var domains []string
-	for domain := range strings.SplitSeq(v, ",") {
-		domain = strings.TrimSuffix(strings.ToLower(strings.Trim(domain, " ")), ".")
-		if !isDomain(domain) {
-			return nil, fmt.Errorf("must be domains such as plants.example.com, with commas between them: at most %d bytes each, in labels of "+
-				"up to %d letters (a to z), digits and inner hyphens; no IP addresses, no wildcards", maxDomain, maxLabel)
-		}
-		domains = append(domains, domain)
+// parseDomain returns a domain in lower case and without the final dot. A certificate can be
+// issued for it: its last label must not be a number, as in an IPv4 address (RFC 3696, 2).
+func parseDomain(v string) (string, error) {
+	const label = `[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?` // at most 63 bytes
+	domain := strings.TrimSuffix(strings.ToLower(v), ".")
+	last := domain[strings.LastIndexByte(domain, '.')+1:]
+	if valid, _ := regexp.MatchString(`^(`+label+`\.)+`+label+`$`, domain); !valid || len(domain) > maxDomain || strings.Trim(last, "0123456789") == "" {
+		return "", fmt.Errorf("must be domains such as plants.example.com, with commas between them: at most %d bytes each, in labels of "+
+			"up to 63 letters (a to z), digits and inner hyphens; no IP addresses, no wildcards", maxDomain)
 	}
-	return domains, nil
-}
-
-// isDomain reports whether a certificate can be issued for a name. Its last label must not
-// be a number, as in an IPv4 address (RFC 3696, 2).
-func isDomain(name string) bool {
-	labels := strings.Split(name, ".")
-	return len(name) <= maxDomain && len(labels) > 1 && !slices.ContainsFunc(labels, unlikeLabel) &&
-		strings.Trim(labels[len(labels)-1], "0123456789") != ""
-}
-
-func unlikeLabel(label string) bool {
-	return label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' || strings.ContainsFunc(label, unlikeDomain)
-}
-
-func unlikeDomain(r rune) bool {
-	return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+	return domain, nil
 }
 
 // checkEmail rejects text other than a bare address, which authorities require.
