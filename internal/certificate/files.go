@@ -36,20 +36,11 @@ type Files struct {
 	logger    *slog.Logger
 	current   atomic.Pointer[tls.Certificate]
 
-	mu       sync.Mutex     // guards the following
-	seen     [2]os.FileInfo // of the last read; nil: the file did not exist
-	failure  string         // error of the last read; empty: success
-	validity validity       // of current, at the last check
+	mu      sync.Mutex     // guards the following
+	seen    [2]os.FileInfo // of the last read; nil: the file did not exist
+	failure string         // error of the last read; empty: success
+	warned  bool           // that current is not valid
 }
-
-// A validity is the state of a certificate at a time.
-type validity int
-
-const (
-	valid validity = iota
-	notYetValid
-	expired
-)
 
 // Load reads a certificate chain from the file cert and its private key from the file key,
 // both in PEM. The error names the faulty file. A key that other users can change is an
@@ -119,24 +110,13 @@ func (f *Files) logReload() {
 // warn logs once that the certificate is not valid yet, and once that it has expired. The
 // caller holds f.mu, also in the methods below.
 func (f *Files) warn() {
-	leaf := f.current.Load().Leaf
-	before := f.validity
-	f.validity = validityOf(leaf, time.Now())
-	if f.validity == valid || f.validity == before {
-		return
+	leaf, now := f.current.Load().Leaf, time.Now()
+	invalid := now.Before(leaf.NotBefore) || now.After(leaf.NotAfter)
+	if invalid && !f.warned {
+		f.logger.Warn("certificate not valid now, clients reject it; replace it or check the clock",
+			"file", f.cert, "from", leaf.NotBefore, "expires", leaf.NotAfter)
 	}
-	f.logger.Warn("certificate not valid now, clients reject it; replace it or check the clock",
-		"file", f.cert, "from", leaf.NotBefore, "expires", leaf.NotAfter)
-}
-
-func validityOf(leaf *x509.Certificate, now time.Time) validity {
-	switch {
-	case now.Before(leaf.NotBefore):
-		return notYetValid
-	case now.After(leaf.NotAfter):
-		return expired
-	}
-	return valid
+	f.warned = invalid
 }
 
 // stat returns the identities of the files; nil: the file does not exist.
@@ -151,18 +131,16 @@ func (f *Files) stat() (infos [2]os.FileInfo) {
 
 // changed reports whether the files have changed since the last read.
 func (f *Files) changed() bool {
-	for i, now := range f.stat() {
-		before := f.seen[i]
-		switch {
-		case now == nil || before == nil:
-			if now != before {
-				return true
-			}
-		case !os.SameFile(now, before), !now.ModTime().Equal(before.ModTime()), now.Size() != before.Size():
-			return true
-		}
+	now := f.stat()
+	return !same(now[0], f.seen[0]) || !same(now[1], f.seen[1])
+}
+
+// same reports whether two stats, nil for no file, are of the same unchanged file.
+func same(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == b
 	}
-	return false
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
 // read reads the files and uses the certificate if it is valid. The files are stated
@@ -175,7 +153,7 @@ func (f *Files) read() error {
 		return err
 	}
 	f.current.Store(&pair)
-	f.failure, f.validity = "", valid
+	f.failure, f.warned = "", false
 	return nil
 }
 
