@@ -39,7 +39,10 @@ func TestCompletionInShells(t *testing.T) {
 			if shell == "zsh" {
 				setUp = "autoload -U compinit; compinit -u -D; " + setUp
 			}
-			master := startShell(t, shell, dir, filepath.Dir(program.Path), start)
+			cmd := exec.CommandContext(t.Context(), shell, start...) // .ci/tools installs the shells
+			cmd.Dir = dir
+			cmd.Env = []string{"HOME=" + dir, "TERM=dumb", "PS1=> ", "PATH=" + filepath.Dir(program.Path) + ":" + os.Getenv("PATH")}
+			master := terminal.Start(t, cmd).Master
 			// The words that Tab completes are in the output of echo only: the first letters are typed.
 			typeIn(t, master, setUp+"; echo rea''dy\n", "ready")
 			typeIn(t, master, "plantstore serve --log-level de\t", "debug")
@@ -47,26 +50,6 @@ func TestCompletionInShells(t *testing.T) {
 			typeIn(t, master, "\x15plantstore conformance --unix-s\t", "--unix-socket")
 		})
 	}
-}
-
-// startShell starts an interactive shell on a terminal, with the program in its PATH.
-func startShell(t *testing.T, shell, dir, program string, args []string) (master *os.File) {
-	t.Helper()
-	master, tty := terminal.Open(t)
-	cmd := exec.CommandContext(t.Context(), shell, args...)
-	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + dir, "TERM=dumb", "PS1=> ", "PATH=" + program + ":" + os.Getenv("PATH")}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatalf(".ci/tools installs the shell: %v", err)
-	}
-	_ = tty.Close() // the shell has it now
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	return master
 }
 
 // typeIn types text and reads the terminal until want has come.
@@ -107,15 +90,9 @@ func TestListOnTerminal(t *testing.T) {
 	if out, err := plantstore.Command(t, dir, nil, "plants", "list").Output(); err != nil || string(out) != plants.String() {
 		t.Errorf("a pipe gets %d lines, want 101: %v", strings.Count(string(out), "\n"), err)
 	}
-	master, tty := terminal.Open(t)
-	list := plantstore.Command(t, dir, nil, "plants", "list")
-	list.Stdout, list.Stderr = tty, tty
-	if err := list.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = tty.Close()                // the command has it now
-	shown, _ := io.ReadAll(master) // until the command has ended, which is an error
-	if err := list.Wait(); err != nil {
+	session := terminal.Start(t, plantstore.Command(t, dir, nil, "plants", "list"))
+	shown, _ := io.ReadAll(session.Master) // until the command has ended, which is an error
+	if err := <-session.Ended; err != nil {
 		t.Error(err)
 	}
 	want := "plantstore: these are the first 100; continue with --after 99, or see more with --limit\r\n"

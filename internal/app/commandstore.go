@@ -81,11 +81,24 @@ func ServerRuns(ctx context.Context, database string, err error, other string) e
 	if !errors.Is(err, storage.ErrLocked) {
 		return err
 	}
-	client, dialErr := control.Dial(ctx, database)
-	if dialErr != nil {
+	if _, runs := RunningServer(ctx, database); !runs {
 		return err
 	}
-	return errors.Join(StopServer(database, other), client.Close())
+	return StopServer(database, other)
+}
+
+// RunningServer returns the information of the server that runs on a database file, if one
+// responds. An empty database has none.
+func RunningServer(ctx context.Context, database string) (_ control.Info, runs bool) {
+	if database == "" {
+		return control.Info{}, false
+	}
+	client, err := control.Dial(ctx, database)
+	if err != nil {
+		return control.Info{}, false
+	}
+	_ = client.Close() // it has responded
+	return client.Info(), true
 }
 
 // StopServer returns the error of a command that does not work while a server runs.

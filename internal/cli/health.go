@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/control"
 	"plantstore/models"
 )
 
@@ -54,18 +54,12 @@ func newHealth(p *Process) *cli.Command {
 // adminURL returns the URL of the admin listener: that of ADMIN_ADDR if it is given, or else
 // that of the server that runs on the database, whose default address another one may have.
 func adminURL(ctx context.Context, c *config.Config) (string, error) {
-	if _, given := c.Given("ADMIN_ADDR"); !given && c.Storage.Path != "" {
-		if client, err := control.Dial(ctx, c.Storage.Path); err == nil {
-			server := client.Info()
-			if err := client.Close(); err != nil {
-				return "", err
-			}
-			if server.AdminURL == "" && server.NoAdmin != "" {
-				return "", fmt.Errorf("the server that runs on %s has no admin listener: %s; restart it with another --admin-addr", c.Storage.Path, server.NoAdmin)
-			}
-			if server.AdminURL != "" {
-				return server.AdminURL, nil
-			}
+	if _, given := c.Given("ADMIN_ADDR"); !given {
+		switch server, _ := app.RunningServer(ctx, c.Storage.Path); {
+		case server.AdminURL != "":
+			return server.AdminURL, nil
+		case server.NoAdmin != "":
+			return "", fmt.Errorf("the server that runs on %s has no admin listener: %s; restart it with another --admin-addr", c.Storage.Path, server.NoAdmin)
 		}
 	}
 	return config.LocalURL("http", c.AdminAddr), checkAdminAddr(c.AdminAddr)

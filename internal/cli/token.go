@@ -16,7 +16,6 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
-	"plantstore/internal/control"
 )
 
 // The flags for private keys.
@@ -69,7 +68,12 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	form, err := tokenForm(ctx, cmd, c)
+	base := ""
+	if cmd.Bool(flagLink) {
+		base, err = linkBase(ctx, c)
+	} else if cmd.IsSet("base-url") {
+		err = misuseOf(cmd, "--base-url is about the link of --link, which is not given")
+	}
 	if err != nil {
 		return err
 	}
@@ -88,50 +92,34 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.Stdout, form(token))
+	if base != "" {
+		token = apidocs.TokenLink(base, token)
+	}
+	_, err = fmt.Fprintln(p.Stdout, token)
 	return err
 }
 
-// tokenForm returns the function that makes what is printed of a token: itself, or the link
-// of --link. It fails if the configuration does not say which URL the docs page has.
-func tokenForm(ctx context.Context, cmd *cli.Command, c *config.Config) (func(token string) string, error) {
-	if !cmd.Bool(flagLink) {
-		if cmd.IsSet("base-url") {
-			return nil, misuseOf(cmd, "--base-url is about the link of --link, which is not given")
-		}
-		return func(token string) string { return token }, nil
+// linkBase returns the base URL for --link: of the server that runs on the database, or else
+// of the configuration. It fails if the configuration does not determine it.
+func linkBase(ctx context.Context, c *config.Config) (string, error) {
+	if !c.Docs {
+		return "", misuse("--%s: DOCS is off: a server with the same configuration has no docs page", flagLink)
 	}
-	if base := runningBaseURL(ctx, c); c.Docs && base != "" {
-		return func(token string) string { return apidocs.TokenLink(base, token) }, nil
+	if c.BaseURL != "" {
+		return c.ServiceURL(c.Addr), nil
+	}
+	if server, _ := app.RunningServer(ctx, c.Storage.Path); strings.HasPrefix(server.BaseURL, "http") {
+		return server.BaseURL, nil
 	}
 	_, port, _ := net.SplitHostPort(c.Addr)
 	_, socket := config.UnixPath(c.Addr)
 	switch {
-	case !c.Docs:
-		return nil, misuse("--%s: DOCS is off: a server with the same configuration has no docs page", flagLink)
-	case c.BaseURL == "" && socket:
-		return nil, misuse("--%s: ADDR is %s, a Unix socket, which browsers do not open: give the URL of the service with --base-url", flagLink, c.Addr)
-	case c.BaseURL == "" && port == "0":
-		return nil, misuse("--%s: ADDR is %s, and only the server knows its port: give the base URL that it prints with --base-url", flagLink, c.Addr)
+	case socket:
+		return "", misuse("--%s: ADDR is %s, a Unix socket, which browsers do not open: give the URL of the service with --base-url", flagLink, c.Addr)
+	case port == "0":
+		return "", misuse("--%s: ADDR is %s, and only the server knows its port: give the base URL that it prints with --base-url", flagLink, c.Addr)
 	}
-	return func(token string) string { return apidocs.TokenLink(c.ServiceURL(c.Addr), token) }, nil
-}
-
-// runningBaseURL returns the base URL of the server that runs on the database, or "" if
-// there is none, it has no URL, or another one is given.
-func runningBaseURL(ctx context.Context, c *config.Config) string {
-	if c.BaseURL != "" || c.Storage.Path == "" {
-		return ""
-	}
-	client, err := control.Dial(ctx, c.Storage.Path)
-	if err != nil {
-		return ""
-	}
-	_ = client.Close() // it has responded
-	if base := client.Info().BaseURL; strings.HasPrefix(base, "http") {
-		return base
-	}
-	return ""
+	return c.ServiceURL(c.Addr), nil
 }
 
 // signerOf returns the private key of --key, or else the secret, which it may generate.
@@ -170,13 +158,12 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 	if _, err := os.Stat(app.SecretPath(c.Storage.Path)); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	client, err := control.Dial(ctx, c.Storage.Path)
-	if err != nil {
-		return nil //nolint:nilerr // no server runs
+	if _, runs := app.RunningServer(ctx, c.Storage.Path); !runs {
+		return nil
 	}
-	return errors.Join(fmt.Errorf("the server that runs on %s has no secret next to it, so none was generated: "+
+	return fmt.Errorf("the server that runs on %s has no secret next to it, so none was generated: "+
 		"if it takes only tokens that are signed with a private key, plantstore token --key FILE; "+
-		"else give JWT_SECRET or JWT_SECRET_FILE as to the server, or, if the file was removed while it runs, put it back", c.Storage.Path), client.Close())
+		"else give JWT_SECRET or JWT_SECRET_FILE as to the server, or, if the file was removed while it runs, put it back", c.Storage.Path)
 }
 
 // privateKey returns the key of --key with its kid in JWT_PUBLIC_KEYS. It prints a warning if

@@ -20,12 +20,15 @@ type Session struct {
 	lines *bufio.Reader
 }
 
-// Start starts a program with a terminal as its stdin and stderr. The program ends with the
-// test at the latest.
+// Start starts a program with a terminal as its stdin and stderr, and as its stdout unless
+// that is set. The program ends with the test at the latest.
 func Start(t testing.TB, cmd *exec.Cmd) *Session {
 	t.Helper()
 	master, tty := Open(t)
 	cmd.Stderr, cmd.Stdin = tty, tty
+	if cmd.Stdout == nil {
+		cmd.Stdout = tty
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
