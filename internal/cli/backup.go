@@ -9,6 +9,7 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/atomicfile"
+	"plantstore/internal/config"
 	"plantstore/storage/bbolt"
 )
 
@@ -25,26 +26,20 @@ func newBackup(p *Process) *cli.Command {
 			"  plantstore backup \"plants-$(date +%F).db\"",
 		Flags:        append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
 		ArgValidator: oneArgument,
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return backup(ctx, p, cmd)
-		},
+		Action:       configured(p, backup),
 	}
 }
 
-func backup(ctx context.Context, p *Process, cmd *cli.Command) error {
+func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	file := cmd.Args().First()
 	if file == standardStream {
 		return misuseOf(cmd, "a backup needs a file, since it is verified before it appears; use plants export for stdout")
-	}
-	c, err := loadConfig(p, cmd)
-	if err != nil {
-		return err
 	}
 	if err := errors.Join(inAFile(c), checkDestination(file, c)); err != nil {
 		return err
 	}
 	b := backupRun{p: p, cmd: cmd, file: file}
-	err = withStore(ctx, c, app.ForReading, b.run)
+	err := withStore(ctx, c, app.ForReading, b.run)
 	if errors.Is(err, bbolt.ErrPending) { // opening for writing moves the journal into the database
 		err = withStore(ctx, c, app.ForWriting, b.run)
 	}

@@ -29,21 +29,15 @@ func newBrowse(p *Process) *cli.Command {
 			&cli.BoolFlag{Name: "no-open", Usage: "print the link only", HideDefault: true},
 			&cli.Int64Flag{Name: "port", Usage: "`PORT` to listen on, on 127.0.0.1 (default: any free port)", HideDefault: true},
 		}, optionFlags(storageOptions()...)...),
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return browsePlants(ctx, p, cmd)
-		},
+		Action: configured(p, browsePlants),
 	}
 }
 
 // browsePlants serves the page until ctx is done.
-func browsePlants(ctx context.Context, p *Process, cmd *cli.Command) error {
+func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	port := cmd.Int64("port")
 	if port < 0 || port > 65535 {
 		return misuse("--port: %d: must be from 0 to 65535", port)
-	}
-	c, err := loadConfig(p, cmd)
-	if err != nil {
-		return err
 	}
 	// The first use of the store fails here rather than on the page.
 	return withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
+	"plantstore/internal/config"
 	"plantstore/storage"
 )
 
@@ -23,17 +24,11 @@ func newCheck(p *Process) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print the findings as JSON", HideDefault: true},
 		}, optionFlags(storageOptions()...)...),
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return check(ctx, p, cmd)
-		},
+		Action: configured(p, check),
 	}
 }
 
-func check(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
-	c, err := loadConfig(p, cmd)
-	if err != nil {
-		return err
-	}
+func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (err error) {
 	store, err := app.OpenStore(ctx, c, app.ForSalvage)
 	if errors.Is(err, storage.ErrLocked) {
 		const other = ", or check a copy of it, as plantstore backup does"

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
+	"plantstore/internal/config"
 	"plantstore/storage/bbolt"
 )
 
@@ -18,18 +19,12 @@ func newCompact(p *Process) *cli.Command {
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the database is corrupt and was not changed.\n" +
 			"Examples:\n" +
 			"  plantstore compact --json",
-		Flags: append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return compact(ctx, p, cmd)
-		},
+		Flags:  append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
+		Action: configured(p, compact),
 	}
 }
 
-func compact(ctx context.Context, p *Process, cmd *cli.Command) error {
-	c, err := loadConfig(p, cmd)
-	if err != nil {
-		return err
-	}
+func compact(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	if err := inAFile(c); err != nil {
 		return err
 	}

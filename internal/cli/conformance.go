@@ -50,9 +50,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.DurationFlag{Name: "leeway", Usage: "the server's tolerance (`time`) for exp and nbf", DefaultText: "5s"},
 			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the report: text, json or junit", Value: "text"},
 		},
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return runConformance(ctx, p, cmd)
-		},
+		Action: func(ctx context.Context, cmd *cli.Command) error { return runConformance(ctx, p, cmd) },
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
+	"plantstore/internal/config"
 )
 
 func newCount(p *Process) *cli.Command {
@@ -15,25 +16,19 @@ func newCount(p *Process) *cli.Command {
 		Description: "Prints the number that the database keeps; with etcd and PostgreSQL it reads all plants.\n" +
 			"Examples:\n" +
 			"  plantstore plants count --json",
-		Flags: append([]cli.Flag{jsonFlag()}, optionFlags(storageOptions()...)...),
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			c, err := loadConfig(p, cmd)
-			if err != nil {
-				return err
-			}
-			return withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
-				return count(ctx, p, cmd, store)
-			})
-		},
+		Flags:  append([]cli.Flag{jsonFlag()}, optionFlags(storageOptions()...)...),
+		Action: configured(p, count),
 	}
 }
 
-func count(ctx context.Context, p *Process, cmd *cli.Command, store app.Plants) error {
-	plants, err := store.Count(ctx)
-	if err != nil {
-		return err
-	}
-	return report(p.Stdout, cmd, struct {
-		Plants int64 `json:"plants"`
-	}{plants}, "%d", plants)
+func count(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
+	return withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
+		plants, err := store.Count(ctx)
+		if err != nil {
+			return err
+		}
+		return report(p.Stdout, cmd, struct {
+			Plants int64 `json:"plants"`
+		}{plants}, "%d", plants)
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/atomicfile"
+	"plantstore/internal/config"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
@@ -36,23 +37,17 @@ func newExport(p *Process) *cli.Command {
 			safeFlag(), jsonFlag(), quietFlag(),
 		}, optionFlags(storageOptions()...)...),
 		ArgValidator: atMostOneArgument,
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return runExport(ctx, p, cmd)
-		},
+		Action:       configured(p, runExport),
 	}
 }
 
-func runExport(ctx context.Context, p *Process, cmd *cli.Command) error {
+func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	file := cmd.Args().First()
 	format, err := fileFormat(cmd, file)
 	if err != nil {
 		return err
 	}
 	if format, err = safeFormat(cmd, format); err != nil {
-		return err
-	}
-	c, err := loadConfig(p, cmd)
-	if err != nil {
 		return err
 	}
 	toStdout := file == "" || file == standardStream || file == "/dev/stdout" // that leads to a file, where stdout does

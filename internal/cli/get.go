@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
+	"plantstore/internal/config"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
@@ -21,30 +22,17 @@ func newGet(p *Process) *cli.Command {
 		Description: "Examples:\n" +
 			"  plantstore plants get -9223372036854775808",
 		Flags:        append([]cli.Flag{formatFlag(), safeFlag()}, optionFlags(storageOptions()...)...),
-		ArgValidator: oneID,
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return get(ctx, p, cmd)
-		},
+		ArgValidator: oneArgument,
+		Action:       configured(p, get),
 	}
 }
 
-// oneID requires one id as argument.
-func oneID(ctx context.Context, cmd *cli.Command) error {
-	if err := oneArgument(ctx, cmd); err != nil {
-		return err
-	}
-	if _, err := strconv.ParseInt(cmd.Args().First(), 10, 64); err != nil {
-		return misuseOf(cmd, "%q is not an id: must be an integer of 64 bits", cmd.Args().First())
-	}
-	return nil
-}
-
-func get(ctx context.Context, p *Process, cmd *cli.Command) error {
+func get(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	id, err := strconv.ParseInt(cmd.Args().First(), 10, 64)
 	if err != nil {
-		return err
+		return misuseOf(cmd, "%q is not an id: must be an integer of 64 bits", cmd.Args().First())
 	}
-	return printPlants(ctx, p, cmd, func(store app.Plants) plantio.Source {
+	return printPlants(ctx, p, cmd, c, func(store app.Plants) plantio.Source {
 		return func(ctx context.Context, each func(storage.Record) error) error {
 			plant, err := store.Get(ctx, id)
 			if errors.Is(err, storage.ErrNotFound) {

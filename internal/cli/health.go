@@ -34,21 +34,19 @@ func newHealth(p *Process) *cli.Command {
 			"Exit codes: 0 ready, 1 not ready or unreachable, 2 misused, such as the address for clients.\n" +
 			"Examples:\n" +
 			"  plantstore health --admin-addr 127.0.0.1:8081",
-		Flags: optionFlags(append(storageOptions(), "ADMIN_ADDR")...),
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			c, err := loadConfig(p, cmd)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-			defer cancel()
-			adminURL, err := adminURL(ctx, c)
-			if err != nil {
-				return err
-			}
-			return checkHealth(ctx, adminURL)
-		},
+		Flags:  optionFlags(append(storageOptions(), "ADMIN_ADDR")...),
+		Action: configured(p, health),
 	}
+}
+
+func health(ctx context.Context, _ *Process, _ *cli.Command, c *config.Config) error {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	adminURL, err := adminURL(ctx, c)
+	if err != nil {
+		return err
+	}
+	return checkHealth(ctx, adminURL)
 }
 
 // adminURL returns the URL of the admin listener: that of ADMIN_ADDR if it is given, or else

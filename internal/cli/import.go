@@ -41,9 +41,7 @@ func newImport(p *Process) *cli.Command {
 			jsonFlag(), quietFlag(),
 		}, optionFlags(append(storageOptions(), "MAX_BODY_BYTES")...)...),
 		ArgValidator: someArguments,
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return runImport(ctx, p, cmd)
-		},
+		Action:       configured(p, runImport),
 	}
 }
 
@@ -57,7 +55,7 @@ type importer struct {
 	sum     plantio.Summary
 }
 
-func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
+func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	conflicts := cmd.String("on-conflict")
 	if conflicts != "error" && conflicts != "skip" {
 		return misuse("--on-conflict: %q: must be error or skip", conflicts)
@@ -69,10 +67,6 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command) error {
 		if _, err := os.Stat(file); err != nil && file != standardStream {
 			return openError(file, err)
 		}
-	}
-	c, err := loadConfig(p, cmd)
-	if err != nil {
-		return err
 	}
 	i := &importer{p: p, cmd: cmd, limit: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: conflicts == "skip"}}
 	if cmd.Bool("dry-run") {

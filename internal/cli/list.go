@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
+	"plantstore/internal/config"
 	"plantstore/internal/plantio"
 	"plantstore/internal/printable"
 	"plantstore/storage"
@@ -26,26 +27,24 @@ func newList(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "tag", Usage: "only plants with this `tag`"},
 			formatFlag(), safeFlag(),
 		}, optionFlags(storageOptions()...)...),
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return list(ctx, p, cmd)
-		},
+		Action: configured(p, list),
 	}
 }
 
 // terminalPlants is how many plants list prints on a terminal without --limit.
 const terminalPlants = 100
 
-func list(ctx context.Context, p *Process, cmd *cli.Command) error {
+func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	q, err := parseQuery(cmd)
 	if err != nil {
 		return err
 	}
 	if q.Limit != nil || !printable.IsTerminal(p.Stdout) {
-		return printPlants(ctx, p, cmd, func(store app.Plants) plantio.Source { return q.Source(store) })
+		return printPlants(ctx, p, cmd, c, func(store app.Plants) plantio.Source { return q.Source(store) })
 	}
 	q.Limit = new(int64(terminalPlants + 1))
 	f := &firstPlants{left: terminalPlants}
-	err = printPlants(ctx, p, cmd, func(store app.Plants) plantio.Source { return f.of(q.Source(store)) })
+	err = printPlants(ctx, p, cmd, c, func(store app.Plants) plantio.Source { return f.of(q.Source(store)) })
 	if err == nil && f.more {
 		_, err = fmt.Fprintf(p.Stderr, "plantstore: these are the first %d; continue with --after %d, or see more with --limit\n", terminalPlants, f.last)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,6 +14,17 @@ import (
 	"plantstore/internal/config"
 	"plantstore/internal/secretfile"
 )
+
+// configured returns the action of a command that needs the configuration.
+func configured(p *Process, run func(context.Context, *Process, *cli.Command, *config.Config) error) cli.ActionFunc {
+	return func(ctx context.Context, cmd *cli.Command) error {
+		c, err := loadConfig(p, cmd)
+		if err != nil {
+			return err
+		}
+		return run(ctx, p, cmd, c)
+	}
+}
 
 // loadConfig reads the configuration for a command. Without --quiet it prints a warning for
 // each file with a secret that other users can read.

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/apidocs"
+	"plantstore/internal/config"
 )
 
 func newOpenAPI(p *Process) *cli.Command {
@@ -17,25 +18,23 @@ func newOpenAPI(p *Process) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the description: yaml or json", Value: "yaml"},
 		}, optionFlags("ADDR", "BASE_URL")...),
-		Action: func(_ context.Context, cmd *cli.Command) error {
-			c, err := loadConfig(p, cmd)
-			if err != nil {
-				return err
-			}
-			description, err := apidocs.New(c.ServiceURL(c.Addr))
-			if err != nil {
-				return err
-			}
-			document := description.YAML
-			switch cmd.String(flagFormat) {
-			case "yaml":
-			case "json":
-				document = description.JSON
-			default:
-				return misuse("--format: %q: must be yaml or json", cmd.String(flagFormat))
-			}
-			_, err = p.Stdout.Write(document.Bytes())
-			return err
-		},
+		Action: configured(p, printOpenAPI),
 	}
+}
+
+func printOpenAPI(_ context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
+	description, err := apidocs.New(c.ServiceURL(c.Addr))
+	if err != nil {
+		return err
+	}
+	document := description.YAML
+	switch cmd.String(flagFormat) {
+	case "yaml":
+	case "json":
+		document = description.JSON
+	default:
+		return misuse("--format: %q: must be yaml or json", cmd.String(flagFormat))
+	}
+	_, err = p.Stdout.Write(document.Bytes())
+	return err
 }

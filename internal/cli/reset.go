@@ -17,21 +17,19 @@ func newReset(p *Process) *cli.Command {
 			"before or after it. Give the storage URL that the server prints at its start.\n" +
 			"Examples:\n" +
 			"  plantstore plants reset --storage-url /tmp/plantstore-123/plants.db",
-		Flags: append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			c, err := loadConfig(p, cmd)
-			if err != nil {
-				return err
-			}
-			plants, err := app.ResetPlants(ctx, c)
-			if err != nil {
-				return err
-			}
-			return report(p.Stdout, cmd, struct {
-				Plants int64 `json:"plants"`
-			}{plants}, "reset to the seed: %s", counted(plants, "plant", "plants"))
-		},
+		Flags:  append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
+		Action: configured(p, reset),
 	}
+}
+
+func reset(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
+	plants, err := app.ResetPlants(ctx, c)
+	if err != nil {
+		return err
+	}
+	return report(p.Stdout, cmd, struct {
+		Plants int64 `json:"plants"`
+	}{plants}, "reset to the seed: %s", counted(plants, "plant", "plants"))
 }
 
 // resetCommand returns the command that resets a server with --ephemeral, for a POSIX

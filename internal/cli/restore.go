@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
+	"plantstore/internal/config"
 	"plantstore/storage/bbolt"
 )
 
@@ -23,18 +24,12 @@ func newRestore(p *Process) *cli.Command {
 			"  plantstore restore plants-2026-01-31.db",
 		Flags:        append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
 		ArgValidator: oneArgument,
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return restore(ctx, p, cmd)
-		},
+		Action:       configured(p, restore),
 	}
 }
 
-func restore(ctx context.Context, p *Process, cmd *cli.Command) error {
+func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	file := cmd.Args().First()
-	c, err := loadConfig(p, cmd)
-	if err != nil {
-		return err
-	}
 	if err := inAFile(c); err != nil {
 		return err
 	}

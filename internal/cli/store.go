@@ -27,12 +27,8 @@ func withStore(ctx context.Context, c *config.Config, a app.Access, run func(con
 }
 
 // printPlants prints the plants of a source in the format of --format.
-func printPlants(ctx context.Context, p *Process, cmd *cli.Command, source func(app.Plants) plantio.Source) error {
+func printPlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, source func(app.Plants) plantio.Source) error {
 	out, err := plantWriter(p.Stdout, cmd)
-	if err != nil {
-		return err
-	}
-	c, err := loadConfig(p, cmd)
 	if err != nil {
 		return err
 	}

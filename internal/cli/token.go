@@ -57,23 +57,12 @@ func newToken(p *Process) *cli.Command {
 			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key (default: by the key: RS256, ES256, ES384, ES512 or EdDSA)"},
 			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key (kid) (default: from JWT_PUBLIC_KEYS, else none)"},
 		}, optionFlags(append(tokenOptions(), "BASE_URL")...)...),
-		Action: func(ctx context.Context, cmd *cli.Command) error {
-			return printToken(ctx, p, cmd)
-		},
+		Action: configured(p, printToken),
 	}
 }
 
-func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
-	c, err := loadConfig(p, cmd)
-	if err != nil {
-		return err
-	}
-	base := ""
-	if cmd.Bool(flagLink) {
-		base, err = linkBase(ctx, c)
-	} else if cmd.IsSet("base-url") {
-		err = misuseOf(cmd, "--base-url is about the link of --link, which is not given")
-	}
+func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
+	base, err := linkBase(ctx, cmd, c)
 	if err != nil {
 		return err
 	}
@@ -100,12 +89,17 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command) error {
 }
 
 // linkBase returns the base URL for --link: of the server that runs on the database, or else
-// of the configuration. It fails if the configuration does not determine it.
-func linkBase(ctx context.Context, c *config.Config) (string, error) {
-	if !c.Docs {
+// of the configuration. It fails if the configuration does not determine it. Without --link it
+// is empty.
+func linkBase(ctx context.Context, cmd *cli.Command, c *config.Config) (string, error) {
+	switch {
+	case !cmd.Bool(flagLink) && cmd.IsSet("base-url"):
+		return "", misuseOf(cmd, "--base-url is about the link of --link, which is not given")
+	case !cmd.Bool(flagLink):
+		return "", nil
+	case !c.Docs:
 		return "", misuse("--%s: DOCS is off: a server with the same configuration has no docs page", flagLink)
-	}
-	if c.BaseURL != "" {
+	case c.BaseURL != "":
 		return c.ServiceURL(c.Addr), nil
 	}
 	if server, _ := app.RunningServer(ctx, c.Storage.Path); strings.HasPrefix(server.BaseURL, "http") {
