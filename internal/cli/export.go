@@ -123,8 +123,8 @@ func (e *exporter) toFile(ctx context.Context, path string) error {
 // write writes the plants to w, with a progress bar.
 func (e *exporter) write(ctx context.Context, w io.Writer) (plants int64, err error) {
 	bar := newProgress(e.p, e.cmd, -1)
-	defer bar.close()
-	return plantio.Export(ctx, e.source, plantio.NewWriter(w, e.format), bar.set)
+	defer func() { _ = bar.Clear() }()
+	return plantio.Export(ctx, e.source, plantio.NewWriter(w, e.format), func(plants int64) { _ = bar.Set64(plants) })
 }
 
 // printSkipped prints the corrupt records, if there are any, and returns the error for

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
@@ -147,11 +148,12 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	}
 	defer in.Close()
 	bar := newProgress(i.p, i.cmd, size)
-	defer bar.close()
+	defer func() { _ = bar.Clear() }()
+	input := progressbar.NewReader(in, bar)
 	options := i.options
 	options.Bad = func(bad *plantio.LineError) error { return i.reportLine(name, bad) }
-	options.Done = func(sum plantio.Summary) { bar.describe(i.sum.Created + sum.Created) }
-	sum, err := plantio.Import(ctx, plantio.NewReader(bar.reader(in), format, i.limit), options)
+	options.Done = func(sum plantio.Summary) { bar.Describe(counted(i.sum.Created+sum.Created, "plant", "plants")) }
+	sum, err := plantio.Import(ctx, plantio.NewReader(&input, format, i.limit), options)
 	i.sum.Add(sum)
 	if err == nil {
 		return nil
