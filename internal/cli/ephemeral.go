@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,23 +11,20 @@ import (
 )
 
 // ephemeral creates the temporary directory of --ephemeral, if it is given, and sets the
-// storage URL to a file in it. remove removes the directory.
-func ephemeral(p *Process, cmd *cli.Command) (remove func() error, err error) {
+// storage URL to a file in it.
+func ephemeral(p *Process, cmd *cli.Command) error {
 	if !cmd.Bool(flagEphemeral) {
-		return func() error { return nil }, nil
+		return nil
 	}
 	for _, flag := range []string{"storage-url", "storage-url-file"} {
 		if cmd.IsSet(flag) {
-			return nil, misuseOf(cmd, "--ephemeral and --%s are both given; give one of them", flag)
+			return misuseOf(cmd, "--ephemeral and --%s are both given; give one of them", flag)
 		}
 	}
 	dir, err := os.MkdirTemp("", "plantstore-")
 	if err != nil {
-		return nil, fmt.Errorf("--ephemeral: %w; TMPDIR names another place", err)
+		return fmt.Errorf("--ephemeral: %w; TMPDIR names another place", err)
 	}
-	remove = p.shutdown.onExit(func() error { return os.RemoveAll(dir) })
-	if err := cmd.Set("storage-url", app.BboltScheme+":"+filepath.Join(dir, "plants.db")); err != nil {
-		return nil, errors.Join(err, remove())
-	}
-	return remove, nil
+	p.shutdown.temporary.Store(&dir)
+	return cmd.Set("storage-url", app.BboltScheme+":"+filepath.Join(dir, "plants.db"))
 }

@@ -19,20 +19,16 @@ func newServe(p *Process) *cli.Command {
 			"  plantstore serve\n" +
 			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl\n" +
 			otherOptions(),
-		Flags: append(seedFlags(), allOptionFlags()...),
-		Action: func(ctx context.Context, cmd *cli.Command) (err error) {
-			remove, err := ephemeral(p, cmd)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, remove()) }()
-			return serve(ctx, p, cmd)
-		},
+		Flags:  append(seedFlags(), allOptionFlags()...),
+		Action: func(ctx context.Context, cmd *cli.Command) error { return serve(ctx, p, cmd) },
 	}
 }
 
 // serve runs the server until ctx is done.
 func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
+	if err := ephemeral(p, cmd); err != nil {
+		return err
+	}
 	c, err := loadServerConfig(p, cmd)
 	if err != nil {
 		return err

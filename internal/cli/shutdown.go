@@ -5,8 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"slices"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -19,20 +18,23 @@ var errInterrupted = errors.New("interrupted")
 
 // A shutdown ends a command after a signal, even if it waits for something that ignores
 // contexts: the writer of a FIFO, the reader of a pipe, a person at a terminal. Apart from
-// the cleanups, the effect is that of kill -9, which all commands and servers survive.
+// the temporary directory, the effect is that of kill -9, which all commands and servers
+// survive.
 type shutdown struct {
-	draining chan struct{} // closed when the command limits its shutdown itself
-	once     sync.Once     // closes it
-
-	mu       sync.Mutex
-	cleanups []func() error
+	draining  chan struct{}          // closed when the command limits its shutdown itself
+	temporary atomic.Pointer[string] // a directory to remove at exit
 }
 
 func newShutdown() *shutdown { return &shutdown{draining: make(chan struct{})} }
 
 // bound runs a command and returns its error, or [errInterrupted] if it does not end within
-// grace after ctx is done.
-func (s *shutdown) bound(ctx context.Context, run func() error) error {
+// grace after ctx is done. Then it removes the temporary directory.
+func (s *shutdown) bound(ctx context.Context, run func() error) (err error) {
+	defer func() {
+		if dir := s.temporary.Load(); dir != nil {
+			err = errors.Join(err, os.RemoveAll(*dir))
+		}
+	}()
 	result := make(chan error, 1)
 	go func() { result <- run() }()
 	select {
@@ -40,41 +42,18 @@ func (s *shutdown) bound(ctx context.Context, run func() error) error {
 		return err
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
 	select {
 	case err := <-result:
 		return err
 	case <-s.draining:
 		return <-result
-	case <-timer.C:
-		return errors.Join(errInterrupted, s.cleanUp())
+	case <-time.After(grace):
+		return errInterrupted
 	}
 }
 
-// bySelf removes the time limit: the command has its own.
-func (s *shutdown) bySelf() { s.once.Do(func() { close(s.draining) }) }
-
-// onExit registers a cleanup for when the command is interrupted, and returns it as a
-// function that runs it at most once.
-func (s *shutdown) onExit(remove func() error) func() error {
-	once := sync.OnceValue(remove)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cleanups = append(s.cleanups, once)
-	return once
-}
-
-// cleanUp runs the registered cleanups in reverse order.
-func (s *shutdown) cleanUp() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for _, cleanUp := range slices.Backward(s.cleanups) {
-		errs = append(errs, cleanUp())
-	}
-	return errors.Join(errs...)
-}
+// bySelf removes the time limit: the command has its own. It is called once.
+func (s *shutdown) bySelf() { close(s.draining) }
 
 // untilSignal returns a context that SIGINT or SIGTERM cancels. A second signal ends the
 // process, unless the server catches it in SHUTDOWN_DELAY.
