@@ -43,7 +43,9 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 	return withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
 		open := openEach(c)
 		if c.Storage.Path == "" {
-			open = openOnce(store)
+			open = func(context.Context) (browse.Store, browse.Source, error) {
+				return connected{store}, browse.Cluster, nil
+			}
 		} else if err := store.Close(); err != nil {
 			return err
 		}
@@ -51,7 +53,7 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 		if err != nil {
 			return err
 		}
-		if err := writeLine(p.Stdout, "%s", site.Link()); err != nil {
+		if _, err := fmt.Fprintln(p.Stdout, site.Link()); err != nil {
 			return err
 		}
 		launch(p, cmd, site)
@@ -73,16 +75,6 @@ func launch(p *Process, cmd *cli.Command, site *browse.Site) {
 	}
 }
 
-// A browsedStore is a store that a request of the page closes.
-type browsedStore struct {
-	app.Plants
-
-	close func() error
-}
-
-// Close implements [browse.Store].
-func (s browsedStore) Close() error { return s.close() }
-
 // openEach returns a function that opens the store of a file, which must not stay locked, or
 // connects to the server that has it open.
 func openEach(c *config.Config) func(context.Context) (browse.Store, browse.Source, error) {
@@ -98,10 +90,8 @@ func openEach(c *config.Config) func(context.Context) (browse.Store, browse.Sour
 	}
 }
 
-// openOnce returns a function that returns a store of an engine over a network, which stays
-// connected.
-func openOnce(store app.Plants) func(context.Context) (browse.Store, browse.Source, error) {
-	return func(context.Context) (browse.Store, browse.Source, error) {
-		return browsedStore{store, func() error { return nil }}, browse.Cluster, nil
-	}
-}
+// A connected store of an engine over a network stays open between requests.
+type connected struct{ app.Plants }
+
+// Close implements [browse.Store].
+func (connected) Close() error { return nil }

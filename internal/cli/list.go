@@ -43,33 +43,22 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 		return printPlants(ctx, p, cmd, c, func(store app.Plants) plantio.Source { return q.Source(store) })
 	}
 	q.Limit = new(int64(terminalPlants + 1))
-	f := &firstPlants{left: terminalPlants}
-	err = printPlants(ctx, p, cmd, c, func(store app.Plants) plantio.Source { return f.of(q.Source(store)) })
-	if err == nil && f.more {
-		_, err = fmt.Fprintf(p.Stderr, "plantstore: these are the first %d; continue with --after %d, or see more with --limit\n", terminalPlants, f.last)
+	shown, last := 0, int64(0)
+	err = printPlants(ctx, p, cmd, c, func(store app.Plants) plantio.Source {
+		return func(ctx context.Context, each func(storage.Record) error) error {
+			return q.Source(store)(ctx, func(record storage.Record) error {
+				if shown++; shown > terminalPlants { // there are more
+					return nil
+				}
+				last = record.ID
+				return each(record)
+			})
+		}
+	})
+	if err == nil && shown > terminalPlants {
+		_, err = fmt.Fprintf(p.Stderr, "plantstore: these are the first %d; continue with --after %d, or see more with --limit\n", terminalPlants, last)
 	}
 	return err
-}
-
-// firstPlants passes on the first plants of a source.
-type firstPlants struct {
-	left int
-	last int64 // the id of the last one passed on
-	more bool  // whether there are others
-}
-
-// of returns the source of the first plants.
-func (f *firstPlants) of(all plantio.Source) plantio.Source {
-	return func(ctx context.Context, each func(storage.Record) error) error {
-		return all(ctx, func(record storage.Record) error {
-			if f.left == 0 {
-				f.more = true
-				return nil
-			}
-			f.left, f.last = f.left-1, record.ID
-			return each(record)
-		})
-	}
 }
 
 // parseQuery returns the query of the flags.

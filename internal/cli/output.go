@@ -41,11 +41,9 @@ func printError(ctx context.Context, stderr io.Writer, err error) {
 		defer close(printed)
 		_, _ = io.WriteString(stderr, text.String()) // best effort
 	}()
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
 	select {
 	case <-printed:
-	case <-timer.C:
+	case <-time.After(timeout):
 	}
 }
 

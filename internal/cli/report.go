@@ -13,17 +13,19 @@ import (
 // report prints the result of a command: value as JSON with --json, no output with
 // --quiet, otherwise a line for people.
 func report(w io.Writer, cmd *cli.Command, value any, format string, args ...any) error {
-	if cmd.Bool("json") {
-		line, err := json.Marshal(value)
+	line := printable.Line(fmt.Sprintf(format, args...))
+	switch {
+	case cmd.Bool("json"):
+		text, err := json.Marshal(value)
 		if err != nil {
 			return err
 		}
-		return writeLine(w, "%s", line)
-	}
-	if cmd.Bool("quiet") {
+		line = string(text)
+	case cmd.Bool("quiet"):
 		return nil
 	}
-	return writeLine(w, "%s", printable.Line(fmt.Sprintf(format, args...)))
+	_, err := fmt.Fprintln(w, line)
+	return err
 }
 
 // counted returns a number with the singular or plural that follows it.
@@ -32,10 +34,4 @@ func counted(n int64, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
-}
-
-// writeLine prints one line.
-func writeLine(w io.Writer, format string, args ...any) error {
-	_, err := fmt.Fprintf(w, format+"\n", args...)
-	return err
 }
