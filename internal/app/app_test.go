@@ -141,7 +141,7 @@ func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals ar
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	store, err := app.OpenPlants(t.Context(), c, app.ForReading)
+	store, err := app.OpenPlants(t.Context(), c, storage.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,16 +11,6 @@ import (
 	"plantstore/storage"
 )
 
-// An Access is the access of a command to the store.
-type Access int
-
-// The kinds of access.
-const (
-	ForReading Access = iota // no file is created or changed
-	ForSalvage               // likewise, of files that may be corrupt
-	ForWriting
-)
-
 // Plants is the store that a command uses: a [storage.Store], or a [control.Client] of
 // a server that has it open.
 type Plants interface {
@@ -29,9 +19,9 @@ type Plants interface {
 }
 
 // OpenPlants opens the store for a command, or connects to the server that has it open.
-func OpenPlants(ctx context.Context, c *config.Config, a Access) (Plants, error) {
+func OpenPlants(ctx context.Context, c *config.Config, o storage.Options) (Plants, error) {
 	if c.Storage.Path == "" { // no file: the engine serves several processes
-		return openLocal(ctx, c, a)
+		return OpenStore(ctx, c, o)
 	}
 	// A server that responds has the file open for sure. Trying the file first
 	// would have the same result, after waiting for its lock.
@@ -39,7 +29,7 @@ func OpenPlants(ctx context.Context, c *config.Config, a Access) (Plants, error)
 	if dialErr == nil {
 		return client, nil
 	}
-	store, err := openLocal(ctx, c, a)
+	store, err := OpenStore(ctx, c, o)
 	if !errors.Is(err, storage.ErrLocked) {
 		return store, err
 	}
@@ -59,19 +49,10 @@ func OfServer(p Plants) bool {
 	return ok
 }
 
-// openLocal is [OpenStore] for [OpenPlants]: without a store it returns nil.
-func openLocal(ctx context.Context, c *config.Config, a Access) (Plants, error) {
-	store, err := OpenStore(ctx, c, a)
-	if err != nil {
-		return nil, err
-	}
-	return store, nil
-}
-
 // OpenStore opens the store in this process. The error matches [storage.ErrLocked] if
 // another one has it open.
-func OpenStore(ctx context.Context, c *config.Config, a Access) (*storage.Store, error) {
-	store, err := Engines().Open(ctx, c.StorageURL, storage.Options{ReadOnly: a != ForWriting, AllowCorrupt: a == ForSalvage})
+func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (*storage.Store, error) {
+	store, err := Engines().Open(ctx, c.StorageURL, o)
 	return store, AdviseDatabase(err)
 }
 

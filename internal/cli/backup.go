@@ -10,6 +10,7 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/atomicfile"
 	"plantstore/internal/config"
+	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
 
@@ -38,32 +39,23 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 	if err := errors.Join(inAFile(c), checkDestination(file, c)); err != nil {
 		return err
 	}
-	b := backupRun{p: p, cmd: cmd, file: file}
-	err := withStore(ctx, c, app.ForReading, b.run)
+	run := func(ctx context.Context, store app.Plants) error {
+		plants, size, err := writeBackup(ctx, file, store)
+		if err != nil {
+			return corruptStore(p, fmt.Errorf("backup to %s: %w", file, adviseDestination(err)),
+				"the database is corrupt, the copy was deleted: stop the server and "+remedy)
+		}
+		return report(p.Stdout, cmd, struct {
+			File   string `json:"file"`
+			Plants int64  `json:"plants"`
+			Bytes  int64  `json:"bytes"`
+		}{file, plants, size}, "%s in %s, verified, %d bytes", counted(plants, "plant is", "plants are"), file, size)
+	}
+	err := withStore(ctx, c, storage.Options{ReadOnly: true}, run)
 	if errors.Is(err, bbolt.ErrPending) { // opening for writing moves the journal into the database
-		err = withStore(ctx, c, app.ForWriting, b.run)
+		err = withStore(ctx, c, storage.Options{}, run)
 	}
 	return err
-}
-
-// A backupRun copies a store to a file and reports it.
-type backupRun struct {
-	p    *Process
-	cmd  *cli.Command
-	file string
-}
-
-func (b backupRun) run(ctx context.Context, store app.Plants) error {
-	plants, size, err := writeBackup(ctx, b.file, store)
-	if err != nil {
-		return corruptStore(b.p, fmt.Errorf("backup to %s: %w", b.file, adviseDestination(err)),
-			"the database is corrupt, the copy was deleted: stop the server and "+remedy)
-	}
-	return report(b.p.Stdout, b.cmd, struct {
-		File   string `json:"file"`
-		Plants int64  `json:"plants"`
-		Bytes  int64  `json:"bytes"`
-	}{b.file, plants, size}, "%s in %s, verified, %d bytes", counted(plants, "plant is", "plants are"), b.file, size)
 }
 
 // writeBackup writes a verified copy of the store to the file path. It returns the number

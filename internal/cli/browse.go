@@ -10,6 +10,7 @@ import (
 	"plantstore/internal/browse"
 	"plantstore/internal/config"
 	"plantstore/internal/printable"
+	"plantstore/storage"
 )
 
 func newBrowse(p *Process) *cli.Command {
@@ -40,7 +41,7 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 		return misuse("--port: %d: must be from 0 to 65535", port)
 	}
 	// The first use of the store fails here rather than on the page.
-	return withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
 		open := openEach(c)
 		if c.Storage.Path == "" {
 			open = func(context.Context) (browse.Store, browse.Source, error) {
@@ -79,7 +80,7 @@ func launch(p *Process, cmd *cli.Command, site *browse.Site) {
 // connects to the server that has it open.
 func openEach(c *config.Config) func(context.Context) (browse.Store, browse.Source, error) {
 	return func(ctx context.Context) (browse.Store, browse.Source, error) {
-		store, err := app.OpenPlants(ctx, c, app.ForReading)
+		store, err := app.OpenPlants(ctx, c, storage.Options{ReadOnly: true})
 		switch {
 		case err != nil:
 			return nil, "", err

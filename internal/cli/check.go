@@ -29,7 +29,7 @@ func newCheck(p *Process) *cli.Command {
 }
 
 func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (err error) {
-	store, err := app.OpenStore(ctx, c, app.ForSalvage)
+	store, err := app.OpenStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: true})
 	if errors.Is(err, storage.ErrLocked) {
 		const other = ", or check a copy of it, as plantstore backup does"
 		return app.ServerRuns(ctx, c.Storage.Path, fmt.Errorf("%w%s", err, other), other)

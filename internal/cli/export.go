@@ -47,9 +47,6 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	if err != nil {
 		return err
 	}
-	if format, err = safeFormat(cmd, format); err != nil {
-		return err
-	}
 	toStdout := file == "" || file == standardStream || file == "/dev/stdout" // that leads to a file, where stdout does
 	if !toStdout {
 		if err := checkDestination(file, c); err != nil {
@@ -57,23 +54,26 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		}
 	}
 	e := &exporter{p: p, cmd: cmd, format: format}
-	access := app.ForReading
-	if cmd.Bool(flagSkipDamaged) {
-		access = app.ForSalvage
-	}
-	return withStore(ctx, c, access, func(ctx context.Context, store app.Plants) error {
+	options := storage.Options{ReadOnly: true, AllowCorrupt: cmd.Bool(flagSkipDamaged)}
+	return withStore(ctx, c, options, func(ctx context.Context, store app.Plants) error {
 		e.source = plantio.Query{}.Source(store)
 		if cmd.Bool(flagSkipDamaged) {
 			local, ok := store.(*storage.Store)
 			if !ok { // a database can't be checked while a server writes to it
 				return app.StopServer(c.Storage.Path, "")
 			}
-			e.source = e.intact(local)
+			e.source = func(ctx context.Context, each func(storage.Record) error) (err error) {
+				e.skipped, err = local.Check(ctx, each)
+				return err
+			}
 		}
-		if toStdout {
-			return e.toStdout(ctx)
+		if !toStdout {
+			return e.toFile(ctx, file)
 		}
-		return e.toFile(ctx, file)
+		if _, err := e.write(ctx, p.Stdout); err != nil {
+			return err
+		}
+		return e.printSkipped("the output")
 	})
 }
 
@@ -84,23 +84,6 @@ type exporter struct {
 	format  plantio.Format
 	source  plantio.Source
 	skipped storage.Report // corrupt records
-}
-
-// intact returns the intact plants of a store. The other records are reported in
-// e.skipped.
-func (e *exporter) intact(store *storage.Store) plantio.Source {
-	return func(ctx context.Context, each func(storage.Record) error) (err error) {
-		e.skipped, err = store.Check(ctx, each)
-		return err
-	}
-}
-
-// toStdout exports to stdout.
-func (e *exporter) toStdout(ctx context.Context) error {
-	if _, err := e.write(ctx, e.p.Stdout); err != nil {
-		return err
-	}
-	return e.printSkipped("the output")
 }
 
 // toFile exports to a file, which appears when it is complete.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,22 +32,17 @@ func corruptStore(p *Process, err error, format string, args ...any) error {
 
 // writeFindings prints a report for people.
 func writeFindings(w io.Writer, report storage.Report) error {
+	var text strings.Builder
 	for _, note := range report.Notes {
-		if _, err := fmt.Fprintln(w, "note:", printable.Line(note)); err != nil {
-			return err
-		}
+		text.WriteString("note: " + printable.Line(note) + "\n")
 	}
 	for _, finding := range report.Corruption {
-		if _, err := fmt.Fprintln(w, printable.Line(finding)); err != nil {
-			return err
-		}
+		text.WriteString(printable.Line(finding) + "\n")
 	}
 	if report.More > 0 {
-		if _, err := fmt.Fprintf(w, "and %s\n", counted(report.More, "more finding", "more findings")); err != nil {
-			return err
-		}
+		text.WriteString("and " + counted(report.More, "more finding", "more findings") + "\n")
 	}
-	_, err := fmt.Fprintf(w, "%s intact, %s\n", counted(report.Plants, "plant is", "plants are"),
+	_, err := fmt.Fprintf(w, "%s%s intact, %s\n", &text, counted(report.Plants, "plant is", "plants are"),
 		counted(report.Findings(), "finding", "findings"))
 	return err
 }

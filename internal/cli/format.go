@@ -9,16 +9,17 @@ import (
 	"plantstore/internal/printable"
 )
 
-// fileFormat returns the format of --format, or else by the file name.
+// fileFormat returns the format of --format, or else by the file name, with
+// --spreadsheet-safe.
 func fileFormat(cmd *cli.Command, file string) (plantio.Format, error) {
-	if !cmd.IsSet(flagFormat) {
-		return plantio.FormatOf(file), nil
+	format := plantio.FormatOf(file)
+	if cmd.IsSet(flagFormat) {
+		var err error
+		if format, err = plantio.ParseFormat(cmd.String(flagFormat)); err != nil {
+			return format, misuse("--format: %v", err)
+		}
 	}
-	format, err := plantio.ParseFormat(cmd.String(flagFormat))
-	if err != nil {
-		return format, misuse("--format: %v", err)
-	}
-	return format, nil
+	return safeFormat(cmd, format)
 }
 
 // safeFormat returns format, or with --spreadsheet-safe its variant for spreadsheets, which
@@ -35,23 +36,20 @@ func safeFormat(cmd *cli.Command, format plantio.Format) (plantio.Format, error)
 
 // plantWriter returns a writer of plants to w in the format of the flags.
 func plantWriter(w io.Writer, cmd *cli.Command) (plantio.Writer, error) {
-	name := cmd.String(flagFormat)
-	if cmd.Bool(flagSafe) && name != "csv" {
-		_, err := safeFormat(cmd, plantio.JSONLines)
-		return nil, err
+	name, format := cmd.String(flagFormat), plantio.JSONLines
+	table := name == "table" || name == "" && printable.IsTerminal(w)
+	if name != "" && !table {
+		var err error
+		if format, err = plantio.ParseFormat(name); err != nil {
+			return nil, misuse("--format: %q: must be table, jsonl or csv", name)
+		}
 	}
-	if name == "table" || name == "" && printable.IsTerminal(w) {
-		return plantio.NewTable(w), nil
-	}
-	if name == "" {
-		name = "jsonl"
-	}
-	format, err := plantio.ParseFormat(name)
+	format, err := safeFormat(cmd, format)
 	if err != nil {
-		return nil, misuse("--format: %q: must be table, jsonl or csv", name)
-	}
-	if format, err = safeFormat(cmd, format); err != nil {
 		return nil, err
+	}
+	if table {
+		return plantio.NewTable(w), nil
 	}
 	return plantio.NewWriter(w, format), nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/control"
 	"plantstore/internal/plantio"
 	"plantstore/internal/printable"
 	"plantstore/storage"
@@ -73,16 +72,16 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	if cmd.Bool("dry-run") {
 		return i.dryRun(ctx, c)
 	}
-	return withStore(ctx, c, app.ForWriting, func(ctx context.Context, store app.Plants) error {
+	return withStore(ctx, c, storage.Options{}, func(ctx context.Context, store app.Plants) error {
 		i.options.Create = store.CreateAll
-		_, i.remote = store.(*control.Client)
+		i.remote = app.OfServer(store)
 		return i.importAll(ctx)
 	})
 }
 
 // dryRun imports into a simulation over the store, if it exists.
 func (i *importer) dryRun(ctx context.Context, c *config.Config) error {
-	err := withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
+	err := withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
 		i.options.Create = store.DryRun
 		return i.importAll(ctx)
 	})
@@ -106,14 +105,9 @@ func (i *importer) importAll(ctx context.Context) error {
 	err := report(i.p.Stdout, i.cmd, i.sum, "%s %s, %s there already, %s, %s",
 		counted(i.sum.Created, "plant", "plants"), did, counted(i.sum.Identical, "was", "were"),
 		counted(i.sum.Skipped, "skipped for its id", "skipped for their ids"), counted(i.sum.Bad, "bad line", "bad lines"))
-	if err == nil && i.sum.Bad > 0 {
-		return i.leftOut()
+	if err != nil || i.sum.Bad == 0 {
+		return err
 	}
-	return err
-}
-
-// leftOut returns the error for skipped bad lines, with a remedy.
-func (i *importer) leftOut() error {
 	return findings("%s left out: %s", counted(i.sum.Bad, "bad line was", "bad lines were"), i.remedy("fix and import them again"))
 }
 

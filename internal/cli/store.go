@@ -13,8 +13,8 @@ import (
 )
 
 // withStore opens the store, or connects to the server that has it open, and calls run.
-func withStore(ctx context.Context, c *config.Config, a app.Access, run func(context.Context, app.Plants) error) (err error) {
-	store, err := app.OpenPlants(ctx, c, a)
+func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, app.Plants) error) (err error) {
+	store, err := app.OpenPlants(ctx, c, o)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func printPlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Co
 	if err != nil {
 		return err
 	}
-	return withStore(ctx, c, app.ForReading, func(ctx context.Context, store app.Plants) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
 		_, err := plantio.Export(ctx, source(store), out, func(int64) {})
 		if err != nil {
 			_ = out.Flush() // best effort: the plants before the error
