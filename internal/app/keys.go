@@ -46,7 +46,7 @@ func openKeyring(ctx context.Context, c *config.Config, store *storage.Store, lo
 		RequireExp: c.JWTRequireExp,
 		Leeway:     c.JWTLeeway,
 	})}
-	secrets, made, err := k.load(ensureSecrets)
+	secrets, made, err := k.load(true)
 	if err != nil {
 		return nil, err
 	}
@@ -83,14 +83,13 @@ func (k *keyring) verify(token string) (subject string, err error) {
 
 // reload reloads the files. If it fails, the previous keys stay in use.
 func (k *keyring) reload(context.Context) error {
-	_, _, err := k.load(keepSecrets)
+	_, _, err := k.load(false)
 	return err
 }
 
-// load reads the files, the one next to the database by generated, and returns the
-// secrets. If generated has generated one, load returns its path, too.
-func (k *keyring) load(generated secretsFunc) (secrets []auth.Secret, made string, err error) {
-	secrets, made, err = loadSecrets(k.config, generated, k.report)
+// load reads the files. It returns what [ReadSecrets] does.
+func (k *keyring) load(generate bool) (secrets []auth.Secret, made string, err error) {
+	secrets, made, err = ReadSecrets(k.config, generate, k.report)
 	if err != nil {
 		return nil, "", err
 	}
@@ -144,19 +143,11 @@ func ReadPublicKeys(c *config.Config) (keys []auth.Key, skipped []error, err err
 	return keys, skipped, nil
 }
 
-// EnsureSecrets returns the configured secrets, the signing one first, or else the secrets
-// next to the database. If it has generated these, it returns their path, too. With public
-// keys instead there is no secret. A file that other users can read is passed to report.
-func EnsureSecrets(c *config.Config, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
-	return loadSecrets(c, ensureSecrets, report)
-}
-
-// A secretsFunc returns the secrets in the file path next to the database. If it has
-// generated the file, made is its path.
-type secretsFunc func(path string, report secretfile.Report) (secrets []auth.Secret, made string, err error)
-
-// loadSecrets is [EnsureSecrets], with generated for the secrets next to the database.
-func loadSecrets(c *config.Config, generated secretsFunc, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
+// ReadSecrets returns the configured secrets, the signing one first, or else the secrets next to
+// the database. If these do not exist and generate is set, it generates them and returns their
+// path, too. With public keys instead there is no secret. A file that other users can read is
+// passed to report.
+func ReadSecrets(c *config.Config, generate bool, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
 	switch {
 	case c.JWTSecret != nil:
 		secret, err := auth.ParseSecret(string(c.JWTSecret))
@@ -175,13 +166,10 @@ func loadSecrets(c *config.Config, generated secretsFunc, report secretfile.Repo
 	case c.Storage.Path == "":
 		return nil, "", errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: " +
 			"with this storage there is no directory to keep a secret in")
+	case generate:
+		return ensureSecrets(SecretPath(c.Storage.Path), report)
 	}
-	return generated(SecretPath(c.Storage.Path), report)
-}
-
-// keepSecrets is a [secretsFunc] that generates none.
-func keepSecrets(path string, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
-	secrets, err = auth.ReadSecrets(path, report)
+	secrets, err = auth.ReadSecrets(SecretPath(c.Storage.Path), report)
 	if err != nil {
 		return nil, "", fmt.Errorf("the secret next to the database: %w",
 			AdviseRead(err, "put it back: a server that starts without it generates a new one, and refuses all previous tokens"))
@@ -189,7 +177,7 @@ func keepSecrets(path string, report secretfile.Report) (secrets []auth.Secret, 
 	return secrets, "", nil
 }
 
-// ensureSecrets is a [secretsFunc] that generates a secret if there is none.
+// ensureSecrets returns the secrets in the file path. If it has generated them, made is path.
 func ensureSecrets(path string, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
 	if _, err := os.Stat(path); err != nil { // otherwise its directory exists
 		if err := atomicfile.MkdirAll(filepath.Dir(path), dirPerm); err != nil {

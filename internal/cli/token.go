@@ -131,7 +131,7 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 	if err := checkServerSecret(ctx, c); err != nil {
 		return nil, err
 	}
-	secrets, made, err := app.EnsureSecrets(c, reportOnStderr(p))
+	secrets, made, err := app.ReadSecrets(c, true, reportOnStderr(p))
 	if err != nil {
 		return nil, err
 	}
