@@ -11,8 +11,8 @@ import (
 	"plantstore/internal/printable"
 )
 
-// signals are the signals that a server handles, besides signals that end it. There are none
-// on Windows.
+// signals are the signals that a server handles, besides signals that end it. Windows sends
+// none of them.
 type signals struct {
 	hangup, toggle chan os.Signal
 }
@@ -22,10 +22,10 @@ type signals struct {
 // exits, and refuses creates if the audit log cannot be written.
 func catchSignals() signals {
 	signal.Ignore(syscall.SIGPIPE)
-	return signals{catch(hangup()), catch(toggle())}
+	return signals{catch(syscall.SIGHUP), catch(toggle()...)}
 }
 
-func catch(which []os.Signal) chan os.Signal {
+func catch(which ...os.Signal) chan os.Signal {
 	arrived := make(chan os.Signal, 1)
 	if len(which) > 0 { // to Notify, none means all
 		signal.Notify(arrived, which...)
@@ -59,11 +59,9 @@ func (s signals) reloadOn(ctx context.Context, logger *slog.Logger, reloads ...f
 // onTerminalGone returns a reload that calls stop if stderr was a terminal that is closed:
 // the system then sends SIGHUP, and a server that was started by hand ends with its terminal.
 func onTerminalGone(stderr io.Writer, stop context.CancelFunc) func(context.Context) error {
-	if !printable.IsTerminal(stderr) {
-		return func(context.Context) error { return nil }
-	}
+	was := printable.IsTerminal(stderr)
 	return func(context.Context) error {
-		if !printable.IsTerminal(stderr) {
+		if was && !printable.IsTerminal(stderr) {
 			stop()
 		}
 		return nil

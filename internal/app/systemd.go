@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -33,11 +33,9 @@ type readier interface{ Ready() error }
 
 // A notifier sends notifications to systemd.
 type notifier struct {
-	notify func(state string) error
-	logger *slog.Logger
-
-	mu      sync.Mutex
-	failure string // of the last notification; empty if it succeeded
+	notify  func(state string) error
+	logger  *slog.Logger
+	failure atomic.Value // a string, of the last notification; empty if it succeeded
 }
 
 // run sends notifications until serving is done. systemd restarts the server if there is none
@@ -56,11 +54,7 @@ func (s *notifier) send(state string) {
 	if err := s.notify(state); err != nil {
 		failure = err.Error()
 	}
-	s.mu.Lock()
-	same := failure == s.failure
-	s.failure = failure
-	s.mu.Unlock()
-	if !same && failure != "" {
+	if last := s.failure.Swap(failure); last != failure && failure != "" {
 		s.logger.Warn("systemd notification failed", "state", state, "cause", failure)
 	}
 }
