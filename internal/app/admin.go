@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"plantstore/internal/admin"
@@ -20,18 +21,18 @@ const (
 	adminLongestProfile  = adminRequestTimeout - 10*time.Second // the rest is for sending it
 )
 
-// startAdmin serves the admin listener, if there is one, until stop is called. When leaving
-// is done it reports the shutdown, while requests of clients are still served or drained.
-func (a *App) startAdmin(leaving context.Context) (stop func()) {
+// startAdmin serves the admin listener, if there is one, until [App.Close]. When leaving is
+// done it reports the shutdown, while requests of clients are still served or drained.
+func (a *App) startAdmin(leaving context.Context) {
 	if a.listeners.admin == nil {
-		return func() {}
+		return
 	}
 	logger := a.logger.With("listener", "admin")
 	s := server.New(server.Config{
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
-			Server: a.server.Stats, Tokens: a.keys.verifier.Stats, RateLimited: a.limits.refused, LostLines: a.buffer.Dropped, CertificateExpires: a.certificates.Expires,
-			Reset: a.resetter.reset, Draining: leaving, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminLongestProfile,
+			Server: a.server.Stats, Tokens: a.keys.verifier.Stats, RateLimited: a.rateLimited, LostLines: a.buffer.Dropped, CertificateExpires: a.certificates.Expires,
+			Reset: a.reset, Draining: leaving, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminLongestProfile,
 		}),
 		Logger:          logger,
 		MaxConnections:  adminMaxConnections,
@@ -41,15 +42,15 @@ func (a *App) startAdmin(leaving context.Context) (stop func()) {
 		ShutdownTimeout: adminShutdownTimeout,
 	})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(leaving))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	var serving sync.WaitGroup
+	serving.Go(func() {
 		if err := s.Serve(ctx, a.listeners.admin); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			logger.Error("admin listener failed", "cause", err.Error(), "hint", "restart the server: it has no probes and metrics")
 		}
-	}()
-	return func() {
+	})
+	a.onClose(func() error {
 		cancel()
-		<-ended
-	}
+		serving.Wait()
+		return nil
+	})
 }

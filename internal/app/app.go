@@ -19,6 +19,7 @@ import (
 	"plantstore/internal/control"
 	"plantstore/internal/logging"
 	"plantstore/internal/printable"
+	"plantstore/internal/ratelimit"
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/routes"
@@ -34,7 +35,7 @@ type Options struct {
 	TokenCommand string            // the command that gets a token, for the banner
 	Ephemeral    bool              // the store is removed at exit, and can be reset
 	ResetCommand string            // the command that resets it, for the banner
-	Inputs       []string          // files that the caller reads: none of them can be the audit log
+	Seed         string            // the file that the caller imports, which cannot be the audit log
 }
 
 // An App is a server that is prepared, or runs.
@@ -53,10 +54,11 @@ type App struct {
 	listeners    *listeners
 	connections  int
 	store        *storage.Store
-	resetter     resetter
+	seed         *storage.Store // to reset to; nil: the server is not ephemeral
 	reopenAudit  func(context.Context) error
 	keys         *keyring
-	limits       rateLimits
+	addressLimit *ratelimit.Limiter // nil: none
+	subjectLimit *ratelimit.Limiter // nil: none
 	observer     *admin.Observer
 	server       *server.Server
 }
@@ -65,7 +67,7 @@ type App struct {
 // certificates, the store and the keys. Requests are served by [App.Run]. Errors of the
 // configuration are of type [config.InvalidError]. The caller must close the App.
 func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) {
-	if err := checkAuditLog(c, o.Inputs); err != nil {
+	if err := checkAuditLog(c, o.Seed); err != nil {
 		return nil, err
 	}
 	a := &App{config: c, options: o, level: new(slog.LevelVar), observer: admin.NewObserver()}
@@ -150,12 +152,13 @@ func (a *App) newServer() error {
 		page = apidocs.NewPage()
 	}
 	origins := middleware.Origins(c.CORSOrigins)
-	a.limits = newRateLimits(c)
+	options := routes.Options{
+		Store: a.store, Audited: c.AuditLog != "", Verify: a.keys.verify, Description: description, Page: page,
+		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
+	}
+	a.limitRates(&options)
 	a.server = server.New(server.Config{
-		Handler: routes.New(a.limits.apply(routes.Options{
-			Store: a.store, Audited: c.AuditLog != "", Verify: a.keys.verify, Description: description, Page: page,
-			Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
-		})),
+		Handler:         routes.New(options),
 		TLS:             a.certificates.TLS(),
 		CORSHeader:      corsHeader(origins),
 		Logger:          a.logger,
@@ -180,7 +183,7 @@ func (a *App) Notice(log func(*slog.Logger)) { a.notices = append(a.notices, log
 // Run serves until ctx is done, and for SHUTDOWN_DELAY, or until the store has stopped
 // itself after a fault. Then it drains requests for SHUTDOWN_TIMEOUT at most. It is called
 // once.
-func (a *App) Run(ctx context.Context) (err error) {
+func (a *App) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx) // stop: when the terminal is closed
 	defer stop()
 	if err := a.keepSeed(ctx); err != nil {
@@ -189,8 +192,7 @@ func (a *App) Run(ctx context.Context) (err error) {
 	a.signals.toggleDebugOn(ctx, a.logger, a.level)
 	a.signals.reloadOn(ctx, a.logger,
 		a.keys.reload, a.keys.reloadIssuer, a.certificates.Reload, a.reopenAudit, onTerminalGone(a.options.Stderr, stop))
-	closeControl, controlErr := a.startControl(ctx)
-	defer func() { err = errors.Join(err, closeControl()) }()
+	controlErr := a.startControl(ctx)
 	tuneRuntime(a.options.Environ, a.connections, a.config)
 	a.announce(controlErr)
 
@@ -202,10 +204,8 @@ func (a *App) Run(ctx context.Context) (err error) {
 	go a.keys.watch(serving)
 	go a.certificates.Watch(serving)
 	notifySystemd(leaving, serving, a.store, a.logger)
-	stopAdmin := a.startAdmin(leaving)
-	err = a.server.Serve(serving, a.listeners.clients...)
-	stopAdmin()
-	return errors.Join(err, faultOf(a.store))
+	a.startAdmin(leaving)
+	return errors.Join(a.server.Serve(serving, a.listeners.clients...), faultOf(a.store))
 }
 
 // announce writes the banner, and logs warnings for the operator.
@@ -235,22 +235,22 @@ func (a *App) Close() error {
 	return errors.Join(errs...)
 }
 
-// startControl serves the control socket, if the store is a file, which the commands cannot
-// open at the same time. closeIt must be called before the store is closed.
-func (a *App) startControl(ctx context.Context) (closeIt func() error, err error) {
-	nothing := func() error { return nil }
+// startControl serves the control socket until [App.Close], if the store is a file, which the
+// commands cannot open at the same time.
+func (a *App) startControl(ctx context.Context) error {
 	if a.config.Storage.Path == "" {
-		return nothing, nil
+		return nil
 	}
 	listener, err := control.Listen(ctx, a.config.Storage.Path)
 	if err != nil {
-		return nothing, err
+		return err
 	}
 	//nolint:contextcheck // Close ends it, before the store
-	return control.Start(listener, a.store, control.Options{
-		Reset: a.resetter.reset, Info: control.Info{BaseURL: a.BaseURL(), AdminURL: a.listeners.adminURL(), NoAdmin: a.listeners.noAdmin},
+	a.onClose(control.Start(listener, a.store, control.Options{
+		Reset: a.reset, Info: control.Info{BaseURL: a.BaseURL(), AdminURL: a.listeners.adminURL(), NoAdmin: a.listeners.noAdmin},
 		MaxPlantBytes: a.config.MaxBodyBytes, Logger: a.logger,
-	}).Close, nil
+	}).Close)
+	return nil
 }
 
 // untilStopped returns a context that is done, too, when the store stops itself after a

@@ -83,17 +83,13 @@ func SameFile(path, other string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// checkAuditLog refuses another file of the server as audit log, or one of inputs, which are
-// read: its lines would be used as secrets, or lost.
-func checkAuditLog(c *config.Config, inputs []string) error {
+// checkAuditLog refuses another file of the server as audit log, or the seed, which is read:
+// its lines would be used as secrets, or lost.
+func checkAuditLog(c *config.Config, seed string) error {
 	if c.AuditLog == "" || c.AuditLog == config.AuditStdout {
 		return nil
 	}
-	needed := neededAs(c, c.AuditLog) != ""
-	for _, file := range inputs {
-		needed = needed || SameFile(c.AuditLog, file)
-	}
-	if needed {
+	if neededAs(c, c.AuditLog) != "" || SameFile(c.AuditLog, seed) {
 		return config.Invalid("AUDIT_LOG (--audit-log): %s is another file of the server: name another one", c.AuditLog)
 	}
 	return nil

@@ -3,43 +3,28 @@ package app
 import (
 	"cmp"
 
-	"plantstore/internal/config"
 	"plantstore/internal/ratelimit"
 	"plantstore/routes"
 )
 
-// rateLimits are the rate limits of clients. A nil one does not exist.
-type rateLimits struct {
-	address, subject *ratelimit.Limiter
-}
-
-// newRateLimits returns the configured ones.
-func newRateLimits(c *config.Config) (l rateLimits) {
+// limitRates adds the configured rate limits to the options of the routes.
+func (a *App) limitRates(o *routes.Options) {
+	c := a.config
 	if c.RateLimit.Requests == 0 {
-		return l
+		return
 	}
 	burst := cmp.Or(c.RateLimitBurst, c.RateLimit.Requests)
 	if c.RateLimitBy.Address {
-		l.address = ratelimit.ByAddress(c.RateLimit, burst)
+		a.addressLimit = ratelimit.ByAddress(c.RateLimit, burst)
+		o.AddressLimit = a.addressLimit
 	}
 	if c.RateLimitBy.Subject {
-		l.subject = ratelimit.BySubject(c.RateLimit, burst)
+		a.subjectLimit = ratelimit.BySubject(c.RateLimit, burst)
+		o.SubjectLimit = a.subjectLimit
 	}
-	return l
 }
 
-// apply adds the limits to the options of the routes.
-func (l rateLimits) apply(o routes.Options) routes.Options {
-	if l.address != nil { // an interface that holds a nil pointer is not nil
-		o.AddressLimit = l.address
-	}
-	if l.subject != nil {
-		o.SubjectLimit = l.subject
-	}
-	return o
-}
-
-// refused returns how many requests of addresses and of subjects were refused.
-func (l rateLimits) refused() (address, subject uint64) {
-	return l.address.Refused(), l.subject.Refused()
+// rateLimited returns how many requests of addresses and of subjects were refused.
+func (a *App) rateLimited() (address, subject uint64) {
+	return a.addressLimit.Refused(), a.subjectLimit.Refused()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,17 +18,9 @@ import (
 // keeps its first plants.
 const seedFile = "seed.db"
 
-// A resetter resets the plants of an ephemeral server.
-type resetter struct {
-	store  *storage.Store
-	seed   *storage.Store // open for reading; nil: the server is not ephemeral
-	logger *slog.Logger
-}
-
 // keepSeed copies the plants of an ephemeral server, before the first request, so that a
 // reset needs neither the file of --seed nor their memory.
 func (a *App) keepSeed(ctx context.Context) error {
-	a.resetter = resetter{store: a.store, logger: a.logger}
 	if !a.options.Ephemeral {
 		return nil
 	}
@@ -42,7 +33,7 @@ func (a *App) keepSeed(ctx context.Context) error {
 		return fmt.Errorf("keep the seed for a reset: %w", err)
 	}
 	a.onClose(seed.Close)
-	a.resetter.seed = seed
+	a.seed = seed
 	return nil
 }
 
@@ -57,22 +48,22 @@ func snapshotTo(ctx context.Context, store *storage.Store, path string) error {
 
 // reset replaces all plants by the seed, and returns how many it has. It returns
 // [storage.ErrNotEphemeral] if the server is not ephemeral.
-func (r resetter) reset(ctx context.Context) (plants int64, err error) {
-	if r.seed == nil {
+func (a *App) reset(ctx context.Context) (plants int64, err error) {
+	if a.seed == nil {
 		return 0, storage.ErrNotEphemeral
 	}
 	began := time.Now()
-	if plants, err = r.seed.Count(ctx); err != nil {
+	if plants, err = a.seed.Count(ctx); err != nil {
 		return 0, err
 	}
-	err = r.store.Reset(ctx, r.seed.List(ctx, math.MinInt64))
+	err = a.store.Reset(ctx, a.seed.List(ctx, math.MinInt64))
 	switch {
 	case err == nil:
-		r.logger.InfoContext(ctx, "plants reset", "plants", plants, "took", time.Since(began))
+		a.logger.InfoContext(ctx, "plants reset", "plants", plants, "took", time.Since(began))
 	case errors.Is(err, storage.ErrResetUnrecorded):
-		r.logger.ErrorContext(ctx, "plants reset but not recorded", "cause", err.Error())
+		a.logger.ErrorContext(ctx, "plants reset but not recorded", "cause", err.Error())
 	default:
-		r.logger.ErrorContext(ctx, "reset failed", "cause", err.Error())
+		a.logger.ErrorContext(ctx, "reset failed", "cause", err.Error())
 	}
 	return plants, err
 }

@@ -38,7 +38,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stdout: p.Stdout, Stderr: p.Stderr,
-		TokenCommand: tokenCommand(p, c), Ephemeral: cmd.Bool(flagEphemeral), ResetCommand: resetCommand(p, cmd, c), Inputs: []string{cmd.String(flagSeed)},
+		TokenCommand: tokenCommand(p, c), Ephemeral: cmd.Bool(flagEphemeral), ResetCommand: resetCommand(p, cmd, c), Seed: cmd.String(flagSeed),
 	})
 	if err != nil {
 		return err
