@@ -32,7 +32,7 @@ func (e *testEngine) createAll(ctx context.Context, name string, ids ...int64) <
 // queued.
 func TestBulkGoesAlone(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{QueuePlants: 2}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{}, storage.QueueLimits{Plants: 2}, func(t *testing.T, e *testEngine) {
 		first := e.create(t.Context(), 1, "a")
 		queued := e.create(t.Context(), 9, "a")
 		wantNone(t, "second", e.create(t.Context(), 2, "a"))
@@ -70,7 +70,7 @@ func wantExists(t *testing.T, name string, outcome <-chan error, identical bool)
 // turn.
 func TestBulkLetsCreatesPass(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{BatchPlants: 2, BatchBytes: 10}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{BatchPlants: 2, BatchBytes: 10}, storage.QueueLimits{}, func(t *testing.T, e *testEngine) {
 		bulk := e.createAll(t.Context(), "a", 1, 2, 3)
 		other := e.createAll(t.Context(), strings.Repeat("x", 6), 4, 5)
 		create := e.create(t.Context(), 9, "a")
@@ -95,7 +95,7 @@ func TestBulkLetsCreatesPass(t *testing.T) {
 
 func TestBulkWhoseContextEnds(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		ctx, cancel := context.WithCancel(t.Context())
 		taken := e.createAll(ctx, "a", 1)
 		wantNone(t, "taken", taken)
@@ -110,7 +110,7 @@ func TestBulkWhoseContextEnds(t *testing.T) {
 
 func TestBulkMeetsStopAndClose(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		first := e.create(t.Context(), 1, "a")
 		queued := e.createAll(t.Context(), "a", 2, 3)
 		e.commit(t, func([]storage.Item) error {
@@ -122,7 +122,7 @@ func TestBulkMeetsStopAndClose(t *testing.T) {
 			want(t, "bulk", bulk, storage.ErrUnavailable)
 		}
 	})
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		first := e.createAll(t.Context(), "a", 1)
 		wantNone(t, "first", first)
 		queued := e.create(t.Context(), 2, "a")

@@ -16,7 +16,7 @@ type Engine interface {
 	// Err are durable. If it returns an error, none of them is stored, or, if
 	// the error matches [ErrUnknown], perhaps some; a [FatalError] also
 	// stops the store, as does a panic. It is called by at most Writers goroutines at
-	// a time, see [Limits], and must not keep batch or the tags of its plants.
+	// a time, see [Features], and must not keep batch or the tags of its plants.
 	//
 	// An empty batch is a trial after a failed commit: it stores nothing. It must write
 	// and sync as a commit of plants does, so that its success predicts one.
@@ -69,10 +69,11 @@ func (i *Item) outcome(plant models.Plant, first bool, err error) error {
 // Features are the limits and optional abilities of an engine. The zero value is an
 // engine with none of these abilities and the usual limits.
 type Features struct {
-	// Limits bound queue and batches.
-	Limits Limits
-	// ReadOnly engines refuse creates: Commit, Probe and Run are never called.
-	ReadOnly bool
+	// BatchPlants bounds the plants in one batch, 4,096 by default, and BatchBytes the
+	// bytes of their names and tags, 16 MiB. A larger plant goes alone.
+	BatchPlants, BatchBytes int
+	// Writers is the number of batches that are committed at a time, 1 by default.
+	Writers int
 	// Count returns the number of plants that the engine keeps up to date. Without
 	// it Count of [Store] reads all plants.
 	Count func(ctx context.Context) (int64, error)

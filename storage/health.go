@@ -71,7 +71,7 @@ func (s *Store) scheduleTrial() {
 		// A batch of this size goes alone. Its outcome is not needed here, and a
 		// store that refuses it will never be ready again.
 		r := newRequest()
-		r.batch, r.bytes = []Record{}, s.limits.BatchBytes+1
+		r.batch, r.bytes = []Record{}, s.features.BatchBytes+1
 		_ = s.enqueueBatch(r)
 	})
 }

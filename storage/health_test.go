@@ -32,7 +32,7 @@ func wantFailing(t *testing.T, e *testEngine, when string, cause error) {
 // succeeds: neither time nor a create of a taken id changes that.
 func TestFailingCommits(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		outcome := e.create(t.Context(), 1, "a")
 		e.commit(t, fail(errHum), 1)
 		want(t, "a create", outcome, errHum)
@@ -63,7 +63,7 @@ func TestFailingCommits(t *testing.T) {
 // next create fails all the same, the next trial comes later.
 func TestTrialSucceeds(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		commits := 0
 		e.store.ObserveCommits(func(int, time.Duration) { commits++ })
 		for _, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
@@ -85,7 +85,7 @@ func TestTrialSucceeds(t *testing.T) {
 // of the store.
 func TestFailingPlant(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		outcome := e.create(t.Context(), 1, "a")
 		e.commit(t, func(batch []storage.Item) error { batch[0].Err = errHum; return nil }, 1)
 		want(t, "a create", outcome, errHum)
@@ -96,7 +96,7 @@ func TestFailingPlant(t *testing.T) {
 // TestCloseBeforeTrial checks that a store can be closed before the trial.
 func TestCloseBeforeTrial(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		outcome := e.create(t.Context(), 1, "a")
 		e.commit(t, fail(errHum), 1)
 		want(t, "a create", outcome, errHum)

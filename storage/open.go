@@ -34,8 +34,10 @@ type Options struct {
 	AllowCorrupt bool
 	// Ephemeral allows Reset of the store, by engines that have it.
 	Ephemeral bool
+	// Queue bounds the queue of creates.
+	Queue QueueLimits
 	// JournalBytes is the size in bytes of the journal of an engine that has one, 0
-	// for none. Engines that have no journal ignore it.
+	// for none.
 	JournalBytes int64
 }
 

@@ -26,7 +26,7 @@ func TestProbe(t *testing.T) {
 			response := <-responses
 			responses <- response
 			return response(ctx)
-		}})
+		}}, storage.Options{})
 		defer func() { _ = s.Close() }()
 		if err := s.Ready(); err != nil {
 			t.Errorf("at first: %v", err)
@@ -61,7 +61,7 @@ func TestProbeEndsAtClose(t *testing.T) {
 			close(probed)
 			<-ctx.Done()
 			return ctx.Err()
-		}})
+		}}, storage.Options{})
 		<-probed
 		start := time.Now()
 		_ = s.Close()

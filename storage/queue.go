@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -9,6 +10,18 @@ import (
 
 	"plantstore/models"
 )
+
+// QueueLimits bound the queue of a [Store]. A field that is 0 takes its default. A single
+// plant may be larger than Bytes.
+type QueueLimits struct {
+	Plants int // that wait for a batch; 10,000
+	Bytes  int // of their names and tags; 64 MiB
+}
+
+// withDefaults returns l with its zero fields filled in.
+func (l QueueLimits) withDefaults() QueueLimits {
+	return QueueLimits{Plants: cmp.Or(l.Plants, 10_000), Bytes: cmp.Or(l.Bytes, 64<<20)}
+}
 
 // A request is a queued create, or a queued batch of them. Store.mu guards dequeued and
 // withdrawn; the other fields belong to the writer that has dequeued the request until
@@ -39,7 +52,7 @@ func (s *Store) enqueue(record Record, actor *Actor) (*request, error) {
 	if s.refusal != nil {
 		return nil, s.refusal
 	}
-	if len(s.queue) >= s.limits.QueuePlants || (s.bytes > 0 && s.bytes+size > s.limits.QueueBytes) {
+	if len(s.queue) >= s.options.Queue.Plants || (s.bytes > 0 && s.bytes+size > s.options.Queue.Bytes) {
 		return nil, fmt.Errorf("%w: %d plants of %d bytes are queued", ErrOverloaded, len(s.queue), s.bytes)
 	}
 	r, ok := s.requests.Get().(*request)
@@ -62,6 +75,18 @@ func (s *Store) push(r *request) {
 	s.work.Signal()
 }
 
+// fit returns how many of the records go into one batch: one at least.
+func (s *Store) fit(records []Record) int {
+	bytes := 0
+	for n, r := range records {
+		bytes += r.Size()
+		if n > 0 && (n == s.features.BatchPlants || bytes > s.features.BatchBytes) {
+			return n
+		}
+	}
+	return len(records)
+}
+
 // createBatch queues records as one batch and returns their outcomes.
 func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 	select {
@@ -75,17 +100,11 @@ func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 	// Of this size it goes alone. The writer may have it for longer than the
 	// caller waits.
 	r := newRequest()
-	r.batch, r.actor, r.bytes = slices.Clone(records), ActorOf(ctx), s.limits.BatchBytes+1
+	r.batch, r.actor, r.bytes = slices.Clone(records), ActorOf(ctx), s.features.BatchBytes+1
 	if err := s.enqueueBatch(r); err != nil {
 		return repeat(err, len(records))
 	}
-	var err error
-	select {
-	case err = <-r.done:
-	case <-ctx.Done():
-		err = s.withdraw(r, ctx.Err())
-	}
-	if err != nil {
+	if err := s.await(ctx, r); err != nil {
 		return repeat(err, len(records))
 	}
 	return r.outcomes
@@ -100,6 +119,22 @@ func (s *Store) enqueueBatch(r *request) error {
 	}
 	s.push(r)
 	return nil
+}
+
+// await waits for the outcome of r, until ctx ends.
+func (s *Store) await(ctx context.Context, r *request) error {
+	select {
+	case err := <-r.done:
+		// The writer is done with r. A request that is withdrawn, or left to the
+		// writer, is never reused.
+		if r.batch == nil {
+			*r = request{done: r.done}
+			s.requests.Put(r)
+		}
+		return err
+	case <-ctx.Done():
+		return s.withdraw(r, ctx.Err())
+	}
 }
 
 // withdraw ends a create whose context has ended. Once a writer has it, the outcome
@@ -166,7 +201,7 @@ func yield() {
 // queue. The caller holds s.mu.
 func (s *Store) gather() {
 	start := time.Now()
-	for unchanged := 0; unchanged < gatherRounds && len(s.queue) < s.limits.BatchPlants && time.Since(start) < gatherTime; {
+	for unchanged := 0; unchanged < gatherRounds && len(s.queue) < s.features.BatchPlants && time.Since(start) < gatherTime; {
 		queued := len(s.queue)
 		s.mu.Unlock()
 		s.yield()
@@ -182,7 +217,7 @@ func (s *Store) gather() {
 func (s *Store) dequeue(batch []*request) []*request {
 	n, bytes := 0, 0
 	for _, r := range s.queue {
-		full := len(batch) == s.limits.BatchPlants || bytes+r.bytes > s.limits.BatchBytes
+		full := len(batch) == s.features.BatchPlants || bytes+r.bytes > s.features.BatchBytes
 		if !r.withdrawn && full && len(batch) > 0 {
 			break
 		}

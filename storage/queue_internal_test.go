@@ -28,7 +28,7 @@ func (f commitFunc) Close() error { return nil }
 // outcome is there as well.
 func TestWithdrawPrefersOutcome(t *testing.T) {
 	t.Parallel()
-	s := New(commitFunc{}, Features{})
+	s := New(commitFunc{}, Features{}, Options{})
 	defer func() { _ = s.Close() }()
 	for _, outcome := range []error{nil, ErrNoSpace} {
 		r := &request{dequeued: true, done: make(chan error, 1)}
@@ -49,12 +49,12 @@ func TestWithdrawnBulkDropsPlants(t *testing.T) {
 			<-free
 			committed <- len(batch)
 			return nil
-		}}, Features{})
+		}}, Features{}, Options{})
 		for id := range int64(2) { // the first is being committed, the other is queued
 			go func() { _ = s.Create(t.Context(), id, models.Plant{}) }()
 			synctest.Wait()
 		}
-		bulk := &request{batch: make([]Record, 5), bytes: s.limits.BatchBytes + 1, done: make(chan error, 1)}
+		bulk := &request{batch: make([]Record, 5), bytes: s.features.BatchBytes + 1, done: make(chan error, 1)}
 		if err := s.enqueueBatch(bulk); err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestWithdrawnBulkDropsPlants(t *testing.T) {
 // TestGatherEnds checks that a batch does not wait for creates that keep coming.
 func TestGatherEnds(t *testing.T) {
 	t.Parallel()
-	s := New(commitFunc{}, Features{Limits: Limits{BatchPlants: math.MaxInt}, ReadOnly: true}) // without a writer
+	s := New(commitFunc{}, Features{BatchPlants: math.MaxInt}, Options{ReadOnly: true}) // without a writer
 	s.yield = func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := New(commitFunc{}, Features{ReadOnly: true}) // without a writer
+				s := New(commitFunc{}, Features{}, Options{ReadOnly: true}) // without a writer
 				gathered := false
 				s.yield = func() { gathered = true }
 				go func() {
@@ -130,7 +130,7 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 	}
 	t.Run("queued during the commit", func(t *testing.T) {
 		t.Parallel()
-		s := New(commitFunc{}, Features{ReadOnly: true})
+		s := New(commitFunc{}, Features{}, Options{ReadOnly: true})
 		gathered := false
 		s.yield = func() { gathered = true }
 		s.push(&request{})
@@ -142,12 +142,19 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 
 func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
-	want := Limits{QueuePlants: 10_000, QueueBytes: 64 << 20, BatchPlants: 4096, BatchBytes: 16 << 20, Writers: 1}
-	if got := (Limits{}).withDefaults(); got != want {
-		t.Errorf("withDefaults of zero = %+v, want %+v", got, want)
-	}
-	want.BatchPlants = 127
-	if got := (Limits{BatchPlants: 127}).withDefaults(); got != want {
-		t.Errorf("withDefaults = %+v, want %+v", got, want)
+	for name, test := range map[string]struct {
+		features Features
+		queue    QueueLimits
+		want     [5]int
+	}{
+		"zero":       {Features{}, QueueLimits{}, [5]int{10_000, 64 << 20, 4096, 16 << 20, 1}},
+		"some given": {Features{BatchPlants: 127}, QueueLimits{Bytes: 10}, [5]int{10_000, 10, 127, 16 << 20, 1}},
+	} {
+		s := New(commitFunc{}, test.features, Options{Queue: test.queue})
+		q, f := s.options.Queue, s.features
+		if got := [5]int{q.Plants, q.Bytes, f.BatchPlants, f.BatchBytes, f.Writers}; got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+		_ = s.Close()
 	}
 }

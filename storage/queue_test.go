@@ -17,7 +17,7 @@ import (
 
 func TestBatchIsWhatQueuedDuringTheLastCommit(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		start := time.Now()
 		first := e.create(t.Context(), 7, "a")
 		var queued []<-chan error
@@ -65,7 +65,7 @@ func TestSameIDInOneBatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+			run(t, func(t *testing.T, e *testEngine) {
 				before := e.create(t.Context(), 0, "")
 				var outcomes []<-chan error
 				for _, plant := range []string{"a", "a", "b"} {
@@ -109,7 +109,7 @@ func kind(t *testing.T, err, errEngine error) string {
 
 func TestWithdrawnWhileQueued(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		first := e.create(t.Context(), 1, "a")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -128,7 +128,7 @@ func TestWithdrawnWhileQueued(t *testing.T) {
 
 func TestAllWithdrawn(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		first := e.create(t.Context(), 1, "a")
 		ctx, cancel := context.WithCancel(t.Context())
 		withdrawn := e.create(ctx, 2, "a")
@@ -144,7 +144,7 @@ func TestAllWithdrawn(t *testing.T) {
 
 func TestContextEndsDuringCommit(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		ctx, cancel := context.WithCancel(t.Context())
 		taken := e.create(ctx, 1, "a")
 		cancel()
@@ -164,7 +164,7 @@ func TestContextEndsDuringCommit(t *testing.T) {
 // the memory of the tag for something else.
 func TestTagIsTheCallers(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		ctx, cancel := context.WithCancel(t.Context())
 		tag, outcome := "fern", make(chan error, 1)
 		go func() { outcome <- e.store.Create(ctx, 1, models.Plant{Name: "a", Tag: &tag}) }()
@@ -182,7 +182,7 @@ func TestTagIsTheCallers(t *testing.T) {
 // it would be refused for another reason.
 func TestContextEndedBefore(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{QueuePlants: 1}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{}, storage.QueueLimits{Plants: 1}, func(t *testing.T, e *testEngine) {
 		e.create(t.Context(), 1, "taken")
 		e.create(t.Context(), 2, "queued")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -196,7 +196,7 @@ func TestContextEndedBefore(t *testing.T) {
 // TestRequestsAreReused checks that a finished create does not affect later ones.
 func TestRequestsAreReused(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		for id := int64(0); id < 60; id += 3 {
 			first := e.create(t.Context(), id, "a")
 			ctx, cancel := context.WithCancel(t.Context())
@@ -216,7 +216,7 @@ func TestQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	t.Run("plants", func(t *testing.T) {
 		t.Parallel()
-		run(t, storage.Limits{QueuePlants: 2}, func(t *testing.T, e *testEngine) {
+		runWith(t, storage.Features{}, storage.QueueLimits{Plants: 2}, func(t *testing.T, e *testEngine) {
 			for id := range int64(3) { // the first is dequeued at once
 				wantNone(t, "create", e.create(t.Context(), id, ""))
 			}
@@ -229,7 +229,7 @@ func TestQueueIsBounded(t *testing.T) {
 	})
 	t.Run("bytes", func(t *testing.T) {
 		t.Parallel()
-		run(t, storage.Limits{QueueBytes: 10}, func(t *testing.T, e *testEngine) {
+		runWith(t, storage.Features{}, storage.QueueLimits{Bytes: 10}, func(t *testing.T, e *testEngine) {
 			ctx, cancel := context.WithCancel(t.Context())
 			wantNone(t, "larger than the bound", e.create(t.Context(), 0, strings.Repeat("x", 100)))
 			wantNone(t, "8 of 10", e.create(ctx, 1, "12345678"))
@@ -249,7 +249,7 @@ func TestQueueIsBounded(t *testing.T) {
 
 func TestBytesOfTagsCount(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{QueueBytes: 10}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{}, storage.QueueLimits{Bytes: 10}, func(t *testing.T, e *testEngine) {
 		e.create(t.Context(), 0, "")
 		e.create(t.Context(), 1, "1")
 		tag := "1234567890"
@@ -264,18 +264,18 @@ func TestBytesOfTagsCount(t *testing.T) {
 func TestBatchIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		limits  storage.Limits
+		limits  storage.Features
 		sizes   []int // of the plants 1, 2, ...
 		batches [][]int64
 	}{
-		"plants":         {storage.Limits{BatchPlants: 2}, []int{1, 1, 1, 1, 1}, [][]int64{{1, 2}, {3, 4}, {5}}},
-		"bytes":          {storage.Limits{BatchBytes: 10}, []int{5, 5, 1, 10, 1, 1}, [][]int64{{1, 2}, {3}, {4}, {5, 6}}},
-		"a large one":    {storage.Limits{BatchBytes: 10}, []int{1, 50, 1, 50}, [][]int64{{1}, {2}, {3}, {4}}},
-		"nothing at all": {storage.Limits{BatchBytes: 10}, []int{0, 10, 0}, [][]int64{{1, 2, 3}}},
+		"plants":         {storage.Features{BatchPlants: 2}, []int{1, 1, 1, 1, 1}, [][]int64{{1, 2}, {3, 4}, {5}}},
+		"bytes":          {storage.Features{BatchBytes: 10}, []int{5, 5, 1, 10, 1, 1}, [][]int64{{1, 2}, {3}, {4}, {5, 6}}},
+		"a large one":    {storage.Features{BatchBytes: 10}, []int{1, 50, 1, 50}, [][]int64{{1}, {2}, {3}, {4}}},
+		"nothing at all": {storage.Features{BatchBytes: 10}, []int{0, 10, 0}, [][]int64{{1, 2, 3}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run(t, test.limits, func(t *testing.T, e *testEngine) {
+			runWith(t, test.limits, storage.QueueLimits{}, func(t *testing.T, e *testEngine) {
 				outcomes := []<-chan error{e.create(t.Context(), 0, "")}
 				for i, size := range test.sizes {
 					outcomes = append(outcomes, e.create(t.Context(), int64(i+1), strings.Repeat("x", size)))
@@ -294,7 +294,7 @@ func TestBatchIsBounded(t *testing.T) {
 
 func TestPanicStopsTheStore(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		taken := e.create(t.Context(), 1, "a")
 		queued := e.create(t.Context(), 2, "a")
 		e.commit(t, func([]storage.Item) error { panic("broken page") }, 1)
@@ -306,7 +306,7 @@ func TestPanicStopsTheStore(t *testing.T) {
 
 func TestStop(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		taken := e.create(t.Context(), 1, "a")
 		ctx, cancel := context.WithCancel(t.Context())
 		withdrawn := e.create(ctx, 2, "a")
@@ -344,7 +344,7 @@ func wantStopped(t *testing.T, e *testEngine, cause string) {
 // lets each have the same id.
 func TestSeveralWriters(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{Writers: 2}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{Writers: 2}, storage.QueueLimits{}, func(t *testing.T, e *testEngine) {
 		first := e.create(t.Context(), 1, "a")
 		second := e.create(t.Context(), 1, "b")
 		third := e.create(t.Context(), 1, "b")

@@ -13,7 +13,7 @@ import (
 // does.
 func TestCommitHangs(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		outcome := e.create(t.Context(), 1, "a")
 		time.Sleep(90 * time.Second)
 		if err := e.store.Ready(); err != nil {

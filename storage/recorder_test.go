@@ -41,7 +41,7 @@ func (r *testRecorder) Close() error {
 // gets the error of the recorder.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		r := &testRecorder{err: storage.ErrUnrecorded, let: make(chan struct{})}
 		e.store.RecordWith(r)
 		exists := func(b []storage.Item) error { b[0].Existing = new(models.Plant); return nil }
@@ -80,7 +80,7 @@ func TestRecorder(t *testing.T) {
 // TestRecorderNotReady checks that while outcomes cannot be recorded nothing is committed.
 func TestRecorderNotReady(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		e.store.RecordWith(&testRecorder{unready: storage.ErrNoSpace})
 		want(t, "one", e.create(t.Context(), 1, "a"), storage.ErrNoSpace)
 		want(t, "many", e.createAll(t.Context(), "a", 2, 3), storage.ErrNoSpace)

@@ -15,7 +15,7 @@ import (
 // It returns [ErrNotEphemeral] unless the store was opened with [Options.Ephemeral]. After
 // any other error nothing has changed, but for [ErrResetUnrecorded], and [ErrUnknown].
 func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error {
-	if s.features.Stage == nil {
+	if !s.options.Ephemeral || s.features.Stage == nil {
 		return ErrNotEphemeral
 	}
 	s.resetting.Lock()
@@ -24,7 +24,7 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 		return err
 	}
 	r := newRequest()
-	r.task, r.bytes = s.replace, s.limits.BatchBytes+1 // of this size it goes alone
+	r.task, r.bytes = s.replace, s.features.BatchBytes+1 // of this size it goes alone
 	if err := s.enqueueBatch(r); err != nil {
 		return err
 	}

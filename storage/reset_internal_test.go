@@ -32,7 +32,7 @@ func TestUnrecordedReset(t *testing.T) {
 	s := New(commitFunc{commit: func([]Item) error { return nil }}, Features{
 		Stage:   func(context.Context, iter.Seq2[Record, error]) error { return nil },
 		Replace: func() error { replaced++; return nil },
-	})
+	}, Options{Ephemeral: true})
 	s.RecordWith(failingRecorder{})
 	if err := s.Reset(t.Context(), nil); !errors.Is(err, ErrResetUnrecorded) || errors.Is(err, ErrUnrecorded) || replaced != 1 {
 		t.Errorf("Reset = %v after %d replacements, want %v after one", err, replaced, ErrResetUnrecorded)

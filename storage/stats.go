@@ -95,7 +95,7 @@ func (m *commitMeter) committed(items []Item, start time.Time, err error) {
 // other machine.
 func (s *Store) Stats() Stats {
 	stats := Stats{
-		QueueLimit:    s.limits.QueuePlants,
+		QueueLimit:    s.options.Queue.Plants,
 		Created:       s.meter.created.Load(),
 		Resets:        s.meter.resets.Load(),
 		FailedCommits: s.meter.failed.Load(),

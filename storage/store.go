@@ -34,6 +34,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ import (
 type Store struct {
 	engine   Engine
 	features Features
-	limits   Limits
+	options  Options
 	prober   *prober // nil if the engine needs none
 	meter    commitMeter
 	stopped  chan struct{} // closed by stop
@@ -81,20 +82,24 @@ type Store struct {
 }
 
 // New returns a store of the plants in engine, and starts its goroutines, which run
-// until Close.
-func New(engine Engine, features Features) *Store {
+// until Close. With [Options.ReadOnly], Commit, Probe and Run of the engine are never called.
+func New(engine Engine, features Features, options Options) *Store {
+	features.BatchPlants = cmp.Or(features.BatchPlants, 4096)
+	features.BatchBytes = cmp.Or(features.BatchBytes, 16<<20)
+	features.Writers = cmp.Or(features.Writers, 1)
+	options.Queue = options.Queue.withDefaults()
 	s := &Store{
-		engine: engine, features: features, limits: features.Limits.withDefaults(), meter: commitMeter{observe: func(int, time.Duration) {}},
+		engine: engine, features: features, options: options, meter: commitMeter{observe: func(int, time.Duration) {}},
 		yield: yield, stopped: make(chan struct{}), closed: make(chan struct{}), bulk: make(chan struct{}, 1),
 	}
 	s.work.L = &s.mu
 	ctx, end := context.WithCancel(context.Background())
 	s.endBackground = end
-	if features.ReadOnly {
+	if options.ReadOnly {
 		s.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
 		return s
 	}
-	s.busy = make([]atomic.Pointer[time.Time], s.limits.Writers)
+	s.busy = make([]atomic.Pointer[time.Time], features.Writers)
 	for i := range s.busy {
 		s.writers.Go(func() { s.write(&s.busy[i]) })
 	}
@@ -126,16 +131,7 @@ func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error 
 	if err != nil {
 		return err
 	}
-	select {
-	case err := <-r.done:
-		// The writer is done with r. A request that is withdrawn, or left to the
-		// writer, is never reused.
-		*r = request{done: r.done}
-		s.requests.Put(r)
-		return err
-	case <-ctx.Done():
-		return s.withdraw(r, ctx.Err())
-	}
+	return s.await(ctx, r)
 }
 
 // CreateAll creates many plants in few commits and returns for each of the records,
@@ -146,7 +142,7 @@ func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error 
 func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
 	outcomes := make([]error, 0, len(records))
 	for len(records) > 0 {
-		n := s.limits.fit(records)
+		n := s.fit(records)
 		outcomes = append(outcomes, s.createBatch(ctx, records[:n:n])...)
 		records = records[n:]
 	}

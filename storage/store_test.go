@@ -27,7 +27,7 @@ func TestFatalError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+			run(t, func(t *testing.T, e *testEngine) {
 				committed := e.create(t.Context(), 1, "a")
 				queued := e.create(t.Context(), 2, "a")
 				e.commit(t, fail(&storage.FatalError{Cause: errDisk, Outcome: test.outcome}), 1)
@@ -44,7 +44,7 @@ func TestFatalError(t *testing.T) {
 // engine close.
 func TestCloseOrder(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		e.lasting = time.Second // of the bubble's time
 		first := e.create(t.Context(), 1, "a")
 		closed := make(chan error, 1)
@@ -64,7 +64,7 @@ func TestCloseOrder(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	never := func(context.Context, func(error)) { t.Error("it runs") }
-	s := storage.New(&testEngine{}, storage.Features{ReadOnly: true, Run: never})
+	s := storage.New(&testEngine{}, storage.Features{Run: never}, storage.Options{ReadOnly: true})
 	if err := s.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "reading only") {
 		t.Errorf("Create = %v, want: %v", err, storage.ErrUnavailable)
 	}
@@ -103,7 +103,7 @@ func (e *listEngine) List(context.Context, int64) iter.Seq2[storage.Record, erro
 func TestFeaturesThatAreMissing(t *testing.T) {
 	t.Parallel()
 	e := &listEngine{records: make([]storage.Record, 3)}
-	s := storage.New(e, storage.Features{})
+	s := storage.New(e, storage.Features{}, storage.Options{})
 	defer func() { _ = s.Close() }()
 	if n, err := s.Count(t.Context()); n != 3 || err != nil {
 		t.Errorf("Count = %d, %v, want 3", n, err)
@@ -122,7 +122,7 @@ func TestFeaturesThatAreMissing(t *testing.T) {
 
 func TestCloseCommitsWhatIsQueued(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{BatchPlants: 2}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{BatchPlants: 2}, storage.QueueLimits{}, func(t *testing.T, e *testEngine) {
 		var queued []<-chan error
 		for id := range int64(4) {
 			queued = append(queued, e.create(t.Context(), id, "a"))
@@ -152,7 +152,7 @@ func TestCloseCommitsWhatIsQueued(t *testing.T) {
 
 func TestStopWhileClosing(t *testing.T) {
 	t.Parallel()
-	run(t, storage.Limits{}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
 		e.create(t.Context(), 1, "a")
 		queued := e.create(t.Context(), 2, "a")
 		go func() { _ = e.store.Close() }()

@@ -115,9 +115,9 @@ func (a *App) onClose(release func() error) { a.closers = append(a.closers, rele
 func (a *App) openStore(ctx context.Context) (err error) {
 	const missing, place = "name another place with --storage-url", " with --storage-url"
 	c := a.config
-	a.store, err = Engines().Open(ctx, c.StorageURL, storage.Options{
-		Logger: a.logger, JournalBytes: c.JournalBytes, Ephemeral: a.options.Ephemeral,
-	})
+	options := c.StorageOptions
+	options.Logger, options.Ephemeral = a.logger, a.options.Ephemeral
+	a.store, err = Engines().Open(ctx, c.StorageURL, options)
 	if err != nil {
 		return ServerRuns(ctx, c.Storage.Path, Advise(err, missing, place), ", or name another database with --storage-url or STORAGE_URL")
 	}

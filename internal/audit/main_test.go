@@ -127,7 +127,7 @@ func newStore(fake *fakeEngine, log *audit.Log) *storage.Store {
 	s := storage.New(fake, storage.Features{
 		Stage:   func(context.Context, iter.Seq2[storage.Record, error]) error { return nil },
 		Replace: func() error { return nil },
-	})
+	}, storage.Options{Ephemeral: true})
 	s.RecordWith(log)
 	return s
 }

@@ -33,6 +33,7 @@ type Config struct {
 	StorageURL      string           // may contain a password
 	StorageURLFile  string           // empty, or a file for ReadStorageURL
 	Storage         storage.Location // parsed StorageURL
+	StorageOptions  storage.Options  // those that the table sets
 	JWTSecret       auth.Secret      // nil: none given
 	JWTSecretFile   string
 	JWTPublicKeys   []string // files
@@ -45,7 +46,6 @@ type Config struct {
 	CORSOrigins     []string // "*": all; empty: CORS is off
 	Docs            bool     // serve the page at /docs
 	MaxBodyBytes    int64
-	JournalBytes    int64 // 0: no journal
 	MaxConnections  int
 	HeaderTimeout   time.Duration
 	RequestTimeout  time.Duration

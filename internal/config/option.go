@@ -96,7 +96,7 @@ func placeOptions() []Option {
 		{
 			Env: "JOURNAL_BYTES", Flag: "journal-bytes", Default: "33554432",
 			Help: "size of the journal in `bytes`, 131072 to 134217728; 0: no journal (bbolt only)",
-			set:  parsed(parseJournalBytes, func(c *Config) *int64 { return &c.JournalBytes }),
+			set:  parsed(parseJournalBytes, func(c *Config) *int64 { return &c.StorageOptions.JournalBytes }),
 		},
 		{
 			Env: "CORS_ORIGINS", Flag: "cors-origins",

@@ -1,11 +1,207 @@
 package config_test
 
 import (
+	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/config"
 )
+
+// A sample is an option with three right values, none of them the default.
+type sample struct {
+	env    string
+	field  func(*config.Config) any
+	preset any
+	texts  [3]string
+	values [3]any
+}
+
+// samples returns one sample for each option of the table but PORT.
+func samples() []sample {
+	return slices.Concat(placeSamples(), tlsSamples(), tokenSamples(), serverSamples())
+}
+
+// placeSamples are samples of the options for addresses and storage.
+func placeSamples() []sample {
+	return []sample{
+		{
+			"ADDR", func(c *config.Config) any { return c.Addr }, "127.0.0.1:8080",
+			[3]string{":1", "unix:/run/a b.sock", "localhost:0"},
+			[3]any{":1", "unix:/run/a b.sock", "localhost:0"},
+		},
+		same("BASE_URL", func(c *config.Config) any { return c.BaseURL }, "http://a", "https://b:8443/plants", "http://[::1]:1/"),
+		{
+			"STORAGE_URL", func(c *config.Config) any { return c.StorageURL + " " + c.Storage.Path },
+			"bbolt:data/plants.db data/plants.db",
+			[3]string{"bbolt:a.db", "b.db", "bbolt:///c.db"},
+			[3]any{"bbolt:a.db a.db", "b.db b.db", "bbolt:///c.db /c.db"},
+		},
+		text("STORAGE_URL_FILE", func(c *config.Config) any { return c.StorageURLFile }),
+		{
+			"JOURNAL_BYTES", func(c *config.Config) any { return c.StorageOptions.JournalBytes }, int64(32 << 20),
+			[3]string{"0", "134217728", "131072"},
+			[3]any{int64(0), int64(128 << 20), int64(128 << 10)},
+		},
+		{
+			"CORS_ORIGINS", func(c *config.Config) any { return strings.Join(c.CORSOrigins, "|") }, "",
+			[3]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
+			[3]any{"*", "https://docs.a.test", "http://localhost:3000|https://[::1]:8443|app://b"},
+		},
+		onOff("DOCS", true, func(c *config.Config) any { return c.Docs }),
+	}
+}
+
+// tokenSamples are samples of the options for the admin listener and for tokens.
+func tokenSamples() []sample {
+	return []sample{
+		{
+			"ADMIN_ADDR", func(c *config.Config) any { return c.AdminAddr }, "127.0.0.1:8081",
+			[3]string{":1", "off", "localhost:0"},
+			[3]any{":1", "", "localhost:0"},
+		},
+		{
+			"PPROF", func(c *config.Config) any { return fmt.Sprint(c.Pprof, c.PprofPublic) }, "false false",
+			[3]string{"on", "off", "public"},
+			[3]any{"true false", "false false", "true true"},
+		},
+		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
+		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
+		{
+			"JWT_PUBLIC_KEYS", func(c *config.Config) any { return strings.Join(c.JWTPublicKeys, "|") }, "",
+			[3]string{"a.pem", "a b.pem, /c.json", "it's.pem,x,y"},
+			[3]any{"a.pem", "a b.pem|/c.json", "it's.pem|x|y"},
+		},
+		same("JWT_JWKS_URL", func(c *config.Config) any { return c.JWTJWKSURL }, "https://a/jwks.json", "http://127.0.0.1:1/k?a=b", "http://[::1]/"),
+		text("JWT_ISSUER", func(c *config.Config) any { return c.JWTIssuer }),
+		text("JWT_AUDIENCE", func(c *config.Config) any { return c.JWTAudience }),
+		{
+			"JWT_SCOPE", func(c *config.Config) any { return c.JWTScope }, "",
+			[3]string{"plants", "plants:create", "!#~"},
+			[3]any{"plants", "plants:create", "!#~"},
+		},
+		{
+			"JWT_REQUIRE_EXP", func(c *config.Config) any { return c.JWTRequireExp }, false,
+			[3]string{"true", "1", "T"},
+			[3]any{true, true, true},
+		},
+		{
+			"JWT_LEEWAY", func(c *config.Config) any { return c.JWTLeeway }, 5 * time.Second,
+			[3]string{"0s", "1m", "1.5s"},
+			[3]any{time.Duration(0), time.Minute, 1500 * time.Millisecond},
+		},
+	}
+}
+
+// serverSamples are samples of the options for limits and logs.
+func serverSamples() []sample {
+	return []sample{
+		{
+			"MAX_BODY_BYTES", func(c *config.Config) any { return c.MaxBodyBytes }, int64(1 << 20),
+			[3]string{"1", "67108864", "2000"},
+			[3]any{int64(1), int64(64 << 20), int64(2000)},
+		},
+		{
+			"MAX_CONNECTIONS", func(c *config.Config) any { return c.MaxConnections }, 10_000,
+			[3]string{"1", "1000000", "500"},
+			[3]any{1, 1_000_000, 500},
+		},
+		span("HEADER_TIMEOUT", 5*time.Second, func(c *config.Config) any { return c.HeaderTimeout }),
+		span("REQUEST_TIMEOUT", 30*time.Second, func(c *config.Config) any { return c.RequestTimeout }),
+		span("IDLE_TIMEOUT", 2*time.Minute, func(c *config.Config) any { return c.IdleTimeout }),
+		{
+			"SHUTDOWN_DELAY", func(c *config.Config) any { return c.ShutdownDelay }, time.Duration(0),
+			[3]string{"0s", "1h", "1.5s"},
+			[3]any{time.Duration(0), time.Hour, 1500 * time.Millisecond},
+		},
+		span("SHUTDOWN_TIMEOUT", 10*time.Second, func(c *config.Config) any { return c.ShutdownTimeout }),
+		{
+			"RATE_LIMIT", func(c *config.Config) any { return c.RateLimit.String() }, "",
+			[3]string{"100/s", "1/m", "1000000/h"},
+			[3]any{"100/s", "1/m", "1000000/h"},
+		},
+		{
+			"RATE_LIMIT_BURST", func(c *config.Config) any { return c.RateLimitBurst }, 0,
+			[3]string{"1", "1000000", "250"},
+			[3]any{1, 1_000_000, 250},
+		},
+		{
+			"RATE_LIMIT_BY", func(c *config.Config) any { return c.RateLimitBy },
+			config.RateLimitBy{Address: true, Subject: true},
+			[3]string{"address", "subject", "subject,address"},
+			[3]any{config.RateLimitBy{Address: true}, config.RateLimitBy{Subject: true}, config.RateLimitBy{Address: true, Subject: true}},
+		},
+		{
+			"FAULTS", func(c *config.Config) any { return fmt.Sprint(c.Faults) }, "{false false []}",
+			[3]string{"on", "always, code=503:1%", "code=500;outcome=stored:0.5%,delay=200ms:100%"},
+			[3]any{
+				"{true false []}", "{true true [{{503  0s} 1}]}",
+				"{true false [{{500 stored 0s} 0.5} {{0  200ms} 100}]}",
+			},
+		},
+		{
+			"LOG_LEVEL", func(c *config.Config) any { return c.LogLevel }, slog.LevelInfo,
+			[3]string{"debug", "warn", "error"},
+			[3]any{slog.LevelDebug, slog.LevelWarn, slog.LevelError},
+		},
+		{
+			"LOG_FORMAT", func(c *config.Config) any { return c.LogFormat }, "",
+			[3]string{"text", "json", "text"},
+			[3]any{"text", "json", "text"},
+		},
+		{
+			"AUDIT_LOG", func(c *config.Config) any { return c.AuditLog }, "",
+			[3]string{"a.jsonl", "stdout", "c.jsonl"},
+			[3]any{"a.jsonl", config.AuditStdout, "c.jsonl"},
+		},
+	}
+}
+
+// text returns the sample of an option that accepts any text.
+func text(env string, field func(*config.Config) any) sample {
+	const long = " of thirty-two bytes and more"
+	return same(env, field, "https://a.example"+long, `it's "b" for $5 # `+"`x`!"+long, "ü \u00a0 \u2028\ufeff"+long)
+}
+
+// same returns the sample of an option without a default that keeps texts unchanged.
+func same(env string, field func(*config.Config) any, texts ...string) sample {
+	return sample{env, field, "", [3]string(texts), [3]any{texts[0], texts[1], texts[2]}}
+}
+
+// onOff returns the sample of a switch.
+func onOff(env string, preset bool, field func(*config.Config) any) sample {
+	return sample{env, field, preset, [3]string{"off", "on", "off"}, [3]any{false, true, false}}
+}
+
+// span returns the sample of a time-out.
+func span(env string, preset time.Duration, field func(*config.Config) any) sample {
+	return sample{
+		env, field, preset,
+		[3]string{"1ms", "1h", "1m1s"},
+		[3]any{time.Millisecond, time.Hour, 61 * time.Second},
+	}
+}
+
+func TestEveryOptionHasASample(t *testing.T) {
+	t.Parallel()
+	var want, got []string
+	for _, o := range config.Options() {
+		if o.Env != "PORT" { // TestPort
+			want = append(want, o.Env)
+		}
+	}
+	for _, s := range samples() {
+		got = append(got, s.env)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("options without a sample, or the reverse (-options +samples):\n%s", diff)
+	}
+}
 
 // wrongValues returns values that each option refuses, by its name in the
 // environment. JWT_SECRET is checked where it is used.

@@ -234,7 +234,7 @@ func (emptyEngine) Close() error { return nil }
 
 func TestNotSupported(t *testing.T) {
 	t.Parallel()
-	store := storage.New(emptyEngine{}, storage.Features{})
+	store := storage.New(emptyEngine{}, storage.Features{}, storage.Options{})
 	defer func() { _ = store.Close() }()
 	client := serveFaulty(t, store)
 	if err := client.Snapshot(t.Context(), io.Discard); !errors.Is(err, errors.ErrUnsupported) {

@@ -20,7 +20,7 @@ func TestNoCheckpointAfterFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // without background checkpoints
+	store := &testStore{storage.New(s, storage.Features{}, storage.Options{}), testEngine{s}} // without background checkpoints
 	defer func() { _ = store.Close() }()
 	createSome(t, store, rand.New(rand.NewPCG(7, 7)), map[int64]models.Plant{}, 10) //nolint:gosec // no secret
 	before := snapshot(t, path)

@@ -48,7 +48,7 @@ func TestJournalKilledDuringCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // without background checkpoints
+	store := &testStore{storage.New(s, storage.Features{}, storage.Options{}), testEngine{s}} // without background checkpoints
 	defer func() { _ = store.Close() }()
 	createSome(t, store, random, plants, 5*checkpointPlants)
 	copies := 0
@@ -78,7 +78,7 @@ func TestJournalRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &testStore{storage.New(s, storage.Features{}), testEngine{s}} // without background checkpoints
+	store := &testStore{storage.New(s, storage.Features{}, storage.Options{}), testEngine{s}} // without background checkpoints
 	t.Cleanup(func() { _ = store.Close() })
 	createSome(t, store, random, plants, 50)
 	early := killed(t, path)
@@ -285,8 +285,8 @@ func TestCloseWhenFilesAreTakenAway(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			store := &testStore{storage.New(e, storage.Features{}), testEngine{e}}          // without background checkpoints
-			createSome(t, store, rand.New(rand.NewPCG(8, 8)), map[int64]models.Plant{}, 10) //nolint:gosec // no secret
+			store := &testStore{storage.New(e, storage.Features{}, storage.Options{}), testEngine{e}} // without background checkpoints
+			createSome(t, store, rand.New(rand.NewPCG(8, 8)), map[int64]models.Plant{}, 10)           //nolint:gosec // no secret
 			if err := take(path); err != nil {
 				t.Fatal(err)
 			}

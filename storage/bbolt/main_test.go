@@ -83,7 +83,7 @@ func openStore(options storage.Options, path string) (*testStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &testStore{e.store(false), testEngine{e}}, nil
+	return &testStore{e.store(options), testEngine{e}}, nil
 }
 
 // mustOpen opens the store at path and closes it when the test ends.

@@ -49,7 +49,7 @@ func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.store(options.Ephemeral), nil
+	return e.store(options), nil
 }
 
 func openEngine(path string, options storage.Options) (*Engine, error) {
@@ -231,21 +231,17 @@ func (e *Engine) startWatermark() error {
 	return nil
 }
 
-// store returns the store of the plants in the engine, which can be reset if it is
-// ephemeral.
-func (e *Engine) store(ephemeral bool) *storage.Store {
-	features := storage.Features{
-		Limits:   storage.Limits{BatchPlants: batchPlants},
-		ReadOnly: !e.writable(),
-		Count:    e.count,
-		File:     e.fileStats,
-		Snapshot: e.snapshot,
-		Run:      e.run,
-	}
-	if ephemeral {
-		features.Stage, features.Replace = e.stage, e.replace
-	}
-	return storage.New(e, features)
+// store returns the store of the plants in the engine.
+func (e *Engine) store(options storage.Options) *storage.Store {
+	return storage.New(e, storage.Features{
+		BatchPlants: batchPlants,
+		Count:       e.count,
+		File:        e.fileStats,
+		Snapshot:    e.snapshot,
+		Stage:       e.stage,
+		Replace:     e.replace,
+		Run:         e.run,
+	}, options)
 }
 
 // Close implements [storage.Engine]. It moves pending records to the tree, and removes

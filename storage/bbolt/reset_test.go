@@ -107,11 +107,10 @@ func TestReset(t *testing.T) {
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}
-				e, err := openEngine(path, storage.Options{ReadOnly: true})
+				again, err := OpenFile(path, storage.Options{ReadOnly: true})
 				if err != nil {
 					t.Fatal(err)
 				}
-				again := e.store(false)
 				wantIntact(t, again, append([]storage.Record{{ID: -1, Plant: models.Plant{Name: "created"}}}, seed...))
 				if err := again.Close(); err != nil {
 					t.Error(err)

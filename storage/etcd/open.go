@@ -36,10 +36,8 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 		return nil, fmt.Errorf("etcd at %s: %w", strings.Join(t.endpoints, ","), err)
 	}
 	return storage.New(e, storage.Features{ //nolint:contextcheck // the store outlives the context of its opening
-		Limits:   storage.Limits{BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers},
-		ReadOnly: options.ReadOnly,
-		Probe:    e.tryToWrite,
-	}), nil
+		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers, Probe: e.tryToWrite,
+	}, options), nil
 }
 
 // open connects to the cluster, and verifies that it responds and grants the rights to

@@ -44,10 +44,8 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 		return nil, fmt.Errorf("PostgreSQL at %s: %w", address(config), advise(err))
 	}
 	return storage.New(e, storage.Features{ //nolint:contextcheck // the store outlives the context of its opening
-		Limits:   storage.Limits{BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers},
-		ReadOnly: options.ReadOnly,
-		Probe:    e.probe,
-	}), nil
+		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers, Probe: e.probe,
+	}, options), nil
 }
 
 // parseURL parses a storage URL. Its errors never quote a password.

@@ -16,7 +16,7 @@ func ExampleRun() {
 	fresh := func(testing.TB) storagetest.Open {
 		disk := &disk{plants: map[int64]models.Plant{}}
 		return func() (storagetest.Store, error) {
-			return storage.New(&memory{disk: disk}, storage.Features{}), nil
+			return storage.New(&memory{disk: disk}, storage.Features{}, storage.Options{}), nil
 		}
 	}
 	// TestStore is all that an engine needs.

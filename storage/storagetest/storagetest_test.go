@@ -31,7 +31,7 @@ func BenchmarkMemory(b *testing.B) { storagetest.Benchmark(b, fresh) }
 func fresh(testing.TB) storagetest.Open {
 	disk := &disk{plants: map[int64]models.Plant{}}
 	return func() (storagetest.Store, error) {
-		return storage.New(&memory{disk: disk}, storage.Features{}), nil
+		return storage.New(&memory{disk: disk}, storage.Features{}, storage.Options{}), nil
 	}
 }
 
