@@ -202,7 +202,7 @@ func logOptions() []Option {
 	return []Option{
 		{
 			Env: "LOG_LEVEL", Flag: "log-level", Default: "info", Values: []string{"debug", "info", "warn", "error"},
-			Help: "minimum `level` that is logged: debug, info, warn or error",
+			Help: "minimum `level` of the log: debug, info, warn or error",
 			set:  func(c *Config, v string) error { return c.LogLevel.UnmarshalText([]byte(v)) },
 		},
 		{
