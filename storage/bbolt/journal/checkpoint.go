@@ -54,12 +54,6 @@ type Part struct {
 	Done    float64  // share of the records of the checkpoint that it has then; 1 in the last part
 }
 
-// An entry is the place of a record in its half.
-type entry struct {
-	id int64
-	at int
-}
-
 // Checkpoint freezes the active half, unless one is frozen already, and yields the records
 // in it that a database in that state lacks, at most n at a time. The caller makes each part
 // and its state durable before it continues: after the last part the half is free again. If
@@ -73,22 +67,22 @@ func (j *Journal) Checkpoint(state State, n int) iter.Seq[Part] {
 		if h == nil {
 			return
 		}
-		left := h.sortedEntries()
+		left := h.ascending()
 		total := len(left)
 		if state.Through == h.last {
-			first, _ := slices.BinarySearchFunc(left, state.Next, func(e entry, id int64) int { return cmp.Compare(e.id, id) })
+			first, _ := slices.BinarySearchFunc(left, state.Next, func(at uint32, id int64) int { return cmp.Compare(h.id(int(at)), id) })
 			left = left[first:]
 		}
 		part := Part{Records: make([]Record, 0, min(n, len(left)))}
 		for part.Done < 1 {
 			part.Records = part.Records[:0]
-			for _, e := range left[:min(n, len(left))] {
-				r, _, _ := recordAt(h.bytes, e.at, len(h.bytes)) // the index has complete records only
+			for _, at := range left[:min(n, len(left))] {
+				r, _, _ := recordAt(h.bytes, int(at), len(h.bytes)) // the index has complete records only
 				part.Records = append(part.Records, r)
 			}
 			left = left[len(part.Records):]
 			if len(left) > 0 {
-				part.State = State{Salt: j.salt, Applied: state.Applied, Through: h.last, Next: left[0].id}
+				part.State = State{Salt: j.salt, Applied: state.Applied, Through: h.last, Next: h.id(int(left[0]))}
 				part.Done = 1 - float64(len(left))/float64(total)
 			} else {
 				part.State, part.Done = State{Salt: j.salt, Applied: h.last}, 1

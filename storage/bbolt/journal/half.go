@@ -23,8 +23,8 @@ type half struct {
 	used    int // bytes, of whole blocks
 	records int // in the index
 	since   time.Time
-	last    uint64  // number of the last batch
-	sorted  []entry // of the records of a frozen half, nil until a checkpoint begins
+	last    uint64   // number of the last batch
+	sorted  []uint32 // offsets of the records of a frozen half in ascending order of id, nil until a checkpoint begins
 }
 
 // slotLen is the size of a slot in bytes.
@@ -105,17 +105,20 @@ func (h *half) all(yield func(id int64, at int)) {
 	}
 	for i := range len(h.slots) / slotLen {
 		if at := h.slot(i); at != 0 {
-			yield(int64(binary.LittleEndian.Uint64(h.bytes[at:])), at) //nolint:gosec // the bits are meant
+			yield(h.id(at), at)
 		}
 	}
 }
 
-// sortedEntries returns the entries of a frozen half in ascending order of id.
-func (h *half) sortedEntries() []entry {
+// id returns the id of the record at an offset.
+func (h *half) id(at int) int64 { return int64(binary.LittleEndian.Uint64(h.bytes[at:])) } //nolint:gosec // the bits are meant
+
+// ascending returns the offsets of the records of a frozen half in ascending order of id.
+func (h *half) ascending() []uint32 {
 	if h.sorted == nil {
-		h.sorted = make([]entry, 0, h.records)
-		h.all(func(id int64, at int) { h.sorted = append(h.sorted, entry{id, at}) })
-		slices.SortFunc(h.sorted, func(a, b entry) int { return cmp.Compare(a.id, b.id) })
+		h.sorted = make([]uint32, 0, h.records)
+		h.all(func(_ int64, at int) { h.sorted = append(h.sorted, uint32(at)) }) //nolint:gosec // within the half
+		slices.SortFunc(h.sorted, func(a, b uint32) int { return cmp.Compare(h.id(int(a)), h.id(int(b))) })
 	}
 	return h.sorted
 }
