@@ -67,7 +67,7 @@ func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err 
 			key := memory[start:]
 			if bytes.Compare(key, last) <= 0 { // else the id is free
 				if found, value := stored.Seek(key); bytes.Equal(found, key) {
-					item.Existing, item.Err = existing(key, value)
+					item.Existing, item.Err = decode(key, value)
 					continue
 				}
 			}

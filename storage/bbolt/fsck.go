@@ -239,7 +239,7 @@ func (f *fsck) record(e element) {
 		f.report.Add("%v: id %d: it is marked as a bucket", storage.ErrCorrupt, idOf(e.key))
 	case f.err == nil:
 		f.plants++
-		f.err = f.each(storage.Record{ID: idOf(e.key), Plant: plant})
+		f.err = f.each(storage.Record{ID: idOf(e.key), Plant: *plant})
 	}
 }
 

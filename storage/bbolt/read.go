@@ -22,28 +22,28 @@ const (
 )
 
 // Get implements [storage.Engine].
-func (e *Engine) Get(ctx context.Context, id int64) (plant models.Plant, err error) {
+func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 	if err := ctx.Err(); err != nil {
 		return models.Plant{}, err
 	}
 	// The journal is read before the tree: a checkpoint moves records from one to
 	// the other.
-	switch pending, err := e.pending(id); {
-	case err != nil:
-		return models.Plant{}, err
-	case pending != nil:
-		return *pending, nil
+	plant, err := e.pending(id)
+	if plant == nil && err == nil {
+		err = e.view(func(plants *bolt.Bucket) (err error) {
+			key := keyOf(id)
+			value := plants.Get(key)
+			if value == nil {
+				return storage.ErrNotFound
+			}
+			plant, err = decode(key, value)
+			return err
+		})
 	}
-	err = e.view(func(plants *bolt.Bucket) error {
-		key := keyOf(id)
-		value := plants.Get(key)
-		if value == nil {
-			return storage.ErrNotFound
-		}
-		plant, err = decode(key, value)
-		return err
-	})
-	return plant, err
+	if err != nil {
+		return models.Plant{}, err
+	}
+	return *plant, nil
 }
 
 // pending returns the plant that is pending under id, or nil.
@@ -55,7 +55,7 @@ func (e *Engine) pending(id int64) (*models.Plant, error) {
 	if !found {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
-	return existing(keyOf(id), value)
+	return decode(keyOf(id), value)
 }
 
 // pendingIDs returns the pending ids that are at least from, in ascending order.
@@ -139,7 +139,7 @@ func (l *lister) page() (records []storage.Record, err error) {
 	l.next, err = l.engine.readTree(l.next, end, func(key, value []byte) error {
 		plant, err := decode(key, value)
 		if err == nil {
-			records = append(records, storage.Record{ID: idOf(key), Plant: plant})
+			records = append(records, storage.Record{ID: idOf(key), Plant: *plant})
 		}
 		return err
 	})

@@ -2,6 +2,7 @@ package bbolt
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 
@@ -50,37 +51,22 @@ func appendRecord(b, key []byte, plant models.Plant) ([]byte, error) {
 // decode returns the plant that value stores under key, or an error that
 // matches [storage.ErrCorrupt], a [storage.CorruptError] if key is an id. The plant
 // shares no memory with value.
-func decode(key, value []byte) (models.Plant, error) {
+func decode(key, value []byte) (*models.Plant, error) {
 	if len(key) != keyLen {
-		return models.Plant{}, fmt.Errorf("%w: key %x: not %d bytes", storage.ErrCorrupt, key, keyLen)
+		return nil, fmt.Errorf("%w: key %x: not %d bytes", storage.ErrCorrupt, key, keyLen)
 	}
-	plant, err := decodeValue(key, value)
+	var plant models.Plant
+	var err error
+	switch {
+	case len(value) < headerLen || value[0] != recordVersion:
+		err = fmt.Errorf("no header of version %d", recordVersion)
+	case binary.BigEndian.Uint32(value[1:]) != checksum(key, value[headerLen:]):
+		err = errors.New("wrong checksum")
+	default:
+		err = json.Unmarshal(value[headerLen:], &plant)
+	}
 	if err != nil {
-		return models.Plant{}, &storage.CorruptError{ID: idOf(key), Err: err}
-	}
-	return plant, nil
-}
-
-// decodeValue is decode for a key that is an id.
-func decodeValue(key, value []byte) (plant models.Plant, err error) {
-	if len(value) < headerLen || value[0] != recordVersion {
-		return plant, fmt.Errorf("%w: id %d: no header of version %d", storage.ErrCorrupt, idOf(key), recordVersion)
-	}
-	payload := value[headerLen:]
-	if binary.BigEndian.Uint32(value[1:headerLen]) != checksum(key, payload) {
-		return plant, fmt.Errorf("%w: id %d: wrong checksum", storage.ErrCorrupt, idOf(key))
-	}
-	if err := json.Unmarshal(payload, &plant); err != nil {
-		return plant, fmt.Errorf("%w: id %d: %w", storage.ErrCorrupt, idOf(key), err)
-	}
-	return plant, nil
-}
-
-// existing is decode for an [storage.Item].
-func existing(key, value []byte) (*models.Plant, error) {
-	plant, err := decode(key, value)
-	if err != nil {
-		return nil, err
+		return nil, &storage.CorruptError{ID: idOf(key), Err: fmt.Errorf("%w: id %d: %w", storage.ErrCorrupt, idOf(key), err)}
 	}
 	return &plant, nil
 }
