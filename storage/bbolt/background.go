@@ -53,16 +53,15 @@ func (e *Engine) monitor(ctx context.Context, stop func(cause error)) {
 // scrub continuously re-reads all records at a low rate, so that corruption is found
 // before a record is needed.
 func (e *Engine) scrub(ctx context.Context) {
+	stats := storage.ScrubStats{}
 	for pause := scrubStart; wait.Sleep(ctx, pause); pause = scrubRest {
-		start, plants, corrupt := time.Now(), uint64(0), uint64(0)
+		start, before := time.Now(), stats
 		for next := keyOf(math.MinInt64); next != nil; {
 			var findings []error
-			intact := uint64(0)
 			after, err := e.readTree(next, nil, func(key, value []byte) error {
+				stats.Records++
 				if _, err := decode(key, value); err != nil {
 					findings = append(findings, err)
-				} else {
-					intact++
 				}
 				return nil
 			})
@@ -70,20 +69,25 @@ func (e *Engine) scrub(ctx context.Context) {
 				return
 			}
 			if err != nil {
+				stats.Records++
 				findings = append(findings, err)
 			}
 			for _, err := range findings {
 				e.logger.Error("the scrub found corruption: run plantstore check, restore a backup",
 					"database", e.file.Name(), "damage", err.Error())
 			}
-			plants, corrupt = plants+intact, corrupt+uint64(len(findings))
-			e.meter.scrubbed(intact, uint64(len(findings)))
+			stats.Corrupt += uint64(len(findings))
+			page := stats
+			e.scrubbed.Store(&page)
 			if next = after; !wait.Sleep(ctx, scrubPause) {
 				return
 			}
 		}
-		e.meter.scrubPassed(corrupt)
-		e.logger.Info("scrubbed", "database", e.file.Name(), "plants", plants, "damaged", corrupt, "took", time.Since(start))
+		stats.LastPass, stats.LastCorrupt = time.Now(), stats.Corrupt-before.Corrupt
+		pass := stats
+		e.scrubbed.Store(&pass)
+		e.logger.Info("scrubbed", "database", e.file.Name(), "plants", stats.Records-before.Records-stats.LastCorrupt,
+			"damaged", stats.LastCorrupt, "took", time.Since(start))
 	}
 }
 

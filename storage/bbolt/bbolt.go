@@ -66,7 +66,9 @@ type Engine struct {
 	updating sync.Mutex            // held from the beginning of a transaction until its outcome is in failed
 	failed   atomic.Pointer[error] // why the database must no longer be written to
 
-	meter meter
+	scrubbed       atomic.Pointer[storage.ScrubStats] // nil until the scrub has read records
+	checkpoints    atomic.Uint64
+	checkpointTime atomic.Int64 // of all checkpoints in ns, pauses included
 
 	abandoned atomic.Bool // bbolt holds locks that it will never release
 	once      sync.Once   // closes

@@ -98,7 +98,8 @@ func (e *Engine) checkpointLocked(pause func(done float64, began time.Time)) (er
 			break
 		}
 		if part.Done == 1 {
-			e.meter.checkpointed(time.Since(began))
+			e.checkpoints.Add(1)
+			e.checkpointTime.Add(int64(time.Since(began)))
 		} else if pause != nil {
 			pause(part.Done, began)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"path/filepath"
-	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -12,49 +11,18 @@ import (
 	"plantstore/storage"
 )
 
-// A meter counts checkpoints and scrubbed records.
-type meter struct {
-	mu             sync.Mutex
-	scrub          storage.ScrubStats
-	checkpoints    uint64
-	checkpointTime time.Duration // pauses included
-}
-
-// scrubbed counts the records of a page.
-func (m *meter) scrubbed(intact, corrupt uint64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.scrub.Records += intact + corrupt
-	m.scrub.Corrupt += corrupt
-}
-
-// scrubPassed counts a pass that has found so many corrupt records.
-func (m *meter) scrubPassed(corrupt uint64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.scrub.LastCorrupt, m.scrub.LastPass = corrupt, time.Now()
-}
-
-// checkpointed counts a checkpoint.
-func (m *meter) checkpointed(took time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.checkpoints++
-	m.checkpointTime += took
-}
-
 // fileStats is File of [storage.Features].
 func (e *Engine) fileStats() storage.FileStats {
 	stats := storage.FileStats{Plants: e.plants.Load(), Size: e.size.Load()}
 	stats.Free, stats.ReadOnly = diskOf(filepath.Dir(e.file.Name()))
-	e.meter.mu.Lock()
-	defer e.meter.mu.Unlock()
-	stats.Scrub = e.meter.scrub
+	if scrubbed := e.scrubbed.Load(); scrubbed != nil {
+		stats.Scrub = *scrubbed
+	}
 	if e.journal != nil {
 		pending := e.journal.Stats()
 		stats.Journal = &storage.JournalStats{
 			Plants: int64(pending.Records), Bytes: pending.Bytes, Oldest: pending.Oldest,
-			Checkpoints: e.meter.checkpoints, CheckpointTime: e.meter.checkpointTime,
+			Checkpoints: e.checkpoints.Load(), CheckpointTime: time.Duration(e.checkpointTime.Load()),
 		}
 	}
 	return stats
