@@ -42,7 +42,7 @@ type Engine struct {
 
 	// The following is used in a store that is open for writing.
 
-	watermark *watermark
+	watermark *os.File
 	opened    fileStat     // of file
 	size      atomic.Int64 // of file, at least
 	plants    atomic.Int64 // that are stored, in the tree and pending
@@ -71,8 +71,7 @@ type Engine struct {
 	checkpointTime atomic.Int64 // of all checkpoints in ns, pauses included
 
 	abandoned atomic.Bool // bbolt holds locks that it will never release
-	once      sync.Once   // closes
-	closeErr  error
+	closeOnce func() error
 }
 
 var _ storage.Engine = (*Engine)(nil)

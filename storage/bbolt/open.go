@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -129,6 +130,7 @@ func initialise(file *atomicfile.File) error {
 // open the journal, and changes nothing unless bbolt does.
 func open(path string, readOnly bool, openFile openFunc) (e *Engine, err error) {
 	e = &Engine{logger: slog.New(slog.DiscardHandler), halfFull: make(chan struct{}, 1)}
+	e.closeOnce = sync.OnceValue(e.close)
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        readOnly,
@@ -223,11 +225,11 @@ func (e *Engine) startWatermark() error {
 		return corrupt("has lost its last %s: it is corrupt, or was replaced by an older copy; "+
 			"restore a backup, or, to continue with the plants that are left, remove %s", counted(lost, "commit"), WatermarkPath(path))
 	}
-	if e.watermark, err = openWatermark(path, e.id); err != nil {
+	if err := e.openWatermark(); err != nil {
 		return err
 	}
 	newest, _ := newestMeta(e.file)
-	e.watermark.set(newest.Txid)
+	e.setWatermark(newest.Txid)
 	return nil
 }
 
@@ -246,10 +248,7 @@ func (e *Engine) store(options storage.Options) *storage.Store {
 
 // Close implements [storage.Engine]. It moves pending records to the tree, and removes
 // the journal. Closing again does nothing.
-func (e *Engine) Close() error {
-	e.once.Do(func() { e.closeErr = e.close() })
-	return e.closeErr
-}
+func (e *Engine) Close() error { return e.closeOnce() }
 
 func (e *Engine) close() (err error) {
 	if e.journal != nil {
@@ -264,7 +263,7 @@ func (e *Engine) close() (err error) {
 		}
 	}
 	if e.writable() {
-		err = errors.Join(err, e.watermark.close())
+		err = errors.Join(err, e.watermark.Sync(), e.watermark.Close())
 	}
 	if e.abandoned.Load() { // the file must stay mapped
 		return err

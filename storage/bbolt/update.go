@@ -51,7 +51,7 @@ func (e *Engine) change(do func(*bolt.Tx) error) error {
 		if err := tx.Commit(); err != nil {
 			return e.classify(txid, err)
 		}
-		e.watermark.set(txid)
+		e.setWatermark(txid)
 		return nil
 	})
 	if err != nil {

@@ -10,29 +10,25 @@ import (
 	"plantstore/internal/atomicfile"
 )
 
-// A watermark is a small file next to the database with the number of the last
+// The watermark is a small file next to the database with the number of the last
 // committed transaction. If the newest meta page is corrupt, bbolt falls back to the
 // transaction before without an error; the watermark reveals that.
 //
 // It is written after each commit to the tree and synced when the store is closed. After
 // a power failure it may be older than the database. It is newer only if the database has
 // lost a commit.
-type watermark struct {
-	file *os.File
-	id   string // of the database
-}
 
-// openWatermark opens or creates the watermark of the database path with that id. A
-// longer file is truncated.
-func openWatermark(path, id string) (*watermark, error) {
-	file, err := atomicfile.OpenFile(WatermarkPath(path), os.O_RDWR|os.O_CREATE, filePerm)
+// openWatermark opens or creates the watermark, and truncates a longer file.
+func (e *Engine) openWatermark() error {
+	file, err := atomicfile.OpenFile(WatermarkPath(e.file.Name()), os.O_RDWR|os.O_CREATE, filePerm)
 	if err != nil {
-		return nil, fmt.Errorf("its watermark: %w", err)
+		return fmt.Errorf("its watermark: %w", err)
 	}
-	if err := file.Truncate(int64(len(encodeWatermark(id, 0)))); err != nil {
-		return nil, errors.Join(fmt.Errorf("its watermark: %w", err), file.Close())
+	if err := file.Truncate(int64(len(encodeWatermark(e.id, 0)))); err != nil {
+		return errors.Join(fmt.Errorf("its watermark: %w", err), file.Close())
 	}
-	return &watermark{file: file, id: id}, nil
+	e.watermark = file
+	return nil
 }
 
 // errTorn is returned for a watermark that is not intact, as a power failure may leave it.
@@ -59,14 +55,11 @@ func encodeWatermark(id string, txid uint64) []byte {
 	return fmt.Appendf(line, " %08x\n", crc32.Checksum(line, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// set stores that transaction txid is committed. If that fails the watermark is older
-// than the database, which is harmless.
-func (w *watermark) set(txid uint64) {
-	_, _ = w.file.WriteAt(encodeWatermark(w.id, txid), 0)
+// setWatermark stores that transaction txid is committed. If that fails the watermark is
+// older than the database, which is harmless.
+func (e *Engine) setWatermark(txid uint64) {
+	_, _ = e.watermark.WriteAt(encodeWatermark(e.id, txid), 0)
 }
-
-// close makes the watermark durable.
-func (w *watermark) close() error { return errors.Join(w.file.Sync(), w.file.Close()) }
 
 // lostCommits returns how many commits the database lacks of those in its watermark, and
 // errTorn if that is unknown. The watermark of another database, as before a restore, is

@@ -9,15 +9,9 @@ import (
 
 // syncData makes earlier writes to file durable. The size of a journal never changes, so
 // that its metadata need not be synced.
-func syncData(file *os.File) error {
-	raw, err := file.SyscallConn()
-	if err != nil {
-		return err
+func syncData(file *os.File) (err error) {
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		err = unix.Fdatasync(int(file.Fd()))
 	}
-	failed := raw.Control(func(fd uintptr) {
-		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
-			err = unix.Fdatasync(int(fd))
-		}
-	})
-	return errors.Join(failed, err)
+	return err
 }
