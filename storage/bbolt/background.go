@@ -29,7 +29,7 @@ func (e *Engine) run(ctx context.Context, stop func(cause error)) {
 	running.Go(func() { e.monitor(ctx, stop) })
 	running.Go(func() { e.scrub(ctx) })
 	running.Go(func() { e.warm(ctx) })
-	if e.journal != nil {
+	if e.hasJournal() {
 		running.Go(func() { e.runCheckpoints(ctx, stop) })
 	}
 	running.Wait()

@@ -51,7 +51,7 @@ type Engine struct {
 	records    []journal.Record // of a batch, reused
 	memory     []byte           // for the records of a batch, reused
 
-	journal       *journal.Journal // nil if the store has none
+	journal       *journal.Journal // empty if the store has none, see hasJournal
 	openedJournal fileStat
 	journalErr    error         // why a journal that is needed could not be opened
 	state         journal.State // that the database has
@@ -78,3 +78,6 @@ var _ storage.Engine = (*Engine)(nil)
 
 // writable reports whether the database is open for writing.
 func (e *Engine) writable() bool { return e.watermark != nil }
+
+// hasJournal reports whether the store has a journal.
+func (e *Engine) hasJournal() bool { return e.journal.MaxBatch() > 0 }

@@ -21,7 +21,7 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 	if e.journalErr != nil {
 		report.Add("%v", e.journalErr)
 	}
-	pending, err := e.pendingRecords(e.pendingIDs(math.MinInt64))
+	pending, err := e.pendingRecords(e.journal.IDs(math.MinInt64))
 	if err != nil {
 		report.Add("the journal: %v", err)
 	}

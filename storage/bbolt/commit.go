@@ -92,7 +92,7 @@ func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err 
 
 // write makes records durable, in the journal or in the tree.
 func (e *Engine) write(records []journal.Record) error {
-	if e.journal == nil || journal.Size(records) > min(journalBatch, e.journal.MaxBatch()) {
+	if journal.Size(records) > min(journalBatch, e.journal.MaxBatch()) {
 		return e.update(records, nil)
 	}
 	if e.clean.Load() { // by a snapshot

@@ -138,11 +138,10 @@ func (e *Engine) verifyFiles() error {
 	if err := verifyFile(e.file.Name(), e.opened, least); err != nil {
 		return fmt.Errorf("the database file %w", err)
 	}
-	if e.journal == nil {
-		return nil
-	}
-	if err := verifyFile(JournalPath(e.file.Name()), e.openedJournal, e.openedJournal.size); err != nil {
-		return fmt.Errorf("the journal %w", err)
+	if e.hasJournal() {
+		if err := verifyFile(JournalPath(e.file.Name()), e.openedJournal, e.openedJournal.size); err != nil {
+			return fmt.Errorf("the journal %w", err)
+		}
 	}
 	return nil
 }

@@ -82,17 +82,16 @@ func (e *Engine) refuseLeftover(file *os.File) error {
 
 // startJournal makes the journal ready for appending, if the store is to have one.
 func (e *Engine) startJournal(size int64) error {
-	if e.journal != nil {
+	if e.hasJournal() {
 		if err := e.journal.Rewrite(); err != nil {
 			return refusal("cannot make its journal durable (%v): the disk may be failing", err)
 		}
-		if e.journal.Size() == journal.FileSize(size) {
+		if e.openedJournal.size == journal.FileSize(size) {
 			return nil
 		}
 		if err := e.retireJournal(); err != nil { // for one of the right size
 			return err
 		}
-		e.journal = nil
 	}
 	if err := removeJournal(e.file.Name()); err != nil || size == 0 {
 		return err

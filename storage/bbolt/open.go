@@ -20,6 +20,7 @@ import (
 
 	"plantstore/internal/atomicfile"
 	"plantstore/storage"
+	"plantstore/storage/bbolt/journal"
 )
 
 const (
@@ -129,7 +130,7 @@ func initialise(file *atomicfile.File) error {
 // open opens an existing file, and refuses one that is not a plant store. It does not
 // open the journal, and changes nothing unless bbolt does.
 func open(path string, readOnly bool, openFile openFunc) (e *Engine, err error) {
-	e = &Engine{logger: slog.New(slog.DiscardHandler), halfFull: make(chan struct{}, 1)}
+	e = &Engine{logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal), halfFull: make(chan struct{}, 1)}
 	e.closeOnce = sync.OnceValue(e.close)
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
@@ -251,7 +252,7 @@ func (e *Engine) store(options storage.Options) *storage.Store {
 func (e *Engine) Close() error { return e.closeOnce() }
 
 func (e *Engine) close() (err error) {
-	if e.journal != nil {
+	if e.hasJournal() {
 		retire := e.writable() && e.failed.Load() == nil
 		if retire { // both must still be the files that the next start opens
 			err = e.verifyFiles()

@@ -48,22 +48,11 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 
 // pending returns the plant that is pending under id, or nil.
 func (e *Engine) pending(id int64) (*models.Plant, error) {
-	if e.journal == nil {
-		return nil, nil //nolint:nilnil // as the comment says
-	}
 	value, found := e.journal.Get(id)
 	if !found {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	return decode(keyOf(id), value)
-}
-
-// pendingIDs returns the pending ids that are at least from, in ascending order.
-func (e *Engine) pendingIDs(from int64) []int64 {
-	if e.journal == nil {
-		return nil
-	}
-	return e.journal.IDs(from)
 }
 
 // pendingRecords returns the plants that are still pending under ids.
@@ -114,7 +103,7 @@ type lister struct {
 func (e *Engine) newLister(from int64) *lister {
 	e.resetting.RLock()
 	defer e.resetting.RUnlock()
-	return &lister{engine: e, next: keyOf(from), ids: e.pendingIDs(from), resets: e.resets}
+	return &lister{engine: e, next: keyOf(from), ids: e.journal.IDs(from), resets: e.resets}
 }
 
 // errReset is the error of a list that a reset interrupts.

@@ -71,10 +71,8 @@ func (e *Engine) replace() (err error) {
 	e.committing.Lock()
 	defer e.committing.Unlock()
 	defer e.failOnPanic(&err)
-	if e.journal != nil {
-		if err := e.checkpointAll(); err != nil {
-			return err
-		}
+	if err := e.checkpointAll(); err != nil {
+		return err
 	}
 	e.resetting.Lock()
 	defer e.resetting.Unlock()

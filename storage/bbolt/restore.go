@@ -116,7 +116,7 @@ func (e *Engine) refuseIncomplete() error {
 	if err := e.openJournal(); err != nil {
 		return asCorrupt(explain(path, err))
 	}
-	if e.journal != nil {
+	if e.hasJournal() {
 		return fmt.Errorf("database %s: %w: run plantstore compact with it first", path, ErrPending)
 	}
 	return nil

@@ -31,7 +31,7 @@ func (e *Engine) snapshot(ctx context.Context, w io.Writer) error {
 // lockClean moves all pending records to the tree, stores that in the database, and
 // prevents changes until unlock is called, which may be called twice.
 func (e *Engine) lockClean() (unlock func(), err error) {
-	if e.journal == nil {
+	if !e.hasJournal() {
 		return func() {}, nil
 	}
 	if !e.writable() {

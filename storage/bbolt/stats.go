@@ -18,7 +18,7 @@ func (e *Engine) fileStats() storage.FileStats {
 	if scrubbed := e.scrubbed.Load(); scrubbed != nil {
 		stats.Scrub = *scrubbed
 	}
-	if e.journal != nil {
+	if e.hasJournal() {
 		pending := e.journal.Stats()
 		stats.Journal = &storage.JournalStats{
 			Plants: int64(pending.Records), Bytes: pending.Bytes, Oldest: pending.Oldest,
@@ -43,11 +43,8 @@ func (e *Engine) count(ctx context.Context) (int64, error) {
 // countPlants returns the number of plants in the tree and in the journal. If an
 // earlier version has stored no number in the bucket, it counts them.
 func (e *Engine) countPlants() (n int64, err error) {
-	if e.journal != nil {
-		defer func() { n += int64(e.journal.Stats().Records) }()
-	}
 	err = e.view(func(plants *bolt.Bucket) error {
-		n = countTree(plants)
+		n = countTree(plants) + int64(e.journal.Stats().Records)
 		return nil
 	})
 	return n, err

@@ -23,7 +23,8 @@ var (
 )
 
 // A Journal is an open journal. Its methods may be called concurrently, but for
-// Rewrite, and but for one [Journal.Checkpoint] at a time.
+// Rewrite, and but for one [Journal.Checkpoint] at a time. The zero Journal has no file and
+// no records, and accepts none.
 type Journal struct {
 	file file
 	salt Salt
@@ -101,9 +102,6 @@ func (j *Journal) MaxBatch() int {
 	defer j.mu.RUnlock()
 	return len(j.halves[0].bytes)
 }
-
-// Size returns the size of the file in bytes.
-func (j *Journal) Size() int64 { return Block + 2*int64(len(j.halves[0].bytes)) }
 
 // Append writes records as one batch and syncs it. When it returns nil they are
 // durable and pending. No id may be pending already, or twice among them.
