@@ -16,7 +16,7 @@ import (
 const (
 	rounds  = 5
 	writers = 16
-	// enough is how many plants a round acknowledges before the kill.
+	// enough is the number of acknowledged plants in a round before the kill.
 	enough = 200
 )
 
@@ -39,8 +39,8 @@ func TestAcknowledgedPlantsSurviveKill(t *testing.T) {
 	server.Stop()
 }
 
-// killUnderLoad kills the server in the middle of many creates, and returns the bodies of
-// the acknowledged ones.
+// killUnderLoad kills the server during many creates, and returns the bodies of the acknowledged
+// ones.
 func killUnderLoad(t *testing.T, server *plantstore.Server, token string, round int) []string {
 	t.Helper()
 	client := newClient()
@@ -51,12 +51,12 @@ func killUnderLoad(t *testing.T, server *plantstore.Server, token string, round 
 	for w := range writers {
 		all.Go(func() {
 			for n := 0; ; n++ {
-				// Every bit pattern that matters: negative ids, beyond 2^53.
+				// Ids of all kinds: negative ones, and ones beyond 2^53.
 				id := int64(round-rounds/2)<<60 | int64(w)<<40 | int64(n)
 				body := fmt.Sprintf(`{"id":%d,"name":"plant %d of writer %d","tag":"round %d"}`, id, n, w, round)
 				status, err := statusOf(t.Context(), client, server, token, body)
 				if err != nil {
-					return // the server has ended
+					return // the server has exited
 				}
 				if status != http.StatusOK {
 					t.Errorf("%s: status %d", body, status)

@@ -49,15 +49,15 @@ func rawExchange(t *testing.T, server *plantstore.Server, request string) (respo
 	return preference.ReplaceAllString(text, ""), applied
 }
 
-// isComplete reports whether a response has its complete body, an Error.
+// isComplete reports whether a response has a complete body with an Error.
 func isComplete(response []byte) bool {
 	_, body, found := bytes.Cut(response, []byte("\r\n\r\n"))
 	return found && json.Valid(body)
 }
 
-// TestFaultsAreReal checks that a fault on demand is, byte for byte but for
-// Preference-Applied, the response to the real failure, for each code that a client can
-// provoke (C1.7).
+// TestFaultsAreReal checks that a fault on demand is, byte for byte except for
+// Preference-Applied, the response to the real failure, for each code that a client can provoke
+// (C1.7).
 func TestFaultsAreReal(t *testing.T) {
 	t.Parallel()
 	env := []string{"JWT_SECRET=" + strings.Repeat("s", 32), "JWT_SCOPE=plants:create", "CORS_ORIGINS=*", "REQUEST_TIMEOUT=2s", "RATE_LIMIT=1/s"}
@@ -74,7 +74,7 @@ func TestFaultsAreReal(t *testing.T) {
 			t.Fatal(response.Status)
 		}
 	}
-	tests := map[string]string{ // by preference: the real failure
+	tests := map[string]string{ // preference: the request for the real failure
 		"code=400":                    rawRequest("POST /plants HTTP/1.1", headers("Content-Length: 0"), ""),
 		"code=401":                    rawRequest("POST /plants HTTP/1.1", []string{id}, ""),
 		"code=403":                    create(weak, plant, id),
@@ -178,7 +178,8 @@ func run(t *testing.T, server *plantstore.Server, args ...string) []byte {
 	return out
 }
 
-// A fault of the server itself takes the connection of HTTP/1 with it, and no other.
+// TestFaultsCloseConnections checks that a fault closes the connection of HTTP/1 if and only if
+// the real failure does.
 func TestFaultsCloseConnections(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"FAULTS=always"}})
@@ -206,8 +207,8 @@ func TestFaultsCloseConnections(t *testing.T) {
 	}
 }
 
-// With faults switched on, a request that demands none is like any other: all of the
-// contract holds.
+// TestFaultsKeepTheContract checks that with faults switched on, the whole contract still holds
+// for requests without Prefer.
 func TestFaultsKeepTheContract(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"FAULTS=always"}})
@@ -217,7 +218,7 @@ func TestFaultsKeepTheContract(t *testing.T) {
 	}
 }
 
-// Faults are refused where clients may not expect them.
+// TestFaultsNeedConsent checks that faults are refused where clients may not expect them.
 func TestFaultsNeedConsent(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"on", "code=503:1%"} {

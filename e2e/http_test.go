@@ -16,7 +16,7 @@ import (
 	"plantstore/models"
 )
 
-// patience bounds every exchange, far above its usual duration.
+// patience bounds every exchange; it is far above the usual duration.
 const patience = time.Minute
 
 // get returns the body of a GET, which must return 200.
@@ -48,8 +48,8 @@ func checkerOf(t *testing.T, server *plantstore.Server) *oas.Checker {
 	return checker
 }
 
-// exchange sends a request, byte for byte, and returns the response with its body
-// read. It does not close its side before the response has come.
+// exchange sends a request, byte for byte, and returns the response with its complete body. It
+// does not close its side before the response has arrived.
 func exchange(t *testing.T, server *plantstore.Server, request string) *http.Response {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.BaseURL, "http://"))
@@ -63,7 +63,7 @@ func exchange(t *testing.T, server *plantstore.Server, request string) *http.Res
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
-		_, _ = io.WriteString(conn, request) // the server may refuse before it has read everything
+		_, _ = io.WriteString(conn, request) // the server may refuse before it has read the complete request
 	}()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {

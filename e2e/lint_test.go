@@ -37,13 +37,14 @@ func TestLinters(t *testing.T) {
 	}
 }
 
-// A linter with the wrong rules or without a file would have no findings, too.
+// TestLintersFindSomething checks that the linters can fail: with wrong rules, or without a
+// file, they would have no findings either.
 func TestLintersFindSomething(t *testing.T) {
 	t.Parallel()
 	description := printed(t, "yaml")
 	tests := map[string]struct {
 		written, doctored string
-		rules             map[string]string // that find it, by linter
+		rules             map[string]string // linters that report it
 	}{
 		"no operationId": {
 			"      operationId: createPlant\n", "",

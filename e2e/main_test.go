@@ -1,5 +1,4 @@
-// Package e2e holds the tests that run the real binary: with its real clients,
-// over real connections, killed for real.
+// Package e2e tests the real binary with real clients over real connections, and kills it.
 package e2e
 
 import (

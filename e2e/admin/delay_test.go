@@ -29,7 +29,7 @@ func (s *site) createOn(conn net.Conn, id int) (closes bool) {
 	return response.Close
 }
 
-// await waits until a condition holds, which happens in another process.
+// await waits until a condition on another process is met.
 func (s *site) await(condition string, holds func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
@@ -39,8 +39,8 @@ func (s *site) await(condition string, holds func() bool) {
 	}
 }
 
-// In the delay after SIGTERM the server is not ready, but serves on old connections and on
-// new ones, which close after a response. A second SIGTERM ends the delay.
+// TestShutdownDelay checks that in the delay after SIGTERM the server is not ready, but serves
+// existing and new connections, which close after a response. A second SIGTERM ends the delay.
 func TestShutdownDelay(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_DELAY=1h"}})
@@ -62,7 +62,7 @@ func TestShutdownDelay(t *testing.T) {
 	s.awaitEnd(0)
 }
 
-// Without a second signal the server ends after the delay.
+// TestShutdownDelayEnds checks that without a second signal the server exits after the delay.
 func TestShutdownDelayEnds(t *testing.T) {
 	t.Parallel()
 	const delay = time.Second

@@ -29,7 +29,7 @@ func deployFile(t *testing.T, name string) []byte {
 type series map[string]string
 
 // everySeries returns all series of a server with TLS and a completed scrub pass, which takes
-// some seconds, with the labels that Prometheus adds.
+// some seconds, including the labels that Prometheus adds.
 func everySeries(t *testing.T) []series {
 	t.Helper()
 	authority := certtest.New(t)
@@ -42,16 +42,16 @@ func everySeries(t *testing.T) []series {
 		if time.Now().After(end) {
 			t.Fatal("the scrub never ends")
 		}
-		time.Sleep(100 * time.Millisecond) // of another process
+		time.Sleep(100 * time.Millisecond) // state of another process
 	}
 	for id, end := 2, time.Now().Add(patience); all["plantstore_journal_oldest_timestamp_seconds"] == 0; id++ {
 		if time.Now().After(end) {
 			t.Fatal("the journal never has a pending batch")
 		}
-		s.create(fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, id)) // until no checkpoint comes between
+		s.create(fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, id)) // until a checkpoint no longer comes in between
 		all = s.metrics()
 	}
-	list := []series{{"__name__": "up", "job": "plantstore", "instance": "x"}} // of Prometheus itself
+	list := []series{{"__name__": "up", "job": "plantstore", "instance": "x"}} // series of Prometheus itself
 	label := regexp.MustCompile(`(\w+)="([^"]*)"`)
 	for text := range all {
 		name, labels, _ := strings.Cut(text, "{")
@@ -64,7 +64,7 @@ func everySeries(t *testing.T) []series {
 	return list
 }
 
-// has reports whether a filter lets the series through.
+// has reports whether a filter matches the series.
 func (s series) has(f metricsql.LabelFilter) bool {
 	equal := s[f.Label] == f.Value
 	if f.IsRegexp {
@@ -80,7 +80,7 @@ func functions() []string {
 	}
 }
 
-// checkExpression checks that an expression is PromQL about series that there are.
+// checkExpression checks that an expression is valid PromQL and names only existing series.
 func checkExpression(t *testing.T, where, text string, actual []series) {
 	t.Helper()
 	text = strings.NewReplacer("$__rate_interval", "5m", `"$job"`, `"plantstore"`, `"$instance"`, `".*"`).Replace(text)

@@ -13,10 +13,9 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// TestReadyOnFullDisk checks that a disk without space for a checkpoint makes the server
-// unready for as long as it is full, with one create or none at all, and ready again itself
-// when it no longer is. A disk that fails a sync ends the server: see TestExitAfterFault of
-// e2e/durability.
+// TestReadyOnFullDisk checks that a server without disk space for a checkpoint is not ready
+// while the disk is full, with one create or none, and recovers by itself when there is space.
+// For a disk that fails a sync, see TestExitAfterFault in e2e/durability.
 func TestReadyOnFullDisk(t *testing.T) {
 	t.Parallel()
 	fs := faultfs.Mount(t)
@@ -32,7 +31,7 @@ func TestReadyOnFullDisk(t *testing.T) {
 		return 0
 	})
 	id, end := 0, time.Now().Add(patience)
-	for full := false; !full; { // the journal takes some, and a checkpoint none of them
+	for full := false; !full; { // the journal needs some space, and a checkpoint gets none
 		id++
 		a := s.create(fmt.Sprintf(`{"id":%d,"name":"%s"}`, id, strings.Repeat("long", 8000)))
 		full = a.status != http.StatusOK
@@ -40,12 +39,12 @@ func TestReadyOnFullDisk(t *testing.T) {
 			t.Fatalf("create %d on a full disk: %d %s", id, a.status, a.body)
 		}
 	}
-	for before := failed.Load(); failed.Load() < before+3; { // of three probes
+	for before := failed.Load(); failed.Load() < before+3; { // interval of three probes
 		s.wantUnready("the last commit has failed")
 		if time.Now().After(end) {
 			t.Fatalf("the store has tried %d times", failed.Load()-before)
 		}
-		time.Sleep(10 * time.Millisecond) // of another process
+		time.Sleep(10 * time.Millisecond) // state of another process
 	}
 	s.wantUnready("the last commit has failed")
 	fs.SetFault(nil)
@@ -53,7 +52,7 @@ func TestReadyOnFullDisk(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("the server is not ready though the disk has space again")
 		}
-		time.Sleep(10 * time.Millisecond) // of another process
+		time.Sleep(10 * time.Millisecond) // state of another process
 	}
 	if a := s.create(fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, id)); a.status != http.StatusOK {
 		t.Errorf("a create after it: %d %s", a.status, a.body)

@@ -21,10 +21,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
-// patience bounds every wait, far above its usual duration.
+// patience bounds every wait; it is far above the usual duration.
 const patience = time.Minute
 
-// A site is a server with a client of both its listeners.
+// A site is a server with a client for both of its listeners.
 type site struct {
 	*plantstore.Server
 
@@ -112,7 +112,7 @@ func (s *site) wantUnready(why string) {
 	}
 }
 
-// metrics returns all series there are, by name and labels.
+// metrics returns all series, by name and labels.
 func (s *site) metrics() map[string]float64 {
 	s.t.Helper()
 	a := s.probe("/metrics")
@@ -134,15 +134,14 @@ func (s *site) metrics() map[string]float64 {
 	return all
 }
 
-// A held is a create of which the server has all but the last byte.
+// A held is a create that the server has received except for the last byte.
 type held struct {
 	t    testing.TB
 	conn net.Conn
 	last string
 }
 
-// hold sends all of a create but its last byte, and returns when the server waits
-// for that.
+// hold sends all of a create except the last byte, and returns when the server waits for it.
 func (s *site) hold(body string) *held {
 	s.t.Helper()
 	conn := dial(s.t, s.BaseURL)
@@ -189,10 +188,10 @@ func read(t testing.TB, conn net.Conn) reply {
 	return responseOf(t, response)
 }
 
-// awaitEnd waits until the process has ended, which must be with that code.
+// awaitEnd waits until the process has exited with that code.
 func (s *site) awaitEnd(code int) {
 	s.t.Helper()
-	defer s.Kill() // it has ended as expected
+	defer s.Kill() // it has exited as expected
 	select {
 	case <-s.Exited():
 	case <-time.After(patience):

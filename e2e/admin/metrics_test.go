@@ -12,7 +12,7 @@ import (
 	"plantstore/internal/certtest"
 )
 
-// requests returns the counts of responses that are not 0, by outcome and error.
+// requests returns the nonzero counts of responses, by outcome and error.
 func requests(all map[string]float64) map[string]float64 {
 	found := make(map[string]float64)
 	for _, outcome := range []string{"created", "read", "refused", "failed"} {
@@ -46,7 +46,7 @@ func TestMetricsCountRequests(t *testing.T) {
 	s.request(http.MethodGet, s.BaseURL+"/nowhere", "", "")
 	s.request(http.MethodGet, s.BaseURL+"/openapi.json", "", "")
 	conn := dial(t, s.BaseURL)
-	fmt.Fprint(conn, "garbage\r\n\r\n") // which no handler ever sees
+	fmt.Fprint(conn, "garbage\r\n\r\n") // requests that reach no handler
 	read(t, conn)
 
 	all := s.metrics()
@@ -87,7 +87,7 @@ func TestMetricsCountRequests(t *testing.T) {
 }
 
 // TestMetricOfCertificateExpiry checks that the expiry of the certificate is a metric, also
-// after the certificate was replaced. Without one there is none.
+// after the certificate was replaced. Without a certificate there is no such metric.
 func TestMetricOfCertificateExpiry(t *testing.T) {
 	t.Parallel()
 	const name = "plantstore_certificate_expiry_timestamp_seconds"
@@ -99,7 +99,7 @@ func TestMetricOfCertificateExpiry(t *testing.T) {
 	}
 	authority.Issue(dir, now.Add(2*time.Hour))
 	want := float64(now.Add(2 * time.Hour).Unix())
-	for end := time.Now().Add(patience); s.metrics()[name] != want; time.Sleep(100 * time.Millisecond) { // of another process
+	for end := time.Now().Add(patience); s.metrics()[name] != want; time.Sleep(100 * time.Millisecond) { // state of another process
 		if time.Now().After(end) {
 			t.Fatalf("%s is %v, want %v", name, s.metrics()[name], want)
 		}
@@ -109,8 +109,8 @@ func TestMetricOfCertificateExpiry(t *testing.T) {
 	}
 }
 
-// TestScrapeUnderLoad checks that under load every scrape is complete, no counter ever
-// decreases, and in the end all agree.
+// TestScrapeUnderLoad checks that under load every scrape is complete and no counter decreases,
+// and that all counts agree in the end.
 func TestScrapeUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})

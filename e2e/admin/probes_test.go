@@ -35,7 +35,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// A rush is clients that create plants as fast as they get responses.
+// A rush is a group of clients that create plants as fast as they get responses.
 type rush struct {
 	*site
 
@@ -43,7 +43,7 @@ type rush struct {
 	all              sync.WaitGroup
 }
 
-// start starts the clients, and returns when each has had a response.
+// start starts the clients, and returns when each has received a response.
 func (r *rush) start(clients int) {
 	var warm sync.WaitGroup
 	warm.Add(clients)
@@ -59,7 +59,7 @@ func (r *rush) start(clients int) {
 	warm.Wait()
 }
 
-// one creates a plant, and reports whether the server is still there for more.
+// one creates a plant, and reports whether the server is still running.
 func (r *rush) one(id int64) bool {
 	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.BaseURL+"/plants",
 		strings.NewReader(fmt.Sprintf(`{"id":%d,"name":"Fern"}`, id)))
@@ -82,8 +82,8 @@ func (r *rush) one(id int64) bool {
 	return true
 }
 
-// TestReadyWhileStopping checks that under load a server that is shut down reports that it is
-// not ready before it stops to accept connections, and while it drains requests.
+// TestReadyWhileStopping checks that a server under load, when it is shut down, reports that it
+// is not ready before it stops accepting connections, and while it drains requests.
 func TestReadyWhileStopping(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1m", "LOG_LEVEL=error"}})
@@ -116,7 +116,7 @@ func TestReadyWhileStopping(t *testing.T) {
 	t.Logf("%d plants were created", r.created.Load())
 }
 
-// TestReadyAfterFault checks that after a store has stopped itself, the probes report this
+// TestReadyAfterFault checks that after the store has stopped itself, the probes report this
 // until requests are drained; then the process exits.
 func TestReadyAfterFault(t *testing.T) {
 	t.Parallel()
@@ -132,7 +132,7 @@ func TestReadyAfterFault(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("the server is still ready without its database")
 		}
-		time.Sleep(10 * time.Millisecond) // of another process
+		time.Sleep(10 * time.Millisecond) // state of another process
 	}
 	s.wantUnready("stopped itself after a fault")
 	s.wantAlive()
@@ -160,8 +160,8 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestListenersAreApart checks that neither listener serves the paths of the other, and
-// that without an admin listener its paths are served nowhere.
+// TestListenersAreApart checks that neither listener serves the paths of the other, and that
+// without an admin listener its paths do not exist.
 func TestListenersAreApart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
@@ -182,8 +182,8 @@ func TestListenersAreApart(t *testing.T) {
 	}
 }
 
-// TestAbuse checks that malformed HTTP gets an Error at the admin listener, too, and slow or
-// many clients do not block it for others.
+// TestAbuse checks that malformed HTTP gets an Error at the admin listener, too, and that slow
+// or many clients do not block it for others.
 func TestAbuse(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
@@ -207,7 +207,7 @@ func TestAbuse(t *testing.T) {
 	}
 }
 
-// TestCrowd checks that if idle connections use up the limit, one more gets an Error.
+// TestCrowd checks that one connection more gets an Error if idle connections use up the limit.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})

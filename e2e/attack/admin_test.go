@@ -11,7 +11,7 @@ import (
 )
 
 // TestAdminListenerRefusesPages checks that a page in a browser on the same machine cannot read
-// the admin listener, by any name, and a profile has a time limit.
+// the admin listener under any name, and that a profile has a time limit.
 func TestAdminListenerRefusesPages(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"PPROF=on"}})
@@ -61,7 +61,8 @@ func TestAdminListenerRefusesPages(t *testing.T) {
 	}
 }
 
-// TestProfilesInPublic checks that profiles on an address that others reach need PPROF=public.
+// TestProfilesInPublic checks that profiles on an address that is reachable for others need
+// PPROF=public.
 func TestProfilesInPublic(t *testing.T) {
 	t.Parallel()
 	const addr = "ADMIN_ADDR=:0"

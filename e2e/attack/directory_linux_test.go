@@ -11,8 +11,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// An attempt is a command that root runs, with theirs, a directory of the attacker, and
-// the database of root.
+// An attempt is a command that root runs, where theirs is a directory of the attacker, with the
+// database of root.
 type attempt struct {
 	env, args func(theirs, database string) []string
 }
@@ -46,9 +46,9 @@ func attempts() map[string]attempt {
 	}
 }
 
-// Root does not write to a directory of another user, who could replace the temporary file
-// by a link to a file of root, and does: root's files are not changed. Before, root's
-// files were overwritten or became the attacker's in up to half of the runs.
+// TestRootInDirectoryOfAttacker checks that root does not write to a directory of another user:
+// the attacker tries to replace the temporary file by a link to a file of root. Before the
+// check, root's files were overwritten or became the attacker's in up to half of the runs.
 func TestRootInDirectoryOfAttacker(t *testing.T) {
 	t.Parallel()
 	for name, tt := range attempts() {
@@ -76,7 +76,7 @@ func TestRootInDirectoryOfAttacker(t *testing.T) {
 	}
 }
 
-// absolute returns args in which ../ is the directory of the site.
+// absolute returns args with ../ replaced by the directory of the site.
 func absolute(m site, args []string) []string {
 	for i, arg := range args {
 		if rest, found := strings.CutPrefix(arg, "../"); found {

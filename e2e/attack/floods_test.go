@@ -71,7 +71,7 @@ func (p *peer) want(step string, code models.Code) {
 	defer func() { _ = response.Body.Close() }()
 	var failure models.Error
 	err = json.NewDecoder(response.Body).Decode(&failure)
-	_, _ = io.Copy(io.Discard, response.Body) // only the last line
+	_, _ = io.Copy(io.Discard, response.Body) // only the last header field
 	if err != nil || failure.Code != code {
 		p.t.Errorf("%s: %v, %d, error %d %q, want %d", step, err, response.StatusCode, failure.Code, failure.Message, code)
 	}
@@ -102,8 +102,8 @@ func TestAnnouncedBodies(t *testing.T) {
 }
 
 // TestUnfinishedHeaders begins headers and does not end them, in HTTP/1 and HTTP/2. All
-// are cut off after HEADER_TIMEOUT, though the server is patient with idle connections
-// and with requests.
+// connections are closed after HEADER_TIMEOUT, although the other time limits of the server are
+// long.
 func TestUnfinishedHeaders(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -148,7 +148,7 @@ func TestUnfinishedHeaders(t *testing.T) {
 	}
 }
 
-// drip sends text again and again, slowly, until until returns.
+// drip sends text repeatedly and slowly, until until returns.
 func (p *peer) drip(text string, until func()) {
 	p.t.Helper()
 	ended, sent := make(chan struct{}), make(chan struct{})
@@ -158,8 +158,8 @@ func (p *peer) drip(text string, until func()) {
 			select {
 			case <-ended:
 				return
-			case <-time.After(200 * time.Millisecond): // slowly, on purpose
-				_, _ = io.WriteString(p, text) // the server may have cut it off
+			case <-time.After(200 * time.Millisecond): // slow on purpose
+				_, _ = io.WriteString(p, text) // the server may have closed the connection
 			}
 		}
 	}()

@@ -11,7 +11,7 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// patience bounds every wait, far above its usual duration.
+// patience bounds every wait; it is far above the usual duration.
 const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) {

@@ -7,9 +7,9 @@ import (
 	"plantstore/models"
 )
 
-// TestFoldedHeaders sends headers that others, such as a proxy in front, may read in
-// another way: folded lines, and expectations in a list. All are refused, and a request
-// that hides behind them is not served.
+// TestFoldedHeaders sends headers that another program, such as a proxy, may interpret
+// differently: folded lines, and expectations in a list. All are refused, and a request that is
+// smuggled behind them is not served.
 func TestFoldedHeaders(t *testing.T) {
 	t.Parallel()
 	s := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})

@@ -28,15 +28,15 @@ const (
 	secret   = "a secret of these tests, long enough for HS256"
 )
 
-// A machine has a directory that the victim works in, and the program where it can be
-// run by everybody.
+// A machine has a working directory of the victim, and a copy of the program that all users can
+// run.
 type machine struct {
 	t       *testing.T
 	program string
 	dir     string
 }
 
-// newMachine returns a machine for two users, which needs root.
+// newMachine returns a machine for two users; this requires root.
 func newMachine(t *testing.T) machine {
 	t.Helper()
 	_, err := exec.LookPath("setpriv")
@@ -70,7 +70,7 @@ func (m machine) check(errs ...error) {
 	}
 }
 
-// file makes a file of that owner and mode in the directory.
+// file creates a file with that owner and mode in the directory.
 func (m machine) file(name, contents string, owner int, mode fs.FileMode) {
 	m.t.Helper()
 	path := filepath.Join(m.dir, name)
@@ -124,7 +124,7 @@ func TestSecretsThatOthersCanChange(t *testing.T) {
 			wantRefused(t, flag+" "+name, m.run(nil, args...), test.want)
 		}
 		for _, owner := range []int{0, victim} {
-			m.file("file", text, owner, 0o644) // as containers mount it
+			m.file("file", text, owner, 0o644) // like the mounts of containers
 			r := m.run(nil, args...)
 			warned := strings.Count(r.output, "can be read by other users")
 			if wants := flag != "--jwt-public-keys"; r.code != 0 || (warned == 1) != wants || warned > 1 {
@@ -151,8 +151,8 @@ func TestKeyOfTLSThatOthersCanChange(t *testing.T) {
 	wantRefused(t, "TLS_KEY_FILE", m.run(env, "serve"), "belongs to the user 65533")
 }
 
-// In a directory that the attacker can write to he can exchange the secret: one is
-// neither made nor read there.
+// TestDirectoriesThatOthersCanChange checks that no secret is created in, or read from, a
+// directory in which the attacker could replace it.
 func TestDirectoriesThatOthersCanChange(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -191,7 +191,7 @@ func TestDotenvOfOthers(t *testing.T) {
 	}
 }
 
-// TestSecretsFromPipes checks that pipes of the shell that starts the program are accepted.
+// TestSecretsFromPipes checks that pipes of the calling shell are accepted.
 func TestSecretsFromPipes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -213,8 +213,8 @@ func TestSecretsFromPipes(t *testing.T) {
 	}
 }
 
-// TestPublicKeyAsSecret checks that a published key is not a secret: a token that is signed
-// with its text is never accepted, not even after it was put into the file of the secret.
+// TestPublicKeyAsSecret checks that a published key is not accepted as a secret: a token that is
+// signed with its text is refused, even after the key was put into the file of the secret.
 func TestPublicKeyAsSecret(t *testing.T) {
 	t.Parallel()
 	public, _ := pemPair(t)

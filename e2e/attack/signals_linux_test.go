@@ -14,17 +14,17 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A waiting is a command that waits for something that never comes. DIR in its
-// arguments and environment is the working directory, in which FIFO is a FIFO without
-// a writer; PEER is the address of a server that accepts connections and is silent.
+// A waiting is a command that waits forever. DIR in its arguments and environment is the working
+// directory, in which FIFO is a FIFO without a writer; PEER is the address of a server that
+// accepts connections and sends nothing.
 type waiting struct {
 	args  string
 	env   []string
-	files func(t *testing.T, dir string) // creates the files of the command
-	full  bool                           // stdout and stderr are a pipe that is not read
+	files func(t *testing.T, dir string) // creates the files that the command needs
+	full  bool                           // stdout and stderr are a pipe without a reader
 }
 
-// waitings returns commands that wait.
+// waitings returns commands that wait forever.
 func waitings() map[string]waiting {
 	const postgres, etcd = "postgres://PEER/plants", "etcd://PEER/plants"
 	secret := []string{"JWT_SECRET=0123456789abcdef0123456789abcdef"}
@@ -82,7 +82,7 @@ func badLines(t *testing.T, dir string) {
 	}
 }
 
-// TestSignalEndsEveryWait checks that every command ends soon after SIGTERM and SIGINT, even
+// TestSignalEndsEveryWait checks that every command exits soon after SIGTERM and SIGINT, even
 // while it waits.
 func TestSignalEndsEveryWait(t *testing.T) {
 	t.Parallel()
@@ -97,8 +97,8 @@ func TestSignalEndsEveryWait(t *testing.T) {
 	}
 }
 
-// checkEnds starts the command, and signals it as soon as it waits. How long it takes
-// to end is bounded far above the second that it has on an idle machine.
+// checkEnds starts the command, and signals it as soon as it waits. The time limit is far above
+// the second that an idle machine needs.
 func (w waiting) checkEnds(t *testing.T, peer string, signal syscall.Signal) {
 	t.Helper()
 	dir := t.TempDir()
@@ -133,12 +133,12 @@ func (w waiting) checkEnds(t *testing.T, peer string, signal syscall.Signal) {
 	if cmd.ProcessState.ExitCode() != 1 || !w.full && !strings.Contains(stderr.String(), "interrupted") {
 		t.Errorf("it ends with %v, stderr:\n%s", cmd.ProcessState, stderr.String())
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "plantstore-*")); left != nil { // TMPDIR, of some
+	if left, _ := filepath.Glob(filepath.Join(dir, "plantstore-*")); left != nil { // the TMPDIR of some commands
 		t.Errorf("it leaves %v", left)
 	}
 }
 
-// awaitRest waits until a process has come to wait for something.
+// awaitRest waits until a process blocks.
 func awaitRest(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	end := time.Now().Add(patience)
@@ -179,8 +179,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// silentPeer returns the address of a server that accepts connections and never sends
-// data.
+// silentPeer returns the address of a server that accepts connections and sends nothing.
 func silentPeer(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the test
@@ -191,10 +190,10 @@ func silentPeer(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// restPolls is how often in a row a process must be seen at rest.
+// restPolls is the number of consecutive polls that must find a process blocked.
 const restPolls = 20
 
-// atRest reports whether no thread of a process runs, or waits for a disk.
+// atRest reports whether no thread of a process is running or waiting for a disk.
 func atRest(t *testing.T, pid int) bool {
 	t.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
@@ -203,10 +202,10 @@ func atRest(t *testing.T, pid int) bool {
 	}
 	for _, thread := range threads {
 		stat, err := os.ReadFile(thread)
-		if err != nil { // it has just ended
+		if err != nil { // it has just exited
 			return false
 		}
-		_, rest, _ := strings.Cut(string(stat), ") ") // the name may have anything in it
+		_, rest, _ := strings.Cut(string(stat), ") ") // the name may contain any character
 		switch rest[0] {
 		case 'S':
 		case 'Z':

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// In a directory such as /tmp, the attacker has put a link to a file of root where root
-// is about to write: it is not followed, whatever fs.protected_symlinks is.
+// TestLinkInStickyDirectory checks that root does not follow a link of the attacker to a file of
+// root in a directory such as /tmp, whatever fs.protected_symlinks is.
 func TestLinkInStickyDirectory(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -71,7 +71,8 @@ func TestLinkInStickyDirectoryAsUser(t *testing.T) {
 	}
 }
 
-// The attacker has created the audit log in /tmp first, to read it.
+// TestFileInStickyDirectory checks that an audit log that the attacker has created in /tmp
+// beforehand is refused.
 func TestFileInStickyDirectory(t *testing.T) {
 	t.Parallel()
 	m := newSite(t)

@@ -19,7 +19,8 @@ type result struct {
 	output string // stdout and stderr
 }
 
-// finish runs a command to its end. A command that continues is killed, and fails the test.
+// finish runs a command to its end. A command that does not exit in time is killed, and fails
+// the test.
 func finish(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
 	var output bytes.Buffer
@@ -49,8 +50,8 @@ func await(t *testing.T, condition string, holds func() bool) {
 	t.Fatalf("%s: not in %v", condition, patience)
 }
 
-// TestPasswordInFlag checks that a flag with a password, which would show in the list of
-// processes, is refused by each command that has it, with a remedy.
+// TestPasswordInFlag checks that each command refuses a flag with a password, which would be
+// visible in the list of processes, and names the remedy.
 func TestPasswordInFlag(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{
@@ -68,7 +69,7 @@ func TestPasswordInFlag(t *testing.T) {
 }
 
 // TestMisspeltStorageURL checks that however the URL of a database is misspelt, no command
-// prints its password, and none makes its own database in a file of that name.
+// prints its password or creates a database in a file of that name.
 func TestMisspeltStorageURL(t *testing.T) {
 	t.Parallel()
 	urls := []string{

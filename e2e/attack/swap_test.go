@@ -10,8 +10,8 @@ import (
 // swapEnv names the directory in which a process of the attacker swaps files.
 const swapEnv = "ATTACK_SWAP"
 
-// swap replaces each temporary file in dir by a link to the file that ATTACK_VICTIM
-// names. It ends with its standard input.
+// swap replaces each temporary file in dir by a link to the file that ATTACK_VICTIM names. It
+// exits when its standard input ends.
 func swap(dir string) int {
 	ended := make(chan struct{})
 	go func() {

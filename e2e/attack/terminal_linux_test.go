@@ -24,11 +24,11 @@ import (
 	"plantstore/e2e/internal/terminal"
 )
 
-// escapes are control characters of C0 and C1 that set the title of a terminal, clear and
-// forge a line, and show the following text in another order.
+// escapes are control characters of C0 and C1 that set the title of a terminal, clear and forge
+// a line, and reorder the following text.
 const escapes = "\x1b]0;title\x07\x1b[2K\rforged\u009b2J\u0085\x7f\u202e\u2066\u200f\u061c\u2028"
 
-// actedOn finds the characters that must not reach a terminal or a log. A terminal that is
+// actedOn matches the characters that must not reach a terminal or a log. A terminal that is
 // opened here writes a line end as \r\n.
 func actedOn(text string) []string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -41,8 +41,8 @@ func actedOn(text string) []string {
 	return found
 }
 
-// checkOutput checks that the output of a command has no control characters, and contains
-// the words.
+// checkOutput checks that the output of a command has no control characters, and contains the
+// words.
 func checkOutput(t *testing.T, command, output string, words ...string) {
 	t.Helper()
 	if found := actedOn(output); found != nil {
@@ -68,7 +68,7 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) string {
 	if err != nil && !errors.Is(err, syscall.EIO) { // the other side is closed
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // some are to fail
+	_ = cmd.Wait() // some commands are expected to fail
 	return string(text)
 }
 
@@ -119,7 +119,7 @@ func TestStoredEscapesOnTerminal(t *testing.T) {
 	}
 }
 
-// TestEscapesInMessages checks that names in a file and of a file, and arguments, are escaped.
+// TestEscapesInMessages checks that file names, names in a file, and arguments are escaped.
 func TestEscapesInMessages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// TestTokenIsNotLogged checks that a valid token is in no log, whatever its header looks like
-// and wherever in a request it is put (C4.25).
+// TestTokenIsNotLogged checks that a valid token is in no log, whatever its header contains and
+// wherever in a request it occurs (C4.25).
 func TestTokenIsNotLogged(t *testing.T) {
 	t.Parallel()
 	const secret = "0123456789abcdef0123456789abcdef"
@@ -24,7 +24,7 @@ func TestTokenIsNotLogged(t *testing.T) {
 		mac.Write([]byte(signed))
 		return signed + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 	}
-	tokens := map[string]string{} // a header and the signature
+	tokens := map[string]string{} // the header and the signature of a token
 	for _, header := range []string{
 		`{"alg":"HS256"}`, `{ "alg":"HS256"}`, "{\n\"alg\":\"HS256\"}", ` {"alg":"HS256"}`, "\r\n\t {\t\"alg\" :\"HS256\"}",
 		`{"` + "\\u0061" + `lg":"HS256"}`, `{"x":1,"alg":"HS256"}`, strings.Repeat(" ", 300) + `{"alg":"HS256"}`,

@@ -19,7 +19,7 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// precious is the content of the victim's file.
+// precious is the contents of the victim's file.
 const precious = "precious\n"
 
 // A site is a directory that all users may enter, with a file of root that only
@@ -29,7 +29,7 @@ type site struct {
 	target string // the file of root
 }
 
-// newSite returns a site. Only root may run programs as several users.
+// newSite returns a site. It requires root, which alone may run programs as several users.
 func newSite(t *testing.T) site {
 	t.Helper()
 	testkit.RequireRoot(t, "run programs as other users")
@@ -59,7 +59,7 @@ func (m site) link(t *testing.T, path string) {
 	must(t, errors.Join(os.Symlink(m.target, path), os.Lchown(path, attacker, attacker)))
 }
 
-// checkVictim fails the test unless the file of the victim is as it was.
+// checkVictim fails the test if the file of the victim has changed.
 func (m site) checkVictim(t *testing.T) {
 	t.Helper()
 	info, err := os.Lstat(m.target)
@@ -98,7 +98,7 @@ func (m site) commandAs(t *testing.T, user int, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// as makes a command run as another user, of a copy of its program that all may run.
+// as makes a command run as another user, with a copy of its program that all users may run.
 func as(t *testing.T, m site, cmd *exec.Cmd, user int) {
 	t.Helper()
 	program, err := os.ReadFile(cmd.Path)
@@ -126,8 +126,8 @@ func run(cmd *exec.Cmd) (output string, code int) {
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// startSwapping starts a process of the attacker that replaces each temporary file in
-// dir by a link to the victim's file, until the test ends. It returns when that runs.
+// startSwapping starts a process of the attacker that replaces each temporary file in dir by a
+// link to the victim's file, until the test ends. It returns when the process is running.
 func (m site) startSwapping(t *testing.T, dir string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -142,7 +142,7 @@ func (m site) startSwapping(t *testing.T, dir string) {
 	must(t, err)
 	must(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = in.Close() // which ends it
+		_ = in.Close() // the process exits
 		_ = cmd.Wait()
 	})
 	if _, err := out.Read(make([]byte, 1)); err != nil {
@@ -150,7 +150,7 @@ func (m site) startSwapping(t *testing.T, dir string) {
 	}
 }
 
-// contents returns the names in a directory.
+// contents returns the file names in a directory.
 func contents(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

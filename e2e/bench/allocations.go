@@ -11,9 +11,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// countAllocations returns how often the server allocates for each create, from
-// the first byte read to the last one written, by the benchmark that drives all
-// of it in one process.
+// countAllocations returns the number of allocations of the server for each create, from the
+// first byte read to the last byte written, by a benchmark that runs all of it in one process.
 func (h *harness) countAllocations(ctx context.Context) (float64, error) {
 	tags, err := tools.Tags() //nolint:contextcheck // go env, which is all it runs, is done at once
 	if err != nil {

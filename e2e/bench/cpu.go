@@ -11,14 +11,14 @@ import (
 // tick is the unit of all times in /proc, on every Linux.
 const tick = 10 * time.Millisecond
 
-// A usage is how much processor time was used up to a moment.
+// A usage is the processor time used up to a moment.
 type usage struct {
-	process time.Duration // by one process
-	machine time.Duration // by all processes and the kernel
-	total   time.Duration // by all, and idle
+	process time.Duration // of one process
+	machine time.Duration // of all processes and the kernel
+	total   time.Duration // of all processes, and idle time
 }
 
-// usageOf returns the usage including the process p.
+// usageOf returns the usage, including that of the process p.
 func usageOf(p *process) (usage, error) {
 	process, err := readTimes(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
@@ -31,7 +31,7 @@ func usageOf(p *process) (usage, error) {
 	const ( // the fields of proc(5)
 		utime, stime = 11, 12 // after the name of the program
 		idle, iowait = 3, 4   // after "cpu"
-		last         = 8      // the time of guests comes after it, and is part of user
+		last         = 8      // guest time follows it, and is part of user
 	)
 	if len(process) <= stime || len(machine) < last {
 		return usage{}, fmt.Errorf("/proc has too few fields: %v, %v", process, machine)
@@ -44,15 +44,15 @@ func usageOf(p *process) (usage, error) {
 	return u, nil
 }
 
-// readTimes returns the fields of the first line of a file in /proc, after the
-// name with which it begins, as times. A field that is not a number is 0.
+// readTimes returns the fields of the first line of a file in /proc, after the initial name, as
+// times. A field that is not a number is 0.
 func readTimes(path string) ([]time.Duration, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
-	// The name of a program, in brackets, may hold anything.
+	// The name of a program, in brackets, may contain any character.
 	line = strings.TrimPrefix(line[strings.LastIndexByte(line, ')')+1:], "cpu")
 	fields := strings.Fields(line)
 	times := make([]time.Duration, len(fields))

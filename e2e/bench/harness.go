@@ -23,14 +23,14 @@ type harness struct {
 	settings   settings
 	progress   io.Writer
 	only       *regexp.Regexp
-	dir        string            // in which all of the following is
+	dir        string            // directory of all of the following
 	binaries   map[string]string // paths by the names of the programs
 	oneToken   string            // path of a file with one token
 	manyTokens string
 	token      string
 }
 
-// newHarness builds the programs and makes the tokens, in a new directory.
+// newHarness builds the programs and creates the tokens, in a new directory.
 func newHarness(ctx context.Context, s settings, progress io.Writer) (*harness, error) {
 	if _, err := exec.LookPath("wrk"); err != nil {
 		return nil, fmt.Errorf("%w (make tools installs it on Debian)", err)
@@ -78,7 +78,7 @@ func (h *harness) build(ctx context.Context) error {
 	return nil
 }
 
-// writeInputs writes the files that wrk reads. All tokens are of one length.
+// writeInputs writes the files that wrk reads. All tokens have the same length.
 func (h *harness) writeInputs() error {
 	tokens := make([]string, h.settings.tokens)
 	for i := range tokens {
@@ -97,7 +97,7 @@ func (h *harness) writeInputs() error {
 	)
 }
 
-// measureAll returns all results there are.
+// measureAll returns all results.
 func (h *harness) measureAll(ctx context.Context) (*results, error) {
 	r := &results{
 		sequential: &store{order: wrk.Ascending, plants: h.settings.sequential},
@@ -114,7 +114,7 @@ func (h *harness) measureAll(ctx context.Context) (*results, error) {
 	return r, err
 }
 
-// fill fills the stores that a group starts with, unless another group did.
+// fill fills the initial stores of a group, unless another group has filled them.
 func (h *harness) fill(ctx context.Context, g group) error {
 	for _, c := range g.contenders {
 		if c.store == nil || c.store.dir != "" {
@@ -129,8 +129,8 @@ func (h *harness) fill(ctx context.Context, g group) error {
 	return nil
 }
 
-// measure measures the groups round by round. In each round another contender of
-// a group is the first, so that none always follows the same one.
+// measure measures the groups round by round. Each round begins with another contender of a
+// group, so that none always follows the same contender.
 func (h *harness) measure(ctx context.Context, groups []group) ([]measured, error) {
 	var all []measured
 	for _, g := range groups {
@@ -157,12 +157,12 @@ func (h *harness) measure(ctx context.Context, groups []group) ([]measured, erro
 	return all, nil
 }
 
-// calm is the share of the machine that others may use for a measurement to be
-// good enough.
+// calm is the maximum share of the machine that other processes may use during a valid
+// measurement.
 const calm = 0.1
 
-// calmest measures one contender, as often as it may while others disturb it,
-// and returns the measurement that they disturbed least, however fast it was.
+// calmest measures one contender, repeatedly while others disturb it, and returns the least
+// disturbed measurement, whatever its speed.
 func (h *harness) calmest(ctx context.Context, c contender) (sample, error) {
 	best := sample{others: 1}
 	for range h.settings.tries {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// engineLines returns how many lines the embedded engine has, with its journal
-// wherever that is, but without tests.
+// engineLines returns the number of lines of the embedded engine and its journal, without tests.
 func engineLines(root string) (lines int, err error) {
 	module := os.DirFS(root)
 	for _, top := range []string{"storage", "internal"} {
@@ -27,7 +26,7 @@ func engineLines(root string) (lines int, err error) {
 	return lines, err
 }
 
-// ofEngine reports whether a file is one of the engine's own, or its journal's.
+// ofEngine reports whether a file belongs to the engine or its journal.
 func ofEngine(name string) bool {
 	if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
 		return false

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The kinds of file systems without a disk, as statfs(2) names them.
+// The kinds of file systems without a disk, as reported by statfs(2).
 const (
 	tmpfs = 0x01021994
 	ramfs = 0x858458f6
@@ -33,13 +33,13 @@ func checkDisk(dir string) error {
 	return nil
 }
 
-// A machine is where the figures come from.
+// A machine describes the machine of the figures.
 type machine struct {
 	processor string
 	cores     int
 	kernel    string
-	sync      time.Duration // of 4 KiB, the median
-	syncCPU   time.Duration // of the same, the mean
+	sync      time.Duration // median, for 4 KiB
+	syncCPU   time.Duration // mean, for the same
 }
 
 // describeMachine describes this machine and the disk of dir.

@@ -1,6 +1,6 @@
-// Bench measures how fast the server creates plants, against programs that bound
-// the possible throughput: see docs/benchmarks.md, which it writes. It is started by
-// make bench, and needs Linux and wrk.
+// Bench measures how fast the server creates plants, compared with programs that bound the
+// possible throughput: see docs/benchmarks.md, which it writes. It is started by make bench, and
+// requires Linux and wrk.
 //
 // The programs are measured one after the other, round by round, so that disturbances of
 // the machine affect all of them; the result is the median of the ratios within the
@@ -29,9 +29,9 @@ type settings struct {
 	warmUp     time.Duration // before each measurement; 0 means none
 	tries      int           // of each measurement, until it is calm
 	tokens     int           // of the runs with many tokens
-	sequential int64         // plants that are stored before, with ascending ids
+	sequential int64         // initially stored plants, with ascending ids
 	random     int64         // the same with scattered ids
-	creates    string        // for which allocations are counted, as -benchtime has it
+	creates    string        // number of creates for counting allocations, as for -benchtime
 	only       string        // regular expression of the measurements to run
 	quick      bool          // for development: see hurry
 	module     string        // directory of the module of the end-to-end tests
@@ -48,9 +48,9 @@ func main() {
 	}
 }
 
-// run measures and reports: the table of the targets to stdout, its progress to progress,
-// and all results to the document. It does not fail if a target is missed, since that
-// depends on the machine as much as on the program.
+// run measures and reports: the table of the targets to stdout, its progress to progress, and
+// all results to the document. A missed target is not an error, since it depends on the machine
+// as much as on the program.
 func run(ctx context.Context, args []string, stdout, progress io.Writer) error {
 	s, err := parse(args, progress) //nolint:contextcheck // go env, which is all it runs, is done at once
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// TestShortRun measures everything once, as briefly as possible. It checks the report and
-// that all programs respond; never the speed.
+// TestShortRun measures everything once, as briefly as possible. It checks the report and that
+// all programs respond, but not the speed.
 func TestShortRun(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "wrk")
@@ -50,7 +50,7 @@ func TestShortRun(t *testing.T) {
 	}
 }
 
-// TestWrongFlags checks that each wrong flag is refused before anything is built.
+// TestWrongFlags checks that each invalid flag is refused before anything is built.
 func TestWrongFlags(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"-rounds", "0"}, {"-duration", "10ms"}, {"extra"}, {"-nonsense"}, {"-only", "("}, {"-long", "10ms"}, {"-quick", "-rounds", "0"}} {

@@ -62,7 +62,7 @@ func (h *harness) start(ctx context.Context, c contender, dir string) (*process,
 	return start(ctx, h.binaries[c.program], dir, h.token, strings.Fields(c.options), args...)
 }
 
-// durationOf returns how long a load is measured.
+// durationOf returns the duration of a load.
 func (h *harness) durationOf(l load) time.Duration {
 	if l.long {
 		return h.settings.long
@@ -70,7 +70,7 @@ func (h *harness) durationOf(l load) time.Duration {
 	return h.settings.duration
 }
 
-// diskFor returns where the new database of a load is put.
+// diskFor returns the directory for the new database of a load.
 func (h *harness) diskFor(l load) string {
 	if l.memory {
 		return memoryDir
@@ -116,8 +116,7 @@ func (h *harness) shoot(ctx context.Context, c contender, used *store, p *proces
 	}, nil
 }
 
-// lowestOf returns the least of the counts as a share of the median one, or 0 if
-// there are none.
+// lowestOf returns the ratio of the lowest count to the median count, or 0 if there are none.
 func lowestOf(counts []int64) float64 {
 	if len(counts) == 0 {
 		return 0
@@ -130,14 +129,14 @@ func lowestOf(counts []int64) float64 {
 }
 
 const (
-	// kills is how often a server is killed: each time, the journal is at another
+	// kills is the number of times that a server is killed: each time, the journal is at another
 	// point between two checkpoints.
 	kills = 3
 	// idsOfKilled is more than the creates of any load that ends with a kill.
 	idsOfKilled = 10_000_000
 )
 
-// killUnderLoad kills the process when it was under load for that time.
+// killUnderLoad kills the process after it was under load for that time.
 func (h *harness) killUnderLoad(ctx context.Context, c contender, used *store, p *process, d time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

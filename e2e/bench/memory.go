@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// memoryPeriod is how often the memory of a server is read.
+// memoryPeriod is the interval between two samples of a server's memory.
 const memoryPeriod = 100 * time.Millisecond
 
 // memoryOf returns the bytes of a process that are in memory, without the pages of
@@ -36,8 +36,7 @@ func memoryOf(pid int) (float64, error) {
 	return total, nil
 }
 
-// watchMemory calls read each [memoryPeriod] until most is called, which returns the
-// most that was read.
+// watchMemory calls read each [memoryPeriod] until most is called, which returns the maximum.
 func watchMemory(read func() (float64, error)) (most func() (float64, error)) {
 	type outcome struct {
 		most float64

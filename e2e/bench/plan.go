@@ -22,7 +22,7 @@ type load struct {
 	clients int
 	many    bool // different tokens
 	memory  bool // the database is on a file system in memory, where a sync is free
-	long    bool // so long that a journal is full again and again, and looked at second by second
+	long    bool // long enough for several checkpoints, and evaluated second by second
 }
 
 // String names the load.
@@ -42,10 +42,10 @@ func (l load) String() string {
 // A contender is a program and the database with which it starts.
 type contender struct {
 	program string
-	store   *store // of which each measurement has a copy; nil means an empty one
+	store   *store // each measurement has a copy of it; nil means an empty store
 	options string // of the program, as NAME=value with spaces between them
 	load    load
-	killed  bool // is killed afterwards, under load, and started again
+	killed  bool // the program is killed afterwards, under load, and started again
 }
 
 // String names the contender without its load.
@@ -60,8 +60,8 @@ func (c contender) String() string {
 	return name
 }
 
-// A group is a list of contenders that are compared with each other, most of them
-// with the first one, and are therefore measured right after each other.
+// A group is a list of contenders that are compared with each other, most of them with the first
+// one, and therefore measured right after each other.
 type group struct {
 	name       string
 	contenders []contender
@@ -113,8 +113,8 @@ const (
 
 const chainName = "chain alone, c=64"
 
-// chainGroup compares bare Gin with the server's own chain, both without a store
-// and a log.
+// chainGroup compares bare Gin with the server's middleware chain, both without a store and a
+// log.
 func chainGroup() group {
 	l := load{order: wrk.Ascending, clients: 64}
 	return group{chainName, []contender{
@@ -149,8 +149,7 @@ const (
 // logName names a group of logGroup.
 func logName(clients int) string { return fmt.Sprintf("logs, c=%d", clients) }
 
-// logGroup compares the server without a line for each request, with the access log,
-// and with the audit log alone.
+// logGroup compares the server without an access log, with one, and with the audit log alone.
 func logGroup(clients int) group {
 	l := load{order: wrk.Ascending, clients: clients}
 	return group{logName(clients), []contender{
@@ -186,14 +185,14 @@ const (
 	longNoJournal
 )
 
-// noJournal is the option by which the server writes creates to the tree at once.
+// noJournal is the option with which the server writes creates directly to the tree.
 const noJournal = "JOURNAL_BYTES=0"
 
 // longName names a group of longGroup.
 func longName(clients int) string { return fmt.Sprintf("long load, c=%d", clients) }
 
-// longGroup compares an empty store with one of scattered ids while the journal is
-// written to the tree, and with 64 clients the journal with none.
+// longGroup compares an empty store with a store of scattered ids during checkpoints, and, with
+// 64 clients, the store with a journal with one without.
 func longGroup(clients int, random *store) group {
 	up := load{order: wrk.Ascending, clients: clients, long: true}
 	across := load{order: wrk.Scattered, clients: clients, long: true}

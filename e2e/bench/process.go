@@ -29,9 +29,8 @@ type process struct {
 	exited  chan struct{}
 }
 
-// start starts a program in the directory dir, and returns when it has created a
-// first plant with a negative id, which no load uses. options are variables of its
-// environment.
+// start starts a program in the directory dir, and returns when the program has created a first
+// plant, with a negative id, which no load uses. options are variables of its environment.
 func start(ctx context.Context, binary, dir, token string, options []string, args ...string) (*process, error) {
 	addr, err := freeAddr(ctx)
 	if err != nil {
@@ -51,7 +50,7 @@ func start(ctx context.Context, binary, dir, token string, options []string, arg
 		return nil, err
 	}
 	go func() {
-		_ = p.cmd.Wait() // how it ends is of no interest
+		_ = p.cmd.Wait() // its exit code does not matter
 		close(p.exited)
 	}()
 	if err := p.awaitResponse(ctx, token); err != nil {
@@ -94,7 +93,7 @@ func (p *process) awaitResponse(ctx context.Context, token string) error {
 	}
 }
 
-// create sends one plant, which must return 200.
+// create sends one plant; the response must be 200.
 func (p *process) create(ctx context.Context, token, body string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.addr+"/plants", strings.NewReader(body))
 	if err != nil {
@@ -114,15 +113,15 @@ func (p *process) create(ctx context.Context, token, body string) error {
 	return err
 }
 
-// kill ends the process at once, and waits until it has ended.
+// kill kills the process, and waits until it has exited.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // fails only if it has ended
+	_ = p.cmd.Process.Kill() // fails only if the process has exited
 	<-p.exited
 }
 
-// stop ends the process, and waits for it.
+// stop shuts the process down, and waits until it has exited.
 func (p *process) stop() {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if it has ended
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if the process has exited
 	select {
 	case <-p.exited:
 	case <-time.After(patience):

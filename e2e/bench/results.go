@@ -14,7 +14,7 @@ type sample struct {
 	others     float64 // share of the machine that other processes used
 	start      time.Duration
 	bad        int64   // requests that did not get 200
-	memory     float64 // most bytes of the server at a time, without mapped files
+	memory     float64 // peak memory of the server in bytes, without mapped files
 
 	// Of a long load alone:
 	lowest float64       // responses in the lowest second, as a share of the median second
@@ -30,7 +30,7 @@ type measured struct {
 	samples [][]sample
 }
 
-// results are all that was measured.
+// results are all results of a run.
 type results struct {
 	allocations float64 // for each create, in process
 	lines       int     // of the embedded engine
@@ -54,7 +54,7 @@ func (g group) find(program string) int {
 	return slices.IndexFunc(g.contenders, func(c contender) bool { return c.String() == program })
 }
 
-// median returns the median of the values of the samples.
+// median returns the median of a value of the samples.
 func median(samples []sample, value func(sample) float64) float64 {
 	return medianOf(valuesOf(samples, value))
 }
@@ -124,7 +124,7 @@ func (r *results) all() (all []sample) {
 	return all
 }
 
-// bad returns how many requests did not get 200.
+// bad returns the number of requests that did not get 200.
 func (r *results) bad() (total int64) {
 	for _, s := range r.all() {
 		total += s.bad

@@ -16,7 +16,7 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// A store is a database with plants in it, and how far its ids are used up.
+// A store is a database with plants in it, and the position in its sequence of ids.
 type store struct {
 	order  string
 	plants int64
@@ -31,8 +31,8 @@ func (s *store) name() string { return fmt.Sprintf("%d %s ids stored", s.plants,
 // data returns the directory in which the server has its data.
 func (s *store) data() string { return filepath.Join(s.dir, "data") }
 
-// fill creates the plants in a database in dir, through the group commit of the
-// engine, so that the file is as a server leaves it.
+// fill creates the plants in a database in dir, through the group commit of the engine, so that
+// the file has the same layout as with a server.
 func (s *store) fill(ctx context.Context, dir string) error {
 	filled := *s
 	filled.dir, filled.next = dir, s.plants
@@ -76,13 +76,13 @@ func (s *store) copyTo(dir string) (*store, error) {
 	return &copied, nil
 }
 
-// copyFile copies a file to a new one, and syncs that.
+// copyFile copies a file to a new file, and syncs it.
 func copyFile(to, from string) (err error) {
 	source, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = source.Close() }() // it was only read
+	defer func() { _ = source.Close() }() // the file was only read
 	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

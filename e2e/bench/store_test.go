@@ -10,8 +10,8 @@ import (
 	"plantstore/e2e/internal/wrk"
 )
 
-// TestFillAndLoadHaveTheSameIDs checks that a store is filled with the ids that wrk begins
-// with: sent again, each of them is refused, and no later one.
+// TestFillAndLoadHaveTheSameIDs checks that a store is filled with the first ids of wrk: each of
+// them is refused when it is sent again, and no later one is.
 func TestFillAndLoadHaveTheSameIDs(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "wrk")

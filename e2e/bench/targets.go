@@ -10,13 +10,13 @@ import (
 	"plantstore/e2e/internal/wrk"
 )
 
-// A target is a figure that is to be reached.
+// A target is a figure to reach.
 type target struct {
 	figure string
 	bound  float64
-	most   bool    // bound is the most that is allowed, not the least
+	most   bool    // bound is a maximum, not a minimum
 	value  float64 // NaN if it was not measured
-	digits int     // after the point
+	digits int     // digits after the point
 }
 
 // verdict returns whether the target was reached.
@@ -46,7 +46,7 @@ func (t target) got() string {
 	return fmt.Sprintf("%.*f", t.digits, t.value)
 }
 
-// ratioDigits is how many digits the ratios have after the point.
+// ratioDigits is the number of digits of the ratios after the point.
 const ratioDigits = 2
 
 // targets compares the results with the targets.
@@ -110,7 +110,7 @@ func (r *results) againstFirst(group string, contender int) float64 {
 	return ratio(r.samples(group, contender), r.samples(group, 0), throughput)
 }
 
-// ownTargets are the targets of the chain without a store, and of the order of the ids.
+// ownTargets are the targets for the chain without a store, and for the order of the ids.
 func ownTargets(r *results) []target {
 	return []target{
 		{
@@ -124,7 +124,7 @@ func ownTargets(r *results) []target {
 	}
 }
 
-// logTargets are the targets of the cost of logs.
+// logTargets are the targets for the cost of logs.
 func logTargets(r *results) []target {
 	var all []target
 	add := func(log string, index, clients int, bound float64) {
@@ -160,8 +160,7 @@ func storedTargets(r *results) []target {
 	}
 }
 
-// longTargets are the targets of the long load, during which the journal is written to the
-// tree.
+// longTargets are the targets for the long load, during which there are checkpoints.
 func longTargets(r *results) []target {
 	var all []target
 	add := func(figure string, clients int, bound float64, most bool, value float64, digits int) {
@@ -194,6 +193,6 @@ func tableOfTargets(all []target) string {
 	for _, t := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.figure, t.want(), t.got(), t.verdict())
 	}
-	_ = w.Flush() // a strings.Builder takes it all
+	_ = w.Flush() // a strings.Builder never fails
 	return text.String()
 }

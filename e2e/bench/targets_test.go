@@ -21,7 +21,7 @@ func samplesOf(throughputs ...float64) []sample {
 // made returns results in which only loads with 64 clients were measured.
 func made() *results {
 	samples := map[string][][]sample{
-		// In the middle round all are disturbed, but the ratios stay.
+		// In the middle round all contenders are disturbed, but the ratios stay.
 		"ascending ids, c=64": {
 			samplesOf(900, 90, 1000), samplesOf(1000, 100, 1000), samplesOf(1000, 100, 1000), samplesOf(100, 10, 100), samplesOf(200, 20, 200),
 		},
@@ -94,8 +94,8 @@ func TestNoMeasurements(t *testing.T) {
 	}
 }
 
-// TestInvalidRunsAreReported checks that one request that does not get 200 is reported, and so
-// is a machine that is busy with other things.
+// TestInvalidRunsAreReported checks that a single request that does not get 200 is reported, and
+// that a machine that is busy with other work is reported.
 func TestInvalidRunsAreReported(t *testing.T) {
 	t.Parallel()
 	r := made()
@@ -125,7 +125,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// TestLabels checks that the same program under several loads has a name for each.
+// TestLabels checks that the same program has different names under different loads.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{} // groups by their labels

@@ -7,7 +7,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// checkAccessible checks what the tab shows by all rules of axe-core. It waits for the end of
+// checkAccessible checks the visible page by all rules of axe-core. It waits for the end of
 // animations: text that fades in has little contrast.
 func (tb *tab) checkAccessible(name string) {
 	tb.t.Helper()
@@ -20,8 +20,8 @@ func (tb *tab) checkAccessible(name string) {
 	}
 }
 
-// What is not in the usual views is accessible, too: the menu and the search, and what is
-// folded at first.
+// TestFoldedParts checks that the parts outside the usual views are accessible, too: the menu,
+// the search, and sections that are folded initially.
 func TestFoldedParts(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb := openDocs(t, plantstore.Start(t, plantstore.Options{}).BaseURL, phone("light"))
 	tb.showOperation()

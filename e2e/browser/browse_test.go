@@ -10,8 +10,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A million plants are paged through in both directions, searched, and watched while another
-// one is created and the server stops and starts.
+// TestBrowseMillion checks that a million plants can be paged through in both directions and
+// searched, and that the page shows a new plant, and a server that stops and starts.
 func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
 	const plants = 1_000_000
 	server := plantstore.Start(t, plantstore.Options{})
@@ -63,7 +63,7 @@ func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
 	checkRequests(t, tb, browsing.Link)
 }
 
-// pageThroughMillion pages through plants with the ids 1 to 1,000,000, and goes to ids.
+// pageThroughMillion pages through plants with the ids 1 to 1,000,000, and jumps to ids.
 func (tb *tab) pageThroughMillion() {
 	tb.t.Helper()
 	for _, step := range []struct{ button, first, pages string }{
@@ -92,7 +92,8 @@ func (tb *tab) pageThroughMillion() {
 	tb.await("No plant has the id -7.")
 }
 
-// searchMillion searches for names: one is that of plant 777777, and one of eight is Aloe.
+// searchMillion searches for the unique name of plant 777777, and for Aloe, the name of every
+// eighth plant.
 func (tb *tab) searchMillion() {
 	tb.t.Helper()
 	tb.enter("#name", "quaking")
@@ -107,7 +108,8 @@ func (tb *tab) searchMillion() {
 	tb.first("2")
 }
 
-// In each view the page fits, before and while plants are created.
+// TestBrowseLooks checks that the page fits its window in each view, before and while plants are
+// created.
 func TestBrowseLooks(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	token := server.Token()
@@ -140,7 +142,7 @@ func TestBrowseLooks(t *testing.T) { //nolint:paralleltest // see TestLooks
 	}
 }
 
-// Names are text, whatever is in them.
+// TestBrowseOddNames checks that the page shows names as text, whatever they contain.
 func TestBrowseOddNames(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"MAX_BODY_BYTES=3000000"}})
 	names := []string{
@@ -180,7 +182,8 @@ func TestBrowseOddNames(t *testing.T) { //nolint:paralleltest // see TestLooks
 	}
 }
 
-// The key is taken from the address bar, and kept for a reload of this tab only.
+// TestBrowseKey checks that the page takes the key from the address bar, and keeps it for a
+// reload of this tab only.
 func TestBrowseKey(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	create(t, server, server.Token(), `{"id":7,"name":"Aloe"}`)
@@ -191,7 +194,7 @@ func TestBrowseKey(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb.await("This page needs the link that plantstore plants browse has printed")
 	tb.do(chromedp.Navigate(base + "#key=wrong"))
 	tb.await("the key is missing or wrong")
-	tb.do(chromedp.Navigate(browsing.Link)) // the same document
+	tb.do(chromedp.Navigate(browsing.Link)) // a change of the fragment does not load the document again
 	tb.first("7")
 	if got := evaluate[string](tb, "location.href"); got != base {
 		t.Errorf("the address bar shows %s", got)

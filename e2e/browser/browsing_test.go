@@ -39,7 +39,7 @@ func importPlants(t *testing.T, server *plantstore.Server, n int, plant func(i i
 	}
 }
 
-// kinds are names of plants.
+// kinds are the names of plants.
 func kinds() []string {
 	return []string{"Monstera", "Aloe", "Ficus", "Grünlilie", "Philodendron", "Begonia", "Dracaena", "Hedera"}
 }
@@ -53,13 +53,13 @@ func samplePlant(i int) map[string]any {
 	return p
 }
 
-// first waits until the first row is that of an id.
+// first waits until the first row shows that id.
 func (tb *tab) first(id string) {
 	tb.t.Helper()
 	tb.awaitTrue(fmt.Sprintf("document.querySelector('tbody tr')?.dataset.id === %q", id))
 }
 
-// number of elements that match a selector.
+// number returns the number of elements that match a selector.
 func (tb *tab) number(selector string) int {
 	tb.t.Helper()
 	return evaluate[int](tb, fmt.Sprintf("document.querySelectorAll(%q).length", selector))

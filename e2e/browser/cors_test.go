@@ -46,8 +46,8 @@ func (tb *tab) fetch(server *plantstore.Server, c call) string {
 		e => 'blocked: ' + e.name)`, server.BaseURL+c.path, c.method, body, c.token))
 }
 
-// A page of an allowed origin can create plants and read every Error; one of
-// another origin can do neither (C3.19).
+// TestPagesOfOtherOrigins checks that a page of an allowed origin can create plants and read
+// every Error, and that a page of another origin can do neither (C3.19).
 func TestPagesOfOtherOrigins(t *testing.T) { //nolint:paralleltest // see TestLooks
 	allowed, foreign := newOrigin(t), newOrigin(t)
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"CORS_ORIGINS=https://docs.example.com," + allowed}})
@@ -64,13 +64,13 @@ func TestPagesOfOtherOrigins(t *testing.T) { //nolint:paralleltest // see TestLo
 		}
 	}
 	tb.do(chromedp.Navigate(allowed))
-	// Of a request that needs no preflight, a page can even read what net/http refuses.
+	// For a request that needs no preflight, a page can even read responses of net/http itself.
 	tooLong := fmt.Sprintf(`fetch(%q).then(r => r.text())`, server.BaseURL+"/plants?"+strings.Repeat("x", 100_000))
 	if got := evaluate[string](tb, tooLong); !strings.HasPrefix(got, `{"error":431,`) {
 		t.Errorf("a URL that is too long: %s", got)
 	}
 	for _, c := range []call{
-		{"POST", "/plants", token, `{"id":1,"name":"a"}`, `200 true {"name":"a"}`}, // not taken by the foreign page
+		{"POST", "/plants", token, `{"id":1,"name":"a"}`, `200 true {"name":"a"}`}, // the foreign page did not create this id
 		{"POST", "/plants", token, `{"id":1,"name":"a"}`, `400 true {"error":409,`},
 		{"POST", "/plants", token, `{"id":`, `400 true {"error":400,`},
 		{"POST", "/plants", "none", `{"id":1,"name":"a"}`, `400 true {"error":401,`},
@@ -84,7 +84,7 @@ func TestPagesOfOtherOrigins(t *testing.T) { //nolint:paralleltest // see TestLo
 	}
 }
 
-// With *, every page may.
+// TestPagesOfAllOrigins checks that with *, every page may use the service.
 func TestPagesOfAllOrigins(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{Args: []string{"--cors-origins", "*"}})
 	tb := newTab(t, desktop())

@@ -19,12 +19,12 @@ import (
 	"plantstore/models"
 )
 
-// mostBytes is what the first view of the page may move.
+// mostBytes is the maximum number of bytes that the first view of the page may transfer.
 const mostBytes = 1_400_000
 
 const tokenField = `input[placeholder="Token"]`
 
-// complete is an expression that is true once all of the first view is there.
+// complete is an expression that is true once the first view is complete.
 func complete() string {
 	return fmt.Sprintf(`document.querySelector('h1')?.innerText === 'OpenAPI Plant Store'
 		&& document.querySelectorAll('.markdown tbody tr').length === %d
@@ -32,8 +32,8 @@ func complete() string {
 		&& document.body.innerText.includes('Create a plant')`, len(models.Codes()))
 }
 
-// largestPaint opens the docs page in a window and is when the largest text of its
-// first view was painted, in ms since the request for the page.
+// largestPaint opens the docs page in a window, and returns the time when the largest text of
+// its first view was painted, in ms since the request for the page.
 const largestPaint = `new Promise(done => {
 	const page = window.open('/docs')
 	page.addEventListener('load', () => new page.PerformanceObserver(list => done(
@@ -56,8 +56,8 @@ func openDocs(t *testing.T, base string, v view) *tab {
 	return tb
 }
 
-// The page is complete without a word from the browser's console, and without a
-// request to anywhere else. How long that takes is only told.
+// TestFirstView checks that the page loads completely, without messages on the browser's console
+// and without a request to any other server. It logs how long that takes.
 func TestFirstView(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	tb := openDocs(t, server.BaseURL, desktop())
@@ -79,7 +79,8 @@ func TestFirstView(t *testing.T) { //nolint:paralleltest // see TestLooks
 	}
 }
 
-// In each view nothing sticks out, and nothing is there that is not the service's.
+// TestLooks checks that in each view no element is wider than the window, and nothing belongs to
+// the viewer instead of the service.
 func TestLooks(t *testing.T) { //nolint:paralleltest // one browser at a time is enough for a small machine
 	server := plantstore.Start(t, plantstore.Options{})
 	token := server.Token()
@@ -124,8 +125,8 @@ func (tb *tab) showOperation() {
 	})()`, chromedp.WithPollingTimeout(patience))))
 }
 
-// Behind a proxy that takes a prefix away, the page is found, and sends requests
-// under the prefix.
+// TestDocsBehindPrefix checks that the page works behind a proxy that removes a path prefix, and
+// sends requests with the prefix.
 func TestDocsBehindPrefix(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	target, err := url.Parse(server.BaseURL)
@@ -145,8 +146,8 @@ func TestDocsBehindPrefix(t *testing.T) { //nolint:paralleltest // see TestLooks
 	}
 }
 
-// seen is an expression that is the number of elements of the last opened dialogue
-// or of the page that show their own text which begins so.
+// seen returns an expression for the number of visible elements, of the last opened dialog or of
+// the page, with text that begins with that text.
 func seen(text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll('button, a, h1, h2, h3')].filter(
 		e => e.innerText.trim().startsWith(%q) && e.getClientRects().length).length`, text)
@@ -165,8 +166,8 @@ func (tb *tab) checkOrder() {
 	}
 }
 
-// inDialog is an expression that is true if all of an element of the opened dialogue is seen,
-// without scrolling.
+// inDialog returns an expression that is true if an element of the open dialog is completely
+// visible, without scrolling.
 func inDialog(selector string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll('[role="dialog"] %s')].some(e => {
 		const { left, top, right, bottom, width } = e.getBoundingClientRect()
@@ -174,7 +175,7 @@ func inDialog(selector string) string {
 	})`, selector)
 }
 
-// checkDialog checks that what a request needs is seen at once in the opened dialogue.
+// checkDialog checks that the fields for a request are visible at once in the open dialog.
 func (tb *tab) checkDialog() {
 	tb.t.Helper()
 	for _, selector := range []string{`input[placeholder="Token"]`, `button[class*="scalar-button-solid"]`, `[data-language=json]`} {
@@ -184,19 +185,19 @@ func (tb *tab) checkDialog() {
 	}
 }
 
-// look takes a picture, and checks that nothing is wider than the view, and that all of it is
+// look takes a picture, and checks that nothing is wider than the window, and that the page is
 // accessible.
 func (tb *tab) look(name string) {
 	tb.t.Helper()
-	tb.checkAccessible(name) // which waits for the end of animations
+	tb.checkAccessible(name) // checkAccessible waits for the end of animations
 	tb.save(name)
 	if over := evaluate[int](tb, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 		tb.t.Errorf("%s: the page is %d pixels too wide", name, over)
 	}
 }
 
-// A token goes in and a plant comes out, an Error is shown, and what is sent is
-// what stands there, byte for byte.
+// TestCreateFromPage checks that the page sends the entered token and body, byte for byte,
+// creates the plant, and shows an Error.
 func TestCreateFromPage(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	tb := openDocs(t, server.BaseURL, desktop())
@@ -238,7 +239,7 @@ func (tb *tab) paste(field chromedp.CSS, text string) {
 	)
 }
 
-// sent checks that the last body that the page sent is that text.
+// sent checks that the last body that the page has sent is that text.
 func (tb *tab) sent(want string) {
 	tb.t.Helper()
 	tb.mu.Lock()

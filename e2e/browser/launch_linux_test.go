@@ -15,8 +15,8 @@ import (
 	"plantstore/e2e/internal/terminal"
 )
 
-// On a terminal the command in BROWSER gets a file, by which a browser finds the page, and
-// which is gone then.
+// TestBrowseOpensBrowser checks that on a terminal the command in BROWSER gets a file that leads
+// the browser to the page, and that the file is removed then.
 func TestBrowseOpensBrowser(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	create(t, server, server.Token(), `{"id":7,"name":"Aloe"}`)
@@ -36,7 +36,7 @@ func TestBrowseOpensBrowser(t *testing.T) { //nolint:paralleltest // see TestLoo
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = tty.Close() // the command has it now
+	_ = tty.Close() // the command has its own descriptor now
 	link, err := bufio.NewReader(master).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)

@@ -16,14 +16,14 @@ import (
 // responses is an expression for the status of each response to a create.
 const responses = `performance.getEntriesByType('resource').filter(e => e.name.endsWith('/plants')).map(e => e.responseStatus)`
 
-// From the terminal to two plants: the link that serve prints opens the dialogue, in which
-// Send is enough. The token is in no request line and, once the page is there, not in the
-// address bar.
+// TestLink checks the way from the terminal to two plants: the link that serve prints opens the
+// dialog, in which Send is enough. The token is in no request line and, once the page has
+// loaded, not in the address bar.
 func TestLink(t *testing.T) { //nolint:paralleltest // see TestLooks
 	session := terminal.Start(t, plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"},
 		"serve", "--ephemeral", "--seed", tools.Project(t)+"/docs/samples/plants.jsonl"))
 	link := strings.Fields(session.Await(t, "try it"))[2]
-	go func() { _, _ = io.Copy(io.Discard, session.Master) }() // the server goes on writing its log
+	go func() { _, _ = io.Copy(io.Discard, session.Master) }() // the server continues to write its log
 	base, token, _ := strings.Cut(link, "/docs#token=")
 	for _, v := range []view{desktop(), phone("light")} { //nolint:paralleltest // as above
 		t.Run(v.name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestLink(t *testing.T) { //nolint:paralleltest // see TestLooks
 			if evaluate[int](tb, `document.querySelector('input[placeholder="Token"]').value.length`) > 0 {
 				t.Error("the page has kept the token")
 			}
-			tb.do( // the link, in the address bar of a page that is open
+			tb.do( // follow the link, in the address bar of an open page
 				chromedp.Navigate(link),
 				chromedp.WaitVisible(chromedp.CSS(`[role="dialog"] [data-language=json]`)),
 			)
@@ -57,7 +57,7 @@ func TestLink(t *testing.T) { //nolint:paralleltest // see TestLooks
 	}
 }
 
-// checkSent checks that two different plants were sent, and the token in no URL.
+// checkSent checks that two different plants were sent, and that no URL contained the token.
 func checkSent(t *testing.T, tb *tab, token string) {
 	t.Helper()
 	tb.mu.Lock()

@@ -1,5 +1,5 @@
-// Package browser holds the tests that use the service from a browser: the docs
-// page, and pages of other origins.
+// Package browser tests the service from a browser: the docs page, plantstore plants browse, and
+// pages of other origins.
 package browser
 
 import (

@@ -17,8 +17,8 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// newSwaggerUI serves a page with Swagger UI at its own origin. The page reads the
-// description at the address after its question mark.
+// newSwaggerUI serves a page with Swagger UI at its own origin. The page reads the description
+// from the URL in its query.
 func newSwaggerUI(t *testing.T) string {
 	t.Helper()
 	module, err := tools.ModuleDir()
@@ -44,7 +44,7 @@ func newSwaggerUI(t *testing.T) string {
 	return s.URL
 }
 
-// fill has React take a value of the field, as if a user had entered it.
+// fill makes React accept a value of the field, as if a user had entered it.
 func (tb *tab) fill(field, value string) {
 	tb.t.Helper()
 	tb.do(ignoring(chromedp.PollFunction[bool](`(field, value) => {
@@ -56,8 +56,8 @@ func (tb *tab) fill(field, value string) {
 	}`, chromedp.WithPollingArgs(field, value), chromedp.WithPollingTimeout(patience))))
 }
 
-// Swagger UI rounds the ids of examples beyond 2^53, and sends what a user enters, as
-// docs/clients.md states.
+// TestSwaggerUIRoundsExamples checks that Swagger UI rounds the ids of examples beyond 2^53, and
+// sends bodies unchanged that a user enters, as docs/clients.md states.
 func TestSwaggerUIRoundsExamples(t *testing.T) { //nolint:paralleltest // see TestLooks
 	ui := newSwaggerUI(t)
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"CORS_ORIGINS=" + ui}})
@@ -72,7 +72,7 @@ func TestSwaggerUIRoundsExamples(t *testing.T) { //nolint:paralleltest // see Te
 	const entered = `{"id":9007199254740993,"name":"entered"}`
 	tb.fill(body, entered)
 	tb.press("Execute")
-	tb.await(entered) // in the command for curl
+	tb.await(entered) // in the curl command that the page shows
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
 	if len(tb.bodies) != 2 || !strings.Contains(tb.bodies[0], `"id": 9007199254740992,`) || tb.bodies[1] != entered {

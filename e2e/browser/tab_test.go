@@ -22,7 +22,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// patience bounds every wait, far above its usual duration.
+// patience bounds every wait; it is far above the usual duration.
 const patience = time.Minute
 
 // A view is a window size and a colour scheme.
@@ -44,19 +44,19 @@ func views() []view {
 	}
 }
 
-// phone is a small one.
+// phone is a small view.
 func phone(scheme string) view { return view{"phone-" + scheme, 360, 740, scheme} }
 
-// A tab is its own browser, with nothing in its cache, that shows one page.
+// A tab is a separate browser, with an empty cache, that shows one page.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 
 	mu       sync.Mutex
-	problems []string // that the browser has found with the page
-	urls     []string // requested
-	bodies   []string // that were sent
-	received float64  // bytes, with headers
+	problems []string // problems that the browser has reported
+	urls     []string // URLs that were requested
+	bodies   []string // bodies that were sent
+	received float64  // transferred bytes, with headers
 }
 
 // newTab starts a browser that shows an empty page.
@@ -94,9 +94,9 @@ func newTab(t *testing.T, v view) *tab {
 	return tb
 }
 
-// stranger returns a tab of the same browser, which has started by now, that shows
-// the page at url. Its cache is empty, too, and the browser reports no events of it,
-// which would take time.
+// stranger returns a tab of the same browser, which has started by now, that shows the page at
+// url. Its cache is empty, too, and the browser reports no events of the tab, which would take
+// time.
 func (tb *tab) stranger(url string) *tab {
 	tb.t.Helper()
 	ctx, cancel := chromedp.NewContext(tb.ctx, chromedp.WithNewBrowserContext())
@@ -137,7 +137,7 @@ func (tb *tab) hear(event any) {
 	}
 }
 
-// do takes steps, which must all succeed.
+// do runs actions, which must all succeed.
 func (tb *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	tb.t.Helper()
 	if err := chromedp.Do(tb.ctx); err != nil { // the browser outlives the time limit
@@ -172,8 +172,8 @@ func ignoring[T any](action chromedp.Action[T]) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// press clicks the button or choice that is seen and whose text begins so, as soon
-// as there is one.
+// press clicks the visible button or choice with text that begins with that text, as soon as it
+// exists.
 func (tb *tab) press(text string) {
 	tb.t.Helper()
 	tb.do(ignoring(chromedp.PollFunction[bool](`text => {
@@ -184,7 +184,7 @@ func (tb *tab) press(text string) {
 	}`, chromedp.WithPollingArgs(text), chromedp.WithPollingTimeout(patience))))
 }
 
-// evaluate returns the value of an expression, a promise's too.
+// evaluate returns the value of an expression, or of the promise that it returns.
 func evaluate[T any](tb *tab, expression string, options ...chromedp.EvaluateOption) T {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
@@ -196,19 +196,18 @@ func evaluate[T any](tb *tab, expression string, options ...chromedp.EvaluateOpt
 	return value
 }
 
-// asUser lets an expression do what a browser allows a page only when its user has
-// just done something, such as to open a window.
+// asUser evaluates an expression with the permissions that a page has only after a user's
+// action, such as opening a window.
 func asUser(p *runtime.EvaluateParams) { p.UserGesture = new(true) }
 
-// found returns the problems that the browser has found so far.
+// found returns the problems that the browser has reported so far.
 func (tb *tab) found() []string {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
 	return append([]string(nil), tb.problems...)
 }
 
-// save writes a picture of what the tab shows to the directory screenshots, where a
-// person can look at it.
+// save writes a screenshot of the tab to the directory screenshots, for a person to look at.
 func (tb *tab) save(name string) {
 	tb.t.Helper()
 	picture, err := chromedp.Run(tb.ctx, chromedp.CaptureScreenshot())

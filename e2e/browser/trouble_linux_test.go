@@ -13,7 +13,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// The page is used without a mouse, and says what it shows.
+// TestBrowseKeyboard checks that the page can be used without a mouse, and describes its
+// contents to screen readers.
 func TestBrowseKeyboard(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	importPlants(t, server, 120, samplePlant)
@@ -49,8 +50,8 @@ func TestBrowseKeyboard(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb.await("Not shown")
 }
 
-// A corrupt record is shown in its place, and so is a database that another process uses. When
-// the trouble is over, the page goes on by itself.
+// TestBrowseTrouble checks that the page shows a corrupt record, and a database that another
+// process uses, and recovers by itself.
 func TestBrowseTrouble(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	importPlants(t, server, 120, samplePlant)

@@ -37,10 +37,10 @@ type action struct {
 	} `yaml:"runs"`
 }
 
-// A job runs the shell steps of the action as GitHub does.
+// A job runs the shell steps of the action like GitHub.
 type job struct {
 	t      *testing.T
-	dir    string            // the workspace
+	dir    string            // directory of the workspace
 	values map[string]string // by expression, such as inputs.url
 }
 
@@ -53,16 +53,16 @@ func newJob(t *testing.T, inputs map[string]string) *job {
 	t.Cleanup(func() {
 		pid, err := strconv.Atoi(j.values["steps.server.outputs.pid"])
 		if err != nil {
-			return // none was started
+			return // no server was started
 		}
 		if server, err := os.FindProcess(pid); err == nil {
-			_ = server.Kill() // it belongs to no other process
+			_ = server.Kill() // the process id belongs to no other process
 		}
 	})
 	return j
 }
 
-// run runs the steps up to the first that fails, and returns its error, with what it printed.
+// run runs the steps up to the first failure, and returns its error with its output.
 func (j *job) run() error {
 	j.t.Helper()
 	var a action
@@ -114,7 +114,7 @@ func (j *job) read(step, path string) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		j.t.Fatal(err)
 	}
-	_ = os.Remove(path) // the next step begins with none
+	_ = os.Remove(path) // the next step begins without outputs
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		j.values["steps."+step+".outputs."+name] = value
@@ -143,8 +143,8 @@ func (j *job) tally() (cases, failures int) {
 	return cases, failures
 }
 
-// Without inputs, the action builds the program, starts a server, and checks it. The server
-// stays for later steps.
+// TestActionStartsServer checks that without inputs, the action builds the program, starts a
+// server, checks it, and leaves it running for later steps.
 func TestActionStartsServer(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, nil)
@@ -161,7 +161,8 @@ func TestActionStartsServer(t *testing.T) {
 	}
 }
 
-// A server that deviates fails the job, and the report shows where.
+// TestActionFindsDeviation checks that a server that deviates fails the job, and that the report
+// shows the deviation.
 func TestActionFindsDeviation(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{})

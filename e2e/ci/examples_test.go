@@ -26,7 +26,7 @@ func blocks(t *testing.T) (found []string) {
 	return found
 }
 
-// runIn runs a command in a directory, and returns its error with what it printed.
+// runIn runs a command in a directory, and returns its error with its output.
 func runIn(t *testing.T, dir string, env []string, name string, args ...string) error {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
@@ -38,8 +38,8 @@ func runIn(t *testing.T, dir string, env []string, name string, args ...string) 
 	return nil
 }
 
-// The examples for GitHub use inputs and outputs that the action has, and the linter accepts
-// them as workflows.
+// TestGitHubExamples checks that the examples for GitHub use only existing inputs and outputs of
+// the action, and that the linter accepts them as workflows.
 func TestGitHubExamples(t *testing.T) {
 	t.Parallel()
 	var a action
@@ -88,7 +88,8 @@ func TestGitHubExamples(t *testing.T) {
 	}
 }
 
-// The script for GitLab checks a server, with the program built from a clone.
+// TestGitLabScript checks that the script for GitLab checks a server, with the program built
+// from a clone.
 func TestGitLabScript(t *testing.T) {
 	t.Parallel()
 	project := tools.Project(t)

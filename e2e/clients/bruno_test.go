@@ -10,8 +10,7 @@ import (
 
 const brunoDirectory = "../../docs/bruno"
 
-// A brunoReport is the part of the report of Bruno's command line that the tests
-// look at.
+// A brunoReport is the part of the report of Bruno's command line that the tests use.
 type brunoReport []struct {
 	Results []struct {
 		Name        string
@@ -59,7 +58,7 @@ func TestBruno(t *testing.T) {
 			}
 		}
 	}
-	if want := len(requests) - 1; ran != want { // one file is the environment
+	if want := len(requests) - 1; ran != want { // one of the files is the environment
 		t.Errorf("%d requests ran, want %d", ran, want)
 	}
 	// The tests must be able to fail.

@@ -8,7 +8,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// By default openapi-typescript makes a number of an id, and JavaScript rounds it.
+// TestOpenAPITypeScriptRoundsIDs checks that by default openapi-typescript declares an id as a
+// number, which JavaScript rounds.
 func TestOpenAPITypeScriptRoundsIDs(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -26,8 +27,8 @@ func TestOpenAPITypeScriptRoundsIDs(t *testing.T) {
 	wantOutput(t, w.run("node", "number.js"), "200 undefined\n400 id: 9007199254740992 is taken; the stored plant is identical to this one\n", "", "")
 }
 
-// Dredd reads OpenAPI 3.0: it ignores most of a description of 3.1, and expects every
-// header field of the 400 in each response.
+// TestDreddReadsOpenAPI30 checks the limits of Dredd, which supports OpenAPI 3.0: it ignores
+// most of a description of 3.1, and expects every header field of the 400 in each response.
 func TestDreddReadsOpenAPI30(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

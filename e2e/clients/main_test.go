@@ -1,5 +1,4 @@
-// Package clients holds the tests that use the service by common clients, as
-// docs/clients.md shows them.
+// Package clients tests common clients of the service, as shown in docs/clients.md.
 package clients
 
 import (
@@ -16,15 +15,14 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// patience bounds every wait, far above its usual duration.
+// patience bounds every wait; it is far above the usual duration.
 const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) {
 	os.Exit(plantstore.Main(m))
 }
 
-// A fixture is a directory with files of testdata in it, where the packages of npm
-// are at hand.
+// A fixture is a directory with files of testdata, in which the npm packages are available.
 type fixture struct {
 	t      *testing.T
 	dir    string
@@ -67,7 +65,7 @@ func (w *fixture) write(name, text string) {
 	}
 }
 
-// run runs a program in the directory and returns what it writes to stdout.
+// run runs a program in the directory and returns its stdout.
 func (w *fixture) run(name string, args ...string) string {
 	w.t.Helper()
 	out, err := w.try(name, args...)
@@ -77,7 +75,7 @@ func (w *fixture) run(name string, args ...string) string {
 	return out
 }
 
-// try is run for a program that may fail; the error contains what it writes.
+// try is run for a program that may fail; the error contains its output.
 func (w *fixture) try(name string, args ...string) (string, error) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)

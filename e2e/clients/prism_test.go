@@ -16,7 +16,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// leastJudged is how many responses prism must have judged at least.
+// leastJudged is the minimum number of responses that prism must have checked.
 const leastJudged = 300
 
 // A prism is a proxy in front of a server that checks requests and responses against a
@@ -60,7 +60,7 @@ func startPrism(t *testing.T, server *plantstore.Server, description string, arg
 	return p
 }
 
-// follow keeps the log and sends on the URL in it, until the process ends.
+// follow records the log and sends the URL in it, until the process exits.
 func (p *prism) follow(out io.Reader, ready chan<- string, done chan<- struct{}) {
 	defer close(done)
 	listening := regexp.MustCompile(`listening on (http://\S+)`)
@@ -103,9 +103,9 @@ func (w *fixture) post(base, plant string) (response, violations string) {
 	return answer.Status + " " + string(body), answer.Header.Get("Sl-Violations")
 }
 
-// Prism is between the conformance run and the server, with the server's own description,
-// and finds no violation in a response. It changes requests and responds itself to some
-// (docs/clients.md), so that the run deviates.
+// TestPrismFindsNoViolation checks that prism, as a proxy of the conformance run with the
+// server's own description, finds no violation in a response. It changes some requests and
+// responds to some itself (docs/clients.md), so that the run reports deviations.
 func TestPrismFindsNoViolation(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -125,7 +125,8 @@ func TestPrismFindsNoViolation(t *testing.T) {
 	}
 }
 
-// With a wrong description, prism finds a violation in a response.
+// TestPrismFindsViolation checks that with a wrong description, prism finds a violation in a
+// response.
 func TestPrismFindsViolation(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -138,8 +139,8 @@ func TestPrismFindsViolation(t *testing.T) {
 	}
 }
 
-// Prism takes ids beyond 2^53 for violations, and without --errors it rounds them. It
-// forwards no malformed JSON, and with --errors no invalid request.
+// TestPrismLimits checks that prism reports ids beyond 2^53 as violations, and without --errors
+// rounds them. It does not forward malformed JSON, nor, with --errors, an invalid request.
 func TestPrismLimits(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -8,14 +8,14 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// Tools that send the same plants in each run pass twice in a row if the server is put back
-// to its seed in between, and fail without.
+// TestResetBetweenRuns checks that tools that send the same plants in each run pass twice in a
+// row if the server is reset in between, and fail without a reset.
 func TestResetBetweenRuns(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		file string // of testdata
+		file string // name of a file in testdata
 		run  func(w *fixture) (string, error)
-		want string // a part of the output
+		want string // part of the output
 	}{
 		"Dredd": {
 			run: func(w *fixture) (string, error) {
@@ -35,7 +35,7 @@ func TestResetBetweenRuns(t *testing.T) {
 		"Requests": {
 			file: "plants.py",
 			run: func(w *fixture) (string, error) {
-				tools.Require(w.t, "http") // which comes with Requests
+				tools.Require(w.t, "http") // Python with Requests
 				return w.try("/usr/bin/python3", "plants.py")
 			},
 			want: strings.NewReplacer("%tag", " long-lived", "%none", " None").Replace(created),

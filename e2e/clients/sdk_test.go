@@ -10,14 +10,14 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// created is what the programs of testdata print: an id beyond 2^53 is taken once
-// and named exactly, and so is the least.
+// created is the output of the programs of testdata: an id beyond 2^53 and the least id are
+// created once and printed exactly.
 const created = `200 Welwitschia mirabilis%tag
 400 409 id: 9007199254740993 is taken; the stored plant is identical to this one
 200 Wolffia arrhiza%none
 `
 
-// createdInTypeScript is what those print that can send more than an int64.
+// createdInTypeScript is the output of programs that can send more than an int64.
 const createdInTypeScript = created + `400 422 id: must be from -9223372036854775808 to 9223372036854775807
 200 a number is taken all the same%none
 `
@@ -33,7 +33,7 @@ func wantOutput(t *testing.T, got, want, tag, none string) {
 func (w *fixture) compile(name string) {
 	w.t.Helper()
 	w.write("package.json", `{"type": "module"}`)
-	// As much of the types of node as the programs need.
+	// Only the node types that the programs need.
 	w.write("node.d.ts", `declare const process: { env: Record<string, string | undefined> }`)
 	w.write("tsconfig.json", `{
 		"compilerOptions": {
@@ -91,7 +91,8 @@ func TestOgen(t *testing.T) {
 	wantOutput(t, w.run("go", "run", "."), created, "", "")
 }
 
-// orval gives a client whose ids are numbers, so that this one only uses small ones.
+// TestOrval checks that the client that orval generates works for small ids; its ids are
+// numbers.
 func TestOrval(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, "orval.config.mjs", "orval.ts")
@@ -103,12 +104,13 @@ func TestOrval(t *testing.T) {
 
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	tools.Require(t, "http") // which comes with Requests
+	tools.Require(t, "http") // Python with Requests
 	w := newFixture(t, "plants.py")
 	wantOutput(t, w.run("/usr/bin/python3", "plants.py"), created, " long-lived", " None")
 }
 
-// The document names the versions of the packages of npm that the tests run.
+// TestVersionsInDocument checks that the document names the versions of the npm packages that
+// the tests run.
 func TestVersionsInDocument(t *testing.T) {
 	t.Parallel()
 	var pinned struct{ Dependencies map[string]string }
@@ -127,7 +129,7 @@ func TestVersionsInDocument(t *testing.T) {
 	}
 }
 
-// The document shows the programs that are tested, and their output.
+// TestDocument checks that the document shows the tested programs and their output.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/clients.md")

@@ -69,12 +69,12 @@ type reply struct {
 	models.Error
 }
 
-// identical reports whether the response is that this very plant is stored.
+// identical reports whether the response is that exactly this plant is stored.
 func (a reply) identical() bool {
 	return a.Code == http.StatusConflict && strings.Contains(a.Message, "is identical")
 }
 
-// post sends a NewPlant. The error is that there was no response.
+// post sends a NewPlant. It fails if there is no response.
 func (s *site) post(body string) (a reply, err error) {
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.server.BaseURL+"/plants", strings.NewReader(body))
 	if err != nil {
@@ -88,13 +88,12 @@ func (s *site) post(body string) (a reply, err error) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	a.status = response.StatusCode
-	err = json.NewDecoder(response.Body).Decode(&a.Error) // a Plant leaves it empty
+	err = json.NewDecoder(response.Body).Decode(&a.Error) // absent in the JSON of a Plant
 	return a, err
 }
 
-// interrupt lets writers create plants until end, which is called at a random
-// moment, puts an end to that. It returns when all writers have their last
-// responses.
+// interrupt runs writers that create plants until end, which it calls at a random moment, stops
+// the server. It returns when all writers have their last responses.
 func (s *site) interrupt(end func()) {
 	s.t.Helper()
 	s.rounds++
@@ -130,12 +129,12 @@ func (s *site) body(w, n int) string {
 	return fmt.Sprintf(`{"id":%d,"name":"%s %d of writer %d","tag":"round %d"}`, id, name, n, w, s.rounds)
 }
 
-// create sends a plant, records it if it is acknowledged, and reports that. Other responses
-// must follow the contract.
+// create sends a plant, records it if it is acknowledged, and reports that. Other responses must
+// follow the contract.
 func (s *site) create(body string) bool {
 	a, err := s.post(body)
 	switch {
-	case err != nil: // the server has ended
+	case err != nil: // the server has exited
 		return false
 	case a.status == http.StatusOK:
 		s.mu.Lock()

@@ -11,9 +11,8 @@ import (
 	"plantstore/e2e/internal/volume"
 )
 
-// TestCommandsWithoutSpace runs the commands that write files on a disk that is full,
-// and on a read-only one: each fails with a remedy, does not change existing files,
-// and leaves no others.
+// TestCommandsWithoutSpace runs the commands that write files on a full disk, and on a read-only
+// one: each fails with a remedy, does not change existing files, and leaves no new ones.
 func TestCommandsWithoutSpace(t *testing.T) {
 	t.Parallel()
 	v := volume.New(t, 16<<20, volume.Ext4()...)
@@ -44,7 +43,7 @@ func TestCommandsWithoutSpace(t *testing.T) {
 	v.Unmount()
 	v.Mount("ro")
 	for name, args := range commands {
-		if name == "compact" { // which also has a lock and a watermark
+		if name == "compact" { // this file also has a lock and a watermark
 			wantCommand(t, v.Dir, 1, "read-only file system; make it writable, or name another place with --storage-url", args...)
 			continue
 		}
@@ -54,14 +53,14 @@ func TestCommandsWithoutSpace(t *testing.T) {
 	wantCommand(t, v.Dir, 0, "", "check")
 }
 
-// wantCommand runs a command in the directory dir, which must end with that code and that
-// text on stderr.
+// wantCommand runs a command in the directory dir; it must exit with that code and that text on
+// stderr.
 func wantCommand(t *testing.T, dir string, code int, text string, args ...string) {
 	t.Helper()
 	cmd := plantstore.Command(t, dir, nil, args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	_ = cmd.Run() // the exit code is checked
+	_ = cmd.Run() // the exit code is checked below
 	if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(stderr.String(), text) || strings.Contains(stderr.String(), ".tmp") {
 		t.Errorf("plantstore %q: exit code %d, want %d and %q:\n%s", args, got, code, text, stderr.String())
 	}
@@ -78,7 +77,7 @@ func contents(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
-// manyPlants returns so many lines of plants.
+// manyPlants returns n lines of plants.
 func manyPlants(n int) string {
 	var text strings.Builder
 	for id := range n {

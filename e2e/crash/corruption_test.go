@@ -16,14 +16,14 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// newDatabase makes a database with the plants of the catalogue and closes it.
+// newDatabase creates a database with the plants of the catalogue and closes it.
 func newDatabase(t testing.TB) (path string, file []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), databaseFile)
 	store, err := bbolt.OpenFile(path, storage.Options{})
 	must(t, err)
 	plants := catalogue()
-	for _, id := range slices.Sorted(maps.Keys(plants)) { // the same file in each run
+	for _, id := range slices.Sorted(maps.Keys(plants)) { // the file is the same in each run
 		must(t, store.Create(t.Context(), id, plants[id]))
 	}
 	must(t, store.Close())
@@ -32,8 +32,8 @@ func newDatabase(t testing.TB) (path string, file []byte) {
 	return path, file
 }
 
-// flip inverts one bit of a byte in one of the spans, and returns a function that inverts
-// it back, with the offset.
+// flip inverts one bit of a byte in one of the spans, and returns its offset and a function that
+// restores it.
 func flip(file []byte, random *rand.Rand, spans []span) (undo func(), place int) {
 	s := spans[random.IntN(len(spans))]
 	place = s.start + random.IntN(s.end-s.start)
@@ -42,8 +42,8 @@ func flip(file []byte, random *rand.Rand, spans []span) (undo func(), place int)
 	return func() { file[place] ^= bit }, place
 }
 
-// TestFlippedRecords inverts single bits of records: plantstore check must find each, and
-// no wrong plant may be served.
+// TestFlippedRecords inverts single bits of records: plantstore check must find each, and no
+// wrong plant may be returned.
 func TestFlippedRecords(t *testing.T) {
 	t.Parallel()
 	path, file := newDatabase(t)
@@ -87,8 +87,8 @@ func lastLine(log string) string {
 	return lines[len(lines)-1]
 }
 
-// TestFlippedElsewhere inverts single bits in the rest of the file. If this is not
-// reported, all plants must be served; if it is, no wrong one.
+// TestFlippedElsewhere inverts single bits in the rest of the file. If the corruption is not
+// reported, all plants must be returned; otherwise no wrong plant may be returned.
 func TestFlippedElsewhere(t *testing.T) {
 	t.Parallel()
 	path, file := newDatabase(t)
@@ -100,7 +100,7 @@ func TestFlippedElsewhere(t *testing.T) {
 	})
 }
 
-// checkFlips inverts single bits in each of the places of the database file.
+// checkFlips inverts single bits in each of the spans of the database file.
 func checkFlips(t *testing.T, path string, file []byte, l *layout, places map[string][]span) {
 	t.Helper()
 	random, inspector := newRandom(t), newInspector(t)
@@ -112,7 +112,7 @@ func checkFlips(t *testing.T, path string, file []byte, l *layout, places map[st
 			undo()
 			v := inspector.inspect(path)
 			if v.Crash != "" {
-				// The race detector ends a process where the program would continue.
+				// The race detector aborts a process that would otherwise continue.
 				v.Crash, v.Refused = checkProgram(t, path)
 			}
 			counts[outcome(v)]++
@@ -125,8 +125,7 @@ func checkFlips(t *testing.T, path string, file []byte, l *layout, places map[st
 	}
 }
 
-// checkProgram runs plantstore check, and returns how it ended: by exiting with
-// an error message, or not.
+// checkProgram runs plantstore check, and reports whether it exited with an error message.
 func checkProgram(t testing.TB, path string) (crash, refused string) {
 	t.Helper()
 	var stderr strings.Builder
@@ -154,8 +153,7 @@ func outcome(v verdict) string {
 	return "no harm done"
 }
 
-// TestCut cuts the file short at many lengths: it must be refused, or hold all
-// that it held.
+// TestCut truncates the file at many lengths: it must be refused, or have all its plants.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	path, file := newDatabase(t)
@@ -177,7 +175,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestNewerSchema has a file that a later version of the program could have made.
+// TestNewerSchema checks a file that a later version of the program could have written.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	path, file := newDatabase(t)

@@ -20,8 +20,8 @@ import (
 // Plants without space are error 507 and not stored; as soon as there is space again the
 // same process stores them.
 //
-// On the smallest disks there is no space for the usual journal, and the server works
-// without. On the larger one there is, and hardly any for the database.
+// On the smallest disks there is no space for the default journal, and the server works without
+// it. On the larger one there is, and hardly any for the database.
 func TestFullFileSystem(t *testing.T) {
 	t.Parallel()
 	for name, env := range journals() {
@@ -58,8 +58,8 @@ func testFull(t *testing.T, v *volume.Volume, s *site, reserved int) {
 	t.Logf("%d plants were acknowledged, %d were refused at last", len(s.acknowledged), len(refused))
 }
 
-// TestCompactWithoutSpace compacts a database on a disk without space for a copy of it,
-// or without any space: the database is not changed.
+// TestCompactWithoutSpace compacts a database on a disk without space for a copy of it, and on
+// one without any space: the database is not changed.
 func TestCompactWithoutSpace(t *testing.T) {
 	t.Parallel()
 	v := volume.New(t, 16<<20, volume.Ext4()...)
@@ -83,9 +83,9 @@ func TestCompactWithoutSpace(t *testing.T) {
 	}
 }
 
-// TestStartWithHardlyAnySpace starts a server on a disk with space for the journal or not,
-// and for a few pages of the database or not. It starts each time, with all plants, and
-// plants that it then acknowledges are stored at the next start.
+// TestStartWithHardlyAnySpace starts a server on disks with and without space for the journal,
+// and for a few pages of the database. It starts each time, with all plants, and plants that it
+// then acknowledges are stored at the next start.
 func TestStartWithHardlyAnySpace(t *testing.T) {
 	t.Parallel()
 	v := volume.New(t, 16<<20, volume.Ext4()...)
@@ -94,7 +94,7 @@ func TestStartWithHardlyAnySpace(t *testing.T) {
 		s.create(s.body(1, n))
 	}
 	s.server.Stop()
-	wantCommand(t, v.Dir, 0, "", "compact") // no page of the file is free
+	wantCommand(t, v.Dir, 0, "", "compact") // the file has no free page
 	stored := len(s.acknowledged)
 	ballast, kept := filepath.Join(v.Dir, "ballast"), map[string][]byte{}
 	for _, suffix := range []string{"", ".mark"} {
@@ -142,8 +142,8 @@ func TestStartWithHardlyAnySpace(t *testing.T) {
 	}
 }
 
-// fill creates plants, by several writers, until each got a few errors for lack of space.
-// It returns the refused plants.
+// fill creates plants, by several writers, until each has received a few errors for lack of
+// space. It returns the refused plants.
 func (s *site) fill() (refused []string) {
 	s.t.Helper()
 	s.rounds++
@@ -179,8 +179,8 @@ func (s *site) bigBody(w, n int) string {
 	return strings.Replace(s.body(w, n), `"name":"`, `"name":"`+strings.Repeat("big ", n%10*1000), 1)
 }
 
-// takeAll sends the refused plants again, now that there is space: none of them may be
-// stored already.
+// takeAll resends the refused plants, now that there is space: none of them may be stored
+// already.
 func (s *site) takeAll(refused []string) {
 	s.t.Helper()
 	if len(refused) < writers {
@@ -199,7 +199,7 @@ func fillWith(t testing.TB, path string) {
 	file, err := os.Create(path)
 	must(t, err)
 	defer func() { _ = file.Close() }()
-	for size := 64 << 10; size >= 512; size /= 2 { // up to the last bit
+	for size := 64 << 10; size >= 512; size /= 2 { // down to the last byte
 		if _, err := io.Copy(file, endless(size)); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("a file that should fill the disk: %v", err)
 		}
@@ -207,7 +207,7 @@ func fillWith(t testing.TB, path string) {
 	must(t, file.Sync())
 }
 
-// endless reads zeros, so many at a time.
+// endless reads zeros, n at a time.
 type endless int
 
 func (e endless) Read(p []byte) (int, error) {

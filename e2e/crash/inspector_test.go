@@ -16,7 +16,7 @@ import (
 // stored is the number of plants in a [catalogue].
 const stored = 400
 
-// catalogue returns the plants in the files that are going to be corrupted.
+// catalogue returns the plants in the files that the tests corrupt.
 func catalogue() map[int64]models.Plant {
 	plants := map[int64]models.Plant{}
 	for n := range int64(stored) {
@@ -35,18 +35,18 @@ func catalogue() map[int64]models.Plant {
 
 // A verdict is the result of the inspection of a file.
 type verdict struct {
-	Refused    string   `json:"refused"`    // why the file was not opened
+	Refused    string   `json:"refused"`    // reason why the file was not opened
 	Corruption []string `json:"corruption"` // findings of the check
-	Missing    int      `json:"missing"`    // plants that were not served
-	Wrong      []string `json:"wrong"`      // plants that were served and never stored
-	Crash      string   `json:"-"`          // how the process ended, if it did
+	Missing    int      `json:"missing"`    // plants that were not returned
+	Wrong      []string `json:"wrong"`      // plants that were returned but never stored
+	Crash      string   `json:"-"`          // how the process exited, if it did
 }
 
 // reported reports whether the file was refused or has findings.
 func (v verdict) reported() bool { return v.Refused != "" || len(v.Corruption) > 0 }
 
 // inspect checks the file path as plantstore check does, and then reads all plants in each
-// way.
+// possible way.
 func inspect(path string, plants map[int64]models.Plant) (v verdict) {
 	store, err := bbolt.OpenFile(path, storage.Options{ReadOnly: true})
 	if err != nil {
@@ -75,8 +75,7 @@ func inspect(path string, plants map[int64]models.Plant) (v verdict) {
 	return v
 }
 
-// An inspector inspects files in another process, since a corrupt one could end
-// that.
+// An inspector inspects files in another process, since a corrupt file could crash it.
 type inspector struct{ worker reexec.Worker }
 
 // newInspector returns an inspector that lasts until the end of the test.

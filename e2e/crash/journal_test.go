@@ -16,22 +16,22 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// The parts of the journal's format that the tests modify.
+// The parts of the journal's format that the tests change.
 const (
 	journalHeader = 51   // bytes
 	journalBlock  = 4096 // bytes: each batch begins at a multiple of it
 	batchHeader   = 24   // bytes: checksums 4 + 4, number 8, length 4, count 4
 )
 
-// A pending database has half of the catalogue in its journal only, in batches of so
-// many plants.
+// A pending database has half of the catalogue in its journal only, in batches of this many
+// plants.
 const (
 	pendingPlants = stored / 2
 	batchPlants   = 5
 )
 
-// newPending makes a database as a killed process leaves it: half of the catalogue is
-// in its tree, and the other half in its journal only.
+// newPending creates a database in the state that a killed process leaves: half of the catalogue
+// is in its tree, and the other half in its journal only.
 func newPending(t testing.TB) (path string) {
 	t.Helper()
 	for range 20 { // a checkpoint, after a second without creates, may come first
@@ -79,7 +79,7 @@ func copyDatabase(t testing.TB, from string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), databaseFile)
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	for _, suffix := range []string{"", ".mark", ".journal"} { // the journal last: it has the plants created meanwhile
+	for _, suffix := range []string{"", ".mark", ".journal"} { // the journal comes last: it has the plants created meanwhile
 		file, err := os.ReadFile(from + suffix)
 		must(t, err)
 		must(t, os.WriteFile(path+suffix, file, 0o600))
@@ -157,8 +157,8 @@ func TestFlippedJournal(t *testing.T) {
 	}
 }
 
-// TestFlippedNextToJournal inverts single bits of a database that needs its journal:
-// if the corruption is not reported, all plants must be served.
+// TestFlippedNextToJournal inverts single bits of a database that needs its journal: if the
+// corruption is not reported, all plants must be returned.
 func TestFlippedNextToJournal(t *testing.T) {
 	t.Parallel()
 	path := newPending(t)
@@ -175,7 +175,7 @@ func TestFlippedNextToJournal(t *testing.T) {
 	})
 }
 
-// TestCutJournal cuts a journal that is needed at many lengths.
+// TestCutJournal truncates a journal that is needed at many lengths.
 func TestCutJournal(t *testing.T) {
 	t.Parallel()
 	path := newPending(t)

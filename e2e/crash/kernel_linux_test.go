@@ -15,15 +15,15 @@ func TestKernelCrash(t *testing.T) {
 		for name, env := range journals() {
 			t.Run(fs+" "+name, func(t *testing.T) {
 				t.Parallel()
-				v := volume.New(t, 320<<20, mkfs...) // xfs takes none below 300 MiB
+				v := volume.New(t, 320<<20, mkfs...) // the minimum size of xfs is 300 MiB
 				testKernelCrash(t, v, newSite(t, v.Dir, env))
 			})
 		}
 	}
 }
 
-// testKernelCrash crashes, and inspects the result in turn with a server that continues in
-// the same journal, and with one that is stopped before the check.
+// testKernelCrash shuts the file system down repeatedly. After the crash, either a server
+// continues with the same journal, or the files are checked before a server starts, alternately.
 func testKernelCrash(t *testing.T, v *volume.Volume, s *site) {
 	t.Helper()
 	rounds := plantstore.Torture(6, 60)

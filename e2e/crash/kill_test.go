@@ -6,8 +6,8 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// TestKill kills the server under load again and again, as kill -9 does, on the
-// same file all along (C5.26).
+// TestKill kills the server under load again and again, as kill -9 does, with the same file
+// (C5.26).
 func TestKill(t *testing.T) {
 	t.Parallel()
 	for name, env := range journals() {

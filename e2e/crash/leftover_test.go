@@ -71,7 +71,7 @@ func wantKept(t *testing.T, path string, want bool) {
 	}
 }
 
-// wantPlants checks that a database has so many plants.
+// wantPlants checks that a database has exactly n plants.
 func wantPlants(t *testing.T, path string, want int) {
 	t.Helper()
 	out, err := plantstore.Command(t, t.TempDir(), nil, "plants", "count", "--storage-url", path).CombinedOutput()
@@ -80,9 +80,9 @@ func wantPlants(t *testing.T, path string, want int) {
 	}
 }
 
-// TestCommandsWithoutTheirJournal runs the commands on a database with a missing
-// or corrupt journal. They refuse it and change no file, except for check, which reports
-// it, export --skip-damaged, which exports the plants of the tree, and restore.
+// TestCommandsWithoutTheirJournal runs the commands on a database with a missing or corrupt
+// journal. They refuse it and change no file. The exceptions are check, which reports it, export
+// --skip-damaged, which exports the plants of the tree, and restore.
 func TestCommandsWithoutTheirJournal(t *testing.T) {
 	t.Parallel()
 	left := newPending(t)
@@ -114,7 +114,7 @@ func TestCommandsWithoutTheirJournal(t *testing.T) {
 			wantRefusal(t, path, "serve")
 			wantCommand(t, dir, 3, "plants.db.journal", "compact")
 			wantCommand(t, dir, 1, "data/plants.db is corrupt", "check")
-			if out, _ := plantstore.Command(t, dir, nil, "check").Output(); !strings.HasPrefix(string(out), "database data/plants.db lacks plants") { // the code was looked at
+			if out, _ := plantstore.Command(t, dir, nil, "check").Output(); !strings.HasPrefix(string(out), "database data/plants.db lacks plants") { // the exit code was checked
 				t.Errorf("check prints %q", out)
 			}
 			wantCommand(t, dir, 3, "plants.db.journal", "plants", "export", "--skip-damaged", "rest.jsonl")
@@ -133,8 +133,8 @@ func TestCommandsWithoutTheirJournal(t *testing.T) {
 	}
 }
 
-// TestServeWithOtherJournal starts a server with a journal size other than before the
-// kill: it has all plants, and continues.
+// TestServeWithOtherJournal starts a server with a different journal size than before the kill:
+// it has all plants, and continues.
 func TestServeWithOtherJournal(t *testing.T) {
 	t.Parallel()
 	left := newPending(t)
@@ -181,7 +181,7 @@ func TestKilledCommands(t *testing.T) {
 				dir := filepath.Dir(filepath.Dir(path))
 				cmd := plantstore.Command(t, dir, nil, args...)
 				must(t, cmd.Start())
-				time.Sleep(time.Duration(random.IntN(60_000)) * time.Microsecond) // the moment is to be random
+				time.Sleep(time.Duration(random.IntN(60_000)) * time.Microsecond) // the moment must be random
 				_ = cmd.Process.Kill()
 				if cmd.Wait() == nil {
 					ended++
@@ -192,7 +192,8 @@ func TestKilledCommands(t *testing.T) {
 				wantCommand(t, dir, 0, "", "check")
 				kept, err := filepath.Glob(path + ".replaced-*Z")
 				must(t, err)
-				// Before the restore has replaced the database, kept is a second name of it.
+				// Before the restore has replaced the database, kept is a second name of the
+				// current one.
 				if len(kept) == 0 || count(t, path) >= stored {
 					wantAtLeast(t, path, stored)
 				} else {
@@ -204,7 +205,7 @@ func TestKilledCommands(t *testing.T) {
 	}
 }
 
-// wantAtLeast checks that a database has so many plants or more.
+// wantAtLeast checks that a database has at least n plants.
 func wantAtLeast(t *testing.T, path string, want int) {
 	t.Helper()
 	if n := count(t, path); n < want {
@@ -223,7 +224,7 @@ func count(t *testing.T, path string) int {
 	return int(n)
 }
 
-// backupOf makes a database with one plant.
+// backupOf creates a database with one plant.
 func backupOf(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "backup.db")
@@ -237,7 +238,7 @@ func backupOf(t *testing.T) (path string) {
 	return path
 }
 
-// moreLines makes a file with a plant that is not in the catalogue.
+// moreLines creates a file with a plant that is not in the catalogue.
 func moreLines(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "more.jsonl")
@@ -262,7 +263,7 @@ func aPendingID(t *testing.T, path string) (id int64) {
 	return id
 }
 
-// readAll returns all that is in the files of a database.
+// readAll returns the contents of the files of a database.
 func readAll(t *testing.T, path string) string {
 	t.Helper()
 	var all strings.Builder

@@ -1,8 +1,8 @@
 // Package crash tests the store after a crash of the kernel, after a kill of the server,
 // and with corrupt files.
 //
-// With TORTURE=1 in the environment they take much longer. CRASH_SEED
-// chooses random numbers other than the fixed ones.
+// With TORTURE=1 in the environment the tests take much longer. CRASH_SEED is a seed for other
+// random numbers than the default ones.
 package crash
 
 import (
@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// patience bounds every wait, far above its usual duration.
+	// patience bounds every wait; it is far above the usual duration.
 	patience = time.Minute
 
-	// databaseFile is where the server has its file, from its working directory.
+	// databaseFile is the path of the database, relative to the working directory of the server.
 	databaseFile = "data/plants.db"
 )
 

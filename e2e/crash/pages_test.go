@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// The parts of bbolt's file format that the tests modify. All numbers are in the
-// byte order of the machine.
+// The parts of bbolt's file format that the tests change. All numbers are in the byte order of
+// the machine.
 const (
 	pageHeader = 16 // id 8, flags 2, count 2, overflow 4
-	elementLen = 16 // after the page's header, of each entry
+	elementLen = 16 // after the page's header, for each entry
 	branchPage = 1
 	leafPage   = 2
 )

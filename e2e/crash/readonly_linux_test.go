@@ -8,11 +8,10 @@ import (
 	"plantstore/e2e/internal/volume"
 )
 
-// TestReadOnlyFileSystem lets the kernel make the file system read-only under a
-// server under load, as it does when it finds corruption: the server exits, and
-// all acknowledged plants are stored when it can be written to again. An
-// administrator cannot do the same, for the kernel refuses while a file is open for
-// writing.
+// TestReadOnlyFileSystem lets the kernel make the file system read-only under a server under
+// load, as it does when it finds corruption: the server exits, and all acknowledged plants are
+// stored when the file system is writable again. The test cannot remount it read-only instead:
+// the kernel refuses this while a file is open for writing.
 func TestReadOnlyFileSystem(t *testing.T) {
 	t.Parallel()
 	for name, env := range journals() {

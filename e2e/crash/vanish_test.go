@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// TestVanishing removes the database or its journal while a server runs: it must refuse
+// TestVanishing removes the database or its journal while a server runs: the server must refuse
 // creates, and exit with a line that gives the reason, even without creates.
 func TestVanishing(t *testing.T) {
 	t.Parallel()
-	// A commit under way makes the file as long as before, with holes.
+	// A commit in progress makes the file as long as before, with holes.
 	cut := []string{"was cut short", "cannot be read or written"}
 	for harm, tt := range map[string]struct {
 		harm func(path string) error
@@ -47,7 +47,7 @@ func testVanishing(t *testing.T, s *site, file string, harm func(path string) er
 		t.Fatalf("only %d plants were stored", len(s.acknowledged))
 	}
 	must(t, harm(filepath.Join(s.server.Dir, file)))
-	if s.random.IntN(2) > 0 && s.create(s.body(2, 0)) { // else the server detects it itself
+	if s.random.IntN(2) > 0 && s.create(s.body(2, 0)) { // otherwise the server detects it itself
 		t.Error("a plant was acknowledged that no next start will find")
 	}
 	wantEnd(t, s, want...)
@@ -56,7 +56,7 @@ func testVanishing(t *testing.T, s *site, file string, harm func(path string) er
 // wantEnd waits for the server to exit, and checks that it logs one of the reasons.
 func wantEnd(t *testing.T, s *site, want ...string) {
 	t.Helper()
-	defer s.server.Kill() // it has ended as expected
+	defer s.server.Kill() // it has exited as expected
 	select {
 	case <-s.server.Exited():
 	case <-time.After(patience):
@@ -69,7 +69,7 @@ func wantEnd(t *testing.T, s *site, want ...string) {
 	}
 }
 
-// replace puts a copy of a file in its place.
+// replace replaces a file by a copy of another one.
 func replace(path string) error {
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -81,8 +81,8 @@ func replace(path string) error {
 	return os.Rename(path+".copy", path)
 }
 
-// TestSecondInstance starts another server on a file that is in use: it must name
-// the file and go, and the first one must not notice.
+// TestSecondInstance starts a second server on a file that is in use: it must name the file and
+// exit, without an effect on the first server.
 func TestSecondInstance(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, t.TempDir())
@@ -91,8 +91,8 @@ func TestSecondInstance(t *testing.T) {
 	s.check()
 }
 
-// TestVanishedWhileStopped removes the file of a server that is not running: the
-// next one must not continue with an empty store.
+// TestVanishedWhileStopped removes the file of a stopped server: the next server must not
+// continue with an empty store.
 func TestVanishedWhileStopped(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, t.TempDir())
@@ -104,7 +104,7 @@ func TestVanishedWhileStopped(t *testing.T) {
 		wantRefusal(t, path, "serve")
 		wantRefusal(t, path, "check")
 	}
-	must(t, os.Remove(path+".mark")) // the remedy of the message
+	must(t, os.Remove(path+".mark")) // the remedy in the message
 	s.restart()
 	if !s.create(s.body(1, 0)) {
 		t.Error("the new store takes no plant")

@@ -29,7 +29,7 @@ const (
 // A reply is the response to a create.
 type reply struct {
 	status  int
-	code    int // of the Error
+	code    int // number of the Error
 	message string
 	err     error // there was no response
 }
@@ -58,13 +58,13 @@ func (a reply) fate() fate {
 	return unknown
 }
 
-// refusedConnection reports whether the server had ended.
+// refusedConnection reports whether the server had exited.
 func (a reply) refusedConnection() bool {
 	dial := new(net.OpError)
 	return errors.As(a.err, &dial) && dial.Op == "dial"
 }
 
-// fault returns the faults of the response itself.
+// fault returns the violations of the response itself.
 func (a reply) fault() string {
 	switch {
 	case a.err != nil || a.status == ok:
@@ -100,12 +100,12 @@ type site struct {
 
 // A program is a build of the server, and how it is run.
 type program struct {
-	binary  string // empty: the program as it is
-	journal int    // size in bytes; 0: none
+	binary  string // empty: the regular program
+	journal int    // size of the journal in bytes; 0: no journal
 }
 
-// journalled returns the program as it is, with the smallest journal: some fifteen
-// creates fill half of it.
+// journalled returns the regular program, with the smallest journal: some fifteen creates fill
+// half of it.
 func journalled() program { return program{journal: journal.MinSize} }
 
 // newSite mounts an empty file system.
@@ -116,7 +116,7 @@ func newSite(t testing.TB, p program, seed uint64) *site {
 	return s
 }
 
-// newVisitor returns a site of a server that runs elsewhere: it can only post.
+// newVisitor returns a site for a server that runs elsewhere: it can only post.
 func newVisitor(t testing.TB, server *plantstore.Server, seed uint64) *site {
 	t.Helper()
 	s := &site{
@@ -131,10 +131,10 @@ func newVisitor(t testing.TB, server *plantstore.Server, seed uint64) *site {
 	return s
 }
 
-// url returns where the server has its plants.
+// url returns the location of the plants.
 func (s *site) url() string { return "bbolt:" + s.fs.Dir + "/" + databaseFile }
 
-// start starts a server on the file system. It may fail to.
+// start starts a server on the file system, or returns why it did not start.
 func (s *site) start() error {
 	s.t.Helper()
 	env := []string{"STORAGE_URL=" + s.url(), "JOURNAL_BYTES=" + strconv.Itoa(s.journal)}
@@ -162,7 +162,7 @@ func (s *site) newToken() string {
 
 // exits reports whether the server exits.
 func (s *site) exits() bool {
-	defer s.server.Kill() // it was wanted
+	defer s.server.Kill() // its exit was requested
 	select {
 	case <-s.server.Exited():
 		return true
@@ -171,7 +171,7 @@ func (s *site) exits() bool {
 	}
 }
 
-// end ends the server as SIGTERM does, and returns its exit code.
+// end shuts the server down with SIGTERM, and returns its exit code.
 func (s *site) end() int {
 	s.t.Helper()
 	s.server.Terminate()
@@ -181,7 +181,7 @@ func (s *site) end() int {
 	return s.server.ExitCode()
 }
 
-// next returns a plant that was not sent before. Some are larger than a page.
+// next returns a plant that was not sent before. Some plants are larger than a page.
 func (s *site) next() (id int64, plant models.Plant) {
 	plant.Name = strings.Repeat("n", s.random.IntN(60))
 	if s.random.IntN(10) == 0 {
@@ -194,7 +194,7 @@ func (s *site) next() (id int64, plant models.Plant) {
 	return int64(s.random.Uint64()), plant //nolint:gosec // any id will do
 }
 
-// create sends a plant, notes the response and returns it.
+// create sends a plant, records the response in the ledger and returns it.
 func (s *site) create(id int64, plant models.Plant) reply {
 	a := s.post(id, plant)
 	s.ledger.note(id, plant, a, s.fs.Len())
@@ -226,14 +226,14 @@ func (s *site) post(id int64, plant models.Plant) (a reply) {
 		return reply{err: err}
 	}
 	defer func() { _ = response.Body.Close() }()
-	var e models.Error // a Plant leaves it empty
+	var e models.Error // absent in the JSON of a Plant
 	if err := json.NewDecoder(response.Body).Decode(&e); err != nil {
 		return reply{err: err}
 	}
 	return reply{status: response.StatusCode, code: int(e.Code), message: e.Message}
 }
 
-// load creates so many plants, by several clients at once, and some of them twice.
+// load creates n plants, by several clients at once, and some of them twice.
 func (s *site) load(clients, creates int) {
 	type plant struct {
 		id    int64
@@ -253,7 +253,7 @@ func (s *site) load(clients, creates int) {
 					s.t.Errorf("create on a good disk: %v", a)
 				}
 				if p.id%4 == 0 {
-					s.create(p.id, p.plant) // the ledger has the faults of the response
+					s.create(p.id, p.plant) // the ledger has the violations of the response
 				}
 			}
 		})

@@ -12,10 +12,9 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// TestFullDisk makes the disk full from each operation on that needs space, of a server
-// that creates its files and some plants. While it is full a plant may fit into existing
-// pages, or is error 507. Once it is not, all plants are accepted again, by the same
-// process.
+// TestFullDisk makes the disk full from each operation on that needs space, of a server that
+// creates its files and some plants. While the disk is full, a plant either fits into existing
+// pages or is error 507. When there is space again, the same process accepts all plants.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	takesSpace := func(op faultfs.Op) bool { return op.TakesSpace }
@@ -77,8 +76,8 @@ func fillDisk(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcom
 	return o
 }
 
-// startOnFull starts the server. If there is no space for that, it must exit, and start
-// once there is.
+// startOnFull starts the server. If there is no space for that, it must exit, and start once
+// there is space.
 func startOnFull(s *site, o *outcome, full, freed *atomic.Bool) {
 	s.t.Helper()
 	if err := s.start(); err == nil {
@@ -92,7 +91,7 @@ func startOnFull(s *site, o *outcome, full, freed *atomic.Bool) {
 	}
 }
 
-// createOnFull creates plants, also while there may be no space for them.
+// createOnFull creates plants, possibly without space for them.
 func createOnFull(s *site, o *outcome, full *atomic.Bool, creates int) {
 	s.t.Helper()
 	for range creates {
@@ -109,8 +108,8 @@ func createOnFull(s *site, o *outcome, full *atomic.Bool, creates int) {
 	}
 }
 
-// TestFullDiskDuringCheckpoint has no space for checkpoints: creates are accepted until
-// the journal is full, and refused from then on. All that were accepted survive a kill.
+// TestFullDiskDuringCheckpoint has no space for checkpoints: creates are accepted until the
+// journal is full, and refused from then on. All acknowledged plants survive a kill.
 func TestFullDiskDuringCheckpoint(t *testing.T) {
 	t.Parallel()
 	for _, v := range fillDuringCheckpoint(t, journalled()) {
@@ -118,7 +117,7 @@ func TestFullDiskDuringCheckpoint(t *testing.T) {
 	}
 }
 
-// fillDuringCheckpoint returns the faults after a checkpoint without space.
+// fillDuringCheckpoint returns the violations after a checkpoint without space.
 func fillDuringCheckpoint(t *testing.T, p program) []string {
 	t.Helper()
 	s := newSite(t, p, seed(t))
@@ -149,14 +148,14 @@ func fillDuringCheckpoint(t *testing.T, p program) []string {
 		return o.violations
 	}
 	for id, plant := range s.ledger.of(stored) {
-		s.create(id, plant) // the ledger records a contradiction if it is accepted
+		s.create(id, plant) // the ledger records a contradiction if this is accepted
 	}
 	s.server.Kill()
 	return append(o.violations, s.ledger.contradictions...)
 }
 
-// TestFullDiskForJournal has no space for a journal: the server works without one, warns,
-// and has one after the next start.
+// TestFullDiskForJournal has no space for a journal: the server works without one, logs a
+// warning, and has one after the next start.
 func TestFullDiskForJournal(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, journalled(), seed(t))
@@ -215,8 +214,8 @@ func TestFullDiskDuringBackup(t *testing.T) {
 	}
 }
 
-// TestFullDiskAtClose has no space for the first writes to the database when a server
-// with pending plants ends, and then for all. The next one has all plants.
+// TestFullDiskAtClose has no space for the first writes to the database, and then for any, while
+// a server with pending plants shuts down. The next server has all plants.
 func TestFullDiskAtClose(t *testing.T) {
 	t.Parallel()
 	for failing := range 6 {
@@ -249,7 +248,7 @@ func TestFullDiskAtClose(t *testing.T) {
 	}
 }
 
-// takesPage reports whether an operation writes a page of the database that may need
-// space, as on file systems that never write in place. The write of a meta page is not one
-// of them: it decides about a commit.
+// takesPage reports whether an operation writes a page of the database that may need space, as
+// on file systems that never write in place. It excludes meta pages, which decide about a
+// commit.
 func takesPage(op faultfs.Op) bool { return isWrite(op, database) && !isMetaWrite(op) }

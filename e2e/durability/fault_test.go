@@ -18,7 +18,7 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// more is how many creates are tried after a fault.
+// more is the number of creates after a fault.
 const more = 8
 
 // A fault is a failure of certain operations.
@@ -26,9 +26,9 @@ type fault struct {
 	name  string
 	errno syscall.Errno
 	hits  func(op faultfs.Op) bool
-	// creates is how many plants are created while it may come.
+	// creates is the number of plants that are created while the fault may occur.
 	creates int
-	// lasting is how many operations in a row it hits.
+	// lasting is the number of consecutive operations that fail.
 	lasting int
 	program program
 }
@@ -45,7 +45,7 @@ func (o *outcome) violate(format string, args ...any) {
 	o.violations = append(o.violations, fmt.Sprintf(format, args...))
 }
 
-// failEach injects the fault at each operation that it can hit, in turn.
+// failEach injects the fault at each possible operation, in turn.
 func failEach(t *testing.T, f fault) {
 	t.Helper()
 	number := f.count(t)
@@ -73,7 +73,7 @@ func failEach(t *testing.T, f fault) {
 	}
 }
 
-// count returns how many operations the fault can hit.
+// count returns the number of operations at which the fault can occur.
 func (f fault) count(t *testing.T) (n int) {
 	t.Helper()
 	s := newSite(t, f.program, seed(t))
@@ -90,8 +90,8 @@ func (f fault) count(t *testing.T) (n int) {
 	return n
 }
 
-// failOnce injects the fault at the n-th operation that it can hit. The server may exit;
-// it is restarted on the same file system. Then the power is cut.
+// failOnce injects the fault at the n-th possible operation. The server may exit; it is
+// restarted on the same file system. Then the power is cut.
 func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcome) {
 	t.Helper()
 	s := newSite(t, f.program, seed)
@@ -123,8 +123,7 @@ func failOnce(t testing.TB, idle openers, seed uint64, f fault, n int) (o outcom
 	return o
 }
 
-// startAnyhow starts the server. It may end instead, but only if there is a
-// fault meanwhile.
+// startAnyhow starts the server. It may exit instead, but only if there is a fault meanwhile.
 func startAnyhow(s *site, o *outcome, failures *atomic.Int64) {
 	s.t.Helper()
 	for {
@@ -142,9 +141,8 @@ func startAnyhow(s *site, o *outcome, failures *atomic.Int64) {
 	}
 }
 
-// untilFault creates plants until something fails, and some more. After an unknown outcome
-// the server must accept no more creates. It returns the length of the log before the
-// create that failed.
+// untilFault creates plants until something fails, and some more. After an unknown outcome the
+// server must accept no more creates. It returns the length of the log before the failed create.
 func untilFault(s *site, o *outcome, failures *atomic.Int64, creates int) (at int) {
 	s.t.Helper()
 	at = s.fs.Len()
@@ -169,8 +167,8 @@ func untilFault(s *site, o *outcome, failures *atomic.Int64, creates int) (at in
 	return at
 }
 
-// endAnyhow kills the server, or, every other time, has it close the store. It may end
-// with exit code 1 instead, but only if there has been a fault.
+// endAnyhow kills the server, or, every other time, shuts it down. It may exit with code 1
+// instead, but only if there has been a fault.
 func endAnyhow(s *site, o *outcome, failures *atomic.Int64, n int) {
 	s.t.Helper()
 	if failures.Load() > 0 && n%2 == 0 {

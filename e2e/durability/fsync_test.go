@@ -25,7 +25,7 @@ func TestFailingSync(t *testing.T) {
 	failEach(t, failingSync())
 }
 
-// TestFailingSyncs is the same for several syncs in a row, including syncs of the next
+// TestFailingSyncs is [TestFailingSync] for several syncs in a row, including syncs of the next
 // start.
 func TestFailingSyncs(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestFailingWrite(t *testing.T) {
 	failEach(t, failingWrite())
 }
 
-// TestFailingWrites is the same for many of them in a row.
+// TestFailingWrites is [TestFailingWrite] for many writes in a row.
 func TestFailingWrites(t *testing.T) {
 	t.Parallel()
 	f := failingWrite()
@@ -74,16 +74,16 @@ func failingWrite() fault {
 	return fault{name: "write", errno: syscall.EIO, hits: isWrite, creates: plantstore.Torture(40, 100), lasting: 1, program: journalled()}
 }
 
-// TestExitAfterFault lets single operations fail, and checks the response to the create and
-// whether the server exits with code 1, so that its supervisor restarts it. Then it must
-// have all acknowledged plants.
+// TestExitAfterFault makes single operations fail, and checks the response to the create and
+// whether the server exits with code 1, so that its supervisor restarts it. After that, all
+// acknowledged plants must be stored.
 func TestExitAfterFault(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		journal int
-		// fails reports whether an operation fails; faults is how many have.
+		// fails reports whether an operation fails; faults is the number of failures so far
 		fails func(op faultfs.Op, faults int) bool
-		wants func(a reply) bool // of the first response that is not 200; nil: all are
+		wants func(a reply) bool // the first response that is not 200; nil: there is none
 		ends  bool
 	}{
 		"sync of the journal": {
@@ -117,8 +117,8 @@ func TestExitAfterFault(t *testing.T) {
 	}
 }
 
-// refusedAsFailed reports whether the server responded that the plant was not stored, and
-// not for want of space.
+// refusedAsFailed reports whether the response is that the plant was not stored, for another
+// reason than missing space.
 func refusedAsFailed(a reply) bool {
 	return a.code == http.StatusInternalServerError && a.fate() == absent
 }
@@ -183,8 +183,8 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int)
 	}
 }
 
-// TestSIGTERMOnBrokenDisk lets every write fail from one of the journal or of a meta
-// page on. The server may exit, and must when it gets the signal.
+// TestSIGTERMOnBrokenDisk makes every write fail, from a write to the journal or a meta page on.
+// The server may exit, and must do so when it gets the signal.
 func TestSIGTERMOnBrokenDisk(t *testing.T) {
 	t.Parallel()
 	for healthy := range plantstore.Torture(10, 100) {

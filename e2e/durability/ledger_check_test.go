@@ -16,7 +16,8 @@ var (
 	none      = reply{err: errors.New("connection reset")}                                                               //nolint:gochecknoglobals // never changed
 )
 
-// TestLedger checks that the ledger finds the faults after a power failure when the log has length 10.
+// TestLedger checks that the ledger finds the violations after a power failure when the log has
+// length 10.
 func TestLedger(t *testing.T) {
 	t.Parallel()
 	sent := models.Plant{Name: "sent"}
@@ -25,7 +26,7 @@ func TestLedger(t *testing.T) {
 		responses []reply
 		position  int // of the last response
 		found     map[int64]models.Plant
-		want      string // part of the fault; empty: none
+		want      string // part of the violation; empty: there is none
 	}{
 		"stored, there":             {[]reply{created}, 10, there, ""},
 		"stored, lost":              {[]reply{created}, 10, nil, "is lost"},

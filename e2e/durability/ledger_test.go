@@ -24,7 +24,7 @@ type ledger struct {
 	contradictions []string
 }
 
-// An entry is about one plant.
+// An entry is the state of one plant.
 type entry struct {
 	plant models.Plant
 	fate  fate
@@ -82,8 +82,8 @@ func (l *ledger) of(f fate) map[int64]models.Plant {
 	return plants
 }
 
-// check returns the faults of the plants that were found after a power failure
-// when the log had the length cut.
+// check returns the violations by the plants that were found after a power failure when the log
+// had the length cut.
 func (l *ledger) check(cut int, found map[int64]models.Plant) (wrong []string) {
 	for id, plant := range found {
 		switch e := l.entries[id]; {

@@ -2,8 +2,8 @@
 // or the disk is full. The real program runs on a file system that simulates this; the
 // possible contents after a power failure are then opened, thousands of times.
 //
-// With TORTURE=1 in the environment they take much longer. DURABILITY_SEED
-// chooses random numbers other than the fixed ones.
+// With TORTURE=1 in the environment the tests take much longer. DURABILITY_SEED is a seed for
+// other random numbers than the default ones.
 package durability
 
 import (
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(plantstore.Main(m))
 }
 
-// seed returns the number that all random ones of a run come from.
+// seed returns the seed of all random numbers of a run.
 func seed(t testing.TB) uint64 {
 	t.Helper()
 	text, set := os.LookupEnv("DURABILITY_SEED")

@@ -42,7 +42,7 @@ func (l life) database() string { return filepath.Join(l.dir, databaseFile) }
 
 func (l life) journal() string { return bbolt.JournalPath(l.database()) }
 
-// refused returns the faults of a start of the server there, which must fail.
+// refused returns the violations of a start of the server there, which must fail.
 func (l life) refused(t *testing.T, want string) []string {
 	t.Helper()
 	before, err := os.ReadFile(l.database())
@@ -65,8 +65,8 @@ func (l life) refused(t *testing.T, want string) []string {
 	return wrong
 }
 
-// swapJournals gives the databases of two servers the journals of each other, which
-// are refused. It returns the faults.
+// swapJournals swaps the journals of the databases of two servers, which must then refuse to
+// start. It returns the violations.
 func swapJournals(t *testing.T, p program) []string {
 	t.Helper()
 	one, other := newLife(t, p, 1, 5), newLife(t, p, 2, 5)

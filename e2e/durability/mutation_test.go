@@ -13,8 +13,7 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// A mutation removes one safety from the program: in a file of its source, old becomes
-// new.
+// A mutation removes one safeguard from the program: in a source file, old is replaced by new.
 type mutation struct {
 	file, old, new string
 }
@@ -46,8 +45,8 @@ func (m mutation) build(t *testing.T) string {
 	return binary
 }
 
-// TestMutantsLosePlants removes the safeties one by one. Each time the tests above must
-// detect it.
+// TestMutantsLosePlants removes the safeguards one by one. Each time a test above must detect
+// it.
 func TestMutantsLosePlants(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -117,8 +116,8 @@ func TestMutantsLosePlants(t *testing.T) {
 	}
 }
 
-// TestMutantsOfReplay removes checks that only matter for corruption, which the tests of
-// the journal itself detect best.
+// TestMutantsOfReplay removes checks that matter for corruption only, which the tests of the
+// journal itself detect best.
 func TestMutantsOfReplay(t *testing.T) {
 	t.Parallel()
 	const replay, format = "storage/bbolt/journal/replay.go", "storage/bbolt/journal/format.go"

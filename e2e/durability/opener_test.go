@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	// patience bounds every wait, far above its usual duration.
+	// patience bounds every wait; it is far above the usual duration.
 	patience = time.Minute
 
-	// Where the server has its files, from the root of the file system.
+	// The paths of the server's files, relative to the root of the file system.
 	databaseFile = "data/plants.db"
 	secretFile   = "data/jwt-secret" //nolint:gosec // the name of a file
 )
@@ -46,9 +46,9 @@ func open(path string) (v verdict) {
 	return verdict{Plants: plants}
 }
 
-// tryStore opens the store in a file and returns its plants. It must take more of
-// them, and still have all after that: a broken list of free pages shows only
-// then. A sampled store is opened for reading before that, and without a journal.
+// tryStore opens the store in a file and returns its plants. It must accept more plants, and
+// still have all after that: only this reveals a broken list of free pages. A sampled store is
+// opened for reading before that, and without a journal.
 func tryStore(path string) (plants map[int64]models.Plant, err error) {
 	options := storage.Options{JournalBytes: journal.MinSize}
 	var read map[int64]models.Plant
@@ -77,8 +77,8 @@ func tryStore(path string) (plants map[int64]models.Plant, err error) {
 	return plants, nil
 }
 
-// writing opens the store in a file for writing. It returns its plants, and the plants
-// that it has after some more creates.
+// writing opens the store in a file for writing. It returns its plants, and the plants after
+// some more creates.
 func writing(path string, options storage.Options) (plants, want map[int64]models.Plant, err error) {
 	store, err := bbolt.OpenFile(path, options)
 	if err != nil {
@@ -126,14 +126,13 @@ func list(store *storage.Store) (map[int64]models.Plant, error) {
 	return plants, nil
 }
 
-// An opener opens images in another process, since a corrupt one could end that.
+// An opener opens images in another process, since a corrupt image could crash it.
 type opener struct {
-	dir    string // where images are put
+	dir    string // directory of the images
 	worker reexec.Worker
 }
 
-// openers are the idle ones. Starting one takes longer than opening an
-// image.
+// openers are the idle openers. Starting one takes longer than opening an image.
 type openers chan *opener
 
 // newOpeners returns some openers that last until the end of the test.
@@ -158,7 +157,7 @@ func (idle openers) open(image faultfs.Image, sampled bool) (verdict, error) {
 const (
 	memory     = "/dev/shm"
 	imagesName = "plantstore-images-"
-	// sampledName is in the path of an image that is opened in more ways.
+	// sampledName is in the path of an image that is opened in additional ways.
 	sampledName = "sampled-"
 )
 
@@ -176,7 +175,7 @@ func removeStale() {
 func newOpener(t testing.TB) *opener {
 	t.Helper()
 	removeStale()
-	// Memory is much faster than a disk, and as good here.
+	// Memory is much faster than a disk, and equivalent here.
 	dir, err := os.MkdirTemp(memory, imagesName) //nolint:usetesting // that is on a disk
 	if err != nil {
 		dir = t.TempDir()

@@ -10,9 +10,9 @@ import (
 )
 
 // TestPowerLoss cuts the power after each operation of a server that creates its directory,
-// secret, database and journal, accepts creates of several clients during a backup, is
-// killed, restarted, shut down and restarted (C5.26). The halves of its journal are filled
-// some ten times.
+// secret, database and journal, accepts creates of several clients during a backup, is killed,
+// restarted, shut down and restarted (C5.26). The halves of its journal are filled some ten
+// times.
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
 	losePower(t, journalled(), plantstore.Torture(2000, 30_000), plantstore.Torture(8, 24))
@@ -71,8 +71,8 @@ func recordLife(t testing.TB, p program, seed uint64) *trial {
 	return tr
 }
 
-// backup begins a backup of the running server. The function that it returns waits for
-// its end and checks the copy.
+// backup begins a backup of the running server. It returns a function that waits for the end of
+// the backup and checks the copy.
 func (s *site) backup() (wait func()) {
 	s.t.Helper()
 	before, file := s.fs.Len(), filepath.Join(s.t.TempDir(), "copy.db")

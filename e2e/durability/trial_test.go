@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// enough violations for a diagnosis.
+	// enough is a sufficient number of violations for a diagnosis.
 	enough = 5
-	// sampling is of how many images one is opened by the real program, too.
+	// sampling is the number of images of which one is opened by the real program, too.
 	sampling = 200
 )
 
@@ -27,11 +27,11 @@ type trial struct {
 	log     []faultfs.Op
 	ledger  *ledger
 	secret  []byte
-	// ready is the length of the log from which on the secret must be there.
+	// ready is the length of the log from which on the secret must exist.
 	ready int
 	// cuts are the lengths of the log at which the power is cut, ascending.
 	cuts []int
-	// variants is how many images are made at each of them.
+	// variants is the number of images at each point.
 	variants int
 }
 
@@ -49,7 +49,7 @@ func newTrial(t testing.TB, s *site, seed uint64, ready int) *trial {
 type result struct {
 	images     int
 	violations []string
-	samples    []*cut // that are left to the real program
+	samples    []*cut // images that the real program opens
 	worst      *cut   // the first violation
 }
 
@@ -114,7 +114,7 @@ func (r *result) add(c *cut, wrong []string, stop chan struct{}) {
 
 // generate sends the images. Identical images of one point are sent once.
 func (tr *trial) generate(cuts chan<- *cut, stop <-chan struct{}) {
-	survivals := []faultfs.Survival{faultfs.None, faultfs.All, faultfs.Random} // and random for all others
+	survivals := []faultfs.Survival{faultfs.None, faultfs.All, faultfs.Random} // with random survival for all others
 	replay := faultfs.NewReplay(tr.log)
 	for _, point := range tr.cuts {
 		replay.To(point)
@@ -164,8 +164,7 @@ func every(from, to int) []int {
 	return numbers
 }
 
-// thin leaves at most n of the numbers: the first half of n, and others at even
-// distances.
+// thin returns at most n of the numbers: the first half of n, and others at equal distances.
 func thin(numbers []int, n int) []int {
 	if len(numbers) <= n {
 		return numbers

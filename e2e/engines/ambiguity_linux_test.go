@@ -15,14 +15,13 @@ import (
 	"plantstore/e2e/internal/proxy"
 )
 
-// TestEtcdAmbiguity and TestPostgresAmbiguity cut connections while a create is
-// under way. No client may get an error for its own plant, and each must get a definite
-// outcome.
+// TestEtcdAmbiguity and TestPostgresAmbiguity cut connections during creates. No client may get
+// an error for its own plant, and each must get a definite outcome.
 func TestEtcdAmbiguity(t *testing.T) {
 	t.Parallel()
 	cluster := etcd.Start(t, etcd.Options{})
 	p := proxy.Start(t, cluster.Hosts())
-	// The engine leaves a member that stops responding on an established connection.
+	// The engine stops using a member that no longer responds on an established connection.
 	testAmbiguity(t, p, "etcd://"+p.Address+","+cluster.Hosts()+"/garden")
 }
 
@@ -41,7 +40,7 @@ func testAmbiguity(t *testing.T, p *proxy.Proxy, url string) {
 	for round := range int64(plantstore.Torture(15, 150)) {
 		s.await(1 + random.Int64N(30))
 		fault := []proxy.Fault{proxy.Cut, proxy.Swallow}[random.IntN(2)]
-		if round%10 == 5 { // it takes long until the next request gets through
+		if round%10 == 5 { // it takes long until the next request succeeds
 			fault = proxy.Silence
 		}
 		p.Arm(fault)
@@ -82,8 +81,7 @@ func TestPostgresRestarted(t *testing.T) {
 	s.verify()
 }
 
-// TestReplicaKilled kills one of three replicas again and again in the middle of
-// its work, on each engine.
+// TestReplicaKilled kills one of three replicas again and again during creates, on each engine.
 func TestReplicaKilled(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]func() string{

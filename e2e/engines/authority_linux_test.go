@@ -19,7 +19,7 @@ import (
 // An authority issues certificates.
 type authority struct {
 	t    testing.TB
-	file string // of its own certificate
+	file string // for its own certificate
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
@@ -35,8 +35,8 @@ func newAuthority(t testing.TB) *authority {
 	return a
 }
 
-// issue writes a certificate, which expires after that time, and its key, and
-// returns their files: the same ones for the same name.
+// issue writes a certificate, which expires after that time, and its key. It returns the same
+// two paths for the same name.
 func (a *authority) issue(name, address string, expires time.Duration) (cert, key string) {
 	a.t.Helper()
 	private := do(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)).must(a.t)

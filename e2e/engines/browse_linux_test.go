@@ -9,7 +9,7 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// The page shows the plants of each engine.
+// TestBrowse checks that the page of plantstore plants browse shows the plants of each engine.
 func TestBrowse(t *testing.T) {
 	t.Parallel()
 	var lines bytes.Buffer

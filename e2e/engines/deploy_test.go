@@ -102,7 +102,7 @@ func checkSecrets(t *testing.T, container corev1.Container) {
 	t.Helper()
 	names := options(t)
 	for _, variable := range container.Env {
-		if !slices.Contains(names, variable.Name) && variable.Name != "GOMEMLIMIT" { // which is Go's own
+		if !slices.Contains(names, variable.Name) && variable.Name != "GOMEMLIMIT" { // which Go reads itself
 			t.Errorf("%s is not an option", variable.Name)
 		}
 		switch variable.Name {
@@ -126,7 +126,7 @@ func checkMemory(t *testing.T, container corev1.Container) {
 	for _, variable := range container.Env {
 		switch variable.Name {
 		case "MAX_CONNECTIONS":
-			connections, _ = strconv.Atoi(variable.Value) // 0 is found out below
+			connections, _ = strconv.Atoi(variable.Value) // 0 is detected below
 		case "GOMEMLIMIT":
 			goLimit = variable.Value
 		}

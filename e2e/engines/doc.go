@@ -1,3 +1,3 @@
-// Package engines holds the tests of the engines for several machines: with real
-// clusters of etcd and real PostgreSQL servers: intact, broken and partitioned.
+// Package engines tests the engines for several machines with real clusters of etcd and real
+// PostgreSQL servers, also broken and partitioned ones.
 package engines

@@ -15,7 +15,7 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-// eventually sends new plants until the outcome is the wanted one.
+// eventually sends new plants until the outcome is as expected.
 func (s *site) eventually(goal string, want outcome, word string) {
 	s.t.Helper()
 	process.Eventually(s.t, goal, func(context.Context) error {
@@ -40,7 +40,7 @@ func (s *site) last() operation {
 	return s.history[len(s.history)-1]
 }
 
-// startFails starts a replica that must not start, and checks its message.
+// startFails starts a replica that must exit, and checks its message.
 func startFails(t *testing.T, url string, words ...string) {
 	t.Helper()
 	start := time.Now()
@@ -62,12 +62,12 @@ func startFails(t *testing.T, url string, words ...string) {
 	}
 }
 
-// TestEtcdQuota fills an etcd to its quota under load, and empties it again.
+// TestEtcdQuota fills an etcd up to its quota under load, and frees space again.
 func TestEtcdQuota(t *testing.T) {
 	t.Parallel()
 	cluster := etcd.Start(t, etcd.Options{Args: []string{"--quota-backend-bytes", fmt.Sprint(4 << 20)}})
 	client := cluster.Client()
-	// Keys of other users take up most of the space.
+	// Other keys take up most of the space.
 	for n := range 24 {
 		do(client.Put(t.Context(), fmt.Sprint("others/", n), strings.Repeat("x", 100<<10))).must(t)
 	}
@@ -79,7 +79,7 @@ func TestEtcdQuota(t *testing.T) {
 		}
 		return nil
 	})
-	// A replica that starts now logs this, and starts.
+	// A replica that starts now logs this, and runs.
 	s.replace(1)
 	if log := s.replicas[1].Log(); !strings.Contains(log, "ready") {
 		t.Errorf("the replica that started without space logs:\n%s", log)
@@ -99,7 +99,7 @@ type result[T any] struct {
 	err   error
 }
 
-// do takes the result of a call.
+// do returns the result of a call.
 func do[T any](value T, err error) result[T] { return result[T]{value, err} }
 
 // must returns the value, and ends the test if the call has failed.
@@ -111,7 +111,7 @@ func (r result[T]) must(t testing.TB) T {
 	return r.value
 }
 
-// TestEtcdCredentials has wrong users, wrong rights, and rights that change.
+// TestEtcdCredentials uses wrong users, insufficient privileges, and privileges that change.
 func TestEtcdCredentials(t *testing.T) {
 	t.Parallel()
 	cluster := etcd.Start(t, etcd.Options{})
@@ -131,7 +131,7 @@ func TestEtcdCredentials(t *testing.T) {
 	admin := do(clientv3.New(clientv3.Config{Endpoints: client.Endpoints(), Username: "root", Password: "of the tests"})).must(t)
 	t.Cleanup(func() { _ = admin.Close() })
 
-	// It fails at once without a user, although it would wait a minute for a member.
+	// Without a user it fails at once, although it would wait a minute for a member.
 	startFails(t, "etcd://"+cluster.Hosts()+"/garden?timeout=1m", "etcd at", "requires a user and a password")
 	startFails(t, "etcd://gardener:hunter2x@"+cluster.Hosts()+"/garden", "the user or the password is wrong")
 	startFails(t, "etcd://gardener:hunter2@"+cluster.Hosts()+"/gar", `"gardener" lacks the right to read and write below the prefix /gar/`)
@@ -153,8 +153,7 @@ func TestEtcdCredentials(t *testing.T) {
 	}
 }
 
-// TestEtcdCertificates lets the client's certificate expire and puts a good one
-// in its place.
+// TestEtcdCertificates lets the client's certificate expire and replaces it by a valid one.
 func TestEtcdCertificates(t *testing.T) {
 	t.Parallel()
 	address := process.Address()

@@ -8,11 +8,11 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// longestGap is how long, at most, no create succeeds when a leader fails.
+// longestGap is the maximum time without a successful create when a leader fails.
 const longestGap = 3 * time.Second
 
-// checkGaps checks how long no create succeeded. The time of an election depends on etcd
-// and on the load of the machine, so it only counts in a long run.
+// checkGaps checks the longest time without a successful create. The time of an election depends
+// on etcd and on the load of the machine, so it only counts in a long run.
 func (s *site) checkGaps(m *meter) {
 	s.t.Helper()
 	total, served := s.gaps(m)

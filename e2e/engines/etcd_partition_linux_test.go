@@ -12,8 +12,8 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-// maxResponseTime is how long any response may take: a create waits for at most one
-// batch, and each is given up after 5 seconds.
+// maxResponseTime is the maximum time of any response: a create waits for at most one batch, and
+// each batch fails after 5 seconds.
 const maxResponseTime = 11 * time.Second
 
 // TestEtcdPartition cuts the leader off, from the other members alone or from the

@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Each operation crosses a network and is synced: fewer of them do here.
+	// Each operation crosses a network and is synced, so fewer of them are enough.
 	if err := flag.Set("rapid.checks", fmt.Sprint(plantstore.Torture(10, 100))); err != nil {
 		panic(err)
 	}

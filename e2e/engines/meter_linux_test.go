@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// meterPatience is the timeout of a meter's write, and meterPause the time between
-	// two writes, which keeps the load low.
+	// meterPatience is the timeout of a meter's write, and meterPause the time between two
+	// writes, which keeps the load low.
 	meterPatience = 100 * time.Millisecond
 	meterPause    = 10 * time.Millisecond
-	// leastOutage is the least time without a write that is an outage of the
-	// cluster. An election takes longer.
+	// leastOutage is the minimum time without a write that counts as an outage of the cluster.
+	// An election takes longer.
 	leastOutage = 200 * time.Millisecond
 )
 
@@ -69,7 +69,7 @@ func (m *meter) write(ctx context.Context, client *clientv3.Client, key string) 
 	}
 }
 
-// An outage is a time in which a cluster took no write.
+// An outage is a time in which a cluster accepted no write.
 type outage struct{ from, to time.Duration }
 
 // outages returns the outages of all meters.
@@ -85,7 +85,7 @@ func (m *meter) outages() (all []outage) {
 	return all
 }
 
-// within returns how much of the outage is in a time.
+// within returns the part of the outage that is in a period.
 func (o outage) within(from, to time.Duration) time.Duration {
 	return max(0, min(o.to, to)-max(o.from, from))
 }

@@ -33,7 +33,7 @@ func TestPowerCut(t *testing.T) {
 		v := volume.New(t, 1<<30, volume.Ext4()...)
 		server := postgres.Start(t, v.Dir)
 		process.Run(t, "sync") // the files of initdb
-		// Its writes no longer reach the device, and its children end with it.
+		// Its writes no longer reach the device, and its children exit with it.
 		kill := func() { server.Stop(postgres.Immediate) }
 		testPowerCut(t, v, server.URL("plants", "postgres"), kill, server.Restart)
 	})

@@ -32,8 +32,8 @@ func (s *site) readiness(ctx context.Context) (string, error) {
 	return strings.TrimSuffix(string(text), "\n"), err
 }
 
-// awaitReadiness waits until a replica has the expected readiness, and checks that it
-// always responds at once.
+// awaitReadiness waits until a replica has the expected readiness, and checks that it always
+// responds at once.
 func (s *site) awaitReadiness(want string) {
 	s.t.Helper()
 	process.Eventually(s.t, fmt.Sprintf("readiness %q", want), func(ctx context.Context) error {
@@ -87,8 +87,8 @@ func TestReadiness(t *testing.T) {
 }
 
 // TestReadinessOfFullDisk fails all inserts as PostgreSQL does on a full disk, but not
-// statements that need no space. The replica is not ready until they succeed, without any
-// further create, and its trials are not stored.
+// statements that need no space. The replica is not ready until inserts succeed; it recovers
+// without a create, and its test commits store no plant.
 func TestReadinessOfFullDisk(t *testing.T) {
 	t.Parallel()
 	server := postgres.Start(t, "")

@@ -15,8 +15,8 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// TestComposeSecrets makes the secrets as in the head of the compose file. They must belong to the
-// user of the container, and no other user may read them.
+// TestComposeSecrets creates the secrets as described at the top of the compose file. They must
+// belong to the user of the container, and no other user may read them.
 func TestComposeSecrets(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "give files away")

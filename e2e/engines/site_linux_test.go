@@ -25,7 +25,7 @@ const (
 // A site is several replicas on one store, and the history of requests.
 type site struct {
 	t        testing.TB
-	url      string // of the store
+	url      string // storage URL
 	replicas []*plantstore.Server
 	token    string
 	client   *http.Client
@@ -43,7 +43,7 @@ type operation struct {
 	own         bool // the first create of an id that no other client uses
 	outcome     outcome
 	response    string
-	start, stop time.Duration // since the epoch of the site
+	start, stop time.Duration // times since the epoch of the site
 }
 
 // An outcome is the conclusion of a client from a response.
@@ -55,8 +55,8 @@ const (
 	identical         // taken by an identical plant
 	different         // taken by a different plant
 	refused           // not stored
-	unknown           // either
-	wrong             // a response that the contract does not have
+	unknown           // stored or not
+	wrong             // a response that violates the contract
 )
 
 // newSite starts n replicas on the store at url.
@@ -134,7 +134,7 @@ func classify(status int, failure models.Error) outcome {
 	return wrong
 }
 
-// create is post, and keeps the operation.
+// create posts a create, and records the operation.
 func (s *site) create(replica int, id int64, plant string, own bool) outcome {
 	o := operation{id: id, plant: plant, own: own, start: time.Since(s.epoch)}
 	o.outcome, o.response = s.post(replica, id, plant)
@@ -148,9 +148,9 @@ func (s *site) create(replica int, id int64, plant string, own bool) outcome {
 	return o.outcome
 }
 
-// load lets writers create plants through all replicas until stop is called, which
-// waits for their last responses. Of each writer's creates one in four is of an id
-// that the others create, too.
+// load lets writers create plants through all replicas until stop is called, which waits for
+// their last responses. One in four creates of each writer is of an id that the others create,
+// too.
 func (s *site) load() (stop func()) {
 	var all sync.WaitGroup
 	var ended atomic.Bool
@@ -162,7 +162,7 @@ func (s *site) load() (stop func()) {
 					id, own = -(1<<40 | int64(n)), false
 				}
 				if s.create(w+n, id, fmt.Sprintf("plant %d of writer %d", n, w), own) == unknown {
-					time.Sleep(time.Millisecond) // a replica that has ended refuses at once
+					time.Sleep(time.Millisecond) // a replica that has exited refuses at once
 				}
 			}
 		})
@@ -181,12 +181,12 @@ func (s *site) await(n int64) {
 		if time.Now().After(end) {
 			s.t.Fatalf("%d plants were not created within %v", n, process.Patience)
 		}
-		time.Sleep(time.Millisecond) // of other processes
+		time.Sleep(time.Millisecond) // state of other processes
 	}
 }
 
-// gaps returns the longest time without a successful create, in total and without the
-// outages of the cluster in it, both between the first create and the last.
+// gaps returns the longest time without a successful create, in total and without the outages of
+// the cluster, between the first and the last create.
 func (s *site) gaps(m *meter) (total, served time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

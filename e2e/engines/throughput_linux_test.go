@@ -35,7 +35,7 @@ const (
 	batch    = clients / requests
 )
 
-// least is the required share of a bare client's throughput.
+// least is the minimum share of a bare client's throughput.
 const least = 0.8
 
 // A bareClient writes plants as the engine does, in one request, with ids from first on.
@@ -71,7 +71,7 @@ func TestThroughput(t *testing.T) { //nolint:paralleltest // it measures
 	})
 }
 
-// compare measures each way in turn, three times, and takes the best of each.
+// compare measures each way in turn, three times, and returns the best result of each.
 func compare(t *testing.T, url string, open storage.Opener, write bareClient) {
 	t.Helper()
 	s := newSite(t, url, 3)
@@ -108,7 +108,7 @@ func compare(t *testing.T, url string, open storage.Opener, write bareClient) {
 	}
 }
 
-// overHTTP returns how many plants a second wrk creates through all replicas.
+// overHTTP returns the number of plants per second that wrk creates through all replicas.
 func overHTTP(t *testing.T, s *site, tokens string, round int64) float64 {
 	t.Helper()
 	rates := make([]float64, len(s.replicas))
@@ -129,14 +129,14 @@ func overHTTP(t *testing.T, s *site, tokens string, round int64) float64 {
 	return rates[0] + rates[1] + rates[2]
 }
 
-// benchName is of the size of a typical one.
+// benchName is a name of typical length.
 const benchName = "Echeveria Echeveria Echeveria Echeveria"
 
-// measured is how long one measurement takes.
+// measured is the duration of one measurement.
 const measured = 4 * time.Second
 
-// rate returns how many plants a second so many goroutines write, measured over
-// some seconds.
+// rate returns the number of plants per second that n goroutines write, measured over some
+// seconds.
 func rate(t *testing.T, goroutines int, write func(ctx context.Context) (int64, error)) float64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), measured)
@@ -160,7 +160,7 @@ func rate(t *testing.T, goroutines int, write func(ctx context.Context) (int64, 
 	return float64(written.Load()) / time.Since(start).Seconds()
 }
 
-// writeEtcd is a [bareClient].
+// writeEtcd is a [bareClient] of etcd.
 func writeEtcd(ctx context.Context, client *clientv3.Client, first int64, plants int) error {
 	ops := make([]clientv3.Op, plants)
 	for i := range ops {
@@ -183,7 +183,7 @@ func nameTypes(_ context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// writePostgres is a [bareClient].
+// writePostgres is a [bareClient] of PostgreSQL.
 func writePostgres(ctx context.Context, pool *pgxpool.Pool, first int64, plants int) error {
 	var rows []string
 	arguments := []any{pgtype.UUID{Valid: true}}

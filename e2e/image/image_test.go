@@ -40,10 +40,9 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// buildImage builds the image without a registry or a network: the build stage
-// starts from an almost empty image and sees the Go toolchain of
-// this machine, its shell and its modules. docs/operations.md shows the same by
-// hand.
+// buildImage builds the image without a registry or a network: the build stage starts from an
+// almost empty image and uses the Go toolchain of this machine, its shell and its modules.
+// docs/operations.md shows the same commands.
 func buildImage(t *testing.T, s *storage) {
 	t.Helper()
 	project := tools.Project(t)
@@ -57,7 +56,7 @@ func buildImage(t *testing.T, s *storage) {
 	s.build(t, image, project,
 		"--build-arg=GO_IMAGE=localhost/go",
 		"--build-arg=GOPROXY=off",
-		"--build-arg=GOFLAGS=-buildvcs=false", // this may be no repository
+		"--build-arg=GOFLAGS=-buildvcs=false", // this may not be a clone
 		"--volume=/usr:/usr:ro",
 		"--volume="+goroot+":"+goroot+":ro",
 		"--volume="+goEnv(t, "GOMODCACHE")+":/go/pkg/mod",
@@ -74,8 +73,8 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// goBase returns a directory with all that the substitute for the Go image is built
-// from: links to the directories that /usr brings.
+// goBase returns a directory with the contents of the substitute for the Go image: links to the
+// directories in /usr.
 func goBase(t *testing.T, goroot string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -127,8 +126,8 @@ func checkConfig(t *testing.T, s *storage) {
 	}
 }
 
-// checkFiles looks for the binary and the directory of the data, and for anything
-// else, such as a secret of the one who built the image.
+// checkFiles checks that the image has the binary and the data directory, and nothing else, such
+// as a secret of the builder.
 func checkFiles(t *testing.T, s *storage) {
 	s.do(t, "create", "--name=files", image)
 	archive := tar.NewReader(strings.NewReader(s.do(t, "export", "files")))
@@ -153,8 +152,8 @@ func checkFiles(t *testing.T, s *storage) {
 	}
 }
 
-// maxPull is the largest number of bytes that whoever pulls the image downloads:
-// its layers, compressed as a registry keeps them.
+// maxPull is the maximum number of bytes to download when the image is pulled: its layers,
+// compressed as in a registry.
 const maxPull = 20_000_000
 
 func checkSize(t *testing.T, s *storage) {

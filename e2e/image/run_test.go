@@ -15,18 +15,17 @@ import (
 	"plantstore/models"
 )
 
-// patience bounds every wait, far above its usual duration.
+// patience bounds every wait; it is far above the usual duration.
 const patience = time.Minute
 
-// start starts a container with only the rights that the image needs: no writable root, no
-// capability. It returns when the health check of the image
-// passes.
+// start starts a container with only the privileges that the image needs: a read-only root and
+// no capability. It returns when the health check of the image passes.
 func (s *storage) start(t *testing.T, name string, args ...string) {
 	t.Helper()
 	s.do(t, append([]string{
 		"run", "--detach", "--name=" + name,
 		"--read-only", "--read-only-tmpfs=false", "--cap-drop=all", "--security-opt=no-new-privileges",
-		// Limits that may be set without privileges, and no timer of systemd.
+		// Limits that may be set without privileges, and no systemd timer.
 		"--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024", "--log-driver=k8s-file", "--health-interval=disable",
 	}, append(args, image)...)...)
 	s.await(t, name)
@@ -59,7 +58,7 @@ func (s *storage) logs(t *testing.T, name string) []byte {
 	return logs
 }
 
-// stop stops a container as an operator does, and checks that it ends well.
+// stop stops a container as an operator does, and checks its exit code.
 func (s *storage) stop(t *testing.T, name string) {
 	t.Helper()
 	s.do(t, "stop", "--time=60", name)
@@ -88,8 +87,9 @@ func checkDefaults(t *testing.T, s *storage) {
 	s.stop(t, "defaults")
 }
 
-// A plant that was created in a container is there when it is started again, and in the next one with the
-// same volume (C5.26), and so is the secret: the token still holds.
+// checkVolume checks that a plant that was created in a container is there when the container is
+// started again, and in the next one with the same volume (C5.26), and so is the secret: the
+// token is still valid.
 func checkVolume(t *testing.T, s *storage) {
 	addr := freeAddr(t)
 	args := []string{"--network=host", "--volume=plants:/data", "--env=ADDR=" + addr, "--env=ADMIN_ADDR=" + freeAddr(t)}
@@ -110,7 +110,7 @@ func checkVolume(t *testing.T, s *storage) {
 	s.stop(t, "second")
 }
 
-// wantTaken checks that the plant of create is in the store.
+// wantTaken checks that the plant of create is stored.
 func wantTaken(t *testing.T, addr, token string) {
 	t.Helper()
 	status, body := create(t, addr, token)
@@ -131,7 +131,7 @@ func freeAddr(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// create sends one NewPlant, always the same.
+// create sends a NewPlant, always the same.
 func create(t *testing.T, addr, token string) (status int, body []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/plants",

@@ -14,7 +14,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// A storage holds images and containers of its own, which go with the test.
+// A storage has its own images and containers, which are removed after the test.
 type storage struct {
 	dir             string
 	buildah, podman string
@@ -25,7 +25,7 @@ func newStorage(t *testing.T) *storage {
 	tools.Require(t, "runc")
 	s := &storage{dir: t.TempDir(), buildah: tools.Require(t, "buildah"), podman: tools.Require(t, "podman")}
 	t.Cleanup(func() {
-		// The context of the test is done by now.
+		// The context of the test is already canceled.
 		if _, err := s.podmanRun(context.Background(), "rm", "--all", "--force", "--time=0", "--volumes"); err != nil {
 			t.Error(err)
 		}
@@ -33,8 +33,8 @@ func newStorage(t *testing.T) *storage {
 	return s
 }
 
-// places are the arguments that keep everything inside the storage. The vfs
-// driver needs no help from the kernel.
+// places are the arguments that keep all files inside the storage. The vfs driver needs no
+// support from the kernel.
 func (s *storage) places() []string {
 	return []string{
 		"--root=" + filepath.Join(s.dir, "root"), "--runroot=" + filepath.Join(s.dir, "run"), "--storage-driver=vfs",
@@ -73,8 +73,8 @@ func (s *storage) podmanCommand(args ...string) []string {
 		[]string{"--runtime=runc", "--cgroup-manager=cgroupfs", "--events-backend=none"}, args)
 }
 
-// run returns the standard output of a command without the end of its last
-// line. Its error holds everything that the command wrote.
+// run returns the standard output of a command without the last line end. Its error contains the
+// complete output of the command.
 func (s *storage) run(ctx context.Context, command []string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)

@@ -12,7 +12,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// testcontainers is the module with which the program of docs/ci.md is tested.
+// testcontainers is the module that the program in docs/ci.md uses.
 const testcontainers = "github.com/testcontainers/testcontainers-go@v0.45.0"
 
 // engine starts podman's service with the interface of Docker, and returns its address.
@@ -46,8 +46,8 @@ func (s *storage) engine(t *testing.T) string {
 	}
 }
 
-// checkTestcontainers runs the program of docs/ci.md. Ryuk, which Testcontainers would
-// download, is off: the program removes its container itself.
+// checkTestcontainers runs the program in docs/ci.md. Ryuk, which Testcontainers would download,
+// is off: the program removes its container itself.
 func checkTestcontainers(t *testing.T, s *storage) {
 	program, err := os.ReadFile(filepath.Join("testdata", "testcontainers.go.txt"))
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// TestACME checks that certificates come from a real authority, by a challenge on port 443
-// itself, and are used again after a restart, without the authority.
+// TestACME checks that the server obtains a certificate from a real authority, by a challenge on
+// port 443 itself, and uses it again after a restart without the authority.
 func TestACME(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "listen on port 443")
@@ -53,8 +53,8 @@ func TestACME(t *testing.T) {
 }
 
 // TestACMERenewal checks that a certificate is renewed while the server runs. If the authority
-// is unreachable the next time, this is logged before it expires, and when it does; the expired
-// one stays in use, and clients refuse it.
+// is unreachable at the next renewal, this is logged before the certificate expires, and when it
+// does; the expired one stays in use, and clients refuse it.
 func TestACMERenewal(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "listen on port 443")
@@ -76,7 +76,7 @@ func TestACMERenewal(t *testing.T) {
 		t.Errorf("the certificate %s is shown still", first)
 	}
 	ca.Kill()
-	await(t, "a log message that it is not renewed", func() bool { // of the two, a machine that stalls shows the last only
+	await(t, "a log message that it is not renewed", func() bool { // a machine that stalls may log only the last of the two
 		return logged("not renewed")() || logged("expired, clients reject it")()
 	})
 	await(t, "a log message that it has expired", func() bool {
@@ -94,7 +94,7 @@ func TestACMERenewal(t *testing.T) {
 	}
 }
 
-// expiry returns when the certificate of a server expires, by its metrics.
+// expiry returns the expiry of the server's certificate, from its metrics.
 func expiry(t *testing.T, server *plantstore.Server) time.Time {
 	t.Helper()
 	text := newClient(t, nil, "", "").get(t, server.AdminURL+"/metrics")
@@ -109,8 +109,8 @@ func expiry(t *testing.T, server *plantstore.Server) time.Time {
 	return time.Unix(int64(seconds), 0)
 }
 
-// TestACMEWithoutAuthority checks that without an authority the server runs, and logs why it
-// has no certificate; it also ends at once.
+// TestACMEWithoutAuthority checks that without an authority the server runs, logs why it has no
+// certificate, and shuts down at once.
 func TestACMEWithoutAuthority(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{

@@ -1,5 +1,5 @@
-// Package listen holds the tests of the ways in which the server is reached: over
-// TLS, over HTTP/2, over Unix sockets and on sockets that systemd passes.
+// Package listen tests how clients reach the server: over TLS, over HTTP/2, over Unix sockets
+// and on sockets that systemd passes.
 package listen
 
 import (
@@ -17,12 +17,12 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// patience bounds every wait, far above its usual duration.
+// patience bounds every wait; it is far above the usual duration.
 const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
-// await waits until a condition holds, which happens in another process.
+// await waits until a condition on another process is met.
 func await(t *testing.T, condition string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
@@ -42,7 +42,7 @@ func output(t *testing.T, cmd *exec.Cmd) string {
 	return string(out)
 }
 
-// conform holds a server against the contract.
+// conform checks a server against the contract.
 func conform(t *testing.T, server *plantstore.Server, args ...string) {
 	t.Helper()
 	args = append([]string{"conformance", "--token", server.Token(), "--secret-file", "data/jwt-secret"}, args...)
@@ -54,13 +54,13 @@ func conform(t *testing.T, server *plantstore.Server, args ...string) {
 	t.Log(lines[len(lines)-1])
 }
 
-// A client speaks to a server in one way.
+// A client connects to a server in one way.
 type client struct {
 	http.Client
 }
 
-// newClient returns a client over TLS, if config is not nil, that connects to
-// address in the network instead of the URL's, if address is not empty.
+// newClient returns a client, over TLS if config is not nil. If address is not empty, it
+// connects to address in the network instead of that in the URL.
 func newClient(t *testing.T, config *tls.Config, network, address string) *client {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: config != nil && len(config.NextProtos) == 0}

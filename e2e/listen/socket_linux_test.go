@@ -71,7 +71,8 @@ func TestUnixSocketAfterKill(t *testing.T) {
 	}
 }
 
-// TestTLSOverUnixSocket checks that TLS is spoken over a Unix socket, too, if it is configured.
+// TestTLSOverUnixSocket checks that the server uses TLS over a Unix socket, too, if it is
+// configured.
 func TestTLSOverUnixSocket(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -138,7 +139,8 @@ func TestNotify(t *testing.T) {
 }
 
 // TestSocketActivation checks that the server uses systemd's sockets for clients instead of
-// ADDR, and responds to requests that arrived before it started. It warns of other sockets.
+// ADDR, and responds to requests that arrived before it started. It logs a warning about other
+// sockets.
 func TestSocketActivation(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "systemd-socket-activate")
@@ -172,15 +174,15 @@ func TestSocketActivation(t *testing.T) {
 	}
 }
 
-// An activation is a server that is started when a client connects to one of the
-// sockets that it is then handed over.
+// An activation is a server that is started when a client connects to one of the sockets that
+// are passed to it.
 type activation struct {
 	t     *testing.T
 	paths []string // of the sockets
 	stop  func() (log string)
 }
 
-// activate opens sockets of these names. An empty one is none.
+// activate opens sockets with these names. An empty name means that there is none.
 func activate(t *testing.T, names []string) *activation {
 	t.Helper()
 	dir := t.TempDir()
@@ -219,7 +221,7 @@ func activate(t *testing.T, names []string) *activation {
 	return a
 }
 
-// listens reports whether a socket is listened on, which is later than that it exists.
+// listens reports whether a process listens on a socket, which may exist before.
 func listens(t *testing.T, path string) bool {
 	t.Helper()
 	sockets, err := os.ReadFile("/proc/net/unix")
@@ -247,9 +249,9 @@ func (a *activation) checkResponses(socket int) {
 	}
 }
 
-// TestWrongActivation checks that unsuitable sockets are refused, and the server listens on
-// no other address: one of several sockets must have the right name, and clients must be
-// able to connect to it.
+// TestWrongActivation checks that unsuitable sockets are refused, and that the server listens on
+// no other address: one of several sockets must have the right name, and clients must be able to
+// connect to it.
 func TestWrongActivation(t *testing.T) {
 	t.Parallel()
 	for names, want := range map[string]string{

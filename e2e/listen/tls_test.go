@@ -24,7 +24,7 @@ func startTLS(t *testing.T, authority *certtest.Authority, dir string) *plantsto
 	})
 }
 
-// host returns host and port of a server.
+// host returns the host and port of a server.
 func host(t *testing.T, server *plantstore.Server) string {
 	t.Helper()
 	u, err := url.Parse(server.BaseURL)
@@ -61,7 +61,7 @@ func TestGoClient(t *testing.T) {
 	}
 }
 
-// curl is another implementation of all of it.
+// TestCurl checks the server with curl, another implementation of TLS and HTTP/2.
 func TestCurl(t *testing.T) {
 	t.Parallel()
 	curl := tools.Require(t, "curl")
@@ -94,7 +94,7 @@ func TestCurl(t *testing.T) {
 	}
 }
 
-// serial returns the serial number of the certificate that a server shows.
+// serial returns the serial number of the certificate that a server presents.
 func serial(t *testing.T, address string, config *tls.Config) string {
 	t.Helper()
 	conn, err := (&tls.Dialer{Config: config, NetDialer: &net.Dialer{Timeout: patience}}).DialContext(t.Context(), "tcp", address)
@@ -105,9 +105,9 @@ func serial(t *testing.T, address string, config *tls.Config) string {
 	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String() //nolint:forcetypeassert // documented by tls.Dialer
 }
 
-// TestCertificateIsReplaced replaces the certificate of a running server, as certbot (a
-// symbolic link for each file) and Kubernetes (one for their directory) do. An invalid one
-// is logged, and the previous certificate stays.
+// TestCertificateIsReplaced replaces the certificate of a running server as certbot does (a
+// symbolic link for each file) and as Kubernetes does (one for their directory). An invalid
+// certificate is logged, and the previous one stays in use.
 func TestCertificateIsReplaced(t *testing.T) {
 	t.Parallel()
 	authority, other := certtest.New(t), certtest.New(t)
@@ -148,7 +148,7 @@ func TestCertificateIsReplaced(t *testing.T) {
 	await(t, "the fourth certificate is shown", func() bool { return serial(t, address, authority.Client()) != second })
 }
 
-// relink makes a symbolic link again, at once.
+// relink replaces a symbolic link atomically.
 func relink(t *testing.T, target, link string) {
 	t.Helper()
 	if err := os.Symlink(target, link+".new"); err != nil {
@@ -159,8 +159,7 @@ func relink(t *testing.T, target, link string) {
 	}
 }
 
-// TestWrongOptions checks that faults of the options for TLS are reported before any file is
-// created.
+// TestWrongOptions checks that invalid options for TLS are reported before any file is created.
 func TestWrongOptions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // as serve does
+	debug.SetGCPercent(400) // as in serve
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	verified := verifier{secret: []byte(os.Getenv("JWT_SECRET"))}
@@ -64,7 +64,7 @@ func refuse(c *gin.Context, code int, err error) {
 // A verifier verifies each token once.
 type verifier struct {
 	secret   []byte
-	verified sync.Map // expiry by the value of Authorization, without a limit
+	verified sync.Map // expiry by the value of Authorization; unbounded
 }
 
 // check returns an error unless a value of Authorization may be used now.

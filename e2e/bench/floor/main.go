@@ -1,5 +1,5 @@
-// Floor is the typical plant store without a store: it responds, and keeps
-// no plants. No server that stores plants can be expected to be faster.
+// Floor is a typical plant store without a store: it responds, and discards the plants. No
+// server that stores plants can be expected to be faster.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Naive is the typical plant store over bbolt, with a transaction for each
-// request.
+// Naive is a typical plant store with bbolt, with a transaction for each request.
 package main
 
 import (

@@ -16,7 +16,7 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A load is the clients of one server.
+// A load is a set of clients of one server.
 type load struct {
 	b      *testing.B
 	server *plantstore.Server
@@ -24,7 +24,7 @@ type load struct {
 	next   atomic.Int64 // id
 
 	mu   sync.Mutex
-	kept []*client // connections that are open and not in use
+	kept []*client // open connections that are not in use
 }
 
 // A client is one connection.
@@ -37,10 +37,10 @@ type client struct {
 type figures struct {
 	mu       sync.Mutex
 	created  int
-	refusals []time.Duration // from when the request was due to its error 503
+	refusals []time.Duration // time from when the request was due to its error 503
 }
 
-// take returns a connection that is kept, or a new one.
+// take returns an idle connection, or a new one.
 func (l *load) take() (*client, error) {
 	l.mu.Lock()
 	if last := len(l.kept) - 1; last >= 0 {
@@ -50,7 +50,7 @@ func (l *load) take() (*client, error) {
 		return c, nil
 	}
 	l.mu.Unlock()
-	// From several addresses, so that there are ports enough.
+	// Several addresses provide enough ports.
 	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+l.next.Load()%50))}} //nolint:gosec // it is small
 	nc, err := from.DialContext(l.b.Context(), "tcp", strings.TrimPrefix(l.server.BaseURL, "http://"))
 	if err != nil {
@@ -59,14 +59,14 @@ func (l *load) take() (*client, error) {
 	return &client{nc, bufio.NewReaderSize(nc, 1<<10)}, nil
 }
 
-// keep makes a connection available again.
+// keep makes a connection available for reuse.
 func (l *load) keep(c *client) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.kept = append(l.kept, c)
 }
 
-// create sends a plant that was due at that time, and records the result.
+// create sends a plant that was due at that time, and records the outcome.
 func (l *load) create(due time.Time, f *figures) {
 	c, err := l.take()
 	if err != nil {
@@ -109,8 +109,8 @@ func (l *load) exchange(c *client) (status int, text string, closes bool, err er
 	return response.StatusCode, string(content), response.Close, err
 }
 
-// closed lets so many clients send one plant after the other for that long, and
-// returns how many were created a second.
+// closed runs so many clients in a closed loop for that long, and returns the number of creates
+// per second.
 func (l *load) closed(clients int, long time.Duration) float64 {
 	f, start := new(figures), time.Now()
 	var all sync.WaitGroup
@@ -125,8 +125,8 @@ func (l *load) closed(clients int, long time.Duration) float64 {
 	return float64(f.created) / time.Since(start).Seconds()
 }
 
-// open sends that many plants a second for that long, regardless of the responses, and
-// returns how many were created a second. Requests in progress at the end do not count.
+// open sends plants at that rate for that long, regardless of the responses, and returns the
+// number of creates per second. Requests in progress at the end do not count.
 func (l *load) open(rate float64, long time.Duration) (goodput float64, refusals []time.Duration) {
 	f, start := new(figures), time.Now()
 	var all sync.WaitGroup
@@ -145,7 +145,7 @@ func (l *load) open(rate float64, long time.Duration) (goodput float64, refusals
 	return float64(created) / took.Seconds(), f.refusals
 }
 
-// percentile returns one of sorted durations in milliseconds, 0 if there are none.
+// percentile returns a percentile of sorted durations in milliseconds, 0 if there are none.
 func percentile(sorted []time.Duration, of float64) float64 {
 	if len(sorted) == 0 {
 		return 0

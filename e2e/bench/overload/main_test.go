@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	os.Exit(plantstore.Main(m))
 }
 
-// peakMemory returns the most memory that the server has had, in MB.
+// peakMemory returns the peak memory of the server in MB.
 func peakMemory(b *testing.B, server *plantstore.Server) float64 {
 	b.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.PID()))
@@ -33,8 +33,8 @@ func peakMemory(b *testing.B, server *plantstore.Server) float64 {
 	return kilobytes * 1024 / 1e6
 }
 
-// cpu returns how many microseconds the server has computed, by the clock of 100
-// ticks a second that Linux has for this.
+// cpu returns the processor time of the server in microseconds, from the clock of 100 ticks a
+// second that Linux has for this.
 func cpu(b *testing.B, server *plantstore.Server) float64 {
 	b.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", server.PID()))

@@ -60,9 +60,9 @@ func BenchmarkSlowDisk(b *testing.B) {
 	}
 }
 
-// BenchmarkProcessors has ten times the clients that keep the processors busy,
-// each of which sends again as soon as it has its response (a closed loop): they
-// are served more slowly, and none is refused. It takes turns, and the medians.
+// BenchmarkProcessors has ten times the clients that keep the processors busy, each of which
+// sends its next request when it has its response (a closed loop): they are served more slowly,
+// and none is refused. The loads alternate, and the results are medians.
 func BenchmarkProcessors(b *testing.B) {
 	const clients, rounds = 256, 5
 	for range b.N {
@@ -83,8 +83,8 @@ func BenchmarkProcessors(b *testing.B) {
 	}
 }
 
-// measure is closed for a turn. It also returns for how many microseconds the
-// server computes for each plant.
+// measure runs a closed loop for a turn. It also returns the processor time of the server for
+// each plant, in microseconds.
 func (l *load) measure(clients int) (goodput, cpuEach float64) {
 	const turn = time.Second
 	before, start := cpu(l.b, l.server), time.Now()

@@ -1,5 +1,5 @@
-// Sqlite is the typical plant store over GORM and SQLite, as durable as SQLite
-// can be: a write-ahead log that is synced for each transaction.
+// Sqlite is a typical plant store with GORM and SQLite, with the strongest durability of SQLite:
+// a write-ahead log that is synced for each transaction.
 package main
 
 import (

@@ -42,7 +42,7 @@ var build = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals /
 	return path, nil
 })
 
-// Clean removes the server that was built. TestMain calls it at the end.
+// Clean removes the built server. TestMain calls it at the end.
 func Clean() {
 	_ = os.Remove(filepath.Join(os.TempDir(), fmt.Sprintf("plantstore-e2e-etcd-%d", os.Getpid())))
 }
@@ -81,10 +81,10 @@ type Cluster struct {
 // A Member is one server of a cluster.
 type Member struct {
 	*process.Process
-	Address string // for clients, without a port
+	Address string // address for clients, without a port
 	Name    string
 	Number  int
-	peer    string // the address among the members
+	peer    string // address for the other members
 	dir     string
 }
 
@@ -123,7 +123,7 @@ func Start(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// Restart starts a member that does not run.
+// Restart starts a stopped member.
 func (c *Cluster) Restart(m *Member) {
 	c.t.Helper()
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
@@ -151,7 +151,7 @@ func (c *Cluster) url(m *Member) string {
 	return c.options.Scheme + "://" + process.Port(m.Address, clientPort)
 }
 
-// Hosts returns the members as they stand in a storage URL.
+// Hosts returns the members as in a storage URL.
 func (c *Cluster) Hosts() string {
 	var hosts []string
 	for _, m := range c.Members {
@@ -193,7 +193,7 @@ func (c *Cluster) AwaitHealthy() {
 	}
 }
 
-// Leader returns the member that leads, as a majority has it.
+// Leader returns the leader that a majority of the members reports.
 func (c *Cluster) Leader() *Member {
 	c.t.Helper()
 	var leader *Member

@@ -12,7 +12,7 @@ const (
 	sectorSize = 512
 )
 
-// rootNode is the number of the file system's root, as FUSE has it.
+// rootNode is the number of the file system's root in FUSE.
 const rootNode = 1
 
 // A disk is a file system: its current contents, and the possible contents after a power
@@ -23,13 +23,13 @@ type disk struct {
 
 // A node is a file or a directory.
 type node struct {
-	mode  uint32 // with the bits of its type
+	mode  uint32 // including the bits of its type
 	links uint32
-	name  string // its last name
+	name  string // its most recent name
 
 	// Of a file.
-	blocks map[int64]*block // the blocks ever written; others are zeros
-	sizes  []int64          // that a power failure may leave; the last is the current one
+	blocks map[int64]*block // blocks that were ever written; others are zeros
+	sizes  []int64          // lengths that a power failure may leave; the last is the current one
 
 	// Of a directory.
 	names   map[string]uint64 // current
@@ -42,7 +42,7 @@ type block struct {
 	// versions are the contents that a power failure may leave. The first is the content
 	// at the last successful sync, the last is the current one. Contents are immutable.
 	versions [][]byte
-	dirty    bool // the next sync writes it
+	dirty    bool // dirty: the next sync writes it
 }
 
 func newDisk() *disk {
@@ -65,7 +65,7 @@ func (n *node) isSocket() bool { return n.mode&syscall.S_IFMT == syscall.S_IFSOC
 // size returns the current length of a file.
 func (n *node) size() int64 { return n.sizes[len(n.sizes)-1] }
 
-// apply does an operation, which must be possible.
+// apply does an operation, which must be valid.
 func (d *disk) apply(op Op) {
 	n := d.nodes[op.Node]
 	switch op.Kind {
@@ -137,8 +137,8 @@ func (o Op) rename(names map[string]uint64) {
 	}
 }
 
-// syncDir makes the names of a directory durable. If the sync fails, names
-// stay pending: the journal or the next sync may write them.
+// syncDir makes the names of a directory durable. If the sync fails, they stay pending: the
+// journal or the next sync may write them.
 func (n *node) syncDir(failed bool) {
 	if !failed {
 		n.durable, n.pending = maps.Clone(n.names), nil
@@ -185,9 +185,9 @@ func (n *node) change(index int64, edit func(content []byte)) {
 
 func (b *block) current() []byte { return b.versions[len(b.versions)-1] }
 
-// sync makes a file durable. If that fails its dirty blocks are dropped: they
-// are clean from now on, whether they are on the disk or not. Its length is
-// kept in the journal, and so by the next sync that succeeds.
+// sync makes a file durable. If that fails its dirty blocks are dropped: they are clean from now
+// on, whether they are on the disk or not. Its length stays in the journal of the file system,
+// so the next successful sync makes it durable.
 func (n *node) sync(failed bool) {
 	for _, b := range n.blocks {
 		if b.dirty && !failed {
@@ -200,7 +200,7 @@ func (n *node) sync(failed bool) {
 	}
 }
 
-// read fills buf from offset on and returns how many bytes the file has there.
+// read fills buf from offset on and returns the number of bytes.
 func (n *node) read(buf []byte, offset int64) int {
 	buf = buf[:max(0, min(int64(len(buf)), n.size()-offset))]
 	for done := int64(0); done < int64(len(buf)); {

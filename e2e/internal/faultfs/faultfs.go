@@ -3,8 +3,8 @@
 // are logged in order; replayed up to any point, the log gives the possible images after a
 // power failure at this point.
 //
-// The system's page cache works as usual, also for mapped files, and each write
-// reaches the log at once. Locks are the system's own.
+// The system's page cache works as usual, also for mapped files, and each write reaches the log
+// at once. Locks are handled by the system.
 package faultfs
 
 import (
@@ -23,11 +23,11 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// An FS is a mounted file system. The process that has the FS must not map a file of it: it
-// would wait for itself.
+// An FS is a mounted file system. The process that serves the FS must not map a file of it,
+// which would be a deadlock.
 type FS struct {
-	// Dir is the mount point. The process that has the FS must not start a process
-	// with this working directory.
+	// Dir is the mount point. The process that serves the FS must not start a process with this
+	// working directory.
 	Dir string
 
 	mu       sync.Mutex
@@ -37,8 +37,8 @@ type FS struct {
 	fault    Fault
 }
 
-// Mount mounts an empty file system until the end of the test. Where that is
-// not possible the test is skipped, with a message on stderr; with CI=true it fails.
+// Mount mounts an empty file system until the end of the test. If that is not possible, the test
+// is skipped, with a message on stderr; with CI=true it fails.
 func Mount(t testing.TB) *FS {
 	t.Helper()
 	f := &FS{Dir: t.TempDir(), disk: newDisk(), lastNode: rootNode}
@@ -63,13 +63,13 @@ func Mount(t testing.TB) *FS {
 	return f
 }
 
-// guard starts a process that unmounts dir when this one dies, as by a time-out
-// of the tests, which leaves no time for a cleanup. It ends when it is released.
+// guard starts a process that unmounts dir when this process dies, for example by a time-out of
+// the tests, which runs no cleanup. It exits when it is released.
 func guard(t testing.TB, dir string) (release func()) {
 	t.Helper()
-	// It gets the end of a pipe without a writer.
+	// It gets the read end of a pipe that has no other writer.
 	cmd := exec.CommandContext(context.Background(), "sh", "-c", `read -r _; umount -l "$0" 2>/dev/null`, dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // out of reach of Ctrl-C
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C does not reach it
 	stdin, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -80,12 +80,12 @@ func guard(t testing.TB, dir string) (release func()) {
 	}
 	return func() {
 		_ = stdin.Close()
-		_ = cmd.Wait() // it fails, since the directory is no longer mounted
+		_ = cmd.Wait() // this fails if the directory is no longer mounted
 	}
 }
 
-// unmount ends a mount, even if it is in use. A process with a mount namespace created
-// meanwhile still has it; only force, which needs root, ends that, too.
+// unmount ends a mount, even if it is in use. A process with a mount namespace that was created
+// meanwhile still has the mount; only force, which requires root, ends that, too.
 func unmount(t testing.TB, server *fuse.Server, dir string) {
 	t.Helper()
 	if syscall.Unmount(dir, syscall.MNT_DETACH|syscall.MNT_FORCE) == nil {
@@ -97,7 +97,7 @@ func unmount(t testing.TB, server *fuse.Server, dir string) {
 	}
 }
 
-// Len returns the number of operations so far. An event observed before Len returned n
+// Len returns the number of operations so far. If Len returned n after an event, the event
 // precedes a power failure after the first n operations.
 func (f *FS) Len() int {
 	f.mu.Lock()
@@ -112,16 +112,15 @@ func (f *FS) Log() []Op {
 	return slices.Clip(f.log)
 }
 
-// SetFault makes fault decide about all operations from now on; nil lets all of
-// them succeed.
+// SetFault calls fault for all operations from now on; with nil, all of them succeed.
 func (f *FS) SetFault(fault Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fault = fault
 }
 
-// ReadFile returns the current content of a file by its path relative to the
-// root, without a system call.
+// ReadFile returns the current contents of a file by its path relative to the root, without a
+// system call.
 func (f *FS) ReadFile(path string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -173,8 +173,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFailedSync is the page cache after a failed sync: everybody sees the new
-// content, the disk lacks it, and no later sync brings it there.
+// TestFailedSync checks the page cache after a failed sync: all processes see the new contents,
+// the disk lacks them, and no later sync writes them.
 func TestFailedSync(t *testing.T) {
 	t.Parallel()
 	f := faultfs.Mount(t)
@@ -194,7 +194,7 @@ func TestFailedSync(t *testing.T) {
 		t.Fatalf("Sync: %v", err)
 	}
 	f.SetFault(nil)
-	must(t, file.Sync()) // and this one has no effect
+	must(t, file.Sync()) // this sync has no effect
 	if content, err := os.ReadFile(file.Name()); string(content) != "new" || err != nil {
 		t.Errorf("the page cache has %q, %v", content, err)
 	}
@@ -211,7 +211,7 @@ func TestFailedSync(t *testing.T) {
 	if diff := cmp.Diff(map[faultfs.Survival]string{faultfs.None: "old", faultfs.All: "new"}, left); diff != "" {
 		t.Errorf("after a failed and a good sync (-want +got):\n%s", diff)
 	}
-	write("!", 3) // makes the block dirty again, with all that it has
+	write("!", 3) // makes the block dirty again, with all its contents
 	must(t, file.Sync())
 	if got := image(faultfs.None); got != "new!" {
 		t.Errorf("after another write and a sync there is %q", got)

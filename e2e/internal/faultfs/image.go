@@ -16,14 +16,13 @@ import (
 type Survival string
 
 const (
-	// None leaves only synced operations.
+	// None keeps only synced operations.
 	None Survival = "none"
-	// All leaves everything, as a killed process would.
+	// All keeps everything, as after a kill.
 	All Survival = "all"
-	// Random leaves any part: each 4 KiB block as it was at any time since
-	// the last sync, or torn, with 512-byte sectors of several times; any
-	// length that the file had; each change to the names of a directory or not,
-	// in any order, but for a rename, which is one change.
+	// Random keeps any part: each 4 KiB block as it was at any time since the last sync, or
+	// torn, with 512-byte sectors of several times; any length that the file had; each change to
+	// the names of a directory or not, in any order. A rename is one change.
 	Random Survival = "random"
 )
 
@@ -115,7 +114,7 @@ type powerCut struct {
 	// The odds that something is left, and that a block is torn.
 	dirty, dropped, names, torn float64
 
-	contents map[uint64][]byte // of the files that have been decided about
+	contents map[uint64][]byte // the files whose survival has been decided
 	image    Image
 }
 

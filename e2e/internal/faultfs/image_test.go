@@ -29,7 +29,7 @@ func truncate(size int64) Op { return Op{Kind: Truncate, Node: fileNode, Offset:
 
 func synced(failed bool) Op { return Op{Kind: Sync, Node: fileNode, Failed: failed} }
 
-// images returns all images after the log that are found, each as text.
+// images returns all possible images after the log, each as text.
 func images(log []Op, survivals ...Survival) []string {
 	replay := NewReplay(log)
 	replay.To(len(log))
@@ -42,7 +42,7 @@ func images(log []Op, survivals ...Survival) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// text writes an image as its names with their contents; repeated bytes once.
+// text formats an image as its names with their contents; repeated bytes once.
 func text(image Image) string {
 	var s string
 	for _, file := range image {
@@ -60,7 +60,7 @@ func TestContents(t *testing.T) {
 		log  []Op
 		none []string
 		all  []string
-		// random are the images of any part of the writes, but for torn blocks.
+		// random are the images of any part of the writes, except for torn blocks.
 		random []string
 	}{
 		{
@@ -184,7 +184,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestDirectories loses a directory with an unsynced name, and all its contents.
+// TestDirectories checks that a directory with an unsynced name is lost with all its contents.
 func TestDirectories(t *testing.T) {
 	t.Parallel()
 	log := []Op{

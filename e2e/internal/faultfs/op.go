@@ -5,10 +5,10 @@ import "syscall"
 // A Kind is the kind of an [Op].
 type Kind string
 
-// The kinds of operations: all that change a file system of this package.
+// The kinds of operations: all operations that change a file system of this package.
 const (
-	// Create makes the file or directory Child, of the mode Mode, and gives it
-	// the name Name in the directory Node.
+	// Create creates the file or directory Child, with the mode Mode, and gives it the name Name
+	// in the directory Node.
 	Create Kind = "create"
 	// Link gives Child the name Name in the directory Node.
 	Link Kind = "link"
@@ -41,22 +41,20 @@ type Op struct {
 	Data    []byte
 	// File is the last name that the file or directory Node had. Only a Fault sees it.
 	File string
-	// TakesSpace marks an operation that needs more space on the disk: a new
-	// name, a greater length, a write to a hole. Other writes are in place, as in most file
-	// systems.
+	// TakesSpace marks an operation that needs more space on the disk: a new name, a greater
+	// length, a write to a hole. Other writes are in place, as in most file systems.
 	TakesSpace bool
-	// Failed marks a sync that returned an error. After it the
-	// file's changes count as written to the disk, as Linux has it, but they
-	// need not be there: no later sync writes them unless they are made again.
-	// A directory's changes stay unsynced.
+	// Failed marks a sync that returned an error. After it the file's changes count as written
+	// to the disk, as in Linux, but they need not be there: no later sync writes them unless
+	// they are made again. A directory's changes stay unsynced.
 	Failed bool
 }
 
 // IsSync reports whether the operation is a sync, of a file or of a directory.
 func (o Op) IsSync() bool { return o.Kind == Sync || o.Kind == SyncDir }
 
-// A Fault decides about each operation before it is done: if it returns an errno
-// but 0, the caller gets that and the operation is not done. A failed sync has
-// an effect all the same, see [Op.Failed]. It is called for one operation at a
-// time, and must not use the file system.
+// A Fault decides about each operation before it is done: if it returns an errno other than 0,
+// the caller gets the errno and the operation is not done. A failed sync has an effect
+// nevertheless, see [Op.Failed]. It is called for one operation at a time, and must not use the
+// file system.
 type Fault func(op Op) syscall.Errno

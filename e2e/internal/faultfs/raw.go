@@ -33,7 +33,7 @@ func (*raw) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut) fus
 	return fuse.OK
 }
 
-// Lookup finds a name in a directory.
+// Lookup looks up a name in a directory.
 func (r *raw) Lookup(_ <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	defer r.lock()()
 	child, ok := r.node(header.NodeId).names[name]
@@ -44,7 +44,7 @@ func (r *raw) Lookup(_ <-chan struct{}, header *fuse.InHeader, name string, out 
 	return fuse.OK
 }
 
-// GetAttr is stat.
+// GetAttr implements stat.
 func (r *raw) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
 	defer r.lock()()
 	out.AttrValid = validity
@@ -52,7 +52,7 @@ func (r *raw) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) 
 	return fuse.OK
 }
 
-// SetAttr is truncate and chmod. Owners and times are not kept.
+// SetAttr implements truncate and chmod. Owners and times are not stored.
 func (r *raw) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
 	defer r.lock()()
 	if size, ok := in.GetSize(); ok {
@@ -130,8 +130,8 @@ func (r *raw) Rmdir(_ <-chan struct{}, header *fuse.InHeader, name string) fuse.
 	return r.fs.do(Op{Kind: Unlink, Node: header.NodeId, Name: name})
 }
 
-// Rename changes a name within a directory. From one directory to another there is
-// only a copy, as between file systems.
+// Rename changes a name within a directory. From one directory to another, a file can only be
+// copied, as between file systems.
 func (r *raw) Rename(_ <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
 	const noReplace = 1
 	defer r.lock()()
@@ -173,7 +173,7 @@ func (r *raw) Writev(_ <-chan struct{}, in *fuse.WriteIn, data [][]byte) (uint32
 	return in.Size, fuse.OK
 }
 
-// Fallocate makes a file longer, which is all that this file system can reserve.
+// Fallocate extends a file; this file system cannot reserve space otherwise.
 func (r *raw) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
 	defer r.lock()()
 	end := int64(in.Offset + in.Length) //nolint:gosec // the system's is an int64
@@ -186,13 +186,13 @@ func (r *raw) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
 	return r.fs.do(Op{Kind: Truncate, Node: in.NodeId, Offset: end})
 }
 
-// Fsync is fsync and fdatasync of a file.
+// Fsync implements fsync and fdatasync of a file.
 func (r *raw) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	defer r.lock()()
 	return r.fs.do(Op{Kind: Sync, Node: in.NodeId})
 }
 
-// FsyncDir is fsync of a directory.
+// FsyncDir implements fsync of a directory.
 func (r *raw) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	defer r.lock()()
 	return r.fs.do(Op{Kind: SyncDir, Node: in.NodeId})

@@ -9,8 +9,8 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// TestUnmountThoughOthersSeeIt checks that unmounting does not wait for a process with its
-// own mount namespace, such as containers and other tests have.
+// TestUnmountThoughOthersSeeIt checks that unmounting does not wait for a process with its own
+// mount namespace, as containers and other tests have.
 func TestUnmountThoughOthersSeeIt(t *testing.T) { //nolint:paralleltest // the subtest must end first
 	testkit.RequireRoot(t, "have such a view")
 	other := exec.CommandContext(t.Context(), "sleep", "60")

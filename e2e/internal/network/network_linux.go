@@ -1,5 +1,5 @@
-// Package network creates a network namespace for each member of a cluster, and cuts the
-// links between them. It needs root.
+// Package network creates a network namespace for each member of a cluster, and cuts the links
+// between them. It requires root.
 package network
 
 import (
@@ -25,8 +25,8 @@ const (
 // A Network connects members.
 type Network struct{ t testing.TB }
 
-// New creates a network for so many members, which lasts as long as the test. Where
-// that is not possible the test is skipped with the reason, but with CI=true it fails.
+// New creates a network for n members, which exists until the end of the test. If that is not
+// possible, the test is skipped with the reason; with CI=true it fails.
 func New(t testing.TB, members int) *Network {
 	t.Helper()
 	testkit.RequireRoot(t, "make network namespaces")
@@ -49,7 +49,7 @@ func New(t testing.TB, members int) *Network {
 	return n
 }
 
-// join makes the namespace of a member and its links.
+// join creates the namespace of a member and its links.
 func (n *Network) join(member int) {
 	n.t.Helper()
 	space := Space(member)
@@ -89,8 +89,8 @@ func Space(member int) string { return fmt.Sprintf("plants-%d-%d", os.Getpid(), 
 // Address returns the address of a member on a link.
 func Address(member int, link Link) string { return address(link, 10+member) }
 
-// address returns one out of the networks that are kept for tests (RFC 2544), in
-// the part of this process.
+// address returns an address of the networks that are reserved for tests (RFC 2544), in the part
+// of this process.
 func address(link Link, host int) string {
 	second := map[Link]int{ToClients: 18, ToPeers: 19}[link]
 	return fmt.Sprintf("198.%d.%d.%d", second, os.Getpid()%256, host)

@@ -16,9 +16,8 @@ import (
 	validator "github.com/pb33f/libopenapi-validator"
 )
 
-// A Checker checks responses against the description of the one operation.
-// It reads numbers as float64: it does not see whether an int64 is exact. It may
-// be used by any number of goroutines.
+// A Checker checks responses against the description of the one operation. It reads numbers as
+// float64, so it does not detect an inexact int64. It may be used by any number of goroutines.
 type Checker struct {
 	mu       sync.Mutex // the validator writes to the description while it reads it
 	validate validator.Validator
@@ -41,10 +40,11 @@ func NewChecker(description []byte) (*Checker, error) {
 	return &Checker{validate: validate}, nil
 }
 
-// Check returns the faults of a response, or nil. One is a body that does not end with a
-// newline, which the description does not mention. It reads the body and replaces it. Every
-// response is checked as a response to POST /plants, since that is the only operation and
-// every failure has the same form. A response to HEAD, without a body, cannot be checked.
+// Check returns the violations of a response, or nil. A body that does not end with a newline is
+// a violation, too, although the description does not mention it. Check reads the body and
+// replaces it. Every response is checked as a response to POST /plants, since that is the only
+// operation and every failure has the same form. A response to HEAD, without a body, cannot be
+// checked.
 func (c *Checker) Check(response *http.Response) error {
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
@@ -85,7 +85,7 @@ type Recorder struct {
 	Checker *Checker
 	// Base makes the requests.
 	Base http.RoundTripper
-	// Report is called for each response that is not as described.
+	// Report is called for each response that violates the description.
 	Report func(*http.Request, error)
 }
 

@@ -1,5 +1,5 @@
-// Package pebble runs a real ACME authority for the end-to-end tests: pebble, the
-// small one of Let's Encrypt, which refuses some requests on purpose.
+// Package pebble runs a real ACME authority for the end-to-end tests: pebble, the test server of
+// Let's Encrypt, which refuses some requests on purpose.
 package pebble
 
 import (
@@ -38,13 +38,12 @@ type Pebble struct {
 	Directory string
 
 	t          testing.TB
-	authority  *certtest.Authority // of the certificate of the directory itself
+	authority  *certtest.Authority // for the certificate of the directory itself
 	management string
 }
 
 // Start starts an ACME server that resolves all domains to the address host, and issues
-// certificates with this validity. The certificate of its own directory is issued by
-// authority.
+// certificates with this validity. The certificate of its own directory is issued by authority.
 func Start(t testing.TB, authority *certtest.Authority, host string, validity time.Duration) *Pebble {
 	t.Helper()
 	module, err := tools.ModuleDir()
@@ -97,8 +96,8 @@ func (p *Pebble) await() {
 	}
 }
 
-// Roots returns the certificates of the authority that the clients of a server
-// trust which has a certificate of it.
+// Roots returns the root certificates of the authority, which the clients of a server with its
+// certificate trust.
 func (p *Pebble) Roots() *x509.CertPool {
 	p.t.Helper()
 	text, err := p.get(p.management + "/roots/0")
@@ -125,8 +124,8 @@ func (p *Pebble) get(url string) ([]byte, error) {
 	return io.ReadAll(response.Body)
 }
 
-// resolve answers DNS queries for any name with the address host, until the test
-// ends: over TCP, as pebble queries.
+// resolve answers DNS queries for any name with the address host, until the test ends: over TCP,
+// which pebble uses.
 func resolve(t testing.TB, host string) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", process.Port(host, dnsPort))
@@ -145,8 +144,8 @@ func resolve(t testing.TB, host string) {
 	}()
 }
 
-// respondOn responses the one DNS query of a connection. Before each
-// message stands its length (RFC 1035, 4.2.2).
+// respondOn responds to the one DNS query of a connection. Each message is preceded by its
+// length (RFC 1035, 4.2.2).
 func respondOn(conn net.Conn, ip net.IP) {
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(process.Patience))
@@ -165,8 +164,8 @@ func respondOn(conn net.Conn, ip net.IP) {
 	_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(response))), response...)) //nolint:gosec // it is short
 }
 
-// responseTo returns the response to a DNS query: ip for the address of any name, and no
-// other records.
+// responseTo returns the response to a DNS query: ip as the address of any name, and no other
+// records.
 func responseTo(question []byte, ip net.IP) ([]byte, error) {
 	var m dnsmessage.Message
 	if err := m.Unpack(question); err != nil {
@@ -183,8 +182,8 @@ func responseTo(question []byte, ip net.IP) ([]byte, error) {
 	return m.Pack()
 }
 
-// Client returns the TLS configuration of a client that trusts the authority, for the
-// server of domain.
+// Client returns the TLS configuration of a client that trusts the authority, for the server
+// with that domain.
 func (p *Pebble) Client(domain string) *tls.Config {
 	return &tls.Config{RootCAs: p.Roots(), ServerName: domain, MinVersion: tls.VersionTLS12}
 }

@@ -39,19 +39,19 @@ func Browse(t testing.TB, dir string, args ...string) *Browsing {
 	return b
 }
 
-// Stop ends the command, as Ctrl-C does.
+// Stop ends the command, like Ctrl-C.
 func (b *Browsing) Stop() {
 	b.t.Helper()
 	if b.cmd.ProcessState != nil {
 		return
 	}
-	_ = b.cmd.Process.Signal(syscall.SIGINT) // fails only if the process has ended
+	_ = b.cmd.Process.Signal(syscall.SIGINT) // fails only if the process has exited
 	if err := b.cmd.Wait(); err != nil {
 		b.t.Errorf("plantstore plants browse: %v", err)
 	}
 }
 
-// Get requests a path below that of the page, with its key, and returns the body.
+// Get requests a path relative to the page, with its key, and returns the body.
 func (b *Browsing) Get(path string) string {
 	b.t.Helper()
 	base, key, _ := strings.Cut(b.Link, "#key=")

@@ -34,8 +34,8 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Build builds the program as it is released into the file path. Further
-// arguments of go build come with args, and by GOFLAGS, such as -race or -cover.
+// Build builds the program as it is released into the file path. args are further arguments of
+// go build; GOFLAGS may add some, such as -race or -cover.
 func Build(path string, args ...string) error {
 	module, err := tools.ModuleDir()
 	if err != nil {
@@ -66,7 +66,7 @@ func Command(t testing.TB, dir string, env []string, args ...string) *exec.Cmd {
 }
 
 func command(path, dir string, env []string, args ...string) *exec.Cmd {
-	// Not the context of the test: that ends before a server can be stopped.
+	// Not the context of the test, which is canceled before a server can be stopped.
 	cmd := exec.CommandContext(context.Background(), path, args...)
 	cmd.Dir = dir
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GOCOVERDIR", "GORACE"} {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// patience bounds every wait for a process. It is far longer than any wait
-// should take, so that no test depends on the speed of the machine.
+// patience bounds every wait for a process. It is far longer than any expected wait, so that no
+// test depends on the speed of the machine.
 const patience = time.Minute
 
 // Options are the options of a server.
@@ -29,22 +29,21 @@ type Options struct {
 	Env []string
 	// Args are further arguments of serve.
 	Args []string
-	// Sockets are passed to the server as systemd does, to listen on in place of an
-	// address. They are files of listeners.
+	// Sockets are passed to the server as by systemd, to listen on instead of an address. They
+	// are files of listeners.
 	Sockets []*os.File
-	// Binary is another build of the program, made by [Build]. Empty means the
-	// build of Main.
+	// Binary is another build of the program, made by [Build]. Empty means the build of Main.
 	Binary string
 }
 
 // A Server is a running plantstore serve.
 type Server struct {
-	// BaseURL is where it listens, on a port that was free, unless the option
-	// BASE_URL was set.
+	// BaseURL is the URL of the service, on a port that was free, unless the option BASE_URL was
+	// set.
 	BaseURL string
-	// DescriptionURL is where it serves its OpenAPI description.
+	// DescriptionURL is the URL of its OpenAPI description.
 	DescriptionURL string
-	// AdminURL is where its admin listener is, on a port that was free.
+	// AdminURL is the URL of its admin listener, on a port that was free.
 	AdminURL string
 	// Dir is its working directory.
 	Dir string
@@ -52,16 +51,15 @@ type Server struct {
 	t      testing.TB
 	env    []string
 	cmd    *exec.Cmd
-	exited chan struct{} // closed when the process has ended
-	wanted bool          // that it ends
+	exited chan struct{} // closed when the process has exited
+	wanted bool          // it is expected to exit
 
 	mu  sync.Mutex
 	log strings.Builder
 }
 
-// Start starts a server and returns when it is ready. Unless the test ends it, it
-// is stopped as by [Server.Stop] after the test. The end of its log is shown if
-// the test failed.
+// Start starts a server and returns when it is ready. Unless the test ends it, it is stopped as
+// by [Server.Stop] after the test. The end of its log is printed if the test failed.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	s, err := Try(t, o)
@@ -71,8 +69,8 @@ func Start(t testing.TB, o Options) *Server {
 	return s
 }
 
-// Try is [Start] for a server that may end before it is ready. Then it
-// returns an error with the exit status and the log, and no server.
+// Try is [Start] for a server that may exit before it is ready. Then it returns an error with
+// the exit status and the log, and no server.
 func Try(t testing.TB, o Options) (*Server, error) {
 	t.Helper()
 	if o.Dir == "" {
@@ -109,7 +107,7 @@ func Try(t testing.TB, o Options) (*Server, error) {
 }
 
 // passing returns a command that passes sockets to another one, by the protocol of
-// sd_listen_fds(3): they follow stderr, and LISTEN_PID names the process.
+// sd_listen_fds(3): they follow stderr, and LISTEN_PID is the id of the process.
 func passing(cmd *exec.Cmd, sockets []*os.File) *exec.Cmd {
 	shell := exec.CommandContext(context.Background(), "sh", append([]string{"-c", `LISTEN_PID=$$ exec "$@"`, "sh"}, cmd.Args...)...)
 	shell.Dir, shell.ExtraFiles = cmd.Dir, sockets
@@ -125,7 +123,7 @@ type record struct {
 	AdminURL       string `json:"admin_url"`
 }
 
-// follow keeps the log and sends on its ready record, until the process ends.
+// follow records the log and sends the startup record, until the process exits.
 func (s *Server) follow(stderr io.Reader, ready chan<- record) {
 	defer close(s.exited)
 	lines := bufio.NewReader(stderr)
@@ -158,19 +156,18 @@ func (s *Server) await(ready <-chan record) error {
 }
 
 // Terminate sends SIGTERM and does not wait.
-func (s *Server) Terminate() { _ = s.cmd.Process.Signal(syscall.SIGTERM) } // fails only if the process has ended
+func (s *Server) Terminate() { _ = s.cmd.Process.Signal(syscall.SIGTERM) } // fails only if the process has exited
 
 // HangUp sends SIGHUP and does not wait.
-func (s *Server) HangUp() { _ = s.cmd.Process.Signal(syscall.SIGHUP) } // fails only if the process has ended
+func (s *Server) HangUp() { _ = s.cmd.Process.Signal(syscall.SIGHUP) } // fails only if the process has exited
 
-// Exited returns a channel that is closed when the process has ended.
+// Exited returns a channel that is closed when the process has exited.
 func (s *Server) Exited() <-chan struct{} { return s.exited }
 
-// PID returns the number of the process.
+// PID returns the process id.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
-// ExitCode returns the exit code of a process that has ended, -1 if a signal
-// ended it.
+// ExitCode returns the exit code of a process that has exited, -1 if a signal ended it.
 func (s *Server) ExitCode() int { return s.cmd.ProcessState.ExitCode() }
 
 // Log returns the output of the server on stderr so far.
@@ -200,18 +197,17 @@ func (s *Server) Stop() {
 	}
 }
 
-// Kill ends the server at once, as kill -9 does, and waits until it has ended.
+// Kill kills the server, as kill -9 does, and waits until it has exited.
 func (s *Server) Kill() {
 	s.t.Helper()
 	s.end(os.Kill)
 }
 
-// end signals the process and waits for its end. It may be called when the
-// process has ended already.
+// end signals the process and waits until it has exited. The process may have exited before.
 func (s *Server) end(signal os.Signal) {
 	s.t.Helper()
 	s.wanted = true
-	_ = s.cmd.Process.Signal(signal) // fails only if the process has ended
+	_ = s.cmd.Process.Signal(signal) // fails only if the process has exited
 	select {
 	case <-s.exited:
 	case <-time.After(patience):
@@ -221,7 +217,7 @@ func (s *Server) end(signal os.Signal) {
 	}
 }
 
-// finish is the cleanup of Start. A server that ended of itself fails the test.
+// finish is the cleanup of Start. A server that has exited by itself fails the test.
 func (s *Server) finish() {
 	if !s.wanted {
 		s.Stop()

@@ -2,7 +2,7 @@ package plantstore
 
 import "os"
 
-// Torture returns long in a long run, with TORTURE=1 in the environment, else short.
+// Torture returns long with TORTURE=1 in the environment, else short.
 func Torture(short, long int) int {
 	if os.Getenv("TORTURE") == "1" {
 		return long

@@ -39,15 +39,14 @@ type Server struct {
 	attr    *syscall.SysProcAttr
 }
 
-// Start makes a cluster of databases in the directory dir and starts a server on it.
-// An empty dir means a fresh one.
+// Start creates a database cluster in the directory dir and starts a server on it. An empty dir
+// means a fresh one.
 func Start(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
 	return StartIn(t, dir, nil, process.Address(), args...)
 }
 
-// StartIn is [Start] at that address, with the first words of the command of the
-// server in wrap.
+// StartIn is [Start] at that address. wrap are the first words of the command of the server.
 func StartIn(t testing.TB, dir string, wrap []string, address string, args ...string) *Server {
 	t.Helper()
 	if dir == "" {
@@ -79,7 +78,7 @@ func StartIn(t testing.TB, dir string, wrap []string, address string, args ...st
 	return s
 }
 
-// Restart starts a server that does not run, and waits until it takes connections.
+// Restart starts a stopped server, and waits until it accepts connections.
 func (s *Server) Restart() {
 	s.t.Helper()
 	cmd := exec.CommandContext(context.Background(), s.args[0], s.args[1:]...)
@@ -95,7 +94,7 @@ func (s *Server) Restart() {
 	})
 }
 
-// Host returns the address with its port.
+// Host returns the address with the port.
 func (s *Server) Host() string { return process.Port(s.Address, port) }
 
 // URL returns the storage URL of a database, for that role.
@@ -119,7 +118,7 @@ func (s *Server) Exec(database string, statements ...string) {
 	}
 }
 
-// Holds returns nil if a query that selects one truth value finds true.
+// Holds returns nil if a query for one truth value returns true.
 func (s *Server) Holds(ctx context.Context, database, query string) error {
 	conn, err := pgx.Connect(ctx, s.URL("plants", database))
 	if err != nil {
@@ -136,7 +135,7 @@ func (s *Server) Holds(ctx context.Context, database, query string) error {
 	return nil
 }
 
-// find returns the path of a program of PostgreSQL, where Debian keeps it.
+// find returns the path of a program of PostgreSQL as installed by Debian.
 func find(t testing.TB, name string) string {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)

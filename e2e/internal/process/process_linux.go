@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// Patience bounds every wait for a process. It is far longer than any wait should
-// take, so that no test depends on the speed of the machine.
+// Patience bounds every wait for a process. It is far longer than any expected wait, so that no
+// test depends on the speed of the machine.
 const Patience = time.Minute
 
-// addresses counts the addresses that were given out.
+// addresses counts the addresses that were returned.
 var addresses atomic.Uint32 //nolint:gochecknoglobals // all tests of a process share the machine's addresses
 
-// Address returns an address of the loopback network that is unique to a test, and, since
-// it depends on the process id, to this process.
+// Address returns an address of the loopback network that is unique to a test, and, since it
+// depends on the process id, to this process.
 func Address() string {
 	pid, n := os.Getpid(), addresses.Add(1)
 	return net.IPv4(127, byte(16+pid&0x7f), byte(pid>>7), byte(1+n%250)).String() //nolint:gosec // cut off on purpose
@@ -38,11 +38,11 @@ type Process struct {
 
 	t      testing.TB
 	cmd    *exec.Cmd
-	exited chan struct{} // closed when the process has ended
+	exited chan struct{} // closed when the process has exited
 }
 
-// Start starts the program, which lasts until the end of the test at the most. Its
-// output is appended to a file log in dir, and shown if the test fails.
+// Start starts the program, which runs until the end of the test at the latest. Its output is
+// appended to a file log in dir, and printed if the test fails.
 func Start(t testing.TB, dir string, cmd *exec.Cmd) *Process {
 	t.Helper()
 	p := &Process{LogFile: filepath.Join(dir, "log"), t: t, cmd: cmd, exited: make(chan struct{})}
@@ -61,19 +61,19 @@ func Start(t testing.TB, dir string, cmd *exec.Cmd) *Process {
 	}
 	go func() {
 		defer close(p.exited)
-		_ = cmd.Wait() // it is killed as a rule
+		_ = cmd.Wait() // usually it is killed
 	}()
 	t.Cleanup(p.finish)
 	return p
 }
 
 // Signal sends a signal and does not wait.
-func (p *Process) Signal(signal os.Signal) { _ = p.cmd.Process.Signal(signal) } // fails only if the process has ended
+func (p *Process) Signal(signal os.Signal) { _ = p.cmd.Process.Signal(signal) } // fails only if the process has exited
 
-// Exited returns a channel that is closed when the process has ended.
+// Exited returns a channel that is closed when the process has exited.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Stop sends a signal and waits for the end.
+// Stop sends a signal and waits until the process has exited.
 func (p *Process) Stop(signal os.Signal) {
 	p.t.Helper()
 	p.Signal(signal)
@@ -86,7 +86,7 @@ func (p *Process) Stop(signal os.Signal) {
 	}
 }
 
-// Kill ends the process at once and waits until it has ended.
+// Kill kills the process and waits until it has exited.
 func (p *Process) Kill() { p.Stop(os.Kill) }
 
 func (p *Process) finish() {
@@ -107,15 +107,15 @@ func Eventually(t testing.TB, goal string, condition func(ctx context.Context) e
 		if err = condition(ctx); err == nil {
 			return
 		}
-		time.Sleep(20 * time.Millisecond) // of another process
+		time.Sleep(20 * time.Millisecond) // state of another process
 	}
 	t.Fatalf("%s: not within %v: %v", goal, Patience, err)
 }
 
-// Run runs a program to its end, which must be a good one, and returns its output.
+// Run runs a program, which must succeed, and returns its output.
 func Run(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(context.Background(), name, args...).CombinedOutput() // cleanups run some, too
+	out, err := exec.CommandContext(context.Background(), name, args...).CombinedOutput() // cleanups run programs, too
 	if err != nil {
 		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 	}
@@ -125,8 +125,8 @@ func Run(t testing.TB, name string, args ...string) string {
 // Port returns address with the port of a service.
 func Port(address string, port int) string { return net.JoinHostPort(address, fmt.Sprint(port)) }
 
-// Memory returns a figure of the memory of a running process, in bytes, such as VmRSS or VmHWM,
-// its peak (proc_pid_status(5)).
+// Memory returns a figure of the memory of a running process, in bytes, such as VmRSS or its
+// peak VmHWM (proc_pid_status(5)).
 func Memory(t testing.TB, pid int, figure string) int64 {
 	t.Helper()
 	all, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

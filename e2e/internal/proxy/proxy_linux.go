@@ -1,5 +1,5 @@
-// Package proxy stands between a client and a server, and cuts them off from each
-// other at the worst moment.
+// Package proxy forwards connections between a client and a server, and cuts them at the worst
+// moment.
 package proxy
 
 import (
@@ -12,7 +12,7 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-// A Fault is the treatment of a connection on which a request has arrived.
+// A Fault is a way to cut a connection on which a request has arrived.
 type Fault int32
 
 // The faults. With each of them the request goes to the server.
@@ -23,13 +23,13 @@ const (
 	Silence       // no response is ever forwarded
 )
 
-// leastRequest is smaller than a request that creates a plant, and larger than a
-// keep-alive, in bytes.
+// leastRequest is smaller than a request that creates a plant, and larger than a keep-alive, in
+// bytes.
 const leastRequest = 120
 
 // A Proxy forwards connections.
 type Proxy struct {
-	// Address is where clients connect to, as host:port.
+	// Address is the address for clients, as host:port.
 	Address string
 
 	target string
@@ -37,8 +37,8 @@ type Proxy struct {
 	struck atomic.Int64
 }
 
-// Start starts a proxy to target, which lasts as long as the test, on the port of
-// the target.
+// Start starts a proxy to target, which runs until the end of the test, on the port of the
+// target.
 func Start(t testing.TB, target string) *Proxy {
 	t.Helper()
 	_, port, err := net.SplitHostPort(target)
@@ -63,10 +63,10 @@ func Start(t testing.TB, target string) *Proxy {
 	return p
 }
 
-// Arm lets the next request meet a fault.
+// Arm makes the next request meet a fault.
 func (p *Proxy) Arm(fault Fault) { p.fault.Store(int32(fault)) }
 
-// Struck returns how many requests have met a fault.
+// Struck returns the number of requests that have met a fault.
 func (p *Proxy) Struck() int64 { return p.struck.Load() }
 
 // serve forwards one connection, in both directions.

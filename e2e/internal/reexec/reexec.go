@@ -1,5 +1,5 @@
-// Package reexec lets a test process start itself again, for operations that may
-// crash a process, such as opening corrupt files.
+// Package reexec lets a test process start itself again, for operations that may crash a
+// process, such as opening corrupt files.
 package reexec
 
 import (
@@ -18,8 +18,8 @@ import (
 // childEnv marks the processes that a [Worker] has started.
 const childEnv = "REEXEC_CHILD"
 
-// Main serves the requests of the [Worker] that has started this process, until they end:
-// for each path it returns the result of inspect as JSON. In any other process it returns
+// Main serves the requests of the [Worker] that has started this process, until there are no
+// more: for each path it returns the result of inspect as JSON. In any other process it returns
 // false at once. TestMain calls it first.
 func Main(inspect func(path string) any) (code int, child bool) {
 	if os.Getenv(childEnv) == "" {
@@ -34,8 +34,8 @@ func Main(inspect func(path string) any) (code int, child bool) {
 	return 0, true
 }
 
-// A Worker has a process that inspects files, and restarts it when it has
-// ended. The zero Worker is ready for use, by one goroutine at a time.
+// A Worker has a process that inspects files, and restarts it when it has exited. The zero
+// Worker is ready for use, by one goroutine at a time.
 type Worker struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -43,22 +43,22 @@ type Worker struct {
 	stderr strings.Builder
 }
 
-// Inspect has the process inspect the file path and decodes the result. It returns an error
-// if the process ends instead; after the time limit it is killed.
+// Inspect makes the process inspect the file path and decodes the result. It returns an error if
+// the process exits instead; after the time limit it is killed.
 func (w *Worker) Inspect(path string, limit time.Duration, response any) error {
 	if err := w.start(); err != nil {
 		return err
 	}
 	watchdog := time.AfterFunc(limit, func() { _ = w.cmd.Process.Kill() })
 	defer watchdog.Stop()
-	_, _ = fmt.Fprintln(w.in, path) // if it fails, so does the next
+	_, _ = fmt.Fprintln(w.in, path) // if this fails, so does the next call
 	if err := w.out.Decode(response); err != nil {
 		return fmt.Errorf("the process that opened it ended: %w\n%s", errors.Join(err, w.Close()), &w.stderr)
 	}
 	return nil
 }
 
-// start starts the process if there is none.
+// start starts the process unless it is running.
 func (w *Worker) start() error {
 	if w.cmd != nil {
 		return nil
@@ -82,12 +82,12 @@ func (w *Worker) start() error {
 	return nil
 }
 
-// Close ends the process, if there is one, and returns how it ended.
+// Close ends the process, if there is one, and returns how it exited.
 func (w *Worker) Close() error {
 	if w.cmd == nil {
 		return nil
 	}
-	_ = w.in.Close() // it fails if the process has ended
+	_ = w.in.Close() // this fails if the process has exited
 	err := w.cmd.Wait()
 	w.cmd = nil
 	return err

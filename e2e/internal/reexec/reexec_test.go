@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// inspect returns the path in capitals; some paths end the process.
+// inspect returns the path in capitals; some paths make the process exit.
 func inspect(path string) any {
 	switch path {
 	case "panic":
@@ -27,7 +27,7 @@ func inspect(path string) any {
 	return strings.ToUpper(path)
 }
 
-// TestWorker checks that a worker reports how its process has ended, and continues with a new
+// TestWorker checks that a worker reports how its process has exited, and continues with a new
 // one.
 func TestWorker(t *testing.T) {
 	t.Parallel()

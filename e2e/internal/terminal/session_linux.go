@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// A Session is a program that was started by hand, on a terminal of its own.
+// A Session is a program that runs on its own terminal, as if started by a person.
 type Session struct {
-	// Master is the side of the terminal on which a person would sit.
+	// Master is the side of the terminal that a person would use.
 	Master *os.File
-	// Ended receives how the program has ended.
+	// Ended receives the exit status of the program.
 	Ended <-chan error
 
 	lines *bufio.Reader
 }
 
 // Start starts a program with a terminal as its stdin and stderr, and as its stdout unless
-// that is set. The program ends with the test at the latest.
+// that is set. The program is killed at the end of the test at the latest.
 func Start(t testing.TB, cmd *exec.Cmd) *Session {
 	t.Helper()
 	master, tty := Open(t)
@@ -33,7 +33,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Session {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = tty.Close() // the program has it now
+	_ = tty.Close() // the program has its own descriptor now
 	ended, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -48,8 +48,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Session {
 	return &Session{Master: master, Ended: ended, lines: bufio.NewReader(master)}
 }
 
-// Await reads what the program writes until a line with that text has come, and returns the
-// line.
+// Await reads the output of the program up to a line with that text, and returns the line.
 func (s *Session) Await(t testing.TB, text string) string {
 	t.Helper()
 	for {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open opens a terminal, and the side on which a person would sit. The caller closes the
+// Open opens a terminal, and its master, the side that a person would use. The caller closes the
 // terminal; master is closed at the end of the test at the latest.
 func Open(t testing.TB) (master, terminal *os.File) {
 	t.Helper()

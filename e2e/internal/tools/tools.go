@@ -1,4 +1,4 @@
-// Package tools finds the programs from outside that the end-to-end tests run.
+// Package tools finds the external programs that the end-to-end tests run.
 package tools
 
 import (
@@ -14,10 +14,9 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// Require returns the path of a program, installed by npm in the directory node of this
-// module, else on the PATH. Further names are
-// alternatives. Without any of them the test is skipped, with a message on stderr, but with
-// CI=true it fails, so that CI checks with every tool.
+// Require returns the path of a program, installed by npm in the directory node of this module,
+// else on the PATH. Further names are alternatives. Without any of them the test is skipped,
+// with a message on stderr; with CI=true it fails, so that CI checks with every tool.
 func Require(t testing.TB, name string, others ...string) string {
 	t.Helper()
 	var problem error
@@ -43,8 +42,8 @@ func find(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// NodeFile returns the contents of a file of a package that npm installed in the directory
-// node of this module. Without it, it ends the test as [Require] does.
+// NodeFile returns the contents of a file of a package that npm installed in the directory node
+// of this module. Without the file, it ends the test like [Require].
 func NodeFile(t testing.TB, name string) []byte {
 	t.Helper()
 	dir, err := ModuleDir()
@@ -67,7 +66,7 @@ func ModuleDir() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// Project returns the directory of the project, in which that module is one of two.
+// Project returns the directory of the project, the parent of that module.
 func Project(t testing.TB) string {
 	t.Helper()
 	module, err := ModuleDir()
@@ -77,8 +76,8 @@ func Project(t testing.TB) string {
 	return filepath.Dir(module)
 }
 
-// ProjectFile returns the contents of a file of the project, named from its directory on,
-// with slashes.
+// ProjectFile returns the contents of a file of the project, named by its slash-separated path
+// relative to the project.
 func ProjectFile(t testing.TB, name string) []byte {
 	t.Helper()
 	contents, err := os.ReadFile(filepath.Join(Project(t), filepath.FromSlash(name)))

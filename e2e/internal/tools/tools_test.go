@@ -10,7 +10,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// A fakeTB is a test that notes how it was ended.
+// A fakeTB is a test that records how it was ended.
 type fakeTB struct {
 	testing.TB
 	failed, skipped string

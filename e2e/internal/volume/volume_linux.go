@@ -1,5 +1,5 @@
-// Package volume makes file systems that the end-to-end tests can fill, break and
-// shut down. It needs root.
+// Package volume creates file systems that the end-to-end tests can fill, break and shut down.
+// It requires root.
 package volume
 
 import (
@@ -16,34 +16,33 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// patience bounds every wait, far above its usual duration.
+// patience bounds every wait; it is far above the usual duration.
 const patience = time.Minute
 
-// How a file system is shut down, by FS_IOC_SHUTDOWN of ext4 and XFS_IOC_GOINGDOWN
-// of xfs, which are one.
+// The ways to shut a file system down, by FS_IOC_SHUTDOWN of ext4 and XFS_IOC_GOINGDOWN of xfs,
+// which have the same number.
 const (
 	goingDown = 0x8004587D
 
 	LogFlush   = 1 // the journal is written out first
-	NoLogFlush = 2 // as a power failure or a crash of the kernel does
+	NoLogFlush = 2 // like a power failure or a crash of the kernel
 )
 
 // A Volume is a file system in a file.
 type Volume struct {
-	Dir string // where it is mounted
+	Dir string // mount point
 
 	t       testing.TB
 	image   string
 	mounted bool
 }
 
-// Ext4 is the command that makes an ext4, for [New]. All of it is for everybody,
-// and it becomes read-only when the kernel finds it corrupt.
+// Ext4 is the command that creates an ext4, for [New]. No blocks are reserved for root, and it
+// becomes read-only when the kernel finds corruption.
 func Ext4() []string { return []string{"mkfs.ext4", "-q", "-F", "-m", "0", "-e", "remount-ro"} }
 
-// New makes a file system of so many bytes with the command mkfs and mounts it
-// until the end of the test. Where that is not possible the test is skipped, and
-// fails with CI=true.
+// New creates a file system of so many bytes with the command mkfs and mounts it until the end
+// of the test. If that is not possible, the test is skipped; with CI=true it fails.
 func New(t testing.TB, size int64, mkfs ...string) *Volume {
 	t.Helper()
 	testkit.RequireRoot(t, "mount a file system")
@@ -65,8 +64,8 @@ func New(t testing.TB, size int64, mkfs ...string) *Volume {
 	return v
 }
 
-// find returns the path of a program that makes file systems, which may be on the
-// PATH of root alone.
+// find returns the path of a program that creates file systems, which may be on the PATH of root
+// only.
 func find(t testing.TB, name string) string {
 	t.Helper()
 	for _, path := range []string{"/usr/sbin/" + name, "/sbin/" + name} {
@@ -77,8 +76,8 @@ func find(t testing.TB, name string) string {
 	return tools.Require(t, name)
 }
 
-// Mount mounts the volume again, on a loop device that goes when it is unmounted,
-// with these options.
+// Mount mounts the volume again with these options, on a loop device that is removed when it is
+// unmounted.
 func (v *Volume) Mount(options ...string) {
 	v.t.Helper()
 	if err := v.mount(options...); err != nil {
@@ -98,8 +97,8 @@ func (v *Volume) mount(options ...string) error {
 	return nil
 }
 
-// Unmount unmounts the volume if it is mounted. A process that was killed just now
-// may keep it busy for a moment.
+// Unmount unmounts the volume if it is mounted. A process that was just killed may keep it busy
+// for a moment.
 func (v *Volume) Unmount() {
 	v.t.Helper()
 	if !v.mounted {
@@ -112,7 +111,7 @@ func (v *Volume) Unmount() {
 		err = syscall.Unmount(v.Dir, 0)
 	}
 	if err != nil {
-		_ = syscall.Unmount(v.Dir, syscall.MNT_DETACH) // it is removed when it is no longer used
+		_ = syscall.Unmount(v.Dir, syscall.MNT_DETACH) // removed as soon as it is unused
 		v.t.Errorf("unmount: %v", err)
 	}
 }

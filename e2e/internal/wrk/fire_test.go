@@ -15,8 +15,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// TestPaced checks that a paced shot reports each full second, and a pause in which no
-// client had a response.
+// TestPaced checks that a paced shot reports each full second, and a pause in which no client
+// received a response.
 func TestPaced(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "wrk")

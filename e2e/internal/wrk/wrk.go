@@ -1,10 +1,10 @@
-// Package wrk loads servers with creates, each of its own id.
+// Package wrk loads servers with creates, each with its own id.
 package wrk
 
 import (
 	"bytes"
 	"context"
-	_ "embed" // of create.lua
+	_ "embed" // number in create.lua
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +20,7 @@ const (
 	Scattered = "scattered"
 )
 
-// firstID is the least of the ids. create.lua has it, too.
+// firstID is the least id. It is also in create.lua.
 const firstID = 1e15
 
 //go:embed create.lua
@@ -28,9 +28,9 @@ var script []byte
 
 // A Shot is one run of wrk.
 type Shot struct {
-	Addr     string // of the server, host and port
+	Addr     string // address of the server, host and port
 	Clients  int
-	Order    string // of the ids: Ascending or Scattered
+	Order    string // order of the ids: Ascending or Scattered
 	First    int64  // number of the first create, from 0 on
 	Tokens   string // path of a file with a token on each line, all of one length
 	Duration time.Duration
@@ -45,18 +45,18 @@ type Report struct {
 	Refused  int64 // unsuccessful responses
 	Broken   int64 // requests without a response
 
-	// Of a paced shot alone:
+	// Only of a paced shot:
 	Seconds []int64 // responses in each complete second
 	Pause   int64   // longest time without a response, in µs
 
-	CPU time.Duration `json:"-"` // of wrk
+	CPU time.Duration `json:"-"` // output of wrk
 }
 
 // Throughput returns the responses in a second.
 func (r Report) Throughput() float64 { return float64(r.Requests) / (float64(r.Duration) / 1e6) }
 
-// Fire runs wrk. One thread of it is more than enough for the servers of two
-// processors, and leaves them as much as it can. It makes the ids ascend, too.
+// Fire runs wrk with one thread: this is more than enough for a server on two processors, leaves
+// it most of the processor time, and keeps the ids in ascending order.
 func Fire(ctx context.Context, s Shot) (r Report, err error) {
 	file, err := os.CreateTemp("", "create-*.lua")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package typical is the plant store as one usually writes it with Gin: binding
-// by struct tags, one parse of the token for each request, a response by
-// Context.JSON. The reference programs of the benchmarks differ only in the store.
+// Package typical is a typical plant store with Gin: binding by struct tags, parsing the token
+// for each request, a response by Context.JSON. The reference programs of the benchmarks differ
+// only in the store.
 package typical
 
 import (
@@ -30,8 +30,8 @@ type Plant struct {
 // ErrTaken is returned by a store if the id is taken.
 var ErrTaken = errors.New("the id is taken")
 
-// Serve listens on ADDR, accepts tokens that are signed with JWT_SECRET, both of
-// the environment, and calls save for each plant. It returns when it fails.
+// Serve listens on ADDR, accepts tokens that are signed with JWT_SECRET, both from the
+// environment, and calls save for each plant. It returns only on failure.
 func Serve(save func(id int64, plant Plant) error) error {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
