@@ -24,8 +24,8 @@ const (
 	environmentFile = "../docs/postman/plantstore.postman_environment.json"
 )
 
-// unpostable returns the values of error that a client can provoke, but not Postman, with
-// the reason.
+// unpostable returns the values of error that a client can provoke, but Postman cannot, with the
+// reason.
 func unpostable() map[models.Code]string {
 	return map[models.Code]string{
 		models.CodeForbidden:          "the server requires no scope unless JWT_SCOPE is set",
@@ -64,7 +64,7 @@ type item struct {
 // expectation returns the value of error that the tests of a request expect.
 var expectation = regexp.MustCompile(`\.error\)\.to\.equal\((\d+)\)`)
 
-// expects returns the value of error that the request is to provoke; 0 is none.
+// expects returns the value of error that the request must provoke; 0 means none.
 func (i item) expects(t *testing.T) models.Code {
 	t.Helper()
 	var script strings.Builder

@@ -20,7 +20,7 @@ import (
 )
 
 // TestRateLimit checks that clients that exceed the rate limit, and wait as Retry-After
-// requires, all succeed at last, at that rate. Each refusal is as described.
+// requires, all succeed eventually, at that rate, and that each refusal matches the description.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	const creates, perSecond, burst, clients = 120, 50, 20, 8
@@ -49,7 +49,7 @@ func TestRateLimit(t *testing.T) {
 	if refused.Load() == 0 {
 		t.Error("the limit was never reached")
 	}
-	counted := int64(0) // by address, or by subject: the buckets of the two are filled at other moments
+	counted := int64(0) // by address or by subject: the two buckets are filled at different times
 	for _, match := range regexp.MustCompile(`\nplantstore_rate_limited_total\{by="\w+"\} (\d+)`).FindAllStringSubmatch(text(t, server.AdminURL+"/metrics"), -1) {
 		n, err := strconv.ParseInt(match[1], 10, 64)
 		if err != nil {
@@ -63,8 +63,8 @@ func TestRateLimit(t *testing.T) {
 	t.Logf("%d creates in %v, %d refused", creates, took, refused.Load())
 }
 
-// createPatiently creates a plant. If it is refused because of the rate limit, it waits as
-// long as Retry-After requires, and returns false.
+// createPatiently creates a plant. If the rate limit refuses it, createPatiently waits as long
+// as Retry-After requires, and returns false.
 func createPatiently(t *testing.T, client *http.Client, server *plantstore.Server, token string, id int64) (created bool) {
 	t.Helper()
 	response, err := tryPost(t.Context(), client, server, token, fmt.Sprintf(`{"id":%d,"name":"fern"}`, id))
@@ -127,7 +127,7 @@ func TestRateLimitBy(t *testing.T) {
 			for _, subject := range []string{"a", "b", ""} {
 				allowed := 0
 				for i := range 9 {
-					token := server.Token("--subject", subject, "--ttl", fmt.Sprintf("%dh", i+1)) // another each time
+					token := server.Token("--subject", subject, "--ttl", fmt.Sprintf("%dh", i+1)) // a different one each time
 					if response := post(t, http.DefaultClient, server, token, `{`); failure(t, response).Code == models.CodeBadRequest {
 						allowed++
 					}
@@ -148,8 +148,8 @@ func TestRateLimitBy(t *testing.T) {
 	}
 }
 
-// TestConformanceWithRateLimit checks that the conformance run of the binary works with a
-// limited server, and shows the limit.
+// TestConformanceWithRateLimit checks that the conformance command works with a limited server,
+// and shows the limit.
 func TestConformanceWithRateLimit(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"RATE_LIMIT=500/s"}})

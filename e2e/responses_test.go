@@ -17,8 +17,8 @@ import (
 	"plantstore/models"
 )
 
-// unprovoked returns the values of error that no client can bring about on a
-// healthy server, with the cause of each.
+// unprovoked returns the values of error that no client can provoke on a healthy server, with
+// the cause of each.
 func unprovoked() map[models.Code]string {
 	return map[models.Code]string{
 		models.CodeInternal:          "a fault of the server",
@@ -38,8 +38,8 @@ func rawRequest(line string, headers []string, body string) string {
 	return line + "\r\nHost: plants.test\r\n" + strings.Join(append(headers, "", ""), "\r\n") + body
 }
 
-// TestResponsesMatchDescription checks that each kind of failure that a client can provoke is
-// provoked, and each response is held against the description that the server serves.
+// TestResponsesMatchDescription provokes each kind of failure that a client can provoke, and
+// checks each response against the description that the server serves.
 func TestResponsesMatchDescription(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{
@@ -52,7 +52,7 @@ func TestResponsesMatchDescription(t *testing.T) {
 	}
 	tests := map[string]struct {
 		request string
-		want    models.Code // 0 is a Plant
+		want    models.Code // 0 means a Plant
 	}{
 		"plant":             {create(token, `{"id":1,"name":"a","tag":"b"}`), 0},
 		"plant without tag": {create(token, `{"id":2,"name":"a"}`), 0},
@@ -76,7 +76,7 @@ func TestResponsesMatchDescription(t *testing.T) {
 		"transfer coding":   {rawRequest("POST /plants HTTP/1.1", []string{"Transfer-Encoding: gzip"}, ""), 501},
 		"HTTP version":      {rawRequest("POST /plants HTTP/3.0", nil, ""), 505},
 	}
-	provoked := map[models.Code]bool{408: true, 409: true, 429: true} // other tests
+	provoked := map[models.Code]bool{408: true, 409: true, 429: true} // provoked by other tests
 	for name, tt := range tests {
 		provoked[tt.want] = true
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestResponsesMatchDescription(t *testing.T) {
 	checkCodes(t, provoked)
 }
 
-// checkCodes fails unless the codes and the unprovoked ones are all there are.
+// checkCodes fails unless the codes and the unprovoked ones are all codes of the list.
 func checkCodes(t *testing.T, provoked map[models.Code]bool) {
 	t.Helper()
 	var all []models.Code
@@ -109,7 +109,8 @@ func checkCodes(t *testing.T, provoked map[models.Code]bool) {
 	}
 }
 
-// The time-out is short, so that the server gets only this request, which never ends.
+// TestSlowBody checks the response to a body that never ends. The time-out is short, so the
+// server gets only this request.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"REQUEST_TIMEOUT=300ms"}})

@@ -24,7 +24,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 	const plant = `{"id":1,"name":"x"}`
 	requests := []string{
 		rawPost("/plants", "Bearer "+token, plant),
-		rawPost("/plants", "Bearer "+token, plant), // taken
+		rawPost("/plants", "Bearer "+token, plant), // id taken
 		rawPost("/plants", "Bearer "+token, `{"id":"`+token+`","name":null,"`+secret+`":1}`),
 		rawPost("/plants", "Bearer "+token+"x", plant),
 		rawPost("/plants", "Bearer "+token[1:], plant),

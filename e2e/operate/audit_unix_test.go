@@ -26,8 +26,8 @@ type note struct {
 	RequestID string `json:"request_id"`
 }
 
-// notesIn returns the lines of files, by the ids of the plants. All lines must be
-// complete, and no id may occur twice.
+// notesIn returns the lines of files, by the ids of the plants. All lines must be complete, and
+// no id may occur twice.
 func notesIn(t *testing.T, files ...string) map[int64]note {
 	t.Helper()
 	all := make(map[int64]note)
@@ -66,9 +66,8 @@ func signal(t *testing.T, server *plantstore.Server, s syscall.Signal) {
 	}
 }
 
-// TestAuditRotation checks that the audit log is rotated under load, by renaming it and SIGHUP:
-// every plant that was acknowledged is in one of the files, once, and none that was not
-// created.
+// TestAuditRotation rotates the audit log under load, by renaming it and SIGHUP: every
+// acknowledged plant must be in one of the files, once, and no plant that was not created.
 func TestAuditRotation(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"AUDIT_LOG=audit.jsonl"}})
@@ -89,7 +88,7 @@ func TestAuditRotation(t *testing.T) {
 	server.Stop()
 	noted, stored := notesIn(t, files...), listIDs(t, server.Dir, database)
 	checkNoted(t, noted, l.ids(), stored)
-	for id := range stored { // also plants of clients that did not wait for the response
+	for id := range stored { // includes plants of clients that did not wait for the response
 		if n := noted[id]; n.By != "token" || n.Subject != "developer" || n.RequestID == "" {
 			t.Fatalf("plant %d: %+v", id, n)
 		}
@@ -151,8 +150,8 @@ func TestAuditKilled(t *testing.T) {
 	t.Logf("%d plants were acknowledged", len(acknowledged))
 }
 
-// TestAuditFull checks that without space for the audit log there are no creates, and that
-// with space again the plants that were created just before are recorded, too.
+// TestAuditFull checks that without space for the audit log creates are refused, and that when
+// there is space again, the plants that were created just before are recorded, too.
 func TestAuditFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -211,7 +210,7 @@ func TestAuditImport(t *testing.T) {
 	plants := writePlants(t, 20_000)
 	run(t, server.Dir, "plants", "import", plants)
 	run(t, server.Dir, "plants", "import", plants) // all plants exist already
-	run(t, server.Dir, "backup", "copy.db")        // which still works
+	run(t, server.Dir, "backup", "copy.db")        // importing still works
 	noted := notesIn(t, filepath.Join(server.Dir, "audit.jsonl"))
 	if len(noted) != 20_000 {
 		t.Errorf("%d plants are noted, want 20000", len(noted))
@@ -223,8 +222,7 @@ func TestAuditImport(t *testing.T) {
 	}
 }
 
-// TestLogLevelSignal checks that SIGUSR1 lowers the level of the log to debug, and puts it
-// back.
+// TestLogLevelSignal checks that SIGUSR1 changes the log level to debug, and back.
 func TestLogLevelSignal(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})

@@ -42,9 +42,9 @@ func run(t testing.TB, dir string, args ...string) string {
 	return string(out)
 }
 
-// BenchmarkExportDuringCreates measures the creates of 32 clients, alone and while a
-// million plants are exported through the socket, in turns, so that the two are measured
-// under the same conditions.
+// BenchmarkExportDuringCreates measures the creates of 32 clients, alone and while a million
+// plants are exported through the socket. The two alternate, so that the conditions are the
+// same.
 func BenchmarkExportDuringCreates(b *testing.B) {
 	const plants = 1_000_000
 	server := plantstore.Start(b, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})

@@ -15,8 +15,8 @@ import (
 // pages of the database.
 const maxMemory = 200 << 20
 
-// TestMillionPlants checks that a million plants go in within bounded memory, on the file and
-// through a server, and come out again byte for byte.
+// TestMillionPlants checks that a million plants can be imported in bounded memory, to the file
+// and through a server, and that an export of them is the same byte for byte.
 func TestMillionPlants(t *testing.T) {
 	t.Parallel()
 	const plants = 1_000_000
@@ -38,9 +38,9 @@ func TestMillionPlants(t *testing.T) {
 	}
 }
 
-// importPlants imports a file and bounds the memory that this takes. The file comes through a
-// pipe, so that the process still runs when all of it is read: the peak that the system reports
-// of an ended child includes the memory of the test process that started it.
+// importPlants imports a file and bounds the memory of the import. The file comes through a
+// pipe, so that the process is still running after it has read everything: the peak that the
+// system reports for an exited child includes the memory of the test process that started it.
 func importPlants(t *testing.T, dir, file string) {
 	t.Helper()
 	plants, err := os.Open(file)

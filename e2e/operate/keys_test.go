@@ -17,8 +17,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// keyKinds are the arguments by which openssl makes private keys of each kind, and the
-// algorithm to sign by.
+// keyKinds are the arguments of openssl for private keys of each kind, and the signature
+// algorithm.
 func keyKinds() map[string][]string {
 	return map[string][]string{
 		"RS256": {"genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"},
@@ -30,8 +30,8 @@ func keyKinds() map[string][]string {
 	}
 }
 
-// makeKey has openssl make a private key, NAME.pem, in a directory, and returns the public
-// half.
+// makeKey creates a private key with openssl, NAME.pem, in a directory, and returns the public
+// key.
 func makeKey(t *testing.T, dir, name string, args []string) string {
 	t.Helper()
 	openssl := func(args ...string) string {
@@ -49,7 +49,7 @@ func makeKey(t *testing.T, dir, name string, args []string) string {
 	return openssl("pkey", "-in", name+".pem", "-pubout")
 }
 
-// replace puts a file in place in one step, as an operator should.
+// replace replaces a file atomically, as an operator should.
 func replace(t *testing.T, path, contents string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(contents), 0o600); err != nil {
@@ -60,12 +60,12 @@ func replace(t *testing.T, path, contents string) {
 	}
 }
 
-// A bearer is clients that create plants with the token of the day, and let no response but
-// 200 pass.
+// A bearer is a group of clients that create plants with the current token, and fail the test on
+// any response other than 200.
 type bearer struct {
 	token  atomic.Pointer[string]
 	nextID atomic.Int64
-	rounds [4]atomic.Int64 // how many creates each client has begun
+	rounds [4]atomic.Int64 // number of creates that each client has begun
 	url    string
 	client *http.Transport
 }
@@ -82,7 +82,7 @@ func (b *bearer) run(ctx context.Context, t *testing.T, rounds *atomic.Int64) {
 	}
 }
 
-// use gives the clients a token and returns when all use it.
+// use changes the token of the clients and returns when all use it.
 func (b *bearer) use(t *testing.T, token string) {
 	t.Helper()
 	b.token.Store(&token)
@@ -98,9 +98,9 @@ func (b *bearer) accepted(t *testing.T, token string) bool {
 	return create(t.Context(), b.client, b.url, token, b.nextID.Add(1))
 }
 
-// TestKeysRotateUnderLoad rotates from each kind of key to the next, by SIGHUP, while
-// clients create plants: no request is dropped or refused, and tokens of the key before
-// are refused at the end.
+// TestKeysRotateUnderLoad rotates from each kind of key to the next, by SIGHUP, while clients
+// create plants: no request is dropped or refused, and in the end tokens of the previous key are
+// refused.
 func TestKeysRotateUnderLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// killRounds is how often each command is killed, and killPlants how many
-	// plants it has to do with.
+	// killRounds is the number of kills of each command, and killPlants the number of plants
+	// that it processes.
 	killRounds = 6
 	killPlants = 40_000
 )
@@ -24,23 +24,22 @@ const (
 // A victim is a command that is killed, with a check of the result.
 type victim struct {
 	args   []string
-	server bool   // one runs meanwhile
-	from   string // the backup that is put in place before each round, if any, so that there is something to do
-	output string // of a run without a kill, a regular expression
+	server bool   // a server is running meanwhile
+	from   string // backup to restore before each round, if any, so that the command has something to do
+	output string // output of a run without a kill, a regular expression
 	check  func(t *testing.T, dir string)
 }
 
-// The backups: good.db has the plants of the first import, more.db has more besides,
-// which came in an order that leaves its pages half empty.
+// The backups: good.db has the plants of the first import; more.db has additional plants, in an
+// order that leaves its pages half empty.
 const (
 	goodBackup = "good.db"
 	moreBackup = "more.db"
 	database   = "data/plants.db"
 )
 
-// TestKilledCommands kills each command at random moments of its run, as kill -9
-// does: the store and existing files stay intact, and the command can simply be run
-// again.
+// TestKilledCommands kills each command at random moments of its run, as kill -9 does: the store
+// and existing files stay intact, and the command can simply be repeated.
 func TestKilledCommands(t *testing.T) {
 	t.Parallel()
 	for name, v := range map[string]victim{
@@ -77,7 +76,7 @@ func killAgainAndAgain(t *testing.T, v victim) {
 	prepare(t, dir, v.from)
 	start := time.Now()
 	duration := func() time.Duration { return time.Since(start) }
-	run(t, dir, v.args...) // how long does it take?
+	run(t, dir, v.args...) // measure the duration
 	total := duration()
 	for round := range killRounds {
 		prepare(t, dir, v.from)
@@ -137,8 +136,8 @@ func keptFiles(t *testing.T, dir string) []string {
 	return kept
 }
 
-// oldOrRestored checks that the store is the one before a restore of more.db or the
-// one after it, and that the old one is there in either case.
+// oldOrRestored checks that the store is the one before or after a restore of more.db, and that
+// the old one exists in either case.
 func oldOrRestored(t *testing.T, dir string) {
 	t.Helper()
 	kept := keptFiles(t, dir)
@@ -162,7 +161,7 @@ func allPlants(t *testing.T, dir string) {
 	wantComplete(t, dir, database, 2*killPlants)
 }
 
-// wantComplete checks that a database is intact and has so many plants.
+// wantComplete checks that a database is intact and has n plants.
 func wantComplete(t *testing.T, dir, name string, plants int) {
 	t.Helper()
 	if out := run(t, dir, "check", "--storage-url", name); out != fmt.Sprintf("%d plants are intact, 0 findings\n", plants) {
@@ -170,19 +169,19 @@ func wantComplete(t *testing.T, dir, name string, plants int) {
 	}
 }
 
-// killAfter starts a command and kills it after a while, if it has not ended.
+// killAfter starts a command and kills it after a while, unless it has exited.
 func killAfter(t *testing.T, dir string, after time.Duration, args ...string) {
 	t.Helper()
 	cmd := plantstore.Command(t, dir, nil, args...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) // it may have ended
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) // it may have exited
 	defer timer.Stop()
-	_ = cmd.Wait() // either way is right
+	_ = cmd.Wait() // either result is correct
 }
 
-// writeMore writes plants with other ids, spread over all of them.
+// writeMore writes plants with other ids, spread over the range of all ids.
 func writeMore(t *testing.T, path string) {
 	t.Helper()
 	var text strings.Builder
@@ -194,8 +193,8 @@ func writeMore(t *testing.T, path string) {
 	}
 }
 
-// oldOrNew checks that an export is complete: the store has not changed, so that the
-// old one and the new are the same.
+// oldOrNew checks that an export is complete: the store has not changed, so the old one and the
+// new one are the same.
 func oldOrNew(name string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		t.Helper()
@@ -209,7 +208,7 @@ func oldOrNew(name string) func(t *testing.T, dir string) {
 	}
 }
 
-// completeCopy checks the backup.
+// completeCopy checks that a backup is complete.
 func completeCopy(t *testing.T, dir string) {
 	t.Helper()
 	wantComplete(t, dir, "copy.db", killPlants)

@@ -12,16 +12,16 @@ import (
 	"plantstore/e2e/internal/terminal"
 )
 
-// link finds the part of a link to the docs page that has a token.
+// link matches the part of a link to the docs page that contains a token.
 var link = regexp.MustCompile(`#token=[\w-]+\.[\w-]+\.[\w-]+`)
 
-// The link with a token is only on terminals, and only of a server with a generated secret
-// that nobody else reaches (C4.25).
+// TestLinkOnTerminal checks that a link with a token is printed on terminals only, and only by a
+// server with a generated secret that is reachable from this machine only (C4.25).
 func TestLinkOnTerminal(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		env  []string
-		want string // after "try it"
+		want string // follows "try it"
 	}{
 		"by default":         {nil, "http://127.0.0.1:PORT/docs#token=TOKEN (valid for an hour)"},
 		"IPv6":               {[]string{"ADDR=[::1]:0"}, "http://[::1]:PORT/docs#token=TOKEN (valid for an hour)"},
@@ -49,8 +49,8 @@ func TestLinkOnTerminal(t *testing.T) {
 	}
 }
 
-// The token is neither in a log of records, on a terminal too, nor in what goes to a file
-// or a pipe.
+// TestNoLinkInLog checks that the token is neither in a JSON log, even on a terminal, nor in the
+// output to a file or a pipe.
 func TestNoLinkInLog(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0", "LOG_FORMAT=json"}, "serve")

@@ -1,5 +1,5 @@
-// Package operate tests the operator's commands next to a server under load, and the files
-// that they leave when they are killed.
+// Package operate tests the operator's commands next to a server under load, and the files after
+// a command was killed.
 package operate
 
 import (
@@ -18,25 +18,25 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// patience bounds every wait, far above its usual duration.
+// patience bounds every wait; it is far above the usual duration.
 const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
-// A load is clients that create plants as fast as they can.
+// A load is a group of clients that create plants as fast as they can.
 type load struct {
-	created      atomic.Int64 // how many got 200
+	created      atomic.Int64 // number of creates with status 200
 	stop         context.CancelFunc
 	wg           sync.WaitGroup
 	mu           sync.Mutex
-	acknowledged []int64 // their ids, if they are kept
+	acknowledged []int64 // their ids, if keep is set
 }
 
-// loadClients is how many clients a load has.
+// loadClients is the number of clients of a load.
 const loadClients = 32
 
-// startLoad starts clients of the server, which create the ids from first on until
-// the load is stopped.
+// startLoad starts clients of the server, which create plants with ascending ids from first on
+// until the load is stopped.
 func startLoad(t testing.TB, server *plantstore.Server, first int64, keep bool) *load {
 	t.Helper()
 	token := server.Token()
@@ -74,7 +74,7 @@ func (l *load) end() {
 	l.wg.Wait()
 }
 
-// ids returns the ids that were acknowledged up to now.
+// ids returns the ids that were acknowledged so far.
 func (l *load) ids() []int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,8 +20,8 @@ import (
 	"plantstore/e2e/internal/process"
 )
 
-// TestReaderOfLog checks that a server survives the reader of its log, and does not wait for
-// a stalled one.
+// TestReaderOfLog checks that a server continues when the reader of its log exits, and does not
+// wait for a stalled reader.
 func TestReaderOfLog(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {
@@ -34,7 +34,8 @@ func TestReaderOfLog(t *testing.T) {
 	})
 }
 
-// testReaderOfLog reads the first line of a server's log, and then does something else.
+// testReaderOfLog reads the first line of a server's log, and then calls what the test does
+// next.
 func testReaderOfLog(t *testing.T, then func(log io.Closer) error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,7 +75,7 @@ func testReaderOfLog(t *testing.T, then func(log io.Closer) error) {
 	}
 }
 
-// fillLog has a server log more than a pipe and all that the server keeps for it hold.
+// fillLog makes a server log more than fits into a pipe and the log buffer.
 func fillLog(t *testing.T, transport http.RoundTripper, baseURL string) {
 	t.Helper()
 	for range 500 {
@@ -91,8 +92,8 @@ func fillLog(t *testing.T, transport http.RoundTripper, baseURL string) {
 	}
 }
 
-// TestSignalsDuringStart checks that signals that come while the server starts, here while it
-// waits for its seed, do not end it; it heeds them when it runs.
+// TestSignalsDuringStart checks that signals during the start of a server, which here waits for
+// its seed, do not kill it; it handles them when it runs.
 func TestSignalsDuringStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -108,7 +109,7 @@ func TestSignalsDuringStart(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	pipe, err := os.OpenFile(seed, os.O_WRONLY, 0) // waits for the reader
+	pipe, err := os.OpenFile(seed, os.O_WRONLY, 0) // the server opens the FIFO and waits
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ import (
 // signingSecret signs the tokens of all replicas.
 const signingSecret = "a secret of the tests, long enough for HS256"
 
-// A tally is clients that create plants, each over a connection that they keep if the
-// server does, and the outcomes.
+// A tally is a group of clients that create plants, each over a connection that they keep if the
+// server does, with the outcomes.
 type tally struct {
 	url, token string
 	client     *http.Client
@@ -38,9 +38,9 @@ type tally struct {
 	repeated   atomic.Int64 // requests that were refused and sent again
 
 	mu     sync.Mutex
-	failed map[string]int // requests, by the reason
+	failed map[string]int // failed requests, by the reason
 
-	ended atomic.Bool // no further request
+	ended atomic.Bool // send no further request
 	wg    sync.WaitGroup
 }
 
@@ -86,7 +86,7 @@ func (c *tally) fail(reason string) {
 	c.failed[reason]++
 }
 
-// failures returns how many requests failed. It is called when the clients have ended.
+// failures returns the number of failed requests. It is called after end.
 func (c *tally) failures() (n int) {
 	for _, count := range c.failed {
 		n += count
@@ -94,8 +94,8 @@ func (c *tally) failures() (n int) {
 	return n
 }
 
-// create creates a plant. It reports whether the server has refused it because it shuts
-// down: then it was not stored, and the client may send it again.
+// create creates a plant. It reports whether the server has refused the plant because of its
+// shutdown: then it was not stored, and the client may send it again.
 func (c *tally) create(id int64) (refused bool) {
 	body := fmt.Sprintf(`{"id":%d,"name":"Monstera number %d"}`, id, id)
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, c.url+"/plants", strings.NewReader(body))
@@ -131,8 +131,8 @@ func (c *tally) create(id int64) (refused bool) {
 	return false
 }
 
-// A replica is one of several servers on a store, at an address of its own, so that it can
-// be replaced at the same place.
+// A replica is one of several servers on a store, with its own address, at which it can be
+// replaced.
 type replica struct {
 	*plantstore.Server
 
@@ -157,7 +157,7 @@ func startReplica(t *testing.T, storage string, delay time.Duration) *replica {
 	return r
 }
 
-// ready returns why no balancer would send requests to it.
+// ready returns why a load balancer would not send requests to the replica, or nil.
 func (r *replica) ready(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+process.Port(r.address, adminPort)+"/readyz", http.NoBody)
 	if err != nil {
@@ -174,8 +174,8 @@ func (r *replica) ready(ctx context.Context) error {
 	return nil
 }
 
-// balance starts HAProxy in front of replicas. It checks their readiness five times a
-// second, and never retries a request: the client sees each failure.
+// balance starts HAProxy in front of replicas. It checks their readiness five times a second,
+// and never retries a request, so that the client sees each failure.
 func balance(t *testing.T, replicas []*replica) (url string, stats func() string) {
 	t.Helper()
 	program, dir, address := tools.Require(t, "haproxy"), t.TempDir(), process.Port(process.Address(), clientPort)
@@ -233,7 +233,7 @@ func haproxyStats(t *testing.T, socket string) string {
 	return string(text)
 }
 
-// up returns why HAProxy sends no requests to a server.
+// up returns why HAProxy does not send requests to a server, or nil.
 func up(stats, server string) error {
 	for line := range strings.Lines(stats) {
 		if strings.HasPrefix(line, "plantstore,"+server+",") && strings.Contains(line, ",UP,") {
@@ -243,8 +243,8 @@ func up(stats, server string) error {
 	return fmt.Errorf("%s is not up:\n%s", server, stats)
 }
 
-// Three replicas behind a load balancer are replaced one after the other while clients
-// create plants: no request fails.
+// TestReplicasAreReplaced checks that no request fails while three replicas behind a load
+// balancer are replaced one after the other.
 func TestReplicasAreReplaced(t *testing.T) { //nolint:paralleltest // it loads the machine for half a minute
 	tools.Require(t, "haproxy")
 	const clients, delay = 64, 2 * time.Second
@@ -277,8 +277,8 @@ func TestReplicasAreReplaced(t *testing.T) { //nolint:paralleltest // it loads t
 	t.Logf("%d plants were created", load.created.Load())
 }
 
-// One server on a socket that systemd holds is replaced while clients create plants: no
-// connection is refused, and no request fails that the client may not send again.
+// TestServerOnSocketIsReplaced replaces a server on a socket that systemd holds while clients
+// create plants: no connection is refused, and each failed request may be sent again.
 func TestServerOnSocketIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, delay := range map[string]time.Duration{"without a delay": 0, "with a delay": time.Second} {

@@ -100,9 +100,9 @@ func (r *resetRace) reset(client int) {
 	r.resets = append(r.resets, porcupine.Operation{ClientId: client, Input: "", Output: "", Call: call, Return: end})
 }
 
-// Creates race with resets over HTTP. For each id there is an order of its creates and of
-// all resets, each between its request and its response, that explains all responses: a
-// create happens before a reset or after it.
+// TestResetRace runs creates and resets over HTTP concurrently. For each id there must be an
+// order of its creates and of all resets, each between its request and its response, that
+// explains all responses: a create happens before a reset or after it.
 func TestResetRace(t *testing.T) {
 	t.Parallel()
 	const clients, creates, ids, resets = 6, 150, 5, 15

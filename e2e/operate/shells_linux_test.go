@@ -43,7 +43,7 @@ func TestCompletionInShells(t *testing.T) {
 			cmd.Dir = dir
 			cmd.Env = []string{"HOME=" + dir, "TERM=dumb", "PS1=> ", "PATH=" + filepath.Dir(program.Path) + ":" + os.Getenv("PATH")}
 			master := terminal.Start(t, cmd).Master
-			// The words that Tab completes are in the output of echo only: the first letters are typed.
+			// Only the output of echo has the complete word: just its first letters are typed.
 			typeIn(t, master, setUp+"; echo rea''dy\n", "ready")
 			typeIn(t, master, "plantstore serve --log-level de\t", "debug")
 			typeIn(t, master, "\x15plantstore plants im\t", "import")
@@ -72,8 +72,8 @@ func typeIn(t *testing.T, master *os.File, text, want string) {
 	}
 }
 
-// TestListOnTerminal lists the first hundred plants on a terminal and prints how to see
-// more; in a pipe it lists all.
+// TestListOnTerminal checks that list prints the first hundred plants on a terminal, with the
+// option to see more, and all plants in a pipe.
 func TestListOnTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func TestListOnTerminal(t *testing.T) {
 		t.Errorf("a pipe gets %d lines, want 101: %v", strings.Count(string(out), "\n"), err)
 	}
 	session := terminal.Start(t, plantstore.Command(t, dir, nil, "plants", "list"))
-	shown, _ := io.ReadAll(session.Master) // until the command has ended, which is an error
+	shown, _ := io.ReadAll(session.Master) // reading fails when the command has exited
 	if err := <-session.Ended; err != nil {
 		t.Error(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"plantstore/e2e/internal/terminal"
 )
 
-// TestTerminalCloses checks that a server started by hand ends with its terminal, although
-// SIGHUP makes other servers reload.
+// TestTerminalCloses checks that a server that was started on a terminal exits when the terminal
+// closes, although SIGHUP makes other servers reload.
 func TestTerminalCloses(t *testing.T) {
 	t.Parallel()
 	cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve")

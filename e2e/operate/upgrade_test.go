@@ -15,8 +15,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// TestDatabasesOfReleases opens a database of each release. These files are never changed:
-// they are like the databases of users.
+// TestDatabasesOfReleases opens a database of each release. These files are never changed, as
+// they stand for the databases of users.
 func TestDatabasesOfReleases(t *testing.T) {
 	t.Parallel()
 	changes := tools.ProjectFile(t, "CHANGELOG.md")
@@ -41,8 +41,8 @@ func TestDatabasesOfReleases(t *testing.T) {
 	}
 }
 
-// take copies the database of a release into a directory, data of which is where a
-// server looks for it, and returns the directory and all plants as JSON Lines.
+// take copies the database of a release into a directory with the layout that a server expects,
+// and returns the directory and all plants as JSON Lines.
 func take(t *testing.T, kept string) (dir, plants string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -66,7 +66,7 @@ func contents(t *testing.T, dir, name string) string {
 	return string(b)
 }
 
-// checkReads reads the database in every way that there is.
+// checkReads reads the database in every possible way.
 func checkReads(t *testing.T, kept string) {
 	t.Helper()
 	dir, plants := take(t, kept)

@@ -14,11 +14,11 @@ import (
 	"plantstore/models"
 )
 
-// TestIdle opens 10,000 connections, creates a plant on each and lets them be.
+// TestIdle opens 10,000 connections, creates a plant on each, and leaves them idle.
 func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the ports and files
 	const connections, most = 10_000, 100 << 20
 	s := newSite(t, "IDLE_TIMEOUT=1h", "PPROF=on")
-	for n := range 500 { // memory that is used once is not the cost of a connection
+	for n := range 500 { // memory that is allocated once does not count as the cost of a connection
 		s.wantSmall(t, int64(connections+1+n))
 	}
 	before := memory(t, s.server, "VmRSS")
@@ -36,15 +36,15 @@ func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the port
 	if t.Failed() {
 		return
 	}
-	// The runtime returns memory that the creates have used after two collections. At rest
-	// there is one every two minutes; a profile of the heap makes one at once.
+	// The runtime returns the memory of the creates after two collections. An idle server
+	// collects every two minutes; a heap profile triggers a collection at once.
 	for end := time.Now().Add(patience); memory(t, s.server, "VmRSS") > before+most && time.Now().Before(end); {
 		collect(t, s.server)
 		time.Sleep(100 * time.Millisecond)
 	}
 	wantMemory(t, s.server, "VmRSS", before+most)
 
-	// They use all connections: one more is refused, and they are still served.
+	// They use all connections: one more is refused, and they still work.
 	extra, err := s.dial(0)
 	if err != nil {
 		t.Fatal(err)
@@ -79,9 +79,8 @@ func collect(t *testing.T, server *plantstore.Server) {
 	}
 }
 
-// TestSlow lets many clients send their headers and bodies a byte at a time.
-// Each gets an Error and is disconnected at its deadline, and others are served
-// meanwhile.
+// TestSlow makes many clients send their headers and bodies a byte at a time. Each gets an Error
+// and is disconnected at its deadline, and other clients are served meanwhile.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	const clients = 1000
@@ -108,14 +107,14 @@ func TestSlow(t *testing.T) {
 		select {
 		case <-slow:
 			waiting = false
-		case <-time.After(10 * time.Millisecond): // a client like others
+		case <-time.After(10 * time.Millisecond): // a regular client
 		}
 	}
 	t.Logf("%d plants were created meanwhile", served)
 }
 
-// drip sends the start of a request and then a byte at a time, until it is
-// gets error 408 and the connection ends.
+// drip sends the start of a request and then a byte at a time, until it gets error 408 and the
+// connection closes.
 func (s *site) drip(n int, start string) {
 	c, err := s.dial(n)
 	if err != nil {
@@ -131,8 +130,8 @@ func (s *site) drip(n int, start string) {
 			select {
 			case <-responded:
 				return
-			case <-time.After(100 * time.Millisecond): // slowly, on purpose
-				_, _ = io.WriteString(c, "a") // the server may have cut it off
+			case <-time.After(100 * time.Millisecond): // slow on purpose
+				_, _ = io.WriteString(c, "a") // the server may have closed the connection
 			}
 		}
 	})
@@ -147,8 +146,8 @@ func (s *site) drip(n int, start string) {
 	}
 }
 
-// TestHugeBodies sends many bodies of 100 MB at once, and headers of that size.
-// Each is refused, and all together cost less memory than one of them.
+// TestHugeBodies sends many bodies of 100 MB at once, and headers of that size. Each is refused,
+// and together they cost less memory than one of them.
 func TestHugeBodies(t *testing.T) {
 	t.Parallel()
 	const size, clients = 100_000_000, 40
@@ -173,7 +172,7 @@ func TestHugeBodies(t *testing.T) {
 		err = c.send(kind.start)
 		var sender sync.WaitGroup
 		sender.Go(func() {
-			_, _ = io.CopyN(c, endless{}, size) // the server may have heard enough
+			_, _ = io.CopyN(c, endless{}, size) // the server may have closed the connection
 		})
 		a, err2 := c.read()
 		if err != nil || err2 != nil || !a.isError(kind.want) || !a.closes {
@@ -194,14 +193,14 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestLargeBodies lets some clients send all but the last byte of bodies as large as
-// is allowed, which fill the memory for them. Others are refused then. Small ones are
-// not touched by that, and the first are served when the last byte comes.
+// TestLargeBodies makes some clients send all but the last byte of bodies of the maximum size,
+// which use up the memory for bodies. Then other large bodies are refused and small ones
+// accepted, and the first bodies are accepted when their last byte arrives.
 func TestLargeBodies(t *testing.T) {
 	t.Parallel()
 	const size, room, clients = 1 << 20, 64, 100
 	s := newSite(t, "MAX_CONNECTIONS=200", "REQUEST_TIMEOUT=1h")
-	// Many small properties cost the most memory.
+	// Many small properties use the most memory.
 	properties := new(strings.Builder)
 	for i := 0; properties.Len() < size-100; i++ {
 		fmt.Fprintf(properties, `"%x":1,`, i)
@@ -241,13 +240,13 @@ func TestLargeBodies(t *testing.T) {
 			t.Errorf("a large body: %v, %v", a, err)
 		}
 	})
-	// Now all at once, and as often as it takes.
+	// Now all send at once, and retry as often as necessary.
 	each(clients, clients, func(n int) { s.insist(n, s.header(fmt.Sprint("Content-Length: ", size))+body(room+n)) })
 	wantMemory(t, s.server, "VmHWM", memoryBound(200))
 }
 
-// awaitFull waits until the large bodies that the server has read leave no memory for a
-// body slightly above the size that counts.
+// awaitFull waits until the large bodies that the server has read leave no memory for a body
+// slightly above the size that counts.
 func (s *site) awaitFull() {
 	s.t.Helper()
 	const size = 5 << 10

@@ -36,8 +36,8 @@ type client struct {
 	in *bufio.Reader
 }
 
-// dial opens a connection. Each of many clients n comes from one of some
-// addresses, so that there are ports enough.
+// dial opens a connection. Many clients n connect from several addresses, which provide enough
+// ports.
 func (s *site) dial(n int) (*client, error) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+n%20))}} //nolint:gosec // it is small
 	nc, err := dialer.DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.server.BaseURL, "http://"))
@@ -58,8 +58,8 @@ type reply struct {
 // String returns the reply for a message.
 func (a reply) String() string { return fmt.Sprintf("%d %d %q", a.status, a.Code, a.Message) }
 
-// created, refused and identical report whether the plant was stored now, was
-// not for want of resources, or had been before.
+// created, refused and identical report whether the plant was stored now, was refused for lack
+// of resources, or had been stored before.
 func (a reply) created() bool { return a.status == http.StatusOK }
 
 func (a reply) refused() bool {
@@ -74,7 +74,7 @@ func (a reply) isError(code models.Code) bool {
 	return a.status == http.StatusBadRequest && a.Code == code
 }
 
-// header returns the header of a create with these further lines.
+// header returns the header of a create with these further fields.
 func (s *site) header(lines ...string) string {
 	return "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + s.token + "\r\n" +
 		strings.Join(lines, "\r\n") + "\r\n\r\n"
@@ -109,8 +109,8 @@ func (c *client) read() (a reply, err error) {
 		return reply{}, err
 	}
 	a.status, a.closes = response.StatusCode, response.Close
-	err = json.NewDecoder(response.Body).Decode(&a.Error) // a Plant leaves it empty
-	_, _ = io.Copy(io.Discard, response.Body)             // only the last line
+	err = json.NewDecoder(response.Body).Decode(&a.Error) // absent in the JSON of a Plant
+	_, _ = io.Copy(io.Discard, response.Body)             // only the last header field
 	return a, err
 }
 

@@ -1,7 +1,6 @@
-// Package overload tests a server under too much load: more requests than its disk can
-// store before the deadline, more
-// connections than it allows, clients that are slow on purpose, huge bodies, and
-// an end in the middle of all that.
+// Package overload tests a server under too much load: more requests than its disk can store
+// before the deadline, more connections than it allows, clients that are slow on purpose, huge
+// bodies, and a shutdown during all of that.
 package overload
 
 import (
@@ -16,14 +15,14 @@ import (
 )
 
 const (
-	// patience bounds every wait, far above its usual duration.
+	// patience bounds every wait; it is far above the usual duration.
 	patience = 5 * time.Minute
-	// files is how many files a test has open, and a server.
+	// files is the number of files that a test and its server may open.
 	files = 12_000
 )
 
 func TestMain(m *testing.M) {
-	// Explicitly, so that servers inherit it.
+	// Set explicitly, so that servers inherit it.
 	if err := allowFiles(files); err != nil {
 		fmt.Fprintln(os.Stderr, "the limit of open files:", err)
 		os.Exit(1)
@@ -41,8 +40,8 @@ func allowFiles(number uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
 }
 
-// memory returns a figure of the memory of a process, VmRSS or VmHWM, in bytes,
-// without the pages of files, which are the system's to keep or to take back.
+// memory returns a figure of the memory of a process, VmRSS or VmHWM, in bytes, without the
+// pages of files, which the system can reclaim.
 func memory(t testing.TB, server *plantstore.Server, figure string) int64 {
 	t.Helper()
 	return process.Memory(t, server.PID(), figure) - process.Memory(t, server.PID(), "RssFile")
@@ -63,5 +62,5 @@ func wantMemory(t testing.TB, server *plantstore.Server, figure string, most int
 // with so many connections and bodies of up to 1 MiB.
 func memoryBound(connections int64) int64 { return (592 + connections/16) << 20 }
 
-// overTLS returns how much more it is over TLS.
+// overTLS returns the additional maximum memory with TLS.
 func overTLS(connections int64) int64 { return connections<<15 + connections/100*10<<20 }

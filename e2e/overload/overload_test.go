@@ -11,21 +11,21 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A crowd is clients that create plants as fast as possible, and reconnect at once when they
-// are refused.
+// A crowd is a group of clients that create plants as fast as possible, and reconnect at once
+// when they are refused.
 type crowd struct {
 	*site
 	clients int
 
 	next    atomic.Int64 // id
 	refused atomic.Int64
-	enough  chan struct{} // closed when the clients shall end
+	enough  chan struct{} // closed when the clients must stop
 
 	mu           sync.Mutex
 	acknowledged []int64
 }
 
-// run returns when so many plants were acknowledged.
+// run returns when n plants were acknowledged.
 func (c *crowd) run(plants int) {
 	c.t.Helper()
 	c.enough = make(chan struct{})
@@ -78,9 +78,9 @@ func (c *crowd) acknowledge(id int64, plants int) {
 	}
 }
 
-// TestTenTimes gives a server with a slow disk ten times the clients that it has
-// connections for. Each request gets a response, with 200 or error 503, plants are
-// created all the time, and all that were acknowledged are there.
+// TestTenTimes checks a server with a slow disk and ten times more clients than connections.
+// Each request gets a response, 200 or error 503, creates succeed all the time, and all
+// acknowledged plants are stored.
 func TestTenTimes(t *testing.T) {
 	t.Parallel()
 	const connections, plants = 200, 5000
@@ -92,7 +92,7 @@ func TestTenTimes(t *testing.T) {
 	c := &crowd{site: &site{t: t, server: server, token: server.Token("--ttl", "0")}, clients: 10 * connections}
 	fs.SetFault(func(op faultfs.Op) syscall.Errno {
 		if op.IsSync() {
-			time.Sleep(20 * time.Millisecond) // it stands for the disk
+			time.Sleep(20 * time.Millisecond) // it simulates the disk
 		}
 		return 0
 	})
@@ -106,8 +106,8 @@ func TestTenTimes(t *testing.T) {
 	c.verify(c.acknowledged)
 }
 
-// TestCrowdOnDisk is the same on a disk as it is, where it is the processors
-// that are short, and with connections for all.
+// TestCrowdOnDisk is TestTenTimes with the normal disk, where the processors are the bottleneck,
+// and with connections for all clients.
 func TestCrowdOnDisk(t *testing.T) {
 	t.Parallel()
 	const clients = 2000

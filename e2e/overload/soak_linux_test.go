@@ -21,32 +21,32 @@ import (
 
 const (
 	soakClients = 64
-	// Of so many requests, in thousandths: an id that is taken, a plant that is invalid, an
-	// id anywhere, and a plant of 64 KiB. The others are small plants in ascending order.
+	// Shares of the requests, in thousandths: taken ids, invalid plants, random ids, and plants
+	// of 64 KiB. The others are small plants in ascending order.
 	soakTaken, soakWrong, soakScattered, soakLarge = 100, 100, 200, 1
 	largeName                                      = 64 << 10
 )
 
-// A soak is clients that create all kinds of plants for long.
+// A soak is a group of clients that create all kinds of plants for a long time.
 type soak struct {
 	*site
 	end       time.Time
 	created   atomic.Int64
 	refused   atomic.Int64
 	mu        sync.Mutex
-	durations []time.Duration // of some of the requests since the last sample
+	durations []time.Duration // durations of some of the requests since the last sample
 }
 
-// A sample is how the server is at one time.
+// A sample is the state of the server at one time.
 type sample struct {
 	memory, goroutines int64
 	files              int64
 	p99                time.Duration
 }
 
-// TestSoak loads a server for a minute, with TORTURE=1 for an hour, or as long as SOAK
-// sets: its resources must not grow after a sixth of that time, and the database must be
-// as large as its plants.
+// TestSoak loads a server for a minute, with TORTURE=1 for an hour, or for the duration in SOAK:
+// its resources must not grow after a sixth of that time, and the size of the database must
+// match its plants.
 func TestSoak(t *testing.T) { //nolint:paralleltest // the others would be in its figures
 	duration := time.Duration(plantstore.Torture(1, 60)) * time.Minute
 	if text := os.Getenv("SOAK"); text != "" {
@@ -117,7 +117,7 @@ func (s *soak) request(random *rand.Rand, base int64, next *int64) (request stri
 		do    func() (string, int)
 	}{
 		{soakTaken, func() (string, int) {
-			if *next == 0 { // none is taken yet
+			if *next == 0 { // no id is taken yet
 				*next++
 				return s.create(base), http.StatusOK
 			}
@@ -143,7 +143,7 @@ func (s *soak) request(random *rand.Rand, base int64, next *int64) (request stri
 	return s.create(base + *next - 1), http.StatusOK
 }
 
-// plant returns the request for a plant of that name.
+// plant returns the request for a plant with that name.
 func (s *soak) plant(id int64, name string) string {
 	body := fmt.Sprintf(`{"id":%d,"name":"%s"}`, id, name)
 	return s.header(fmt.Sprintf("Content-Length: %d", len(body))) + body
@@ -204,8 +204,8 @@ func (s *soak) metric(name string) int64 {
 	return 0
 }
 
-// wantFlat compares the last quarter of the samples with the samples between the first
-// sixth and the half.
+// wantFlat compares the last quarter of the samples with the samples between the first sixth and
+// the half.
 func wantFlat(t *testing.T, samples []sample) {
 	t.Helper()
 	if len(samples) < 12 {
@@ -216,7 +216,7 @@ func wantFlat(t *testing.T, samples []sample) {
 		of    func(sample) int64
 		slack int64
 	}{
-		"bytes of memory": {func(s sample) int64 { return s.memory }, 64 << 20}, // as the collector runs
+		"bytes of memory": {func(s sample) int64 { return s.memory }, 64 << 20}, // it varies with the garbage collector
 		"open files":      {func(s sample) int64 { return s.files }, 2},
 		"goroutines":      {func(s sample) int64 { return s.goroutines }, 4},
 	} {
@@ -235,9 +235,8 @@ func most(samples []sample, of func(sample) int64) (n int64) {
 	return n
 }
 
-// wantSize checks that the database has so many plants, all of them intact, and that
-// compacting makes it hardly smaller: pages that plants are inserted between are half
-// full at least.
+// wantSize checks that the database has n plants, all of them intact, and that compacting makes
+// it hardly smaller: pages with insertions in the middle are at least half full.
 func wantSize(t *testing.T, dir string, plants int64) {
 	t.Helper()
 	path := filepath.Join(dir, "data", "plants.db")

@@ -9,12 +9,12 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// A rush is clients that create plants until the server has ended.
+// A rush is a group of clients that create plants until the server has exited.
 type rush struct {
 	*site
 
 	next    atomic.Int64  // id
-	warm    chan struct{} // gets one from each client that has had a response
+	warm    chan struct{} // gets one from each client that has received a response
 	sending sync.RWMutex  // held by clients while they send a request
 	stopped bool          // SIGTERM was sent; sending guards it
 
@@ -23,9 +23,8 @@ type rush struct {
 	pending      int
 }
 
-// TestTerminate stops a server under load. Each request that was sent before gets
-// a response, no acknowledged plant is lost, and the process ends soon,
-// with exit code 0.
+// TestTerminate stops a server under load. Each request that was sent before gets a response, no
+// acknowledged plant is lost, and the process soon exits with code 0.
 func TestTerminate(t *testing.T) {
 	t.Parallel()
 	const clients, gone = 500, 5 * time.Second
@@ -55,7 +54,7 @@ func TestTerminate(t *testing.T) {
 	}
 }
 
-// terminate sends SIGTERM while no request is half sent.
+// terminate sends SIGTERM while no request is partly sent.
 func (r *rush) terminate() {
 	r.sending.Lock()
 	defer r.sending.Unlock()
@@ -79,7 +78,7 @@ func (r *rush) run(n int) {
 	}
 }
 
-// create creates one plant, and reports whether the connection is good for more.
+// create creates one plant, and reports whether the connection can be used again.
 func (r *rush) create(conn *client) bool {
 	id := r.next.Add(1)
 	before, err := r.send(conn, id)

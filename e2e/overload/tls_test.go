@@ -22,18 +22,17 @@ const (
 )
 
 // TestTLS uses all connections with clients that hold as much memory as possible over TLS:
-// during the handshake, in the body after a large header, and in HTTP/2, which only some
-// get, with the maximum number of streams and unread responses. One more client is still
-// served.
+// during the handshake, in the body after a large header, and in HTTP/2, which only some of them
+// get, with the maximum number of streams and unread responses. One more client is still served.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	const connections = 1000
 	authority := certtest.New(t)
 	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
-	// With little garbage, the memory of the process is near its live heap.
+	// With little garbage, the memory of the process is close to its live heap.
 	s := newSite(t, "TLS_CERT_FILE="+cert, "TLS_KEY_FILE="+key, fmt.Sprint("MAX_CONNECTIONS=", connections),
 		"GOGC=10", "HEADER_TIMEOUT=1h", "REQUEST_TIMEOUT=1h")
-	s.server.BaseURL = strings.Replace(s.server.BaseURL, "https", "http", 1) // for dial, which has no TLS
+	s.server.BaseURL = strings.Replace(s.server.BaseURL, "https", "http", 1) // for dial, which does not use TLS
 	config := authority.Client("h2", "http/1.1")
 	config.ServerName = "localhost"
 	before := memory(t, s.server, "VmRSS")
@@ -68,9 +67,9 @@ func TestTLS(t *testing.T) {
 	wantMemory(t, s.server, "VmHWM", before+overTLS(connections)+connections<<16)
 }
 
-// hold holds as much as a connection may, in the version of HTTP that it gets.
+// hold holds as much memory as a connection may, in the version of HTTP that it gets.
 func (s *site) hold(c *client, config *tls.Config, many bool) error {
-	_ = c.SetDeadline(time.Now().Add(patience)) // if it fails, so does the next call
+	_ = c.SetDeadline(time.Now().Add(patience)) // if this fails, so does the next call
 	secure := tls.Client(c.Conn, config)
 	if err := secure.HandshakeContext(s.t.Context()); err != nil {
 		return err
@@ -91,8 +90,8 @@ func (s *site) holdOne(c io.Writer) error {
 	return err
 }
 
-// holdTwo has as many requests as it may, and no window for their responses. They
-// wait for the rest of their bodies, or have so many fields that they are refused.
+// holdTwo sends as many requests as it may, without a window for their responses. They wait for
+// the rest of their bodies, or have so many fields that they are refused.
 func (s *site) holdTwo(c io.ReadWriter, many bool) error {
 	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {
 		return err
@@ -120,7 +119,7 @@ func (s *site) holdTwo(c io.ReadWriter, many bool) error {
 	return nil
 }
 
-// fields returns a header as large as is allowed, of a create or with many fields.
+// fields returns a header of the maximum size, of a create or with many fields.
 func (s *site) fields(many bool) []hpack.HeaderField {
 	fields := []hpack.HeaderField{
 		{Name: ":method", Value: "POST"},
@@ -147,7 +146,7 @@ func (s *site) fields(many bool) []hpack.HeaderField {
 	}
 }
 
-// writeHeaders writes a header in as many frames as it takes.
+// writeHeaders writes a header in as many frames as necessary.
 func writeHeaders(framer *http2.Framer, stream uint32, block []byte) error {
 	const most = 16 << 10
 	first := block[:min(len(block), most)]

@@ -16,12 +16,11 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// maxBinary is the largest size of the binary in bytes. docs/dependencies.md lists
-// its parts; a library that calls methods by their names makes it seven
-// million bytes larger.
+// maxBinary is the maximum size of the binary in bytes. docs/dependencies.md lists its parts; a
+// library that calls methods by their names makes it seven million bytes larger.
 const maxBinary = 23_900_000
 
-// build builds the program as it is released, from the directory dir, and returns it.
+// build builds the program as it is released, from the directory dir, and returns its path.
 func build(t *testing.T, dir string) []byte {
 	t.Helper()
 	tags, err := tools.Tags()

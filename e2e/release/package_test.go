@@ -17,7 +17,7 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// nfpm makes packages, in the version with which goreleaser is tried.
+// nfpm builds packages, in the version that goreleaser is tested with.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0"
 
 func TestPackages(t *testing.T) {
@@ -44,7 +44,8 @@ func TestPackages(t *testing.T) {
 	})
 }
 
-// documents is where the packages have the documents, as they lie in a clone.
+// documents is the directory of the documents in the packages, with the same paths as in a
+// clone.
 const documents = "/usr/share/doc/plantstore/"
 
 // installed returns the files that the packages install, with their modes. The directory of
@@ -76,9 +77,9 @@ func installed(t *testing.T, zsh string) map[string]string {
 	return all
 }
 
-// nfpmConfig writes the part of .goreleaser.yaml that is about packages as nfpm
-// itself takes it, and returns the path. goreleaser adds the binary, the version
-// and the platform, and has another name for the dependencies of a package.
+// nfpmConfig writes the part of .goreleaser.yaml for packages in the format of nfpm, and returns
+// the path. goreleaser adds the binary, the version and the platform, and has another name for
+// the dependencies of a package.
 func nfpmConfig(t *testing.T) string {
 	t.Helper()
 	var release struct {
@@ -121,7 +122,7 @@ func nfpmConfig(t *testing.T) string {
 	return path
 }
 
-// makePackage makes a package in its own directory, and returns its path.
+// makePackage builds a package in its own directory, and returns its path.
 func makePackage(t *testing.T, config, format string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "plantstore."+format)
@@ -129,7 +130,7 @@ func makePackage(t *testing.T, config, format string) string {
 	return path
 }
 
-// output returns the output of a command in the directory of the project.
+// output returns the output of a command in the project's directory.
 func output(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)
@@ -187,12 +188,12 @@ func checkRPM(t *testing.T, path string) {
 	}
 }
 
-// TestUnitIsHardened checks that the unit restricts the server to the rights that it needs.
+// TestUnitIsHardened checks that the unit restricts the server to the privileges that it needs.
 func TestUnitIsHardened(t *testing.T) {
 	t.Parallel()
 	analyze := tools.Require(t, "systemd-analyze")
 	const unit = "docs/deploy/linux/plantstore.service"
-	output(t, analyze, "security", "--offline=true", "--threshold=20", unit) // a level of 2.0
+	output(t, analyze, "security", "--offline=true", "--threshold=20", unit) // an exposure level of 2.0
 }
 
 // TestUnitNamesManual checks that the manual is at the path in the unit.
@@ -205,8 +206,8 @@ func TestUnitNamesManual(t *testing.T) {
 	}
 }
 
-// The output of scripts that install, upgrade and remove the packages. The edited
-// configuration stays until the package is purged, and the plants stay forever.
+// The output of the scripts of the packages when they are installed, upgraded and removed. The
+// edited configuration stays until the package is purged, and the plants stay in any case.
 const (
 	debInstalls = `installed: 600 root:root, /var/lib/plantstore:/usr/sbin/nologin
 systemctl: daemon-reload,try-restart plantstore.service
@@ -232,8 +233,7 @@ systemctl: disable --now plantstore.service,daemon-reload
 `
 )
 
-// checkInstall runs a script with the package on a copy of this machine. It must
-// print want.
+// checkInstall runs a script with the package on a copy of this machine, which must print want.
 func checkInstall(t *testing.T, path, script, want string) {
 	t.Helper()
 	unshare := tools.Require(t, "unshare")
@@ -246,8 +246,8 @@ func checkInstall(t *testing.T, path, script, want string) {
 	}
 }
 
-// manual writes the commands that the manual shows for an installed package to a
-// file, and returns its path.
+// manual writes the commands in the manual for an installed package to a file, and returns its
+// path.
 func manual(t *testing.T) string {
 	t.Helper()
 	found := regexp.MustCompile("(?ms)^```sh\n(cd /\n.*?)^```$").FindAllSubmatch(tools.ProjectFile(t, "docs/operations.md"), -1)

@@ -19,7 +19,7 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// patience bounds every wait, far above its usual duration.
+// patience bounds every wait; it is far above the usual duration.
 const patience = time.Minute
 
 // A ready record is the startup record in the log.
@@ -29,11 +29,11 @@ type ready struct {
 	TokenCommand string `json:"token_command"`
 }
 
-// start starts a command that runs a server and returns when it is ready. The
-// channel is closed when it has ended.
+// start starts a command that runs a server and returns when the server is ready. The channel is
+// closed when the command has exited.
 func start(t *testing.T, cmd *exec.Cmd) (r ready, ended <-chan struct{}) {
 	t.Helper()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // go run passes no signals on
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // go run does not forward signals
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -43,11 +43,11 @@ func start(t *testing.T, cmd *exec.Cmd) (r ready, ended <-chan struct{}) {
 	}
 	done := make(chan struct{})
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // fails if all have ended
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // fails if all have exited
 		<-done
 	})
 	lines := bufio.NewReader(stderr)
-	first, _ := lines.ReadString('\n') // up to the end, if that comes before
+	first, _ := lines.ReadString('\n') // up to the end, if there is no such line
 	go func() {
 		defer close(done)
 		_, _ = io.Copy(io.Discard, lines)
@@ -59,15 +59,14 @@ func start(t *testing.T, cmd *exec.Cmd) (r ready, ended <-chan struct{}) {
 	return r, done
 }
 
-// A half is a create of which the server has everything but the body.
+// A half is a create that the server has received except for the body.
 type half struct {
 	conn     net.Conn
 	response *bufio.Reader
 	body     string
 }
 
-// begin sends all of a create but its body, and returns when the server waits
-// for that.
+// begin sends all of a create except its body, and returns when the server waits for it.
 func begin(t *testing.T, r ready, token, body string) half {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.BaseURL, "http://"))
@@ -101,7 +100,7 @@ func (h half) line(t *testing.T) string {
 	}
 }
 
-// awaitClosed returns when r does not accept connections any more.
+// awaitClosed returns when the server no longer accepts connections.
 func awaitClosed(t *testing.T, r ready) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
@@ -114,7 +113,7 @@ func awaitClosed(t *testing.T, r ready) {
 	t.Fatal("the server continues to accept connections")
 }
 
-// awaitEnd returns how the process has ended.
+// awaitEnd waits until the process has exited and returns its state.
 func awaitEnd(t *testing.T, cmd *exec.Cmd, ended <-chan struct{}) syscall.WaitStatus {
 	t.Helper()
 	select {
@@ -125,7 +124,7 @@ func awaitEnd(t *testing.T, cmd *exec.Cmd, ended <-chan struct{}) syscall.WaitSt
 	return cmd.ProcessState.Sys().(syscall.WaitStatus) //nolint:forcetypeassert // it is that on Unix
 }
 
-// tokenFor runs the command that the server names, as a person would.
+// tokenFor runs the command that the server prints, as a person would.
 func tokenFor(t *testing.T, r ready, dir string) string {
 	t.Helper()
 	sh := plantstore.Command(t, dir, nil)
@@ -174,14 +173,14 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitClosed(t, r)
-	// It has stopped listening, but may be about to stop to catch signals.
+	// It no longer listens, but may still be about to stop catching signals.
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	go func() {
 		for {
 			select {
 			case <-again.C:
-				_ = cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended
+				_ = cmd.Process.Signal(syscall.SIGTERM) // fails if it has exited
 			case <-ended:
 				return
 			}
@@ -192,9 +191,9 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}
 }
 
-// TestGoRun runs the first command of the README, unchanged but for the place of the data. The
+// TestGoRun runs the first command of the README, changed only in the location of the data. The
 // command for a token that the server then prints works, too, with the program that go run has
-// built: from the second time on that is in the build cache.
+// built; from the second time on that is in the build cache.
 func TestGoRun(t *testing.T) {
 	t.Parallel()
 	if !strings.Contains(string(tools.ProjectFile(t, "README.md")), "```sh\ngo run . serve\n```\n") {

@@ -13,8 +13,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// The addresses that the texts use: documented, and ephemeral for a server whose plants are
-// lost. The tests have one server for both.
+// The addresses in the texts: documented, and ephemeral for a server that deletes its plants.
+// The tests have one server for both.
 const (
 	documented = "127.0.0.1:8080"
 	ephemeral  = "127.0.0.1:8090"
@@ -44,9 +44,9 @@ func stepsOf(markdown string) []step {
 	return steps
 }
 
-// TestConsoleBlocks checks that every command in a console block prints the output shown: all
-// of them, one after the other in one shell, against a fresh server. But for the
-// address, and the program being built already, they are run as they stand.
+// TestConsoleBlocks checks that every command in a console block prints the output shown: all of
+// them, one after the other in one shell, against a fresh server. The commands are unchanged,
+// except for the address and the built program.
 func TestConsoleBlocks(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "curl")
@@ -80,8 +80,8 @@ func checkConsoleBlocks(t *testing.T, text string) {
 	}
 }
 
-// checkIgnored checks that git and a build of the image would ignore the files that the
-// examples of the README have left in the directory dir, if that were a clone.
+// checkIgnored checks that, if the directory dir were a clone, git and a build of the image
+// would ignore the files that the examples of the README have created in it.
 func checkIgnored(t *testing.T, dir string) {
 	t.Helper()
 	left, err := os.ReadDir(dir)
@@ -104,8 +104,8 @@ func checkIgnored(t *testing.T, dir string) {
 	}
 }
 
-// runSteps runs steps in one bash in the directory dir and returns the stdout of each. All
-// must succeed.
+// runSteps runs steps in one bash in the directory dir and returns the stdout of each. All must
+// succeed.
 func runSteps(t *testing.T, dir string, place *strings.Replacer, steps []step) []string {
 	t.Helper()
 	const separator = "\x00"

@@ -21,9 +21,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
-// The stories in this directory are written in the words of testscript and in
-// these, for the program under test. None may have the name of one of testscript's
-// own, such as stop, which would be run in its place:
+// TestScripts runs the scripts in this directory, which use the commands of testscript and
+// these, for the program under test. None may have the name of a command of testscript, such as
+// stop, which would run instead:
 //
 //	exits CODE ARGUMENT...  run plantstore, which must end with that code
 //	serve ARGUMENT...       start plantstore serve on a free port, named by $URL and $HOST; $ADMIN is the admin listener's
@@ -51,10 +51,10 @@ func TestScripts(t *testing.T) {
 // A story is the state that the commands of one script share.
 type story struct {
 	t      testing.TB
-	server *plantstore.Server // the one started last
+	server *plantstore.Server // the most recently started server
 }
 
-// storyKey is the key of the story among the values of a script.
+// storyKey is the key of the story in the values of a script.
 type storyKey struct{}
 
 // setUpStory puts the program under test on the PATH, and the name of the file with
