@@ -32,11 +32,6 @@ type csvWriter struct {
 	hasHeader bool                     // the header row was written
 }
 
-func newCSVWriter(w io.Writer, cell func(text string) string) *csvWriter {
-	return &csvWriter{out: csv.NewWriter(w), cell: cell}
-}
-
-// Write implements [Writer].
 func (w *csvWriter) Write(record storage.Record) error {
 	if err := w.writeHeader(); err != nil {
 		return err
@@ -52,7 +47,6 @@ func (w *csvWriter) Write(record storage.Record) error {
 	return w.out.Write([]string{strconv.FormatInt(record.ID, 10), name, tag})
 }
 
-// Flush implements [Writer].
 func (w *csvWriter) Flush() error {
 	err := w.writeHeader()
 	w.out.Flush()
@@ -101,7 +95,6 @@ func jsonCell(text string) string {
 	return string(quoted)
 }
 
-// A csvReader reads CSV.
 type csvReader struct {
 	in       *csv.Reader
 	source   *boundReader
@@ -120,7 +113,6 @@ func newCSVReader(r io.Reader, maxBytes int) *csvReader {
 	return &csvReader{in: in, source: source, maxBytes: maxBytes, decoder: models.NewDecoder()}
 }
 
-// Read implements [Reader].
 func (r *csvReader) Read() (storage.Record, int, error) {
 	if r.columns == nil {
 		if err := r.readColumns(); err != nil {
@@ -159,7 +151,6 @@ func (r *csvReader) row() (row []string, line int, err error) {
 	return row, r.last, nil
 }
 
-// readColumns reads the header row.
 func (r *csvReader) readColumns() error {
 	row, _, err := r.row()
 	if errors.Is(err, io.EOF) {
@@ -171,13 +162,8 @@ func (r *csvReader) readColumns() error {
 	r.columns = slices.Clone(row)
 	r.columns[0] = strings.TrimPrefix(r.columns[0], "\ufeff") // written by spreadsheets
 	for _, column := range []string{columnID, columnName, columnTag} {
-		count := 0
-		for _, c := range r.columns {
-			if c == column {
-				count++
-			}
-		}
-		if count > 1 || count == 0 && column != columnTag {
+		first := slices.Index(r.columns, column)
+		if slices.Contains(r.columns[first+1:], column) || first < 0 && column != columnTag {
 			return fmt.Errorf("line 1: must name the columns id, name and tag, each once, but names %q", r.columns)
 		}
 	}
@@ -242,7 +228,6 @@ type boundReader struct {
 	left int
 }
 
-// Read implements [io.Reader].
 func (b *boundReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errTooLong

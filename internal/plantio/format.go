@@ -2,11 +2,14 @@
 package plantio
 
 import (
+	"bufio"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -58,11 +61,11 @@ type Writer interface {
 func NewWriter(w io.Writer, format Format) Writer {
 	switch format {
 	case CSV:
-		return newCSVWriter(w, cell)
+		return &csvWriter{out: csv.NewWriter(w), cell: cell}
 	case SafeCSV:
-		return newCSVWriter(w, safeCell)
+		return &csvWriter{out: csv.NewWriter(w), cell: safeCell}
 	default:
-		return newJSONWriter(w)
+		return &jsonWriter{out: bufio.NewWriterSize(w, bufferSize)}
 	}
 }
 
@@ -80,7 +83,7 @@ func NewReader(r io.Reader, format Format, maxBytes int64) Reader {
 	if format != JSONLines {
 		return newCSVReader(r, int(maxBytes))
 	}
-	return newJSONReader(r, int(maxBytes))
+	return &jsonReader{in: bufio.NewReaderSize(r, bufferSize), maxBytes: int(maxBytes), decoder: models.NewDecoder()}
 }
 
 // tooLong returns the error for a line of more than maxBytes.

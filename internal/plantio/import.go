@@ -110,7 +110,6 @@ func readBatches(ctx context.Context, in Reader, batches chan<- *batch) {
 	}
 }
 
-// readBatch reads the next batch.
 func readBatch(in Reader) *batch {
 	b := &batch{records: make([]storage.Record, 0, batchLines), lines: make([]int, 0, batchLines)}
 	for size := 0; len(b.records)+len(b.bad) < batchLines && size < batchBytes; {

@@ -22,31 +22,17 @@ type jsonWriter struct {
 	line []byte
 }
 
-func newJSONWriter(w io.Writer) *jsonWriter {
-	return &jsonWriter{out: bufio.NewWriterSize(w, bufferSize)}
-}
-
-// Write implements [Writer].
 func (w *jsonWriter) Write(record storage.Record) (err error) {
-	if w.line, err = appendJSON(w.line[:0], record); err != nil {
-		return err
+	w.line = strconv.AppendInt(append(w.line[:0], `{"id":`...), record.ID, 10)
+	if w.line, err = record.Plant.AppendFields(append(w.line, ',')); err != nil {
+		return fmt.Errorf("the plant with the id %d: %w", record.ID, err)
 	}
-	_, err = w.out.Write(append(w.line, '\n'))
+	w.line = append(w.line, "}\n"...)
+	_, err = w.out.Write(w.line)
 	return err
 }
 
-// Flush implements [Writer].
 func (w *jsonWriter) Flush() error { return w.out.Flush() }
-
-// appendJSON appends a record as JSON in the canonical form of exports.
-func appendJSON(b []byte, record storage.Record) ([]byte, error) {
-	b = strconv.AppendInt(append(b, `{"id":`...), record.ID, 10)
-	b, err := record.Plant.AppendFields(append(b, ','))
-	if err != nil {
-		return nil, fmt.Errorf("the plant with the id %d: %w", record.ID, err)
-	}
-	return append(b, '}'), nil
-}
 
 // A jsonReader reads JSON Lines.
 type jsonReader struct {
@@ -55,10 +41,6 @@ type jsonReader struct {
 	decoder  *models.Decoder
 	long     []byte // buffer for lines longer than the buffer of in
 	line     int
-}
-
-func newJSONReader(r io.Reader, maxBytes int) *jsonReader {
-	return &jsonReader{in: bufio.NewReaderSize(r, bufferSize), maxBytes: maxBytes, decoder: models.NewDecoder()}
 }
 
 // Read implements [Reader]. Blank lines are skipped.

@@ -25,7 +25,6 @@ func NewTable(w io.Writer) Writer {
 	return &table{out: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 }
 
-// Write implements [Writer].
 func (t *table) Write(record storage.Record) error {
 	if t.rows == 0 {
 		if _, err := fmt.Fprintln(t.out, "ID\tNAME\tTAG"); err != nil {
@@ -45,7 +44,6 @@ func (t *table) Write(record storage.Record) error {
 	return err
 }
 
-// Flush implements [Writer].
 func (t *table) Flush() error { return t.out.Flush() }
 
 // visible returns text for a terminal. It quotes text that is empty, invisible or could
