@@ -41,41 +41,19 @@ func prepare(file *os.File) (Target, error) {
 	}
 	switch mode := info.Mode().Type(); {
 	case mode&fs.ModeCharDevice != 0:
-		return device{file}, nil
+		return stream{file, file.Close}, nil
 	case mode != 0:
 		return nil, ErrForeign
-	case info.Size() == 0:
-		return newRegular(file), nil
 	}
-	if err := checkFormat(file, info.Size()); err != nil {
-		return nil, err
-	}
-	return newRegular(file), endLine(file, info.Size())
+	return regular{file, isRemoved(file)}, resume(file, info.Size())
 }
 
-// A regular is a regular file.
-type regular struct {
-	*os.File
-
-	nameless bool // it had no name when it was opened, as through /dev/stdout
-}
-
-func newRegular(file *os.File) regular { return regular{file, isRemoved(file)} }
-
-// Removed implements [Target].
-func (r regular) Removed() bool { return !r.nameless && isRemoved(r.File) }
-
-// A device is a character device, such as a terminal. It cannot be synced.
-type device struct{ *os.File }
-
-// Sync implements [Target].
-func (device) Sync() error { return nil }
-
-// Removed implements [Target].
-func (device) Removed() bool { return false }
-
-// checkFormat returns [ErrForeign] unless the file begins like an audit log.
-func checkFormat(file *os.File, size int64) error {
+// resume returns [ErrForeign] unless a file is empty or begins like an audit log, and appends
+// a line end if the last line has none.
+func resume(file *os.File, size int64) error {
+	if size == 0 {
+		return nil
+	}
 	begin := make([]byte, min(size, int64(len(lineStart))))
 	if _, err := file.ReadAt(begin, 0); err != nil {
 		return err
@@ -83,11 +61,6 @@ func checkFormat(file *os.File, size int64) error {
 	if !strings.HasPrefix(lineStart, string(begin)) {
 		return ErrForeign
 	}
-	return nil
-}
-
-// endLine appends a line end if the last line has none.
-func endLine(file *os.File, size int64) error {
 	last := make([]byte, 1)
 	_, err := file.ReadAt(last, size-1)
 	if err == nil && last[0] != '\n' {
@@ -96,19 +69,29 @@ func endLine(file *os.File, size int64) error {
 	return err
 }
 
-// Stream returns a function that opens w for a [Log], which does not close it.
-func Stream(w io.Writer) func() (Target, error) {
-	return func() (Target, error) { return stream{w}, nil }
+type regular struct {
+	*os.File
+
+	nameless bool // it had no name when it was opened, as through /dev/stdout
 }
 
-// A stream is a writer that belongs to the caller.
-type stream struct{ io.Writer }
+func (r regular) Removed() bool { return !r.nameless && isRemoved(r.File) }
 
-// Sync implements [Target].
+// Stream returns a function that opens w for a [Log], which does not close it.
+func Stream(w io.Writer) func() (Target, error) {
+	return func() (Target, error) { return stream{w, func() error { return nil }}, nil }
+}
+
+// A stream cannot be synced or removed: a character device, such as a terminal, or a writer of
+// the caller.
+type stream struct {
+	io.Writer
+
+	close func() error
+}
+
 func (stream) Sync() error { return nil }
 
-// Removed implements [Target].
 func (stream) Removed() bool { return false }
 
-// Close implements [Target].
-func (stream) Close() error { return nil }
+func (s stream) Close() error { return s.close() }

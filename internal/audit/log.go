@@ -332,7 +332,6 @@ func (l *Log) replace() error {
 	return nil
 }
 
-// closeTarget syncs and closes the target, and logs lines that were not written.
 func (l *Log) closeTarget() {
 	l.sync()
 	if len(l.unwritten) > 0 {

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isRemoved reports whether an open file has lost its last name. It
-// doesn't query times: since Linux 6.13, the write after such a query has to update
-// them, which costs more than the write.
+// isRemoved reports whether an open file has lost its last name. It doesn't query times: since
+// Linux 6.13, the write after such a query has to update them, which costs more than the write.
 func isRemoved(file *os.File) bool {
 	raw, err := file.SyscallConn()
 	if err != nil {
