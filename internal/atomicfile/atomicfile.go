@@ -126,8 +126,8 @@ func place(dir *os.Root, path string, perm fs.FileMode, write func(f *File) erro
 		suffix = sweptSuffix
 	}
 	name := filepath.Base(path)
-	tmp, err := writeTemp(dir, path, "."+name+"-"+rand.Text()+suffix, perm, write)
-	if err != nil {
+	tmp := "." + name + "-" + rand.Text() + suffix
+	if err := writeTemp(dir, path, tmp, perm, write); err != nil {
 		return err
 	}
 	if err := publish(tmp, name); err != nil {
@@ -137,10 +137,10 @@ func place(dir *os.Root, path string, perm fs.FileMode, write func(f *File) erro
 }
 
 // writeTemp creates and syncs the temporary file name in dir for path.
-func writeTemp(dir *os.Root, path, name string, perm fs.FileMode, write func(f *File) error) (tmp string, err error) {
+func writeTemp(dir *os.Root, path, name string, perm fs.FileMode, write func(f *File) error) (err error) {
 	file, err := dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, tempPerm)
 	if err != nil {
-		return "", createError(path, err)
+		return createError(path, err)
 	}
 	defer func() {
 		err = errors.Join(err, file.Close())
@@ -149,13 +149,13 @@ func writeTemp(dir *os.Root, path, name string, perm fs.FileMode, write func(f *
 		}
 	}()
 	if err := write(&File{File: file, dir: dir, name: name, path: path}); err != nil {
-		return "", withPath(err, file.Name(), path)
+		return withPath(err, file.Name(), path)
 	}
 	if err := file.Chmod(perm); err != nil {
-		return "", err
+		return err
 	}
 	// The descriptor was open before write, so its sync reports every write-back error.
-	return name, file.Sync()
+	return file.Sync()
 }
 
 // createError returns err as an error of creating path.

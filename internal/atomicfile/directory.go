@@ -13,25 +13,21 @@ import (
 // survives a power failure, and files may be created in it. The entry of an existing
 // directory is synced as well, since its creator may have died before doing so.
 func MkdirAll(dir string, perm fs.FileMode) error {
-	abs, err := filepath.Abs(dir)
+	path, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	return mkdirAll(abs, perm)
-}
-
-func mkdirAll(path string, perm fs.FileMode) error {
 	parent := filepath.Dir(path)
-	dir, err := OpenDir(path)
+	existing, err := OpenDir(path)
 	if err == nil {
-		return errors.Join(dir.Close(), syncForeign(parent))
+		return errors.Join(existing.Close(), syncForeign(parent))
 	}
 	if failure, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
 		return &fs.PathError{Op: "mkdir", Path: failure.Path, Err: failure.Err}
 	} else if !ok {
 		return err
 	}
-	if err := mkdirAll(parent, perm); err != nil {
+	if err := MkdirAll(parent, perm); err != nil {
 		return err
 	}
 	above, err := OpenDir(parent)
