@@ -27,11 +27,10 @@ type backwards struct {
 	corrupt *corruption // from many on, if that is why it is a bound
 }
 
-// page returns the page.
 func (b *backwards) page(ctx context.Context) (page, error) {
 	enough, err := b.try(ctx, b.end)
 	if b.bounded { // a single record is not too much to read: it is corrupt
-		return page{Before: b.corrupt.known, Corrupt: b.corrupt}, err
+		return page{Before: b.corrupt.ID != "", Corrupt: b.corrupt}, err
 	}
 	at, step := b.end-min(b.end, pageWeight), uint64(pageWeight)
 	if b.near > 0 && b.near < b.end {
@@ -43,7 +42,7 @@ func (b *backwards) page(ctx context.Context) (page, error) {
 		switch {
 		case !b.bounded:
 			at = b.few - min(b.few, step)
-		case b.corrupt != nil && b.corrupt.known:
+		case b.corrupt != nil && b.corrupt.ID != "":
 			at = b.many + 1
 		default:
 			at = b.many + min(step, (b.few-b.many)/2)
@@ -63,7 +62,7 @@ func (b *backwards) try(ctx context.Context, at uint64) (enough bool, err error)
 	}
 	if w.full || w.corrupt != nil {
 		b.many, b.bounded, b.corrupt = at, true, w.corrupt
-		if w.corrupt != nil && w.corrupt.known {
+		if w.corrupt != nil && w.corrupt.ID != "" {
 			b.many = position(w.corrupt.id)
 		}
 		return false, nil

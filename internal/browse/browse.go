@@ -112,27 +112,26 @@ func (s *Site) Run(ctx context.Context) error {
 			err = errors.Join(err, ended)
 		}
 	}
-	s.status.wait()
+	s.status.counts.Wait()
 	return errors.Join(err, s.removeRedirect())
 }
 
 // withStore opens the store and passes it to read.
-func (s *Site) withStore(ctx context.Context, read func(Store) error) (err error) {
-	store, _, err := s.options.Open(ctx)
+func (s *Site) withStore(ctx context.Context, read func(Store, Source) error) (err error) {
+	store, source, err := s.options.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return read(store)
+	return read(store, source)
 }
 
 // count counts the plants, for the sampler.
 func (s *Site) count(ctx context.Context) (plants int64, source Source, err error) {
-	store, source, err := s.options.Open(ctx)
-	if err != nil {
-		return 0, "", err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	plants, err = store.Count(ctx)
+	err = s.withStore(ctx, func(store Store, from Source) (err error) {
+		source = from
+		plants, err = store.Count(ctx)
+		return err
+	})
 	return plants, source, err
 }

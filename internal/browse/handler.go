@@ -84,7 +84,6 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// authorized reports whether a request has the key.
 func (s *Site) authorized(r *http.Request) bool {
 	sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return subtle.ConstantTimeCompare([]byte(sent), []byte(s.key)) == 1
@@ -102,7 +101,8 @@ func (s *Site) respond(f func(ctx context.Context, r *http.Request) (any, error)
 		}
 		status := http.StatusOK
 		if err != nil {
-			status, value = problem(err)
+			code, message := problem(err)
+			status, value = code, map[string]string{"error": message}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -110,20 +110,15 @@ func (s *Site) respond(f func(ctx context.Context, r *http.Request) (any, error)
 	}
 }
 
-// A failure is the body of a response that is not OK.
-type failure struct {
-	Error string `json:"error"`
-}
-
-// problem returns the status and the body for an error.
-func problem(err error) (status int, body failure) {
+// problem returns the status and the message for an error.
+func problem(err error) (status int, message string) {
 	if refusal, ok := errors.AsType[*requestError](err); ok {
-		return refusal.status, failure{refusal.message}
+		return refusal.status, refusal.message
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return http.StatusServiceUnavailable, failure{fmt.Sprintf("reading took longer than %v", readTime)}
+		return http.StatusServiceUnavailable, fmt.Sprintf("reading took longer than %v", readTime)
 	}
-	return http.StatusServiceUnavailable, failure{err.Error()}
+	return http.StatusServiceUnavailable, err.Error()
 }
 
 func (s *Site) getStatus(ctx context.Context, _ *http.Request) (any, error) {
@@ -145,7 +140,6 @@ func (s *Site) getPlants(ctx context.Context, r *http.Request) (any, error) {
 	return read(ctx, id)
 }
 
-// getSearch responds with a part of a search by name.
 func (s *Site) getSearch(ctx context.Context, r *http.Request) (any, error) {
 	id, err := idParam(r, "from")
 	if err != nil {

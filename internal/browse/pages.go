@@ -40,10 +40,7 @@ type text struct {
 func clip(s string) text {
 	end := 0
 	for range maxCharacters {
-		if end == len(s) {
-			return text{Text: s}
-		}
-		_, size := utf8.DecodeRuneInString(s[end:])
+		_, size := utf8.DecodeRuneInString(s[end:]) // 0 at the end
 		end += size
 	}
 	if end == len(s) {
@@ -75,14 +72,13 @@ type page struct {
 	Corrupt *corruption `json:"corrupt,omitzero"`
 }
 
-// A corruption is a record that cannot be read. Without an id, it is unknown where readable
+// A corruption is a record that cannot be read. Without an ID, it is unknown where readable
 // records follow.
 type corruption struct {
 	ID    string `json:"id,omitzero"`
 	Error string `json:"error"`
 
-	id    int64
-	known bool // the id
+	id int64 // if there is an ID
 }
 
 // newCorruption returns the corruption of an error, nil if it is another error.
@@ -92,7 +88,7 @@ func newCorruption(err error) *corruption {
 	}
 	c := &corruption{Error: err.Error()}
 	if record, ok := errors.AsType[*storage.CorruptError](err); ok {
-		c.id, c.known, c.ID = record.ID, true, strconv.FormatInt(record.ID, 10)
+		c.id, c.ID = record.ID, strconv.FormatInt(record.ID, 10)
 	}
 	return c
 }
@@ -113,7 +109,7 @@ func (w *window) some() bool { return len(w.plants) > 0 || w.full || w.corrupt !
 func read(ctx context.Context, store Store, from, last int64, weight int) (w window, err error) {
 	for record, err := range store.List(ctx, from) {
 		if c := newCorruption(err); c != nil {
-			if !c.known || c.id <= last {
+			if c.ID == "" || c.id <= last {
 				w.corrupt = c
 			}
 			return w, nil
@@ -133,12 +129,12 @@ func read(ctx context.Context, store Store, from, last int64, weight int) (w win
 
 // from returns the page of the plants with ids from from on.
 func (s *Site) from(ctx context.Context, from int64) (p page, err error) {
-	err = s.withStore(ctx, func(store Store) error {
+	err = s.withStore(ctx, func(store Store, _ Source) error {
 		w, err := read(ctx, store, from, math.MaxInt64, pageWeight)
 		if err != nil {
 			return err
 		}
-		p = page{Plants: w.plants, After: w.full || w.corrupt != nil && w.corrupt.known, Corrupt: w.corrupt}
+		p = page{Plants: w.plants, After: w.full || w.corrupt != nil && w.corrupt.ID != "", Corrupt: w.corrupt}
 		if from == math.MinInt64 {
 			return nil
 		}
@@ -151,7 +147,7 @@ func (s *Site) from(ctx context.Context, from int64) (p page, err error) {
 
 // through returns the page of the plants with ids up to last.
 func (s *Site) through(ctx context.Context, last int64) (p page, err error) {
-	err = s.withStore(ctx, func(store Store) error {
+	err = s.withStore(ctx, func(store Store, _ Source) error {
 		b := backwards{store: store, end: position(last)}
 		if last == math.MaxInt64 {
 			b.near = s.top.Load()

@@ -27,11 +27,11 @@ type part struct {
 // search reads plants from an id on until a page of them have names that begin with prefix,
 // in upper or lower case, or until scanTime has passed.
 func (s *Site) search(ctx context.Context, prefix string, from int64) (p part, err error) {
-	err = s.withStore(ctx, func(store Store) error {
+	err = s.withStore(ctx, func(store Store, _ Source) error {
 		deadline, weight := time.Now().Add(scanTime), 0
 		for record, err := range store.List(ctx, from) {
 			if p.Corrupt = newCorruption(err); p.Corrupt != nil {
-				if p.Corrupt.known && p.Corrupt.id < math.MaxInt64 {
+				if p.Corrupt.ID != "" && p.Corrupt.id < math.MaxInt64 {
 					p.Next = strconv.FormatInt(p.Corrupt.id+1, 10)
 				}
 				return nil
@@ -50,9 +50,8 @@ func (s *Site) search(ctx context.Context, prefix string, from int64) (p part, e
 			if record.ID == math.MaxInt64 {
 				return nil
 			}
-			from = record.ID + 1
 			if time.Now().After(deadline) {
-				p.Next = strconv.FormatInt(from, 10)
+				p.Next = strconv.FormatInt(record.ID+1, 10)
 				return nil
 			}
 		}

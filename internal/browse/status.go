@@ -71,8 +71,7 @@ func (s *sampler) get(ctx context.Context) status {
 	defer s.mu.Unlock()
 	result := status{Source: s.source}
 	if s.err != nil {
-		_, body := problem(s.err)
-		result.Error = body.Error
+		_, result.Error = problem(s.err)
 	}
 	for _, sample := range s.samples {
 		result.Samples = append(result.Samples, sampleAge{time.Since(sample.at).Milliseconds(), sample.plants})
@@ -92,7 +91,6 @@ func (s *sampler) start() <-chan struct{} {
 	return s.running
 }
 
-// take counts the plants.
 func (s *sampler) take() {
 	ctx, cancel := context.WithTimeout(s.ctx, countTime)
 	defer cancel()
@@ -115,6 +113,3 @@ func (s *sampler) take() {
 	close(s.running)
 	s.running = nil
 }
-
-// wait returns when no count is in progress.
-func (s *sampler) wait() { s.counts.Wait() }

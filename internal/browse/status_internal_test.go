@@ -76,7 +76,7 @@ func TestSampler(t *testing.T) {
 		cost.Store(int64(time.Hour))
 		s.get(t.Context())
 		cancel()
-		s.wait()
+		s.counts.Wait()
 		if !errors.Is(s.err, context.Canceled) {
 			t.Errorf("after the end: %v", s.err)
 		}
