@@ -52,14 +52,13 @@ type Options struct {
 	LongestProfile time.Duration
 }
 
-// admin is the handler.
 type admin struct {
 	Options
 
 	paths map[string]http.HandlerFunc
 
 	mu   sync.Mutex
-	last string // the problems in the last response of /readyz
+	last string // the kinds of problems in the last response of /readyz
 }
 
 // New returns the handler of the admin listener.
@@ -72,7 +71,6 @@ func New(options Options) http.Handler {
 	return a
 }
 
-// ServeHTTP implements [http.Handler].
 func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -94,7 +92,6 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// methods returns the methods that a path takes.
 func methods(path string) []string {
 	if path == pathReset {
 		return []string{http.MethodPost}
@@ -110,15 +107,12 @@ func (*admin) live(w http.ResponseWriter, _ *http.Request) {
 // readiness reports whether plants can be created, and why not. It logs changes since the
 // last request, with causes.
 func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
-	problems := a.problems()
 	var kinds, texts []string
-	for _, p := range problems {
+	for _, p := range a.problems() {
 		kinds, texts = append(kinds, p.what), append(texts, p.what+p.detail)
 	}
 	text := strings.Join(texts, "; ")
-	if a.changed(strings.Join(kinds, "; ")) {
-		a.logReadiness(r.Context(), text)
-	}
+	a.logChange(r.Context(), strings.Join(kinds, "; "), text)
 	if text == "" {
 		write(w, http.StatusOK, "application/json", []byte(`{"status":"ready"}`+"\n"))
 		return
@@ -126,26 +120,22 @@ func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
 	fail(w, models.NewError(models.CodeUnavailable, "not ready: "+text))
 }
 
-// changed reports whether these are other problems than in the last response.
-func (a *admin) changed(kinds string) bool {
+// logChange logs the problems, if any, unless the last response was about problems of the
+// same kinds.
+func (a *admin) logChange(ctx context.Context, kinds, text string) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	if kinds == a.last {
-		return false
-	}
+	before := a.last
 	a.last = kinds
-	return true
-}
-
-// logReadiness logs the problems, if any.
-func (a *admin) logReadiness(ctx context.Context, text string) {
-	if text == "" {
+	a.mu.Unlock()
+	switch {
+	case kinds == before:
+	case kinds == "":
 		a.Logger.InfoContext(ctx, "ready again")
-		return
+	default:
+		attrs := []slog.Attr{slog.String("why", text)}
+		if err := a.Store.Ready(); err != nil {
+			attrs = append(attrs, slog.String("cause", err.Error()))
+		}
+		a.Logger.LogAttrs(ctx, slog.LevelWarn, "not ready", attrs...)
 	}
-	attrs := []slog.Attr{slog.String("why", text)}
-	if err := a.Store.Ready(); err != nil {
-		attrs = append(attrs, slog.String("cause", err.Error()))
-	}
-	a.Logger.LogAttrs(ctx, slog.LevelWarn, "not ready", attrs...)
 }

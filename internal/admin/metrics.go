@@ -14,8 +14,7 @@ import (
 	"plantstore/storage"
 )
 
-// contentType is the media type of the text format of Prometheus.
-const contentType = "text/plain; version=0.0.4; charset=utf-8"
+const contentType = "text/plain; version=0.0.4; charset=utf-8" // of Prometheus
 
 // A metric is a row of the table of metrics, see [table].
 type metric struct {
@@ -77,7 +76,6 @@ func (s *series) count(value uint64, labels ...string) {
 	metrics.WriteCounterUint64(s.text, s.name+braced(labels), value)
 }
 
-// flag writes 1 or 0.
 func (s *series) flag(on bool) {
 	if on {
 		s.count(1)

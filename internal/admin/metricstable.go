@@ -15,7 +15,6 @@ func table() []metric {
 	return slices.Concat(requestMetrics(), storeMetrics(), fileMetrics())
 }
 
-// requestMetrics are about requests and responses.
 func requestMetrics() []metric {
 	return []metric{
 		{"build_info", "gauge", "1; the label version is the running release", func(s *series, now *sample) { s.value(1, "version", now.Version) }},
@@ -79,7 +78,6 @@ func writeRequests(s *series, now *sample) {
 	}
 }
 
-// writeFaults writes the faults on demand.
 func writeFaults(s *series, now *sample) {
 	for _, c := range models.Codes() {
 		s.count(now.Observer.faults.Count(c.Code), "fault", c.Code.String())
@@ -87,7 +85,6 @@ func writeFaults(s *series, now *sample) {
 	s.count(now.Observer.delays.Load(), "fault", "delay")
 }
 
-// storeMetrics are about any store.
 func storeMetrics() []metric {
 	return []metric{
 		{
@@ -131,7 +128,7 @@ func storeMetrics() []metric {
 
 // journalMetrics are about the journal of a store that is a file of this machine.
 func journalMetrics() []metric {
-	all := []metric{
+	return onlyIf(func(now *sample) bool { return now.store.File.Journal != nil }, []metric{
 		{
 			"journal_plants", "gauge", "plants that are in the journal and not in the database file yet (bbolt)",
 			func(s *series, now *sample) { s.value(float64(now.store.File.Journal.Plants)) },
@@ -152,20 +149,12 @@ func journalMetrics() []metric {
 			"journal_checkpoint_seconds_total", "counter", "time of checkpoints, with their pauses (bbolt)",
 			func(s *series, now *sample) { s.value(now.store.File.Journal.CheckpointTime.Seconds()) },
 		},
-	}
-	for i, m := range all {
-		all[i].write = func(s *series, now *sample) {
-			if now.store.File.Journal != nil {
-				m.write(s, now)
-			}
-		}
-	}
-	return all
+	})
 }
 
 // fileMetrics are about a store that is a file of this machine.
 func fileMetrics() []metric {
-	all := []metric{
+	return onlyIf(func(now *sample) bool { return now.store.File != nil }, append([]metric{
 		{"store_plants", "gauge", "plants in the database (bbolt)", func(s *series, now *sample) { s.value(float64(now.store.File.Plants)) }},
 		{"store_size_bytes", "gauge", "size of the database (bbolt)", func(s *series, now *sample) { s.value(float64(now.store.File.Size)) }},
 		{
@@ -192,11 +181,14 @@ func fileMetrics() []metric {
 			"scrub_last_pass_timestamp_seconds", "gauge", "when that pass ended, in Unix time; missing before the first one has (bbolt)",
 			func(s *series, now *sample) { s.moment(now.store.File.Scrub.LastPass) },
 		},
-	}
-	all = append(all, journalMetrics()...)
+	}, journalMetrics()...))
+}
+
+// onlyIf returns metrics that are written only if a condition holds.
+func onlyIf(condition func(now *sample) bool, all []metric) []metric {
 	for i, m := range all {
 		all[i].write = func(s *series, now *sample) {
-			if now.store.File != nil {
+			if condition(now) {
 				m.write(s, now)
 			}
 		}

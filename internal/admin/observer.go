@@ -104,14 +104,12 @@ func newDurations() *histogram {
 	return newHistogram(float64(time.Second), ms/2, ms, 2*ms, 5*ms, 10*ms, 20*ms, 50*ms, 100*ms, 200*ms, 500*ms, 1000*ms, 2000*ms, 5000*ms, 10000*ms)
 }
 
-// observe counts a value.
 func (h *histogram) observe(value int64) {
 	i, _ := slices.BinarySearch(h.bounds, value)
 	h.counts[i].Add(1)
 	h.sum.Add(value)
 }
 
-// count returns the number of values.
 func (h *histogram) count() (n uint64) {
 	for i := range h.counts {
 		n += h.counts[i].Load()
@@ -119,7 +117,6 @@ func (h *histogram) count() (n uint64) {
 	return n
 }
 
-// write writes the series of the histogram.
 func (h *histogram) write(s *series, labels ...string) {
 	bucket, total := &series{s.text, s.name + "_bucket"}, uint64(0)
 	for i := range h.counts {

@@ -25,10 +25,9 @@ func addProfiles(paths map[string]http.HandlerFunc, longest time.Duration) {
 	}
 }
 
-// within refuses a profile that takes longer. No idle time-out would end a trace, which writes
-// all the time.
+// within refuses a profile that takes longer: no idle time-out would end a trace, which writes
+// all the time. It turns error responses of handler, which are plain text, into Errors.
 func within(longest time.Duration, handler http.HandlerFunc) http.HandlerFunc {
-	handler = errorsAsJSON(handler)
 	return func(w http.ResponseWriter, r *http.Request) {
 		for _, text := range r.URL.Query()["seconds"] {
 			seconds, err := strconv.ParseFloat(text, 64)
@@ -37,13 +36,6 @@ func within(longest time.Duration, handler http.HandlerFunc) http.HandlerFunc {
 				return
 			}
 		}
-		handler(w, r)
-	}
-}
-
-// errorsAsJSON turns error responses of handler, which are plain text, into Errors.
-func errorsAsJSON(handler http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
 		held := &errorHolder{ResponseWriter: w}
 		handler(held, r)
 		if held.status == 0 {
@@ -69,7 +61,6 @@ type errorHolder struct {
 	text   []byte
 }
 
-// WriteHeader implements [http.ResponseWriter].
 func (h *errorHolder) WriteHeader(status int) {
 	if status >= http.StatusBadRequest {
 		h.status = status
@@ -78,7 +69,6 @@ func (h *errorHolder) WriteHeader(status int) {
 	h.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements [io.Writer].
 func (h *errorHolder) Write(p []byte) (int, error) {
 	if h.status == 0 {
 		return h.ResponseWriter.Write(p)
