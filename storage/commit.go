@@ -23,12 +23,7 @@ func (s *Store) write(busy *atomic.Pointer[time.Time]) {
 
 // commitRequests commits a batch and sends each create its outcome.
 func (s *Store) commitRequests(batch []*request) {
-	switch r := batch[0]; { // these go alone
-	case r.batch != nil:
-		r.outcomes = s.commitRecorded(r.batch, func(int) *Actor { return r.actor })
-		r.done <- nil
-		return
-	case r.task != nil:
+	if r := batch[0]; r.task != nil { // it goes alone
 		r.done <- s.stopIfFatal(callEngine(r.task))
 		return
 	}

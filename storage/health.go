@@ -68,10 +68,8 @@ func (s *Store) scheduleTrial() {
 	s.health.trying = true
 	s.health.pause = min(max(2*s.health.pause, firstTrial), lastTrial)
 	time.AfterFunc(s.health.pause, func() {
-		// A batch of this size goes alone. Its outcome is not needed here, and a
-		// store that refuses it will never be ready again.
-		r := newRequest()
-		r.batch, r.bytes = []Record{}, s.features.BatchBytes+1
-		_ = s.enqueueBatch(r)
+		// Its outcome is not needed here, and a store that refuses it will never be
+		// ready again.
+		_, _ = s.enqueueTask(func() error { s.commitRecords(nil); return nil })
 	})
 }

@@ -81,6 +81,27 @@ func TestTrialSucceeds(t *testing.T) {
 	})
 }
 
+// TestTrialWithoutRecorder checks that trials go on, and succeed, while nothing can be recorded.
+func TestTrialWithoutRecorder(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, e *testEngine) {
+		r := &testRecorder{let: make(chan struct{})}
+		close(r.let)
+		e.store.RecordWith(r)
+		outcome := e.create(t.Context(), 1, "a")
+		e.commit(t, fail(errHum), 1)
+		want(t, "a create", outcome, errHum)
+		r.unready = storage.ErrAuditLog
+		time.Sleep(time.Second)
+		e.commit(t, succeed)
+		if err := e.store.Ready(); !errors.Is(err, storage.ErrAuditLog) || errors.Is(err, storage.ErrFailing) {
+			t.Errorf("after a trial: %v, want: %v", err, storage.ErrAuditLog)
+		}
+		r.unready = nil
+		wantFailing(t, e, "at last", nil)
+	})
+}
+
 // TestFailingPlant checks that the fault of one plant, which its client caused, is not a fault
 // of the store.
 func TestFailingPlant(t *testing.T) {

@@ -23,18 +23,16 @@ func (l QueueLimits) withDefaults() QueueLimits {
 	return QueueLimits{Plants: cmp.Or(l.Plants, 10_000), Bytes: cmp.Or(l.Bytes, 64<<20)}
 }
 
-// A request is a queued create, or a queued batch of them. Store.mu guards dequeued and
+// A request is a queued create, or another task of a writer. Store.mu guards dequeued and
 // withdrawn; the other fields belong to the writer that has dequeued the request until
 // the outcome is in done, and to the caller before and after.
 type request struct {
 	Record
 
 	tag       string       // a copy of the plant's tag: the caller may return before the writer
-	batch     []Record     // of CreateAll, instead of Record
-	outcomes  []error      // of the batch, if nil comes from done
-	task      func() error // of Reset, instead of a commit
+	task      func() error // instead of a create
 	actor     *Actor       // on whose behalf, if creates are recorded
-	bytes     int          // of the plants
+	bytes     int          // of the plant
 	dequeued  bool         // a writer has it: the outcome will come through done
 	withdrawn bool         // the caller has returned; the request is dropped when it is dequeued
 	done      chan error
@@ -97,28 +95,33 @@ func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 	if err := ctx.Err(); err != nil {
 		return repeat(fmt.Errorf("%w: %w", ErrOverloaded, err), len(records))
 	}
-	// Of this size it goes alone. The writer may have it for longer than the
-	// caller waits.
-	r := newRequest()
-	r.batch, r.actor, r.bytes = slices.Clone(records), ActorOf(ctx), s.features.BatchBytes+1
-	if err := s.enqueueBatch(r); err != nil {
+	batch, actor := slices.Clone(records), ActorOf(ctx) // the writer may have them for longer than the caller waits
+	var outcomes []error
+	r, err := s.enqueueTask(func() error {
+		outcomes = s.commitRecorded(batch, func(int) *Actor { return actor })
+		return nil
+	})
+	if err == nil {
+		err = s.await(ctx, r)
+	}
+	if err != nil {
 		return repeat(err, len(records))
 	}
-	if err := s.await(ctx, r); err != nil {
-		return repeat(err, len(records))
-	}
-	return r.outcomes
+	return outcomes
 }
 
-// enqueueBatch puts a batch into the queue, full or not: there is only one.
-func (s *Store) enqueueBatch(r *request) error {
+// enqueueTask puts a task into the queue, full or not: there is only one of each kind. A
+// writer runs it between two batches.
+func (s *Store) enqueueTask(task func() error) (*request, error) {
+	r := newRequest()
+	r.task, r.bytes = task, s.features.BatchBytes+1 // of this size it goes alone
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refusal != nil {
-		return s.refusal
+		return nil, s.refusal
 	}
 	s.push(r)
-	return nil
+	return r, nil
 }
 
 // await waits for the outcome of r, until ctx ends.
@@ -127,7 +130,7 @@ func (s *Store) await(ctx context.Context, r *request) error {
 	case err := <-r.done:
 		// The writer is done with r. A request that is withdrawn, or left to the
 		// writer, is never reused.
-		if r.batch == nil {
+		if r.task == nil {
 			*r = request{done: r.done}
 			s.requests.Put(r)
 		}
@@ -144,7 +147,7 @@ func (s *Store) withdraw(r *request, cause error) error {
 	defer s.mu.Unlock()
 	if !r.dequeued {
 		r.withdrawn = true
-		r.Plant, r.batch = models.Plant{}, nil // free the memory
+		r.Plant, r.task = models.Plant{}, nil // free the memory
 		s.bytes -= r.bytes
 		return fmt.Errorf("%w: %w", ErrOverloaded, cause)
 	}

@@ -54,14 +54,14 @@ func TestWithdrawnBulkDropsPlants(t *testing.T) {
 			go func() { _ = s.Create(t.Context(), id, models.Plant{}) }()
 			synctest.Wait()
 		}
-		bulk := &request{batch: make([]Record, 5), bytes: s.features.BatchBytes + 1, done: make(chan error, 1)}
-		if err := s.enqueueBatch(bulk); err != nil {
+		bulk, err := s.enqueueTask(func() error { t.Error("the withdrawn task runs"); return nil })
+		if err != nil {
 			t.Fatal(err)
 		}
 		go func() { _ = s.Create(t.Context(), 2, models.Plant{}) }()
 		synctest.Wait()
-		if err := s.withdraw(bulk, context.Canceled); !errors.Is(err, ErrOverloaded) || bulk.batch != nil {
-			t.Errorf("withdraw = %v, and the queue holds %d plants of it still", err, len(bulk.batch))
+		if err := s.withdraw(bulk, context.Canceled); !errors.Is(err, ErrOverloaded) || bulk.task != nil {
+			t.Errorf("withdraw = %v, and the queue holds its plants: %t", err, bulk.task != nil)
 		}
 		close(free)
 		_ = s.Close()

@@ -23,9 +23,8 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 	if err := s.stopIfFatal(s.features.Stage(ctx, seed)); err != nil {
 		return err
 	}
-	r := newRequest()
-	r.task, r.bytes = s.replace, s.features.BatchBytes+1 // of this size it goes alone
-	if err := s.enqueueBatch(r); err != nil {
+	r, err := s.enqueueTask(s.replace)
+	if err != nil {
 		return err
 	}
 	return <-r.done
