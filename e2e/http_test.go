@@ -71,7 +71,7 @@ func exchange(t *testing.T, server *plantstore.Server, request string) *http.Res
 	}
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatalf("half an response: %q, %v", body, err)
+		t.Fatalf("an incomplete response: %q, %v", body, err)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	_ = conn.Close()

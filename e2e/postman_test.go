@@ -175,7 +175,7 @@ func TestPostmanHoldsNoSecretAndNoPerson(t *testing.T) {
 		// Postman adds these when it exports.
 		for _, id := range []string{"_postman_id", "_exporter_id", "_collection_link", "_postman_exported", "eyJ"} {
 			if strings.Contains(string(text), id) {
-				t.Errorf("%s holds %s", path, id)
+				t.Errorf("%s contains %s", path, id)
 			}
 		}
 	}

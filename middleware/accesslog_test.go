@@ -38,7 +38,8 @@ func lineOf(t *testing.T, level slog.Level, r *http.Request, handlers ...gin.Han
 	return line
 }
 
-// Only the trace of one valid traceparent is logged (W3C Trace Context, 3.2).
+// TestTraceparent checks that only the trace id of a single valid traceparent is logged (W3C
+// Trace Context, 3.2).
 func TestTraceparent(t *testing.T) {
 	t.Parallel()
 	const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -77,7 +78,8 @@ func TestTraceparent(t *testing.T) {
 	}
 }
 
-// A line includes the plant's id and the outcome, and more at level debug.
+// TestLine checks that a log line includes the plant's id and the outcome, and more at level
+// debug.
 func TestLine(t *testing.T) {
 	t.Parallel()
 	note := func(c *gin.Context) { middleware.NotePlant(c, -7, time.Second) }
@@ -114,7 +116,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// A pooled line keeps no attribute of the previous request.
+// TestLineIsReset checks that a pooled line keeps no attribute of the previous request.
 func TestLineIsReset(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -129,7 +131,7 @@ func TestLineIsReset(t *testing.T) {
 	}
 }
 
-// A token is not logged, wherever the client sends it (C4.25).
+// TestLineHidesTokens checks that a token is not logged, wherever the client sends it (C4.25).
 func TestLineHidesTokens(t *testing.T) {
 	t.Parallel()
 	const token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl" //nolint:gosec // a dummy

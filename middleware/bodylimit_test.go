@@ -63,9 +63,9 @@ func TestBodyLimit(t *testing.T) {
 	}
 }
 
-// The bodies of all open requests share one limit; a body beyond it is error 503. A
-// Content-Length alone does not count. Small bodies always pass, and a response
-// releases the share.
+// TestBodyMemory checks that the bodies of all open requests share one limit, and that a body
+// beyond it is error 503. A Content-Length alone does not count, small bodies always pass, and a
+// response releases the share of its request.
 func TestBodyMemory(t *testing.T) {
 	t.Parallel()
 	const limit = 32 << 20 // four fill the memory

@@ -17,7 +17,7 @@ func (w waiting) Take(string) time.Duration { return time.Duration(w) }
 
 func (waiting) Rate() string { return "100/s" }
 
-// A refusal names the time to wait in whole seconds, rounded up.
+// TestRateLimits checks that a refusal names the time to wait in whole seconds, rounded up.
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[time.Duration]string{
@@ -40,7 +40,7 @@ func TestRateLimits(t *testing.T) {
 	}
 }
 
-// Without a limit there is nothing to do for a request.
+// TestNoRateLimit checks that a nil limiter limits nothing.
 func TestNoRateLimit(t *testing.T) {
 	t.Parallel()
 	if w := serve(t, post(t, nil, http.NoBody), middleware.AddressLimit(nil), middleware.SubjectLimit(nil), pass); !reached(w) {

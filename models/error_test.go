@@ -84,7 +84,8 @@ func TestErrorCause(t *testing.T) {
 	}
 }
 
-// A server fault is worth an operator's attention; an unknown method or version is not.
+// TestServerFault checks which codes are the server's fault and deserve an operator's attention:
+// an unknown method or version is not.
 func TestServerFault(t *testing.T) {
 	t.Parallel()
 	var faults []Code

@@ -28,7 +28,8 @@ func ExampleDecoder_Decode() {
 	// 400: id: appears more than once in its object
 }
 
-// The cause is for the log. Only code and message are sent to the client.
+// ExampleError_WithCause shows that the cause is for the log: only code and message are sent to
+// the client.
 func ExampleError_WithCause() {
 	err := models.NewError(models.CodeInsufficientSpace, "there is no space left; try again later").
 		WithCause(errors.New("write plants.db: no space left on device"))

@@ -42,7 +42,7 @@ func TestParsePrefer(t *testing.T) {
 	}
 }
 
-// Every code of the list can be demanded.
+// TestParsePreferCodes checks that every code of the list can be requested.
 func TestParsePreferCodes(t *testing.T) {
 	t.Parallel()
 	for _, c := range models.Codes() {
@@ -52,7 +52,7 @@ func TestParsePreferCodes(t *testing.T) {
 	}
 }
 
-// No value makes the parser panic, or exceed the bounds.
+// FuzzParsePrefer checks that no value makes the parser panic or exceed its bounds.
 func FuzzParsePrefer(f *testing.F) {
 	f.Add("code=503; outcome=stored, delay=2s", `a="\`)
 	f.Fuzz(func(t *testing.T, a, b string) {

@@ -79,7 +79,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Each check before the place of a fault fails first, and the response is not marked.
+// TestFaultsKeepTheOrderOfChecks checks that each check before the position of a fault fails
+// first, and that the response does not have Preference-Applied.
 func TestFaultsKeepTheOrderOfChecks(t *testing.T) {
 	t.Parallel()
 	var made []models.Fault
@@ -137,7 +138,7 @@ func TestFaultOutcomes(t *testing.T) {
 	}
 }
 
-// A delay holds the request up, whatever its outcome is.
+// TestFaultDelay checks that a delay applies to the response, whatever its outcome is.
 func TestFaultDelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -191,7 +192,8 @@ type recording struct{}
 
 func (recording) Create(context.Context, int64, models.Plant) error { return nil }
 
-// Off, Prefer is ignored; on, a request without it is like any other.
+// TestNoFault checks that Prefer is ignored if faults are off, and that a request without Prefer
+// is unaffected if they are on.
 func TestNoFault(t *testing.T) {
 	t.Parallel()
 	var made []models.Fault

@@ -34,7 +34,7 @@ func (s *site) await(condition string, holds func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			s.t.Fatalf("after %v still not: %s", patience, condition)
+			s.t.Fatalf("not within %v: %s", patience, condition)
 		}
 	}
 }
@@ -71,6 +71,6 @@ func TestShutdownDelayEnds(t *testing.T) {
 	s.Terminate()
 	s.awaitEnd(0)
 	if took := time.Since(start); took < delay {
-		t.Errorf("it ends after %v, want at least %v", took, delay)
+		t.Errorf("the server exited after %v, want at least %v", took, delay)
 	}
 }

@@ -106,7 +106,7 @@ func checkExpression(t *testing.T, where, text string, actual []series) {
 				if !slices.ContainsFunc(actual, func(s series) bool {
 					return !slices.ContainsFunc(filters, func(f metricsql.LabelFilter) bool { return !s.has(f) })
 				}) {
-					t.Errorf("%s: %s: no series is as %s", where, text, e.AppendString(nil))
+					t.Errorf("%s: %s: no series matches %s", where, text, e.AppendString(nil))
 				}
 			}
 		}
@@ -168,7 +168,7 @@ func checkAlerts(t *testing.T, actual []series) {
 		}
 	}
 	if n < 10 {
-		t.Errorf("these are not all rules: %d", n)
+		t.Errorf("only %d rules were found", n)
 	}
 }
 

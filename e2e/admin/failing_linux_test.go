@@ -50,11 +50,11 @@ func TestReadyOnFullDisk(t *testing.T) {
 	fs.SetFault(nil)
 	for s.probe("/readyz").status != http.StatusOK {
 		if time.Now().After(end) {
-			t.Fatal("the server is not ready though the disk has space again")
+			t.Fatal("the server is not ready although the disk has space again")
 		}
 		time.Sleep(10 * time.Millisecond) // state of another process
 	}
 	if a := s.create(fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, id)); a.status != http.StatusOK {
-		t.Errorf("a create after it: %d %s", a.status, a.body)
+		t.Errorf("a create after that: %d %s", a.status, a.body)
 	}
 }

@@ -149,7 +149,7 @@ func (s *site) hold(body string) *held {
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", s.token, len(body))
 	line, err := bufio.NewReader(io.LimitReader(conn, int64(len("HTTP/1.1 100 Continue\r\n\r\n")))).ReadString('\n')
 	if err != nil || line != "HTTP/1.1 100 Continue\r\n" {
-		s.t.Fatalf("the server responses %q, %v, before it has the body", line, err)
+		s.t.Fatalf("the server sent %q, %v, before it had the body", line, err)
 	}
 	fmt.Fprint(conn, body[:len(body)-1])
 	return &held{s.t, conn, body[len(body)-1:]}
@@ -195,9 +195,9 @@ func (s *site) awaitEnd(code int) {
 	select {
 	case <-s.Exited():
 	case <-time.After(patience):
-		s.t.Fatal("the server does not end")
+		s.t.Fatal("the server does not exit")
 	}
 	if got := s.ExitCode(); got != code {
-		s.t.Errorf("it ends with %d, want %d", got, code)
+		s.t.Errorf("exit code %d, want %d", got, code)
 	}
 }

@@ -77,12 +77,12 @@ func TestMetricsCountRequests(t *testing.T) {
 		}
 	}
 	if all["plantstore_store_size_bytes"] < 4096 || all["plantstore_store_free_bytes"] < 1<<20 {
-		t.Errorf("the file has %v bytes, and %v are free", all["plantstore_store_size_bytes"], all["plantstore_store_free_bytes"])
+		t.Errorf("the file has %v bytes, the file system %v free bytes", all["plantstore_store_size_bytes"], all["plantstore_store_free_bytes"])
 	}
 	s.Stop()
 	again := newSite(t, plantstore.Options{Dir: s.Dir}).metrics()
 	if again["plantstore_store_plants"] != plants || len(requests(again)) > 0 {
-		t.Errorf("after a restart there are %v plants, and %v", again["plantstore_store_plants"], requests(again))
+		t.Errorf("after a restart there are %v plants, %v", again["plantstore_store_plants"], requests(again))
 	}
 }
 

@@ -31,7 +31,7 @@ func TestReady(t *testing.T) {
 	s.Stop()
 	if conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address); err == nil {
 		_ = conn.Close()
-		t.Error("the admin listener is there after the end of the process")
+		t.Error("the admin listener still exists after the exit of the process")
 	}
 }
 
@@ -100,10 +100,10 @@ func TestReadyWhileStopping(t *testing.T) {
 			_ = conn.Close()
 		}
 		if a := s.probe("/readyz"); closed && a.status != http.StatusBadRequest {
-			t.Errorf("it accepts no connection, and /readyz returns %s", a.body)
+			t.Errorf("the server accepts no connection, and /readyz returns %s", a.body)
 		}
 		if time.Now().After(end) {
-			t.Fatal("it continues to accept connections")
+			t.Fatal("the server still accepts connections")
 		}
 	}
 	s.wantUnready("shutting down")

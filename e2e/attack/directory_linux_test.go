@@ -70,7 +70,7 @@ func TestRootInDirectoryOfAttacker(t *testing.T) {
 				m.checkVictim(t)
 			}
 			if after := contents(t, theirs); after != before {
-				t.Errorf("the directory holds %s, want %s", after, before)
+				t.Errorf("the directory contains %s, want %s", after, before)
 			}
 		})
 	}
@@ -97,6 +97,6 @@ func TestOwnerInDirectory(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
 	if got := contents(t, theirs); got != "jwt-secret" {
-		t.Errorf("the directory holds %s", got)
+		t.Errorf("the directory contains %s", got)
 	}
 }

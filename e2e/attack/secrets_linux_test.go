@@ -41,7 +41,7 @@ func newMachine(t *testing.T) machine {
 	t.Helper()
 	_, err := exec.LookPath("setpriv")
 	if os.Geteuid() != 0 || err != nil {
-		testkit.NotChecked(t, "two users need root and setpriv")
+		testkit.NotChecked(t, "a test with two users requires root and setpriv")
 	}
 	root := t.TempDir()
 	m := machine{t, filepath.Join(root, "plantstore"), filepath.Join(root, "work")}
@@ -187,7 +187,7 @@ func TestDotenvOfOthers(t *testing.T) {
 	}
 	m.file(".env", "LOG_LEVEL=debug\n", victim, 0o664)
 	if r := m.run(nil, "token"); r.code != 0 || strings.Contains(r.output, "warning") {
-		t.Errorf("with .env of the victim and his group: exit code %d\n%s", r.code, r.output)
+		t.Errorf("with .env of the victim and its group: exit code %d\n%s", r.code, r.output)
 	}
 }
 
@@ -240,10 +240,10 @@ func TestPublicKeyAsSecret(t *testing.T) {
 	server.HangUp()
 	await(t, "the reload fails", func() bool { return strings.Contains(server.Log(), "JWT_PUBLIC_KEYS") })
 	if got := post(t, server, sign(t, public)); got != http.StatusBadRequest {
-		t.Errorf("a token that the published key has signed: status %d", got)
+		t.Errorf("a token that was signed with the published key: status %d", got)
 	}
 	if got := post(t, server, sign(t, secret)); got != http.StatusOK {
-		t.Errorf("the secret of before: status %d\n%s", got, server.Log())
+		t.Errorf("the previous secret: status %d\n%s", got, server.Log())
 	}
 }
 

@@ -131,10 +131,10 @@ func (w waiting) checkEnds(t *testing.T, peer string, signal syscall.Signal) {
 	}
 	awaitEnd(t, cmd)
 	if cmd.ProcessState.ExitCode() != 1 || !w.full && !strings.Contains(stderr.String(), "interrupted") {
-		t.Errorf("it ends with %v, stderr:\n%s", cmd.ProcessState, stderr.String())
+		t.Errorf("the command exited with %v, stderr:\n%s", cmd.ProcessState, stderr.String())
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "plantstore-*")); left != nil { // the TMPDIR of some commands
-		t.Errorf("it leaves %v", left)
+		t.Errorf("the command left %v", left)
 	}
 }
 
@@ -147,7 +147,7 @@ func awaitRest(t *testing.T, cmd *exec.Cmd) {
 			polls = 0
 		}
 		if time.Now().After(end) {
-			t.Fatal("it never comes to rest")
+			t.Fatal("the command never blocks")
 		}
 	}
 }
@@ -164,7 +164,7 @@ func awaitEnd(t *testing.T, cmd *exec.Cmd) {
 	case <-ended:
 	case <-time.After(patience):
 		_ = cmd.Process.Kill()
-		t.Fatalf("it has not ended after %v", patience)
+		t.Fatalf("the command has not exited after %v", patience)
 	}
 }
 
@@ -198,7 +198,7 @@ func atRest(t *testing.T, pid int) bool {
 	t.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil || len(threads) == 0 {
-		t.Fatalf("the process has ended early: %v", err)
+		t.Fatalf("the process exited early: %v", err)
 	}
 	for _, thread := range threads {
 		stat, err := os.ReadFile(thread)
@@ -209,7 +209,7 @@ func atRest(t *testing.T, pid int) bool {
 		switch rest[0] {
 		case 'S':
 		case 'Z':
-			t.Fatal("it has ended early")
+			t.Fatal("the command exited early")
 		default:
 			return false
 		}

@@ -34,7 +34,7 @@ func finish(t *testing.T, cmd *exec.Cmd) result {
 		t.Fatal(err)
 	}
 	if cmd.ProcessState.ExitCode() < 0 {
-		t.Errorf("%q did not end:\n%s", cmd.Args, output.String())
+		t.Errorf("%q did not exit:\n%s", cmd.Args, output.String())
 	}
 	return result{cmd.ProcessState.ExitCode(), output.String()}
 }
@@ -47,7 +47,7 @@ func await(t *testing.T, condition string, holds func() bool) {
 			return
 		}
 	}
-	t.Fatalf("%s: not in %v", condition, patience)
+	t.Fatalf("%s: not within %v", condition, patience)
 }
 
 // TestPasswordInFlag checks that each command refuses a flag with a password, which would be
@@ -92,10 +92,10 @@ func TestMisspeltStorageURL(t *testing.T) {
 					t.Errorf("%s with %s prints the password:\n%s", command, env, r.output)
 				}
 				if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
-					t.Errorf("%s with %s has made %v, %v", command, env, entries, err)
+					t.Errorf("%s with %s created %v, %v", command, env, entries, err)
 				}
 				if command == "serve" && r.code == 0 {
-					t.Errorf("serve with %s has run:\n%s", env, r.output)
+					t.Errorf("serve with %s started:\n%s", env, r.output)
 				}
 			}
 		}

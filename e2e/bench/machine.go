@@ -28,7 +28,7 @@ func checkDisk(dir string) error {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	if stat.Type == tmpfs || stat.Type == ramfs {
-		return fmt.Errorf("%s is kept in memory: choose a directory on a disk with -dir", dir)
+		return fmt.Errorf("%s is on a file system in memory: choose a directory on a disk with -dir", dir)
 	}
 	return nil
 }

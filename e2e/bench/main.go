@@ -105,7 +105,7 @@ func parse(args []string, output io.Writer) (settings, error) {
 	}
 	small := s.rounds < 1 || s.tries < 1 || s.duration < time.Second || s.long < time.Second || s.tokens < 1 || s.sequential < 1 || s.random < 1
 	if flags.NArg() > 0 || small {
-		return s, errors.New("there is an argument too many, or too small")
+		return s, errors.New("there is an extra argument, or a value is too small")
 	}
 	return s, nil
 }

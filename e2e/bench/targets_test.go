@@ -133,7 +133,7 @@ func TestLabels(t *testing.T) {
 		for i := range g.contenders {
 			label := g.name + ": " + g.label(i)
 			if labels[label] != "" {
-				t.Errorf("%s is there twice", label)
+				t.Errorf("%s occurs twice", label)
 			}
 			labels[label] = g.name
 		}

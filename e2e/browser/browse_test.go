@@ -51,7 +51,7 @@ func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
 	create(t, again, token, `{"id":1000002,"name":"After the restart"}`)
 	tb.first("1000002")
 	if problems := tb.found(); len(problems) != 1 || !strings.Contains(problems[0], "status of 400") { // 0x10
-		t.Errorf("the browser says %q", problems)
+		t.Errorf("the browser reports %q", problems)
 	}
 	browsing.Stop()
 	tb.await("The command plantstore plants browse has ended.")
@@ -136,7 +136,7 @@ func TestBrowseLooks(t *testing.T) { //nolint:paralleltest // see TestLooks
 			tb.await("50 found")
 			tb.look("browse " + v.name + " 3 search")
 			if problems := tb.found(); len(problems) > 0 {
-				t.Errorf("the browser says %q", problems)
+				t.Errorf("the browser reports %q", problems)
 			}
 		})
 	}
@@ -178,7 +178,7 @@ func TestBrowseOddNames(t *testing.T) { //nolint:paralleltest // see TestLooks
 		}
 	}
 	if problems := tb.found(); len(problems) > 0 {
-		t.Errorf("the browser says %q", problems)
+		t.Errorf("the browser reports %q", problems)
 	}
 }
 

@@ -51,7 +51,7 @@ func openDocs(t *testing.T, base string, v view) *tab {
 	await := chromedp.Poll[bool](complete(), chromedp.WithPollingInterval(time.Second/4), chromedp.WithPollingTimeout(patience))
 	if _, err := chromedp.Run(tb.ctx, await); err != nil {
 		tb.save("incomplete")
-		t.Fatalf("the first view is not complete: %v; the browser says %q", err, tb.found())
+		t.Fatalf("the first view is not complete: %v; the browser reports %q", err, tb.found())
 	}
 	return tb
 }
@@ -62,16 +62,16 @@ func TestFirstView(t *testing.T) { //nolint:paralleltest // see TestLooks
 	server := plantstore.Start(t, plantstore.Options{})
 	tb := openDocs(t, server.BaseURL, desktop())
 	other := tb.stranger(server.BaseURL + "/openapi.json")
-	t.Logf("the first view was painted after %.0f ms and moved %.0f bytes", evaluate[float64](other, largestPaint, asUser), tb.received)
+	t.Logf("the first view was painted after %.0f ms and transferred %.0f bytes", evaluate[float64](other, largestPaint, asUser), tb.received)
 	if problems := tb.found(); len(problems) > 0 {
-		t.Errorf("the browser says %q", problems)
+		t.Errorf("the browser reports %q", problems)
 	}
 	if tb.received > mostBytes || tb.received < mostBytes/2 {
-		t.Errorf("the first view moved %.0f bytes, want at most %d, and what can be true", tb.received, mostBytes)
+		t.Errorf("the first view transferred %.0f bytes, want at most %d, and a plausible number", tb.received, mostBytes)
 	}
 	for _, asked := range tb.urls {
 		if !strings.HasPrefix(asked, server.BaseURL+"/") && !strings.HasPrefix(asked, "data:") {
-			t.Errorf("the page asks for %s", asked)
+			t.Errorf("the page requests %s", asked)
 		}
 	}
 	if got := evaluate[string](tb, "location.pathname"); got != "/docs" {
@@ -100,12 +100,12 @@ func TestLooks(t *testing.T) { //nolint:paralleltest // one browser at a time is
 			tb.look(v.name + " 3 response")
 			for _, needless := range []string{"Cookies", "Query Parameters", "Selected Auth Type", "Powered by"} {
 				if n := evaluate[int](tb, seen(needless)); n > 0 {
-					t.Errorf("%q is seen %d times", needless, n)
+					t.Errorf("%q is visible %d times", needless, n)
 				}
 			}
 			for _, needed := range []string{"Authentication", "Headers", "Request Body"} {
 				if evaluate[int](tb, seen(needed)) == 0 {
-					t.Errorf("%q is not seen", needed)
+					t.Errorf("%q is not visible", needed)
 				}
 			}
 		})
@@ -162,7 +162,7 @@ func (tb *tab) checkOrder() {
 		return top('input[placeholder="Token"]') < top('.show-api-client-button')
 			&& top('.show-api-client-button') < top('.markdown table')
 	})()`) {
-		tb.t.Error("the token, the request and the errors are not in this order")
+		tb.t.Error("the order is not token, request, errors")
 	}
 }
 
@@ -180,7 +180,7 @@ func (tb *tab) checkDialog() {
 	tb.t.Helper()
 	for _, selector := range []string{`input[placeholder="Token"]`, `button[class*="scalar-button-solid"]`, `[data-language=json]`} {
 		if !evaluate[bool](tb, inDialog(selector)) {
-			tb.t.Errorf("%s is not seen in the dialogue", selector)
+			tb.t.Errorf("%s is not visible in the dialog", selector)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func TestCreateFromPage(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb.await("200 OK")
 	tb.sent(odd)
 	if response := create(t, server, token, `{"id":9007199254740993,"name":"桌"}`); !strings.Contains(response, "is identical") {
-		t.Errorf("the plant that was created is another: %s", response)
+		t.Errorf("a different plant was created: %s", response)
 	}
 }
 
@@ -245,6 +245,6 @@ func (tb *tab) sent(want string) {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
 	if len(tb.bodies) == 0 || tb.bodies[len(tb.bodies)-1] != want {
-		tb.t.Errorf("sent %q, want %q at last", tb.bodies, want)
+		tb.t.Errorf("the last body sent is %q, want %q", tb.bodies, want)
 	}
 }

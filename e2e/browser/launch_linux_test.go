@@ -53,12 +53,12 @@ func TestBrowseOpensBrowser(t *testing.T) { //nolint:paralleltest // see TestLoo
 	defer cancel()
 	for at := ""; at != base; { // evaluating fails while one page replaces the other
 		if at, err = chromedp.Run(ctx, chromedp.Evaluate[string]("location.href")); ctx.Err() != nil {
-			t.Fatalf("the file leads to %s (%v), and the link is %s", at, err, link)
+			t.Fatalf("the file leads to %s (%v), want the link %s", at, err, link)
 		}
 	}
 	tb.first("7")
 	if _, err := os.Stat(filepath.Dir(file)); err == nil {
-		t.Errorf("%s is still there", file)
+		t.Errorf("%s still exists", file)
 	}
 	if _, err := master.WriteString("\x03"); err != nil { // Ctrl-C
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func TestLink(t *testing.T) { //nolint:paralleltest // see TestLooks
 				t.Errorf("the responses are %s, want 200 twice", got)
 			}
 			if address := evaluate[string](tb, "location.href"); strings.Contains(address, "token") || !strings.HasPrefix(address, base+"/docs") {
-				t.Errorf("the address bar has %s", address)
+				t.Errorf("the address bar shows %s", address)
 			}
 			checkSent(t, tb, token)
 			tb.do(chromedp.Reload())

@@ -147,7 +147,7 @@ func (tb *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		tb.save("failed")
-		tb.t.Fatalf("%v\nthe browser says %q", err, tb.found())
+		tb.t.Fatalf("%v\nthe browser reports %q", err, tb.found())
 	}
 }
 

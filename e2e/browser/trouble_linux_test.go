@@ -28,7 +28,7 @@ func TestBrowseKeyboard(t *testing.T) { //nolint:paralleltest // see TestLooks
 		order = append(order, evaluate[string](tb, active))
 	}
 	if want := []string{"live", "id", "Go", "name", "Search", "order", "first", "previous", "next", "last"}; !slices.Equal(order, want) {
-		t.Errorf("Tab goes to %q, want %q", order, want)
+		t.Errorf("Tab moves the focus to %q, want %q", order, want)
 	}
 	tb.do(chromedp.KeyEvent("\t", chromedp.KeyModifiers(chromedp.ModifierShift)), chromedp.KeyEvent("\r"))
 	tb.first("70")

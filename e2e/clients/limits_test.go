@@ -42,7 +42,7 @@ func TestDreddReadsOpenAPI30(t *testing.T) {
 		"headers: At '/allow' Missing required property: allow",
 	} {
 		if !strings.Contains(string(out), want) {
-			t.Errorf("no %q in what dredd prints (%v):\n%s", want, err, out)
+			t.Errorf("no %q in the output of dredd (%v):\n%s", want, err, out)
 		}
 	}
 }

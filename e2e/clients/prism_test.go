@@ -119,9 +119,9 @@ func TestPrismFindsNoViolation(t *testing.T) {
 		t.Error(line)
 	}
 	judged := strings.Count(log, "The upstream call to /plants has returned ") - strings.Count(log, "Selected route not found")
-	t.Logf("prism judged %d responses", judged)
+	t.Logf("prism checked %d responses", judged)
 	if judged < leastJudged {
-		t.Errorf("prism has judged only %d responses, want at least %d\n%s", judged, leastJudged, out)
+		t.Errorf("prism has checked only %d responses, want at least %d\n%s", judged, leastJudged, out)
 	}
 }
 

@@ -114,7 +114,7 @@ func (s *site) interrupt(end func()) {
 	select {
 	case <-moment:
 	case <-done:
-		s.t.Fatal("the writers came to an end before they were interrupted")
+		s.t.Fatal("the writers ended before the interruption")
 	}
 	time.Sleep(delay) // a random moment
 	end()
@@ -168,7 +168,7 @@ func (s *site) verify(from int) {
 	}
 	all.Wait()
 	if !s.create(s.body(writers, from)) {
-		s.t.Errorf("round %d: the server takes no new plant", s.rounds)
+		s.t.Errorf("round %d: the server refuses a new plant", s.rounds)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestCommandsWithoutSpace(t *testing.T) {
 	for name, args := range commands {
 		wantCommand(t, v.Dir, 1, "no space left on device; free some space on that disk, and try again", args...)
 		if after := contents(t, v.Dir); name != "new" && after != before {
-			t.Errorf("%s has left %s, there was %s", name, after, before)
+			t.Errorf("%s: the directory contains %s, before it contained %s", name, after, before)
 		}
 	}
 	v.Unmount()

@@ -49,7 +49,7 @@ func TestFlippedRecords(t *testing.T) {
 	path, file := newDatabase(t)
 	random, inspector, plants := newRandom(t), newInspector(t), newLayout(t, file).records
 	if v := inspector.inspect(path); len(plants) != stored || v.reported() || v.Missing > 0 || v.Crash != "" {
-		t.Fatalf("%d records, intact: %+v", len(plants), v)
+		t.Fatalf("an intact file with %d records: %+v", len(plants), v)
 	}
 	for n := range plantstore.Torture(500, 10_000) {
 		undo, place := flip(file, random, plants)

@@ -128,7 +128,7 @@ func TestFlippedJournal(t *testing.T) {
 	l := newJournalLayout(t, journal)
 	random, inspector := newRandom(t), newInspector(t)
 	if v := inspector.inspect(path); v.reported() || v.Missing > 0 || len(v.Wrong) > 0 || v.Crash != "" {
-		t.Fatalf("as it was left: %+v", v)
+		t.Fatalf("without a flipped bit: %+v", v)
 	}
 	for name, tt := range map[string]struct {
 		spans   []span

@@ -200,7 +200,7 @@ func TestKilledCommands(t *testing.T) {
 					wantPlants(t, kept[0], stored)
 				}
 			}
-			t.Logf("%d had ended before they were killed", ended)
+			t.Logf("%d commands had exited before the kill", ended)
 		})
 	}
 }

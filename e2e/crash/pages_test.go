@@ -42,7 +42,7 @@ func newLayout(t testing.TB, file []byte) *layout {
 		}
 	})
 	if bucket == 0 {
-		t.Fatal("the file has no plants, or so few that they have no page of their own")
+		t.Fatal("the file has no plants, or so few that they have no separate page")
 	}
 	traverse(file, l.pageSize, bucket, func(header span, keyLen int, entry span) {
 		if keyLen == 0 {

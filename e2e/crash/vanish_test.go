@@ -48,7 +48,7 @@ func testVanishing(t *testing.T, s *site, file string, harm func(path string) er
 	}
 	must(t, harm(filepath.Join(s.server.Dir, file)))
 	if s.random.IntN(2) > 0 && s.create(s.body(2, 0)) { // otherwise the server detects it itself
-		t.Error("a plant was acknowledged that no next start will find")
+		t.Error("a plant was acknowledged that the next start would not find")
 	}
 	wantEnd(t, s, want...)
 }
@@ -60,7 +60,7 @@ func wantEnd(t *testing.T, s *site, want ...string) {
 	select {
 	case <-s.server.Exited():
 	case <-time.After(patience):
-		t.Fatalf("the server was still there %v after its file had gone", patience)
+		t.Fatalf("the server still ran %v after the removal of its file", patience)
 	}
 	last := lastLine(s.server.Log())
 	logged := func(reason string) bool { return strings.Contains(last, reason) }
@@ -107,7 +107,7 @@ func TestVanishedWhileStopped(t *testing.T) {
 	must(t, os.Remove(path+".mark")) // the remedy in the message
 	s.restart()
 	if !s.create(s.body(1, 0)) {
-		t.Error("the new store takes no plant")
+		t.Error("the new store refuses a plant")
 	}
 	s.check()
 }

@@ -176,7 +176,7 @@ func (s *site) end() int {
 	s.t.Helper()
 	s.server.Terminate()
 	if !s.exits() {
-		s.t.Errorf("SIGTERM does not end it")
+		s.t.Errorf("SIGTERM does not end the server")
 	}
 	return s.server.ExitCode()
 }
@@ -250,7 +250,7 @@ func (s *site) load(clients, creates int) {
 		all.Go(func() {
 			for p := range plants {
 				if a := s.create(p.id, p.plant); a.status != ok {
-					s.t.Errorf("create on a good disk: %v", a)
+					s.t.Errorf("create on a healthy disk: %v", a)
 				}
 				if p.id%4 == 0 {
 					s.create(p.id, p.plant) // the ledger has the violations of the response

@@ -99,7 +99,7 @@ func createOnFull(s *site, o *outcome, full *atomic.Bool, creates int) {
 		switch {
 		case a.status == ok:
 		case !full.Load():
-			s.t.Fatalf("a create on a good disk: %v", a)
+			s.t.Fatalf("a create on a healthy disk: %v", a)
 		case a.code != noSpace || a.fate() != absent:
 			o.violate("on a full disk: %v", a)
 		default:
@@ -170,10 +170,10 @@ func TestFullDiskForJournal(t *testing.T) {
 		s.load(4, 40)
 		const warning = "no space for the journal"
 		if warned := strings.Contains(s.server.Log(), warning); warned == want {
-			t.Errorf("room for a journal: %t, the log has %q: %t", want, warning, warned)
+			t.Errorf("space for a journal: %t, the log has %q: %t", want, warning, warned)
 		}
 		if _, err := s.fs.ReadFile(bbolt.JournalPath(databaseFile)); (err == nil) != want {
-			t.Errorf("room for a journal: %t, and reading it: %v", want, err)
+			t.Errorf("space for a journal: %t, reading the journal: %v", want, err)
 		}
 		s.server.Kill()
 		s.fs.SetFault(nil)
@@ -204,11 +204,11 @@ func TestFullDiskDuringBackup(t *testing.T) {
 		cmd := plantstore.Command(t, t.TempDir(), []string{"STORAGE_URL=" + s.url()}, "backup", "copy.db")
 		out, err := cmd.CombinedOutput()
 		if err != nil && !strings.Contains(string(out), "space") {
-			t.Errorf("room for %d writes: %v\n%s", free, err, out)
+			t.Errorf("space for %d writes: %v\n%s", free, err, out)
 		}
 		s.fs.SetFault(nil)
 		if a := s.createNext(); a.status != ok {
-			t.Errorf("room for %d writes, and then for all: %v", free, a)
+			t.Errorf("space for %d writes, then for all: %v", free, a)
 		}
 		s.server.Stop()
 	}
@@ -231,11 +231,11 @@ func TestFullDiskAtClose(t *testing.T) {
 			return syscall.ENOSPC
 		})
 		if code := s.end(); code > 1 || code == 0 && left < failing {
-			t.Errorf("no room for %d writes: exit code %d", failing-left, code)
+			t.Errorf("no space for %d writes: exit code %d", failing-left, code)
 		}
 		s.fs.SetFault(nil)
 		if err := s.start(); err != nil {
-			t.Errorf("no room for %d writes at the end: %v", failing, err)
+			t.Errorf("no space for %d writes at the shutdown: %v", failing, err)
 			continue
 		}
 		for id, plant := range s.ledger.of(stored) {
@@ -243,7 +243,7 @@ func TestFullDiskAtClose(t *testing.T) {
 		}
 		s.server.Stop()
 		for _, contradiction := range s.ledger.contradictions {
-			t.Errorf("no room for %d writes at the end: %s", failing, contradiction)
+			t.Errorf("no space for %d writes at the shutdown: %s", failing, contradiction)
 		}
 	}
 }

@@ -133,7 +133,7 @@ func startAnyhow(s *site, o *outcome, failures *atomic.Int64) {
 		case err == nil:
 			return
 		case failures.Load() == before:
-			s.t.Fatalf("%s failed %d times; now it does not start: %v", o.operation, before, err)
+			s.t.Fatalf("%s failed %d times; the server does not start: %v", o.operation, before, err)
 		case !strings.Contains(err.Error(), "exit status 1"):
 			o.violate("it should end with exit status 1: %v", err)
 		}

@@ -154,7 +154,7 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int)
 	case faults.Load() == 0:
 		t.Fatal("there was no fault")
 	case wants != nil && !wants(first):
-		t.Errorf("the create in question: %v", first)
+		t.Errorf("the create during the fault: %v", first)
 	case wants == nil && first.unknown():
 		t.Errorf("a create unrelated to the fault: %v", first)
 	}
@@ -164,7 +164,7 @@ func exitAfterFault(t *testing.T, s *site, fails func(op faultfs.Op, faults int)
 			t.Errorf("the next create: %v", a)
 		}
 	case !s.exits():
-		t.Fatalf("it is still there %v after the fault", patience)
+		t.Fatalf("the server still runs %v after the fault", patience)
 	case s.server.ExitCode() != 1:
 		t.Errorf("exit code %d, want 1", s.server.ExitCode())
 	}

@@ -63,16 +63,16 @@ func tryStore(path string) (plants map[int64]models.Plant, err error) {
 		return plants, err
 	}
 	if read != nil && !maps.EqualFunc(read, plants, models.Plant.Equal) {
-		return plants, errors.New("when opened for reading, the store holds other plants")
+		return plants, errors.New("when opened for reading, the store has other plants")
 	}
 	switch got, err := reading(path); {
 	case err != nil:
 		return plants, fmt.Errorf("again: %w", err)
 	case !maps.EqualFunc(got, want, models.Plant.Equal):
-		return plants, errors.New("after it was closed the store holds other plants")
+		return plants, errors.New("after it was closed, the store has other plants")
 	}
 	if _, err := os.Stat(bbolt.JournalPath(path)); !errors.Is(err, fs.ErrNotExist) {
-		return plants, fmt.Errorf("the journal is there after the store was closed: %w", err)
+		return plants, fmt.Errorf("the journal exists after the store was closed: %w", err)
 	}
 	return plants, nil
 }
@@ -100,7 +100,7 @@ func writing(path string, options storage.Options) (plants, want map[int64]model
 	case err != nil:
 		return nil, nil, fmt.Errorf("list after more creates: %w", err)
 	case !maps.EqualFunc(got, want, models.Plant.Equal):
-		return nil, nil, errors.New("after more creates the store holds other plants")
+		return nil, nil, errors.New("after more creates the store has other plants")
 	}
 	return plants, want, nil
 }

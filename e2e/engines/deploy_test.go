@@ -92,7 +92,7 @@ func checkProbes(t *testing.T, container corev1.Container, service corev1.Servic
 		}
 	}
 	if service.Spec.Ports[0].TargetPort.StrVal != port.Name || port.ContainerPort != 8080 {
-		t.Errorf("the service goes to %s, the port is %+v", service.Spec.Ports[0].TargetPort.String(), port)
+		t.Errorf("the service has the target %s, the port is %+v", service.Spec.Ports[0].TargetPort.String(), port)
 	}
 }
 
@@ -108,11 +108,11 @@ func checkSecrets(t *testing.T, container corev1.Container) {
 		switch variable.Name {
 		case "STORAGE_URL":
 			if variable.Value != "" {
-				t.Errorf("%s is %s, and not in a file", variable.Name, variable.Value)
+				t.Errorf("%s is %s, want it in a file", variable.Name, variable.Value)
 			}
 		case "STORAGE_URL_FILE", "JWT_SECRET_FILE":
 			if mount := container.VolumeMounts[0]; mount.Name != "secret" || !strings.HasPrefix(variable.Value, mount.MountPath+"/") {
-				t.Errorf("%s is %s, and not from the secret", variable.Name, variable.Value)
+				t.Errorf("%s is %s, want it from the Secret", variable.Name, variable.Value)
 			}
 		}
 	}
@@ -166,10 +166,10 @@ func TestCompose(t *testing.T) {
 	}
 	service := project.Services["plantstore"]
 	if *service.Deploy.Replicas != 3 || !service.ReadOnly || service.User != "65532:65532" || !slices.Equal(service.CapDrop, []string{"ALL"}) {
-		t.Errorf("the service is not three replicas without rights: %+v", service)
+		t.Errorf("the service is not three replicas without privileges: %+v", service)
 	}
 	if url, file := *service.Environment["STORAGE_URL"], *service.Environment["STORAGE_URL_FILE"]; url != "" || file != "/run/secrets/storage-url" {
-		t.Errorf("STORAGE_URL is %s, and its file %s", url, file)
+		t.Errorf("STORAGE_URL is %s, its file is %s", url, file)
 	}
 	names := options(t)
 	for name := range service.Environment {

@@ -46,7 +46,7 @@ func startFails(t *testing.T, url string, words ...string) {
 	start := time.Now()
 	_, err := plantstore.Try(t, plantstore.Options{Env: []string{"STORAGE_URL=" + url, "JWT_SECRET=" + secret}})
 	if err == nil {
-		t.Errorf("%s: it has started", url)
+		t.Errorf("%s: the replica has started", url)
 		return
 	}
 	for _, word := range words {
@@ -58,7 +58,7 @@ func startFails(t *testing.T, url string, words ...string) {
 		t.Errorf("the error contains the password: %v", err)
 	}
 	if took := time.Since(start); took > process.Patience/2 {
-		t.Errorf("%s: it took %v to fail", url, took)
+		t.Errorf("%s: the failure took %v", url, took)
 	}
 }
 

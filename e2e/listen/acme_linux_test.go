@@ -40,7 +40,7 @@ func TestACME(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(filepath.Join(server.Dir, "data", "acme")); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the directory of the certificates: %v, %v, want it to be its owner's only", info, err)
+		t.Errorf("the directory of the certificates: %v, %v, want access for its owner only", info, err)
 	}
 	server.Stop()
 
@@ -73,7 +73,7 @@ func TestACMERenewal(t *testing.T) {
 	await(t, "a renewal", logged("renewed"))
 	second := serial(t, host+":443", config)
 	if second == first {
-		t.Errorf("the certificate %s is shown still", first)
+		t.Errorf("the server still presents the certificate %s", first)
 	}
 	ca.Kill()
 	await(t, "a log message that it is not renewed", func() bool { // a machine that stalls may log only the last of the two
@@ -83,14 +83,14 @@ func TestACMERenewal(t *testing.T) {
 		return logged("expired, clients reject it")() && strings.Contains(server.Log(), "this server must reach the authority")
 	})
 	if expires := expiry(t, server); expires.IsZero() || expires.After(time.Now()) {
-		t.Errorf("by the metrics it expires %v, and it is expired by the log", expires)
+		t.Errorf("the metric has the expiry %v, but the log reports that the certificate has expired", expires)
 	}
 	if _, err := (&tls.Dialer{Config: config}).DialContext(t.Context(), "tcp", host+":443"); err == nil || !strings.Contains(err.Error(), "expired") {
-		t.Errorf("a client fails with %v, want that the certificate has expired", err)
+		t.Errorf("a client fails with %v, want an error about an expired certificate", err)
 	}
 	config.InsecureSkipVerify = true
 	if now := serial(t, host+":443", config); now != second {
-		t.Errorf("the certificate %s is shown, want still %s", now, second)
+		t.Errorf("the server presents the certificate %s, want still %s", now, second)
 	}
 }
 
@@ -100,7 +100,7 @@ func expiry(t *testing.T, server *plantstore.Server) time.Time {
 	text := newClient(t, nil, "", "").get(t, server.AdminURL+"/metrics")
 	found := regexp.MustCompile(`(?m)^plantstore_certificate_expiry_timestamp_seconds (\S+)$`).FindStringSubmatch(text)
 	if found == nil {
-		t.Fatalf("there is none in\n%s", text)
+		t.Fatalf("no such metric in\n%s", text)
 	}
 	seconds, err := strconv.ParseFloat(found[1], 64)
 	if err != nil {

@@ -27,7 +27,7 @@ func await(t *testing.T, condition string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("after %v still not: %s", patience, condition)
+			t.Fatalf("not within %v: %s", patience, condition)
 		}
 	}
 }

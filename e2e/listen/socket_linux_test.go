@@ -50,7 +50,7 @@ func TestUnixSocket(t *testing.T) {
 	}
 	server.Stop()
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the socket is still there: %v", err)
+		t.Errorf("the socket still exists: %v", err)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestUnixSocketAfterKill(t *testing.T) {
 	server, path := startUnix(t, "SOCKET_MODE=0600")
 	server.Kill()
 	if _, err := os.Lstat(path); err != nil {
-		t.Fatalf("there is no socket to replace: %v", err)
+		t.Fatalf("the killed server has left no socket: %v", err)
 	}
 	again := plantstore.Start(t, plantstore.Options{Dir: server.Dir, Env: []string{"ADDR=unix:" + path, "SOCKET_MODE=0666"}})
 	if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != 0o666 {
@@ -168,7 +168,7 @@ func TestSocketActivation(t *testing.T) {
 				t.Errorf("the log lacks %s:\n%s", want, log)
 			}
 			if n, want := strings.Count(log, `"name":"other"`), len(test.names)-len(test.served); n != want {
-				t.Errorf("%d warnings of other sockets, want %d:\n%s", n, want, log)
+				t.Errorf("%d warnings about other sockets, want %d:\n%s", n, want, log)
 			}
 		})
 	}
@@ -205,11 +205,11 @@ func activate(t *testing.T, names []string) *activation {
 	a.stop = sync.OnceValue(func() string {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("it ends with %v:\n%s", err, log)
+			t.Errorf("the server exited with %v:\n%s", err, log)
 		}
 		for _, path := range a.paths {
 			if _, err := os.Lstat(path); err != nil {
-				t.Errorf("the socket of systemd is gone: %v", err)
+				t.Errorf("the socket of systemd was removed: %v", err)
 			}
 		}
 		return log.String()

@@ -87,7 +87,7 @@ func TestCurl(t *testing.T) {
 			out := output(t, cmd)
 			for _, want := range test.want {
 				if !strings.Contains(out, want) {
-					t.Errorf("curl %q prints, want %q in it:\n%s", args, want, out)
+					t.Errorf("the output of curl %q, want %q in it:\n%s", args, want, out)
 				}
 			}
 		})
@@ -192,10 +192,10 @@ func TestWrongOptions(t *testing.T) {
 			cmd := plantstore.Command(t, at, append([]string{"ADDR=127.0.0.1:0"}, strings.Fields(test.env)...), "serve")
 			out, _ := cmd.CombinedOutput()
 			if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(string(out), test.want) {
-				t.Errorf("exit code %d, want %d; it prints\n%s\nwant %q", code, test.code, out, test.want)
+				t.Errorf("exit code %d, want %d; output\n%s\nwant %q", code, test.code, out, test.want)
 			}
 			if entries, err := os.ReadDir(at); err != nil || len(entries) > 0 {
-				t.Errorf("it has left something behind: %v, %v", entries, err)
+				t.Errorf("files were created: %v, %v", entries, err)
 			}
 		})
 	}

@@ -42,7 +42,7 @@ func notesIn(t *testing.T, files ...string) map[int64]note {
 				t.Fatalf("%s: line %q: %v", file, line, err)
 			}
 			if _, twice := all[n.ID]; twice {
-				t.Errorf("%s: plant %d is there twice", file, n.ID)
+				t.Errorf("%s: plant %d occurs twice", file, n.ID)
 			}
 			all[n.ID] = n
 		}
@@ -93,7 +93,7 @@ func TestAuditRotation(t *testing.T) {
 			t.Fatalf("plant %d: %+v", id, n)
 		}
 	}
-	t.Logf("%d plants were acknowledged, %d are noted in %d files", len(l.ids()), len(noted), len(files))
+	t.Logf("%d plants were acknowledged, %d are recorded in %d files", len(l.ids()), len(noted), len(files))
 }
 
 // TestAuditRemoved checks that a removed audit log continues in a new file with the next
@@ -107,7 +107,7 @@ func TestAuditRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !create(t.Context(), http.DefaultTransport, server.BaseURL, token, id) {
-			t.Fatalf("plant %d is not created", id)
+			t.Fatalf("plant %d was not created", id)
 		}
 		checkNoted(t, notesIn(t, path), []int64{id}, map[int64]bool{id: true})
 	}
@@ -122,12 +122,12 @@ func checkNoted(t *testing.T, noted map[int64]note, acknowledged []int64, stored
 	t.Helper()
 	for _, id := range acknowledged {
 		if noted[id].Event != "created" {
-			t.Errorf("plant %d was acknowledged, and is noted as %+v", id, noted[id])
+			t.Errorf("plant %d was acknowledged, and is recorded as %+v", id, noted[id])
 		}
 	}
 	for id, n := range noted {
 		if n.Event == "created" && !stored[id] {
-			t.Errorf("plant %d is noted, and is not stored", id)
+			t.Errorf("plant %d is recorded, but not stored", id)
 		}
 	}
 }
@@ -170,14 +170,14 @@ func TestAuditFull(t *testing.T) {
 		}
 	}
 	if got := listAll(t, dir); !slices.Equal(got, []int64{0}) {
-		t.Errorf("stored are %v, want the first alone", got)
+		t.Errorf("the ids %v are stored, want only the first", got)
 	}
 	if err := errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	hangUp(t, server)
 	if !create(t.Context(), http.DefaultTransport, server.BaseURL, token, 3) {
-		t.Error("plant 3 is not created")
+		t.Error("plant 3 was not created")
 	}
 	log := server.Log()
 	for _, want := range []string{`"error":500`, `"error":507`, "audit log cannot be written: creates stopped", "audit log written again: creates resumed"} {
@@ -213,7 +213,7 @@ func TestAuditImport(t *testing.T) {
 	run(t, server.Dir, "backup", "copy.db")        // importing still works
 	noted := notesIn(t, filepath.Join(server.Dir, "audit.jsonl"))
 	if len(noted) != 20_000 {
-		t.Errorf("%d plants are noted, want 20000", len(noted))
+		t.Errorf("%d plants are recorded, want 20000", len(noted))
 	}
 	for id, n := range noted {
 		if n.By != "operator" || n.Event != "created" {

@@ -30,7 +30,7 @@ func TestBackupUnderLoad(t *testing.T) {
 				t.Errorf("round %d: the backup lacks plant %d, acknowledged before it began", round, id)
 			}
 		}
-		t.Logf("round %d: %d plants were acknowledged before, %d are in the backup, %d were when it was done",
+		t.Logf("round %d: %d plants were acknowledged before the backup, %d are in it, %d were acknowledged after it",
 			round, len(before), len(stored), len(l.ids()))
 	}
 	l.end()

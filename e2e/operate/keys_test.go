@@ -122,7 +122,7 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 		replace(t, keys, public+fresh)
 		next := server.Token("--key", alg+".pem", "--alg", alg)
 		if b.accepted(t, next) {
-			t.Errorf("%s: the key is trusted before SIGHUP", alg)
+			t.Errorf("%s: the key is accepted before SIGHUP", alg)
 		}
 		server.HangUp()
 		await(t, "the new key is trusted", func() bool { return b.accepted(t, next) })
@@ -154,9 +154,9 @@ func TestConformanceWithPrivateKey(t *testing.T) {
 		t.Fatalf("%v:\n%s", err, out)
 	}
 	if strings.Contains(string(out), "needs the HS256 secret") {
-		t.Errorf("cases were not run for want of a secret:\n%s", out)
+		t.Errorf("cases were not run because there is no secret:\n%s", out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "data", "jwt-secret")); !errors.Is(err, os.ErrNotExist) {
-		t.Error(fmt.Errorf("a secret was made: %w", err))
+		t.Error(fmt.Errorf("a secret was generated: %w", err))
 	}
 }

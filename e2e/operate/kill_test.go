@@ -100,7 +100,7 @@ func killAgainAndAgain(t *testing.T, v victim) {
 	}
 	prepare(t, dir, v.from)
 	if out := run(t, dir, v.args...); !regexp.MustCompile(v.output).MatchString(out) {
-		t.Errorf("it prints %q, want %s", out, v.output)
+		t.Errorf("the output is %q, want %s", out, v.output)
 	}
 	for _, pattern := range []string{".*.tmp", "data/.*.tmp"} {
 		if left, err := fs.Glob(os.DirFS(dir), pattern); err != nil || len(left) > 0 {
@@ -145,7 +145,7 @@ func oldOrRestored(t *testing.T, dir string) {
 	case fmt.Sprintln(killPlants):
 	case fmt.Sprintln(2 * killPlants):
 		if len(kept) != 1 {
-			t.Fatalf("restored, and the previous database is %v", kept)
+			t.Fatalf("the database was restored, and the previous one is %v", kept)
 		}
 	default:
 		t.Fatalf("%s plants are neither the old ones nor the new", count)

@@ -43,7 +43,7 @@ func TestLinkOnTerminal(t *testing.T) {
 			line = link.ReplaceAllString(line, "#token=TOKEN")
 			line = regexp.MustCompile(`:\d+/`).ReplaceAllString(line, ":PORT/")
 			if _, got, _ := strings.Cut(line, "try it       "); got != test.want {
-				t.Errorf("the page is %s, want %s", got, test.want)
+				t.Errorf("the link leads to the page %s, want %s", got, test.want)
 			}
 		})
 	}

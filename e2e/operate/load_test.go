@@ -107,5 +107,5 @@ func await(t testing.TB, condition string, holds func() bool) {
 			return
 		}
 	}
-	t.Fatalf("%s: not in %v", condition, patience)
+	t.Fatalf("%s: not within %v", condition, patience)
 }

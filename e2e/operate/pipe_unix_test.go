@@ -64,14 +64,14 @@ func testReaderOfLog(t *testing.T, then func(log io.Closer) error) {
 	fillLog(t, transport, ready.BaseURL)
 	for id := range int64(50) {
 		if !create(t.Context(), transport, ready.BaseURL, token, id) {
-			t.Errorf("plant %d is not created", id)
+			t.Errorf("plant %d was not created", id)
 		}
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("it ends with %v", err)
+		t.Errorf("the server exited with %v", err)
 	}
 }
 
@@ -125,6 +125,6 @@ func TestSignalsDuringStart(t *testing.T) {
 		t.Errorf("the log lacks %q", missing)
 	}
 	if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {
-		t.Errorf("it ends with %v", err)
+		t.Errorf("the server exited with %v", err)
 	}
 }

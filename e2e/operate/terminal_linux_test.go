@@ -26,9 +26,9 @@ func TestTerminalCloses(t *testing.T) {
 	select {
 	case err := <-session.Ended:
 		if err != nil {
-			t.Errorf("it ends with %v", err)
+			t.Errorf("the server exited with %v", err)
 		}
 	case <-time.After(patience):
-		t.Error("it is still there without its terminal")
+		t.Error("the server still runs without its terminal")
 	}
 }

@@ -142,7 +142,7 @@ func (s *site) drip(n int, start string) {
 	close(responded)
 	sender.Wait()
 	if err != nil || !a.isError(http.StatusRequestTimeout) || !a.closes {
-		s.t.Errorf("slow client %d: %v, %v, want error 408 and the end", n, a, err)
+		s.t.Errorf("slow client %d: %v, %v, want error 408 and a closed connection", n, a, err)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestHugeBodies(t *testing.T) {
 		})
 		a, err2 := c.read()
 		if err != nil || err2 != nil || !a.isError(kind.want) || !a.closes {
-			t.Errorf("%.60q: %v, %v, %v, want error %d and the end", kind.start, a, err, err2, kind.want)
+			t.Errorf("%.60q: %v, %v, %v, want error %d and a closed connection", kind.start, a, err, err2, kind.want)
 		}
 		sender.Wait()
 	})
@@ -264,7 +264,7 @@ func (s *site) awaitFull() {
 			return
 		}
 	}
-	s.t.Fatal("the memory for bodies does not fill")
+	s.t.Fatal("the memory for bodies is not used up")
 }
 
 // wantSmall creates a small plant.

@@ -52,7 +52,7 @@ func memory(t testing.TB, server *plantstore.Server, figure string) int64 {
 func wantMemory(t testing.TB, server *plantstore.Server, figure string, most int64) {
 	t.Helper()
 	got := memory(t, server, figure)
-	t.Logf("%s is %d MB, allowed are %d MB", figure, got/1e6, most/1e6)
+	t.Logf("%s is %d MB, the bound is %d MB", figure, got/1e6, most/1e6)
 	if got > most {
 		t.Errorf("%s is %d bytes, want at most %d", figure, got, most)
 	}

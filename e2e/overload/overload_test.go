@@ -114,7 +114,7 @@ func TestCrowdOnDisk(t *testing.T) {
 	c := &crowd{site: newSite(t, "MAX_CONNECTIONS=2500"), clients: clients}
 	c.run(10 * clients)
 	if refused := c.refused.Load(); refused > 0 {
-		t.Errorf("%d requests were refused, though there was room", refused)
+		t.Errorf("%d requests were refused, although nothing was full", refused)
 	}
 	wantMemory(t, c.server, "VmHWM", memoryBound(2500))
 	c.verify(c.acknowledged)

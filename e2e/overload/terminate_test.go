@@ -41,7 +41,7 @@ func TestTerminate(t *testing.T) {
 		select {
 		case <-r.server.Exited():
 		case <-time.After(gone):
-			t.Errorf("the server is still there %v after SIGTERM", gone)
+			t.Errorf("the server still runs %v after SIGTERM", gone)
 		}
 		all.Wait()
 		r.server.Stop() // it checks the exit code

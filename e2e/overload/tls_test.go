@@ -62,7 +62,7 @@ func TestTLS(t *testing.T) {
 	t.Cleanup(func() { _ = last.Close() })
 	last.in.Reset(last)
 	if a, err := last.do(s.create(1)); err != nil || !a.created() {
-		t.Errorf("one among them: %v, %v", a, err)
+		t.Errorf("one more client: %v, %v", a, err)
 	}
 	wantMemory(t, s.server, "VmHWM", before+overTLS(connections)+connections<<16)
 }

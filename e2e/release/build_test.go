@@ -89,7 +89,7 @@ func TestSameFlagsEverywhere(t *testing.T) {
 		}
 	}
 	if err := yaml.Unmarshal(tools.ProjectFile(t, ".goreleaser.yaml"), &release); err != nil || len(release.Builds) != 1 {
-		t.Fatalf("%v, %d builds", err, len(release.Builds))
+		t.Fatalf("%v, %d entries of builds", err, len(release.Builds))
 	}
 	b := release.Builds[0]
 	if diff := cmp.Diff([]string{`{{ readFile ".ci/tags" }}`}, b.Tags); diff != "" {

@@ -86,7 +86,7 @@ func nfpmConfig(t *testing.T) string {
 		Nfpms []map[string]any
 	}
 	if err := yaml.Unmarshal(tools.ProjectFile(t, ".goreleaser.yaml"), &release); err != nil || len(release.Nfpms) != 1 {
-		t.Fatalf("%v, %d nfpms", err, len(release.Nfpms))
+		t.Fatalf("%v, %d entries of nfpms", err, len(release.Nfpms))
 	}
 	made := exec.CommandContext(t.Context(), "make", "--silent", "completions", "licences")
 	made.Dir = tools.Project(t)

@@ -81,7 +81,7 @@ func begin(t *testing.T, r ready, token, body string) half {
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", token, len(body))
 	h := half{conn, bufio.NewReader(conn), body}
 	if status := h.line(t); status != "HTTP/1.1 100 Continue" {
-		t.Fatalf("the server responses %s before it has the body", status)
+		t.Fatalf("the server sent %s before it had the body", status)
 	}
 	return h
 }
@@ -110,7 +110,7 @@ func awaitClosed(t *testing.T, r ready) {
 		}
 		_ = conn.Close()
 	}
-	t.Fatal("the server continues to accept connections")
+	t.Fatal("the server still accepts connections")
 }
 
 // awaitEnd waits until the process has exited and returns its state.
@@ -119,7 +119,7 @@ func awaitEnd(t *testing.T, cmd *exec.Cmd, ended <-chan struct{}) syscall.WaitSt
 	select {
 	case <-ended:
 	case <-time.After(patience):
-		t.Fatal("the server does not end")
+		t.Fatal("the server does not exit")
 	}
 	return cmd.ProcessState.Sys().(syscall.WaitStatus) //nolint:forcetypeassert // it is that on Unix
 }
@@ -156,7 +156,7 @@ func TestSignalLetsRequestsEnd(t *testing.T) {
 			}
 			_ = request.conn.Close() // the server gives a client time to read the response
 			if status := awaitEnd(t, cmd, ended); !status.Exited() || status.ExitStatus() != 0 {
-				t.Errorf("it ended with %v, want exit code 0", cmd.ProcessState)
+				t.Errorf("the server exited with %v, want exit code 0", cmd.ProcessState)
 			}
 		})
 	}
@@ -187,7 +187,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 		}
 	}()
 	if status := awaitEnd(t, cmd, ended); !status.Signaled() || status.Signal() != syscall.SIGTERM {
-		t.Errorf("it ended with %v, want by the signal", cmd.ProcessState)
+		t.Errorf("the server exited with %v, want death by the signal", cmd.ProcessState)
 	}
 }
 

@@ -100,7 +100,7 @@ func checkIgnored(t *testing.T, dir string) {
 		}
 	}
 	if len(left) < 3 { // the data, an export and a backup
-		t.Errorf("these are not all files: %v", left)
+		t.Errorf("the examples have created only %v", left)
 	}
 }
 

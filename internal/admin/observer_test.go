@@ -76,7 +76,7 @@ func TestObserverRacing(t *testing.T) {
 	}
 }
 
-// Observing a request does not allocate.
+// TestObserverAllocations checks that observing a request does not allocate.
 //
 //nolint:paralleltest // others allocate
 func TestObserverAllocations(t *testing.T) {

@@ -46,7 +46,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// A reset must be meant: no page, and no GET, causes one.
+// TestResetIsGuarded checks that only a deliberate request causes a reset: neither a page of
+// another origin nor a GET does.
 func TestResetIsGuarded(t *testing.T) {
 	t.Parallel()
 	count := 0

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Serving ends the delay after leaving, or when the delay is ended.
+// TestDelayed checks that serving ends after the delay, or as soon as the delay is ended, and
+// that the shutdown is announced once.
 func TestDelayed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -42,7 +43,8 @@ func TestDelayed(t *testing.T) {
 	}
 }
 
-// A server that fails, rather than being shut down, announces nothing.
+// TestDelayedIsCanceled checks that a server that fails, instead of being shut down, announces
+// nothing.
 func TestDelayedIsCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -133,7 +133,8 @@ func TestForeignLink(t *testing.T) {
 	}
 }
 
-// The target of an export is often a link.
+// TestReplaceFollowsLink checks that Replace replaces the target of a symbolic link: the
+// destination of an export is often a link.
 func TestReplaceFollowsLink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

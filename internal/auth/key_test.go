@@ -136,8 +136,8 @@ func checkVerifies(t *testing.T, v *Verifier, tokens map[string]bool) {
 	}
 }
 
-// Verifying a cached token needs only the two allocations of the library's check of times,
-// for any kind of key.
+// TestVerifiedTokenIsCheap checks that verifying a cached token needs only the two allocations
+// of the library's check of times, for any kind of key.
 //
 //nolint:paralleltest // it counts allocations
 func TestVerifiedTokenIsCheap(t *testing.T) {

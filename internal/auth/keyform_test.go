@@ -56,8 +56,8 @@ func keyForms(t *testing.T) map[string]string {
 	}
 }
 
-// A published key as the secret would let anyone sign tokens. It is rejected in every
-// form.
+// TestKeysAreNotSecrets checks that a public key is refused as a secret in every form: with a
+// published key as the secret, anyone could sign tokens.
 func TestKeysAreNotSecrets(t *testing.T) {
 	t.Parallel()
 	for name, text := range keyForms(t) {

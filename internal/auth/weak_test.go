@@ -31,8 +31,8 @@ func smallOrder() []string {
 	}
 }
 
-// Anyone can forge a signature for these keys, as the first half of the test shows; they
-// are rejected.
+// TestSmallOrderKeys checks that keys of small order are refused. The first half of the test
+// shows that anyone can forge a signature for them.
 func TestSmallOrderKeys(t *testing.T) {
 	t.Parallel()
 	for _, text := range smallOrder() {

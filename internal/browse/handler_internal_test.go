@@ -24,8 +24,8 @@ func get(t *testing.T, s *Site, host, target, key string) *httptest.ResponseReco
 	return w
 }
 
-// Nobody reads plants without the key, or under the name of another site, and no response
-// lets a page do more than needed.
+// TestGuard checks that plants are sent only with the key and to a loopback name in Host, and
+// that no response permits the page more than necessary.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	s := (&fakeStore{ids: []int64{1}}).site(t)
@@ -80,7 +80,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// A file of the page contains no script or style that the policy would forbid.
+// TestNothingInline checks that no file of the page contains a script or style that the policy
+// forbids.
 func TestNothingInline(t *testing.T) {
 	t.Parallel()
 	for _, inline := range []string{"style=", "<style", "onclick", "<script>", "http:", "https:"} {
@@ -125,7 +126,8 @@ func TestResponses(t *testing.T) {
 	}
 }
 
-// A search goes on where the last part has ended, and leaves out what cannot be read.
+// TestSearchInParts checks that a search continues where the previous part has ended, and skips
+// unreadable records.
 func TestSearchInParts(t *testing.T) {
 	t.Parallel()
 	f := &fakeStore{ids: sequence(1, 1000), names: make(map[int64]string), sizes: map[int64]int{500: -1}}
@@ -177,7 +179,7 @@ func TestHasPrefix(t *testing.T) {
 	}
 }
 
-// An error of closing the store is not lost.
+// TestCloseFails checks that an error of closing the store is reported.
 func TestCloseFails(t *testing.T) {
 	t.Parallel()
 	s := (&fakeStore{}).site(t)

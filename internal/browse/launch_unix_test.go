@@ -49,7 +49,8 @@ func browserScript(t *testing.T) (program, args string) {
 	return program, args
 }
 
-// The browser gets a file that only this user can read: its arguments are visible to others.
+// TestLaunch checks that the browser gets a file that only this user can read: its arguments are
+// visible to others.
 func TestLaunch(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	site, stop := serve(t)
@@ -104,7 +105,8 @@ func TestLaunch(t *testing.T) {
 	stop()
 }
 
-// Without a page that was loaded, the file is removed at the end.
+// TestLaunchedButNotOpened checks that the file is removed at the end even if the page was never
+// loaded.
 func TestLaunchedButNotOpened(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

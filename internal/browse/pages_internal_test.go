@@ -19,8 +19,8 @@ func texts(ids []int64) (all []string) {
 	return all
 }
 
-// Whatever the ids are, a page before an id and one after it are what a sorted slice says, and
-// finding them takes a bounded number of reads.
+// TestPages checks that, for any ids, the page before an id and the page after it are the same
+// as in a sorted slice, and that finding them takes a bounded number of reads.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,7 +65,8 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// While new plants come at the top, the top is found again with few reads.
+// TestTopIsFoundAgain checks that the page with the highest ids is found with few reads while
+// plants with higher ids are created.
 func TestTopIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	f := &fakeStore{ids: sequence(1, 1_000_000)}
@@ -87,7 +88,8 @@ func TestTopIsFoundAgain(t *testing.T) {
 	}
 }
 
-// Large plants make short pages, and each is on one of them.
+// TestLargePlants checks that pages with large plants are short, and that each plant is on
+// exactly one page.
 func TestLargePlants(t *testing.T) {
 	t.Parallel()
 	f := &fakeStore{ids: sequence(-100, 200), sizes: make(map[int64]int)}
@@ -124,8 +126,8 @@ func TestLargePlants(t *testing.T) {
 	}
 }
 
-// A corrupt record is shown with its id, from below and from above, and the plants beyond it
-// can be reached.
+// TestCorruptRecords checks that a corrupt record is shown with its id in both directions, and
+// that the plants after it can be reached.
 func TestCorruptRecords(t *testing.T) {
 	t.Parallel()
 	f := &fakeStore{ids: sequence(1, 100), sizes: map[int64]int{40: -1, 60: -1, 61: -1}}
@@ -169,7 +171,8 @@ func TestCorruptRecords(t *testing.T) {
 	}
 }
 
-// Where it is unknown which record is corrupt, what can be read is shown, and there is an end.
+// TestCorruptSomewhere checks that, if the id of the corrupt record is unknown, the readable
+// plants are shown and paging ends.
 func TestCorruptSomewhere(t *testing.T) {
 	t.Parallel()
 	f := &fakeStore{ids: sequence(1, 100), sizes: map[int64]int{40: -1}, unnamed: true}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Counts have a pause between them that grows with their cost, and a page does not wait for a
-// slow one.
+// TestSampler checks that the pause between two counts grows with their cost, and that a page
+// does not wait for a slow count.
 func TestSampler(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

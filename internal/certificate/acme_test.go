@@ -40,8 +40,8 @@ func shake(ctx context.Context, server, client *tls.Config) error {
 	return err
 }
 
-// An authority that never responds blocks one goroutine, not one for each client that
-// has given up.
+// TestACMEHangs checks that an authority that never responds blocks one goroutine, not one for
+// each client that has given up.
 //
 //nolint:paralleltest // it counts goroutines
 func TestACMEHangs(t *testing.T) {

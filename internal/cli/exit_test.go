@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The exit codes are the same as in the table in docs/operations.md.
+// TestExitCodes checks the exit codes that the table in docs/operations.md lists.
 //
 //nolint:paralleltest // t.Chdir
 func TestExitCodes(t *testing.T) {
@@ -97,7 +97,8 @@ func exitCodes() map[string]int {
 	}
 }
 
-// An empty argument, as of a variable that is not set, is misuse.
+// TestEmptyArgument checks that an empty argument, such as from an unset variable, is invalid
+// usage.
 //
 //nolint:paralleltest // t.Chdir
 func TestEmptyArgument(t *testing.T) {
@@ -111,7 +112,7 @@ func TestEmptyArgument(t *testing.T) {
 	}
 }
 
-// An unknown engine is misuse, for every command.
+// TestUnknownEngine checks that an unknown engine is invalid usage for every command.
 //
 //nolint:paralleltest // t.Chdir
 func TestUnknownEngine(t *testing.T) {

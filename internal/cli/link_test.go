@@ -9,8 +9,8 @@ import (
 	"plantstore/internal/auth"
 )
 
-// The link leads to the docs page of the server with the same configuration, and has a
-// token that this server accepts for an hour.
+// TestLink checks that the link leads to the docs page of the server with the same
+// configuration, and that this server accepts its token for an hour.
 func TestLink(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -51,7 +51,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// Where it is not known where the page is, nothing is made and the next step is named.
+// TestNoLink checks that no link is created if the address of the page is unknown, and that the
+// error names the next step.
 func TestNoLink(t *testing.T) {
 	t.Chdir(t.TempDir())
 	tests := map[string]struct {

@@ -96,7 +96,8 @@ func TestSecretFlagIsRefused(t *testing.T) {
 	}
 }
 
-// A flag in place of a value: the value was left out, or a shell variable empty.
+// TestFlagForAValue checks that a flag in the place of a value is refused: the value was left
+// out, or a shell variable is empty.
 func TestFlagForAValue(t *testing.T) {
 	t.Chdir(t.TempDir())
 	checkFailure(t, run(t, nil, "serve", "--storage-url", "--ephemeral"), 2,

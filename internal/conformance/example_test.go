@@ -6,7 +6,7 @@ import (
 	"plantstore/internal/conformance"
 )
 
-// A case is data: the request, byte for byte, and the expected response.
+// ExampleCases shows that a case is data: the request, byte for byte, and the expected response.
 func ExampleCases() {
 	for _, c := range conformance.Cases() {
 		if c.Rule == "C2.12" && c.Name == "only tag" {

@@ -286,7 +286,8 @@ func TestConformanceCORS(t *testing.T) {
 	}
 }
 
-// A case that passes whatever it expects would be useless.
+// TestEveryCaseCanFail checks that each case fails for a response other than the expected one:
+// otherwise it would be useless.
 func TestEveryCaseCanFail(t *testing.T) {
 	t.Parallel()
 	o := startServer(t, patient, "https://docs.test")

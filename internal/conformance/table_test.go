@@ -56,7 +56,8 @@ func TestCaseNamesAreUnique(t *testing.T) {
 	}
 }
 
-// Two cases with the same bytes and the same response would be one.
+// TestCasesAreUnique checks that no two cases have the same bytes and the same expected
+// response.
 func TestCasesAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
@@ -73,7 +74,8 @@ func TestCasesAreUnique(t *testing.T) {
 	}
 }
 
-// A misspelt name in double braces would be sent literally.
+// TestTemplatesAreSupported checks the names in double braces: a misspelt name would be sent
+// literally.
 func TestTemplatesAreSupported(t *testing.T) {
 	t.Parallel()
 	known := regexp.MustCompile(`\{\{(host|scheme|path|origin|token|jwt|length|id|id2|id3|racer|fill|space|\.)\}\}`)

@@ -73,8 +73,9 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// After these it is uncertain where the next request begins: the following bytes are never
-// parsed as one, and the response announces that the connection closes.
+// TestClosedAfterResponse checks requests after which the start of the next request is
+// uncertain: the following bytes are never parsed as one, and the response announces that the
+// connection closes.
 func TestClosedAfterResponse(t *testing.T) {
 	t.Parallel()
 	const smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -156,7 +156,8 @@ func TestShutdownWithHalfHeaderOnly(t *testing.T) {
 	}
 }
 
-// HeaderTimeout applies to it.
+// TestShutdownWithSlowHeader checks that HeaderTimeout also applies to a request whose header is
+// incomplete when the shutdown begins.
 func TestShutdownWithSlowHeader(t *testing.T) {
 	t.Parallel()
 	s, read := startNoticing(t, impatient)

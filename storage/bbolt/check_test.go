@@ -213,7 +213,8 @@ func TestCheckWordsPanicsAsFindings(t *testing.T) {
 	}
 }
 
-// Small buckets are inline: they have no pages.
+// TestCheckFindsCorruptInlineBucket checks that corruption of an inline bucket is found: small
+// buckets are inline and have no pages.
 func TestCheckFindsCorruptInlineBucket(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)

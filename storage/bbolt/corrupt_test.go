@@ -47,8 +47,8 @@ func TestReadCorruptPage(t *testing.T) {
 	}
 }
 
-// A key that doesn't follow the one before it ends a list: reading could begin again and
-// again at the same key.
+// TestListRefusesWrongOrder checks that a list ends at a key that does not follow the previous
+// one: otherwise reading could restart at the same key forever.
 func TestListRefusesWrongOrder(t *testing.T) {
 	t.Parallel()
 	s, err := openStore(storage.Options{ReadOnly: true}, corruptFile(t, newBigFile(t), repeatRecord))

@@ -74,8 +74,8 @@ func wantIntact(t *testing.T, s *storage.Store, want []storage.Record) {
 	}
 }
 
-// Plants that are pending in the journal, and plants in the tree, are replaced by the seed,
-// however large it is and however often.
+// TestReset checks that the seed, however large, replaces plants in the journal and in the tree,
+// any number of times.
 func TestReset(t *testing.T) {
 	t.Parallel()
 	for _, journal := range []int64{0, 1 << 20} {
@@ -152,7 +152,8 @@ func TestResetWithoutSeed(t *testing.T) {
 	wantIntact(t, s, seedOf(2))
 }
 
-// A list never has plants of before and of after a reset.
+// TestResetInterruptsList checks that a list never contains plants of both before and after a
+// reset.
 func TestResetInterruptsList(t *testing.T) {
 	t.Parallel()
 	s := openEphemeral(t, 1<<20)

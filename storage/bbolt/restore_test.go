@@ -180,7 +180,8 @@ func wantFiles(t *testing.T, path string, want ...string) {
 	}
 }
 
-// The previous database may be too corrupt to open.
+// TestRestoreOverCorrupt checks that a restore works if the previous database is too corrupt to
+// open.
 func TestRestoreOverCorrupt(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)

@@ -10,8 +10,8 @@ import (
 	"plantstore/storage/storagetest"
 )
 
-// The suite calls fresh for each of its tests, and opens the returned location several
-// times: plants must be kept from one store to the next.
+// ExampleRun runs the suite on an engine. The suite calls fresh for each of its tests, and opens
+// the returned location several times: plants must be kept from one store to the next.
 func ExampleRun() {
 	fresh := func(testing.TB) storagetest.Open {
 		disk := &disk{plants: map[int64]models.Plant{}}

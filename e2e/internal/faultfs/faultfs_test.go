@@ -68,7 +68,7 @@ func TestFilesAndDirectories(t *testing.T) {
 		}
 	}
 	if _, err := f.ReadFile("dir/a"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("ReadFile of a name that is gone: %v", err)
+		t.Errorf("ReadFile of a removed name: %v", err)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestFailedSync(t *testing.T) {
 	write("!", 3) // makes the block dirty again, with all its contents
 	must(t, file.Sync())
 	if got := image(faultfs.None); got != "new!" {
-		t.Errorf("after another write and a sync there is %q", got)
+		t.Errorf("after another write and a sync the file has %q", got)
 	}
 }
 

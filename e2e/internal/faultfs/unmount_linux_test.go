@@ -21,6 +21,6 @@ func TestUnmountThoughOthersSeeIt(t *testing.T) { //nolint:paralleltest // the s
 	})
 	must(t, other.Process.Kill())
 	if err := other.Wait(); err == nil { // it was not killed
-		t.Error("the file system ended with the other process only")
+		t.Error("the unmount waited for the other process")
 	}
 }

@@ -213,7 +213,7 @@ func (s *Server) end(signal os.Signal) {
 	case <-time.After(patience):
 		_ = s.cmd.Process.Kill()
 		<-s.exited
-		s.t.Errorf("the server was still there %v after %v", patience, signal)
+		s.t.Errorf("the server still ran %v after %v", patience, signal)
 	}
 }
 

@@ -82,7 +82,7 @@ func (p *Process) Stop(signal os.Signal) {
 	case <-time.After(Patience):
 		p.Signal(os.Kill)
 		<-p.exited
-		p.t.Errorf("%s was still there %v after %v", p.cmd.Path, Patience, signal)
+		p.t.Errorf("%s still ran %v after %v", p.cmd.Path, Patience, signal)
 	}
 }
 

@@ -52,6 +52,6 @@ func TestPaced(t *testing.T) {
 		t.Errorf("paced: %+v, %v", r, err)
 	}
 	if got := time.Duration(r.Pause) * time.Microsecond; got < pause {
-		t.Errorf("longest pause %v, want %v at least", got, pause)
+		t.Errorf("longest pause %v, want at least %v", got, pause)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// Records are appended, and applied to a database at a checkpoint.
+// Example appends records, and applies them to a database at a checkpoint.
 func Example() {
 	if err := example(); err != nil {
 		fmt.Println(err)
