@@ -99,7 +99,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	if err := a.openStore(ctx); err != nil {
 		return nil, err
 	}
-	if a.keys, err = openKeyring(ctx, c, a.store, a.logger); err != nil { // it may generate a secret, next to a database for sure
+	if err := a.openKeyring(ctx); err != nil {
 		return nil, err
 	}
 	if err := a.newServer(); err != nil {
@@ -192,9 +192,9 @@ func (a *App) Run(ctx context.Context) error {
 	a.signals.toggleDebugOn(ctx, a.logger, a.level)
 	a.signals.reloadOn(ctx, a.logger,
 		a.keys.reload, a.keys.reloadIssuer, a.certificates.Reload, a.reopenAudit, onTerminalGone(a.options.Stderr, stop))
-	controlErr := a.startControl(ctx)
+	a.startControl(ctx)
 	tuneRuntime(a.options.Environ, a.connections, a.config)
-	a.announce(controlErr)
+	a.announce()
 
 	leaving, cancel := untilStopped(ctx, a.store)
 	defer cancel()
@@ -209,18 +209,14 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 // announce writes the banner, and logs warnings for the operator.
-func (a *App) announce(controlErr error) {
+func (a *App) announce() {
 	a.banner()
-	a.keys.warn()
 	warnOfConfig(a.config, a.listeners.address(), a.logger)
 	if c := a.config; a.listeners.admin == nil && c.AdminAddr != "" {
 		a.logger.Warn("no admin listener", "cause", a.listeners.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
 	}
 	for _, notice := range a.notices {
 		notice(a.logger)
-	}
-	if controlErr != nil {
-		a.logger.Warn("no control socket", "cause", controlErr.Error(), "hint", "stop this server to use the commands for plants")
 	}
 }
 
@@ -237,20 +233,22 @@ func (a *App) Close() error {
 
 // startControl serves the control socket until [App.Close], if the store is a file, which the
 // commands cannot open at the same time.
-func (a *App) startControl(ctx context.Context) error {
+func (a *App) startControl(ctx context.Context) {
 	if a.config.Storage.Path == "" {
-		return nil
+		return
 	}
 	listener, err := control.Listen(ctx, a.config.Storage.Path)
 	if err != nil {
-		return err
+		a.Notice(func(logger *slog.Logger) {
+			logger.Warn("no control socket", "cause", err.Error(), "hint", "stop this server to use the commands for plants")
+		})
+		return
 	}
 	//nolint:contextcheck // Close ends it, before the store
 	a.onClose(control.Start(listener, a.store, control.Options{
 		Reset: a.reset, Info: control.Info{BaseURL: a.BaseURL(), AdminURL: a.listeners.adminURL(), NoAdmin: a.listeners.noAdmin},
 		MaxPlantBytes: a.config.MaxBodyBytes, Logger: a.logger,
 	}).Close)
-	return nil
 }
 
 // untilStopped returns a context that is done, too, when the store stops itself after a

@@ -14,6 +14,8 @@ const (
 	secretName = "jwt-secret"
 	// acmeName is the directory of the certificates by ACME, next to the database.
 	acmeName = "acme"
+	// auditLogUse is the last use that [UsedAs] tries.
+	auditLogUse = "the audit log"
 )
 
 // A File is a file that the program reads or writes.
@@ -39,17 +41,6 @@ func acmePath(database string) string { return filepath.Join(filepath.Dir(databa
 // UsedAs returns the use of a file in this configuration, such as "the audit log", empty if
 // it has none.
 func UsedAs(c *config.Config, file string) string {
-	if what := neededAs(c, file); what != "" {
-		return what
-	}
-	if c.AuditLog != config.AuditStdout && SameFile(file, c.AuditLog) {
-		return "the audit log"
-	}
-	return ""
-}
-
-// neededAs is [UsedAs] without the audit log.
-func neededAs(c *config.Config, file string) string {
 	files := []File{{c.JWTSecretFile, "the secret of the tokens"}, {c.StorageURLFile, "the file of the storage URL"}}
 	for _, key := range c.JWTPublicKeys {
 		files = append(files, File{key, "a public key of the tokens"})
@@ -57,6 +48,9 @@ func neededAs(c *config.Config, file string) string {
 	files = append(files, File{c.TLSCertFile, "the certificate for TLS"}, File{c.TLSKeyFile, "the private key for TLS"}, File{c.ACMECache, "the directory of the certificates"})
 	if database := c.Storage.Path; database != "" {
 		files = append(append(files, File{database, "the database itself"}), Companions(database)...)
+	}
+	if c.AuditLog != config.AuditStdout {
+		files = append(files, File{c.AuditLog, auditLogUse})
 	}
 	for _, f := range files {
 		if SameFile(file, f.Path) {
@@ -89,7 +83,7 @@ func checkAuditLog(c *config.Config, seed string) error {
 	if c.AuditLog == "" || c.AuditLog == config.AuditStdout {
 		return nil
 	}
-	if neededAs(c, c.AuditLog) != "" || SameFile(c.AuditLog, seed) {
+	if UsedAs(c, c.AuditLog) != auditLogUse || SameFile(c.AuditLog, seed) {
 		return config.Invalid("AUDIT_LOG (--audit-log): %s is another file of the server: name another one", c.AuditLog)
 	}
 	return nil

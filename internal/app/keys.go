@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -13,7 +12,6 @@ import (
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/secretfile"
-	"plantstore/storage"
 )
 
 // dirPerm is the mode of the directory of a database, if it is created.
@@ -21,55 +19,40 @@ const dirPerm = 0o750
 
 // A keyring holds the keys that verify tokens. It is reloaded on SIGHUP.
 type keyring struct {
-	config    *config.Config
-	logger    *slog.Logger
-	report    secretfile.Report
-	verifier  *auth.Verifier
-	issuer    *auth.Issuer  // nil without JWT_JWKS_URL
-	secrets   []auth.Secret // at startup
-	generated string        // the file of a secret generated for a database with plants; else empty
+	config   *config.Config
+	logger   *slog.Logger
+	report   secretfile.Report
+	verifier *auth.Verifier
+	issuer   *auth.Issuer  // nil without JWT_JWKS_URL
+	secrets  []auth.Secret // at startup
 }
 
-// warn logs that a new secret was generated for existing plants.
-func (k *keyring) warn() {
-	if k.generated != "" {
-		k.logger.Warn("secret generated for an existing database", "file", k.generated, "hint", "tokens that were signed with another secret are refused")
-	}
-}
-
-// openKeyring loads the configured keys. It may generate a secret.
-func openKeyring(ctx context.Context, c *config.Config, store *storage.Store, logger *slog.Logger) (*keyring, error) {
-	k := &keyring{config: c, logger: logger, report: logExposed(logger), verifier: auth.NewVerifier(auth.Options{
+// openKeyring loads the configured keys. It may generate a secret, next to a database for sure.
+func (a *App) openKeyring(ctx context.Context) (err error) {
+	c := a.config
+	k := &keyring{config: c, logger: a.logger, report: logExposed(a.logger), verifier: auth.NewVerifier(auth.Options{
 		Issuer:     c.JWTIssuer,
 		Audience:   c.JWTAudience,
 		Scope:      c.JWTScope,
 		RequireExp: c.JWTRequireExp,
 		Leeway:     c.JWTLeeway,
 	})}
-	secrets, made, err := k.load(true)
-	if err != nil {
-		return nil, err
+	a.keys = k
+	var made string
+	if k.secrets, made, err = k.load(true); err != nil {
+		return err
 	}
-	k.secrets = secrets
-	if made != "" && !empty(ctx, store) {
-		k.generated = made
+	if made != "" {
+		if plants, err := a.store.Count(ctx); err == nil && plants > 0 {
+			a.Notice(func(logger *slog.Logger) {
+				logger.Warn("secret generated for an existing database", "file", made, "hint", "tokens that were signed with another secret are refused")
+			})
+		}
 	}
-	if c.JWTJWKSURL == "" {
-		return k, nil
+	if c.JWTJWKSURL != "" {
+		k.issuer = auth.NewIssuer(c.JWTJWKSURL, k.verifier, a.logger)
 	}
-	k.issuer = auth.NewIssuer(c.JWTJWKSURL, k.verifier, logger)
-	if err := k.reloadIssuer(ctx); err != nil {
-		return nil, err
-	}
-	return k, nil
-}
-
-// empty reports whether a store has no plant.
-func empty(ctx context.Context, store *storage.Store) bool {
-	for _, err := range store.List(ctx, math.MinInt64) {
-		return err != nil // then it is unknown, and warn is not needed
-	}
-	return true
+	return k.reloadIssuer(ctx)
 }
 
 // verify returns the subject of a valid token.
