@@ -19,6 +19,7 @@ import (
 )
 
 func newConformance(p *Process) *cli.Command {
+	o := new(conformance.Options)
 	return &cli.Command{
 		Name:  "conformance",
 		Usage: "check any plant store server against the contract",
@@ -29,75 +30,66 @@ func newConformance(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  TOKEN=$(plantstore token) plantstore conformance --url http://127.0.0.1:8080",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "url", Usage: "base `URL` of the server"},
-			&cli.StringFlag{Name: "unix-socket", Usage: "`PATH` of a Unix socket to connect to, instead of the host of the URL"},
+			&cli.StringFlag{Name: "url", Destination: &o.URL, Usage: "base `URL` of the server"},
+			&cli.StringFlag{Name: "unix-socket", Destination: &o.Socket, Usage: "`PATH` of a Unix socket to connect to, instead of the host of the URL"},
 			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the authorities for https (PEM), instead of the system's"},
-			&cli.BoolFlag{Name: "http2", Usage: "use HTTP/2 over https, instead of HTTP/1.1", HideDefault: true},
+			&cli.BoolFlag{Name: "http2", Destination: &o.HTTP2, Usage: "use HTTP/2 over https, instead of HTTP/1.1", HideDefault: true},
 			&cli.StringFlag{Name: flagToken, Usage: "access `token`, instead of TOKEN; visible in the list of processes"},
 			&cli.StringFlag{Name: flagTokenFile, Usage: "`FILE` with the token, instead of TOKEN"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for cases with special tokens"},
 			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with a private key that the server accepts (PEM), instead of --secret-file"},
 			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key, as for plantstore token"},
 			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key (kid), if its tokens must have one"},
-			&cli.StringFlag{Name: "origin", Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
-			&cli.BoolFlag{Name: "fresh", Usage: "expect an empty store: creates of common ids must succeed", HideDefault: true},
-			&cli.BoolFlag{Name: "slow", Usage: "include the cases that wait for time-outs", HideDefault: true},
-			&cli.IntFlag{Name: "max-body-bytes", Usage: "the server's maximum size of a body in `bytes`", Value: 1 << 20},
-			&cli.DurationFlag{Name: "header-timeout", Usage: "the server's `time` limit for a header", DefaultText: "5s"},
-			&cli.DurationFlag{Name: "request-timeout", Usage: "the server's `time` limit for a request", DefaultText: "30s"},
-			&cli.BoolFlag{Name: "require-exp", Usage: "expect that tokens without exp are refused (JWT_REQUIRE_EXP)", HideDefault: true},
+			&cli.StringFlag{Name: "origin", Destination: &o.Origin, Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
+			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store: creates of common ids must succeed", HideDefault: true},
+			&cli.BoolFlag{Name: "slow", Destination: &o.Slow, Usage: "include the cases that wait for time-outs", HideDefault: true},
+			&cli.IntFlag{Name: "max-body-bytes", Destination: &o.MaxBodyBytes, Usage: "the server's maximum size of a body in `bytes`", Value: 1 << 20},
+			&cli.DurationFlag{Name: "header-timeout", Destination: &o.HeaderTimeout, Usage: "the server's `time` limit for a header", DefaultText: "5s"},
+			&cli.DurationFlag{Name: "request-timeout", Destination: &o.RequestTimeout, Usage: "the server's `time` limit for a request", DefaultText: "30s"},
+			&cli.BoolFlag{Name: "require-exp", Destination: &o.RequireExp, Usage: "expect that tokens without exp are refused (JWT_REQUIRE_EXP)", HideDefault: true},
 			&cli.StringFlag{Name: flagRateLimit, Usage: "the server's `rate` limit, such as 100/s: stay below it, and include the case that exceeds it"},
-			&cli.DurationFlag{Name: "leeway", Usage: "the server's tolerance (`time`) for exp and nbf", DefaultText: "5s"},
+			&cli.DurationFlag{Name: "leeway", Destination: &o.Leeway, Usage: "the server's tolerance (`time`) for exp and nbf", DefaultText: "5s"},
 			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the report: text, json or junit", Value: "text"},
 		},
-		Action: func(ctx context.Context, cmd *cli.Command) error { return runConformance(ctx, p, cmd) },
+		Action: func(ctx context.Context, cmd *cli.Command) error { return runConformance(ctx, p, cmd, o) },
 	}
 }
 
-func runConformance(ctx context.Context, p *Process, cmd *cli.Command) error {
-	write, err := reportWriter(cmd.String(flagFormat))
-	if err != nil {
-		return err
+func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *conformance.Options) (err error) {
+	write, ok := map[string]func(conformance.Report, io.Writer) error{
+		"text":  conformance.Report.WriteText,
+		"json":  conformance.Report.WriteJSON,
+		"junit": conformance.Report.WriteJUnit,
+	}[cmd.String(flagFormat)]
+	if !ok {
+		return misuse("--format: %q: must be text, json or junit", cmd.String(flagFormat))
 	}
-	token, err := tokenFor(p, cmd)
-	if err != nil {
+	if o.Token, err = tokenFor(p, cmd); err != nil {
 		return err
 	}
 	switch {
-	case cmd.String("url") == "":
+	case o.URL == "":
 		return misuseOf(cmd, "--url is needed")
-	case token == "":
+	case o.Token == "":
 		return misuseOf(cmd, "a token is needed: TOKEN in the environment, or --token-file")
 	}
-	limit, err := rateLimit(cmd)
-	if err != nil {
-		return err
+	if limit := cmd.String(flagRateLimit); limit != "" {
+		if o.RateLimit, err = ratelimit.Parse(limit); err != nil {
+			return misuseOf(cmd, "--%s: %q: %v", flagRateLimit, limit, err)
+		}
 	}
-	options := conformance.Options{
-		URL:            cmd.String("url"),
-		Socket:         cmd.String("unix-socket"),
-		HTTP2:          cmd.Bool("http2"),
-		Token:          token,
-		Origin:         cmd.String("origin"),
-		FreshStore:     cmd.Bool("fresh"),
-		RequireExp:     cmd.Bool("require-exp"),
-		RateLimit:      limit,
-		Slow:           cmd.Bool("slow"),
-		MaxBodyBytes:   cmd.Int("max-body-bytes"),
-		Leeway:         cmd.Duration("leeway"),
-		HeaderTimeout:  cmd.Duration("header-timeout"),
-		RequestTimeout: cmd.Duration("request-timeout"),
-	}
-	if err := options.Validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		return misuseOf(cmd, "%v", err)
 	}
-	if err := addSigner(p, cmd, &options); err != nil {
+	if err := addSigner(p, cmd, o); err != nil {
 		return err
 	}
-	if options.TLS, err = trusting(cmd.String("ca-file")); err != nil {
-		return err
+	if file := cmd.String("ca-file"); file != "" {
+		if o.TLS, err = trusting(file); err != nil {
+			return err
+		}
 	}
-	report, err := conformance.Run(ctx, options)
+	report, err := conformance.Run(ctx, *o)
 	if ctx.Err() != nil { // interrupted cases would count as failed
 		return ctx.Err()
 	}
@@ -148,18 +140,6 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 	return text, nil
 }
 
-// rateLimit returns the rate limit of the server, zero if none is given.
-func rateLimit(cmd *cli.Command) (limit ratelimit.Rate, err error) {
-	text := cmd.String(flagRateLimit)
-	if text == "" {
-		return limit, nil
-	}
-	if limit, err = ratelimit.Parse(text); err != nil {
-		return limit, misuseOf(cmd, "--%s: %q: %v", flagRateLimit, text, err)
-	}
-	return limit, nil
-}
-
 // addSigner sets the secret or key that signs special tokens, if it is given.
 func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error {
 	secretFile, keyFile := cmd.String("secret-file"), cmd.String(flagKey)
@@ -183,12 +163,8 @@ func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error
 	return nil
 }
 
-// trusting returns a TLS configuration that trusts the authorities in a file, or nil if no
-// file is given.
+// trusting returns a TLS configuration that trusts the authorities in a file.
 func trusting(file string) (*tls.Config, error) {
-	if file == "" {
-		return nil, nil //nolint:nilnil // documented
-	}
 	text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {
 		return nil, fmt.Errorf("--ca-file: %w", err)
@@ -198,18 +174,4 @@ func trusting(file string) (*tls.Config, error) {
 		return nil, fmt.Errorf("--ca-file: %s holds no certificate as PEM", file)
 	}
 	return &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
-}
-
-// reportWriter returns the function that writes a report in a format.
-func reportWriter(format string) (func(conformance.Report, io.Writer) error, error) {
-	switch format {
-	case "text":
-		return conformance.Report.WriteText, nil
-	case "json":
-		return conformance.Report.WriteJSON, nil
-	case "junit":
-		return conformance.Report.WriteJUnit, nil
-	default:
-		return nil, misuse("--format: %q: must be text, json or junit", format)
-	}
 }

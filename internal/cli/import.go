@@ -130,7 +130,6 @@ func (i *importer) remedy(invalid string) string {
 	return strings.Join(ways, "; ")
 }
 
-// importFile imports one file.
 func (i *importer) importFile(ctx context.Context, name string) error {
 	format, err := fileFormat(i.cmd, name)
 	if err != nil {
@@ -187,11 +186,10 @@ func (i *importer) open(name string) (in io.ReadCloser, size int64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return file, -1, nil //nolint:nilerr // it may be readable
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		return file, info.Size(), nil
 	}
-	return file, info.Size(), nil
+	return file, -1, nil
 }
 
 // reportLine prints a bad line: on stdout with --json, else on stderr.

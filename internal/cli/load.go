@@ -15,25 +15,20 @@ import (
 	"plantstore/internal/secretfile"
 )
 
-// configured returns the action of a command that needs the configuration.
+// configured returns the action of a command that needs the configuration. Without --quiet it
+// prints a warning for each file with a secret that other users can read.
 func configured(p *Process, run func(context.Context, *Process, *cli.Command, *config.Config) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
-		c, err := loadConfig(p, cmd)
+		report := reportOnStderr(p)
+		if cmd.Bool("quiet") {
+			report = nil
+		}
+		c, err := loadConfig(p, cmd, report)
 		if err != nil {
 			return err
 		}
 		return run(ctx, p, cmd, c)
 	}
-}
-
-// loadConfig reads the configuration for a command. Without --quiet it prints a warning for
-// each file with a secret that other users can read.
-func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
-	report := reportOnStderr(p)
-	if cmd.Bool("quiet") {
-		report = nil
-	}
-	return loadConfigWith(p, cmd, report)
 }
 
 // reportOnStderr returns a report that prints a warning once for each file.
@@ -43,8 +38,7 @@ func reportOnStderr(p *Process) secretfile.Report {
 	})
 }
 
-// loadConfigWith is loadConfig with another report.
-func loadConfigWith(p *Process, cmd *cli.Command, report secretfile.Report) (*config.Config, error) {
+func loadConfig(p *Process, cmd *cli.Command, report secretfile.Report) (*config.Config, error) {
 	dotenv, err := readDotenv(report)
 	if err != nil {
 		return nil, err
@@ -68,7 +62,6 @@ func loadConfigWith(p *Process, cmd *cli.Command, report secretfile.Report) (*co
 	return c, app.Engines().Supports(c.Storage)
 }
 
-// readStorageURL reads the file of STORAGE_URL_FILE.
 func readStorageURL(c *config.Config, report secretfile.Report) error {
 	err := c.ReadStorageURL(report)
 	if errors.Is(err, config.ErrStorageURL) {
@@ -99,7 +92,7 @@ func readDotenv(report secretfile.Report) (map[string]string, error) {
 // configuration. The command reports the exposed files.
 func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 	var exposed []secretfile.Exposure
-	c, err := loadConfigWith(p, cmd, func(e secretfile.Exposure) { exposed = append(exposed, e) })
+	c, err := loadConfig(p, cmd, func(e secretfile.Exposure) { exposed = append(exposed, e) })
 	if err != nil {
 		return nil, err
 	}
