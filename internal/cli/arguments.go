@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// oneArgument requires one argument.
 func oneArgument(_ context.Context, cmd *cli.Command) error {
 	if cmd.NArg() != 1 {
 		return misuseOf(cmd, "%s takes one argument, %s, after its flags, but got %d", cmd.FullName(), cmd.ArgsUsage, cmd.NArg())
@@ -15,7 +14,6 @@ func oneArgument(_ context.Context, cmd *cli.Command) error {
 	return noneEmpty(cmd)
 }
 
-// atMostOneArgument rejects more than one argument.
 func atMostOneArgument(_ context.Context, cmd *cli.Command) error {
 	if cmd.NArg() > 1 {
 		return misuseOf(cmd, "%s takes at most one argument, %s, after its flags, but got %d", cmd.FullName(), cmd.ArgsUsage, cmd.NArg())
@@ -23,7 +21,6 @@ func atMostOneArgument(_ context.Context, cmd *cli.Command) error {
 	return noneEmpty(cmd)
 }
 
-// someArguments requires at least one argument.
 func someArguments(_ context.Context, cmd *cli.Command) error {
 	if cmd.NArg() == 0 {
 		return misuseOf(cmd, "%s needs %s", cmd.FullName(), cmd.ArgsUsage)

@@ -34,7 +34,6 @@ func newBrowse(p *Process) *cli.Command {
 	}
 }
 
-// browsePlants serves the page until ctx is done.
 func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	port := cmd.Int64("port")
 	if port < 0 || port > 65535 {

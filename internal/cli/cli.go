@@ -38,7 +38,6 @@ func Main(ctx context.Context, p Process) int {
 	return exitFailure
 }
 
-// newRoot returns the root command.
 func newRoot(p *Process) *cli.Command {
 	root := &cli.Command{
 		Name:  "plantstore",

@@ -59,7 +59,6 @@ func completion(p *Process) cli.ShellCompleteFunc {
 	}
 }
 
-// usageOf returns the usage of a flag.
 func usageOf(flag cli.Flag) string {
 	if described, ok := flag.(cli.DocGenerationFlag); ok {
 		return strings.ReplaceAll(described.GetUsage(), "`", "")

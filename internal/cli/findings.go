@@ -30,7 +30,6 @@ func corruptStore(p *Process, err error, format string, args ...any) error {
 	return findings(format, args...)
 }
 
-// writeFindings prints a report for people.
 func writeFindings(w io.Writer, report storage.Report) error {
 	var text strings.Builder
 	for _, note := range report.Notes {
@@ -47,7 +46,6 @@ func writeFindings(w io.Writer, report storage.Report) error {
 	return err
 }
 
-// writeFindingsJSON prints a report for programs.
 func writeFindingsJSON(w io.Writer, report storage.Report) error {
 	if err := json.MarshalWrite(w, report, jsontext.WithIndent("  ")); err != nil {
 		return err

@@ -72,14 +72,9 @@ func otherOptions() string {
 // A switchValue is the value of a flag that needs none; then it is true.
 type switchValue string
 
-// Set implements [cli.Value].
 func (v *switchValue) Set(text string) error { *v = switchValue(text); return nil }
-
-// Get implements [cli.Value].
-func (v *switchValue) Get() any { return string(*v) }
-
-// String implements [cli.Value].
-func (v *switchValue) String() string { return string(*v) }
+func (v *switchValue) Get() any              { return string(*v) }
+func (v *switchValue) String() string        { return string(*v) }
 
 // IsBoolFlag reports to the library that the flag needs no value.
 func (v *switchValue) IsBoolFlag() bool { return true }
@@ -87,7 +82,6 @@ func (v *switchValue) IsBoolFlag() bool { return true }
 // storageOptions returns the options for the location of the plants.
 func storageOptions() []string { return []string{"STORAGE_URL", "STORAGE_URL_FILE"} }
 
-// jsonFlag returns the flag for results as JSON.
 func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print the result as JSON", HideDefault: true}
 }

@@ -63,7 +63,6 @@ func adminURL(ctx context.Context, c *config.Config) (string, error) {
 	return config.LocalURL("http", c.AdminAddr), checkAdminAddr(c.AdminAddr)
 }
 
-// checkAdminAddr rejects an admin address that can't be queried.
 func checkAdminAddr(adminAddr string) error {
 	if adminAddr == "" {
 		return misuse("ADMIN_ADDR is off: health queries the admin listener; set it, such as to 127.0.0.1:8081")

@@ -90,7 +90,6 @@ func wrapped(text, indent string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// printOptions prints all options, by group.
 func printOptions(p *Process) error {
 	var text strings.Builder
 	text.WriteString("All options of the configuration. A flag wins over the environment, and that over .env.\n")

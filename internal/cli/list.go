@@ -61,7 +61,6 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 	return err
 }
 
-// parseQuery returns the query of the flags.
 func parseQuery(cmd *cli.Command) (q plantio.Query, err error) {
 	if cmd.IsSet("after") {
 		q.After = new(cmd.Int64("after"))

@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// newPlants returns the parent of the commands for plants.
 func newPlants(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "plants",

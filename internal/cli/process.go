@@ -28,7 +28,6 @@ type Process struct {
 	shutdown *shutdown
 }
 
-// environ returns the environment as a map.
 func (p *Process) environ() map[string]string {
 	values := make(map[string]string, len(p.Environ))
 	for _, line := range p.Environ {

@@ -26,7 +26,6 @@ func seedFlags() []cli.Flag {
 	}
 }
 
-// seed imports the file of --seed, if it is given.
 func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, server *app.App) error {
 	file := cmd.String(flagSeed)
 	if !cmd.IsSet(flagSeed) {

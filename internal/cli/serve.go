@@ -24,7 +24,6 @@ func newServe(p *Process) *cli.Command {
 	}
 }
 
-// serve runs the server until ctx is done.
 func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err := ephemeral(p, cmd); err != nil {
 		return err

@@ -32,7 +32,6 @@ func shownArgument(text string) string {
 	return text
 }
 
-// unknownCommand returns the error for an unknown subcommand.
 func unknownCommand(cmd *cli.Command, name string) error {
 	var names []string
 	for _, c := range cmd.Commands {
@@ -61,7 +60,6 @@ func usageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 	return misuseOf(cmd, "%s", message)
 }
 
-// kindOf describes the type of a flag's value.
 func kindOf(value any) string {
 	switch value.(type) {
 	case time.Duration:
@@ -72,7 +70,6 @@ func kindOf(value any) string {
 	return "true or false"
 }
 
-// unknownFlag returns the error for an unknown flag.
 func unknownFlag(cmd *cli.Command, name string) error {
 	if name == "jwt-secret" {
 		return misuseOf(cmd, "there is no flag --jwt-secret, since others could read it off the command line; "+
