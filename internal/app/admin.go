@@ -31,7 +31,7 @@ func (a *App) startAdmin(leaving context.Context) {
 	s := server.New(server.Config{
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
-			Server: a.server.Stats, Tokens: a.keys.verifier.Stats, RateLimited: a.rateLimited, LostLines: a.buffer.Dropped, CertificateExpires: a.certificates.Expires,
+			Server: a.server.Stats, Tokens: a.verifier.Stats, RateLimited: a.rateLimited, LostLines: a.buffer.Dropped, CertificateExpires: a.expires,
 			Reset: a.reset, Draining: leaving, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminLongestProfile,
 		}),
 		Logger:          logger,

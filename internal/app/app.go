@@ -5,16 +5,19 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"slices"
+	"time"
 
 	"plantstore/internal/admin"
 	"plantstore/internal/apidocs"
 	"plantstore/internal/audit"
+	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
 	"plantstore/internal/logging"
@@ -50,13 +53,16 @@ type App struct {
 	logger       *slog.Logger
 	level        *slog.LevelVar
 	format       logging.Format
-	certificates certificates
+	reloads      []func(context.Context) error // at SIGHUP; after an error the previous state is unchanged
+	watches      []func(context.Context)       // keep the state current until the context is done
+	tls          *tls.Config                   // nil: plain HTTP
+	expires      func() time.Time              // of the first certificate in use, zero: none
 	listeners    *listeners
 	connections  int
 	store        *storage.Store
 	seed         *storage.Store // to reset to; nil: the server is not ephemeral
-	reopenAudit  func(context.Context) error
-	keys         *keyring
+	verifier     *auth.Verifier
+	secrets      []auth.Secret      // at startup, the signing one first
 	addressLimit *ratelimit.Limiter // nil: none
 	subjectLimit *ratelimit.Limiter // nil: none
 	observer     *admin.Observer
@@ -86,7 +92,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	}
 	a.logger, a.buffer = logging.New(log, a.format, a.level)
 	a.onClose(func() error { _ = a.buffer.Close(); return nil }) // best effort
-	if a.certificates, err = newCertificates(c, a.logger); err != nil {
+	if err := a.openCertificates(); err != nil {
 		return nil, err
 	}
 	if a.listeners, err = listenAll(ctx, c, a.logger); err != nil {
@@ -99,7 +105,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	if err := a.openStore(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.openKeyring(ctx); err != nil {
+	if err := a.openKeys(ctx); err != nil {
 		return nil, err
 	}
 	if err := a.newServer(); err != nil {
@@ -124,7 +130,6 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	a.onClose(a.store.Close)
 	a.store.ObserveCommits(a.observer.Commit)
 	if c.AuditLog == "" {
-		a.reopenAudit = func(context.Context) error { return nil }
 		return nil
 	}
 	open := audit.File(c.AuditLog)
@@ -136,7 +141,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 		return fmt.Errorf("AUDIT_LOG (--audit-log): %w", AdviseRead(err, "create its directory first"))
 	}
 	a.store.RecordWith(log)
-	a.reopenAudit = log.Reopen
+	a.reloads = append(a.reloads, log.Reopen)
 	return nil
 }
 
@@ -153,13 +158,13 @@ func (a *App) newServer() error {
 	}
 	origins := middleware.Origins(c.CORSOrigins)
 	options := routes.Options{
-		Store: a.store, Audited: c.AuditLog != "", Verify: a.keys.verify, Description: description, Page: page,
+		Store: a.store, Audited: c.AuditLog != "", Verify: a.verify, Description: description, Page: page,
 		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
 	}
 	a.limitRates(&options)
 	a.server = server.New(server.Config{
 		Handler:         routes.New(options),
-		TLS:             a.certificates.TLS(),
+		TLS:             a.tls,
 		CORSHeader:      corsHeader(origins),
 		Logger:          a.logger,
 		MaxConnections:  a.connections,
@@ -190,8 +195,7 @@ func (a *App) Run(ctx context.Context) error {
 		return err
 	}
 	a.signals.toggleDebugOn(ctx, a.logger, a.level)
-	a.signals.reloadOn(ctx, a.logger,
-		a.keys.reload, a.keys.reloadIssuer, a.certificates.Reload, a.reopenAudit, onTerminalGone(a.options.Stderr, stop))
+	a.signals.reloadOn(ctx, a.logger, append(a.reloads, onTerminalGone(a.options.Stderr, stop)))
 	a.startControl(ctx)
 	tuneRuntime(a.options.Environ, a.connections, a.config)
 	a.announce()
@@ -201,8 +205,9 @@ func (a *App) Run(ctx context.Context) error {
 	serving, cancel := delayed(leaving, a.config.ShutdownDelay, a.leave)
 	defer cancel()
 	defer context.AfterFunc(serving, func() { a.logger.Info("shutting down: draining requests") })()
-	go a.keys.watch(serving)
-	go a.certificates.Watch(serving)
+	for _, watch := range a.watches {
+		go watch(serving)
+	}
 	notifySystemd(leaving, serving, a.store, a.logger)
 	a.startAdmin(leaving)
 	return errors.Join(a.server.Serve(serving, a.listeners.clients...), faultOf(a.store))

@@ -17,29 +17,18 @@ import (
 // dirPerm is the mode of the directory of a database, if it is created.
 const dirPerm = 0o750
 
-// A keyring holds the keys that verify tokens. It is reloaded on SIGHUP.
-type keyring struct {
-	config   *config.Config
-	logger   *slog.Logger
-	report   secretfile.Report
-	verifier *auth.Verifier
-	issuer   *auth.Issuer  // nil without JWT_JWKS_URL
-	secrets  []auth.Secret // at startup
-}
-
-// openKeyring loads the configured keys. It may generate a secret, next to a database for sure.
-func (a *App) openKeyring(ctx context.Context) (err error) {
-	c := a.config
-	k := &keyring{config: c, logger: a.logger, report: logExposed(a.logger), verifier: auth.NewVerifier(auth.Options{
+// openKeys loads the configured keys. It may generate a secret, next to a database for sure.
+func (a *App) openKeys(ctx context.Context) (err error) {
+	c, report := a.config, logExposed(a.logger)
+	a.verifier = auth.NewVerifier(auth.Options{
 		Issuer:     c.JWTIssuer,
 		Audience:   c.JWTAudience,
 		Scope:      c.JWTScope,
 		RequireExp: c.JWTRequireExp,
 		Leeway:     c.JWTLeeway,
-	})}
-	a.keys = k
+	})
 	var made string
-	if k.secrets, made, err = k.load(true); err != nil {
+	if a.secrets, made, err = a.loadKeys(true, report); err != nil {
 		return err
 	}
 	if made != "" {
@@ -49,65 +38,54 @@ func (a *App) openKeyring(ctx context.Context) (err error) {
 			})
 		}
 	}
-	if c.JWTJWKSURL != "" {
-		k.issuer = auth.NewIssuer(c.JWTJWKSURL, k.verifier, a.logger)
+	a.reloads = append(a.reloads, func(context.Context) error {
+		_, _, err := a.loadKeys(false, report)
+		return err
+	})
+	if c.JWTJWKSURL == "" {
+		return nil
 	}
-	return k.reloadIssuer(ctx)
-}
-
-// verify returns the subject of a valid token.
-func (k *keyring) verify(token string) (subject string, err error) {
-	claims, err := k.verifier.Verify(token)
-	if err != nil {
-		return "", err
+	issuer := auth.NewIssuer(c.JWTJWKSURL, a.verifier, a.logger)
+	fetch := func(ctx context.Context) error {
+		if err := issuer.Fetch(ctx); err != nil {
+			return fmt.Errorf("JWT_JWKS_URL: %w", err)
+		}
+		return nil
 	}
-	return claims.Subject, nil
+	a.reloads = append(a.reloads, fetch) // files must be reloadable while the issuer is down
+	a.watches = append(a.watches, issuer.Watch)
+	return fetch(ctx)
 }
 
-// reload reloads the files. If it fails, the previous keys stay in use.
-func (k *keyring) reload(context.Context) error {
-	_, _, err := k.load(false)
-	return err
-}
-
-// load reads the files. It returns what [ReadSecrets] does.
-func (k *keyring) load(generate bool) (secrets []auth.Secret, made string, err error) {
-	secrets, made, err = ReadSecrets(k.config, generate, k.report)
+// loadKeys reads the files, and returns what [ReadSecrets] does. If it fails, the previous keys
+// stay in use.
+func (a *App) loadKeys(generate bool, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
+	secrets, made, err = ReadSecrets(a.config, generate, report)
 	if err != nil {
 		return nil, "", err
 	}
-	public, skipped, err := ReadPublicKeys(k.config)
+	public, skipped, err := ReadPublicKeys(a.config)
 	if err != nil {
 		return nil, "", err
 	}
 	for _, reason := range skipped {
-		k.logger.Warn("public key skipped", "cause", reason.Error())
+		a.logger.Warn("public key skipped", "cause", reason.Error())
 	}
 	var keys []auth.Key
 	for _, secret := range secrets {
 		keys = append(keys, secret.Key())
 	}
-	k.verifier.SetKeys(append(keys, public...))
+	a.verifier.SetKeys(append(keys, public...))
 	return secrets, made, nil
 }
 
-// reloadIssuer fetches the keys of the issuer, if there is one. It is separate from reload:
-// files must be reloadable while the issuer is down.
-func (k *keyring) reloadIssuer(ctx context.Context) error {
-	if k.issuer == nil {
-		return nil
+// verify returns the subject of a valid token.
+func (a *App) verify(token string) (subject string, err error) {
+	claims, err := a.verifier.Verify(token)
+	if err != nil {
+		return "", err
 	}
-	if err := k.issuer.Fetch(ctx); err != nil {
-		return fmt.Errorf("JWT_JWKS_URL: %w", err)
-	}
-	return nil
-}
-
-// watch keeps the keys of the issuer current until ctx is done.
-func (k *keyring) watch(ctx context.Context) {
-	if k.issuer != nil {
-		k.issuer.Watch(ctx)
-	}
+	return claims.Subject, nil
 }
 
 // ReadPublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some of them are

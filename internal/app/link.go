@@ -33,7 +33,7 @@ func (a *App) docsLink() string {
 	if !a.showsToken() {
 		return page
 	}
-	token, err := auth.Issue(a.keys.secrets[0], Grant(a.config, DefaultSubject, LinkLifetime), time.Now())
+	token, err := auth.Issue(a.secrets[0], Grant(a.config, DefaultSubject, LinkLifetime), time.Now())
 	if err != nil {
 		return page
 	}

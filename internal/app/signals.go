@@ -39,9 +39,8 @@ func (s signals) release() {
 	signal.Stop(s.toggle)
 }
 
-// reloadOn calls all reloads at each SIGHUP until ctx is done. It logs failures, after which
-// the previous state must be unchanged.
-func (s signals) reloadOn(ctx context.Context, logger *slog.Logger, reloads ...func(context.Context) error) {
+// reloadOn calls all reloads at each SIGHUP until ctx is done. It logs failures.
+func (s signals) reloadOn(ctx context.Context, logger *slog.Logger, reloads []func(context.Context) error) {
 	go onSignal(ctx, s.hangup, func() {
 		failed := 0
 		for _, reload := range reloads {

@@ -162,9 +162,6 @@ func (t *attempt) await(ctx context.Context) error {
 	}
 }
 
-// Reload is a no-op: certificates are renewed automatically.
-func (a *ACME) Reload(context.Context) error { return nil }
-
 // Watch gets missing certificates before a client needs them, and logs failures, renewals
 // and overdue renewals until ctx is done. It retries with increasing delay. The server
 // must accept connections meanwhile, for the challenges.
