@@ -16,8 +16,6 @@ import (
 // in a page, and takes pages that a commit has just freed for corruption.
 func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
 	report := storage.Report{Corruption: []string{}}
-	// The journal is read before the tree: a checkpoint moves records from one to
-	// the other.
 	if e.journalErr != nil {
 		report.Add("%v", e.journalErr)
 	}

@@ -48,8 +48,6 @@ func (e *Engine) Commit(batch []storage.Item) (err error) {
 // encodeNew returns the records of the items with free ids, and sets Existing or Err in
 // the others. The records are valid until the next call.
 func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err error) {
-	// The journal is read before the tree: a checkpoint moves records from one to
-	// the other.
 	for i := range batch {
 		batch[i].Existing, batch[i].Err = e.pending(batch[i].ID)
 	}

@@ -113,18 +113,16 @@ func editFile(file *atomicfile.File, edit func(tx *bolt.Tx) error) error {
 	return errors.Join(db.Update(edit), db.Close())
 }
 
-// errGone is returned for a file whose path no longer leads to it.
-var errGone = errors.New("was removed or replaced while it was open")
-
 // verifyFile returns an error if the file at path is not the one that was opened, or has
 // become shorter than least.
 func verifyFile(path string, opened fileStat, least int64) error {
+	const gone = "was removed or replaced while it was open"
 	there, err := statPath(path)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %w", errGone, err)
+		return fmt.Errorf(gone+": %w", err)
 	case !there.sameFile(opened):
-		return errGone
+		return errors.New(gone)
 	case there.size < least:
 		return fmt.Errorf("was cut short, from %d bytes to %d, while it was open", least, there.size)
 	}

@@ -26,8 +26,6 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 	if err := ctx.Err(); err != nil {
 		return models.Plant{}, err
 	}
-	// The journal is read before the tree: a checkpoint moves records from one to
-	// the other.
 	plant, err := e.pending(id)
 	if plant == nil && err == nil {
 		err = e.view(func(plants *bolt.Bucket) (err error) {
@@ -46,7 +44,8 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 	return *plant, nil
 }
 
-// pending returns the plant that is pending under id, or nil.
+// pending returns the plant that is pending under id, or nil. It is called before the tree
+// is read: a checkpoint moves records from the journal to the tree.
 func (e *Engine) pending(id int64) (*models.Plant, error) {
 	value, found := e.journal.Get(id)
 	if !found {
@@ -55,7 +54,7 @@ func (e *Engine) pending(id int64) (*models.Plant, error) {
 	return decode(keyOf(id), value)
 }
 
-// pendingRecords returns the plants that are still pending under ids.
+// pendingRecords returns the plants that are still pending under ids, see pending.
 func (e *Engine) pendingRecords(ids []int64) (records []storage.Record, err error) {
 	for _, id := range ids {
 		plant, err := e.pending(id)
@@ -106,16 +105,13 @@ func (e *Engine) newLister(from int64) *lister {
 	return &lister{engine: e, next: keyOf(from), ids: e.journal.IDs(from), resets: e.resets}
 }
 
-// errReset is the error of a list that a reset interrupts.
-var errReset = fmt.Errorf("%w: the plants were reset meanwhile; list them again", storage.ErrUnavailable)
-
 // page returns the next plants in ascending order of id; with an error, the plants before
 // the error.
 func (l *lister) page() (records []storage.Record, err error) {
 	l.engine.resetting.RLock()
 	defer l.engine.resetting.RUnlock()
 	if l.engine.resets != l.resets {
-		return nil, errReset
+		return nil, fmt.Errorf("%w: the plants were reset meanwhile; list them again", storage.ErrUnavailable)
 	}
 	ids, end := l.ids, []byte(nil)
 	if len(ids) > pageRecords {

@@ -152,24 +152,20 @@ func leftover(path string) journal.State {
 // The journal is first: a process that dies in between leaves no database without its
 // journal.
 func keep(dir *os.Root, path string) (kept string, err error) {
-	suffix := keptSuffix + time.Now().UTC().Format("20060102T150405Z")
-	for n := 1; ; n++ {
-		kept = path + suffix
-		if n > 1 {
-			kept = fmt.Sprintf("%s-%d", kept, n)
-		}
-		err := dir.Link(filepath.Base(JournalPath(path)), filepath.Base(JournalPath(kept)))
-		if err == nil || errors.Is(err, fs.ErrNotExist) { // without one it was closed cleanly
-			linked := err == nil
-			err = dir.Link(filepath.Base(path), filepath.Base(kept))
-			if err != nil && linked {
-				err = errors.Join(err, dir.Remove(filepath.Base(JournalPath(kept))))
-			}
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return kept, err
-		}
+	first := path + keptSuffix + time.Now().UTC().Format("20060102T150405Z")
+	kept = first
+	for n := 2; exists(kept) || exists(JournalPath(kept)); n++ {
+		kept = fmt.Sprintf("%s-%d", first, n)
 	}
+	journalErr := dir.Link(filepath.Base(JournalPath(path)), filepath.Base(JournalPath(kept)))
+	if journalErr != nil && !errors.Is(journalErr, fs.ErrNotExist) { // without one it was closed cleanly
+		return "", journalErr
+	}
+	err = dir.Link(filepath.Base(path), filepath.Base(kept))
+	if err != nil && journalErr == nil {
+		err = errors.Join(err, dir.Remove(filepath.Base(JournalPath(kept))))
+	}
+	return kept, err
 }
 
 // MayReplace returns an error if a copy must not replace the file path: it is the

@@ -10,9 +10,6 @@ import (
 	"plantstore/storage"
 )
 
-// errAbandoned is the error of a database in which bbolt has panicked while it held a lock.
-var errAbandoned = errors.New("the database cannot be read or written: an earlier transaction failed")
-
 // A panicError is the error of a panic. bbolt panics where the
 // structure of its file is corrupt, and reading mapped memory where the disk fails or
 // the file was truncated.
@@ -31,7 +28,7 @@ func (e *panicError) Error() string {
 // the database is abandoned then.
 func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error) {
 	if e.abandoned.Load() {
-		return fmt.Errorf("%w: %w", storage.ErrUnavailable, errAbandoned)
+		return fmt.Errorf("%w: the database cannot be read or written: an earlier transaction failed", storage.ErrUnavailable)
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	ended := false

@@ -136,7 +136,7 @@ func TestConcurrentClose(t *testing.T) {
 		t.Error(err)
 	}
 	wg.Wait()
-	if _, found := j.Get(1); found || len(j.IDs(math.MinInt64)) > 0 || begin(j, state, 1).Done > 0 || j.MaxBatch() != 0 {
+	if _, found := j.Get(1); found || len(j.IDs(math.MinInt64)) > 0 || begin(j, state).Done > 0 || j.MaxBatch() != 0 {
 		t.Error("a closed journal has records")
 	}
 }
@@ -152,12 +152,12 @@ func TestClosed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if frozen {
-			begin(j, state, 1)
+			begin(j, state)
 		}
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if part := begin(j, state, 1); part.Done > 0 {
+		if part := begin(j, state); part.Done > 0 {
 			t.Errorf("a closed journal has a frozen half: %+v", part)
 		}
 		if err := j.Append([]Record{{ID: 2}}); err == nil {

@@ -63,7 +63,7 @@ func newHistory(t testing.TB, blocks int) history {
 	}
 	h := history{previous: slices.Clone(d.durable), state: state}
 	h.batches = fill(t, j, random, &id)
-	begin(j, state, 1)
+	begin(j, state)
 	last := fill(t, j, random, &id)
 	h.batches = append(h.batches, last[:len(last)-2]...)
 	h.content = d.durable
@@ -212,7 +212,7 @@ func TestPartOfCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	state = begin(j, state, 1).State
+	state = begin(j, state).State
 	mustOpen(t, d.restarted(), state)
 	d.cache[Block+2*Block] ^= 1
 	if _, err := open(d.restarted(), state); !errors.Is(err, ErrStale) {

@@ -13,6 +13,13 @@ import (
 	"testing/fstest"
 )
 
+// The offsets of the fields of a header.
+const (
+	versionAt = len(magic)
+	sizeAt    = versionAt + 4
+	saltAt    = sizeAt + 8
+)
+
 const sector = 512
 
 var errDisk = errors.New("input/output error")
@@ -131,9 +138,9 @@ func checkpoint(j *Journal, state State) State {
 	return state
 }
 
-// begin returns the first part of a checkpoint with n records, and breaks it off.
-func begin(j *Journal, state State, n int) Part {
-	for part := range j.Checkpoint(state, n) {
+// begin returns the first record of a checkpoint, and breaks it off.
+func begin(j *Journal, state State) Part {
+	for part := range j.Checkpoint(state, 1) {
 		return part
 	}
 	return Part{State: state}

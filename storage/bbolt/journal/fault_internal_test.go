@@ -235,7 +235,7 @@ func TestCheckpointAfterUnknown(t *testing.T) {
 	if err := s.journal.Append(batchOf(random, 10, 4)); !errors.Is(err, ErrUnknown) {
 		t.Fatal(err)
 	}
-	state = begin(s.journal, state, 1).State
+	state = begin(s.journal, state).State
 	for _, d := range s.images(random) {
 		if n := len(contents(mustOpen(t, d, state))); n < 2 {
 			t.Errorf("%d records are pending", n)

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,10 +15,7 @@ const (
 	Block = 4096
 
 	saltLen      = 16
-	versionAt    = len(magic)
-	sizeAt       = versionAt + 4
-	saltAt       = sizeAt + 8
-	fileSumAt    = saltAt + saltLen
+	fileSumAt    = len(magic) + 4 + 8 + saltLen // after the header
 	fileHeadLen  = fileSumAt + 4
 	payloadSumAt = 4 // of a batch; its header's own sum is at 0
 	sequenceAt   = 8
@@ -72,17 +68,6 @@ type header struct {
 	Version uint32
 	Half    uint64 // size of each half in bytes
 	Salt    Salt
-}
-
-// newHeader returns the header of a new journal of size bytes, rounded down to
-// whole blocks.
-func newHeader(size int64) (h header, err error) {
-	if size < MinSize || size > MaxSize {
-		return header{}, fmt.Errorf("a journal has from %d to %d bytes, not %d", MinSize, MaxSize, size)
-	}
-	h = header{Magic: [len(magic)]byte([]byte(magic)), Version: version, Half: uint64(halfSize(size))} //nolint:gosec // not negative
-	_, _ = rand.Read(h.Salt[:])                                                                        // never fails
-	return h, nil
 }
 
 // encode returns the first block of the file.

@@ -34,17 +34,13 @@ const slotLen = 4
 // is nearly empty, so that three quarters of the slots are hardly ever in use.
 const bytesPerSlot = 16
 
-func newHalf(at int64, size int) (half, error) {
-	b, err := allocate(size)
-	if err != nil {
-		return half{}, err
+// newHalf returns a half that must be closed, also after an error.
+func newHalf(at int64, size int) (h half, err error) {
+	h = half{at: at, seed: maphash.MakeSeed()}
+	if h.bytes, err = allocate(size); err == nil {
+		h.slots, err = allocate(slotLen << bits.Len(uint(size/bytesPerSlot-1)))
 	}
-	slots, err := allocate(slotLen << bits.Len(uint(size/bytesPerSlot-1)))
-	if err != nil {
-		release(b)
-		return half{}, err
-	}
-	return half{at: at, bytes: b, slots: slots, seed: maphash.MakeSeed()}, nil
+	return h, err
 }
 
 // close releases the memory. The half is unusable then.

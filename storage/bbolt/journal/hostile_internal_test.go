@@ -60,7 +60,7 @@ func TestForgedBatches(t *testing.T) {
 				if id == 0 {
 					state = checkpoint(j, state)
 				} else {
-					begin(j, state, 1)
+					begin(j, state)
 				}
 			}
 			got := contents(mustOpen(t, d.restarted(), state))

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -50,19 +51,17 @@ type file interface {
 	Close() error
 }
 
-// A dataFile is a file whose Sync leaves out metadata.
+// A dataFile is a file whose Sync leaves out metadata where the system can do that.
 type dataFile struct{ *os.File }
-
-// Sync makes earlier writes durable.
-func (f dataFile) Sync() error { return syncData(f.File) }
 
 // Format makes the empty file a journal of at most size bytes without batches, and
 // returns its salt. It does not sync the file.
 func Format(file *os.File, size int64) (Salt, error) {
-	h, err := newHeader(size)
-	if err != nil {
-		return Salt{}, err
+	if size < MinSize || size > MaxSize {
+		return Salt{}, fmt.Errorf("a journal has from %d to %d bytes, not %d", MinSize, MaxSize, size)
 	}
+	h := header{Magic: [len(magic)]byte([]byte(magic)), Version: version, Half: uint64(halfSize(size))} //nolint:gosec // not negative
+	_, _ = rand.Read(h.Salt[:])                                                                         // never fails
 	// Zeros are written, not reserved: the first write to a reserved block
 	// changes metadata, which the sync after it has to wait for as well.
 	if _, err := file.WriteAt(h.encode(), 0); err != nil {
