@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -23,14 +21,8 @@ import (
 // Preference-Applied, the value of which it returns.
 func rawExchange(t *testing.T, server *plantstore.Server, request string) (response, applied string) {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.BaseURL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := dial(t, server)
 	defer func() { _ = conn.Close() }()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
 	go func() { _, _ = io.WriteString(conn, request) }()
 	var raw []byte
 	buffer := make([]byte, 4<<10)

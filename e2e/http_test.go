@@ -22,6 +22,16 @@ const patience = time.Minute
 // get returns the body of a GET, which must return 200.
 func get(t *testing.T, url string) []byte {
 	t.Helper()
+	status, body := fetch(t, url)
+	if status != http.StatusOK {
+		t.Fatalf("GET %s: status %d", url, status)
+	}
+	return body
+}
+
+// fetch returns the status and the body of the response to a GET.
+func fetch(t *testing.T, url string) (status int, body []byte) {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -31,11 +41,11 @@ func get(t *testing.T, url string) []byte {
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: %s, %v", url, response.Status, err)
+	body, err = io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("GET %s: %v", url, err)
 	}
-	return body
+	return response.StatusCode, body
 }
 
 // checkerOf returns a Checker of the description that the server itself serves.
@@ -48,18 +58,25 @@ func checkerOf(t *testing.T, server *plantstore.Server) *oas.Checker {
 	return checker
 }
 
-// exchange sends a request, byte for byte, and returns the response with its complete body. It
-// does not close its side before the response has arrived.
-func exchange(t *testing.T, server *plantstore.Server, request string) *http.Response {
+// dial connects to a server.
+func dial(t *testing.T, server *plantstore.Server) net.Conn {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.BaseURL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }()
+	t.Cleanup(func() { _ = conn.Close() })
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
+	return conn
+}
+
+// exchange sends a request, byte for byte, and returns the response with its complete body. It
+// does not close its side before the response has arrived.
+func exchange(t *testing.T, server *plantstore.Server, request string) *http.Response {
+	t.Helper()
+	conn := dial(t, server)
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)

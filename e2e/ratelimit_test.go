@@ -1,8 +1,8 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -50,8 +50,8 @@ func TestRateLimit(t *testing.T) {
 		t.Error("the limit was never reached")
 	}
 	counted := int64(0) // by address or by subject: the two buckets are filled at different times
-	for _, match := range regexp.MustCompile(`\nplantstore_rate_limited_total\{by="\w+"\} (\d+)`).FindAllStringSubmatch(text(t, server.AdminURL+"/metrics"), -1) {
-		n, err := strconv.ParseInt(match[1], 10, 64)
+	for _, match := range regexp.MustCompile(`\nplantstore_rate_limited_total\{by="\w+"\} (\d+)`).FindAllSubmatch(get(t, server.AdminURL+"/metrics"), -1) {
+		n, err := strconv.ParseInt(string(match[1]), 10, 64)
 		if err != nil {
 			t.Error(err)
 		}
@@ -93,25 +93,6 @@ func createPatiently(t *testing.T, client *http.Client, server *plantstore.Serve
 	return true
 }
 
-// text returns the body of a page.
-func text(t *testing.T, url string) string {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
-}
-
 // TestRateLimitBy checks that by subject, each subject has its own limit, tokens without a
 // subject share one, and paths without authentication have none. By address, all share one.
 func TestRateLimitBy(t *testing.T) {
@@ -136,7 +117,7 @@ func TestRateLimitBy(t *testing.T) {
 			}
 			docs := 0
 			for range 9 {
-				if strings.Contains(text(t, server.DescriptionURL), "openapi: ") {
+				if _, body := fetch(t, server.DescriptionURL); bytes.Contains(body, []byte("openapi: ")) {
 					docs++
 				}
 			}

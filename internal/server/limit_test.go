@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 // only limits the connections of the site.
@@ -74,16 +73,6 @@ func (s *site) waitForSlot(t *testing.T) {
 	t.Fatal("no slot was released")
 }
 
-// awaitTurnedAway waits until that many connections were beyond the limit.
-func (s *site) awaitTurnedAway(t *testing.T, want uint64) {
-	t.Helper()
-	for end := time.Now().Add(patience); s.counters.turnedAway.Load() != want; time.Sleep(time.Millisecond) { // of another goroutine
-		if time.Now().After(end) {
-			t.Fatalf("%d connections were turned away, want %d", s.counters.turnedAway.Load(), want)
-		}
-	}
-}
-
 // TestOverLimitWaits checks that if the extra slots are in use as well, a connection waits for
 // a slot.
 func TestOverLimitWaits(t *testing.T) {
@@ -94,7 +83,7 @@ func TestOverLimitWaits(t *testing.T) {
 		held[i] = s.hold(t)
 	}
 	further := s.dial(t).send("G")
-	s.awaitTurnedAway(t, 1) // else it could get the slot that is released
+	await(t, &s.counters.turnedAway, 1) // else it could get the slot that is released
 	waiting := s.dial(t).send(good)
 	_ = held[0].Close()
 	r := waiting.reply(http.MethodPost)

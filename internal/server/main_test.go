@@ -106,6 +106,16 @@ func startOn(t testing.TB, ln net.Listener, change ...func(*site, *Config)) *sit
 	return s
 }
 
+// await waits until a counter of connections, which other goroutines change, is want.
+func await[N int64 | uint64](t *testing.T, counter interface{ Load() N }, want N) {
+	t.Helper()
+	for end := time.Now().Add(patience); counter.Load() != want; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d connections are counted, want %d", counter.Load(), want)
+		}
+	}
+}
+
 // paths returns the paths of the handled requests.
 func (s *site) paths() []string {
 	s.mu.Lock()

@@ -12,16 +12,6 @@ import (
 	"plantstore/models"
 )
 
-// awaitParked waits until that many connections are parked.
-func (s *site) awaitParked(t *testing.T, want int64) {
-	t.Helper()
-	for end := time.Now().Add(patience); s.counters.parked.Load() != want; time.Sleep(time.Millisecond) { // of another goroutine
-		if time.Now().After(end) {
-			t.Fatalf("%d connections are parked, want %d", s.counters.parked.Load(), want)
-		}
-	}
-}
-
 // TestParked checks that parking is invisible to the client, whatever the pieces of the next
 // request, also over TLS.
 func TestParked(t *testing.T) {
@@ -35,9 +25,9 @@ func TestParked(t *testing.T) {
 		s, c := dial()
 		for _, first := range []int{len(good), 1, 2, 17, len(good) - 1} {
 			c.send(good[:first])
-			s.awaitParked(t, 0)
+			await(t, &s.counters.parked, 0)
 			c.send(good[first:]).wantEcho(goodEcho())
-			s.awaitParked(t, 1)
+			await(t, &s.counters.parked, 1)
 		}
 		c.send("HEAD / HTTP/1.1\r\n\r\n")
 		if r := c.reply(http.MethodHead); r.StatusCode != http.StatusBadRequest {
@@ -56,16 +46,16 @@ func TestParkedLimits(t *testing.T) {
 	s := start(t, only(1))
 	c := s.dial(t).send(good)
 	c.wantEcho(goodEcho())
-	s.awaitParked(t, 1)
+	await(t, &s.counters.parked, 1)
 	s.dial(t).send(good).wantRefusal(models.CodeUnavailable)
 	_ = c.Close()
-	s.awaitParked(t, 0)
+	await(t, &s.counters.parked, 0)
 
 	s = start(t, func(_ *site, config *Config) { config.IdleTimeout = 500 * time.Millisecond })
 	c = s.dial(t).send(good)
 	c.wantEcho(goodEcho())
 	c.wantEnd()
-	s.awaitParked(t, 0)
+	await(t, &s.counters.parked, 0)
 }
 
 // TestShutdownWithParked checks that a shutdown does not wait for parked connections. A request
@@ -76,7 +66,7 @@ func TestShutdownWithParked(t *testing.T) {
 	silent, late := s.dial(t).send(good), s.dial(t).send(good)
 	silent.wantEcho(goodEcho())
 	late.wantEcho(goodEcho())
-	s.awaitParked(t, 2)
+	await(t, &s.counters.parked, 2)
 	s.stop()
 	_, _ = io.WriteString(late, "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n") // it may be too late
 	silent.wantEnd()
