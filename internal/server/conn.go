@@ -41,24 +41,21 @@ type conn struct {
 	slot      semaphore       // of the connection limit; nil: none
 	http2Slot semaphore       // of the limit for HTTP/2; nil: none
 
-	mu          sync.Mutex  // guards the following; not held while waiting for the client
-	stopWaiting func() bool // stops waiting for the shutdown; nil if it is not waited for
-	framing     framing
-	received    bool          // the client has sent something
-	expedited   bool          // it had not when the shutdown began
-	idle        bool          // no bytes were received since the last request
-	parking     bool          // it is parked when net/http closes it
-	timed       bool          // HeaderTimeout has begun for the current header
-	handling    bool          // the request is with the handler, or was
-	to          recipient     // of the request that is handled
-	refusal     *models.Error // of the request that is handled; nil: none
-	responded   bool          // a response to the current request has begun
-	discarding  bool          // net/http gets no more input
-	closed      bool          // Close was called
-	readErr     error         // of the last read
-	reading     bool          // a read is in progress
-	deadline    time.Time     // of reads
-	applied     time.Time     // the deadline of the underlying connection
+	mu         sync.Mutex // guards the following; not held while waiting for the client
+	framing    framing
+	idle       bool          // no bytes were received since the last request
+	parking    bool          // it is parked when net/http closes it
+	headerEnd  time.Time     // deadline of the current header; zero: it has not begun
+	handling   bool          // the request is with the handler, or was
+	to         recipient     // of the request that is handled
+	refusal    *models.Error // of the request that is handled; nil: none
+	responded  bool          // a response to the current request has begun
+	discarding bool          // net/http gets no more input
+	closed     bool          // Close was called
+	readErr    error         // of the last read
+	reading    bool          // a read is in progress
+	deadline   time.Time     // of reads
+	applied    time.Time     // the deadline of the underlying connection
 }
 
 // startRequest is called when the handler gets r. It reports whether the length of r is
@@ -79,7 +76,7 @@ func endRequest(nc net.Conn, state http.ConnState) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.handling, c.responded, c.timed, c.readErr = false, false, false, nil
+	c.handling, c.responded, c.headerEnd, c.readErr = false, false, time.Time{}, nil
 	// The rest of a body must not be parsed as a request.
 	c.discarding = !c.framing.endBody() || c.discarding
 	c.idle = !c.discarding && !c.framing.begun()
@@ -138,10 +135,6 @@ func (c *conn) read(p []byte) (int, error) {
 	}
 	if n > 0 {
 		c.idle = false
-		if !c.received {
-			c.received = true
-			c.ignoreDrain()
-		}
 		n, err = c.framing.admit(p, n)
 	}
 	c.readErr = err
@@ -166,14 +159,12 @@ func (c *conn) beforeRead(p []byte) (n int, err error) {
 		n, c.readErr = c.framing.release(p)
 		return n, c.readErr
 	}
-	h := c.framing.header()
-	switch {
-	case c.expedited && !c.received:
-		c.deadline = time.Now().Add(drainGrace) // net/http may just have set HeaderTimeout
-	case h.begun && !h.done && !c.handling && !c.timed:
+	if h := c.framing.header(); h.begun && !h.done && !c.handling {
 		// net/http allows IdleTimeout for the first four bytes of a further request.
-		c.timed = true
-		c.deadline = time.Now().Add(c.server.config.HeaderTimeout)
+		if c.headerEnd.IsZero() {
+			c.headerEnd = time.Now().Add(c.server.config.HeaderTimeout)
+		}
+		c.deadline = c.headerEnd
 	}
 	c.reading = true
 	return 0, c.applyDeadline(c.idleDeadline())
@@ -244,11 +235,10 @@ func (c *conn) replacement(p []byte) *models.Error {
 // readError returns the Error for a header that could not be read to its end, nil if the
 // connection is lost.
 func (c *conn) readError() *models.Error {
-	slow := errors.Is(c.readErr, os.ErrDeadlineExceeded)
 	switch {
-	case c.readErr == nil, slow && c.expedited: // net/http closes it at a shutdown
+	case c.readErr == nil: // net/http closes it at a shutdown
 		return c.server.config.responseError(models.CodeUnavailable)
-	case slow:
+	case errors.Is(c.readErr, os.ErrDeadlineExceeded):
 		return c.server.config.responseError(models.CodeRequestTimeout)
 	case errors.Is(c.readErr, io.EOF):
 		return truncated()
@@ -302,7 +292,6 @@ func (c *conn) Close() error {
 		c.park()
 		return nil
 	}
-	c.ignoreDrain()
 	e, to := c.missingResponse(), c.to
 	if !c.handling {
 		to = c.framing.header().recipient()
@@ -316,7 +305,7 @@ func (c *conn) Close() error {
 
 // closeIdle closes a connection without a request.
 func (c *conn) closeIdle() error {
-	if c.received && c.readErr == nil && c.draining.Err() != nil && c.server.forced.Err() == nil {
+	if c.readErr == nil && c.draining.Err() != nil && c.server.forced.Err() == nil {
 		c.server.background.Go(c.rejectAtShutdown)
 		return nil
 	}
@@ -341,33 +330,6 @@ func (c *conn) missingResponse() *models.Error {
 		return c.readError()
 	}
 	return nil
-}
-
-// expediteOnDrain makes the shutdown expedite the connection until something is received:
-// net/http would wait seconds for a first request.
-func (c *conn) expediteOnDrain() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stopWaiting = context.AfterFunc(c.draining, c.expedite)
-}
-
-// ignoreDrain undoes expediteOnDrain. The caller holds c.mu.
-func (c *conn) ignoreDrain() {
-	if c.stopWaiting != nil {
-		c.stopWaiting()
-		c.stopWaiting = nil
-	}
-}
-
-// expedite closes a connection without a request within drainGrace.
-func (c *conn) expedite() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.received && !c.closed {
-		c.expedited = true
-		c.deadline = time.Now().Add(drainGrace)
-		_ = c.applyDeadline(c.deadline) // it fails if the connection is lost
-	}
 }
 
 // connKey is the key of the context value that is the connection of a request.

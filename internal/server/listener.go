@@ -5,7 +5,8 @@ import (
 	"net"
 )
 
-// A listener accepts connections within the connection limit, as [conn].
+// A listener accepts connections within the connection limit. It returns none of them: they
+// come to net/http with their first request, see [conn.begin].
 type listener struct {
 	net.Listener
 
@@ -13,33 +14,26 @@ type listener struct {
 	draining context.Context // done when the shutdown begins
 }
 
-// Accept implements [net.Listener]. Connections beyond the limit are rejected in the
-// background.
+// Accept implements [net.Listener]. It returns the errors, for net/http to retry or give up.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
-		c, within, err := l.accept()
-		switch {
-		case err != nil:
+		nc, err := l.Listener.Accept()
+		if err != nil {
 			return nil, err
-		case within:
-			c.expediteOnDrain()
-			return c, nil
 		}
-		l.server.background.Go(c.rejectOverLimit)
+		c := &conn{Conn: nc, server: l.server, draining: l.draining}
+		l.server.counters.accepted.Add(1)
+		within := false
+		if c.slot, within = l.server.limit.acquire(l.draining.Done()); !within {
+			l.server.counters.turnedAway.Add(1)
+		}
+		switch {
+		case l.server.http2 != nil:
+			l.server.background.Go(func() { c.handshake(within) })
+		case within:
+			l.server.background.Go(c.begin)
+		default:
+			l.server.background.Go(c.rejectOverLimit)
+		}
 	}
-}
-
-// accept returns the next connection, and whether it is within the limit.
-func (l *listener) accept() (c *conn, within bool, err error) {
-	nc, err := l.Listener.Accept()
-	if err != nil {
-		return nil, false, err
-	}
-	c = &conn{Conn: nc, server: l.server, draining: l.draining, timed: true}
-	l.server.counters.accepted.Add(1)
-	c.slot, within = l.server.limit.acquire(l.draining.Done())
-	if !within {
-		l.server.counters.turnedAway.Add(1)
-	}
-	return c, within, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"os"
 	"time"
 )
@@ -32,52 +33,61 @@ func (c *conn) parkable(err error) bool {
 // two buffers, and the stack of a goroutine that has served a request. It gets the
 // connection back as a new one with the next request. The caller holds c.mu.
 func (c *conn) park() {
-	next := &conn{
-		Conn: c.Conn, server: c.server, draining: c.draining, slot: c.slot, deadline: c.deadline,
-		received: true, timed: true,
-	}
-	c.server.counters.parked.Add(1)
-	c.server.background.Go(next.awaitRequest)
+	next, until := &conn{Conn: c.Conn, server: c.server, draining: c.draining, slot: c.slot}, c.deadline
+	c.server.background.Go(func() { next.awaitRequest(until) })
 }
 
-// awaitRequest waits for the first byte of a request and passes the connection to net/http.
-// If none is received, it closes the connection.
-func (c *conn) awaitRequest() {
+// begin serves a new connection. Its first header has HeaderTimeout from now on.
+func (c *conn) begin() {
+	c.headerEnd = time.Now().Add(c.server.config.HeaderTimeout)
+	c.awaitRequest(c.headerEnd)
+}
+
+// awaitRequest waits for the first byte of a request and passes the connection to net/http,
+// which would wait seconds for it at a shutdown. If none is received until the deadline, it
+// closes the connection.
+func (c *conn) awaitRequest(deadline time.Time) {
+	c.server.counters.waiting.Add(1)
 	first := make([]byte, 1)
-	_ = c.Conn.SetReadDeadline(c.deadline) // if it fails, so does Read
+	_ = c.Conn.SetReadDeadline(deadline) // if it fails, so does Read
 	stop := context.AfterFunc(c.draining, func() { _ = c.Conn.SetReadDeadline(time.Now().Add(drainGrace)) })
 	n, _ := c.Conn.Read(first)
 	stop()
-	c.server.counters.parked.Add(-1)
+	c.server.counters.waiting.Add(-1)
 	if n == 0 {
 		_ = c.release()
 		return
 	}
 	c.framing.pending = first
-	ln := &singleListener{conn: c, address: c.LocalAddr()}
-	_ = c.server.http1.Serve(ln) // returns at once: there is no second connection, or it shuts down
-	if ln.conn != nil {
+	if !serveConn(c.server.http1, c) {
 		c.rejectAtShutdown()
 	}
 }
 
+// serveConn passes c to a server of net/http, unless that one is shutting down.
+func serveConn(s *http.Server, c net.Conn) (served bool) {
+	l := &singleListener{conn: c}
+	_ = s.Serve(l) // returns at once: there is no second connection, or it shuts down
+	return l.accepted
+}
+
 // A singleListener is a [net.Listener] that accepts one connection.
 type singleListener struct {
-	conn    net.Conn
-	address net.Addr
+	conn     net.Conn
+	accepted bool
 }
 
 // Accept implements [net.Listener].
 func (l *singleListener) Accept() (net.Conn, error) {
-	c := l.conn
-	if l.conn = nil; c == nil {
+	if l.accepted {
 		return nil, net.ErrClosed
 	}
-	return c, nil
+	l.accepted = true
+	return l.conn, nil
 }
 
 // Close implements [net.Listener].
 func (*singleListener) Close() error { return nil }
 
 // Addr implements [net.Listener].
-func (l *singleListener) Addr() net.Addr { return l.address }
+func (l *singleListener) Addr() net.Addr { return l.conn.LocalAddr() }

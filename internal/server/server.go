@@ -95,6 +95,7 @@ func New(config Config) *Server {
 	s.http1.ConnState = endRequest
 	s.http1.Protocols.SetHTTP1(true)
 	if config.TLS != nil {
+		s.config.TLS = withProtocols(config.TLS)
 		s.http2 = s.newHTTPServer(s.handleHTTP2, config.MaxHeaderBytes)
 		s.http2.Protocols.SetUnencryptedHTTP2(true) // TLS ends below it
 		s.http2.HTTP2 = s.http2Config()
@@ -127,25 +128,20 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	draining, drain := context.WithCancel(ctx)
 	defer drain()
 	failures := make(chan error, len(listeners)) // of accepting connections
-	var running sync.WaitGroup
+	var accepting sync.WaitGroup
 	for _, ln := range listeners {
-		running.Go(func() {
-			failures <- s.serve(&listener{Listener: ln, server: s, draining: draining})
+		accepting.Go(func() {
+			failures <- s.http1.Serve(&listener{Listener: ln, server: s, draining: draining})
 		})
 	}
-	closed := make(chan struct{})
-	go func() {
-		defer close(closed)
-		running.Wait()
-	}()
-
+	var err error
 	select {
 	case failure := <-failures:
 		drain()
-		return errors.Join(fmt.Errorf("accepting connections: %w", failure), s.shutdown(ctx, closed))
+		err = fmt.Errorf("accepting connections: %w", failure)
 	case <-ctx.Done():
-		return s.shutdown(ctx, closed)
 	}
+	return errors.Join(err, s.shutdown(ctx, &accepting))
 }
 
 // Leave makes every connection of HTTP/1 close after its next response, so that clients
@@ -153,20 +149,9 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 // [Server.Serve] is done. In HTTP/2, clients learn of the shutdown by GOAWAY when it begins.
 func (s *Server) Leave() { s.leaving.Store(true) }
 
-// serve serves the connections that l accepts.
-func (s *Server) serve(l *listener) error {
-	if s.http2 == nil {
-		return s.http1.Serve(l)
-	}
-	secure := newTLSListener(l, s.config.TLS)
-	s.background.Go(secure.run)
-	s.background.Go(func() { _ = s.http2.Serve(secure.http2) }) // the other one returns the error
-	return s.http1.Serve(secure.http1)
-}
-
-// shutdown lets requests in progress finish, for at most ShutdownTimeout. The channel
-// closes when the listeners are closed.
-func (s *Server) shutdown(ctx context.Context, listenersClosed <-chan struct{}) error {
+// shutdown lets requests in progress finish, for at most ShutdownTimeout, and waits for the
+// goroutines that accept connections.
+func (s *Server) shutdown(ctx context.Context, accepting *sync.WaitGroup) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownTimeout)
 	defer cancel()
 	defer s.forceClose()
@@ -176,7 +161,7 @@ func (s *Server) shutdown(ctx context.Context, listenersClosed <-chan struct{}) 
 		err = fmt.Errorf("requests still in flight after %v were cut off: %w", s.config.ShutdownTimeout, err)
 	}
 	defer context.AfterFunc(ctx, s.forceClose)()
-	<-listenersClosed
+	accepting.Wait()
 	s.background.Wait()
 	return err
 }

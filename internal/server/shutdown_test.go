@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"plantstore/models"
 )
 
 // wantStopped shuts the site down and checks the error of Serve.
@@ -168,38 +166,35 @@ func TestShutdownWithSlowHeader(t *testing.T) {
 	s.wantStopped(t, nil)
 }
 
-// TestExpedite checks that unread input on an unused connection gets a response.
-func TestExpedite(t *testing.T) {
+// TestShutdownBeforeFirstRequest checks that what the client sends on an unused connection when
+// the shutdown has begun gets a response.
+func TestShutdownBeforeFirstRequest(t *testing.T) {
 	t.Parallel()
-	for sent, want := range map[string]models.Code{"GET / HT": 503, "GET / HTTP/1.1\r\nHost: x\r\n\r\n": 503, "": 0} {
-		near, far := net.Pipe()
-		s := New(testConfigWith(nil))
-		defer s.forceClose()
-		c := &conn{Conn: near, server: s, timed: true, stopWaiting: func() bool { return true }}
-		c.expedite()
-		_ = c.SetReadDeadline(time.Now().Add(time.Hour)) // as net/http does when it begins
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			for {
-				if _, err := c.Read(make([]byte, 4096)); err != nil {
-					_ = c.Close()
-					return
+	for sent, want := range map[string]string{"GET / HT": `"error":503`, "GET / HTTP/1.1\r\nHost: x\r\n\r\n": `"error":503`, "": ""} {
+		t.Run(sent, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				near, far := net.Pipe()
+				s := New(testConfigWith(nil))
+				defer s.forceClose()
+				if err := s.http1.Shutdown(t.Context()); err != nil {
+					t.Fatal(err)
 				}
-			}
-		}()
-		_ = far.SetDeadline(time.Now().Add(patience))
-		if sent != "" {
-			if _, err := io.WriteString(far, sent); err != nil {
-				t.Fatal(err)
-			}
-		}
-		response, err := io.ReadAll(far)
-		if (want == 0) != (len(response) == 0) || err != nil || !strings.Contains(string(response), fmt.Sprintf(`"error":%d`, want)) && want != 0 {
-			t.Errorf("after %q: %q, %v; want error %d", sent, response, err, want)
-		}
-		<-ended
-		s.background.Wait()
+				draining, drain := context.WithCancel(t.Context())
+				drain()
+				s.background.Go((&conn{Conn: near, server: s, draining: draining}).begin)
+				if sent != "" {
+					if _, err := io.WriteString(far, sent); err != nil {
+						t.Fatal(err)
+					}
+				}
+				response, err := io.ReadAll(far)
+				if (want == "") != (len(response) == 0) || err != nil || !strings.Contains(string(response), want) {
+					t.Errorf("%q, %v; want %q", response, err, want)
+				}
+				s.background.Wait()
+			})
+		})
 	}
 }
 
@@ -262,9 +257,7 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 				synctest.Wait()
 				stopped := time.Now()
 				stop()
-				accepting := make(chan struct{})
-				close(accepting)
-				if err := s.shutdown(stopping, accepting); err != nil || time.Since(stopped) != want {
+				if err := s.shutdown(stopping, new(sync.WaitGroup)); err != nil || time.Since(stopped) != want {
 					t.Errorf("it took %v, %v; want %v", time.Since(stopped), err, want)
 				}
 			})
@@ -319,7 +312,7 @@ func rejectedAtShutdown(t *testing.T, sent string, reading bool) string {
 	s := New(testConfigWith(nil))
 	defer s.forceClose()
 	stopping, stop := context.WithCancel(t.Context())
-	c := &conn{Conn: near, server: s, draining: stopping, stopWaiting: func() bool { return true }, received: true}
+	c := &conn{Conn: near, server: s, draining: stopping}
 	if reading {
 		go func() { _, _ = c.Read(make([]byte, 4096)) }()
 		synctest.Wait()

@@ -9,7 +9,7 @@ import (
 // counters count connections, and responses without a call of the handler.
 type counters struct {
 	accepted, turnedAway atomic.Uint64
-	parked               atomic.Int64 // connections at this moment
+	waiting              atomic.Int64 // connections without a request, not with net/http
 	refused              ErrorCounts
 }
 
