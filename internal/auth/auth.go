@@ -14,6 +14,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"plantstore/internal/recent"
 	"plantstore/models"
 )
 
@@ -54,11 +55,14 @@ type Verifier struct {
 	issued       []Key      // fetched from the issuer
 }
 
-// A trusted holds the current keys and the tokens verified with them. New keys start
+// A digest is the SHA-256 of a token.
+type digest = [sha256.Size]byte
+
+// A trusted holds the current keys and the claims of tokens verified with them. New keys start
 // with an empty cache, so that no token outlives the key that it was signed with.
 type trusted struct {
 	keys     []Key
-	verified *cache
+	verified *recent.Map[digest, *Claims]
 }
 
 // NewVerifier returns a Verifier with the given options.
@@ -100,7 +104,7 @@ func (v *Verifier) replace(current *[]Key, keys []Key) {
 		return // keep the cache
 	}
 	*current = keys
-	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: newCache(cachedTokens)})
+	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: recent.New[digest, *Claims](cachedTokens)})
 }
 
 // Verify returns the claims of a valid token. It fails with a [models.Error] of
@@ -112,8 +116,8 @@ func (v *Verifier) Verify(token string) (*Claims, error) {
 	var usual [usualToken]byte // on the stack, for most tokens
 	digest := sha256.Sum256(append(usual[:0], token...))
 	trusted := v.trusted.Load()
-	claims := trusted.verified.get(digest)
-	if claims != nil {
+	claims, cached := trusted.verified.Get(digest)
+	if cached {
 		v.hits.Add(1)
 	} else {
 		v.misses.Add(1)
@@ -147,7 +151,7 @@ func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (
 	if err != nil {
 		return nil, err
 	}
-	trusted.verified.put(digest, claims)
+	trusted.verified.Put(digest, claims)
 	return claims, nil
 }
 

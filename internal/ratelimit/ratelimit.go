@@ -6,7 +6,6 @@ package ratelimit
 import (
 	"hash/maphash"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,8 +32,6 @@ type Limiter struct {
 	address bool // clients are known by their addresses
 	seed    maphash.Seed
 	refused atomic.Uint64
-
-	mu      sync.Mutex // guards the following, but not the buckets themselves
 	buckets *recent.Map[uint64, *rate.Limiter]
 }
 
@@ -60,7 +57,8 @@ func (l *Limiter) Take(client string) time.Duration {
 	if !limited {
 		return 0
 	}
-	bucket, now := l.bucket(key), time.Now()
+	full := func() *rate.Limiter { return rate.NewLimiter(rate.Limit(l.limit.PerSecond()), l.burst) }
+	bucket, now := l.buckets.GetOrPut(key, full), time.Now()
 	if bucket.AllowN(now, 1) {
 		return 0
 	}
@@ -86,18 +84,6 @@ func (l *Limiter) key(client string) (key uint64, limited bool) {
 		address = network.Addr()
 	}
 	return maphash.Comparable(l.seed, address), true
-}
-
-// bucket returns the bucket of a key, which is full if it is new.
-func (l *Limiter) bucket(key uint64) *rate.Limiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	bucket, ok := l.buckets.Get(key)
-	if !ok {
-		bucket = rate.NewLimiter(rate.Limit(l.limit.PerSecond()), l.burst)
-		l.buckets.Put(key, bucket)
-	}
-	return bucket
 }
 
 // Rate returns the limit, such as 100/s.
