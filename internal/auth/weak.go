@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 
 	"filippo.io/edwards25519"
 )
@@ -63,39 +62,20 @@ func factorOf(n *big.Int) string {
 	return ""
 }
 
-// smallestFactor returns the least odd prime below [smallFactor] that divides n, or 0.
-// It divides by products of primes that fit in 64 bits.
+// smallestFactor returns the least odd factor of n below [smallFactor], or 0. It divides by
+// products of four numbers, which fit in 64 bits.
 func smallestFactor(n *big.Int) uint64 {
 	divisor, rest := new(big.Int), new(big.Int)
-	primes := oddPrimes(smallFactor)
-	for len(primes) > 0 {
-		product, count := uint64(1), 0
-		for count < len(primes) && product <= math.MaxUint64/primes[count] {
-			product *= primes[count]
-			count++
+	for f := uint64(3); f+6 < smallFactor; f += 8 { // 65,521 is the last prime
+		divisor.SetUint64(f * (f + 2) * (f + 4) * (f + 6))
+		r := rest.Rem(n, divisor).Uint64()
+		for _, factor := range []uint64{f, f + 2, f + 4, f + 6} {
+			if r%factor == 0 {
+				return factor
+			}
 		}
-		r := rest.Rem(n, divisor.SetUint64(product)).Uint64()
-		if i := slices.IndexFunc(primes[:count], func(p uint64) bool { return r%p == 0 }); i >= 0 {
-			return primes[i]
-		}
-		primes = primes[count:]
 	}
 	return 0
-}
-
-// oddPrimes returns the odd primes below a limit, by the sieve of Eratosthenes.
-func oddPrimes(below int) (primes []uint64) {
-	composite := make([]bool, below)
-	for i := 3; i < below; i += 2 {
-		if composite[i] {
-			continue
-		}
-		primes = append(primes, uint64(i))
-		for j := i * i; j < below; j += 2 * i {
-			composite[j] = true
-		}
-	}
-	return primes
 }
 
 // closeFactors reports whether n has two factors near its square root. By Fermat's
