@@ -36,7 +36,6 @@ func (a *admin) problems() (problems []problem) {
 	return append(problems, diskProblems(a.Store.Stats().File)...)
 }
 
-// diskProblems returns the problems of the file system of the plants.
 func diskProblems(file *storage.FileStats) (problems []problem) {
 	if file == nil {
 		return nil
@@ -53,7 +52,6 @@ func diskProblems(file *storage.FileStats) (problems []problem) {
 	return problems
 }
 
-// stopped reports whether the store has stopped itself.
 func stopped(store Store) bool {
 	select {
 	case <-store.Stopped():

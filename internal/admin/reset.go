@@ -12,7 +12,6 @@ import (
 // pathReset is the only path that takes POST.
 const pathReset = "/reset"
 
-// reset replaces all plants of an ephemeral server by its seed.
 func (a *admin) reset(w http.ResponseWriter, r *http.Request) {
 	plants, err := a.Reset(r.Context())
 	if err != nil {

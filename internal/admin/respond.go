@@ -16,12 +16,10 @@ func requestID(r *http.Request) string {
 	return rand.Text()
 }
 
-// fail responds with status 400 and an Error.
 func fail(w http.ResponseWriter, failure *models.Error) {
 	write(w, http.StatusBadRequest, "application/json", failure.Body())
 }
 
-// write sends a response.
 func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))

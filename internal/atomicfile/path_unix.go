@@ -185,7 +185,6 @@ func ownerOf(info fs.FileInfo) int {
 	return -1
 }
 
-// userName returns the name of a user for messages.
 func userName(id int) string {
 	if account, err := user.LookupId(strconv.Itoa(id)); err == nil {
 		return "the user " + account.Username
@@ -193,7 +192,6 @@ func userName(id int) string {
 	return "the user " + strconv.Itoa(id)
 }
 
-// runAs returns shell commands that run plantstore as a user.
 func runAs(id int) string {
 	if account, err := user.LookupId(strconv.Itoa(id)); err == nil {
 		return fmt.Sprintf("runuser -u %s -- plantstore … or sudo -u %[1]s plantstore …", account.Username)

@@ -33,7 +33,6 @@ func File(path string) func() (Target, error) {
 // ErrForeign is returned for a file that is not an audit log.
 var ErrForeign = errors.New("not an audit log, left unchanged: name another file")
 
-// prepare returns the target for an open file.
 func prepare(file *os.File) (Target, error) {
 	info, err := file.Stat()
 	if err != nil {

@@ -255,7 +255,6 @@ func (l *Log) replaceRemoved() error {
 	return nil
 }
 
-// finish ends the write of a batch and wakes the creates that wait for it.
 func (l *Log) finish(b *batch, err error) {
 	if err != nil {
 		b.err = fmt.Errorf("%w: %w", storage.ErrUnrecorded, err)

@@ -29,7 +29,6 @@ var pageStyle string
 //go:embed page/icon.svg
 var pageIcon string
 
-// readTime limits the time of a request for plants.
 const readTime = 5 * time.Second
 
 // policy forbids the page everything but its own files. Trusted types make the browser

@@ -36,7 +36,6 @@ type text struct {
 	Bytes int `json:"bytes,omitzero"`
 }
 
-// clip returns the beginning of s.
 func clip(s string) text {
 	end := 0
 	for range maxCharacters {
@@ -49,7 +48,6 @@ func clip(s string) text {
 	return text{Text: s[:end], Bytes: len(s)}
 }
 
-// show returns a record as the page shows it.
 func show(id int64, p models.Plant) plant {
 	shown := plant{ID: strconv.FormatInt(id, 10), Name: clip(p.Name)}
 	if p.Tag != nil {

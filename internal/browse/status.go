@@ -20,7 +20,6 @@ const (
 	history = 2 * time.Minute
 )
 
-// A sample is a number of plants at a time.
 type sample struct {
 	at     time.Time
 	plants int64

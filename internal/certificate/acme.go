@@ -132,7 +132,6 @@ func (a *ACME) attempt(r request) *attempt {
 	return next
 }
 
-// hello returns a ClientHello that requests the certificate of r.
 func (r request) hello() *tls.ClientHelloInfo {
 	hello := &tls.ClientHelloInfo{ServerName: r.domain}
 	if !r.rsa {

@@ -68,7 +68,6 @@ func (a *ACME) keep(r request, leaf *x509.Certificate) {
 	}
 }
 
-// attrs returns the log attributes of a certificate.
 func attrs(r request, leaf *x509.Certificate) []any {
 	return []any{
 		slog.String("domain", r.domain), slog.String("key", leaf.PublicKeyAlgorithm.String()),

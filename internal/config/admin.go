@@ -8,7 +8,6 @@ import (
 	"plantstore/internal/loopback"
 )
 
-// adminOptions returns the options for the admin listener.
 func adminOptions() []Option {
 	return []Option{
 		{

@@ -30,10 +30,7 @@ func (c *Config) ServiceURL(addr string) string {
 
 // LocalURL returns the URL for this machine of a server that listens on addr.
 func LocalURL(scheme, addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return scheme + "://" + addr
-	}
+	host, port, _ := net.SplitHostPort(addr) // addr is valid
 	if anywhere(host) {
 		host = "localhost"
 	}

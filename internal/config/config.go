@@ -108,7 +108,6 @@ func (s Sources) lookup(o Option) value {
 	return value{o.Default, fromDefault}
 }
 
-// unknown returns the names in .env that are not options.
 func (s Sources) unknown() []string {
 	names := Names()
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Dotenv)), func(name string) bool {

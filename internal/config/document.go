@@ -29,7 +29,6 @@ func MarkdownTable() string {
 	return b.String()
 }
 
-// code formats text as code, unless it is empty.
 func code(prefix, text string) string {
 	if text == "" {
 		return ""

@@ -39,7 +39,6 @@ func ReadDotenv(path string, report secretfile.Report) (map[string]string, error
 	return values, err
 }
 
-// holdsSecret reports whether the values of a .env file contain a secret.
 func holdsSecret(values map[string]string) bool {
 	loc, err := storage.ParseURL(values["STORAGE_URL"])
 	return values["JWT_SECRET"] != "" || values["STORAGE_URL"] != "" && (err != nil || loc.HasPassword())
@@ -60,7 +59,6 @@ func parseDotenv(text []byte) (map[string]string, error) {
 	return nil, fmt.Errorf("line %d %w", good+1, ErrDotenv)
 }
 
-// parseLines returns the values in the lines of a .env file.
 func parseLines(lines []string) (values map[string]string, ok bool) {
 	values, err := godotenv.Unmarshal(strings.Join(lines, ""))
 	_, nameless := values[""]

@@ -20,7 +20,6 @@ type Faults struct {
 	Rates []models.FaultRate
 }
 
-// faultOptions returns the option for faults on demand.
 func faultOptions() []Option {
 	return []Option{{
 		Env: "FAULTS", Flag: "faults", Default: "off",

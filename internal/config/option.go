@@ -49,7 +49,6 @@ func Options() []Option {
 	)
 }
 
-// grouped sets the group of options.
 func grouped(group string, options []Option) []Option {
 	for i := range options {
 		options[i].Group = group
@@ -65,7 +64,6 @@ func Names() (names []string) {
 	return names
 }
 
-// placeOptions returns the options for addresses and storage.
 func placeOptions() []Option {
 	return []Option{
 		{
@@ -111,7 +109,6 @@ func placeOptions() []Option {
 	}
 }
 
-// tokenOptions returns the options for accepted tokens.
 func tokenOptions() []Option {
 	return []Option{
 		{
@@ -166,7 +163,6 @@ func tokenOptions() []Option {
 	}
 }
 
-// limitOptions returns the options for limits on clients.
 func limitOptions() []Option {
 	return []Option{
 		{
@@ -197,7 +193,6 @@ func limitOptions() []Option {
 	}
 }
 
-// logOptions returns the options for logs.
 func logOptions() []Option {
 	return []Option{
 		{

@@ -13,7 +13,6 @@ type RateLimitBy struct {
 	Subject bool // the subject of its token
 }
 
-// rateLimitOptions returns the options for the rate limit.
 func rateLimitOptions() []Option {
 	return []Option{
 		{

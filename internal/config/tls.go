@@ -25,7 +25,6 @@ func (c *Config) TLS() bool {
 // usualSocketMode permits the user and the group of the server to connect.
 const usualSocketMode fs.FileMode = 0o660
 
-// tlsOptions returns the options for sockets and TLS.
 func tlsOptions() []Option {
 	return []Option{
 		{
@@ -66,7 +65,6 @@ func tlsOptions() []Option {
 	}
 }
 
-// checkTLS returns an error if options of TLS contradict each other.
 func (c *Config) checkTLS() error {
 	_, socket := UnixPath(c.Addr)
 	switch acme := len(c.ACMEDomains) > 0; {

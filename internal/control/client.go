@@ -102,7 +102,6 @@ func encode(records []storage.Record) (body []byte, n int, err error) {
 	return buffer.Bytes(), n, nil
 }
 
-// createBatch sends the body of n records and returns their outcomes.
 func (c *Client) createBatch(ctx context.Context, path string, body []byte, n int) ([]error, error) {
 	var failures []*failure
 	if err := ctx.Err(); err != nil {
@@ -254,7 +253,6 @@ type responseBody struct {
 	ctx context.Context //nolint:containedctx // of the request
 }
 
-// Read implements [io.Reader].
 func (b responseBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {

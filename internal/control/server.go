@@ -182,12 +182,10 @@ func (s *Server) add(b *batch, value jsontext.Value) error {
 	return nil
 }
 
-// tooLarge returns the error for a plant beyond the limit.
 func (s *Server) tooLarge() error {
 	return fmt.Errorf("%w: it has more than %d bytes, the limit of its MAX_BODY_BYTES", storage.ErrTooLarge, s.options.MaxPlantBytes)
 }
 
-// list sends records as JSON Lines.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	stream(r.Context(), w, func(ctx context.Context, w io.Writer) error {
 		from, err := strconv.ParseInt(r.URL.Query().Get(paramFrom), 10, 64)
@@ -207,7 +205,6 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// snapshot sends a copy of the store.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	stream(r.Context(), w, func(ctx context.Context, out io.Writer) error {
 		return s.store.Snapshot(ctx, &stallWriter{out, http.NewResponseController(w)})
@@ -258,7 +255,6 @@ type stallWriter struct {
 	controller *http.ResponseController
 }
 
-// Write implements [io.Writer].
 func (s *stallWriter) Write(p []byte) (int, error) {
 	// Buffered bytes are sent with one of the next writes.
 	if err := s.controller.SetWriteDeadline(time.Now().Add(stallTime)); err != nil {

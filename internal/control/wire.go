@@ -53,7 +53,6 @@ const (
 	kindOther     = "other"
 )
 
-// A kind is the name of an error value.
 type kind struct {
 	name string
 	err  error

@@ -20,13 +20,8 @@ import (
 	"sync"
 )
 
-// Errors of files and directories that cannot be used.
-var (
-	// ErrUntrusted is returned for a file or directory that other users can change.
-	ErrUntrusted = errors.New("other users can change it")
-	// ErrTooLong is returned for a file that exceeds the caller's limit.
-	ErrTooLong = errors.New("the file is too long")
-)
+// ErrUntrusted is returned for a file or directory that other users can change.
+var ErrUntrusted = errors.New("other users can change it")
 
 // byteOrderMark is the prefix that some editors add to UTF-8 files.
 const byteOrderMark = "\ufeff"
@@ -119,7 +114,7 @@ func read(path string, limit int64, k kind) (contents []byte, exposure Exposure,
 	}
 	contents, err = io.ReadAll(io.LimitReader(file, limit+1))
 	if err == nil && int64(len(contents)) > limit {
-		err = fmt.Errorf("%s: %w: it has more than %d bytes", path, ErrTooLong, limit)
+		err = fmt.Errorf("%s: the file is too long: it has more than %d bytes", path, limit)
 	}
 	return bytes.TrimPrefix(contents, []byte(byteOrderMark)), exposure, err
 }
