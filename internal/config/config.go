@@ -127,60 +127,46 @@ func Load(sources Sources) (*Config, error) {
 			problems = append(problems, err)
 		}
 	}
-	problems = append(problems, c.resolveSecret(), c.resolveStorage())
-	problems = slices.DeleteFunc(problems, func(err error) bool { return err == nil })
-	if len(problems) > 0 {
-		return nil, errors.Join(problems...)
+	problems = append(problems, c.resolve("JWT_SECRET", "JWT_SECRET_FILE"))
+	if err := c.resolve("STORAGE_URL", "STORAGE_URL_FILE"); err != nil {
+		problems = append(problems, fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to an empty value", err))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
 	}
 	c.applyPort()
 	return c, nil
 }
 
-// resolveSecret keeps the one of JWT_SECRET and JWT_SECRET_FILE that has precedence. Both
-// from the same source are an error.
-func (c *Config) resolveSecret() error {
-	dropped, err := c.weaker("JWT_SECRET", "JWT_SECRET_FILE")
-	switch dropped {
+// resolve keeps the one of two alternative options that has precedence. Both from the same
+// source are an error. With STORAGE_URL_FILE, Storage is empty until [Config.ReadStorageURL].
+func (c *Config) resolve(text, file string) error {
+	if c.values[text].text == "" || c.values[file].text == "" {
+		return nil
+	}
+	switch t, f := c.values[text].strength, c.values[file].strength; {
+	case t > f:
+		c.drop(file)
+	case f > t:
+		c.drop(text)
+	default:
+		return fmt.Errorf("%s and %s are both given; give one of them", text, file)
+	}
+	return nil
+}
+
+func (c *Config) drop(env string) {
+	c.values[env] = value{}
+	switch env {
 	case "JWT_SECRET":
 		c.JWTSecret = nil
 	case "JWT_SECRET_FILE":
 		c.JWTSecretFile = ""
-	}
-	return err
-}
-
-// resolveStorage is resolveSecret for STORAGE_URL and STORAGE_URL_FILE. With the latter
-// Storage is empty until [Config.ReadStorageURL].
-func (c *Config) resolveStorage() error {
-	dropped, err := c.weaker("STORAGE_URL", "STORAGE_URL_FILE")
-	switch dropped {
 	case "STORAGE_URL":
 		c.StorageURL, c.Storage = "", storage.Location{}
 	case "STORAGE_URL_FILE":
 		c.StorageURLFile = ""
 	}
-	if err != nil {
-		err = fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to an empty value", err)
-	}
-	return err
-}
-
-// weaker drops the value of one of two alternative options and returns its name. Both from
-// the same source are an error.
-func (c *Config) weaker(text, file string) (dropped string, err error) {
-	if c.values[text].text == "" || c.values[file].text == "" {
-		return "", nil
-	}
-	switch t, f := c.values[text].strength, c.values[file].strength; {
-	case t > f:
-		dropped = file
-	case f > t:
-		dropped = text
-	default:
-		return "", fmt.Errorf("%s and %s are both given; give one of them", text, file)
-	}
-	c.values[dropped] = value{}
-	return dropped, nil
 }
 
 // applyPort sets ADDR=:n for PORT=n, unless ADDR has the same or higher precedence.

@@ -22,10 +22,11 @@ func (c *Config) Misspelled() string {
 func Suggest(name string, names []string) string {
 	nearest, least := "", (len(name)+1)/3+1
 	for _, n := range names {
-		if strings.HasPrefix(n, name+"-") { // a prefix
-			return fmt.Sprintf("; did you mean %s?", n)
+		d := distance(name, n)
+		if strings.HasPrefix(n, name+"-") {
+			d = -1
 		}
-		if d := distance(name, n); d < least {
+		if d < least {
 			nearest, least = n, d
 		}
 	}
