@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"log/slog"
 	"maps"
-	"slices"
 	"time"
 
 	"plantstore/internal/wait"
@@ -33,7 +32,7 @@ const (
 type held struct {
 	leaf   *x509.Certificate
 	since  time.Time // first use
-	logged time.Time // last log message about an overdue renewal
+	logged time.Time // last log message about an overdue renewal; only for remind
 }
 
 // overdue reports whether the certificate should have been renewed by now: a quarter of
@@ -78,53 +77,40 @@ func attrs(r request, leaf *x509.Certificate) []any {
 // watchRenewals logs renewed certificates, and late renewals, until ctx is done.
 func (a *ACME) watchRenewals(ctx context.Context) {
 	wait.Every(ctx, Interval, func() {
-		for _, r := range a.requests() {
+		for r := range a.inUse() {
 			_ = a.attempt(r).await(ctx) // immediate: the certificate is cached
 		}
 		a.remind(time.Now())
 	})
 }
 
-// requests returns the requests of the certificates in use.
-func (a *ACME) requests() []request {
+func (a *ACME) inUse() map[request]*held {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.Collect(maps.Keys(a.held))
+	return maps.Clone(a.held)
 }
 
 // remind logs overdue renewals.
 func (a *ACME) remind(now time.Time) {
-	for r, leaf := range a.reminders(now) {
+	for r, h := range a.inUse() {
+		if !h.needsReminder(now) {
+			continue
+		}
+		h.logged = now
 		logger := a.logger.With("advice", advice)
-		if now.After(leaf.NotAfter) {
-			logger.Error("ACME certificate expired, clients reject it", attrs(r, leaf)...)
+		if now.After(h.leaf.NotAfter) {
+			logger.Error("ACME certificate expired, clients reject it", attrs(r, h.leaf)...)
 		} else {
-			logger.Error("ACME certificate not renewed", attrs(r, leaf)...)
+			logger.Error("ACME certificate not renewed", attrs(r, h.leaf)...)
 		}
 	}
-}
-
-// reminders returns the certificates that need a log message, and marks them as logged.
-func (a *ACME) reminders(now time.Time) map[request]*x509.Certificate {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	due := make(map[request]*x509.Certificate)
-	for r, h := range a.held {
-		if h.needsReminder(now) {
-			h.logged = now
-			due[r] = h.leaf
-		}
-	}
-	return due
 }
 
 // Expires returns the earliest expiry of the certificates in use, or the zero time if
 // there is none.
 func (a *ACME) Expires() time.Time {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	var first time.Time
-	for _, h := range a.held {
+	for _, h := range a.inUse() {
 		if first.IsZero() || h.leaf.NotAfter.Before(first) {
 			first = h.leaf.NotAfter
 		}
