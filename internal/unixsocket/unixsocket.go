@@ -97,9 +97,6 @@ func (l *Listener) remove() error {
 	return nil
 }
 
-// Addr returns the address of the socket, which is its path.
-func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
-
 // removeStale removes a socket at path, in its directory dir, if check returns nil.
 func removeStale(dir *os.Root, path string, check func() error) error {
 	info, err := os.Lstat(path)
