@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// MaxDelay is the maximum delay of a [Fault]: the usual time of a shutdown.
+// MaxDelay is the maximum delay of a [Fault]: the default time limit of a shutdown.
 const MaxDelay = 10 * time.Second
 
 // The values of [Fault.Outcome].
@@ -14,11 +14,12 @@ const (
 	// OutcomeStored: with CodeInternal, the plant is stored although the response says
 	// that it is unknown whether it is (C5.28).
 	OutcomeStored = "stored"
-	// OutcomeIdentical: with CodeConflict, the stored plant is identical to the one sent.
+	// OutcomeIdentical: with CodeConflict, the stored plant is identical to the plant in the
+	// request.
 	OutcomeIdentical = "identical"
 )
 
-// A Fault is a failure or a delay that a request demands, to see how its client copes.
+// A Fault is a failure or a delay that a request demands, to test its client.
 type Fault struct {
 	// Code is the failure, 0 for none.
 	Code Code
@@ -28,7 +29,7 @@ type Fault struct {
 	Delay time.Duration
 }
 
-// A FaultRate is a fault that happens by chance.
+// A FaultRate is a fault that happens at random.
 type FaultRate struct {
 	Fault
 
@@ -98,8 +99,8 @@ func splitUnquoted(text string, separator byte) (parts []string) {
 	return append(parts, text[start:])
 }
 
-// assignment returns the name, in lower case, and the value of a preference or parameter.
-// No value of ours has a character that a quoted string must escape.
+// assignment returns the name, in lower case, and the value of a preference or parameter. No
+// value that this package accepts has a character that a quoted string must escape.
 func assignment(text string) (name, value string) {
 	name, value, _ = strings.Cut(text, "=")
 	value = strings.Trim(value, " \t")

@@ -59,7 +59,7 @@ func TestJSONEqualsYAML(t *testing.T) {
 	if !json.Valid(d.JSON.Bytes()) {
 		t.Fatal("the JSON is not valid")
 	}
-	// Every JSON document is a YAML document, so one reader does for both.
+	// Every JSON document is a YAML document, so one reader is enough for both.
 	want, got := leaves(t, d.YAML.Bytes()), leaves(t, d.JSON.Bytes())
 	if len(want) < 200 {
 		t.Fatalf("only %d values were compared", len(want))
@@ -69,8 +69,7 @@ func TestJSONEqualsYAML(t *testing.T) {
 	}
 }
 
-// leaves returns each scalar of a document with its path, type and spelling, in
-// the order of the document.
+// leaves returns each scalar of a document with its path, type and spelling, in document order.
 func leaves(t *testing.T, document []byte) []string {
 	t.Helper()
 	var root yaml.Node

@@ -37,7 +37,7 @@ func linksOf(t *testing.T, path string) (links []string) {
 	return links
 }
 
-// checkLink reports a link of the document at path that leads nowhere.
+// checkLink reports a broken link of the document at path.
 func checkLink(t *testing.T, path, link string) {
 	t.Helper()
 	file, heading, _ := strings.Cut(link, "#")

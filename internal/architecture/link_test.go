@@ -43,7 +43,7 @@ func TestBinaryLinksNoTestPackage(t *testing.T) {
 }
 
 // TestDependenciesAreDocumented checks that the document of the dependencies has a row for each
-// direct one, and no other.
+// direct dependency, and no other.
 func TestDependenciesAreDocumented(t *testing.T) {
 	t.Parallel()
 	var module struct {
@@ -66,7 +66,7 @@ func TestDependenciesAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	// Other tables of it have rows without a dot.
+	// Other tables in it have rows without a dot.
 	for _, row := range regexp.MustCompile("(?m)^\\| `([^` ]+\\.[^` ]+)` \\|").FindAllSubmatch(document, -1) {
 		got = append(got, string(row[1]))
 	}

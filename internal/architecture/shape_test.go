@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The bounds of the shape of the code, in lines.
+// The limits for the size of the code, in lines.
 const (
 	maxFile     = 400 // each file
 	maxFunction = 80  // each function

@@ -14,9 +14,8 @@ import (
 // A shippedFile is a file or a directory in a list of .goreleaser.yaml.
 type shippedFile struct{ Src, Dst, Type, Packager string }
 
-// TestLinksOfShippedDocuments checks that a link within the documents of an archive or a
-// package leads to something that is in it, too. Links to the sources lead there in a clone
-// only.
+// TestLinksOfShippedDocuments checks that a link within the documents of an archive or a package
+// leads to a file or directory in it. Only links to the sources work in a clone only.
 func TestLinksOfShippedDocuments(t *testing.T) {
 	t.Parallel()
 	var release struct {

@@ -5,31 +5,31 @@ import (
 	"math"
 )
 
-// position returns the place of an id in the order of all ids, beginning with 0.
+// position returns the index of an id in the order of all ids, beginning with 0.
 func position(id int64) uint64 { return uint64(id) ^ 1<<63 } //nolint:gosec // the bits are meant
 
 // idAt is the inverse of position.
 func idAt(position uint64) int64 { return int64(position ^ 1<<63) } //nolint:gosec // the bits are meant
 
-// A backwards finds the page that ends with an id. A store lists in ascending order only, so
-// it looks for an id to begin with: so low that there are enough plants from there on, and
-// so high that they are not too many to read. It steps away from where it believes the
-// plants to be, ever further, and then bisects: at most some 100 short reads, mostly one.
+// A backwards finds the page that ends with an id. A store lists in ascending order only, so it
+// searches for an id to begin with: so low that there are enough plants from there on, and so
+// high that they are not too many to read. It steps away from the expected position, with
+// growing steps, and then bisects: usually one short read, at most some 100.
 type backwards struct {
 	store Store
-	end   uint64 // the position that the page ends with
-	near  uint64 // where to look first, 0 if that is unknown
+	end   uint64 // the position at which the page ends
+	near  uint64 // the position to try first, 0 if unknown
 
-	few     uint64 // from here on there are too few plants, those in best
+	few     uint64 // from here on there are too few plants, which are in best
 	best    window
-	many    uint64 // from here on there are too many, if bounded
+	many    uint64 // from here on there are too many plants, if bounded
 	bounded bool
-	corrupt *corruption // from many on, if that is why it is a bound
+	corrupt *corruption // read from many on, if that was too much
 }
 
 func (b *backwards) page(ctx context.Context) (page, error) {
 	enough, err := b.try(ctx, b.end)
-	if b.bounded { // a single record is not too much to read: it is corrupt
+	if b.bounded { // a single record is never too much: it is corrupt
 		return page{Before: b.corrupt.ID != "", Corrupt: b.corrupt}, err
 	}
 	at, step := b.end-min(b.end, pageWeight), uint64(pageWeight)
@@ -71,7 +71,7 @@ func (b *backwards) try(ctx context.Context, at uint64) (enough bool, err error)
 	return w.weight > pageWeight, nil
 }
 
-// result returns the end of the best window.
+// result returns the end of the best window as a page.
 func (b *backwards) result() page {
 	first, weight := len(b.best.plants), 0
 	for first > 0 && weight+b.best.weights[first-1] <= pageWeight {

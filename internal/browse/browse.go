@@ -1,5 +1,5 @@
 // Package browse serves a page that shows the plants of a store to the user of this machine,
-// for as long as a command runs.
+// until the command exits.
 //
 // The listener is on a loopback address, on a port of its own. Whoever has the link may read:
 // it contains a random key, in the fragment, which browsers neither send nor log. The script
@@ -26,14 +26,14 @@ import (
 	"plantstore/storage"
 )
 
-// A Store is what the page reads. It is closed after each request.
+// A Store has the methods that the page needs. It is closed after each request.
 type Store interface {
 	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
 	Count(ctx context.Context) (int64, error)
 	Close() error
 }
 
-// A Source is where the plants come from.
+// A Source is the kind of location of the plants.
 type Source string
 
 // The sources.
@@ -45,8 +45,8 @@ const (
 
 // Options are the settings of a [Site]. Open is required.
 type Options struct {
-	// Open opens the store for a request, so that a file is not locked in between: a
-	// server can start at any time, and requests use it from then on.
+	// Open opens the store for a request. The file is not locked between requests, so a server
+	// can start at any time; later requests then use the server.
 	Open func(ctx context.Context) (Store, Source, error)
 	// Place is the location of the plants, which the page shows.
 	Place string
@@ -55,11 +55,11 @@ type Options struct {
 }
 
 const (
-	// headerTime limits the time to receive the header of a request, and maxHeader its size
+	// headerTime limits the time for receiving the header of a request, and maxHeader its size
 	// in bytes.
 	headerTime = 5 * time.Second
 	maxHeader  = 16 << 10
-	// endTime limits the time for requests in progress to end.
+	// endTime limits the time for requests in progress at the end.
 	endTime = time.Second
 )
 
@@ -68,11 +68,11 @@ type Site struct {
 	options  Options
 	key      string
 	listener net.Listener
-	top      atomic.Uint64 // near of the last page that ended with the highest id
+	top      atomic.Uint64 // position near the last page that ended with the highest id
 	status   *sampler
 
 	mu       sync.Mutex
-	redirect string // the directory of the file that leads to the link, if there is one
+	redirect string // directory of the file that leads to the link, or empty
 }
 
 // New listens on a loopback address. The caller must call Run.
@@ -105,7 +105,7 @@ func (s *Site) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 		defer cancel()
-		if err = server.Shutdown(grace); err != nil { // a client that does not read
+		if err = server.Shutdown(grace); err != nil { // a client that reads nothing
 			err = server.Close()
 		}
 		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {

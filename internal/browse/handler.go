@@ -31,12 +31,12 @@ var pageIcon string
 
 const readTime = 5 * time.Second
 
-// policy forbids the page everything but its own files. Trusted types make the browser
-// refuse a script that would parse a name as HTML.
+// policy forbids the page everything except its own files. Trusted types make the browser refuse
+// a script that would parse a name as HTML.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// A requestError is about what the client sent.
+// A requestError is an error of the client.
 type requestError struct {
 	status  int
 	message string
@@ -44,8 +44,8 @@ type requestError struct {
 
 func (e *requestError) Error() string { return e.message }
 
-// handler returns the handler of the page and its files, which are no secret, and of what
-// its script requests, for which it needs the key.
+// handler returns the handler of the page and its files, which are not secret, and of the
+// requests of its script, which require the key.
 func (s *Site) handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, f := range map[string]struct{ kind, text string }{

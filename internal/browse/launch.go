@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Launch opens the link in the user's browser: a command of BROWSER in environ, or that of
-// the system. Other users can see the arguments of a process, so the browser gets the name
-// of a file that leads to the link, which only this user can read. The file is removed when
-// the page was loaded, or at the end of Run. failed is called if the command fails later.
+// Launch opens the link in the user's browser, with a command of BROWSER in environ or with the
+// system's. Other users can see the arguments of a process, so the browser gets the name of a
+// file that leads to the link, which only this user can read. The file is removed when the page
+// has loaded, or at the end of Run. failed is called if the command fails later.
 func (s *Site) Launch(environ map[string]string, failed func(error)) error {
 	commands, err := browsers(environ)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Site) Launch(environ map[string]string, failed func(error)) error {
 	return errors.Join(append(errs, s.removeRedirect())...)
 }
 
-// browsers returns the commands that open a page, in the order in which to try them.
+// browsers returns the commands that open a page, in the order of preference.
 func browsers(environ map[string]string) (commands [][]string, err error) {
 	for _, command := range filepath.SplitList(environ["BROWSER"]) {
 		if fields := strings.Fields(command); len(fields) > 0 {
@@ -54,7 +54,7 @@ func browsers(environ map[string]string) (commands [][]string, err error) {
 	return systemBrowsers(environ)
 }
 
-// withFile returns the arguments of a browser with the path in the place of %s, or at the end.
+// withFile returns the arguments of a browser with the path instead of %s, or at the end.
 func withFile(args []string, path string) (all []string) {
 	replaced := false
 	for _, arg := range args {

@@ -20,5 +20,5 @@ func systemBrowsers(environ map[string]string) ([][]string, error) {
 	return [][]string{{"xdg-open"}}, nil
 }
 
-// detach keeps signals of the terminal, such as that of Ctrl-C, from the browser.
+// detach keeps signals of the terminal, such as Ctrl-C, from the browser.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -12,13 +12,15 @@ import (
 )
 
 const (
-	// pageWeight is how many plants a page has, fewer if they are large.
+	// pageWeight is the number of plants on a page; there are fewer if they are large.
 	pageWeight = 50
-	// maxWeight is how much is read to find the page before an id.
+	// maxWeight limits how much is read to find the page before an id.
 	maxWeight = 8 * pageWeight
-	// unitBytes of a plant weigh as much as a small one. No plant weighs more than a page.
+	// unitBytes is the size in bytes that counts as one small plant. No plant weighs more than a
+	// page.
 	unitBytes = 64 << 10
-	// maxCharacters of a name or a tag are sent to the page.
+	// maxCharacters is the maximum number of characters of a name or a tag that are sent to the
+	// page.
 	maxCharacters = 200
 )
 
@@ -32,7 +34,7 @@ type plant struct {
 // A text is a name or a tag, or its beginning.
 type text struct {
 	Text string `json:"text"`
-	// Bytes is the size of all of it, 0 if Text is complete.
+	// Bytes is the size of the complete text, 0 if Text is complete.
 	Bytes int `json:"bytes,omitzero"`
 }
 
@@ -57,7 +59,7 @@ func show(id int64, p models.Plant) plant {
 	return shown
 }
 
-// weigh returns how much of a page a record takes.
+// weigh returns the share of a page that a record takes.
 func weigh(r storage.Record) int { return min(1+r.Size()/unitBytes, pageWeight) }
 
 // A page is a part of the plants, in ascending order of their ids.
@@ -91,16 +93,16 @@ func newCorruption(err error) *corruption {
 	return c
 }
 
-// A window is what was read of some consecutive ids.
+// A window is a range of consecutive ids that was read.
 type window struct {
 	plants  []plant
 	weights []int       // of the plants
-	weight  int         // of all of them
+	weight  int         // weight of all of them
 	full    bool        // there are more plants
 	corrupt *corruption // the record after the plants
 }
 
-// some reports whether there are records in the window, readable or not.
+// some reports whether the window has records, readable or not.
 func (w *window) some() bool { return len(w.plants) > 0 || w.full || w.corrupt != nil }
 
 // read reads the plants with ids from from through last, up to a weight.

@@ -13,18 +13,18 @@ import (
 // starts tries to lock it for a second. The page pauses between two parts of a file.
 const scanTime = 200 * time.Millisecond
 
-// A part is a part of the plants whose names have a beginning.
+// A part is the result of a part of a search: plants whose names begin with a text.
 type part struct {
 	Plants []plant `json:"plants"`
 	// Searched is the number of plants that were read.
 	Searched int64 `json:"searched"`
 	// Next is the id to continue from, empty at the end.
 	Next string `json:"next,omitzero"`
-	// Corrupt is an unreadable record, which the next part leaves out.
+	// Corrupt is an unreadable record, which the next part skips.
 	Corrupt *corruption `json:"corrupt,omitzero"`
 }
 
-// search reads plants from an id on until a page of them have names that begin with prefix,
+// search reads plants from an id on until it has a page of plants whose names begin with prefix,
 // in upper or lower case, or until scanTime has passed.
 func (s *Site) search(ctx context.Context, prefix string, from int64) (p part, err error) {
 	err = s.withStore(ctx, func(store Store, _ Source) error {

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// samplePause is the shortest time between two counts, and idleFactor that time in
-	// relation to how long the last count took: some engines read all plants.
+	// samplePause is the minimum time between two counts, and idleFactor the minimum ratio of
+	// that time to the duration of the last count: some engines read all plants.
 	samplePause = 900 * time.Millisecond
 	idleFactor  = 20
-	// countTime limits a count.
+	// countTime limits the duration of a count.
 	countTime = time.Minute
-	// countWait is how long a response waits for a count.
+	// countWait is the maximum time that a response waits for a count.
 	countWait = 300 * time.Millisecond
-	// history is how long samples are kept.
+	// history is the time for which samples are kept.
 	history = 2 * time.Minute
 )
 
@@ -33,8 +33,8 @@ type sampler struct {
 	mu      sync.Mutex
 	samples []sample
 	source  Source
-	err     error         // of the last count
-	due     time.Time     // when the next count may begin
+	err     error         // end of the last count
+	due     time.Time     // earliest time of the next count
 	running chan struct{} // closed when the count in progress has ended
 	counts  sync.WaitGroup
 }
@@ -42,10 +42,10 @@ type sampler struct {
 // A status is the state of the store.
 type status struct {
 	Place  string `json:"place"`
-	Source Source `json:"source,omitzero"` // of the last count
+	Source Source `json:"source,omitzero"` // result of the last count
 	// Samples are the counts of the last minutes, the newest last.
 	Samples []sampleAge `json:"samples"`
-	// Error is that of the last count.
+	// Error is the error of the last count.
 	Error string `json:"error,omitzero"`
 }
 
@@ -55,7 +55,7 @@ type sampleAge struct {
 	Plants int64 `json:"plants"`
 }
 
-// get returns the status, after a count if one is due and quick.
+// get returns the status, after a count if one is due and fast.
 func (s *sampler) get(ctx context.Context) status {
 	if running := s.start(); running != nil {
 		timer := time.NewTimer(countWait)
@@ -106,7 +106,7 @@ func (s *sampler) take() {
 		s.samples = s.samples[1:]
 	}
 	s.due = began.Add(samplePause)
-	if err == nil || errors.Is(err, context.DeadlineExceeded) { // otherwise it has not read the plants
+	if err == nil || errors.Is(err, context.DeadlineExceeded) { // otherwise the count has not read the plants
 		s.due = began.Add(max(samplePause, idleFactor*now.Sub(began)))
 	}
 	close(s.running)

@@ -1,4 +1,4 @@
-// Package certtest issues certificates to the tests.
+// Package certtest issues certificates for tests.
 package certtest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Validity is how long certificates are valid before they expire.
+// Validity is the lifetime of certificates.
 const Validity = 24 * time.Hour
 
 // An Authority issues certificates, which are valid for clients that trust it.
@@ -30,7 +30,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// New returns a new authority, which lasts as long as the test.
+// New returns a new authority, which exists until the end of the test.
 func New(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{t: t, File: filepath.Join(t.TempDir(), "ca.pem"), key: newKey(t)}

@@ -2,7 +2,7 @@ package conformance
 
 import "strings"
 
-// orderCases have two faults each, and show which is reported (C2.8).
+// orderCases have two faults each, and show which one is reported (C2.8).
 func orderCases() []Case {
 	const rule = "C2.8"
 	noToken := func(r Request) Request { return r.without("Authorization") }
@@ -34,7 +34,7 @@ func orderCases() []Case {
 	}
 }
 
-// uninvited forbids the interim response 100, which invites the body.
+// uninvited forbids the interim response 100, which requests the body.
 func (a Response) uninvited() Response { a.NoContinue = true; return a }
 
 // mediaCases are about media types and content codings (C2.9).
@@ -104,8 +104,8 @@ func sizeCases() []Case {
 	}
 }
 
-// cutCases send less than they announce (C2.16). That nothing is stored shows
-// in that the id is free.
+// cutCases send less than they announce (C2.16). The id is still free after that, so nothing was
+// stored.
 func cutCases() []Case {
 	const rule = "C2.16"
 	padded := post(`{"id":{{id}},"name":"fern"}   `)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A Case is one row of the table.
+// A Case is one test case of the table.
 type Case struct {
-	// Rule is the number of the rule that the case shows, such as C2.13.
+	// Rule is the number of the tested rule, such as C2.13.
 	Rule string
 	// Name is a short description, unique within its rule.
 	Name string
@@ -40,7 +40,7 @@ const (
 	NeedLimit                    // a rate limit
 )
 
-// A Exchange is the requests and expected responses of one connection. Each request is sent
+// An Exchange is the requests and expected responses of one connection. Each request is sent
 // after the response to the previous one.
 type Exchange struct {
 	Send []Request
@@ -66,7 +66,7 @@ type Exchange struct {
 	// (RFC 9113, 8.1.1).
 	Resets bool
 
-	unpaced bool // sent without regard to the rate limit
+	unpaced bool // sent regardless of the rate limit
 }
 
 // Then is an action of a client after sending.
@@ -84,8 +84,8 @@ type After uint8
 
 // The states of a connection.
 const (
-	AfterEither After = iota // the contract leaves it open
-	AfterKept                // a further request on it gets a response
+	AfterEither After = iota // the contract does not define it
+	AfterKept                // the connection accepts a further request
 	AfterClosed              // the server closes it
 )
 
@@ -96,8 +96,8 @@ type Request struct {
 	Line string
 	// Header are the header fields, without CRLF.
 	Header []string
-	// Body is the body. {{fill}} stands for letters x, {{space}} for spaces: as many as
-	// make the body Size bytes longer than the server's limit.
+	// Body is the body. {{fill}} stands for letters x, {{space}} for spaces: as many as make the
+	// body Size bytes longer than the server's limit.
 	Body string
 	Size int
 	// Chunk, if not 0, is the size of the chunks in which the body is sent.
@@ -108,9 +108,9 @@ type Request struct {
 	Token *Token
 }
 
-// An Response is an expected response. All responses must conform to C1 as well.
+// A Response is an expected response. All responses must conform to C1 as well.
 type Response struct {
-	// Codes are the values that error may have; 200 stands for a Plant.
+	// Codes are the allowed values of error; 200 stands for a Plant.
 	Codes []int
 	// Name and Tag are the Plant; nil is no tag.
 	Name string
@@ -172,7 +172,7 @@ func good() Request { return post(`{"id":{{id}},"name":"fern"}`) }
 // target returns good with another request target.
 func target(path string) Request { return good().line("POST " + path + " HTTP/1.1") }
 
-// bare returns a request without credential and body.
+// bare returns a request without a credential and a body.
 func bare(line string) Request {
 	return Request{Line: line + " HTTP/1.1", Header: []string{"Host: {{host}}"}}
 }

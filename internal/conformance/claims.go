@@ -1,6 +1,6 @@
 package conformance
 
-// claiming is a create with a rightly signed token that has these claims.
+// claiming is a create with a correctly signed token that has these claims.
 func claiming(claims string) Request { return good().bearing(Token{Claims: claims}) }
 
 // timeCases are about exp and nbf (C4.22).

@@ -52,15 +52,15 @@ type Options struct {
 	Leeway time.Duration
 	// RequireExp means that the server refuses tokens without exp.
 	RequireExp bool
-	// RateLimit is the server's limit of requests of a client; the zero value means
-	// none. The run stays below it, but for the cases that exceed it at its end.
+	// RateLimit is the server's limit of requests of a client; the zero value means none. The
+	// run stays below it, except for the cases at its end that exceed it.
 	RateLimit ratelimit.Rate
-	// Slow also runs the cases that outwait the server's time-outs.
+	// Slow also runs the cases that wait for the server's time-outs.
 	Slow bool
 	// HeaderTimeout and RequestTimeout are the server's limits for reading
 	// the header and the whole request; 0 means 5 s and 30 s.
 	HeaderTimeout, RequestTimeout time.Duration
-	// Timeout is how long one response may take; 0 means 10 s.
+	// Timeout is the maximum time for one response; 0 means 10 s.
 	Timeout time.Duration
 	// TLS is used for https; nil means the system's trust in certificates.
 	TLS *tls.Config
@@ -77,7 +77,7 @@ type Key interface {
 	Alg() string // such as RS256
 	Kid() string // empty for none
 	Sign(text string) (signature []byte, err error)
-	PublicPEM() ([]byte, error) // the public half
+	PublicPEM() ([]byte, error) // the public key
 }
 
 // workers is the number of concurrent cases: enough for a short run, without overloading
@@ -110,9 +110,9 @@ func run(ctx context.Context, o Options, cases []Case) (Report, error) {
 // from them.
 type runner struct {
 	Options
-	network string // to dial in
+	network string // network to dial
 	address string // host:port to dial, or the path of a socket
-	values  values // common to all cases
+	values  values // the same for all cases
 	pace    *rate.Limiter
 }
 

@@ -5,7 +5,7 @@ import "strings"
 const (
 	corsRule = "C3.19"
 	own      = "Origin: {{origin}}"
-	// nowhere is an origin that no server is configured with by name.
+	// nowhere is an origin that no server has in its configuration.
 	nowhere = "https://conformance.invalid"
 	foreign = "Origin: " + nowhere
 )

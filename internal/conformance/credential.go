@@ -64,11 +64,10 @@ func credentialCases() []Case {
 	return cases
 }
 
-// challenged is the response to a credential of which it may be said either that
-// it is not good or that there is none.
+// challenged is the response to a credential that a server may treat as invalid or as missing.
 func challenged() Response { return fails(401).header("WWW-Authenticate", "~Bearer") }
 
-// tokenCases bend the token given, so that they need no secret (C4.21).
+// tokenCases change the token of the run, so that they need no secret (C4.21).
 func tokenCases() []Case {
 	const rule = "C4.21"
 	var cases []Case
@@ -118,8 +117,8 @@ func tokenCases() []Case {
 	return cases
 }
 
-// josePartCases sign with the secret what a strict reader refuses, or must
-// ignore, in the header of a token (C4.21, C4.23).
+// josePartCases sign tokens with the secret. Their headers contain values that a strict server
+// must refuse, or ignore (C4.21, C4.23).
 func josePartCases() []Case {
 	const rule = "C4.21"
 	signed := func(header, mac string) Request { return good().bearing(Token{Header: header, MAC: mac}) }

@@ -119,8 +119,8 @@ func idCases() []Case {
 	return append(cases, wellKnownIDs()...)
 }
 
-// wellKnownIDs returns cases with ids that every run uses, so they may be taken. No two
-// cases share an id.
+// wellKnownIDs returns cases with ids that are the same in every run, so they may be taken. No
+// two cases share an id.
 func wellKnownIDs() []Case {
 	const rule = "C2.13"
 	named := func(id, name string) Request { return post(`{"id":` + id + `,"name":"` + name + `"}`) }

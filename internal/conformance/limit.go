@@ -17,15 +17,15 @@ import (
 const (
 	// belowLimit is the share of the server's rate limit that a run uses.
 	belowLimit = 0.9
-	// exceeders is the number of concurrent clients that exceed a limit, and pipelined that
-	// of the requests which each sends at once over a connection.
+	// exceeders is the number of concurrent clients that exceed a limit, and pipelined the
+	// number of requests that each of them sends at once over a connection.
 	exceeders, pipelined = 32, 20
 	// longestWait bounds the Retry-After that a case waits for.
 	longestWait = time.Minute
 )
 
-// limitCases are about the rate limit (C1.4, C1.6). They send what a server refuses anyway,
-// so that they store next to nothing.
+// limitCases are about the rate limit (C1.4, C1.6). They send requests that a server refuses
+// anyway, so that they store next to nothing.
 func limitCases() []Case {
 	c := one("C1.4", "429 for too many requests, which are welcome after Retry-After", post(`{`), fails(429)).then(good(), fern())
 	c.Exceeds = true
@@ -89,7 +89,7 @@ func (r *runner) exceed(ctx context.Context, t Exchange, v values) (received, er
 	for range exceeders {
 		wg.Go(func() {
 			for sending.Err() == nil {
-				all, _ := r.exchange(sending, t, v) // fails when there is enough
+				all, _ := r.exchange(sending, t, v) // canceled when there is enough
 				if i := slices.IndexFunc(all, isRateLimited); i >= 0 {
 					first.Do(func() { refused = all[i] })
 					enough()

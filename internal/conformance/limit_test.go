@@ -22,8 +22,8 @@ func limitedServer(t *testing.T, s setup, limit ratelimit.Rate, burst int) Optio
 	return o
 }
 
-// TestConformanceRateLimit checks that a run keeps to the limit of the server, and exceeds it
-// only where it should.
+// TestConformanceRateLimit checks that a run stays below the limit of the server, and exceeds it
+// only in the cases for that.
 func TestConformanceRateLimit(t *testing.T) {
 	t.Parallel()
 	limit := ratelimit.Rate{Requests: 100, Per: time.Second}
@@ -49,7 +49,7 @@ func TestConformanceRateLimit(t *testing.T) {
 }
 
 // TestConformanceUnknownRateLimit checks that a server with an unknown limit has no deviation
-// that the limit explains.
+// that the limit causes.
 func TestConformanceUnknownRateLimit(t *testing.T) {
 	t.Parallel()
 	o := limitedServer(t, setup{}, ratelimit.Rate{Requests: 1, Per: time.Hour}, 5)
@@ -65,7 +65,7 @@ func TestConformanceUnknownRateLimit(t *testing.T) {
 	}
 }
 
-// TestConformanceMissingRateLimit checks that a limit that does not hold is a deviation.
+// TestConformanceMissingRateLimit checks that a missing limit is a deviation.
 func TestConformanceMissingRateLimit(t *testing.T) {
 	t.Parallel()
 	o := serveTiny(t, nil)

@@ -119,7 +119,7 @@ func (n Need) brackets() string {
 	return " *[" + strings.Join(names, ", ") + "]*"
 }
 
-// code puts a text, escaped and shortened, in a code span of a table's cell.
+// code formats a text, escaped and shortened, as a code span in a table's cell.
 func code(s string) string {
 	text := strings.ReplaceAll(short(s, shortLength), "|", `\|`)
 	switch {

@@ -33,14 +33,14 @@ type Result struct {
 	Outcome Outcome `json:"outcome"`
 	// Reason is the deviation, or why the case was not run.
 	Reason string `json:"reason,omitzero"`
-	// RunWith are the flags of plantstore conformance with which a case is run that was not.
+	// RunWith are the flags of plantstore conformance that run a case that was not run.
 	RunWith string `json:"runWith,omitzero"`
 	// Sent, Got and Wanted show a failed case, shortened and escaped, with
 	// placeholders for credentials.
 	Sent   []string `json:"sent,omitempty"`
 	Got    []string `json:"got,omitempty"`
 	Wanted []string `json:"wanted,omitempty"`
-	// Seconds is how long the case took.
+	// Seconds is the duration of the case.
 	Seconds float64 `json:"seconds"`
 }
 
@@ -48,13 +48,13 @@ type Result struct {
 type Report struct {
 	Target  string    `json:"target"`
 	Started time.Time `json:"started"`
-	// Seconds is how long the run took.
+	// Seconds is the duration of the run.
 	Seconds float64  `json:"seconds"`
 	Results []Result `json:"results"`
 }
 
-// Deviations returns the number of failed cases. If it is 0, the server conforms to the
-// contract as far as the cases show that were run.
+// Deviations returns the number of failed cases. If it is 0, the server conforms to the contract
+// as far as the cases that were run can show.
 func (r Report) Deviations() int { return r.tally("")[Failed] }
 
 // tally counts the outcomes of a rule, or of all.
@@ -91,8 +91,8 @@ func (r Report) WriteText(w io.Writer) error {
 	return out.err
 }
 
-// runWith returns the flags that run the other cases, each with the number of cases, most
-// cases first.
+// runWith returns the flags that run the other cases, each with the number of cases, in
+// descending order of that number.
 func (r Report) runWith() (with []string) {
 	cases := map[string]int{}
 	for _, result := range r.Results {
@@ -108,7 +108,7 @@ func (r Report) runWith() (with []string) {
 	return with
 }
 
-// writeNotRun writes each reason for which cases were not run, and how many.
+// writeNotRun writes each reason for which cases were not run, and their number.
 func (r Report) writeNotRun(out *printer) {
 	reasons := map[string]int{}
 	for _, result := range r.Results {
@@ -138,7 +138,7 @@ func counts(n map[Outcome]int) string {
 	return fmt.Sprintf("%4d passed %3d failed %3d not run", n[Passed], n[Failed], n[NotRun])
 }
 
-// A printer writes until the first error, which it keeps.
+// A printer writes until the first error, which it stores.
 type printer struct {
 	w   io.Writer
 	err error

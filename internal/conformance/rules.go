@@ -4,9 +4,9 @@ package conformance
 type Rule struct {
 	// ID is its number, such as C2.13.
 	ID string
-	// Text is the rule in short.
+	// Text is a summary of the rule.
 	Text string
-	// Note names the tests of the part that HTTP cannot show.
+	// Note names the tests of the part that requests cannot show.
 	Note string
 }
 

@@ -118,7 +118,7 @@ func TestRunConformingServer(t *testing.T) {
 	}
 }
 
-// A faulty server, a case that finds the fault, and part of the reported reason.
+// A faulty server, a case that detects the fault, and part of the reported reason.
 type faulty struct {
 	fault func(*http.Request, *reply)
 	c     Case

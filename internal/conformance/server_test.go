@@ -37,8 +37,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testSecret = "0123456789abcdef0123456789abcdef"
 
-// patient and hasty are the time-outs of the server under test: so long that most cases
-// never reach them, and short for the slow cases.
+// patient and hasty are the time-outs of the server under test: so long that most cases never
+// reach them, and short for the slow cases.
 const (
 	patient = time.Minute
 	hasty   = 4 * time.Second
@@ -75,7 +75,7 @@ type setup struct {
 	limiter   middleware.Limiter // of addresses; nil: none
 }
 
-// start runs it, on an empty store, and returns the options to check it with.
+// start starts the server, on an empty store, and returns the options to check it with.
 func (s setup) start(t *testing.T) Options {
 	t.Helper()
 	store, err := bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{})

@@ -53,14 +53,14 @@ func storeCases() []Case {
 	return append(cases, one("C5.28", "after 409 the id is not free", good(), fern()).then(good(), fails(409)).then(good(), fails(409)))
 }
 
-// racing has a create n times at once; one wins, all others find the id taken.
+// racing sends a create n times at once; one succeeds, all others get that the id is taken.
 func racing(name string, n int, r Request, winner Response) Case {
 	c := one("C5.27", "racing: "+name, r, winner)
 	c.Racing = n
 	return c.last(func(t *Exchange) { t.Want = []Response{winner, fails(409)} })
 }
 
-// slowCases outwait the server's time-outs (C1.3, C1.4).
+// slowCases wait for the server's time-outs (C1.3, C1.4).
 func slowCases() []Case {
 	stalled := func(rule, name string, r Request, cut int) Case {
 		return one(rule, name, r, fails(408)).cut(cut, ThenReceive).closed().needs(NeedSlow)

@@ -56,7 +56,7 @@ func stringCases() []Case {
 	return cases
 }
 
-// inEveryString puts a malformed text where a string may be.
+// inEveryString inserts a malformed text at each position where a string may be.
 func inEveryString(v variant) []Case {
 	return bodies(fails(400),
 		variant{v.name + ", in name", `{"id":{{id}},"name":"` + v.text + `"}`},

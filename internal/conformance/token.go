@@ -17,20 +17,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Token is a recipe for a JWT that [Request.Token] carries. The zero Token is
-// in order: HS256 by the server's secret, or by the private key if the run has one,
-// valid for an hour.
+// A Token is a recipe for a JWT that [Request.Token] carries. The zero Token is valid: HS256
+// with the server's secret, or signed with the private key if the run has one, and valid for an
+// hour.
 type Token struct {
-	// Header and Claims are texts, encoded as they are; empty means in order.
-	// With a private key, its algorithm and kid take the place of HS256.
+	// Header and Claims are texts, encoded unchanged; empty means valid ones. With a private
+	// key, its algorithm and kid replace HS256.
 	Header, Claims string
-	// MAC is how it is really signed: HS256 (if empty), HS384, HS512 or none.
+	// MAC is the algorithm of the signature: HS256 (if empty), HS384, HS512 or none.
 	MAC string
-	// Key signs in place of the secret.
+	// Key signs instead of the secret.
 	Key string
-	// Padded has the segments padded before they are signed.
+	// Padded pads the segments before they are signed.
 	Padded bool
-	// Given starts from the run's own token, which needs no secret.
+	// Given starts from the token of the run, which needs no secret.
 	Given bool
 	// Bend changes the finished token.
 	Bend func(token string) (string, error)
@@ -39,14 +39,12 @@ type Token struct {
 // errNotApplicable means that a case does not apply with the given options.
 var errNotApplicable = errors.New("not applicable")
 
-// errTokenKind says that the run's token is not of a kind that a case can be
-// made from.
+// errTokenKind means that the case cannot be derived from a token of this kind.
 var errTokenKind = fmt.Errorf("%w: the token given is not of the kind that this is made from", errNotApplicable)
 
 func (t Token) needsSecret() bool { return !t.Given && t.Key == "" && t.MAC != "none" }
 
-// text makes the token. What is shown in reports is a placeholder, as the token
-// may be good.
+// text returns the token. Reports show a placeholder, as the token may be valid.
 func (t Token) text(v values) (string, error) {
 	if v.hidden {
 		return "$JWT", nil
@@ -92,8 +90,8 @@ func (t Token) sign(v values) (string, error) {
 	return signed + "." + mac(t.MAC, key, signed), nil
 }
 
-// headerOf returns the header that a private key signs where HS256 is meant to be in
-// order. Some headers are wrong for a secret, and right for the key.
+// headerOf returns the header to sign with a private key where the case has a valid header for
+// HS256. Some headers are wrong for a secret, and right for the key.
 func headerOf(key Key, header string) (string, error) {
 	name := `"` + key.Alg() + `"`
 	if strings.Contains(header, name) || strings.Contains(header, `"kid"`) {
@@ -124,7 +122,7 @@ func mac(algorithm string, key []byte, signed string) string {
 
 func encode(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 
-// pad encodes a text so that it ends in padding, with spaces to make it so.
+// pad encodes a text so that it ends in padding, and appends spaces if necessary.
 func pad(s string) string {
 	for len(s)%3 == 0 {
 		s += " "
@@ -132,8 +130,8 @@ func pad(s string) string {
 	return base64.URLEncoding.EncodeToString([]byte(s))
 }
 
-// claimsOf returns the fields that a server's configuration may demand, iss,
-// aud and scope, as the token given has them, with a subject of our own.
+// claimsOf returns the claims that a server's configuration may require, iss, aud and scope, as
+// in the token given, with a separate subject.
 func claimsOf(token string) string {
 	claims := `"sub":"conformance"`
 	parts := strings.Split(token, ".")
@@ -153,19 +151,19 @@ func claimsOf(token string) string {
 	return claims
 }
 
-// bend makes a bender of a function over the three segments of a token.
+// bend returns a function that changes the three segments of a token.
 func bend(f func(header, claims, signature string) string) func(string) (string, error) {
 	return func(token string) (string, error) {
 		parts := strings.SplitN(token, ".", 3)
-		if len(parts) != 3 || len(parts[2]) < 2 { // no signature to bend
+		if len(parts) != 3 || len(parts[2]) < 2 { // no signature to change
 			return "", errTokenKind
 		}
 		return f(parts[0], parts[1], parts[2]), nil
 	}
 }
 
-// spareBits sets a bit of the last character of the signature that stands for
-// none of its bytes, so that a lax decoder sees the same signature.
+// spareBits sets a bit in the last character of the signature that belongs to none of its bytes,
+// so that a lax decoder decodes the same signature.
 func spareBits(token string) (string, error) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	signature := token[strings.LastIndexByte(token, '.')+1:]

@@ -42,8 +42,8 @@ func TestTokensHaveRequiredClaims(t *testing.T) {
 	}
 }
 
-// TestBenders checks that a bent token differs from its original only as its name describes; a
-// lax decoder would not see the difference in the spare bits.
+// TestBenders checks that a changed token differs from its original only as its name describes;
+// a lax decoder would not detect the difference in the spare bits.
 func TestBenders(t *testing.T) {
 	t.Parallel()
 	good, err := Token{}.text(testValues("given"))

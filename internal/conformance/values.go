@@ -17,9 +17,9 @@ type values struct {
 	allowed string // its configuration
 
 	secret  []byte
-	key     Key    // signs in place of the secret, if not nil
-	public  []byte // its public half, PEM
-	claims  string // members of a claims set that the server expects
+	key     Key    // signs instead of the secret, if not nil
+	public  []byte // its public key, PEM
+	claims  string // properties of a claims set that the server requires
 	leeway  time.Duration
 	maxBody int
 	firstID int64
@@ -28,10 +28,10 @@ type values struct {
 	hidden  bool            // show placeholders of credentials
 }
 
-// idsPerCase is how many fresh ids a case can have.
+// idsPerCase is the maximum number of fresh ids of a case.
 const idsPerCase = 4
 
-// forCase returns the values of the i-th case: ids that no other case has.
+// forCase returns the values of the i-th case, with ids that no other case has.
 func (v values) forCase(i int) values {
 	v.firstID += int64(i+1) * idsPerCase
 	return v

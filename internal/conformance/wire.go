@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// maxResponse is the maximum size of a response in bytes. The description of the service is
-// the longest.
+// maxResponse is the maximum size of a response in bytes. The description of the service is the
+// longest response.
 const maxResponse = 8 << 20
 
 // A received is a received response.
@@ -225,7 +225,7 @@ func (l *conn) after(a After, v values) error {
 	return nil
 }
 
-// describeError adds to an error why there is no response.
+// describeError adds to an error the reason why there is no response.
 func (r *runner) describeError(err error) error {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -12,20 +12,20 @@ import (
 // write in progress.
 const maxPending = 1 << 20
 
-// patience is how long a full buffer blocks writes before it drops them, and how
-// long Close waits.
+// patience is how long a full buffer blocks writes before it drops them, and how long Close
+// waits.
 const patience = 2 * time.Second
 
 // ErrStalled is returned when the underlying writer has stalled.
 var ErrStalled = errors.New("the log cannot be written: its reader has stalled")
 
-// pause is the time between two writes. A write of its own for each line would cost the
-// server a fifth of its throughput with 64 clients; with the pause it is less than a tenth.
+// pause is the time between two writes. With one write for each line the server would lose a
+// fifth of its throughput with 64 clients; with the pause it loses less than a tenth.
 const pause = 2 * time.Millisecond
 
-// A Buffer is an [io.Writer] that writes to another one in the background, in order:
-// each write takes all bytes that were buffered since the previous one. A single line is
-// written at once, and under load one system call serves the lines of two milliseconds.
+// A Buffer is an [io.Writer] that writes to another one in the background, in order: each write
+// takes all bytes that were buffered since the previous one. A single line is written at once;
+// under load one system call writes the lines of two milliseconds.
 //
 // Lines that are still buffered when the process is killed are lost. A full buffer
 // blocks for up to two seconds; then it drops lines, since a log whose reader has
@@ -40,9 +40,9 @@ type Buffer struct {
 	pending []byte
 	since   time.Time // of the first write to pending, or of the last flush
 	dropped uint64
-	noted   uint64 // how many of dropped the log mentions
+	noted   uint64 // number of dropped writes that the log mentions
 	closed  bool
-	err     error // the first of w
+	err     error // first error of w
 }
 
 // NewBuffer returns a Buffer over w, to which only the Buffer may write until Close
@@ -54,7 +54,7 @@ func NewBuffer(w io.Writer, lost func(writes uint64) []byte) *Buffer {
 	return b
 }
 
-// Dropped returns how many writes were dropped.
+// Dropped returns the number of dropped writes.
 func (b *Buffer) Dropped() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"plantstore/internal/logging"
 )
 
-// TestOrder checks that no line of concurrent writers is lost or torn, and the lines of one
-// stay in order.
+// TestOrder checks that no line of concurrent writers is lost or torn, and that the lines of
+// each writer stay in order.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	const writers, lines = 8, 500
@@ -149,7 +149,7 @@ func TestDropped(t *testing.T) {
 			t.Errorf("%d were dropped, want 3", n)
 		}
 		g.open <- struct{}{}
-		time.Sleep(time.Second) // the next write is under way
+		time.Sleep(time.Second) // the next write is in progress
 		if waited := write("again"); waited != 0 {
 			t.Errorf("with space it has waited %v", waited)
 		}

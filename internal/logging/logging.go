@@ -23,7 +23,7 @@ const (
 	Color               // for people at a terminal: by level
 )
 
-// New returns a logger of records from level up and the buffer over w that it writes to. The
+// New returns a logger of records from level up, and the buffer over w that it writes to. The
 // buffer must be closed, which flushes it.
 func New(w io.Writer, format Format, level slog.Leveler) (*slog.Logger, *Buffer) {
 	b := NewBuffer(w, func(lines uint64) []byte {

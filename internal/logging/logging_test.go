@@ -29,7 +29,7 @@ func TestNew(t *testing.T) {
 			level.Set(slog.LevelError + 1)
 			logger.Error("left out")
 			level.Set(slog.LevelError)
-			logger.Error("written", "n", 1, "cause", errors.New("\x1b[2J")) // a client may send that
+			logger.Error("written", "n", 1, "cause", errors.New("\x1b[2J")) // a client may send this
 			if err := buffer.Close(); err != nil {
 				t.Error(err)
 			}
@@ -40,8 +40,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestLinesLost checks that the log mentions how many of its lines were lost, in its own format
-// and at any level.
+// TestLinesLost checks that the log reports the number of lost lines, in its own format and at
+// any level.
 func TestLinesLost(t *testing.T) {
 	t.Parallel()
 	for want, format := range map[string]logging.Format{`level=ERROR msg="log lines lost" lines=1`: logging.Text, `"level":"ERROR","msg":"log lines lost","lines":1}`: logging.JSON} {

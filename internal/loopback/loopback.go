@@ -1,4 +1,4 @@
-// Package loopback recognizes the addresses that only this machine reaches.
+// Package loopback recognizes addresses that are reachable from this machine only.
 package loopback
 
 import (
@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// IsHost reports whether host, perhaps with a port, is localhost or a loopback address. A
-// server on a loopback address that accepts no other Host is safe from DNS rebinding: pages
-// of other sites reach it under the name of their site only.
+// IsHost reports whether host, perhaps with a port, is localhost or a loopback address. A server
+// on a loopback address that accepts no other Host is safe from DNS rebinding, since requests of
+// other sites' pages have the name of their site in Host.
 func IsHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -13,7 +13,7 @@ import (
 
 func perSecond(n int) ratelimit.Rate { return ratelimit.Rate{Requests: n, Per: time.Second} }
 
-// takes returns how many of n requests in a row a client may send.
+// takes returns how many of n consecutive requests a client may send.
 func takes(l *ratelimit.Limiter, client string, n int) (allowed int) {
 	for range n {
 		if l.Take(client) == 0 {
@@ -23,8 +23,8 @@ func takes(l *ratelimit.Limiter, client string, n int) (allowed int) {
 	return allowed
 }
 
-// TestTake checks that a client may send a burst, and then requests at the rate, however many
-// it tries. Others are not affected.
+// TestTake checks that a client may send a burst, and then requests at the rate, however many it
+// tries. Other clients are not affected.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestTakeReturnsWait(t *testing.T) {
 			if l.Take("a") == 0 {
 				t.Errorf("%v: allowed before", limit)
 			}
-			time.Sleep(wait/10 + time.Microsecond) // more than the error of a float64
+			time.Sleep(wait/10 + time.Microsecond) // more than the rounding error of a float64
 			if left := l.Take("a"); left != 0 {
 				t.Errorf("%v: %v left after the wait of %v", limit, left, wait)
 			}
@@ -106,8 +106,8 @@ func TestByAddress(t *testing.T) {
 	}
 }
 
-// TestMemoryIsBounded checks that however many clients there are, and however long their
-// subjects, the memory is bounded.
+// TestMemoryIsBounded checks that the memory is bounded, for any number of clients and subjects
+// of any length.
 func TestMemoryIsBounded(t *testing.T) { //nolint:paralleltest // it measures the heap
 	const most = 12 << 20
 	long := strings.Repeat("x", 2000)
@@ -138,7 +138,7 @@ func TestMemoryIsBounded(t *testing.T) { //nolint:paralleltest // it measures th
 	}
 }
 
-// heap returns the bytes that are in use.
+// heap returns the bytes in use.
 func heap() int64 {
 	runtime.GC()
 	var stats runtime.MemStats

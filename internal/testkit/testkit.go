@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// RequireRoot skips a test that needs the rights of root, unless it has them.
-// With CI=true it fails.
+// RequireRoot skips a test that requires root, unless the process runs as root. With CI=true it
+// fails.
 func RequireRoot(t testing.TB, may string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -16,7 +16,7 @@ func RequireRoot(t testing.TB, may string) {
 	}
 }
 
-// NotChecked skips the test and prints the reason on stderr, but with CI=true it fails: a
+// NotChecked skips the test and prints the reason on stderr; with CI=true it fails, so that a
 // pass in CI means that the test ran.
 func NotChecked(t testing.TB, why string) {
 	t.Helper()

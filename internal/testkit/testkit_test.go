@@ -19,7 +19,7 @@ func TestNotChecked(t *testing.T) { //nolint:paralleltest // it sets CI
 	}
 }
 
-// A fakeTB is a test that notes how it was ended.
+// A fakeTB is a test that records how it was ended.
 type fakeTB struct {
 	testing.TB
 	ended string

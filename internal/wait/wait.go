@@ -21,8 +21,7 @@ func Every(ctx context.Context, interval time.Duration, f func()) {
 	}
 }
 
-// Sleep pauses for d, and reports whether it did: false means that ctx was done
-// first.
+// Sleep pauses for d. It returns false if ctx was done first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

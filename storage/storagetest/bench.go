@@ -17,8 +17,8 @@ func benchPlant() models.Plant {
 	return models.Plant{Name: strings.Repeat("Echeveria ", 4), Tag: &tag}
 }
 
-// Benchmark runs the benchmarks: creates by few and by many clients at once, in
-// the order of their ids and not, and reads.
+// Benchmark runs the benchmarks: creates by few and by many concurrent clients, with ascending
+// and with scattered ids, and reads.
 func Benchmark(b *testing.B, fresh Fresh) {
 	for _, clients := range []int{1, 16, 256} {
 		b.Run(fmt.Sprintf("Create/ascending/clients=%d", clients), func(b *testing.B) {

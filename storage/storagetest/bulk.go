@@ -30,8 +30,8 @@ func mustCreateAll(t testing.TB, s Store, records []storage.Record) {
 	}
 }
 
-// testCreateAll has more plants than an engine is likely to store in a batch,
-// in no order, and all of them after a restart.
+// testCreateAll creates more plants than an engine is likely to store in a batch, in random
+// order, and reads all of them after a restart.
 func testCreateAll(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	mustCreateAll(t, s, nil)
@@ -48,7 +48,7 @@ func testCreateAll(t *testing.T, open Open) {
 func testCreateAllKeepsPlants(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	var records []storage.Record
-	for i, odd := range oddStrings() { // no plant is larger than a body may be
+	for i, odd := range oddStrings() { // no plant is larger than the body of a request
 		id := int64(2 * i)
 		records = append(records, storage.Record{ID: id, Plant: models.Plant{Name: odd}},
 			storage.Record{ID: id + 1, Plant: models.Plant{Name: "a", Tag: &odd}})
@@ -59,8 +59,8 @@ func testCreateAllKeepsPlants(t *testing.T, open Open) {
 	}
 }
 
-// testCreateAllOutcomes has taken ids, duplicate ids, and new ones: the outcomes are
-// independent.
+// testCreateAllOutcomes creates plants with taken, duplicate and new ids in one call: the
+// outcomes are independent.
 func testCreateAllOutcomes(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	a, b := models.Plant{Name: "a"}, models.Plant{Name: "b"}
@@ -86,8 +86,8 @@ func testCreateAllOutcomes(t *testing.T, open Open) {
 	}
 }
 
-// testCreateAllRacing lets bulks and single creates race for the same ids: of
-// each, one wins.
+// testCreateAllRacing races bulks and single creates for the same ids: of each id, one create
+// succeeds.
 func testCreateAllRacing(t *testing.T, open Open) {
 	const ids = 1000
 	s := mustOpen(t, open)

@@ -96,8 +96,8 @@ func testCreateRacing(t *testing.T, open Open) {
 	}
 }
 
-// checkRace checks that one create of id succeeded, and that the others returned the
-// right ExistsError.
+// checkRace checks that one create of id succeeded, and that the others returned the correct
+// ExistsError.
 func checkRace(t *testing.T, s Store, id int64, outcomes []error, plant func(racer int) models.Plant) {
 	t.Helper()
 	winner := -1
@@ -132,8 +132,8 @@ func testCreateContextEnded(t *testing.T, open Open) {
 	wantError(t, "Get", err, storage.ErrNotFound)
 }
 
-// testCreateContextEndsUnderWay ends contexts at all moments of a create, and
-// checks that every outcome is correct.
+// testCreateContextEndsUnderWay ends contexts at all stages of a create, and checks that every
+// outcome is correct.
 func testCreateContextEndsUnderWay(t *testing.T, open Open) {
 	const creates = 400
 	s := mustOpen(t, open)
@@ -154,8 +154,7 @@ func testCreateContextEndsUnderWay(t *testing.T, open Open) {
 	}
 }
 
-// checkTrue checks that the outcome of the only create of id was the truth
-// (C5.28).
+// checkTrue checks that the outcome of the only create of id was correct (C5.28).
 func checkTrue(t *testing.T, s Store, id int64, plant models.Plant, outcome error) {
 	t.Helper()
 	switch {

@@ -46,8 +46,8 @@ func testClosed(t *testing.T, open Open) {
 	}
 }
 
-// testCloseWhileWriting closes the store under writers, several times at once,
-// and checks that every outcome was correct.
+// testCloseWhileWriting closes the store several times at once during creates, and checks that
+// every outcome was correct.
 func testCloseWhileWriting(t *testing.T, open Open) {
 	const writers = 32
 	s := mustOpen(t, open)
@@ -81,7 +81,7 @@ func testCloseWhileWriting(t *testing.T, open Open) {
 	}
 }
 
-// mustCloseAnywhere is mustClose for goroutines that are not the test's.
+// mustCloseAnywhere is mustClose for goroutines other than the test's.
 func mustCloseAnywhere(t testing.TB, s Store) {
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)

@@ -15,8 +15,7 @@ import (
 	"plantstore/storage"
 )
 
-// edges returns records with the ids where an order of bytes or a sign could go
-// wrong, ascending.
+// edges returns records with ids at which an order of bytes or a sign could go wrong, ascending.
 func edges() []storage.Record {
 	var records []storage.Record
 	for _, id := range []int64{
@@ -54,7 +53,7 @@ func testListOrder(t *testing.T, open Open) {
 	want := edges()
 	backwards := slices.Clone(want)
 	slices.Reverse(backwards)
-	for _, r := range backwards { // one by one: each in its own commit
+	for _, r := range backwards { // one by one: each in a separate commit
 		mustCreate(t, s, r)
 	}
 	if diff := gocmp.Diff(want, mustList(t, s, math.MinInt64)); diff != "" {
@@ -92,7 +91,7 @@ func testListManyAndBreak(t *testing.T, open Open) {
 		t.Errorf("List (-want +got):\n%s", diff)
 	}
 	seq := s.List(t.Context(), records[0].ID)
-	for _, n := range []int{1, 999, 1000, 1001, 2000} { // the same sequence, again and again
+	for _, n := range []int{1, 999, 1000, 1001, 2000} { // the sequence can be read again
 		var got []storage.Record
 		for r, err := range seq {
 			if err != nil {
@@ -135,8 +134,8 @@ func testListContextEnds(t *testing.T, open Open) {
 	}
 }
 
-// testListDoesNotBlockCreate creates, while it lists, so much that an engine
-// has to move its files or mappings about.
+// testListDoesNotBlockCreate creates so much during a list that an engine must move its files or
+// mappings.
 func testListDoesNotBlockCreate(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	mustCreate(t, s, many(10)...)
@@ -155,7 +154,7 @@ func testListDoesNotBlockCreate(t *testing.T, open Open) {
 	}
 }
 
-// testCount counts plants that were created in all ways, and after a restart.
+// testCount counts plants that were created in each possible way, and again after a restart.
 func testCount(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	for step, want := range []int64{0, 1, 301, 301} {

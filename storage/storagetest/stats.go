@@ -15,7 +15,7 @@ func testStats(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	store, ok := s.(*storage.Store)
 	if !ok {
-		return // it is a client of one
+		return // the store under test is a client
 	}
 	if n := store.Stats(); n.Created != 0 || n.QueueLimit <= 0 {
 		t.Errorf("at first: %+v", n)
@@ -29,7 +29,7 @@ func testStats(t *testing.T, open Open) {
 	})
 	records := many(300)
 	mustCreate(t, s, records[:100]...)
-	for _, err := range s.CreateAll(t.Context(), records[50:]) { // a part is there already
+	for _, err := range s.CreateAll(t.Context(), records[50:]) { // some of the plants exist already
 		if err != nil {
 			wantExists(t, "CreateAll", err, true)
 		}

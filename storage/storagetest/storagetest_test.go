@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestMemory runs the suite on the simplest possible engine: it shows that the suite has
-// no requirements that only a real one meets, and that the Store keeps its promises.
+// TestMemory runs the suite on the simplest possible engine: the suite requires nothing that
+// only a real engine has, and the Store keeps its promises.
 //
 //nolint:paralleltest // the suite checks for leaked goroutines
 func TestMemory(t *testing.T) { storagetest.Run(t, fresh) }
