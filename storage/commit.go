@@ -65,7 +65,9 @@ func (s *Store) commitRecords(records []Record) []error {
 	}
 	start := time.Now()
 	err := s.commitItems(items)
-	s.meter.committed(items, start, err)
+	if len(items) > 0 { // else it is a trial
+		s.observer(len(items), time.Since(start))
+	}
 	s.observe(items, err)
 	outcomes, tried := make([]error, len(records)), -1
 	for _, i := range order {

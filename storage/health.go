@@ -19,22 +19,25 @@ type commitHealth struct {
 	trying  bool          // a trial is scheduled, or under way
 }
 
-// observe takes the outcome of a commit into account. After a failure the store is not
-// ready, and trials find out when it is again: a store that is not ready may get no
+// observe counts a commit, and takes its outcome into account. After a failure the store is
+// not ready, and trials find out when it is again: a store that is not ready may get no
 // creates.
 func (s *Store) observe(items []Item, err error) {
-	stored, failure := storedOrFailed(items, err)
+	created, failure := createdOrFailed(items, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stats.Created += created
 	trial := len(items) == 0
 	if trial {
 		s.health.trying = false
+	} else if err != nil {
+		s.stats.FailedCommits++
 	}
 	switch {
 	case failure != nil:
 		s.health.failure = failure
 		s.scheduleTrial()
-	case stored:
+	case created > 0:
 		s.health.failure, s.health.pause = nil, 0
 	case trial:
 		// A disk may have space for a trial and not for a plant: if the next
@@ -43,21 +46,24 @@ func (s *Store) observe(items []Item, err error) {
 	}
 }
 
-// storedOrFailed returns whether a commit has stored plants, or why it could not. A batch
-// of which no plant is new is neither.
-func storedOrFailed(items []Item, err error) (stored bool, failure error) {
+// createdOrFailed returns how many plants a commit has stored, or why it could not store
+// any. A batch of which no plant is new is neither.
+func createdOrFailed(items []Item, err error) (created uint64, failure error) {
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	for i := range items {
 		switch item := &items[i]; {
 		case item.Err == nil && item.Existing == nil:
-			return true, nil
+			created++
 		case errors.Is(item.Err, ErrNoSpace):
 			failure = item.Err
 		}
 	}
-	return false, failure
+	if created > 0 {
+		return created, nil
+	}
+	return 0, failure
 }
 
 // scheduleTrial schedules a trial, unless one is scheduled. The caller holds s.mu.

@@ -38,7 +38,9 @@ func (s *Store) replace() error {
 	if err := s.features.Replace(); err != nil {
 		return err
 	}
-	s.meter.resets.Add(1)
+	s.mu.Lock()
+	s.stats.Resets++
+	s.mu.Unlock()
 	if s.recorder == nil {
 		return nil
 	}

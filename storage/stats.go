@@ -1,9 +1,6 @@
 package storage
 
-import (
-	"sync/atomic"
-	"time"
-)
+import "time"
 
 // Stats are the statistics of a store since it was opened.
 type Stats struct {
@@ -61,51 +58,20 @@ type ScrubStats struct {
 	LastCorrupt uint64
 }
 
-// A commitMeter counts commits.
-type commitMeter struct {
-	created, failed, resets atomic.Uint64
-	observe                 func(plants int, took time.Duration)
-}
-
-// ObserveCommits makes the store call f after each commit, with its number of plants and its
-// duration, all attempts included. It must be called before the first create.
-func (s *Store) ObserveCommits(f func(plants int, took time.Duration)) { s.meter.observe = f }
-
-// committed counts a commit of items that began at start and returned err. A trial
-// does not count.
-func (m *commitMeter) committed(items []Item, start time.Time, err error) {
-	if len(items) == 0 {
-		return
-	}
-	m.observe(len(items), time.Since(start))
-	if err != nil {
-		m.failed.Add(1)
-		return
-	}
-	created := uint64(0)
-	for i := range items {
-		if items[i].Existing == nil && items[i].Err == nil {
-			created++
-		}
-	}
-	m.created.Add(created)
-}
+// ObserveCommits makes the store call f after each commit but trials, with its number of plants
+// and its duration, all attempts included. It must be called before the first create.
+func (s *Store) ObserveCommits(f func(plants int, took time.Duration)) { s.observer = f }
 
 // Stats returns the current statistics. It is cheap for stores of any size, and needs no
 // other machine.
 func (s *Store) Stats() Stats {
-	stats := Stats{
-		QueueLimit:    s.options.Queue.Plants,
-		Created:       s.meter.created.Load(),
-		Resets:        s.meter.resets.Load(),
-		FailedCommits: s.meter.failed.Load(),
-	}
+	s.mu.Lock()
+	stats := s.stats
+	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.options.Queue.Plants
+	s.mu.Unlock()
 	if s.features.File != nil {
 		file := s.features.File()
 		stats.File = &file
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	stats.QueuedCreates, stats.QueuedBytes = len(s.queue), s.bytes
 	return stats
 }

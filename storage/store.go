@@ -54,9 +54,9 @@ type Store struct {
 	engine   Engine
 	features Features
 	options  Options
-	prober   *prober // nil if the engine needs none
-	meter    commitMeter
-	stopped  chan struct{} // closed by stop
+	prober   *prober                              // nil if the engine needs none
+	observer func(plants int, took time.Duration) // see ObserveCommits
+	stopped  chan struct{}                        // closed by stop
 
 	resetting sync.Mutex // held during a Reset
 	recorder  Recorder   // nil if creates are not recorded
@@ -79,6 +79,7 @@ type Store struct {
 	closing bool  // the writers end when the queue is empty
 	refusal error // the error of creates; nil while they are accepted
 	health  commitHealth
+	stats   Stats // without the state of queue and file
 }
 
 // New returns a store of the plants in engine, and starts its goroutines, which run
@@ -89,7 +90,7 @@ func New(engine Engine, features Features, options Options) *Store {
 	features.Writers = cmp.Or(features.Writers, 1)
 	options.Queue = options.Queue.withDefaults()
 	s := &Store{
-		engine: engine, features: features, options: options, meter: commitMeter{observe: func(int, time.Duration) {}},
+		engine: engine, features: features, options: options, observer: func(int, time.Duration) {},
 		yield: yield, stopped: make(chan struct{}), closed: make(chan struct{}), bulk: make(chan struct{}, 1),
 	}
 	s.work.L = &s.mu
