@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -14,7 +15,7 @@ const (
 
 // A commitHealth is the state that the last commits have left.
 type commitHealth struct {
-	failure error         // of the last commit; nil since one has succeeded
+	failure error         // ErrFailing with that of the last commit; nil since one has succeeded
 	pause   time.Duration // before the last trial; 0 since a plant was stored
 	trying  bool          // a trial is scheduled, or under way
 }
@@ -35,7 +36,7 @@ func (s *Store) observe(items []Item, err error) {
 	}
 	switch {
 	case failure != nil:
-		s.health.failure = failure
+		s.health.failure = fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFailing, failure)
 		s.scheduleTrial()
 	case created > 0:
 		s.health.failure, s.health.pause = nil, 0

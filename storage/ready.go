@@ -14,13 +14,11 @@ const hangsAfter = 90 * time.Second
 // matches [ErrCommitHangs] if none gets an outcome, and [ErrFailing] if the last commit
 // has failed.
 func (s *Store) Ready() error {
-	if err := cmp.Or(s.accepting(), s.hanging(), s.failing()); err != nil {
+	s.mu.Lock()
+	refusal, failure, unreachable := s.refusal, s.health.failure, s.unreachable
+	s.mu.Unlock()
+	if err := cmp.Or(refusal, s.hanging(), failure, unreachable); err != nil {
 		return err
-	}
-	if s.prober != nil {
-		if err := s.prober.ready(); err != nil {
-			return err
-		}
 	}
 	return s.recordable()
 }
@@ -40,16 +38,6 @@ func (s *Store) hanging() error {
 		}
 	}
 	return nil
-}
-
-// failing returns an error if the last commit has failed.
-func (s *Store) failing() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.health.failure == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFailing, s.health.failure)
 }
 
 // Stopped returns a channel that is closed when the store stops after a fault, whose

@@ -54,7 +54,6 @@ type Store struct {
 	engine   Engine
 	features Features
 	options  Options
-	prober   *prober                              // nil if the engine needs none
 	observer func(plants int, took time.Duration) // see ObserveCommits
 	stopped  chan struct{}                        // closed by stop
 
@@ -68,18 +67,19 @@ type Store struct {
 	bulk     chan struct{}               // holds a token while a batch of CreateAll is queued
 
 	endBackground context.CancelFunc
-	background    sync.WaitGroup // Run of the engine, and the prober
+	background    sync.WaitGroup // Run and Probe of the engine
 	closed        chan struct{}  // closed when closeErr is set
 	closeErr      error
 
-	mu      sync.Mutex
-	work    sync.Cond // the queue is no longer empty, or closing has begun
-	queue   []*request
-	bytes   int   // of the plants in queue
-	closing bool  // the writers end when the queue is empty
-	refusal error // the error of creates; nil while they are accepted
-	health  commitHealth
-	stats   Stats // without the state of queue and file
+	mu          sync.Mutex
+	work        sync.Cond // the queue is no longer empty, or closing has begun
+	queue       []*request
+	bytes       int   // of the plants in queue
+	closing     bool  // the writers end when the queue is empty
+	refusal     error // the error of creates; nil while they are accepted
+	health      commitHealth
+	unreachable error // of the last probe
+	stats       Stats // without the state of queue and file
 }
 
 // New returns a store of the plants in engine, and starts its goroutines, which run
@@ -105,8 +105,7 @@ func New(engine Engine, features Features, options Options) *Store {
 		s.writers.Go(func() { s.write(&s.busy[i]) })
 	}
 	if features.Probe != nil {
-		s.prober = &prober{probe: features.Probe}
-		s.background.Go(func() { s.prober.run(ctx) })
+		s.background.Go(func() { s.probe(ctx) })
 	}
 	if features.Run != nil {
 		s.background.Go(func() { features.Run(ctx, s.stop) })
