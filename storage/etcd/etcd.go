@@ -67,37 +67,36 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 // List implements [storage.Engine]. Each page is linearizable, but not the list.
 func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
-		for start := e.keys.of(from); start != ""; {
-			response, err := e.readPage(ctx, start)
-			if err != nil {
-				yield(storage.Record{}, err)
+		for record, err := range e.scan(ctx, e.keys.of(from)) {
+			if ctx.Err() != nil {
+				record, err = storage.Record{}, ctx.Err()
+			}
+			if !yield(record, err) || err != nil {
 				return
 			}
-			for _, kv := range response.Kvs {
-				record, err := e.keys.record(kv)
-				if ctx.Err() != nil {
-					record, err = storage.Record{}, ctx.Err()
-				}
-				if !yield(record, err) || err != nil {
-					return
-				}
-			}
-			start = after(response)
 		}
 	}
 }
 
-// readPage returns up to pageRecords keys from start on.
-func (e *Engine) readPage(ctx context.Context, start string) (*clientv3.GetResponse, error) {
-	return e.read(ctx, start, clientv3.WithRange(e.keys.end()), clientv3.WithLimit(pageRecords))
-}
-
-// after returns the start of the next page, or "" after the last one.
-func after(response *clientv3.GetResponse) string {
-	if !response.More || len(response.Kvs) == 0 {
-		return ""
+// scan yields the records from key start on, page by page. It continues after a corrupt one.
+func (e *Engine) scan(ctx context.Context, start string) iter.Seq2[storage.Record, error] {
+	return func(yield func(storage.Record, error) bool) {
+		for more := true; more; {
+			page, err := e.read(ctx, start, clientv3.WithRange(e.keys.end()), clientv3.WithLimit(pageRecords))
+			if err != nil {
+				yield(storage.Record{}, err)
+				return
+			}
+			for _, kv := range page.Kvs {
+				if !yield(e.keys.record(kv)) {
+					return
+				}
+			}
+			if more = page.More && len(page.Kvs) > 0; more {
+				start = string(page.Kvs[len(page.Kvs)-1].Key) + "\x00"
+			}
+		}
 	}
-	return string(response.Kvs[len(response.Kvs)-1].Key) + "\x00"
 }
 
 // read reads keys, and retries while no member responds.
@@ -120,22 +119,17 @@ func (e *Engine) unknownUser(err error) bool {
 // Check implements [storage.Engine]. It verifies the checksum of every record.
 func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
 	report := storage.Report{Corruption: []string{}}
-	for start := e.keys.first(); start != ""; {
-		response, err := e.readPage(ctx, start)
+	for record, err := range e.scan(ctx, string(e.keys)) {
+		switch {
+		case err == nil:
+			err = report.Count(record, each)
+		case errors.Is(err, storage.ErrCorrupt):
+			report.Add("%v", err)
+			continue
+		}
 		if err != nil {
 			return report, err
 		}
-		for _, kv := range response.Kvs {
-			record, err := e.keys.record(kv)
-			if err != nil {
-				report.Add("%v", err)
-				continue
-			}
-			if err := report.Count(record, each); err != nil {
-				return report, err
-			}
-		}
-		start = after(response)
 	}
 	return report, nil
 }

@@ -60,7 +60,7 @@ func TestClassify(t *testing.T) {
 // token, with another one, or unreadable.
 func TestSetOutcome(t *testing.T) {
 	t.Parallel()
-	e := &Engine{keys: keys{"/"}}
+	e := &Engine{keys: keys("/")}
 	ours, others := storage.NewCommitToken(), storage.NewCommitToken()
 	plant := models.Plant{Name: "Monstera"}
 	taken := func(value string) *etcdserverpb.TxnResponse {
@@ -97,7 +97,7 @@ func TestSetOutcome(t *testing.T) {
 // prevent others from being stored.
 func TestOperationsLeaveOutWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
-	e := &Engine{keys: keys{"/"}}
+	e := &Engine{keys: keys("/")}
 	batch := make([]storage.Item, 3)
 	batch[1].Plant.Name = strings.Repeat("x", maxValue)
 	ops, items := e.operations(storage.NewCommitToken(), batch)

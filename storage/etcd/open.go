@@ -48,7 +48,7 @@ func open(ctx context.Context, t target, options storage.Options) (*Engine, erro
 		return nil, advise(err, t)
 	}
 	e := &Engine{
-		client: client, keys: keys{t.prefix}, retry: storage.Retry{Timeout: t.timeout, Attempt: firstAttempt}, user: t.user != "",
+		client: client, keys: keys(t.prefix), retry: storage.Retry{Timeout: t.timeout, Attempt: firstAttempt}, user: t.user != "",
 	}
 	if err := e.verify(ctx, options); err != nil {
 		_ = client.Close()
@@ -103,7 +103,7 @@ func failFast(ctx context.Context, method string, request, reply any, cc *grpc.C
 // verify checks the right to read below the prefix and, unless options.ReadOnly is set,
 // the right to write.
 func (e *Engine) verify(ctx context.Context, options storage.Options) error {
-	if _, err := e.read(ctx, e.keys.first(), clientv3.WithRange(e.keys.end()), clientv3.WithLimit(1), clientv3.WithKeysOnly()); err != nil {
+	if _, err := e.read(ctx, string(e.keys), clientv3.WithRange(e.keys.end()), clientv3.WithLimit(1), clientv3.WithKeysOnly()); err != nil {
 		return err
 	}
 	if options.ReadOnly {
@@ -121,7 +121,7 @@ func (e *Engine) verify(ctx context.Context, options storage.Options) error {
 
 // tryToWrite commits a transaction like a create through the quorum, without a plant.
 func (e *Engine) tryToWrite(ctx context.Context) error {
-	never := clientv3.Compare(clientv3.CreateRevision(e.keys.first()), "<", 0)
+	never := clientv3.Compare(clientv3.CreateRevision(string(e.keys)), "<", 0)
 	_, err := e.client.Txn(clientv3.WithRequireLeader(ctx)).If(never).Then(clientv3.OpPut(e.keys.of(0), "")).Commit()
 	return err
 }

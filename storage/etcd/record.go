@@ -33,24 +33,21 @@ const (
 	signBit       = 1 << 63
 )
 
-// keys maps ids to keys below a prefix.
-type keys struct{ prefix string }
+// keys is the prefix of the keys to which it maps ids.
+type keys string
 
 // of returns the key of id: the prefix and the id in hexadecimal with its sign
 // bit flipped, so that the order of the keys is the order of the ids (C5.29).
 func (k keys) of(id int64) string {
-	return fmt.Sprintf("%s%0*x", k.prefix, keyDigits, uint64(id)^signBit) //nolint:gosec // reinterprets the bits
+	return fmt.Sprintf("%s%0*x", string(k), keyDigits, uint64(id)^signBit) //nolint:gosec // reinterprets the bits
 }
 
-// first returns the first key below the prefix.
-func (k keys) first() string { return k.prefix }
-
 // end returns the key after the last possible key of a plant.
-func (k keys) end() string { return k.prefix + strings.Repeat("f", keyDigits) + "\x00" }
+func (k keys) end() string { return string(k) + strings.Repeat("f", keyDigits) + "\x00" }
 
 // idOf returns the id of a key.
 func (k keys) idOf(key string) (int64, error) {
-	digits, ok := strings.CutPrefix(key, k.prefix)
+	digits, ok := strings.CutPrefix(key, string(k))
 	bits, err := strconv.ParseUint(digits, 16, 64)
 	id := int64(bits ^ signBit) //nolint:gosec // reinterprets the bits
 	if !ok || err != nil || k.of(id) != key {

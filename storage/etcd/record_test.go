@@ -18,7 +18,7 @@ import (
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	k := keys{"/plants/"}
+	k := keys("/plants/")
 	ids := []int64{math.MinInt64, -2, -1, 0, 1, 255, 256, math.MaxInt64}
 	var got []string
 	for _, id := range ids {
@@ -27,7 +27,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("idOf(of(%d)) = %d, %v", id, back, err)
 		}
 	}
-	if !slices.IsSorted(got) || got[0] < k.first() || got[len(got)-1] >= k.end() {
+	if !slices.IsSorted(got) || got[0] < string(k) || got[len(got)-1] >= k.end() {
 		t.Errorf("the keys are not in the order of the ids, or not below the prefix: %q", got)
 	}
 	if want := "/plants/8000000000000001"; k.of(1) != want {
@@ -71,7 +71,7 @@ func TestRecordLayout(t *testing.T) {
 // TestCorruptRecord checks that each flipped bit, and each missing byte, is detected.
 func TestCorruptRecord(t *testing.T) {
 	t.Parallel()
-	k, tag := keys{"/plants/"}, "climber"
+	k, tag := keys("/plants/"), "climber"
 	key := k.of(7)
 	value := []byte(record{storage.NewCommitToken(), models.Plant{Name: "Monstera", Tag: &tag}}.encode(key))
 	corrupt := func(name, key string, value []byte) {
