@@ -1,12 +1,16 @@
 package engines
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"plantstore/e2e/internal/etcd"
 	"plantstore/e2e/internal/postgres"
+	"plantstore/models"
 	"plantstore/storage"
 	etcdstore "plantstore/storage/etcd"
 	pgstore "plantstore/storage/postgres"
@@ -32,6 +36,51 @@ func freshEtcd(cluster *etcd.Cluster) storagetest.Fresh {
 func TestEtcdSuite(t *testing.T) {
 	cluster := etcd.Start(t, etcd.Options{})
 	storagetest.Run(t, freshEtcd(cluster))
+}
+
+// TestEtcdCheck checks that a check finds all corrupt records, on each page, and that a list
+// ends at the first.
+func TestEtcdCheck(t *testing.T) {
+	t.Parallel()
+	const plants = 600 // more than two pages
+	cluster := etcd.Start(t, etcd.Options{})
+	store := do(freshEtcd(cluster)(t)()).must(t)
+	t.Cleanup(func() { _ = store.Close() })
+	records := make([]storage.Record, plants)
+	for i := range records {
+		records[i] = storage.Record{ID: int64(i), Plant: models.Plant{Name: "Monstera"}}
+	}
+	for _, err := range store.CreateAll(t.Context(), records) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys := do(cluster.Client().Get(t.Context(), "/", clientv3.WithPrefix(), clientv3.WithKeysOnly())).must(t).Kvs
+	for _, id := range []int{10, 300, 599} {
+		do(cluster.Client().Put(t.Context(), string(keys[id].Key), "x")).must(t)
+	}
+	checked, ok := store.(*storage.Store)
+	if !ok {
+		t.Fatalf("the store is a %T", store)
+	}
+	each := 0
+	report := do(checked.Check(t.Context(), func(storage.Record) error { each++; return nil })).must(t)
+	if report.Plants != plants-3 || each != plants-3 || len(report.Corruption) != 3 {
+		t.Errorf("Check: %d plants, %d passed on, findings %q", report.Plants, each, report.Corruption)
+	}
+	listed := 0
+	for _, err := range store.List(t.Context(), 0) {
+		if err != nil {
+			if !errors.Is(err, storage.ErrCorrupt) {
+				t.Errorf("List: %v, want: %v", err, storage.ErrCorrupt)
+			}
+			continue
+		}
+		listed++
+	}
+	if listed != 10 {
+		t.Errorf("List yielded %d plants, want the 10 before the first corrupt record", listed)
+	}
 }
 
 // freshPostgres returns a storagetest.Fresh with schemas of a database.
