@@ -50,16 +50,6 @@ func (a *admin) metrics(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, contentType, text.Bytes())
 }
 
-// MarkdownTable returns the table of metrics in docs/operations.md.
-func MarkdownTable() string {
-	var b strings.Builder
-	b.WriteString("| Metric | Type | Meaning |\n|---|---|---|\n")
-	for _, m := range table() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", prefix+m.name, m.kind, m.help)
-	}
-	return b.String()
-}
-
 // series writes the series of one metric.
 type series struct {
 	text *bytes.Buffer

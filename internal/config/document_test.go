@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,7 @@ func checkFile(t *testing.T, name string, current func(old string) string) {
 
 func TestDotenvExample(t *testing.T) {
 	t.Parallel()
-	checkFile(t, ".env.example", func(string) string { return config.DotenvExample() })
+	checkFile(t, ".env.example", func(string) string { return dotenvExample() })
 }
 
 func TestReadmeTable(t *testing.T) {
@@ -49,7 +50,7 @@ func TestReadmeTable(t *testing.T) {
 		if !found || !closed {
 			t.Fatalf("README.md lacks the lines %s and %s", strings.TrimSpace(begin), end)
 		}
-		return before + begin + config.MarkdownTable() + end + after
+		return before + begin + markdownTable() + end + after
 	})
 }
 
@@ -57,7 +58,7 @@ func TestReadmeTable(t *testing.T) {
 // has the defaults.
 func TestDotenvExampleHoldsTheDefaults(t *testing.T) {
 	t.Parallel()
-	example := strings.ReplaceAll(config.DotenvExample(), "\n#", "\n")
+	example := strings.ReplaceAll(dotenvExample(), "\n#", "\n")
 	var lines []string
 	for line := range strings.Lines(example) {
 		if name, _, ok := strings.Cut(line, "="); ok && !strings.Contains(name, " ") {
@@ -71,4 +72,35 @@ func TestDotenvExampleHoldsTheDefaults(t *testing.T) {
 	if diff := cmp.Diff(load(t, config.Sources{}).Lines(), c.Lines()); diff != "" {
 		t.Errorf("(-defaults +example):\n%s", diff)
 	}
+}
+
+// dotenvExample returns the contents of .env.example: all options with their help and
+// default.
+func dotenvExample() string {
+	var b strings.Builder
+	b.WriteString("# The options of plantstore. Copy this file to .env in the working directory of the\n" +
+		"# server, and remove the # before options that differ from the default. Flags override\n" +
+		"# the environment, which overrides .env. Put values with $, # or spaces in single\n" +
+		"# quotes.\n")
+	for _, o := range config.Options() {
+		fmt.Fprintf(&b, "\n# %s\n#%s=%s\n", strings.ReplaceAll(o.Help, "`", ""), o.Env, o.Default)
+	}
+	return b.String()
+}
+
+// markdownTable returns the options as a table for the README.
+func markdownTable() string {
+	var b strings.Builder
+	b.WriteString("| Environment | Flag | Default | Meaning |\n|---|---|---|---|\n")
+	for _, o := range config.Options() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Env, code("--", o.Flag), code("", o.Default), o.Help)
+	}
+	return b.String()
+}
+
+func code(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + prefix + text + "`"
 }

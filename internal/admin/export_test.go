@@ -1,0 +1,16 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MarkdownTable returns the table of metrics in docs/operations.md.
+func MarkdownTable() string {
+	var b strings.Builder
+	b.WriteString("| Metric | Type | Meaning |\n|---|---|---|\n")
+	for _, m := range table() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", prefix+m.name, m.kind, m.help)
+	}
+	return b.String()
+}
