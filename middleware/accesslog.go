@@ -19,7 +19,7 @@ type line struct {
 	stored   time.Duration // time in the store
 	failure  *models.Error
 
-	fault   models.Fault // that is demanded
+	fault   models.Fault // that the request demands
 	made    bool         // its failure, unless an earlier check failed
 	applied bool         // its failure is the response
 
@@ -71,7 +71,7 @@ func AccessLog(logger *slog.Logger) gin.HandlerFunc {
 		start := time.Now()
 		l := lines.Get().(*line) //nolint:forcetypeassert // nothing else is put there
 		c.Keys = l.keys
-		defer func() { // after a panic, too
+		defer func() { // also after a panic
 			l.log(logger, c, start)
 			*l = line{keys: l.keys, response: l.response}
 			lines.Put(l)

@@ -23,20 +23,20 @@ type FaultOptions struct {
 	RateLimit string
 	// Allow is the header field of MethodNotAllowed.
 	Allow string
-	// Refuse has the server send the error with which it refuses a request before any
-	// handler, with the value of Preference-Applied, and returns that error. The
-	// connection of HTTP/1 closes.
+	// Refuse makes the server send the error with which it refuses a request before any handler,
+	// with the value of Preference-Applied, and returns that error. The connection of HTTP/1
+	// closes.
 	Refuse func(w http.ResponseWriter, code models.Code, applied string) *models.Error
 	// Observe is called for each fault that was made.
 	Observe func(models.Fault)
 }
 
-// Faults makes the faults that requests demand by Prefer (RFC 7240), or chance. It comes
-// after the checks of the credential, so that only clients who could create a plant get
-// one. Each fault happens where the real failure does, and by the same code, as far as
-// possible: earlier checks still fail first (C2.8), and the response is the same but for
-// Preference-Applied (C1.7). The handler makes those of a body or of the store, see
-// [DemandedFault]. Without options it does nothing.
+// Faults makes the faults that requests demand by Prefer (RFC 7240), or random ones. It comes
+// after the check of the credential, so that only clients that could create a plant get a fault.
+// Each fault happens at the position of the real failure and, as far as possible, in the same
+// code: earlier checks still fail first (C2.8), and the response is the same except for
+// Preference-Applied (C1.7). The handler makes the faults of a body and of the store, see
+// [DemandedFault]. Without options Faults does nothing.
 func Faults(o *FaultOptions) gin.HandlerFunc {
 	if o == nil {
 		return func(*gin.Context) {}
@@ -56,7 +56,7 @@ func Faults(o *FaultOptions) gin.HandlerFunc {
 	}
 }
 
-// draw returns a fault by chance. The rates of failures exclude each other.
+// draw returns a random fault. The rates of failures exclude each other.
 func draw(rates []models.FaultRate) (f models.Fault) {
 	failure := 100 * rand.Float64() //nolint:gosec // no secret comes of it
 	for _, r := range rates {
@@ -73,7 +73,7 @@ func draw(rates []models.FaultRate) (f models.Fault) {
 	return f
 }
 
-// delay waits, unless the time for the request ends before.
+// delay waits, unless the time limit of the request ends before.
 func delay(c *gin.Context, d time.Duration) {
 	if d <= 0 {
 		return
@@ -88,7 +88,7 @@ func delay(c *gin.Context, d time.Duration) {
 	}
 }
 
-// demand makes the fault with that code, or changes the request so that a later check does.
+// demand makes the fault with that code, or changes the request so that a later check fails.
 func (o *FaultOptions) demand(c *gin.Context, code models.Code) {
 	l := lineOf(c)
 	l.made = true
@@ -131,13 +131,13 @@ func (slowBody) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 // [MadeFault].
 func DemandedFault(c *gin.Context) models.Fault { return lineOf(c).fault }
 
-// MadeFault notes that the response to the request is the demanded failure.
+// MadeFault records that the response to the request is the demanded failure.
 func MadeFault(c *gin.Context) { lineOf(c).made = true }
 
 const appliedHeader = "Preference-Applied"
 
-// applyFault notes that the failure is the demanded one, if it is: an earlier check may
-// have failed.
+// applyFault records that the failure is the demanded one, if it is: an earlier check may have
+// failed.
 func (l *line) applyFault(header http.Header) {
 	if l.made && l.failure.Code == l.fault.Code {
 		l.applied = true

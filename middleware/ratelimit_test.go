@@ -10,7 +10,7 @@ import (
 	"plantstore/middleware"
 )
 
-// waiting is a limiter by which all clients must wait, if it is positive.
+// waiting is a limiter that makes all clients wait that long, if it is positive.
 type waiting time.Duration
 
 func (w waiting) Take(string) time.Duration { return time.Duration(w) }

@@ -10,8 +10,8 @@ import (
 	"plantstore/storage"
 )
 
-// bodyFault returns the error of the demanded fault if it is that of a body, else nil. The
-// decoder makes it of a body with that fault.
+// bodyFault returns the error of the demanded fault if a body causes it, else nil. The decoder
+// returns that error for a body with the fault.
 func (p plants) bodyFault(c *gin.Context, fault models.Fault) error {
 	var body []byte
 	switch fault.Code {
@@ -33,8 +33,8 @@ func (p plants) demandedFault(c *gin.Context) models.Fault {
 	return middleware.DemandedFault(c)
 }
 
-// storePlant creates a plant, or returns the error of the demanded fault if it is that of
-// the store. Then the plant is stored only if the fault has [models.OutcomeStored].
+// storePlant creates a plant, or returns the error of the demanded fault if the store causes it.
+// Then the plant is stored only if the fault has [models.OutcomeStored].
 func (p plants) storePlant(ctx context.Context, c *gin.Context, fault models.Fault, id int64, plant models.Plant) error {
 	failure := storeFault(fault)
 	if failure == nil || fault.Outcome == models.OutcomeStored {

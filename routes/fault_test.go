@@ -187,7 +187,7 @@ func TestFaultRates(t *testing.T) {
 	checkError(t, prefer(t, h, "code=409", plant7), 409, "")
 }
 
-// A recording is a store that takes everything.
+// A recording is a store that accepts everything.
 type recording struct{}
 
 func (recording) Create(context.Context, int64, models.Plant) error { return nil }

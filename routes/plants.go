@@ -15,8 +15,8 @@ import (
 // plants handles the operation on plants.
 type plants struct {
 	store   Store
-	audited bool // pass the actor to the store
-	faults  bool // are made on demand
+	audited bool // whether to pass the actor to the store
+	faults  bool // whether faults are made on demand
 	binding newPlantBinding
 	bodies  *sync.Pool // of *models.NewPlant
 }

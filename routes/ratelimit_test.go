@@ -14,7 +14,7 @@ import (
 	"plantstore/routes"
 )
 
-// A noting limiter records its clients. It refuses the client refuses.
+// A noting limiter records its clients. It refuses the client in refuses.
 type noting struct {
 	refuses string
 	clients []string

@@ -87,7 +87,7 @@ type Features struct {
 	// Commit. Nil: the engine has no Reset.
 	Stage   func(ctx context.Context, seed iter.Seq2[Record, error]) error
 	Replace func() error
-	// Probe returns nil if a remote engine can store plants, else why not. It is
+	// Probe returns nil if a remote engine can store plants, otherwise the reason why not. It is
 	// called every few seconds, and returns soon after ctx has ended.
 	Probe func(ctx context.Context) error
 	// Run is the engine's background work. The store starts it, and ends ctx when

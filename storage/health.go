@@ -20,9 +20,8 @@ type commitHealth struct {
 	trying  bool          // a trial is scheduled, or under way
 }
 
-// observe counts a commit, and takes its outcome into account. After a failure the store is
-// not ready, and trials find out when it is again: a store that is not ready may get no
-// creates.
+// observe counts a commit and records its outcome. After a failure the store is not ready, and
+// trials detect when it is ready again: a store that is not ready may get no creates.
 func (s *Store) observe(items []Item, err error) {
 	created, failure := createdOrFailed(items, err)
 	s.mu.Lock()
@@ -47,8 +46,8 @@ func (s *Store) observe(items []Item, err error) {
 	}
 }
 
-// createdOrFailed returns how many plants a commit has stored, or why it could not store
-// any. A batch of which no plant is new is neither.
+// createdOrFailed returns the number of plants that a commit has stored, or why it could not
+// store any. A batch without a new plant is neither.
 func createdOrFailed(items []Item, err error) (created uint64, failure error) {
 	if err != nil {
 		return 0, err

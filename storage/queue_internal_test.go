@@ -24,8 +24,8 @@ func (f commitFunc) Commit(batch []Item) error { return f.commit(batch) }
 // Close implements [Engine].
 func (f commitFunc) Close() error { return nil }
 
-// TestWithdrawPrefersOutcome meets the moment at which a context ends and the
-// outcome is there as well.
+// TestWithdrawPrefersOutcome checks the moment at which both the context has ended and there is
+// an outcome.
 func TestWithdrawPrefersOutcome(t *testing.T) {
 	t.Parallel()
 	s := New(commitFunc{}, Features{}, Options{})

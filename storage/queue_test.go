@@ -160,8 +160,8 @@ func TestContextEndsDuringCommit(t *testing.T) {
 	})
 }
 
-// TestTagIsTheCallers has a caller that does not wait for the outcome, and uses
-// the memory of the tag for something else.
+// TestTagIsTheCallers checks a caller that does not wait for the outcome, and reuses the memory
+// of the tag.
 func TestTagIsTheCallers(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
@@ -178,8 +178,8 @@ func TestTagIsTheCallers(t *testing.T) {
 	})
 }
 
-// TestContextEndedBefore has a create that never gets as far as the queue, or
-// it would be refused for another reason.
+// TestContextEndedBefore checks a create whose context has ended before: it never reaches the
+// queue, which would refuse it for another reason.
 func TestContextEndedBefore(t *testing.T) {
 	t.Parallel()
 	runWith(t, storage.Features{}, storage.QueueLimits{Plants: 1}, func(t *testing.T, e *testEngine) {

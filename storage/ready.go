@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// hangsAfter is how long a commit may take. It is longer than any that succeeds, and
+// hangsAfter is the maximum duration of a commit. It is longer than any successful commit, and
 // than the longest time-out of a remote engine, which is a minute.
 const hangsAfter = 90 * time.Second
 
-// Ready returns nil while creates are accepted and succeed, else why not: the error
-// matches [ErrCommitHangs] if none gets an outcome, and [ErrFailing] if the last commit
+// Ready returns nil while creates are accepted and succeed, otherwise the reason why not: the
+// error matches [ErrCommitHangs] if none gets an outcome, and [ErrFailing] if the last commit
 // has failed.
 func (s *Store) Ready() error {
 	s.mu.Lock()

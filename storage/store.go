@@ -213,9 +213,9 @@ func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 	return s.features.Snapshot(ctx, w)
 }
 
-// Close commits queued creates, refuses later ones with [ErrUnavailable], ends the
-// background work, and closes the engine and then the recorder. Closing again
-// waits for the first Close and returns the same.
+// Close commits queued creates, refuses later ones with [ErrUnavailable], ends the background
+// work, and closes the engine and then the recorder. A second call waits for the first one and
+// returns the same error.
 func (s *Store) Close() error {
 	if s.refuse() {
 		s.writers.Wait()

@@ -91,7 +91,7 @@ func TestParseURLRefuses(t *testing.T) {
 	}
 }
 
-// TestParseURLVolume has a path that means another one on Windows.
+// TestParseURLVolume parses a path that has another meaning on Windows.
 func TestParseURLVolume(t *testing.T) {
 	t.Parallel()
 	want := "/C:/plants.db"

@@ -31,15 +31,15 @@ type Options struct {
 	Observer *Observer
 	Server   func() server.Stats
 	Tokens   func() auth.Stats
-	// RateLimited returns how many requests of addresses and of subjects were refused
-	// because they exceeded RATE_LIMIT.
+	// RateLimited returns the number of requests of addresses and of subjects that exceeded
+	// RATE_LIMIT.
 	RateLimited func() (address, subject uint64)
-	// LostLines returns how many lines of the log were lost.
+	// LostLines returns the number of lost lines of the log.
 	LostLines func() uint64
-	// CertificateExpires returns when the first certificate in use for TLS expires,
-	// zero if there is none.
+	// CertificateExpires returns the earliest expiry of the certificates in use for TLS, zero if
+	// there are none.
 	CertificateExpires func() time.Time
-	// Reset replaces all plants by the seed, and returns how many it has, or
+	// Reset replaces all plants by the seed, and returns the number of plants, or
 	// [storage.ErrNotEphemeral].
 	Reset func(ctx context.Context) (plants int64, err error)
 	// Draining is done when the shutdown begins.
@@ -47,8 +47,8 @@ type Options struct {
 	Logger   *slog.Logger
 	// Pprof enables the profiles of the Go runtime at /debug/pprof/.
 	Pprof bool
-	// LongestProfile bounds the duration of a profile. The write time-out of the
-	// listener must be longer.
+	// LongestProfile is the maximum duration of a profile. The write time-out of the listener
+	// must be longer.
 	LongestProfile time.Duration
 }
 
@@ -99,7 +99,7 @@ func methods(path string) []string {
 	return []string{http.MethodGet, http.MethodHead}
 }
 
-// live responds as long as the process does.
+// live responds as long as the process runs.
 func (*admin) live(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, "application/json", []byte(`{"status":"alive"}`+"\n"))
 }

@@ -170,7 +170,7 @@ func TestReadyListsAllProblems(t *testing.T) {
 	s.err, s.stats.File.Free = errors.New("the disk hums"), 0
 	stop()
 	for n := range 2 {
-		s.stats.File.Free = int64(n) // no news
+		s.stats.File.Free = int64(n) // nothing has changed
 		w := send(t, h, http.MethodGet, "/readyz")
 		wantError(t, w, models.CodeUnavailable, "not ready: the server is shutting down; the store is not available: see the log; the file system")
 		if strings.Contains(w.Body.String(), "hums") {

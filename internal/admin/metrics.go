@@ -25,7 +25,7 @@ type metric struct {
 	write func(s *series, now *sample)
 }
 
-// A sample is the state of all sources at one moment.
+// A sample is the state of all sources at one time.
 type sample struct {
 	*admin
 
@@ -56,7 +56,7 @@ type series struct {
 	name string
 }
 
-// value writes one. The labels are alternating names and values.
+// value writes one sample. The labels are alternating names and values.
 func (s *series) value(value float64, labels ...string) {
 	metrics.WriteGaugeFloat64(s.text, s.name+braced(labels), value)
 }

@@ -124,8 +124,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestMetricsAreThoseOfTheTable checks that each metric of the table is written, and no other,
-// and each series once.
+// TestMetricsAreThoseOfTheTable checks that exactly the metrics of the table are written, and
+// each series once.
 func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
 	s := newStore()
@@ -159,8 +159,8 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// TestMetricsWithoutCertificate checks that a server that speaks plain HTTP has no certificate
-// that could expire.
+// TestMetricsWithoutCertificate checks that a server with plain HTTP has no metric of a
+// certificate.
 func TestMetricsWithoutCertificate(t *testing.T) {
 	t.Parallel()
 	h := newHandler(t, newStore(), func(o *admin.Options) { o.CertificateExpires = func() time.Time { return time.Time{} } })

@@ -6,7 +6,7 @@ import (
 	"plantstore/models"
 )
 
-// prefix begins the names of all metrics of this program.
+// prefix is the start of the names of all metrics of this program.
 const prefix = "plantstore_"
 
 // table returns all metrics of this program. docs/operations.md contains it, and a test
@@ -126,7 +126,7 @@ func storeMetrics() []metric {
 	}
 }
 
-// journalMetrics are about the journal of a store that is a file of this machine.
+// journalMetrics are about the journal of an embedded store.
 func journalMetrics() []metric {
 	return onlyIf(func(now *sample) bool { return now.store.File.Journal != nil }, []metric{
 		{
@@ -152,7 +152,7 @@ func journalMetrics() []metric {
 	})
 }
 
-// fileMetrics are about a store that is a file of this machine.
+// fileMetrics are about the file of an embedded store.
 func fileMetrics() []metric {
 	return onlyIf(func(now *sample) bool { return now.store.File != nil }, append([]metric{
 		{"store_plants", "gauge", "plants in the database (bbolt)", func(s *series, now *sample) { s.value(float64(now.store.File.Plants)) }},

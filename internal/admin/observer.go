@@ -16,9 +16,9 @@ import (
 type outcome string
 
 const (
-	created outcome = "created" // a plant was
-	read    outcome = "read"    // a document was
-	refused outcome = "refused" // the client can do better
+	created outcome = "created" // a plant was created
+	read    outcome = "read"    // a document was read
+	refused outcome = "refused" // the client can avoid it
 	failed  outcome = "failed"  // see [models.Code.ServerFault]
 )
 

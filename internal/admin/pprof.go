@@ -2,7 +2,7 @@ package admin
 
 import (
 	"net/http"
-	"net/http/pprof" // it registers its paths in a mux that is not served
+	"net/http/pprof" // it registers its paths in a mux that this program does not serve
 	runtimepprof "runtime/pprof"
 	"strconv"
 	"time"
@@ -31,7 +31,7 @@ func within(longest time.Duration, handler http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for _, text := range r.URL.Query()["seconds"] {
 			seconds, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(seconds >= 0 && seconds <= longest.Seconds()) { // NaN is neither
+			if err != nil || !(seconds >= 0 && seconds <= longest.Seconds()) { // NaN fails both comparisons
 				fail(w, models.Errorf(models.CodeBadRequest, "the profile was refused: seconds: must be a number from 0 to %.0f", longest.Seconds()))
 				return
 			}

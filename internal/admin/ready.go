@@ -7,11 +7,11 @@ import (
 	"plantstore/storage"
 )
 
-// leastFree is how many bytes the file system must have left: the database grows by 16 MiB at
-// a time.
+// leastFree is the minimum number of free bytes of the file system: the database grows by up to
+// 16 MiB at a time.
 const leastFree = 64 << 20
 
-// A problem is a reason why plants cannot be created, or soon will not.
+// A problem is a reason why plants cannot be created, or soon cannot be created.
 type problem struct {
 	what   string
 	detail string // changes while the problem stays the same

@@ -9,7 +9,7 @@ import (
 	"plantstore/storage"
 )
 
-// pathReset is the only path that takes POST.
+// pathReset is the only path that supports POST.
 const pathReset = "/reset"
 
 func (a *admin) reset(w http.ResponseWriter, r *http.Request) {

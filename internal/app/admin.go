@@ -10,7 +10,7 @@ import (
 	"plantstore/internal/server"
 )
 
-// The limits of the admin listener. It has few clients, and their requests no bodies; a
+// The limits of the admin listener. It has few clients, and their requests have no bodies; a
 // profile takes as long as its request specifies.
 const (
 	adminHeaderTimeout   = 5 * time.Second

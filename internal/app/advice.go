@@ -9,8 +9,8 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// Advise adds to an error of a file or its directory how to fix it. missing is the remedy if
-// it does not exist, and place how to name another one, such as " with --storage-url".
+// Advise adds a remedy to an error of a file or its directory. missing is the remedy if it does
+// not exist, and place the option that names another one, such as " with --storage-url".
 func Advise(err error, missing, place string) error {
 	switch {
 	case err == nil:
@@ -27,7 +27,7 @@ func Advise(err error, missing, place string) error {
 	return err
 }
 
-// AdviseDatabase adds to an error of the database how to fix it.
+// AdviseDatabase adds a remedy to an error of the database.
 func AdviseDatabase(err error) error {
 	return Advise(err, "name the database with --storage-url, or run plantstore serve first", " with --storage-url")
 }

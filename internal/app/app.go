@@ -1,5 +1,5 @@
-// Package app is the composition root: it builds a server of the other packages, which
-// [Open] prepares, [App.Run] serves and [App.Close] releases, and opens the store for the
+// Package app is the composition root. It builds a server from the other packages: [Open]
+// prepares it, [App.Run] serves it and [App.Close] releases it. It also opens the store for the
 // commands of internal/cli.
 package app
 
@@ -32,13 +32,13 @@ import (
 // Options are the inputs of a server beyond its configuration.
 type Options struct {
 	Version      string            // the release, for the metrics
-	Environ      map[string]string // GOGC, GOMEMLIMIT and GOMAXPROCS are left as they are set
+	Environ      map[string]string // GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning of the runtime
 	Stdout       io.Writer         // the audit log of AUDIT_LOG=stdout
 	Stderr       io.Writer         // the log
 	TokenCommand string            // the command that gets a token, for the banner
 	Ephemeral    bool              // the store is removed at exit, and can be reset
 	ResetCommand string            // the command that resets it, for the banner
-	Seed         string            // the file that the caller imports, which cannot be the audit log
+	Seed         string            // the file that the caller imports, which must not be the audit log
 }
 
 // An App is a server that is prepared, or runs.
@@ -114,7 +114,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	return a, nil
 }
 
-// onClose has release called by [App.Close], the last first.
+// onClose makes [App.Close] call release; the last one is called first.
 func (a *App) onClose(release func() error) { a.closers = append(a.closers, release) }
 
 // openStore opens the store, and the audit log for its creates.
@@ -189,7 +189,7 @@ func (a *App) Notice(log func(*slog.Logger)) { a.notices = append(a.notices, log
 // itself after a fault. Then it drains requests for SHUTDOWN_TIMEOUT at most. It is called
 // once.
 func (a *App) Run(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx) // stop: when the terminal is closed
+	ctx, stop := context.WithCancel(ctx) // stop ends the server when its terminal is closed
 	defer stop()
 	if err := a.keepSeed(ctx); err != nil {
 		return err
@@ -256,8 +256,8 @@ func (a *App) startControl(ctx context.Context) {
 	}).Close)
 }
 
-// untilStopped returns a context that is done, too, when the store stops itself after a
-// fault: the process then drains requests and exits, so that its supervisor restarts it.
+// untilStopped returns a context that is also done when the store stops itself after a fault:
+// the process then drains requests and exits, so that its supervisor restarts it.
 func untilStopped(ctx context.Context, store *storage.Store) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {

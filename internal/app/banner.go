@@ -27,8 +27,8 @@ func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) lo
 	return logging.Text
 }
 
-// banner writes the addresses and files of the server: in a few lines for people, or as
-// one record for programs. It does so at every log level, since programs wait for it.
+// banner writes the addresses and files of the server: as a few lines for people, or as one
+// record for programs. It does so at every log level, since programs wait for the record.
 func (a *App) banner() {
 	c, o, base, l := a.config, a.options, a.BaseURL(), a.listeners
 	described, metrics, adminURL := base+"/openapi.yaml", "", l.adminURL()
@@ -64,7 +64,7 @@ func (a *App) banner() {
 	}
 }
 
-// DataPlace returns where the plants are, without a password that a URL may hold.
+// DataPlace returns the location of the plants, without a password that a URL may contain.
 func DataPlace(c *config.Config) string {
 	if c.Storage.Path != "" {
 		return c.Storage.Path

@@ -23,8 +23,8 @@ func OpenPlants(ctx context.Context, c *config.Config, o storage.Options) (Plant
 	if c.Storage.Path == "" { // no file: the engine serves several processes
 		return OpenStore(ctx, c, o)
 	}
-	// A server that responds has the file open for sure. Trying the file first
-	// would have the same result, after waiting for its lock.
+	// A server that responds has the file open. Trying the file first would have the same
+	// result, after waiting for its lock.
 	client, dialErr := control.Dial(ctx, c.Storage.Path)
 	if dialErr == nil {
 		return client, nil
@@ -43,7 +43,7 @@ func OpenPlants(ctx context.Context, c *config.Config, o storage.Options) (Plant
 	return client, nil
 }
 
-// OfServer reports whether a store is that of a running server.
+// OfServer reports whether a store belongs to a running server.
 func OfServer(p Plants) bool {
 	_, ok := p.(*control.Client)
 	return ok
@@ -56,8 +56,8 @@ func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (*stora
 	return store, AdviseDatabase(err)
 }
 
-// ServerRuns returns err, or, if it is [storage.ErrLocked] because of a server, the
-// advice to stop that. other is an alternative, such as ", or name another file".
+// ServerRuns returns err, or, if it is [storage.ErrLocked] because of a server, the advice to
+// stop the server. other is an alternative, such as ", or name another file".
 func ServerRuns(ctx context.Context, database string, err error, other string) error {
 	if !errors.Is(err, storage.ErrLocked) {
 		return err

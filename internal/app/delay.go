@@ -10,9 +10,9 @@ import (
 	"plantstore/internal/wait"
 )
 
-// delayed returns a context that is done a delay after leaving is, or earlier if the context
-// that leave returns is. In between, load balancers notice that the server is not ready,
-// while requests are still served.
+// delayed returns a context that is done a delay after leaving is done, or earlier if the
+// context that leave returns is done. In between, load balancers notice that the server is not
+// ready, while requests are still served.
 func delayed(leaving context.Context, delay time.Duration, leave func(context.Context) (context.Context, context.CancelFunc)) (context.Context, context.CancelFunc) {
 	if delay == 0 {
 		return context.WithCancel(leaving)
@@ -30,9 +30,9 @@ func delayed(leaving context.Context, delay time.Duration, leave func(context.Co
 	}
 }
 
-// leave begins the delay: clients are still served, but their connections close. The context
-// that it returns is done at a signal, or when the store has stopped itself: it would refuse
-// each create.
+// leave begins the delay: requests are still served, but connections close after the response.
+// The returned context is done at a signal, or when the store has stopped itself, since it would
+// refuse each create.
 func (a *App) leave(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := untilStopped(ctx, a.store)
 	if faultOf(a.store) != nil {

@@ -8,7 +8,8 @@ import (
 	"plantstore/middleware"
 )
 
-// What the errors 403 and 429 name if they are on demand, and JWT_SCOPE or RATE_LIMIT is not set.
+// The scope and the rate that the errors 403 and 429 on demand name if JWT_SCOPE or RATE_LIMIT
+// is not set.
 const (
 	exampleScope = "plants:create"
 	exampleLimit = "100/s"

@@ -77,8 +77,8 @@ func SameFile(path, other string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// checkAuditLog refuses another file of the server as audit log, or the seed, which is read:
-// its lines would be used as secrets, or lost.
+// checkAuditLog refuses an audit log that is another file of the server, or the seed: its lines
+// would be used as secrets, or lost.
 func checkAuditLog(c *config.Config, seed string) error {
 	if c.AuditLog == "" || c.AuditLog == config.AuditStdout {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// DefaultSubject is the subject of a token for which nobody has chosen one.
+	// DefaultSubject is the subject of a token if none is given.
 	DefaultSubject = "developer"
 	// LinkLifetime is the lifetime of the token in a link to the docs page.
 	LinkLifetime = time.Hour
@@ -24,7 +24,7 @@ func Grant(c *config.Config, subject string, ttl time.Duration) auth.Grant {
 	return auth.Grant{Subject: subject, Issuer: c.JWTIssuer, Audience: c.JWTAudience, Scope: c.JWTScope, TTL: ttl}
 }
 
-// docsLink returns what the banner for people shows as the address of the docs page.
+// docsLink returns the address of the docs page for the banner.
 func (a *App) docsLink() string {
 	if !a.config.Docs {
 		return "(DOCS is off)"
@@ -41,8 +41,8 @@ func (a *App) docsLink() string {
 }
 
 // showsToken reports whether the banner may contain a token: only a person sees it, on a
-// terminal, and only programs on this machine can use it, on a server that is tried out
-// rather than configured (C4.25).
+// terminal, only programs on this machine can use it, and the server is a trial without a
+// configured secret (C4.25).
 func (a *App) showsToken() bool {
 	c := a.config
 	return a.format != logging.JSON && printable.IsTerminal(a.options.Stderr) &&

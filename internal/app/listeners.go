@@ -19,10 +19,10 @@ import (
 type listeners struct {
 	clients []net.Listener // one, unless systemd passes several
 	admin   net.Listener   // nil if there is none
-	noAdmin string         // why not
+	noAdmin string         // reason why there is none
 }
 
-// listenAll opens all of them, or none. The error names all that fail, so that one attempt
+// listenAll opens all listeners, or none. The error names all failures, so that one attempt
 // shows everything to fix.
 func listenAll(ctx context.Context, c *config.Config, logger *slog.Logger) (*listeners, error) {
 	clients, clientsErr := listenForClients(ctx, c, logger)
@@ -36,7 +36,7 @@ func listenAll(ctx context.Context, c *config.Config, logger *slog.Logger) (*lis
 }
 
 // listenAdmin opens the admin listener. If its default address is in use, perhaps by another
-// plant store, the server does without.
+// plant store, the server starts without it.
 func (l *listeners) listenAdmin(ctx context.Context, c *config.Config) (err error) {
 	if c.AdminAddr == "" {
 		l.noAdmin = "ADMIN_ADDR is off"
@@ -50,7 +50,7 @@ func (l *listeners) listenAdmin(ctx context.Context, c *config.Config) (err erro
 	return err
 }
 
-// close closes them. They may be closed already.
+// close closes the listeners. They may be closed already.
 func (l *listeners) close() {
 	for _, listener := range append(slices.Clip(l.clients), l.admin) {
 		if listener != nil {
@@ -131,7 +131,7 @@ func listenTCP(ctx context.Context, addr, options string) (net.Listener, error) 
 		return nil, fmt.Errorf("listening on %s is not permitted; choose a port above 1023 with %s", addr, options)
 	case err != nil:
 		if failure := new(net.OpError); errors.As(err, &failure) {
-			err = failure.Err // without the address again
+			err = failure.Err // the address is in the message already
 		}
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", addr, err, options)
 	}

@@ -16,7 +16,7 @@ const (
 	fixedMemory         = 256 << 20 // the program, the tokens, a batch and its transaction
 	connectionMemory    = 64 << 10  // a connection with the largest header and a small body
 	tlsConnectionMemory = 200 << 10 // the same with TLS, and a share of HTTP/2
-	bodyCopies          = 4         // of a larger body: read, decoded, stored and echoed
+	bodyCopies          = 4         // copies of a larger body: received, decoded, stored and returned
 	decodeMemory        = 40        // times the largest body: two bodies are decoded at a time
 )
 
@@ -31,13 +31,13 @@ func memoryBound(connections int, maxBodyBytes int64, overTLS bool) int64 {
 }
 
 // heapGrowth is the GOGC of the server. Nearly all of its heap belongs to requests in progress,
-// which is little: with the default of 100 the collector would run all the time.
+// which is little: with the default of 100 the collector would run continuously.
 const heapGrowth = 400
 
 // tuneRuntime makes the garbage collector run less often, until the heap reaches three quarters
-// of the memory bound. With a store in a file it allows one more thread than there are
-// processors, since one is in a sync most of the time (docs/adr/0009-speed.md). GOGC, GOMEMLIMIT and
-// GOMAXPROCS override this.
+// of the memory bound. With a store in a file it sets GOMAXPROCS to one more than the number of
+// processors, since one thread is in a sync most of the time (docs/adr/0009-speed.md). GOGC,
+// GOMEMLIMIT and GOMAXPROCS override this.
 func tuneRuntime(env map[string]string, connections int, c *config.Config) {
 	if env["GOGC"] == "" {
 		debug.SetGCPercent(heapGrowth)

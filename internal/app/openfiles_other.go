@@ -4,5 +4,5 @@ package app
 
 import "math"
 
-// maxOpenFiles returns how many files the process may have open.
+// maxOpenFiles returns the limit of open files of the process.
 func maxOpenFiles() int { return math.MaxInt32 }

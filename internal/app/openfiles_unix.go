@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// maxOpenFiles returns how many files the process may have open. The Go runtime has raised
-// the soft limit to the hard one.
+// maxOpenFiles returns the limit of open files of the process. The Go runtime has raised the
+// soft limit to the hard one.
 func maxOpenFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {

@@ -24,7 +24,7 @@ func (a *App) limitRates(o *routes.Options) {
 	}
 }
 
-// rateLimited returns how many requests of addresses and of subjects were refused.
+// rateLimited returns the number of refused requests of addresses and of subjects.
 func (a *App) rateLimited() (address, subject uint64) {
 	return a.addressLimit.Refused(), a.subjectLimit.Refused()
 }

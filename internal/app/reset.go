@@ -14,12 +14,12 @@ import (
 	"plantstore/storage"
 )
 
-// seedFile is the name of the file, next to the database of an ephemeral server, that
-// keeps its first plants.
+// seedFile is the name of the file with the initial plants of an ephemeral server, next to its
+// database.
 const seedFile = "seed.db"
 
-// keepSeed copies the plants of an ephemeral server, before the first request, so that a
-// reset needs neither the file of --seed nor their memory.
+// keepSeed copies the plants of an ephemeral server before the first request, so that a reset
+// needs neither the file of --seed nor memory for them.
 func (a *App) keepSeed(ctx context.Context) error {
 	if !a.options.Ephemeral {
 		return nil
@@ -68,8 +68,8 @@ func (a *App) reset(ctx context.Context) (plants int64, err error) {
 	return plants, err
 }
 
-// ResetPlants has the running server of a configuration reset its plants, and returns how
-// many it has. It returns [storage.ErrNotEphemeral] if the server is not ephemeral.
+// ResetPlants makes the running server of a configuration reset its plants, and returns their
+// number. It returns [storage.ErrNotEphemeral] if the server is not ephemeral.
 func ResetPlants(ctx context.Context, c *config.Config) (plants int64, err error) {
 	if c.Storage.Path == "" {
 		return 0, storage.ErrNotEphemeral

@@ -17,9 +17,9 @@ type signals struct {
 	hangup, toggle chan os.Signal
 }
 
-// catchSignals starts catching them: a signal while the server starts does not end it, but
-// is handled when it runs. SIGPIPE is ignored: the server continues if the reader of the log
-// exits, and refuses creates if the audit log cannot be written.
+// catchSignals starts catching signals: a signal while the server starts does not end it, but is
+// handled when it runs. SIGPIPE is ignored: the server continues if the reader of the log exits,
+// and refuses creates if the audit log cannot be written.
 func catchSignals() signals {
 	signal.Ignore(syscall.SIGPIPE)
 	return signals{catch(syscall.SIGHUP), catch(toggle()...)}
@@ -27,7 +27,7 @@ func catchSignals() signals {
 
 func catch(which ...os.Signal) chan os.Signal {
 	arrived := make(chan os.Signal, 1)
-	if len(which) > 0 { // to Notify, none means all
+	if len(which) > 0 { // signal.Notify without signals would catch all
 		signal.Notify(arrived, which...)
 	}
 	return arrived

@@ -13,9 +13,9 @@ import (
 	"plantstore/storage"
 )
 
-// notifySystemd notifies systemd, if that has started this process with Type=notify, that
-// the server is ready, that it is alive (WatchdogSec=) until serving is done, and when
-// leaving is done that it shuts down.
+// notifySystemd notifies systemd, if it has started this process with Type=notify, that the
+// server is ready, that it is alive (WatchdogSec=) until serving is done, and that it shuts down
+// when leaving is done.
 func notifySystemd(leaving, serving context.Context, store readier, logger *slog.Logger) {
 	interval, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
@@ -28,14 +28,14 @@ func notifySystemd(leaving, serving context.Context, store readier, logger *slog
 	s.run(leaving, serving, interval, store)
 }
 
-// A readier returns why a store is not ready, as Ready of [storage.Store].
+// A readier reports whether a store is ready, like Ready of [storage.Store].
 type readier interface{ Ready() error }
 
 // A notifier sends notifications to systemd.
 type notifier struct {
 	notify  func(state string) error
 	logger  *slog.Logger
-	failure atomic.Value // a string, of the last notification; empty if it succeeded
+	failure atomic.Value // error of the last notification; empty if it succeeded
 }
 
 // run sends notifications until serving is done. systemd restarts the server if there is none

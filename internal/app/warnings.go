@@ -10,7 +10,7 @@ import (
 )
 
 // logExposed returns a function that logs files with secrets that other users can read, each
-// once.
+// file once.
 func logExposed(logger *slog.Logger) secretfile.Report {
 	return secretfile.Once(func(e secretfile.Exposure) {
 		logger.Warn("secret readable by other users", "file", e.Path, "mode", fmt.Sprintf("%#o", e.Mode),

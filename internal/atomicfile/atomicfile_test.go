@@ -18,7 +18,7 @@ import (
 func TestMkdirAll(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b c", "d")
-	for range 2 { // the second time it is there
+	for range 2 { // the second time it exists
 		if err := atomicfile.MkdirAll(dir, 0o750); err != nil {
 			t.Fatalf("MkdirAll: %v", err)
 		}
@@ -91,7 +91,7 @@ func put(content string) func(file *atomicfile.File) error {
 	}
 }
 
-// wantOnly checks that dir holds one file, of that name and content.
+// wantOnly checks that dir contains only a file with that name and those contents.
 func wantOnly(t *testing.T, dir, name, content string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -179,8 +179,7 @@ func TestCreateFails(t *testing.T) {
 	}
 }
 
-// TestCreateRacing runs inside one process; the links are the system's in any
-// case.
+// TestCreateRacing races creates within one process; the links are still made by the system.
 func TestCreateRacing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -205,7 +204,7 @@ func TestCreateRacing(t *testing.T) {
 	wantOnly(t, dir, "secret", fmt.Sprint(winner))
 }
 
-// crashEnv makes the test process die while it creates the file of that name.
+// crashEnv makes the test process exit while it creates the file with that name.
 const crashEnv = "ATOMICFILE_TEST_CRASH"
 
 func TestCreateCrash(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// dyingEnv names the directory in which the process of [TestSweep] makes a file until it
-// is killed.
+// dyingEnv names the directory in which the process of [TestSweep] creates a file until it is
+// killed.
 const dyingEnv = "ATOMICFILE_DYING"
 
 // TestSweep checks that the temporary file of a killed process is removed when the next file is
@@ -46,7 +46,7 @@ func TestSweep(t *testing.T) {
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, ".another-1.plantstore.tmp")) // of a process that has died before
+	write(t, filepath.Join(dir, ".another-1.plantstore.tmp")) // left by a process that was killed before
 
 	replace(t, dir, "first")
 	if left := leftOver(t, dir); len(left) != 2 {
@@ -65,8 +65,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestLockedDirectory checks that a lock of another program on the directory, such as flock(1)
-// around a command, is not waited for; the temporary file then has a name that is not swept.
+// TestLockedDirectory checks that a lock of another program on the directory, such as flock(1),
+// does not block a create; the temporary file then has a name that is not swept.
 func TestLockedDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

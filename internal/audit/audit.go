@@ -57,7 +57,7 @@ func (l *Log) RecordReset() error {
 	})
 }
 
-// eventOf returns the event to record of a create with that outcome, "" if none.
+// eventOf returns the event to record for a create with that outcome, "" if none.
 func eventOf(outcome error) string {
 	switch {
 	case outcome == nil:
@@ -97,8 +97,8 @@ func appendEvent(lines []byte, now time.Time, event string) []byte {
 	return append(append(lines, event...), '"')
 }
 
-// appendString appends a JSON string. Invalid UTF-8 becomes U+FFFD, and characters that
-// a terminal acts on are escaped.
+// appendString appends a JSON string. Invalid UTF-8 becomes U+FFFD, and characters that affect a
+// terminal are escaped.
 func appendString(lines []byte, s string) []byte {
 	quoted, _ := jsontext.AppendQuote(nil, s) // its only error is invalid UTF-8
 	return printable.Append(lines, quoted)

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// maxSpare is the largest memory of a batch, in bytes, that the next one uses again.
+	// maxSpare is the maximum memory of a batch, in bytes, that the next one reuses.
 	maxSpare = 4 << 20
 	// interval is the time between two syncs, and before a failed write is retried.
 	interval = time.Second
-	// patience is how long a write may take before creates stop, and how long they, Close
-	// and Reopen wait.
+	// patience is the maximum time of a write before creates stop, and the time that creates,
+	// Close and Reopen wait.
 	patience = 5 * time.Second
 )
 
@@ -46,7 +46,7 @@ type Log struct {
 	open   func() (Target, error)
 	logger *slog.Logger
 
-	wake    chan struct{} // buffers one: next is not nil
+	wake    chan struct{} // has capacity 1: next is not nil
 	reopens chan chan error
 	closing chan struct{}
 	done    chan struct{} // closed when run returns
@@ -54,7 +54,7 @@ type Log struct {
 	// Only for the goroutine of run.
 	target     Target
 	unwritten  []byte // lines to retry, from the beginning of a line
-	partial    int    // how many bytes of unwritten are in target already
+	partial    int    // number of bytes of unwritten that are in target already
 	dirty      bool   // written to since the last sync
 	synced     time.Time
 	syncFailed bool // the last sync
@@ -295,9 +295,9 @@ func failureOf(err error) error {
 	return fmt.Errorf("%w: %w: %s", storage.ErrUnavailable, storage.ErrAuditLog, err.Error())
 }
 
-// sync syncs the target. After a failed sync the kernel may drop the dirty pages, and
-// the next sync succeed without them: so the first failure logs since when lines may
-// be lost.
+// sync syncs the target. After a failed sync the kernel may drop the dirty pages, and the next
+// sync may succeed without them: so the first failure logs the time since which lines may be
+// lost.
 func (l *Log) sync() {
 	if !l.dirty {
 		return

@@ -18,7 +18,7 @@ import (
 
 const testSecret = "0123456789abcdef0123456789abcdef"
 
-// sign makes a token of any header and payload, however wrong.
+// sign makes a token of any header and payload, valid or not.
 func sign(h func() hash.Hash, secret, header, payload string) string {
 	signed := encode(header) + "." + encode(payload)
 	mac := hmac.New(h, []byte(secret))
@@ -46,8 +46,8 @@ func at(claim string, seconds int64) string {
 	return fmt.Sprintf(`{%q:%d}`, claim, time.Now().Unix()+seconds)
 }
 
-// TestVerifyAccepts checks that the rows are tested with each kind of key. HS256 in a header
-// stands for its algorithm.
+// TestVerifyAccepts checks valid tokens with each kind of key. HS256 in a header stands for the
+// algorithm of the key.
 func TestVerifyAccepts(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ header, payload string }{

@@ -61,7 +61,7 @@ func NewIssuer(address string, verifier *Verifier, logger *slog.Logger) *Issuer 
 	return i
 }
 
-// shownURL returns a URL without user, query and fragment, which may hold secrets (C4.25).
+// shownURL returns a URL without user, query and fragment, which may contain secrets (C4.25).
 func shownURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -100,7 +100,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	if len(via) > most || origin(r.URL) != origin(via[0].URL) {
 		return errRedirect
 	}
-	r.Header.Del("Referer") // its query may hold a secret
+	r.Header.Del("Referer") // its query may contain a secret
 	return nil
 }
 

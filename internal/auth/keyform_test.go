@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// keyForms returns a key in the forms that people may paste in place of a secret.
+// keyForms returns a key in the forms that people may paste instead of a secret.
 func keyForms(t *testing.T) map[string]string {
 	t.Helper()
 	private, _ := privateKeys(t)[0].(*rsa.PrivateKey)

@@ -91,13 +91,13 @@ func (k kind) verifier() *Verifier {
 	return NewVerifier(Options{Keys: []Key{k.key}, Leeway: time.Hour})
 }
 
-// sign makes a correctly signed token of any header and payload, however wrong. HS256 in the
+// sign makes a correctly signed token of any header and payload, valid or not. HS256 in the
 // header stands for the algorithm of the kind.
 func (k kind) sign(header, payload string) string {
 	return k.signAs(strings.ReplaceAll(header, `"HS256"`, `"`+k.alg+`"`), payload)
 }
 
-// signAs is sign with the header as it is.
+// signAs is sign with the header unchanged.
 func (k kind) signAs(header, payload string) string {
 	text := encode(header) + "." + encode(payload)
 	signature, err := jwt.GetSigningMethod(k.alg).Sign(text, k.signer)

@@ -19,8 +19,8 @@ import (
 var (
 	// ErrWeakSecret is returned for a secret that is too short.
 	ErrWeakSecret = errors.New("the secret is too weak")
-	// ErrKeyAsSecret is returned for a key in place of a secret. Public keys are
-	// published, and anyone who has the secret can sign tokens.
+	// ErrKeyAsSecret is returned for a key instead of a secret. Public keys are published, and
+	// anyone who has the secret can sign tokens.
 	ErrKeyAsSecret = errors.New("it is a key or a certificate, not a secret: whoever knows it could sign tokens; " +
 		"name files with public keys in JWT_PUBLIC_KEYS, or make a secret with: openssl rand -hex 32")
 )

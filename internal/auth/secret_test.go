@@ -136,7 +136,7 @@ func TestEnsureSecretKeepsWeak(t *testing.T) {
 	}
 }
 
-// TestSecretIsRedacted prints a secret in all ways.
+// TestSecretIsRedacted checks that a secret is redacted in each form of output.
 func TestSecretIsRedacted(t *testing.T) {
 	t.Parallel()
 	secret := Secret(testSecret)

@@ -130,7 +130,7 @@ func TestWeakModuli(t *testing.T) {
 	}
 }
 
-// BenchmarkCheckRSA checks the largest modulus that is accepted.
+// BenchmarkCheckRSA measures the check of the largest accepted modulus.
 func BenchmarkCheckRSA(b *testing.B) {
 	n := new(big.Int).SetBit(big.NewInt(1), maxRSA-1, 1)
 	for factorOf(n) != "" {

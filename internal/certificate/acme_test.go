@@ -23,8 +23,8 @@ import (
 
 const domain = "plants.example.com"
 
-// shake lets a client and a server with these configurations speak TLS with each
-// other until they agree, fail, or ctx is done, and returns the server's error.
+// shake runs a TLS handshake between a client and a server with these configurations until it
+// succeeds, fails, or ctx is done, and returns the server's error.
 func shake(ctx context.Context, server, client *tls.Config) error {
 	near, far := net.Pipe()
 	client = client.Clone()
@@ -89,7 +89,7 @@ func TestACMEHangs(t *testing.T) {
 	}
 }
 
-// calls is an authority that cannot be reached, and when that was tried.
+// calls is an unreachable authority that records the times of attempts.
 type calls struct {
 	mu    sync.Mutex
 	start time.Time
@@ -110,8 +110,7 @@ func (c *calls) take() []time.Duration {
 	return slices.Clone(c.at)
 }
 
-// unreachable runs a test in a bubble, with certificates of an authority that cannot
-// be reached, which are watched.
+// unreachable runs a test in a bubble, with watched certificates of an unreachable authority.
 func unreachable(t *testing.T, test func(t *testing.T, source *certificate.ACME, calls *calls, log *log)) {
 	t.Helper()
 	cached(t, []string{domain}, nil, func(t *testing.T, source *certificate.ACME, calls *calls, log *log, _ string) {

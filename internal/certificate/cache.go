@@ -26,7 +26,7 @@ type dirCache struct{ autocert.DirCache }
 
 // Put implements [autocert.Cache].
 func (c dirCache) Put(_ context.Context, key string, data []byte) error {
-	path := filepath.Join(string(c.DirCache), filepath.Clean("/"+key)) // as DirCache has it
+	path := filepath.Join(string(c.DirCache), filepath.Clean("/"+key)) // the same path as in autocert's DirCache
 	return atomicfile.Replace(path, cachePerm, func(file *atomicfile.File) error {
 		_, err := file.Write(data)
 		return err

@@ -41,7 +41,7 @@ func (l *log) take() string {
 	return l.text.String()
 }
 
-// shown returns the serial number of the certificate that a server would show.
+// shown returns the serial number of the certificate that a server would present.
 func shown(t *testing.T, files *certificate.Files) string {
 	t.Helper()
 	current, err := files.TLS().GetCertificate(&tls.ClientHelloInfo{})
@@ -51,14 +51,13 @@ func shown(t *testing.T, files *certificate.Files) string {
 	return current.Leaf.SerialNumber.String()
 }
 
-// watched runs a test in a bubble, with files that are watched. pass waits until a change
-// is detected.
+// watched runs a test in a bubble, with watched files. pass waits until a change is detected.
 func watched(t *testing.T, test func(t *testing.T, dir string, files *certificate.Files, log *log, pass func())) {
 	t.Helper()
 	dir := t.TempDir()
 	authority := certtest.New(t)
 	synctest.Test(t, func(t *testing.T) {
-		// The clock of a bubble stands in the year 2000.
+		// The clock of a bubble starts in the year 2000.
 		l := new(log)
 		cert, key := authority.Issue(dir, time.Now().Add(time.Hour))
 		files, err := certificate.Load(cert, key, nil, slog.New(slog.NewTextHandler(l, nil)))
@@ -92,7 +91,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("the new certificate is not shown; the log is %q", logged)
 		}
 
-		// A key that does not belong to it, and no key at all.
+		// A key that does not match the certificate, and text that is not a key.
 		if err := os.WriteFile(filepath.Join(dir, "key.pem"), []byte("none"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -147,13 +146,12 @@ func TestWatchAfterFailure(t *testing.T) {
 
 // renew issues a certificate with a new serial number, and returns the file of its key.
 func renew(authority *certtest.Authority, dir string) (key string) {
-	time.Sleep(time.Millisecond) // certificates have the time as their number
+	time.Sleep(time.Millisecond) // the serial number is the time
 	_, key = authority.Issue(dir, time.Now().Add(time.Hour))
 	return key
 }
 
-// overwrite replaces the content of a file by another one of the same length, with
-// the same time of it.
+// overwrite replaces the contents of a file by others of the same length, and keeps its time.
 func overwrite(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {

@@ -31,11 +31,11 @@ const (
 // A validity is the lifetime of a certificate, and how much of it is left.
 type validity struct{ lifetime, left time.Duration }
 
-// forRSA ends the names in a cache of certificates with a key of RSA.
+// forRSA is the suffix of the names in a cache for certificates with an RSA key.
 const forRSA = "+rsa"
 
-// issue writes a certificate for a domain into a cache under that name, as another
-// server would that shares it.
+// issue writes a certificate for a domain into a cache under that name, as another server that
+// shares the cache would.
 func issue(t *testing.T, cache, name string, v validity) {
 	t.Helper()
 	domain, isRSA := strings.CutSuffix(name, forRSA)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestConformance checks that a server of our own keeps the contract, but not with another
-// limit of a body.
+// TestConformance checks that a server of this project keeps the contract, and that one with a
+// different body limit does not.
 func TestConformance(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "key", secret+"\n")

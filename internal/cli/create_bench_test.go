@@ -16,7 +16,7 @@ import (
 	"plantstore/internal/cli"
 )
 
-// benchClients is how many connections create plants at once.
+// benchClients is the number of connections that create plants concurrently.
 const benchClients = 64
 
 // BenchmarkCreate creates plants over connections, with the complete server of serve. The
@@ -77,7 +77,7 @@ func startBenchServer(b *testing.B) (addr string) {
 type readyLog struct {
 	w     io.Writer
 	ready atomic.Bool
-	line  chan string // holds one
+	line  chan string // has capacity 1
 }
 
 // Write implements [io.Writer].

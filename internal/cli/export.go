@@ -47,7 +47,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	if err != nil {
 		return err
 	}
-	toStdout := file == "" || file == standardStream || file == "/dev/stdout" // that leads to a file, where stdout does
+	toStdout := file == "" || file == standardStream || file == "/dev/stdout" // which leads to the same file as stdout
 	if !toStdout {
 		if err := checkDestination(file, c); err != nil {
 			return err

@@ -31,7 +31,7 @@ func TestHealthOfDatabase(t *testing.T) {
 		"the server that runs on data/plants.db has no admin listener: ADMIN_ADDR is off; restart it with another --admin-addr")
 }
 
-// TestHealthOfAllAddresses checks that a server that listens on all addresses is queried on
+// TestHealthOfAllAddresses checks that health queries a server that listens on all addresses on
 // this machine.
 func TestHealthOfAllAddresses(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -53,8 +53,8 @@ func TestHealthWithoutServer(t *testing.T) {
 	checkFailure(t, run(t, nil, "health", "--admin-addr", addr), 1, "the server at http://"+addr+" does not respond: *")
 }
 
-// TestHealthOfWrongAddresses checks that an address that cannot be of an admin listener is
-// misuse, with the right one as a hint.
+// TestHealthOfWrongAddresses checks that an address that cannot be an admin listener is invalid
+// usage, with the right one as a hint.
 func TestHealthOfWrongAddresses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	clients := startServer(t, "plantstore", nil).ready(t).BaseURL
@@ -77,7 +77,7 @@ func TestHealthOfWrongAddresses(t *testing.T) {
 }
 
 // TestHealthOfServersThatAreNot checks that health prints the message of a server that is not
-// ready, and distinguishes other servers from plant stores.
+// ready, and distinguishes plant stores from other servers.
 func TestHealthOfServersThatAreNot(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

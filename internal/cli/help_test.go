@@ -13,7 +13,7 @@ import (
 	"plantstore/internal/testkit"
 )
 
-// columns is how wide a help text may be.
+// columns is the maximum width of a help text.
 const columns = 100
 
 // commands returns the names of all commands that the help of the root lists, and of their
@@ -78,7 +78,7 @@ func TestHelpTexts(t *testing.T) {
 	}
 }
 
-// lines is how long a help text may be: one screen.
+// lines is the maximum number of lines of a help text: one screen.
 const lines = 45
 
 // TestHelpShowsOptions checks that help options describes every option with its name, its
@@ -108,8 +108,8 @@ func TestHelpShowsOptions(t *testing.T) {
 	checkGolden(t, "help/options.txt", help)
 }
 
-// lookShell returns the path of a shell. Without it the test is skipped loudly,
-// but with CI=true it fails.
+// lookShell returns the path of a shell. Without it the test is skipped with a message, and
+// fails with CI=true.
 func lookShell(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -11,8 +11,8 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// TestHungServerIsQueriedOnce checks that a server that hangs, or is stopped, is queried once:
-// a command waits for its response each time.
+// TestHungServerIsQueriedOnce checks that a command queries a server that hangs, or is stopped,
+// only once, since each query waits for a response.
 func TestHungServerIsQueriedOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")

@@ -10,8 +10,9 @@ import (
 	"plantstore/internal/cli"
 )
 
-// TestImportOutlivesServer checks that an import through a server that ends fails with a
-// remedy, and without words of Go's. Run again it continues, with the file itself.
+// TestImportOutlivesServer checks that an import through a server that exits fails with a
+// remedy, and without implementation details of Go. Run again, it continues, with the file
+// itself.
 func TestImportOutlivesServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t)
@@ -48,7 +49,7 @@ func TestImportOutlivesServer(t *testing.T) {
 	}
 }
 
-// An onRead is an empty reader that does something first.
+// An onRead is an empty reader that calls a function first.
 type onRead struct{ do func() }
 
 func (r *onRead) Read([]byte) (int, error) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestImportKeepsMaxBodyBytes checks that a line that would be error 413 for POST is bad, by
-// the limit of the command and by the limit of the server that it goes through.
+// TestImportKeepsMaxBodyBytes checks that a line that would be error 413 for POST is bad, by the
+// limit of the command and by the limit of the running server.
 func TestImportKeepsMaxBodyBytes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stored(t, record(1, "a", "-"))

@@ -19,7 +19,7 @@ import (
 	"testing"
 )
 
-// writeKeyPair writes a new private key to NAME.pem and its public half to NAME.pub.
+// writeKeyPair writes a new private key to NAME.pem and its public key to NAME.pub.
 func writeKeyPair(t *testing.T, name string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -38,8 +38,8 @@ func writeKeyPair(t *testing.T, name string) {
 	writeFile(t, name+".pub", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})))
 }
 
-// ed25519Set writes a new Ed25519 key to NAME.pem, and returns a JWK Set with its
-// public half, named kid.
+// ed25519Set writes a new Ed25519 key to NAME.pem, and returns a JWK Set with its public key,
+// with that kid.
 func ed25519Set(t *testing.T, name, kid string) string {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -135,8 +135,8 @@ func TestServeWithSecretAndPublicKeys(t *testing.T) {
 	checkCreates(t, ready.BaseURL, map[string]bool{token(t, environ): true, token(t, environ, "--key", "a.pem"): true})
 }
 
-// TestWrongKeys checks that each fault of keys is reported in one line, and the server does not
-// start.
+// TestWrongKeys checks that each error of keys is reported in one line, and that the server does
+// not start.
 func TestWrongKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeKeyPair(t, "a")

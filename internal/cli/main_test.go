@@ -15,10 +15,10 @@ import (
 	"plantstore/internal/cli"
 )
 
-// patience bounds every wait, far above its usual duration.
+// patience bounds every wait; it is far above the usual duration.
 const patience = 5 * time.Minute
 
-// secret is a good one.
+// secret is a valid secret.
 const secret = "a secret of the tests, long enough for HS256"
 
 var update = flag.Bool("update", false, "rewrite the golden files") //nolint:gochecknoglobals // a flag of go test

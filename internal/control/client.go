@@ -58,7 +58,7 @@ func Dial(ctx context.Context, database string) (*Client, error) {
 	return c, response.Body.Close()
 }
 
-// Info returns what the server reports of itself.
+// Info returns the information that the server reports about itself.
 func (c *Client) Info() Info { return c.info }
 
 // CreateAll is CreateAll of [storage.Store]. If the server exits, the outcomes are unknown.
@@ -190,7 +190,7 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	})
 }
 
-// Reset has the server replace all plants by its seed, and returns how many it has, or
+// Reset makes the server replace all plants by its seed, and returns their number, or
 // [storage.ErrNotEphemeral]. If the server exits, the outcome is unknown.
 func (c *Client) Reset(ctx context.Context) (plants int64, err error) {
 	err = c.call(ctx, http.MethodPost, pathReset, nil, into(&plants))
@@ -203,8 +203,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// call sends a request and passes the body of the response to read. It returns the failure
-// that is the response, or that ended it early.
+// call sends a request and passes the body of the response to read. It returns the failure in
+// the response or in its trailer.
 func (c *Client) call(ctx context.Context, method, path string, body io.Reader, read func(io.Reader) error) error {
 	response, err := c.do(ctx, method, path, body)
 	if err != nil {

@@ -107,8 +107,8 @@ func TestCorruptRecord(t *testing.T) {
 	}
 }
 
-// TestServerEndsUnderWay checks that a response that a shutdown truncates is never mistaken for
-// a complete one.
+// TestServerEndsUnderWay checks that a response that a shutdown truncates is never accepted as
+// complete.
 func TestServerEndsUnderWay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plants.db")

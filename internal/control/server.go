@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// stallTime is how long a client may stop reading a snapshot. Meanwhile the store
+	// stallTime is the time for which a client may stop reading a snapshot. Meanwhile the store
 	// cannot reuse pages.
 	stallTime = 30 * time.Second
-	// endTime is how long requests in progress have to end at Close. Only a client that
+	// endTime is the time in which requests in progress must end at Close. Only a client that
 	// does not read its response needs it.
 	endTime = 2 * time.Second
 
@@ -41,16 +41,16 @@ type Store interface {
 	Snapshot(ctx context.Context, w io.Writer) error
 }
 
-// Info is what a server reports of itself.
+// Info is the information that a server reports about itself.
 type Info struct {
 	BaseURL  string `json:"base_url,omitzero"`
 	AdminURL string `json:"admin_url,omitzero"` // empty: there is no admin listener
-	NoAdmin  string `json:"no_admin,omitzero"`  // the reason
+	NoAdmin  string `json:"no_admin,omitzero"`  // reason why there is none
 }
 
 // Options are the settings of a [Server].
 type Options struct {
-	// Reset replaces all plants by the seed, and returns how many it has, or
+	// Reset replaces all plants by the seed, and returns their number, or
 	// [storage.ErrNotEphemeral].
 	Reset func(ctx context.Context) (plants int64, err error)
 	// Info is reported to commands.

@@ -32,7 +32,7 @@ func SocketPath(database string) string {
 }
 
 // Listen creates the socket of a database. The caller must have the database open for writing,
-// so that no other server uses it: a socket that remains, or belongs to a user who is not
+// so that no other server uses the socket: one that remains, or belongs to a user who is not
 // trusted, is replaced.
 func Listen(ctx context.Context, database string) (*unixsocket.Listener, error) {
 	path := SocketPath(database)

@@ -30,23 +30,23 @@ const (
 	// batchPlants and batchBytes bound the creates of one request.
 	batchPlants = 16_384
 	batchBytes  = 4 << 20
-	// maxExcess is how much of a request that is too large is discarded, so that its
+	// maxExcess is the number of bytes of a too large request that are discarded, so that its
 	// client reads the response: more than the largest plant.
 	maxExcess = 80 << 20
 )
 
-// strict makes both sides refuse unknown properties: they may come from another version.
+// strict makes both sides refuse unknown properties, which may come from another version.
 func strict() json.Options { return json.RejectUnknownMembers(true) }
 
 // A failure is an encoded error.
 type failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
-	// ID is that of a [storage.CorruptError].
+	// ID is the id of a [storage.CorruptError].
 	ID *int64 `json:"id,omitzero"`
 }
 
-// The kinds of errors that are not in kinds.
+// The names of errors that are not in kinds.
 const (
 	kindIdentical = "identical"
 	kindDifferent = "different"

@@ -24,7 +24,7 @@ const (
 	maxScanned = 4 << 20
 )
 
-// errHandling is the error of reading while the handler runs and the request was read.
+// errHandling is the error of a read while the handler runs and the request was read completely.
 var errHandling = errors.New("the request has been read to its end")
 
 // A conn is an HTTP/1 connection between net/http and the client. A write of net/http
@@ -44,13 +44,13 @@ type conn struct {
 	mu         sync.Mutex // guards the following; not held while waiting for the client
 	framing    framing
 	idle       bool          // no bytes were received since the last request
-	parking    bool          // it is parked when net/http closes it
+	parking    bool          // the connection is parked when net/http closes it
 	headerEnd  time.Time     // deadline of the current header; zero: it has not begun
-	handling   bool          // the request is with the handler, or was
+	handling   bool          // whether the handler has, or had, the request
 	to         recipient     // of the request that is handled
 	refusal    *models.Error // of the request that is handled; nil: none
 	responded  bool          // a response to the current request has begun
-	discarding bool          // net/http gets no more input
+	discarding bool          // whether net/http gets no more input
 	closed     bool          // Close was called
 	readErr    error         // of the last read
 	reading    bool          // a read is in progress
@@ -152,8 +152,8 @@ func (c *conn) beforeRead(p []byte) (n int, err error) {
 	case c.discarding:
 		return 0, io.EOF
 	case c.handling && c.framing.body == 0:
-		// net/http reads to detect that the client disconnects, which has no effect
-		// here. An error at once spares it canceling the read after the request.
+		// net/http reads to detect a disconnected client, which has no effect here. Returning an
+		// error at once saves it from canceling the read after the request.
 		return 0, errHandling
 	case len(c.framing.pending) > 0:
 		n, c.readErr = c.framing.release(p)
@@ -232,7 +232,7 @@ func (c *conn) replacement(p []byte) *models.Error {
 	return c.server.config.responseError(models.Code(status))
 }
 
-// readError returns the Error for a header that could not be read to its end, nil if the
+// readError returns the Error for a header that could not be read completely, nil if the
 // connection is lost.
 func (c *conn) readError() *models.Error {
 	switch {
@@ -309,7 +309,7 @@ func (c *conn) closeIdle() error {
 		c.server.background.Go(c.rejectAtShutdown)
 		return nil
 	}
-	if _, secure := c.Conn.(*tls.Conn); secure { // closing blocks if the client does not read
+	if _, secure := c.Conn.(*tls.Conn); secure { // closing may block if the client does not read
 		c.server.background.Go(func() { _ = c.release() })
 		return nil
 	}

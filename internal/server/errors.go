@@ -14,8 +14,8 @@ import (
 	"plantstore/models"
 )
 
-// responseError returns the Error with that code for a request without a response of
-// the handler. A code that net/http does not use counts as CodeBadRequest.
+// responseError returns the Error with that code for a request that gets no response from the
+// handler. A code that net/http does not use is mapped to CodeBadRequest.
 func (c Config) responseError(code models.Code) *models.Error {
 	switch code {
 	case models.CodeRequestTimeout:

@@ -132,7 +132,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// sendByBytes sends as long as the server listens.
+// sendByBytes sends byte by byte until the server closes the connection.
 func sendByBytes(c *client, text string) {
 	for _, b := range []byte(text) {
 		if _, err := c.Write([]byte{b}); err != nil {

@@ -6,7 +6,7 @@ import (
 	"plantstore/models"
 )
 
-// Refuse has the server respond as if it had refused the request before any handler, and
+// Refuse makes the server respond as if it had refused the request before any handler, and
 // returns the Error. Preference-Applied gets the value applied (RFC 7240). Handlers call it
 // instead of writing a response; w may wrap the writer that they got.
 func Refuse(w http.ResponseWriter, code models.Code, applied string) *models.Error {
@@ -26,8 +26,8 @@ func Refuse(w http.ResponseWriter, code models.Code, applied string) *models.Err
 	}
 }
 
-// refuse has the connection send e when it is closed, which net/http does without a
-// response of its own after the handler has panicked.
+// refuse makes the connection send e when it is closed: after the handler has panicked, net/http
+// closes it without a response.
 func (c *conn) refuse(e *models.Error, to recipient) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,16 +5,15 @@ import (
 	"net/http"
 )
 
-// chunkedLength is the length of a chunked body, which marks its own end.
+// chunkedLength is the length of a chunked body, which has its own end marker.
 const chunkedLength = -1
 
-// framing passes input on to net/http in portions that never extend beyond the end of
-// a request: at most its header, then at most its body. It keeps the bytes after them. So
-// it is always clear to which request a byte belongs, without a second
-// parser of HTTP.
+// framing passes input on to net/http in portions that never extend beyond the end of a request:
+// at most its header, then at most its body. It keeps the bytes after them. So it is always
+// clear to which request a byte belongs, without a second parser of HTTP.
 type framing struct {
 	pending  []byte // read, but not passed on
-	complete header // passed on, but not yet with the handler
+	complete header // passed on, but not yet given to the handler
 	next     header // being received, or next
 	body     int64  // bytes of the current body to be passed on, or chunkedLength
 	line     int    // length of the current line of a chunked body

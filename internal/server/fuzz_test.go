@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// FuzzConnection sends arbitrary bytes in two pieces. The output
-// is always a sequence of complete responses, each 200 or 400 with an Error
-// (C1.3), and the connection ends in an orderly way.
+// FuzzConnection sends arbitrary bytes in two pieces. The output is always a sequence of
+// complete responses, each 200 or 400 with an Error (C1.3), and the connection ends properly.
 func FuzzConnection(f *testing.F) {
 	for _, r := range refusals() {
 		f.Add([]byte(good+r.text), 3)
@@ -26,7 +25,7 @@ func FuzzConnection(f *testing.F) {
 	} {
 		f.Add([]byte(text), len(text)/2)
 	}
-	// Not a port: there are not enough of them for so many connections.
+	// Not a TCP port: there are not enough for so many connections.
 	s := startOn(f, listen(f, "unix", filepath.Join(f.TempDir(), "socket")))
 	f.Fuzz(func(t *testing.T, input []byte, cut int) {
 		cut = min(max(cut, 0), len(input))
@@ -44,8 +43,8 @@ func FuzzConnection(f *testing.F) {
 	})
 }
 
-// checkResponses checks that all is a sequence of responses. After a HEAD, one may lack its
-// body.
+// checkResponses checks that all is a sequence of responses. After a HEAD, a response may lack
+// its body.
 func checkResponses(t *testing.T, all []byte, heads bool) {
 	t.Helper()
 	for in := bufio.NewReader(bytes.NewReader(all)); ; {

@@ -10,8 +10,8 @@ import (
 	"plantstore/models"
 )
 
-// maxUnread is how many bytes of a body that the handler has not read are discarded so
-// that the connection can be used again.
+// maxUnread is the maximum number of unread bytes of a body that are discarded so that the
+// connection can be used again.
 const maxUnread = 256 << 10
 
 // handle is the outermost handler in HTTP/1. A panic passes through it: net/http then
@@ -26,7 +26,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	}
 	if unknownExpectation(r.Header["Expect"]) {
 		w.Header().Set("Connection", "close")
-		w.WriteHeader(http.StatusExpectationFailed) // as net/http does for a single one
+		w.WriteHeader(http.StatusExpectationFailed) // like net/http for a single one
 		return
 	}
 	c := r.Context().Value(connKey{}).(*conn) //nolint:forcetypeassert // see withConn
@@ -56,7 +56,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	out.finish(c)
 }
 
-// unknownExpectation reports whether Expect, which is a list (RFC 9110, 10.1.1), has a
+// unknownExpectation reports whether Expect, which is a list (RFC 9110, 10.1.1), has an
 // expectation other than 100-continue.
 func unknownExpectation(expect []string) bool {
 	for _, line := range expect {
@@ -112,7 +112,7 @@ type response struct {
 	begun     bool
 	closes    bool // the connection closes after the response
 
-	refusal *models.Error // of Refuse, in place of what the handler writes
+	refusal *models.Error // error of Refuse, instead of the handler's response
 	to      recipient     // of refusal
 }
 
@@ -176,8 +176,8 @@ func (w *response) controller() *http.ResponseController {
 	return http.NewResponseController(w.ResponseWriter)
 }
 
-// finish sends the response when the handler has returned. It discards the rest of the
-// body if the connection is to be used again; endRequest notices if that fails.
+// finish sends the response when the handler has returned. It discards the rest of the body if
+// the connection is to be used again; endRequest detects a failure of that.
 func (w *response) finish(c *conn) {
 	w.begin()
 	switch {

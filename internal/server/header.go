@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// maxHeaderLines bounds the lines of a header, which cost more memory than their
-	// bytes do.
+	// maxHeaderLines bounds the lines of a header, each of which costs more memory than its
+	// bytes.
 	maxHeaderLines = 128
-	// maxLine is how much of a line is kept. The fields that are evaluated are
+	// maxLine is the maximum number of bytes of a line that are kept. The evaluated fields are
 	// shorter, or invalid.
 	maxLine = 512
 )
 
 // Errors of [header.scan] and of reading a header.
 var (
-	// errNotHTTP reports a control character in a header. No such header is valid,
-	// and another protocol (TLS, say) may lack the end of line that net/http awaits.
+	// errNotHTTP reports a control character in a header. No such header is valid, and another
+	// protocol (such as TLS) may lack the end of line that net/http waits for.
 	errNotHTTP = errors.New("control character in header")
 	// errFolded reports a line that begins with white space and so continues the line
 	// before (RFC 9112, 5.2). Other implementations may see a field, or the end.
@@ -33,7 +33,7 @@ var (
 
 // A header has the scanned fields of the header of a request, as far as it was received.
 type header struct {
-	begun            bool // anything but empty lines was received
+	begun            bool // anything other than empty lines was received
 	done             bool // the empty line at its end was received
 	head             bool // the method is HEAD
 	contentLength    bool // there is a Content-Length

@@ -195,7 +195,7 @@ func (c Config) checkHTTP2(r *http.Request) *models.Error {
 	return nil
 }
 
-// recovered responds for a handler that has panicked with p, if p is not nil.
+// recovered responds for a handler that has panicked with p, unless p is nil.
 func (s *Server) recovered(ctx context.Context, w *response, p any) {
 	switch {
 	case p == nil:
@@ -210,7 +210,7 @@ func (s *Server) recovered(ctx context.Context, w *response, p any) {
 	}
 }
 
-// respondHTTP2 responds with e in place of a handler.
+// respondHTTP2 responds with e instead of the handler.
 func (s *Server) respondHTTP2(ctx context.Context, w *response, e *models.Error, to recipient) {
 	to.id = cmp.Or(to.id, rand.Text())
 	w.request.Header = nil // frees its memory: the client may not read the response for a while

@@ -45,9 +45,9 @@ func (f *frameCursor) flags() http2.Flags { return http2.Flags(f.head[4]) }
 func (f *frameCursor) stream() uint32 { return binary.BigEndian.Uint32(f.head[5:]) }
 
 // A frameClock measures how long the client has been sending something incomplete: a header
-// block, which may take several frames (RFC 9113, 4.3), or any other frame but DATA, which
-// belongs to a request with its own deadline. net/http waits for the rest until the
-// connection counts as idle, and without limit while another request is in progress.
+// block, which may take several frames (RFC 9113, 4.3), or any other frame except DATA, which
+// belongs to a request with its own deadline. net/http waits for the rest until the connection
+// counts as idle, and without limit while another request is in progress.
 type frameClock struct {
 	preface int // bytes of it that were received
 	frame   frameCursor

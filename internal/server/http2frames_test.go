@@ -15,7 +15,7 @@ func frame(kind http2.FrameType, flags http2.Flags, length byte, payload string)
 	return string([]byte{0, 0, length, byte(kind), byte(flags), 0, 0, 0, 1}) + payload
 }
 
-// unfinished are incomplete ends of the input of a client.
+// unfinished are inputs of a client with an incomplete end.
 func unfinished() map[string]string {
 	return map[string]string{
 		"half a head":               frame(http2.FrameHeaders, http2.FlagHeadersEndHeaders, 9, "")[:4],
@@ -101,12 +101,12 @@ func TestSlowHeaderBlock(t *testing.T) {
 		select {
 		case <-ended:
 			return
-		case <-time.After(20 * time.Millisecond): // slowly, on purpose
+		case <-time.After(20 * time.Millisecond): // slow on purpose
 		}
 		if n == 1000 {
 			t.Fatal("the connection stays open")
 		}
-		_, _ = io.WriteString(c, frame(http2.FrameContinuation, 0, 0, "")) // the server may have cut it off
+		_, _ = io.WriteString(c, frame(http2.FrameContinuation, 0, 0, "")) // the server may have closed the connection
 	}
 }
 

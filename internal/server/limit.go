@@ -3,16 +3,16 @@ package server
 const (
 	// defaultMaxConnections bounds the connections if the configuration does not.
 	defaultMaxConnections = 10_000
-	// otherFiles are the files that a process needs open besides connections.
+	// otherFiles is the number of files that a process has open besides connections.
 	otherFiles = 64
 )
 
-// ConnectionsWithin returns the largest MaxConnections for a process that may have that
-// many files open. It is not positive if there are too few for any.
+// ConnectionsWithin returns the largest MaxConnections for a process with that limit of open
+// files. It is not positive if the limit is too low.
 func ConnectionsWithin(files int) int { return (files - otherFiles) / 9 * 8 }
 
-// HTTP2Connections returns how many connections may use HTTP/2 at a time with that
-// MaxConnections: as many as have that many requests together.
+// HTTP2Connections returns the maximum number of connections with HTTP/2 for that
+// MaxConnections: together they have at most as many requests.
 func HTTP2Connections(maxConnections int) int { return max(1, maxConnections/maxStreams) }
 
 // A semaphore holds a token for each slot in use.
@@ -41,7 +41,7 @@ func (s semaphore) release() {
 type connLimit struct {
 	regular semaphore
 	extra   semaphore
-	http2   semaphore // limits the regular ones with HTTP/2
+	http2   semaphore // limits the regular connections with HTTP/2
 }
 
 func newConnLimit(maxConnections int) connLimit {

@@ -20,7 +20,7 @@ func (s *site) hold(t *testing.T) *client {
 }
 
 // TestOverLimit checks that a connection beyond the limit gets an Error after its header (C1.3,
-// C1.6). When another one closes, its slot is free.
+// C1.6). When another connection closes, its slot is free.
 func TestOverLimit(t *testing.T) {
 	t.Parallel()
 	s := start(t, only(2))
@@ -77,13 +77,13 @@ func (s *site) waitForSlot(t *testing.T) {
 // a slot.
 func TestOverLimitWaits(t *testing.T) {
 	t.Parallel()
-	s := start(t, only(8)) // and one further
+	s := start(t, only(8)) // one beyond the extra slots
 	held := make([]*client, 8)
 	for i := range held {
 		held[i] = s.hold(t)
 	}
 	further := s.dial(t).send("G")
-	await(t, &s.counters.turnedAway, 1) // else it could get the slot that is released
+	await(t, &s.counters.turnedAway, 1) // otherwise it could get the slot that is released
 	waiting := s.dial(t).send(good)
 	_ = held[0].Close()
 	r := waiting.reply(http.MethodPost)

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// lastWriteTime is the time for writing the last response. It may come on top of
+	// lastWriteTime is the time for writing the last response, possibly in addition to
 	// ShutdownTimeout.
 	lastWriteTime = time.Second
 	// drainLinger is how long a connection lingers after the shutdown has begun: as long
@@ -57,7 +57,7 @@ func (c *conn) discard(limits lingerLimits) {
 		if deadline.After(end) {
 			deadline = end
 		}
-		_ = c.Conn.SetReadDeadline(deadline) // if it fails, so does Read
+		_ = c.Conn.SetReadDeadline(deadline) // if this fails, so does Read
 		n, err := c.Conn.Read(buffer)
 		if err != nil {
 			return
@@ -77,8 +77,8 @@ func (c *conn) release() error {
 	return err
 }
 
-// closeNetwork closes the connection below TLS: to close TLS may take seconds if the
-// client does not read.
+// closeNetwork closes the connection below TLS: closing TLS may take seconds if the client does
+// not read.
 func (c *conn) closeNetwork() {
 	if secure, ok := c.Conn.(*tls.Conn); ok {
 		_ = secure.NetConn().Close()

@@ -91,11 +91,10 @@ func (e *Engine) scrub(ctx context.Context) {
 	}
 }
 
-// warm reads the database into the cache of the operating system. bbolt reads mapped
-// memory: a page that is not in the cache is a page fault, which the runtime cannot
-// interrupt, so that the garbage collector, and with it the entire process, may wait for
-// a busy disk. A read is a system call, which delays its own goroutine only. It takes
-// at most half of the time of the disk.
+// warm reads the database into the cache of the operating system. bbolt reads mapped memory: a
+// page that is not in the cache is a page fault, which the runtime cannot interrupt, so that the
+// garbage collector, and with it the entire process, may wait for a busy disk. A read is a
+// system call, which delays its own goroutine only. warm uses at most half of the disk's time.
 func (e *Engine) warm(ctx context.Context) {
 	chunk := make([]byte, warmChunk)
 	for at, end := int64(0), min(e.size.Load(), warmBytes); at < end; at += warmChunk {

@@ -14,8 +14,8 @@ import (
 	"plantstore/storage"
 )
 
-// BenchmarkBulk holds an import of a million plants against the least that bbolt
-// needs to store the same bytes, in batches of the same size and as durably.
+// BenchmarkBulk compares an import of a million plants with the minimum that bbolt needs to
+// store the same bytes, in batches of the same size and as durably.
 func BenchmarkBulk(b *testing.B) {
 	const plants = 1_000_000
 	b.Run("bare", func(b *testing.B) { benchBare(b, plants) })
@@ -28,7 +28,7 @@ func bulkRecord(id int64) storage.Record {
 	return storage.Record{ID: id, Plant: models.Plant{Name: fmt.Sprintf("Echeveria, number %d of the bulk", id), Tag: &tag}}
 }
 
-// benchBare stores records that lie ready in memory.
+// benchBare stores prepared records.
 func benchBare(b *testing.B, plants int) {
 	type pair struct{ key, value []byte }
 	pairs := make([]pair, plants)

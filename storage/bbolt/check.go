@@ -25,7 +25,7 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 	}
 	merged := func(stored storage.Record) error {
 		for len(pending) > 0 && pending[0].ID <= stored.ID {
-			if pending[0].ID < stored.ID { // else it was moved to the tree
+			if pending[0].ID < stored.ID { // otherwise it was moved to the tree
 				if err := report.Count(pending[0], each); err != nil {
 					return err
 				}

@@ -310,7 +310,7 @@ func TestOpenCorruptRoot(t *testing.T) {
 }
 
 // TestCheckForeignHabits checks that valid changes of other programs to a bbolt file are not
-// corruption.
+// reported as corruption.
 func TestCheckForeignHabits(t *testing.T) {
 	t.Parallel()
 	path := newBigFile(t)

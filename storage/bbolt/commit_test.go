@@ -89,7 +89,7 @@ func TestTrialWrites(t *testing.T) {
 	}
 }
 
-// TestOneBadItem has a plant that no engine could encode between good ones.
+// TestOneBadItem commits a batch with a plant that no engine can encode between valid ones.
 func TestOneBadItem(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newPath(t))
@@ -106,8 +106,7 @@ func TestOneBadItem(t *testing.T) {
 	}
 }
 
-// TestPagesAreFilled checks that ids which only grow don't leave every page of
-// the file half empty.
+// TestPagesAreFilled checks that ascending ids do not leave every page of the file half empty.
 func TestPagesAreFilled(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newPath(t))
@@ -172,7 +171,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestMetaPages holds our reading of meta pages against bbolt's own.
+// TestMetaPages compares the parsed meta pages with bbolt's own.
 func TestMetaPages(t *testing.T) {
 	t.Parallel()
 	for _, pageSize := range []int{1024, 4096, 65536} {
@@ -195,7 +194,7 @@ func TestMetaPages(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		// A newer meta page in a place where none belongs is data.
+		// A newer meta page at a position where none belongs is data.
 		copy(before[2*pageSize:], snapshot(t, path)[:pageSize])
 		if m, found := newestMeta(bytes.NewReader(before)); !found || m.Txid != 1 {
 			t.Errorf("newestMeta = %+v, %v, want the new file's", m, found)

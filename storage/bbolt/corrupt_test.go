@@ -12,8 +12,8 @@ import (
 	"plantstore/storage"
 )
 
-// TestReadCorruptPage checks that a read of a corrupt page returns ErrCorrupt. The message with
-// which bbolt panics is in the log.
+// TestReadCorruptPage checks that a read of a corrupt page returns ErrCorrupt. The log has the
+// message of bbolt's panic.
 func TestReadCorruptPage(t *testing.T) {
 	t.Parallel()
 	original := newBigFile(t)
@@ -65,8 +65,8 @@ func TestListRefusesWrongOrder(t *testing.T) {
 	}
 }
 
-// TestCorruptInlineBucket opens databases in which a number of the inline bucket meta is
-// wrong, which bbolt would use as a length: none opens, or grows.
+// TestCorruptInlineBucket opens databases in which a number of the inline bucket meta is wrong,
+// which bbolt would use as a length: none of them opens or grows.
 func TestCorruptInlineBucket(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)

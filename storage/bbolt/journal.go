@@ -12,8 +12,8 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// openJournal opens the journal with which the database was left, if the database
-// needs it, and makes the records pending that the database lacks.
+// openJournal opens the existing journal, if the database needs it, and makes the records
+// pending that the database lacks.
 func (e *Engine) openJournal() error {
 	path := JournalPath(e.file.Name())
 	openFile, flag := openExisting, os.O_RDONLY // root may read in a directory of another user
@@ -80,7 +80,7 @@ func (e *Engine) refuseLeftover(file *os.File) error {
 	return nil
 }
 
-// startJournal makes the journal ready for appending, if the store is to have one.
+// startJournal prepares the journal for appending, if the store is to have one.
 func (e *Engine) startJournal(size int64) error {
 	if e.hasJournal() {
 		if err := e.journal.Rewrite(); err != nil {
@@ -99,8 +99,7 @@ func (e *Engine) startJournal(size int64) error {
 	return e.createJournal(size)
 }
 
-// createJournal creates an empty journal. Where there is no space for one, the store
-// works without.
+// createJournal creates an empty journal. If there is no space, the store works without one.
 func (e *Engine) createJournal(size int64) (err error) {
 	var state journal.State
 	path := JournalPath(e.file.Name())
@@ -129,7 +128,7 @@ func (e *Engine) createJournal(size int64) (err error) {
 // no longer needed, and removes it.
 func (e *Engine) retireJournal() error {
 	err := e.checkpointAll()
-	if err == nil { // else the pending records are only in the journal
+	if err == nil { // otherwise the pending records are only in the journal
 		err = e.setClean(true)
 	}
 	if err = errors.Join(err, e.journal.Close()); err != nil {

@@ -146,8 +146,8 @@ func TestJournalRefused(t *testing.T) {
 	})
 }
 
-// TestJournalLeftOver checks that a journal that was left over by a process that died while it
-// created or removed it is not in the way.
+// TestJournalLeftOver checks that a journal left by a process that died while it created or
+// removed it does not prevent a start.
 func TestJournalLeftOver(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -264,8 +264,8 @@ func TestJournalIsTakenAway(t *testing.T) {
 	}
 }
 
-// TestCloseWhenFilesAreTakenAway checks that closing a store without its files fails, changes
-// no files, and does not wait for locks that bbolt keeps.
+// TestCloseWhenFilesAreTakenAway checks that closing a store with removed files fails, changes
+// no files, and does not wait for locks that bbolt holds.
 func TestCloseWhenFilesAreTakenAway(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -10,8 +10,8 @@ import (
 	"plantstore/storage"
 )
 
-// lock refuses a database that another process has open. It does not keep others out:
-// an open file could not be replaced here. If there is no file the error matches
+// lock refuses a database that another process has open. It does not prevent others from opening
+// it later: an open file could not be replaced here. If there is no file the error matches
 // [fs.ErrNotExist].
 func lock(path string) (unlock func() error, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

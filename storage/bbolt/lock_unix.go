@@ -11,7 +11,7 @@ import (
 	"plantstore/storage"
 )
 
-// lock keeps all others from opening the database path, as bbolt does, intact or not. If
+// lock prevents other processes from opening the database path, as bbolt does, intact or not. If
 // there is no file the error matches [fs.ErrNotExist].
 func lock(path string) (unlock func() error, err error) {
 	file, err := os.Open(path) //nolint:gosec // the operator names the database

@@ -42,7 +42,7 @@ func child(path string) {
 	}
 }
 
-// startChild starts a child. Closing hold ends it.
+// startChild starts a child. Closing hold makes it exit.
 func startChild(t *testing.T, path string) (out io.Reader, hold io.Closer) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this test itself
@@ -97,7 +97,7 @@ func mustOpen(t testing.TB, path string) *testStore {
 	return s
 }
 
-// newFile makes a store with n plants, the ids from 0 on, and closes it.
+// newFile creates a store with n plants, the ids from 0 on, and closes it.
 func newFile(t testing.TB, n int) (path string) {
 	t.Helper()
 	path = newPath(t)
@@ -113,7 +113,7 @@ func newFile(t testing.TB, n int) (path string) {
 	return path
 }
 
-// edit changes the file of a closed store behind its back.
+// edit changes the file of a closed store.
 func edit(t testing.TB, path string, change func(tx *bolt.Tx) error) {
 	t.Helper()
 	db, err := bolt.Open(path, filePerm, nil)

@@ -41,11 +41,11 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 	return OpenFile(loc.Path, options) //nolint:contextcheck // the store outlives the context of its opening
 }
 
-// OpenFile opens the store in the file path. Unless it is opened for reading, it creates
-// the file, and the directories above it, if they do not exist. A file that is not a
-// plant store's, or corrupt, or locked by another process for more than a second, is
-// refused and not changed, and so is one that is missing next to its watermark; the error
-// has the reason and a remedy.
+// OpenFile opens the store in the file path. Unless it is opened for reading, OpenFile creates
+// the file, and the directories above it, if they do not exist. It refuses, and does not change,
+// a file that is not a plant store's, or is corrupt, or that another process has locked for more
+// than a second. It also refuses a missing file with a watermark. The error has the reason and a
+// remedy.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 	e, err := openEngine(path, options)
 	if err != nil {
@@ -93,7 +93,7 @@ func openWritable(path string, options storage.Options) (*Engine, error) {
 	return e, nil
 }
 
-// ensure creates a file without plants at path, unless there is one, or was one.
+// ensure creates a file without plants at path, unless the file exists, or existed.
 func ensure(path string) error {
 	dir := filepath.Dir(path)
 	if err := atomicfile.MkdirAll(dir, dirPerm); err != nil {
@@ -108,7 +108,7 @@ func ensure(path string) error {
 			return orphan
 		}
 		err := atomicfile.Create(path, filePerm, initialise)
-		if !errors.Is(err, fs.ErrExist) { // else another process was quicker
+		if !errors.Is(err, fs.ErrExist) { // otherwise another process was faster
 			return err
 		}
 	}
@@ -176,10 +176,10 @@ func open(path string, readOnly bool, openFile openFunc) (e *Engine, err error) 
 	})
 }
 
-// mappedSize returns how many bytes of the file are mapped from the start; 0 means the
-// size of the file. To map more, a commit has to wait for all readers, and a snapshot
-// reads for long: so 16 GiB are mapped, or twice the size of the file. They cost address
-// space only, except on Windows.
+// mappedSize returns the number of bytes of the file that are mapped initially; 0 means the size
+// of the file. To map more, a commit has to wait for all readers, and a snapshot reads for a
+// long time: so 16 GiB are mapped, or twice the size of the file. They cost address space only,
+// except on Windows.
 func mappedSize(path string, readOnly bool) int {
 	info, err := os.Stat(path) //nolint:gosec // the operator names the database
 	if err != nil || readOnly || runtime.GOOS == "windows" || strconv.IntSize < 64 {
@@ -188,8 +188,7 @@ func mappedSize(path string, readOnly bool) int {
 	return max(1<<(strconv.IntSize/2+2), int(2*info.Size()))
 }
 
-// start makes an open database ready for writing, or returns why it must not be
-// written to.
+// start prepares an open database for writing, or returns why it must not be written to.
 func (e *Engine) start(journalBytes int64) (err error) {
 	if err := resyncMeta(e.file, e.pageSize); err != nil {
 		return refusal("cannot be made durable (%v): the disk may be failing; "+
@@ -213,7 +212,7 @@ func (e *Engine) start(journalBytes int64) (err error) {
 	return e.startJournal(journalBytes)
 }
 
-// startWatermark compares the database with its watermark and opens that.
+// startWatermark compares the database with its watermark and opens the watermark.
 func (e *Engine) startWatermark() error {
 	path := e.file.Name()
 	lost, err := e.lostCommits()
@@ -272,7 +271,7 @@ func (e *Engine) close() (err error) {
 	return errors.Join(err, e.db.Close())
 }
 
-// explain turns the error that kept the file path from being opened into one line.
+// explain returns a one-line error for the error of opening the file path.
 func explain(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -300,7 +299,7 @@ func explainCreate(path string, err error) error {
 	return fmt.Errorf("create database %s: %w", path, withoutPath(path, err))
 }
 
-// withoutPath returns err without the path, which the message has already.
+// withoutPath returns err without the path, which is in the message already.
 func withoutPath(path string, err error) error {
 	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
 		return failure.Err

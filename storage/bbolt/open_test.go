@@ -36,8 +36,8 @@ func TestOpenCreatesDirectoriesAndFile(t *testing.T) {
 	}
 }
 
-// TestOpenRefuses has files that are not plant stores, or no longer intact ones. They must
-// not be changed in any way.
+// TestOpenRefuses opens files that are not plant stores, or no longer intact ones. They must not
+// change in any way.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	pageSize := int64(os.Getpagesize())
@@ -160,13 +160,13 @@ func corruptedAt(offsets ...int64) func(*testing.T) string {
 	}
 }
 
-// TestOpenFreelistCorrupt has a file at which bbolt panics.
+// TestOpenFreelistCorrupt opens a file for which bbolt panics.
 func TestOpenFreelistCorrupt(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 1)
 	before := snapshot(t, path)
 	for _, page := range []int{0, 1} {
-		// The number of the page stands 32 bytes into the fields.
+		// The number of the page is 32 bytes into the fields.
 		freelist := int64(before[page*os.Getpagesize()+metaStart+32])
 		overwrite(t, path, freelist*int64(os.Getpagesize()), garbage(16))
 	}
@@ -200,7 +200,7 @@ func TestOpenLocked(t *testing.T) {
 	if err := hold.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if rest, _ := io.ReadAll(out); len(rest) != 0 { // until the child has ended
+	if rest, _ := io.ReadAll(out); len(rest) != 0 { // until the child has exited
 		t.Errorf("the child printed %q", rest)
 	}
 	mustOpen(t, path)
@@ -214,8 +214,8 @@ func wantRead(t *testing.T, r io.Reader, want string) {
 	}
 }
 
-// TestOpenRacing lets processes race for the making of a file: one gets it, the
-// others find it locked, and all of them mean the same file.
+// TestOpenRacing lets processes race to create a file: one opens it, the others find it locked,
+// and all of them use the same file.
 func TestOpenRacing(t *testing.T) {
 	t.Parallel()
 	const children = 6

@@ -11,7 +11,7 @@ import (
 )
 
 // TestReadAsRoot checks that root may read a database with a journal in a directory of another
-// user, though it must not write there.
+// user, although it must not write there.
 func TestReadAsRoot(t *testing.T) {
 	t.Parallel()
 	testkit.RequireRoot(t, "give files away")

@@ -71,8 +71,8 @@ func decode(key, value []byte) (*models.Plant, error) {
 	return &plant, nil
 }
 
-// checksum returns the CRC-32C (Castagnoli) of key followed by payload. With
-// the key in it, a record that turns up under another id is found out.
+// checksum returns the CRC-32C (Castagnoli) of key followed by payload. It includes the key to
+// detect a record under a wrong id.
 func checksum(key, payload []byte) uint32 {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	return crc32.Update(crc32.Checksum(key, table), table, payload)

@@ -19,7 +19,7 @@ import (
 	"plantstore/storage"
 )
 
-// TestLayout pins the bytes in the file: there are files with them.
+// TestLayout checks that the layout of records has not changed: existing files have it.
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	tag, empty := "<cactus>", ""
@@ -108,8 +108,8 @@ func TestDecodeRefusesWhatIsNoPlant(t *testing.T) {
 	}
 }
 
-// TestCorruptRecord corrupts one record in a file: it is never served, and does
-// not stand in the way of the others.
+// TestCorruptRecord corrupts one record in a file: it is never returned, and the others stay
+// readable.
 func TestCorruptRecord(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -150,8 +150,8 @@ func TestCorruptRecord(t *testing.T) {
 	}
 }
 
-// TestCorruptPage corrupts a page of the tree, at which bbolt panics: reads fail,
-// the first create stops the store, and it can still be closed.
+// TestCorruptPage corrupts a page of the tree, so that bbolt panics: reads fail, the first
+// create stops the store, and it can still be closed.
 func TestCorruptPage(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 100)
@@ -181,5 +181,5 @@ func TestCorruptPage(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	mustOpen(t, path) // the lock is free
+	mustOpen(t, path) // the lock was released
 }

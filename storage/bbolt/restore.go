@@ -20,15 +20,14 @@ import (
 )
 
 const (
-	// keptSuffix and the time are appended to the name of the database for the name of
-	// the file that [Restore] has replaced.
+	// keptSuffix and the time are appended to the name of the replaced database by [Restore].
 	keptSuffix = ".replaced-"
 	// compactBytes bounds a transaction of [Compact], and so its memory.
 	compactBytes = 8 << 20
 )
 
-// Check reads the store in a file as [Engine.Check] does, and returns a *CorruptError if
-// it is not intact, else how many plants it has.
+// Check reads the store in a file as [Engine.Check] does. It returns the number of plants, or a
+// *CorruptError if the store is not intact.
 func Check(ctx context.Context, file *atomicfile.File) (plants int64, err error) {
 	e, err := open(file.Name(), true, file.OpenFile)
 	if err != nil {
@@ -38,7 +37,7 @@ func Check(ctx context.Context, file *atomicfile.File) (plants int64, err error)
 	return plants, errors.Join(err, e.Close())
 }
 
-// countIntact returns how many plants there are, or a *CorruptError.
+// countIntact returns the number of plants, or a *CorruptError.
 func (e *Engine) countIntact(ctx context.Context) (plants int64, err error) {
 	report, err := e.Check(ctx, nil)
 	if err == nil && !report.Intact() {
@@ -54,7 +53,7 @@ func (e *Engine) countIntact(ctx context.Context) (plants int64, err error) {
 // matches [storage.ErrLocked]. Nor is one that is created meanwhile: the error matches
 // [fs.ErrExist]. Whenever the process dies, one of the two databases is at path, intact.
 func Restore(ctx context.Context, path, backup string) (plants int64, kept string, err error) {
-	source, err := open(backup, true, openExisting) // its lock keeps writers out
+	source, err := open(backup, true, openExisting) // the lock of the backup prevents writes
 	if err != nil {
 		return 0, "", asCorrupt(err)
 	}
@@ -63,7 +62,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		return 0, "", err
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // the link itself cannot be kept
+		path = target // a link itself cannot be kept
 	}
 	fill := func(file *atomicfile.File) (err error) {
 		if err := source.snapshot(ctx, file); err != nil {
@@ -142,8 +141,8 @@ func createRestored(path string, fill func(*atomicfile.File) error) error {
 func leftover(path string) journal.State {
 	state := journal.State{Clean: true, Applied: math.MaxUint64}
 	if file, err := os.Open(JournalPath(path)); err == nil {
-		state.Salt, _ = journal.ReadSalt(file) // if it is corrupt the next start refuses it
-		_ = file.Close()                       // it was only read
+		state.Salt, _ = journal.ReadSalt(file) // if the journal is corrupt, the next start refuses it
+		_ = file.Close()                       // the file was only read
 	}
 	return state
 }
@@ -158,7 +157,7 @@ func keep(dir *os.Root, path string) (kept string, err error) {
 		kept = fmt.Sprintf("%s-%d", first, n)
 	}
 	journalErr := dir.Link(filepath.Base(JournalPath(path)), filepath.Base(JournalPath(kept)))
-	if journalErr != nil && !errors.Is(journalErr, fs.ErrNotExist) { // without one it was closed cleanly
+	if journalErr != nil && !errors.Is(journalErr, fs.ErrNotExist) { // a database without a journal was closed cleanly
 		return "", journalErr
 	}
 	err = dir.Link(filepath.Base(path), filepath.Base(kept))
@@ -168,9 +167,9 @@ func keep(dir *os.Root, path string) (kept string, err error) {
 	return kept, err
 }
 
-// MayReplace returns an error if a copy must not replace the file path: it is the
-// database of a store, as a watermark or a journal next to it shows, or one of these, or
-// another process has it open. A copy of a store may be replaced, as may other files.
+// MayReplace returns an error if a copy must not replace the file path: it is the database of a
+// store with a watermark or a journal, or one of these files, or another process has it open. A
+// copy of a store may be replaced, as may other files.
 func MayReplace(path string) error {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -202,9 +201,9 @@ func MayReplace(path string) error {
 	return unlock()
 }
 
-// Compact rewrites the database path without unused space, and returns its sizes in
-// bytes. It must be open nowhere. The new file replaces the old one when it is checked
-// and has all its plants.
+// Compact rewrites the database path without unused space, and returns its sizes in bytes. No
+// process may have it open. The new file replaces the old one after it was checked and has all
+// its plants.
 func Compact(ctx context.Context, path string) (before, after int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -243,7 +242,7 @@ func (e *Engine) compactTo(ctx context.Context, file *atomicfile.File) error {
 	if err != nil {
 		return err
 	}
-	db.AllocSize = 0 // the file grows by the pages that are needed
+	db.AllocSize = 0 // the file grows by the required pages only
 	err = bolt.Compact(db, e.db, compactBytes)
 	if err == nil {
 		err = db.Update(putID)

@@ -30,8 +30,7 @@ func add(t *testing.T, path string, from, n int) {
 	}
 }
 
-// checkFile returns how many plants the store at path has, and an error if it is not
-// intact.
+// checkFile returns the number of plants of the store at path, and an error if it is not intact.
 func checkFile(t *testing.T, path string) (plants int64, err error) {
 	t.Helper()
 	s, err := openStore(storage.Options{ReadOnly: true}, path)
@@ -46,7 +45,7 @@ func checkFile(t *testing.T, path string) (plants int64, err error) {
 	return report.Plants, err
 }
 
-// wantPlants checks that the store at path opens, is intact and has so many plants.
+// wantPlants checks that the store at path opens, is intact and has n plants.
 func wantPlants(t *testing.T, path string, want int64) {
 	t.Helper()
 	s := mustOpen(t, path)

@@ -19,7 +19,7 @@ import (
 	"plantstore/storage"
 )
 
-// bigFile is how many plants make a file of many pages.
+// bigFile is a number of plants that fills many pages.
 const bigFile = 3000
 
 func bigBatch() (batch []storage.Item) {
@@ -29,7 +29,7 @@ func bigBatch() (batch []storage.Item) {
 	return batch
 }
 
-// newBigFile returns the path of a store with so many plants.
+// newBigFile returns the path of a store with bigFile plants.
 func newBigFile(t *testing.T) string {
 	t.Helper()
 	path := newPath(t)
@@ -55,7 +55,7 @@ func corruptRecord(t *testing.T, path string) {
 	}
 }
 
-// corruptMeta spoils the newest meta page of a file, or the one before it.
+// corruptMeta corrupts the newest meta page of a file, or the one before it.
 func corruptMeta(t *testing.T, path string, newest bool) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -156,8 +156,7 @@ func TestWatermarkRaisesNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestResyncMetaRewrites checks that the meta pages are written again at each start, as they
-// are.
+// TestResyncMetaRewrites checks that the meta pages are rewritten unchanged at each start.
 func TestResyncMetaRewrites(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
@@ -187,8 +186,8 @@ func TestResyncMetaRewrites(t *testing.T) {
 	}
 }
 
-// TestFileIsTakenAway checks that whatever happens to the file, no create is acknowledged that
-// the next start would not find.
+// TestFileIsTakenAway checks that after a removal, replacement or truncation of the file, no
+// create is acknowledged that the next start would not find.
 func TestFileIsTakenAway(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -218,7 +217,7 @@ func TestFileIsTakenAway(t *testing.T) {
 	}
 }
 
-// replace puts a copy in the place of a file.
+// replace replaces a file by a copy.
 func replace(path string) error {
 	contents, err := os.ReadFile(path)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"plantstore/storage"
 )
 
-// TestPlantsOfOlderStore checks that a store that no commit has written its number of plants to
-// is counted, and has the number from the next commit on.
+// TestPlantsOfOlderStore checks that the plants of a store without a stored number are counted,
+// and that the number is stored by the next commit.
 func TestPlantsOfOlderStore(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)

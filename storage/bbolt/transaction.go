@@ -10,9 +10,8 @@ import (
 	"plantstore/storage"
 )
 
-// A panicError is the error of a panic. bbolt panics where the
-// structure of its file is corrupt, and reading mapped memory where the disk fails or
-// the file was truncated.
+// A panicError is the error of a panic. bbolt panics if the structure of its file is corrupt; a
+// read of mapped memory panics if the disk fails or the file was truncated.
 type panicError struct {
 	value any
 	stack []byte

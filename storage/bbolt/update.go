@@ -39,7 +39,7 @@ func (e *Engine) update(records []journal.Record, state *journal.State) error {
 func (e *Engine) change(do func(*bolt.Tx) error) error {
 	e.updating.Lock()
 	defer e.updating.Unlock()
-	if cause := e.failed.Load(); cause != nil { // a commit and a checkpoint may race
+	if cause := e.failed.Load(); cause != nil { // commits and checkpoints may race
 		return e.fatal(*cause, nil)
 	}
 	err := e.transaction(true, func(tx *bolt.Tx) error {
@@ -57,7 +57,7 @@ func (e *Engine) change(do func(*bolt.Tx) error) error {
 	if err != nil {
 		return e.fail(err)
 	}
-	if there, err := statOpen(e.file); err == nil { // else verifyFiles finds out
+	if there, err := statOpen(e.file); err == nil { // otherwise verifyFiles detects it
 		e.size.Store(there.size)
 	}
 	return nil
@@ -82,8 +82,8 @@ func put(plants *bolt.Bucket, records []journal.Record) error {
 	return plants.SetSequence(uint64(stored) + uint64(len(records))) //nolint:gosec // both count plants
 }
 
-// growStep returns by how much a file of that size grows at a time: bbolt itself has
-// only large steps, once as much is mapped.
+// growStep returns the number of bytes by which a file of that size grows at a time: bbolt
+// itself has only large steps once that much is mapped.
 func growStep(size int64) int { return int(min(max(size, 64<<10), 16<<20)) }
 
 // classify returns the outcome of the failed commit of transaction txid, by the meta pages

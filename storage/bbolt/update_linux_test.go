@@ -19,8 +19,8 @@ import (
 	"plantstore/storage"
 )
 
-// TestFailingWrites makes bbolt's file read-only: a commit fails and does no harm. The
-// store stops, and works when it is opened again.
+// TestFailingWrites makes bbolt's file read-only: a commit fails without corruption. The store
+// stops, and works when it is opened again.
 func TestFailingWrites(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -90,8 +90,8 @@ const (
 	pathEnv  = "BBOLT_TEST_PATH"
 )
 
-// inBoundProcess runs the calling test again in such a process and returns
-// its output. In that process it returns false.
+// inBoundProcess runs the calling test again in a process with the limit and returns its output.
+// In that process it returns false.
 func inBoundProcess(t *testing.T, path, bound string) (out string, parent bool) {
 	t.Helper()
 	if os.Getenv(boundEnv) != "" {
@@ -106,7 +106,7 @@ func inBoundProcess(t *testing.T, path, bound string) (out string, parent bool) 
 	return string(b), true
 }
 
-// applyBound puts the bound on this process.
+// applyBound sets the limit for this process.
 func applyBound(t *testing.T) {
 	t.Helper()
 	bytes, err := strconv.ParseUint(os.Getenv(boundEnv), 10, 64)
@@ -119,7 +119,7 @@ func applyBound(t *testing.T) {
 	}
 }
 
-// TestNoSpaceToCreate has no space for a new file: no incomplete file is left.
+// TestNoSpaceToCreate creates a file without space: no incomplete file remains.
 func TestNoSpaceToCreate(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -137,8 +137,8 @@ func TestNoSpaceToCreate(t *testing.T) {
 	}
 }
 
-// TestNoSpace runs into a real bound: the plants that fit are kept, the others
-// refused, and the store continues.
+// TestNoSpace reaches a real limit: the plants that fit are kept, the others refused, and the
+// store continues.
 func TestNoSpace(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -190,7 +190,8 @@ func fillUp(t *testing.T, path string) {
 	fmt.Fprintf(os.Stdout, "\nstored: %d\n", id)
 }
 
-// TestOpenReadOnlyDirectory has a directory in which even root may create no file.
+// TestOpenReadOnlyDirectory opens a store in a directory in which even root may not create
+// files.
 func TestOpenReadOnlyDirectory(t *testing.T) {
 	t.Parallel()
 	const path = "/sys/plants.db"

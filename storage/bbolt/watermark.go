@@ -98,7 +98,7 @@ func refuseOrphan(path string) error {
 		WatermarkPath(path), had)
 }
 
-// counted returns a number of things.
+// counted returns a number with a noun.
 func counted(n uint64, thing string) string {
 	if n != 1 {
 		thing += "s"

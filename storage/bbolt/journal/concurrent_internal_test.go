@@ -23,7 +23,7 @@ func onHeap(j *Journal) {
 	}
 }
 
-// A traffic appends, reads and checkpoints at the same time.
+// A traffic runs appends, reads and checkpoints concurrently.
 type traffic struct {
 	*testing.T
 

@@ -19,8 +19,8 @@ type placed struct {
 	records  []Record
 }
 
-// A history is a journal with pending batches in both halves, followed by remains of
-// applied ones.
+// A history is a journal with pending batches in both halves, followed by remains of applied
+// ones.
 type history struct {
 	content  []byte
 	previous []byte // of the generation before
@@ -82,8 +82,8 @@ func (h history) all(n int) map[int64]string {
 	return all
 }
 
-// check opens content: it has to be refused, or to have the records of all batches or
-// of at least the first n.
+// check opens content: it must be refused, or have the records of all batches or of at least the
+// first n.
 func (h history) check(t *testing.T, content []byte, n int, context ...any) {
 	t.Helper()
 	j, err := open(diskOf(content), h.state)
@@ -145,8 +145,8 @@ func TestEverySectorCorrupt(t *testing.T) {
 	}
 }
 
-// TestEveryBatchCorrupt corrupts the header and the last byte of each batch: all but the
-// last one have to be noticed.
+// TestEveryBatchCorrupt corrupts the header and the last byte of each batch: the corruption of
+// all but the last batch must be detected.
 func TestEveryBatchCorrupt(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 24)
@@ -176,8 +176,8 @@ func TestEveryBatchCorrupt(t *testing.T) {
 	}
 }
 
-// TestBatchesSwapped puts each batch where another one of its size is, and a copy of it
-// behind the last one.
+// TestBatchesSwapped puts each batch at the position of another one of its size, with a copy of
+// it behind the last one.
 func TestBatchesSwapped(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 24)
@@ -237,7 +237,7 @@ func TestHeaderCorrupt(t *testing.T) {
 	}
 }
 
-// sealed returns content with a header that was changed and has a right checksum.
+// sealed returns content with a changed header and a correct checksum.
 func sealed(content []byte, change func(b []byte)) []byte {
 	content = slices.Clone(content)
 	change(content)

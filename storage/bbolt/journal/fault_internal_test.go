@@ -102,7 +102,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// TestOutcomeUnknown fails a sync, or the revocation after a write that has failed.
+// TestOutcomeUnknown makes a sync fail, or the revocation after a failed write.
 func TestOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	const all = -1
@@ -137,8 +137,8 @@ func TestOutcomeUnknown(t *testing.T) {
 	}
 }
 
-// TestSyncFails has both outcomes of a sync that has failed: a process that starts
-// again finds the batch in the cache, the disk has no part of it.
+// TestSyncFails checks both outcomes of a failed sync: a process that restarts finds the batch
+// in the cache, and the disk has no part of it.
 func TestSyncFails(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // repeatable
@@ -150,7 +150,7 @@ func TestSyncFails(t *testing.T) {
 	}
 }
 
-// TestRewriteFails fails each step of Rewrite.
+// TestRewriteFails makes each step of Rewrite fail.
 func TestRewriteFails(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // repeatable
@@ -167,7 +167,7 @@ func TestRewriteFails(t *testing.T) {
 	}
 }
 
-// TestSynced has a power failure after each append: writes without a sync are lost.
+// TestSynced has a power failure after each append: unsynced writes are lost.
 func TestSynced(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8)) //nolint:gosec // repeatable

@@ -62,8 +62,8 @@ func (h history) seal(content []byte) {
 	binary.LittleEndian.PutUint32(content[fileSumAt:], checksum(Salt{}, content[:fileSumAt]))
 }
 
-// readAll uses a journal in all ways, if it can be opened. It has to be the same
-// after another Open.
+// readAll uses a journal in all ways, if it can be opened. The result must be the same after
+// another Open.
 func readAll(t *testing.T, content []byte, state State) {
 	t.Helper()
 	d := diskOf(content)

@@ -50,12 +50,12 @@ func (h *half) close() {
 	*h = half{}
 }
 
-// fits reports whether a batch of so many bytes and records fits into the half.
+// fits reports whether a batch with that many bytes and records fits into the half.
 func (h *half) fits(size, records int) bool {
 	return size <= len(h.bytes)-h.used && h.records+records <= h.maxRecords()
 }
 
-// maxRecords returns how many records fit into the index: three quarters of its slots, so
+// maxRecords returns the maximum number of records in the index: three quarters of its slots, so
 // that probing ends soon.
 func (h *half) maxRecords() int { return len(h.slots) / slotLen / 4 * 3 }
 

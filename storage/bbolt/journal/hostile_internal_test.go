@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// forged returns a value that, as the first of a batch, looks like a batch at each
-// block boundary, but for the salt.
+// forged returns a value that, as the first value of a batch, looks like a batch at each block
+// boundary, except for the salt.
 func forged(blocks, length int, sequence uint64) []byte {
 	value := make([]byte, blocks*Block)
 	fake := make([]byte, Block)
@@ -112,8 +112,8 @@ func TestReplayIsLinear(t *testing.T) {
 	}
 }
 
-// TestChosenIDs appends ids that begin at one slot of a hash table with a constant that
-// is public, and other ids that a client may choose.
+// TestChosenIDs appends ids that would share a slot if the constant of the hash table were
+// public, and other ids that a client may choose.
 func TestChosenIDs(t *testing.T) {
 	t.Parallel()
 	golden, inverse := uint64(0x9E3779B97F4A7C15), uint64(1)
@@ -172,7 +172,7 @@ func TestFullIndex(t *testing.T) {
 	}
 }
 
-// TestImpossibleBatches opens journals with batches that no Append writes, with right
+// TestImpossibleBatches opens journals with batches that no Append writes, with correct
 // checksums.
 func TestImpossibleBatches(t *testing.T) {
 	t.Parallel()

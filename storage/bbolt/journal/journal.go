@@ -94,8 +94,8 @@ func readHeader(file io.ReaderAt) (header, error) {
 	return decodeHeader(b)
 }
 
-// MaxBatch returns the [Size] in bytes up to which a batch fits into an empty half. Of
-// nearly empty values, less fits.
+// MaxBatch returns the maximum [Size] in bytes of a batch that fits into an empty half. Fewer
+// bytes fit if the values are nearly empty.
 func (j *Journal) MaxBatch() int {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

@@ -4,11 +4,11 @@ package journal
 
 import "golang.org/x/sys/unix"
 
-// allocate returns size zero bytes outside the Go heap. They take memory as they
-// are written to.
+// allocate returns size zero bytes outside the Go heap. The system allocates them as they are
+// written to.
 func allocate(size int) ([]byte, error) {
 	return unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 }
 
 // release frees the memory of allocate.
-func release(b []byte) { _ = unix.Munmap(b) } // it fails for other memory only
+func release(b []byte) { _ = unix.Munmap(b) } // this fails for other memory only

@@ -127,8 +127,7 @@ func (m *model) check(t *rapid.T) {
 	}
 }
 
-// TestModel does all that can be done with a journal in any order, and loses the power
-// at any time.
+// TestModel runs all operations of a journal in random order, with power failures at any time.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

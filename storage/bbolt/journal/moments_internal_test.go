@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOtherMoments opens each journal of a long history with each state of it. It has
-// to be refused, or database and journal together have all records that were appended
-// until the later of the two.
+// TestOtherMoments opens each journal of a long history with each state of the history. It must
+// be refused, or database and journal together must have all records that were appended until
+// the later of the two.
 func TestOtherMoments(t *testing.T) {
 	t.Parallel()
 	content, state := blank(24)

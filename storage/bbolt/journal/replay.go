@@ -67,10 +67,10 @@ func (j *Journal) replay(state State) error {
 	return j.load(batches, state)
 }
 
-// scan returns the valid batches that the database has not applied, in the order of
-// their numbers. It leaves the bytes of each in its half, and makes the half active that
-// does not have the last batch applied: [Open] needs that batch to find out whether journal
-// and database are of one moment, so that the next append must not overwrite it.
+// scan returns the valid batches that the database has not applied, in the order of their
+// numbers. It leaves the bytes of each in its half, and makes the half active that does not
+// contain the last batch applied: [Open] needs that batch to check that journal and database are
+// of the same moment, so the next append must not overwrite it.
 func (j *Journal) scan(state State) (batches []found, err error) {
 	last := uint64(0)
 	head := make([]byte, batchHeadLen)
