@@ -5,10 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"plantstore/storage"
 )
@@ -24,24 +25,43 @@ func (e *Engine) insert(ctx context.Context, token storage.CommitToken, batch []
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
 	defer conn.Release()
-	stored, err := put(ctx, conn, token, batch)
+	taken := make(map[int64]*storage.Item, len(batch)) // by id
+	for i := range batch {
+		item := &batch[i]
+		item.Existing, item.Err = nil, nil
+		taken[item.ID] = item
+	}
+	rows, _ := conn.Query(ctx, insertSQL(len(batch)), insertArguments(token, batch)...) // CollectRows returns its error
+	inserted, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
 		return e.classify(err)
 	}
-	if len(stored) == len(batch) {
-		for i := range batch {
-			batch[i].Existing, batch[i].Err = nil, nil
-		}
+	for _, id := range inserted {
+		delete(taken, id)
+	}
+	if len(taken) == 0 {
 		return nil
 	}
-	taken, err := selectTakenIDs(ctx, conn, batch, stored)
+	rows, _ = conn.Query(ctx, selectTaken, slices.Collect(maps.Keys(taken)))
+	stored, err := pgx.CollectRows(rows, scan)
 	if err != nil { // some plants may be stored; a retry detects them by the token
 		return fmt.Errorf("%w: %w", storage.ErrUnknown, err)
 	}
-	for i := range batch {
-		setOutcome(&batch[i], token, stored, taken)
-	}
+	resolve(taken, token, stored)
 	return nil
+}
+
+// resolve sets the outcomes of creates with taken ids, by the rows that are stored.
+func resolve(taken map[int64]*storage.Item, token storage.CommitToken, stored []row) {
+	for _, r := range stored {
+		if item, ok := taken[r.ID]; ok {
+			item.Resolve(token, r.token, &r.Plant)
+			delete(taken, r.ID)
+		}
+	}
+	for id, item := range taken { // another program deleted it in between
+		item.Existing, item.Err = nil, fmt.Errorf("%w: id %d was taken and is gone", storage.ErrUnavailable, id)
+	}
 }
 
 // tryToWrite commits a transaction that inserts a plant and rolls it back to a savepoint.
@@ -63,57 +83,6 @@ func (e *Engine) tryToWrite(ctx context.Context, token storage.CommitToken) erro
 		return e.classify(err)
 	}
 	return nil
-}
-
-// put inserts the plants with free ids and returns these ids.
-func put(ctx context.Context, conn *pgxpool.Conn, token storage.CommitToken, batch []storage.Item) (map[int64]bool, error) {
-	rows, err := conn.Query(ctx, insertSQL(len(batch)), insertArguments(token, batch)...)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return nil, err
-	}
-	stored := make(map[int64]bool, len(ids))
-	for _, id := range ids {
-		stored[id] = true
-	}
-	return stored, nil
-}
-
-// selectTakenIDs returns the rows of the batch's ids that are not in stored.
-func selectTakenIDs(ctx context.Context, conn *pgxpool.Conn, batch []storage.Item, stored map[int64]bool) (map[int64]row, error) {
-	var ids []int64
-	for _, item := range batch {
-		if !stored[item.ID] {
-			ids = append(ids, item.ID)
-		}
-	}
-	rows, err := conn.Query(ctx, selectTaken, ids)
-	if err != nil {
-		return nil, err
-	}
-	list, err := pgx.CollectRows(rows, scan)
-	taken := make(map[int64]row, len(list))
-	for _, r := range list {
-		taken[r.ID] = r
-	}
-	return taken, err
-}
-
-// setOutcome sets the outcome of one create.
-func setOutcome(item *storage.Item, token storage.CommitToken, stored map[int64]bool, taken map[int64]row) {
-	item.Existing, item.Err = nil, nil
-	if stored[item.ID] {
-		return
-	}
-	if r, found := taken[item.ID]; found {
-		item.Resolve(token, r.token, &r.Plant)
-		return
-	}
-	// Another program deleted it in between.
-	item.Err = fmt.Errorf("%w: id %d was taken and is gone", storage.ErrUnavailable, item.ID)
 }
 
 // classify wraps the error of an insert in a storage error. A statement that failed with

@@ -81,25 +81,23 @@ func newEngine(t *testing.T) *Engine {
 	return &Engine{pool: pool}
 }
 
-// TestSetOutcome checks that the outcome for a taken id depends on its row: with our own token,
+// TestResolve checks that the outcome for a taken id depends on its row: with our own token,
 // with another one, or deleted.
-func TestSetOutcome(t *testing.T) {
+func TestResolve(t *testing.T) {
 	t.Parallel()
 	ours, others := storage.NewCommitToken(), storage.NewCommitToken()
 	plant := models.Plant{Name: "Monstera"}
 	for name, test := range map[string]struct {
-		stored   map[int64]bool
-		there    map[int64]row
+		stored   []row
 		existing bool
 		err      error
 	}{
-		"put":       {stored: map[int64]bool{1: true}},
-		"ours":      {there: map[int64]row{1: {token: ours}}},
-		"another's": {there: map[int64]row{1: {token: others}}, existing: true},
+		"ours":      {stored: []row{{storage.Record{ID: 1}, ours}}},
+		"another's": {stored: []row{{storage.Record{ID: 1}, others}}, existing: true},
 		"gone":      {err: storage.ErrUnavailable},
 	} {
 		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}, Existing: &plant, Err: io.EOF}
-		setOutcome(&item, ours, test.stored, test.there)
+		resolve(map[int64]*storage.Item{1: &item}, ours, test.stored)
 		if (item.Existing != nil) != test.existing || !errors.Is(item.Err, test.err) {
 			t.Errorf("%s: existing %v, error %v", name, item.Existing, item.Err)
 		}

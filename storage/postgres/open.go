@@ -161,10 +161,7 @@ func (e *Engine) ensureTable(ctx context.Context, readOnly bool) error {
 
 // columns returns the columns of the existing table; empty: there is no table.
 func (e *Engine) columns(ctx context.Context) (string, error) {
-	rows, err := e.pool.Query(ctx, selectColumns)
-	if err != nil {
-		return "", err
-	}
+	rows, _ := e.pool.Query(ctx, selectColumns) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
 		var name, kind string
 		err := row.Scan(&name, &kind)

@@ -72,12 +72,12 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 				yield(storage.Record{}, err)
 				return
 			}
-			for _, record := range page {
+			for _, r := range page {
 				if err := ctx.Err(); err != nil {
 					yield(storage.Record{}, err)
 					return
 				}
-				if !yield(record, nil) {
+				if !yield(r.Record, nil) {
 					return
 				}
 			}
@@ -106,26 +106,16 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 
 // read returns the plants that a statement with an id selects, and retries while no server
 // responds.
-func (e *Engine) read(ctx context.Context, sql string, id int64) (page []storage.Record, err error) {
+func (e *Engine) read(ctx context.Context, sql string, id int64) (page []row, err error) {
 	err = e.retry.Read(ctx, func(ctx context.Context) error {
-		page, err = e.query(ctx, sql, id)
+		rows, _ := e.pool.Query(ctx, sql, id) // CollectRows returns its error
+		page, err = pgx.CollectRows(rows, scan)
 		return err
 	}, func(err error) bool {
 		rejection := new(pgconn.PgError)
 		return !(errors.As(err, &rejection) && permanent(rejection)) && !e.closed.Load()
 	})
 	return page, err
-}
-
-func (e *Engine) query(ctx context.Context, sql string, id int64) ([]storage.Record, error) {
-	rows, err := e.pool.Query(ctx, sql, id)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (storage.Record, error) {
-		r, err := scan(row)
-		return r.Record, err
-	})
 }
 
 // probe returns an error if the server does not respond or is a standby.
