@@ -68,7 +68,9 @@ func (s *Store) commitRecords(records []Record) []error {
 	if len(items) > 0 { // else it is a trial
 		s.observer(len(items), time.Since(start))
 	}
-	s.observe(items, err)
+	if pause := s.observe(items, err); pause > 0 {
+		time.AfterFunc(pause, s.try)
+	}
 	outcomes, tried := make([]error, len(records)), -1
 	for _, i := range order {
 		first := tried < 0 || items[tried].ID != records[i].ID
@@ -78,6 +80,12 @@ func (s *Store) commitRecords(records []Record) []error {
 		outcomes[i] = items[tried].outcome(records[i].Plant, first, err)
 	}
 	return outcomes
+}
+
+// try queues a trial. Its outcome is not needed here, and a store that refuses it will
+// never be ready again.
+func (s *Store) try() {
+	_, _ = s.enqueueTask(func() error { s.commitRecords(nil); return nil })
 }
 
 // commitItems has the engine commit a batch.

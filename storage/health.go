@@ -21,8 +21,9 @@ type commitHealth struct {
 }
 
 // observe counts a commit and records its outcome. After a failure the store is not ready, and
-// trials detect when it is ready again: a store that is not ready may get no creates.
-func (s *Store) observe(items []Item, err error) {
+// trials detect when it is ready again: a store that is not ready may get no creates. If pause
+// is not 0, a trial must follow after it.
+func (s *Store) observe(items []Item, err error) (pause time.Duration) {
 	created, failure := createdOrFailed(items, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +37,11 @@ func (s *Store) observe(items []Item, err error) {
 	switch {
 	case failure != nil:
 		s.health.failure = fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrFailing, failure)
-		s.scheduleTrial()
+		if !s.health.trying {
+			s.health.trying = true
+			s.health.pause = min(max(2*s.health.pause, firstTrial), lastTrial)
+			return s.health.pause
+		}
 	case created > 0:
 		s.health.failure, s.health.pause = nil, 0
 	case trial:
@@ -44,6 +49,7 @@ func (s *Store) observe(items []Item, err error) {
 		// create fails, the next trial comes later.
 		s.health.failure = nil
 	}
+	return 0
 }
 
 // createdOrFailed returns the number of plants that a commit has stored, or why it could not
@@ -64,18 +70,4 @@ func createdOrFailed(items []Item, err error) (created uint64, failure error) {
 		return created, nil
 	}
 	return 0, failure
-}
-
-// scheduleTrial schedules a trial, unless one is scheduled. The caller holds s.mu.
-func (s *Store) scheduleTrial() {
-	if s.health.trying {
-		return
-	}
-	s.health.trying = true
-	s.health.pause = min(max(2*s.health.pause, firstTrial), lastTrial)
-	time.AfterFunc(s.health.pause, func() {
-		// Its outcome is not needed here, and a store that refuses it will never be
-		// ready again.
-		_, _ = s.enqueueTask(func() error { s.commitRecords(nil); return nil })
-	})
 }

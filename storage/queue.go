@@ -73,43 +73,6 @@ func (s *Store) push(r *request) {
 	s.work.Signal()
 }
 
-// fit returns how many of the records go into one batch: one at least.
-func (s *Store) fit(records []Record) int {
-	bytes := 0
-	for n, r := range records {
-		bytes += r.Size()
-		if n > 0 && (n == s.features.BatchPlants || bytes > s.features.BatchBytes) {
-			return n
-		}
-	}
-	return len(records)
-}
-
-// createBatch queues records as one batch and returns their outcomes.
-func (s *Store) createBatch(ctx context.Context, records []Record) []error {
-	select {
-	case s.bulk <- struct{}{}:
-		defer func() { <-s.bulk }()
-	case <-ctx.Done():
-	}
-	if err := ctx.Err(); err != nil {
-		return repeat(fmt.Errorf("%w: %w", ErrOverloaded, err), len(records))
-	}
-	batch, actor := slices.Clone(records), ActorOf(ctx) // the writer may have them for longer than the caller waits
-	var outcomes []error
-	r, err := s.enqueueTask(func() error {
-		outcomes = s.commitRecorded(batch, func(int) *Actor { return actor })
-		return nil
-	})
-	if err == nil {
-		err = s.await(ctx, r)
-	}
-	if err != nil {
-		return repeat(err, len(records))
-	}
-	return outcomes
-}
-
 // enqueueTask puts a task into the queue, full or not: there is only one of each kind. A
 // writer runs it between two batches.
 func (s *Store) enqueueTask(task func() error) (*request, error) {

@@ -134,21 +134,6 @@ func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error 
 	return s.await(ctx, r)
 }
 
-// CreateAll creates many plants in few commits and returns for each of the records,
-// in their order, the error that Create would have returned. It is fastest if their ids
-// ascend. A commit stores all of its plants that can be stored, or none. Of plants with
-// the same id the first counts. Where Create is overloaded it waits until ctx ends; plants
-// that were not stored by then get [ErrOverloaded].
-func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
-	outcomes := make([]error, 0, len(records))
-	for len(records) > 0 {
-		n := s.fit(records)
-		outcomes = append(outcomes, s.createBatch(ctx, records[:n:n])...)
-		records = records[n:]
-	}
-	return outcomes
-}
-
 // DryRun returns for each of the records the error that CreateAll would, without storing
 // it. It does not notice ids that come twice in records.
 func (s *Store) DryRun(ctx context.Context, records []Record) []error {

@@ -1,0 +1,59 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// CreateAll creates many plants in few commits and returns for each of the records,
+// in their order, the error that Create would have returned. It is fastest if their ids
+// ascend. A commit stores all of its plants that can be stored, or none. Of plants with
+// the same id the first counts. Where Create is overloaded it waits until ctx ends; plants
+// that were not stored by then get [ErrOverloaded].
+func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
+	outcomes := make([]error, 0, len(records))
+	for len(records) > 0 {
+		n := s.fit(records)
+		outcomes = append(outcomes, s.createBatch(ctx, records[:n:n])...)
+		records = records[n:]
+	}
+	return outcomes
+}
+
+// fit returns how many of the records go into one batch: one at least.
+func (s *Store) fit(records []Record) int {
+	bytes := 0
+	for n, r := range records {
+		bytes += r.Size()
+		if n > 0 && (n == s.features.BatchPlants || bytes > s.features.BatchBytes) {
+			return n
+		}
+	}
+	return len(records)
+}
+
+// createBatch queues records as one batch and returns their outcomes.
+func (s *Store) createBatch(ctx context.Context, records []Record) []error {
+	select {
+	case s.bulk <- struct{}{}:
+		defer func() { <-s.bulk }()
+	case <-ctx.Done():
+	}
+	if err := ctx.Err(); err != nil {
+		return repeat(fmt.Errorf("%w: %w", ErrOverloaded, err), len(records))
+	}
+	batch, actor := slices.Clone(records), ActorOf(ctx) // the writer may have them for longer than the caller waits
+	var outcomes []error
+	r, err := s.enqueueTask(func() error {
+		outcomes = s.commitRecorded(batch, func(int) *Actor { return actor })
+		return nil
+	})
+	if err == nil {
+		err = s.await(ctx, r)
+	}
+	if err != nil {
+		return repeat(err, len(records))
+	}
+	return outcomes
+}
