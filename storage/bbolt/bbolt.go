@@ -76,8 +76,6 @@ type Engine struct {
 
 var _ storage.Engine = (*Engine)(nil)
 
-// writable reports whether the database is open for writing.
 func (e *Engine) writable() bool { return e.watermark != nil }
 
-// hasJournal reports whether the store has a journal.
 func (e *Engine) hasJournal() bool { return e.journal.MaxBatch() > 0 }

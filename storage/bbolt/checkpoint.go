@@ -140,20 +140,14 @@ func (e *Engine) checkpointAll() error {
 }
 
 // setClean stores in the database whether it needs its journal. No records may be
-// pending, and the caller must hold checkpointing, unless it is the only goroutine.
+// pending.
 func (e *Engine) setClean(clean bool) error {
+	e.checkpointing.Lock()
+	defer e.checkpointing.Unlock()
 	if e.state.Clean == clean {
 		return nil
 	}
 	state := e.state
 	state.Clean = clean
 	return e.update(nil, &state)
-}
-
-// unsetClean stores in the database that it needs its journal, after a snapshot has
-// stored that it does not.
-func (e *Engine) unsetClean() error {
-	e.checkpointing.Lock()
-	defer e.checkpointing.Unlock()
-	return e.setClean(false)
 }

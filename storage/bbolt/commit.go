@@ -94,7 +94,7 @@ func (e *Engine) write(records []journal.Record) error {
 		return e.update(records, nil)
 	}
 	if e.clean.Load() { // by a snapshot
-		if err := e.unsetClean(); err != nil {
+		if err := e.setClean(false); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ func (e *Engine) snapshot(ctx context.Context, w io.Writer) error {
 }
 
 // lockClean moves all pending records to the tree, stores that in the database, and
-// prevents changes until unlock is called, which may be called twice.
+// prevents commits, and so checkpoints, until unlock is called, which may be called twice.
 func (e *Engine) lockClean() (unlock func(), err error) {
 	if !e.hasJournal() {
 		return func() {}, nil
@@ -43,13 +43,8 @@ func (e *Engine) lockClean() (unlock func(), err error) {
 		}
 	}
 	e.committing.Lock()
-	err = e.checkpointAll()
-	e.checkpointing.Lock()
-	unlock = sync.OnceFunc(func() {
-		e.checkpointing.Unlock()
-		e.committing.Unlock()
-	})
-	if err == nil {
+	unlock = sync.OnceFunc(e.committing.Unlock)
+	if err = e.checkpointAll(); err == nil {
 		err = e.setClean(true)
 	}
 	if err != nil {

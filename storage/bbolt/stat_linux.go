@@ -15,10 +15,8 @@ type fileStat struct {
 	size         int64 // in bytes
 }
 
-// statPath stats the file at path.
 func statPath(path string) (fileStat, error) { return stat(unix.AT_FDCWD, path, 0) }
 
-// statOpen stats an open file.
 func statOpen(file *os.File) (s fileStat, err error) {
 	return stat(int(file.Fd()), "", unix.AT_EMPTY_PATH)
 }
@@ -42,7 +40,6 @@ func stat(dir int, path string, flags int) (s fileStat, err error) {
 	return fileStat{x.Dev_major, x.Dev_minor, x.Ino, int64(x.Size)}, nil //nolint:gosec // no file is as long
 }
 
-// sameFile reports whether both are of one file.
 func (s fileStat) sameFile(other fileStat) bool {
 	s.size, other.size = 0, 0
 	return s == other

@@ -13,10 +13,8 @@ type fileStat struct {
 	size int64 // in bytes
 }
 
-// statPath stats the file at path.
 func statPath(path string) (fileStat, error) { return fromInfo(os.Stat(path)) }
 
-// statOpen stats an open file.
 func statOpen(file *os.File) (fileStat, error) { return fromInfo(file.Stat()) }
 
 func fromInfo(info fs.FileInfo, err error) (fileStat, error) {
@@ -26,5 +24,4 @@ func fromInfo(info fs.FileInfo, err error) (fileStat, error) {
 	return fileStat{info: info, size: info.Size()}, nil
 }
 
-// sameFile reports whether both are of one file.
 func (s fileStat) sameFile(other fileStat) bool { return os.SameFile(s.info, other.info) }
