@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,21 +30,12 @@ func (e *Engine) openJournal() error {
 	case e.state.Clean:
 		return e.refuseLeftover(file)
 	}
-	err = e.useJournal(file, e.state)
+	j, err := journal.Open(file, e.state)
 	switch {
 	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrForeign), errors.Is(err, journal.ErrStale):
 		return corrupt("lacks plants that should be in its journal %s, but %v: put the right one back, or restore a backup", path, err)
 	case err != nil:
 		return fmt.Errorf("its journal: %w", err)
-	}
-	return nil
-}
-
-// useJournal opens the journal in file for a database in that state.
-func (e *Engine) useJournal(file *os.File, state journal.State) error {
-	j, err := journal.Open(file, state)
-	if err != nil {
-		return err
 	}
 	e.journal = j
 	e.openedJournal, err = statOpen(file)
@@ -56,24 +46,22 @@ func (e *Engine) useJournal(file *os.File, state journal.State) error {
 // has plants that the database lacks. A process that dies while it creates or removes a
 // journal leaves one without plants.
 func (e *Engine) refuseLeftover(file *os.File) error {
-	state, pending := e.state, int64(0)
-	salt, err := journal.ReadSalt(file)
-	if salt != e.state.Salt {
+	state := e.state
+	if salt, _ := journal.ReadSalt(file); salt != state.Salt { // Open returns its error
 		state = journal.State{Salt: salt}
 	}
-	j, openErr := journal.Open(file, state) // closes file
-	if err = cmp.Or(err, openErr); err == nil {
-		pending = j.Stats().Bytes
-		if err := j.Close(); err != nil {
-			return err
-		}
-	}
+	j, err := journal.Open(file, state) // closes file
 	switch {
 	case errors.Is(err, journal.ErrStale):
 		return nil // the database has all of it, and more
 	case err != nil:
 		return refusal("was closed cleanly, and the journal %s next to it is not its own (%v): move the journal away", file.Name(), err)
-	case pending > 0:
+	}
+	pending := j.Stats().Bytes
+	if err := j.Close(); err != nil {
+		return err
+	}
+	if pending > 0 {
 		return refusal("was closed cleanly, but the journal %s next to it has plants: the database is an older copy, or the journal of another one; "+
 			"put the right one back, or, to continue with the plants in the database, move the journal away", file.Name())
 	}
@@ -114,14 +102,10 @@ func (e *Engine) createJournal(size int64) (err error) {
 	if err != nil {
 		return fmt.Errorf("create its journal: %w", err)
 	}
-	file, err := atomicfile.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return fmt.Errorf("its journal: %w", err)
-	}
-	if err := e.useJournal(file, state); err != nil {
+	if err := e.update(nil, &state); err != nil {
 		return err
 	}
-	return e.update(nil, &state)
+	return e.openJournal()
 }
 
 // retireJournal makes all pending records durable in the tree, stores that the journal is
