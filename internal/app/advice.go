@@ -15,8 +15,6 @@ func Advise(err error, missing, place string) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, fs.ErrNotExist):
-		return AdviseRead(err, missing)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w; run this as the owner of the directory, or name another place%s", err, place)
 	case errors.Is(err, syscall.EROFS):
@@ -24,7 +22,7 @@ func Advise(err error, missing, place string) error {
 	case bbolt.NoSpace(err):
 		return fmt.Errorf("%w; free some space on that disk, and try again", err)
 	}
-	return err
+	return AdviseRead(err, missing)
 }
 
 // AdviseDatabase adds a remedy to an error of the database.

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,14 +78,15 @@ func readStorageURL(c *config.Config, report secretfile.Report) error {
 // readDotenv returns the values in .env, if it exists.
 func readDotenv(report secretfile.Report) (map[string]string, error) {
 	dotenv, err := config.ReadDotenv(".env", report)
+	dir, _ := os.Getwd() // empty: unknown
 	switch {
 	case errors.Is(err, config.ErrDotenv):
 		return nil, misuse(".env: %v", err)
 	case errors.Is(err, secretfile.ErrUntrusted):
-		return nil, fmt.Errorf("%s: %w; or go to another directory", absolute("."), err)
+		return nil, fmt.Errorf("%s: %w; or go to another directory", cmp.Or(dir, "."), err)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w; it may be the configuration: make it a file that this user can read, or change the directory",
-			absolute(".env"), reason(err))
+			filepath.Join(dir, ".env"), reason(err))
 	}
 	return dotenv, nil
 }
@@ -101,15 +104,6 @@ func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
 		return nil, misuseBy(err)
 	}
 	return c, nil
-}
-
-// absolute returns the absolute path, or path if the working directory is unknown.
-func absolute(path string) string {
-	full, err := filepath.Abs(path)
-	if err != nil {
-		return path
-	}
-	return full
 }
 
 // givenFlags returns the values of the given flags by [config.Option.Env]. It rejects a flag

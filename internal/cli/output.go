@@ -60,7 +60,7 @@ func withoutCause(ctx context.Context, line string) string {
 // come from names or peers and do not separate lines.
 func messageLines(err error) []string {
 	if misused, ok := err.(*misuseError); ok { //nolint:errorlint // a wrapped one is part of a line
-		return append(messageLines(misused.cause), misused.hints...)
+		return messageLines(misused.error)
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
