@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
@@ -48,7 +49,8 @@ type App struct {
 	closers []func() error
 	notices []func(*slog.Logger)
 
-	signals      signals
+	hangup       <-chan os.Signal // SIGHUP
+	toggle       <-chan os.Signal // SIGUSR1
 	buffer       *logging.Buffer
 	logger       *slog.Logger
 	level        *slog.LevelVar
@@ -82,8 +84,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	a.signals = catchSignals()
-	a.onClose(func() error { a.signals.release(); return nil })
+	a.catchSignals()
 	a.level.Set(c.LogLevel)
 	a.format = logFormat(o.Stderr, c, o.Environ)
 	log := o.Stderr
@@ -194,8 +195,9 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.keepSeed(ctx); err != nil {
 		return err
 	}
-	a.signals.toggleDebugOn(ctx, a.logger, a.level)
-	a.signals.reloadOn(ctx, a.logger, append(a.reloads, onTerminalGone(a.options.Stderr, stop)))
+	go onSignal(ctx, a.toggle, a.toggleDebug)
+	a.reloads = append(a.reloads, onTerminalGone(a.options.Stderr, stop))
+	go onSignal(ctx, a.hangup, a.reload)
 	a.startControl(ctx)
 	tuneRuntime(a.options.Environ, a.connections, a.config)
 	a.announce()
