@@ -47,7 +47,7 @@ func importPlants(t *testing.T, dir, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer plants.Close()
+	defer func() { _ = plants.Close() }()
 	cmd := plantstore.Command(t, dir, nil, "plants", "import", "-")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
