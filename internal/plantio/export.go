@@ -44,18 +44,17 @@ type Query struct {
 
 // Source returns the plants of store that the query selects.
 func (q Query) Source(store Lister) Source {
-	from, limit := int64(math.MinInt64), int64(math.MaxInt64)
-	if q.After != nil {
-		from = *q.After
-	}
-	if q.Limit != nil {
-		limit = *q.Limit
-	}
 	return func(ctx context.Context, each func(storage.Record) error) error {
-		if limit == 0 {
+		from, left := int64(math.MinInt64), int64(math.MaxInt64)
+		if q.After != nil {
+			from = *q.After
+		}
+		if q.Limit != nil {
+			left = *q.Limit
+		}
+		if left == 0 {
 			return nil
 		}
-		left := limit
 		for record, err := range store.List(ctx, from) {
 			if err != nil {
 				return err
