@@ -3,7 +3,7 @@ package browse
 import (
 	"context"
 	"crypto/subtle"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"math"
@@ -17,17 +17,8 @@ import (
 	"plantstore/internal/loopback"
 )
 
-//go:embed page/index.html
-var pageHTML string
-
-//go:embed page/browse.js
-var pageScript string
-
-//go:embed page/browse.css
-var pageStyle string
-
-//go:embed page/icon.svg
-var pageIcon string
+//go:embed page
+var pageFiles embed.FS
 
 const readTime = 5 * time.Second
 
@@ -48,15 +39,16 @@ func (e *requestError) Error() string { return e.message }
 // requests of its script, which require the key.
 func (s *Site) handler() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, f := range map[string]struct{ kind, text string }{
-		"GET /{$}":        {"text/html", pageHTML},
-		"GET /browse.js":  {"text/javascript", pageScript},
-		"GET /browse.css": {"text/css", pageStyle},
-		"GET /icon.svg":   {"image/svg+xml", pageIcon},
+	for pattern, f := range map[string]struct{ name, kind string }{
+		"GET /{$}":        {"index.html", "text/html"},
+		"GET /browse.js":  {"browse.js", "text/javascript"},
+		"GET /browse.css": {"browse.css", "text/css"},
+		"GET /icon.svg":   {"icon.svg", "image/svg+xml"},
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", f.kind+"; charset=utf-8")
-			_, _ = w.Write([]byte(f.text)) // best effort
+			text, _ := pageFiles.ReadFile("page/" + f.name) // embedded files can be read
+			_, _ = w.Write(text)                            // best effort
 		})
 	}
 	mux.HandleFunc("GET /api/status", s.respond(s.getStatus))
