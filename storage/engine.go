@@ -11,12 +11,12 @@ import (
 // An Engine keeps the plants of a [Store]. Its methods may be called from any number of
 // goroutines at once.
 type Engine interface {
-	// Commit stores the plants of a batch, which is sorted by id and has each id
-	// once. If it returns nil, the items in which it has set neither Existing nor
-	// Err are durable. If it returns an error, none of them is stored, or, if
-	// the error matches [ErrUnknown], perhaps some; a [FatalError] also
-	// stops the store, as does a panic. It is called by at most Writers goroutines at
-	// a time, see [Features], and must not keep batch or the tags of its plants.
+	// Commit stores the plants of a batch, which is sorted by id and has each id once. If it
+	// returns nil, the items in which it has set neither Existing nor Err are durable. If it
+	// returns an error, none of them is stored, or, if the error matches [ErrUnknown], perhaps
+	// some; a [FatalError] also stops the store, as does a panic. It is called by at most
+	// Writers goroutines at a time, see [Features], and must not keep batch or the tags of its
+	// plants.
 	//
 	// An empty batch is a trial after a failed commit: it stores nothing. It must write
 	// and sync as a commit of plants does, so that its success predicts one.
@@ -31,9 +31,9 @@ type Engine interface {
 	// Check is Check of [Store].
 	Check(ctx context.Context, each func(Record) error) (Report, error)
 
-	// Close releases the engine. The store calls it once, when all commits have ended
-	// and Run has returned. Get and List may run during and after Close,
-	// and return [ErrUnavailable] then.
+	// Close releases the engine. The store calls it once, when all commits have ended and Run
+	// has returned. Get and List may run during and after Close, and return [ErrUnavailable]
+	// then.
 	Close() error
 }
 
@@ -44,9 +44,9 @@ type Item struct {
 	// Existing is set by the engine if the id is taken, to the plant that has it.
 	// The plant of the item is not stored then.
 	Existing *models.Plant
-	// Err is set by the engine if this plant was not stored for a reason
-	// that does not concern the others of the batch. Later creates of the same id
-	// in the batch get it, too: they are not tried.
+	// Err is set by the engine if this plant was not stored for a reason that does not concern
+	// the others of the batch. Later creates of the same id in the batch get it, too: they are
+	// not tried.
 	Err error
 }
 

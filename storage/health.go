@@ -45,8 +45,8 @@ func (s *Store) observe(items []Item, err error) (pause time.Duration) {
 	case created > 0:
 		s.health.failure, s.health.pause = nil, 0
 	case trial:
-		// A disk may have space for a trial and not for a plant: if the next
-		// create fails, the next trial comes later.
+		// A disk may have space for a trial and not for a plant: if the next create fails, the
+		// next trial comes later.
 		s.health.failure = nil
 	}
 	return 0

@@ -69,9 +69,9 @@ func TestFirstView(t *testing.T) { //nolint:paralleltest // see TestLooks
 	if tb.received > mostBytes || tb.received < mostBytes/2 {
 		t.Errorf("the first view transferred %.0f bytes, want at most %d, and a plausible number", tb.received, mostBytes)
 	}
-	for _, asked := range tb.urls {
-		if !strings.HasPrefix(asked, server.BaseURL+"/") && !strings.HasPrefix(asked, "data:") {
-			t.Errorf("the page requests %s", asked)
+	for _, requested := range tb.urls {
+		if !strings.HasPrefix(requested, server.BaseURL+"/") && !strings.HasPrefix(requested, "data:") {
+			t.Errorf("the page requests %s", requested)
 		}
 	}
 	if got := evaluate[string](tb, "location.pathname"); got != "/docs" {

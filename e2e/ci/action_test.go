@@ -169,13 +169,13 @@ func TestActionFindsDeviation(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := r.Clone(r.Context())
 		request.URL.Scheme, request.URL.Host, request.RequestURI = "http", strings.TrimPrefix(server.BaseURL, "http://"), ""
-		answer, err := http.DefaultTransport.RoundTrip(request)
+		reply, err := http.DefaultTransport.RoundTrip(request)
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		defer func() { _ = answer.Body.Close() }()
+		defer func() { _ = reply.Body.Close() }()
 		w.Header().Set("Content-Type", "text/plain")
-		w.WriteHeader(answer.StatusCode)
+		w.WriteHeader(reply.StatusCode)
 		_, _ = fmt.Fprint(w, "{}")
 	}))
 	defer proxy.Close()

@@ -16,8 +16,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// leastJudged is the minimum number of responses that prism must have checked.
-const leastJudged = 300
+// leastChecked is the minimum number of responses that prism must have checked.
+const leastChecked = 300
 
 // A prism is a proxy in front of a server that checks requests and responses against a
 // description.
@@ -91,16 +91,16 @@ func (w *fixture) post(base, plant string) (response, violations string) {
 	}
 	request.Header.Set("Authorization", "Bearer "+w.token)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := (&http.Client{Timeout: patience}).Do(request)
+	reply, err := (&http.Client{Timeout: patience}).Do(request)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
+	defer func() { _ = reply.Body.Close() }()
+	body, err := io.ReadAll(reply.Body)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return answer.Status + " " + string(body), answer.Header.Get("Sl-Violations")
+	return reply.Status + " " + string(body), reply.Header.Get("Sl-Violations")
 }
 
 // TestPrismFindsNoViolation checks that prism, as a proxy of the conformance run with the
@@ -118,10 +118,10 @@ func TestPrismFindsNoViolation(t *testing.T) {
 	for _, line := range regexp.MustCompile(`.*Violation: response.*`).FindAllString(log, -1) {
 		t.Error(line)
 	}
-	judged := strings.Count(log, "The upstream call to /plants has returned ") - strings.Count(log, "Selected route not found")
-	t.Logf("prism checked %d responses", judged)
-	if judged < leastJudged {
-		t.Errorf("prism has checked only %d responses, want at least %d\n%s", judged, leastJudged, out)
+	checked := strings.Count(log, "The upstream call to /plants has returned ") - strings.Count(log, "Selected route not found")
+	t.Logf("prism checked %d responses", checked)
+	if checked < leastChecked {
+		t.Errorf("prism has checked only %d responses, want at least %d\n%s", checked, leastChecked, out)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	takesSpace := func(op faultfs.Op) bool { return op.TakesSpace }
-	f := fault{name: "room", errno: syscall.ENOSPC, hits: takesSpace, creates: plantstore.Torture(100, 300), program: journalled()}
+	f := fault{name: "space", errno: syscall.ENOSPC, hits: takesSpace, creates: plantstore.Torture(100, 300), program: journalled()}
 	number := f.count(t)
 	idle := newOpeners(t)
 	var images, refusals atomic.Int64

@@ -198,7 +198,7 @@ func (endless) Read(p []byte) (int, error) {
 // accepted, and the first bodies are accepted when their last byte arrives.
 func TestLargeBodies(t *testing.T) {
 	t.Parallel()
-	const size, room, clients = 1 << 20, 64, 100
+	const size, fitting, clients = 1 << 20, 64, 100
 	s := newSite(t, "MAX_CONNECTIONS=200", "REQUEST_TIMEOUT=1h")
 	// Many small properties use the most memory.
 	properties := new(strings.Builder)
@@ -212,7 +212,7 @@ func TestLargeBodies(t *testing.T) {
 		}
 		return b + strings.Repeat(" ", size-len(b)-2) + `"}`
 	}
-	holders := make([]*client, room)
+	holders := make([]*client, fitting)
 	for n := range holders {
 		var err error
 		if holders[n], err = s.dial(n); err == nil {
@@ -230,18 +230,18 @@ func TestLargeBodies(t *testing.T) {
 			return
 		}
 		defer func() { _ = c.Close() }()
-		if a, err := c.do(s.header(fmt.Sprint("Content-Length: ", size)) + body(room+n)); err != nil || !a.refused() {
+		if a, err := c.do(s.header(fmt.Sprint("Content-Length: ", size)) + body(fitting+n)); err != nil || !a.refused() {
 			t.Errorf("a large body too many: %v, %v", a, err)
 		}
 	})
 	s.wantSmall(t, 1<<40)
-	each(room, room, func(n int) {
+	each(fitting, fitting, func(n int) {
 		if a, err := holders[n].do(body(n)[size-1:]); err != nil || !a.created() {
 			t.Errorf("a large body: %v, %v", a, err)
 		}
 	})
 	// Now all send at once, and retry as often as necessary.
-	each(clients, clients, func(n int) { s.insist(n, s.header(fmt.Sprint("Content-Length: ", size))+body(room+n)) })
+	each(clients, clients, func(n int) { s.insist(n, s.header(fmt.Sprint("Content-Length: ", size))+body(fitting+n)) })
 	wantMemory(t, s.server, "VmHWM", memoryBound(200))
 }
 

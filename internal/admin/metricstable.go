@@ -21,7 +21,7 @@ func requestMetrics() []metric {
 		{"ready", "gauge", "1 if plants can be created (/readyz), else 0", func(s *series, now *sample) { s.flag(now.ready) }},
 		{
 			"requests_total", "counter",
-			"responses, by outcome (created, read, refused: the client can do better, failed) and the number of the Error, 0 if there is none",
+			"responses, by outcome (created; read; refused: caused by the request; failed: caused by the server) and the number of the Error, 0 if there is none",
 			writeRequests,
 		},
 		{
@@ -39,14 +39,14 @@ func requestMetrics() []metric {
 			},
 		},
 		{"connections", "gauge", "open connections", func(s *series, now *sample) { s.value(float64(now.server.Open)) }},
-		{"connections_limit", "gauge", "maximum of open connections, MAX_CONNECTIONS", func(s *series, now *sample) { s.value(float64(now.server.Limit)) }},
+		{"connections_limit", "gauge", "maximum number of open connections, MAX_CONNECTIONS", func(s *series, now *sample) { s.value(float64(now.server.Limit)) }},
 		{"connections_accepted_total", "counter", "connections that were accepted", func(s *series, now *sample) { s.count(now.server.Accepted) }},
 		{
 			"connections_turned_away_total", "counter", "accepted connections that were beyond the limit",
 			func(s *series, now *sample) { s.count(now.server.TurnedAway) },
 		},
 		{
-			"rate_limited_total", "counter", "requests that exceeded RATE_LIMIT, by whose limit it was: address or subject",
+			"rate_limited_total", "counter", "requests that exceeded RATE_LIMIT, by the kind of client: address or subject",
 			func(s *series, now *sample) {
 				address, subject := now.RateLimited()
 				s.count(address, "by", "address")
@@ -62,8 +62,8 @@ func requestMetrics() []metric {
 			"when the first certificate for TLS expires, in Unix time; missing if there is none",
 			func(s *series, now *sample) { s.moment(now.CertificateExpires()) },
 		},
-		{"token_cache_hits_total", "counter", "tokens that were remembered", func(s *series, now *sample) { s.count(now.tokens.CacheHits) }},
-		{"token_cache_misses_total", "counter", "tokens that had to be verified", func(s *series, now *sample) { s.count(now.tokens.CacheMisses) }},
+		{"token_cache_hits_total", "counter", "tokens that were found in the cache of verified tokens", func(s *series, now *sample) { s.count(now.tokens.CacheHits) }},
+		{"token_cache_misses_total", "counter", "tokens that were not in the cache, and were verified", func(s *series, now *sample) { s.count(now.tokens.CacheMisses) }},
 	}
 }
 
@@ -92,7 +92,7 @@ func storeMetrics() []metric {
 			func(s *series, now *sample) { s.value(float64(now.store.QueuedCreates)) },
 		},
 		{
-			"queue_creates_limit", "gauge", "maximum of creates that wait",
+			"queue_creates_limit", "gauge", "maximum number of creates that wait",
 			func(s *series, now *sample) { s.value(float64(now.store.QueueLimit)) },
 		},
 		{
@@ -130,15 +130,15 @@ func storeMetrics() []metric {
 func journalMetrics() []metric {
 	return onlyIf(func(now *sample) bool { return now.store.File.Journal != nil }, []metric{
 		{
-			"journal_plants", "gauge", "plants that are in the journal and not in the database file yet (bbolt)",
+			"journal_plants", "gauge", "pending plants: in the journal, and not in the database file yet (bbolt)",
 			func(s *series, now *sample) { s.value(float64(now.store.File.Journal.Plants)) },
 		},
 		{
-			"journal_bytes", "gauge", "bytes of the journal that they use (bbolt)",
+			"journal_bytes", "gauge", "bytes of the journal in use by pending plants (bbolt)",
 			func(s *series, now *sample) { s.value(float64(now.store.File.Journal.Bytes)) },
 		},
 		{
-			"journal_oldest_timestamp_seconds", "gauge", "when the oldest of them was stored, in Unix time; missing if there is none (bbolt)",
+			"journal_oldest_timestamp_seconds", "gauge", "when the oldest pending plant was stored, in Unix time; missing if there is none (bbolt)",
 			func(s *series, now *sample) { s.moment(now.store.File.Journal.Oldest) },
 		},
 		{
@@ -170,7 +170,7 @@ func fileMetrics() []metric {
 			func(s *series, now *sample) { s.count(now.store.File.Scrub.Records) },
 		},
 		{
-			"scrub_damaged_total", "counter", "corrupt records that the scrub has found, each one in each pass (bbolt)",
+			"scrub_damaged_total", "counter", "corrupt records that the scrub has found, counted again in each pass (bbolt)",
 			func(s *series, now *sample) { s.count(now.store.File.Scrub.Corrupt) },
 		},
 		{

@@ -203,25 +203,25 @@ func TestLogsUnlocked(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
 	d.space, d.fault = 0, syscall.ENOSPC
-	asking := &askingHandler{Handler: slog.DiscardHandler, responded: make(chan error, 1)}
-	log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(asking))
+	calling := &callingHandler{Handler: slog.DiscardHandler, responded: make(chan error, 1)}
+	log, err := audit.Open(func() (audit.Target, error) { return d, nil }, slog.New(calling))
 	if err != nil {
 		t.Fatal(err)
 	}
 	store := newStore(&fakeEngine{}, log)
-	asking.call = store.Ready
+	calling.call = store.Ready
 	if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) {
 		t.Errorf("Create: %v", err)
 	}
-	if err := <-asking.responded; !errors.Is(err, storage.ErrNoSpace) {
+	if err := <-calling.responded; !errors.Is(err, storage.ErrNoSpace) {
 		t.Errorf("while the failure is being logged Ready returns: %v", err)
 	}
 	_ = store.Close() // it logs that the disk is full
 }
 
-// An askingHandler calls a function in another goroutine while it handles its first
+// An callingHandler calls a function in another goroutine while it handles its first
 // record.
-type askingHandler struct {
+type callingHandler struct {
 	slog.Handler
 
 	call      func() error
@@ -230,10 +230,10 @@ type askingHandler struct {
 }
 
 // Enabled implements [slog.Handler].
-func (*askingHandler) Enabled(context.Context, slog.Level) bool { return true }
+func (*callingHandler) Enabled(context.Context, slog.Level) bool { return true }
 
 // Handle implements [slog.Handler].
-func (h *askingHandler) Handle(context.Context, slog.Record) error {
+func (h *callingHandler) Handle(context.Context, slog.Record) error {
 	h.once.Do(func() {
 		response := make(chan error, 1)
 		go func() { response <- h.call() }()

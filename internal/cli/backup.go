@@ -19,7 +19,7 @@ func newBackup(p *Process) *cli.Command {
 		Name:      "backup",
 		Usage:     "write a verified copy of the database to a file",
 		ArgsUsage: "FILE",
-		Description: "Copies all plants whose creation was confirmed before it started. The copy is verified before\n" +
+		Description: "Copies all plants that were acknowledged before it started. The copy is verified before\n" +
 			"it appears as FILE. It replaces an older backup, but no database that is open or has been\n" +
 			"written to. The server may run.\n" +
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy is corrupt and was deleted.\n" +

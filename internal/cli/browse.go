@@ -19,8 +19,8 @@ func newBrowse(p *Process) *cli.Command {
 		Usage: "show the plants in a browser until Ctrl-C",
 		Description: "Prints the link to a page that lists and searches the plants and shows new ones, and opens it\n" +
 			"if stdout is a terminal, with the command in BROWSER (default: xdg-open, open or rundll32). The\n" +
-			"page is on a loopback address. Whoever has the link can read all plants while the command runs;\n" +
-			"nobody can change them.\n" +
+			"page is on a loopback address. Whoever has the link can read all plants, and change none, while\n" +
+			"the command runs.\n" +
 			"Examples:\n" +
 			"  plantstore plants browse\n" +
 			"  plantstore plants browse --no-open --port 8090\n" +

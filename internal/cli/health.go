@@ -31,7 +31,7 @@ func newHealth(p *Process) *cli.Command {
 		Usage: "check that the server is ready to create plants",
 		Description: "Queries /readyz of the admin listener: at --admin-addr or ADMIN_ADDR, or else of the server that\n" +
 			"runs on the database. It is meant for the HEALTHCHECK of a container image.\n" +
-			"Exit codes: 0 ready, 1 not ready or unreachable, 2 misused, such as the address for clients.\n" +
+			"Exit codes: 0 ready, 1 not ready or unreachable, 2 misused or not an admin listener.\n" +
 			"Examples:\n" +
 			"  plantstore health --admin-addr 127.0.0.1:8081",
 		Flags:  optionFlags(append(storageOptions(), "ADMIN_ADDR")...),

@@ -92,7 +92,7 @@ func wrapped(text, indent string, width int) string {
 
 func printOptions(p *Process) error {
 	var text strings.Builder
-	text.WriteString("All options of the configuration. A flag wins over the environment, and that over .env.\n")
+	text.WriteString("All options of the configuration. Flags override the environment, which overrides .env.\n")
 	group := ""
 	for _, o := range config.Options() {
 		if o.Group != group {

@@ -13,7 +13,7 @@ func newServe(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "run the server until SIGTERM or SIGINT",
-		Description: "SIGTERM and SIGINT let requests in flight end; a second one ends SHUTDOWN_DELAY or the process.\n" +
+		Description: "SIGTERM and SIGINT drain requests in flight; a second signal ends SHUTDOWN_DELAY or the process.\n" +
 			"Each option can be set in the environment or in .env, too: --addr is ADDR.\n" +
 			"Examples:\n" +
 			"  plantstore serve\n" +

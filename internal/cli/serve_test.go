@@ -144,7 +144,7 @@ func TestServeInText(t *testing.T) {
 	s := startServer(t, "plantstore", []string{"LOG_FORMAT=text"},
 		"--storage-url", "here.db", "--base-url", "https://plants.example/", "--admin-addr", "off")
 	s.stop()
-	greeting := []string{
+	banner := []string{
 		"The plant store is ready.",
 		"  base URL     https://plants.example",
 		"  try it       https://plants.example/docs",
@@ -153,8 +153,8 @@ func TestServeInText(t *testing.T) {
 		"  plants       here.db",
 		"  get a token  plantstore token --storage-url here.db",
 	}
-	if got := s.first + s.log(); !strings.HasPrefix(got, strings.Join(greeting, "\n")+"\n") {
-		t.Errorf("it prints\n%s\nwant at first\n%s", got, strings.Join(greeting, "\n"))
+	if got := s.first + s.log(); !strings.HasPrefix(got, strings.Join(banner, "\n")+"\n") {
+		t.Errorf("the output is\n%s\nwant it to begin with\n%s", got, strings.Join(banner, "\n"))
 	}
 }
 

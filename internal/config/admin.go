@@ -17,7 +17,7 @@ func adminOptions() []Option {
 		},
 		{
 			Env: "PPROF", Flag: "pprof", Default: "off", Values: []string{"on", "off", "public"},
-			Help: "`on` or off: Go profiles at /debug/pprof/ there; public: also if others reach ADMIN_ADDR",
+			Help: "`on` or off: Go profiles at /debug/pprof/ of ADMIN_ADDR; public: also if others can reach it",
 			set:  func(c *Config, v string) error { c.Pprof, c.PprofPublic = v != "off", v == "public"; return nil },
 		},
 	}

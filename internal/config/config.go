@@ -224,7 +224,7 @@ func (c *Config) Given(env string) (text string, given bool) {
 }
 
 // Lines returns the configuration as lines of a .env file that loads back to
-// itself, but for secrets, which read REDACTED.
+// itself, except for secrets, which are REDACTED.
 func (c *Config) Lines() []string {
 	var lines []string
 	for _, option := range Options() {

@@ -23,7 +23,7 @@ type Faults struct {
 func faultOptions() []Option {
 	return []Option{{
 		Env: "FAULTS", Flag: "faults", Default: "off",
-		Help: "`faults` by the header Prefer, for tests of clients: off, on, always, rates (code=503:1%)",
+		Help: "`faults` on demand, by the header Prefer, for tests of clients: off, on, always, or rates (code=503:1%)",
 		set:  parsed(parseFaults, func(c *Config) *Faults { return &c.Faults }),
 	}}
 }

@@ -7,7 +7,7 @@ import (
 	"plantstore/internal/ratelimit"
 )
 
-// RateLimitBy is what has a rate limit of its own.
+// RateLimitBy selects the kinds of clients that have a rate limit.
 type RateLimitBy struct {
 	Address bool // the network address of the client
 	Subject bool // the subject of its token
@@ -27,7 +27,7 @@ func rateLimitOptions() []Option {
 		},
 		{
 			Env: "RATE_LIMIT_BY", Flag: "rate-limit-by", Default: "address,subject",
-			Help: "`what` RATE_LIMIT is for: each address, each token subject, or both; behind a proxy: subject",
+			Help: "`clients` that RATE_LIMIT is for: address, subject (of the token) or both; behind a proxy: subject",
 			set:  parsed(parseRateLimitBy, func(c *Config) *RateLimitBy { return &c.RateLimitBy }),
 		},
 	}

@@ -44,7 +44,7 @@ func tlsOptions() []Option {
 		},
 		{
 			Env: "ACME_DOMAINS", Flag: "acme-domains",
-			Help: "comma-separated `domains` to obtain certificates for by ACME; accepts its terms",
+			Help: "comma-separated `domains` to obtain certificates for by ACME; accepts the authority's terms",
 			set:  parsed(list(parseDomain), func(c *Config) *[]string { return &c.ACMEDomains }),
 		},
 		{

@@ -29,8 +29,8 @@ import (
 // Options describe the server under test. URL and Token are required. Other empty fields
 // have the contract's default, or the cases that need them are reported as not run.
 type Options struct {
-	// URL is the base URL, such as http://127.0.0.1:8080: scheme http or
-	// https, a host, and perhaps a path, below which /plants is expected.
+	// URL is the base URL, such as http://127.0.0.1:8080: scheme http or https, a host, and
+	// perhaps a path, below which /plants is expected.
 	URL string
 	// Token is a credential that the server accepts.
 	Token string
@@ -57,8 +57,8 @@ type Options struct {
 	RateLimit ratelimit.Rate
 	// Slow also runs the cases that wait for the server's time-outs.
 	Slow bool
-	// HeaderTimeout and RequestTimeout are the server's limits for reading
-	// the header and the whole request; 0 means 5 s and 30 s.
+	// HeaderTimeout and RequestTimeout are the server's limits for reading the header and the
+	// whole request; 0 means 5 s and 30 s.
 	HeaderTimeout, RequestTimeout time.Duration
 	// Timeout is the maximum time for one response; 0 means 10 s.
 	Timeout time.Duration

@@ -74,8 +74,7 @@ func grammarCases() []Case {
 	)...)
 }
 
-// numberCases are about the grammar of numbers (C2.10); integers are
-// C2.13.
+// numberCases are about the grammar of numbers (C2.10); integers are C2.13.
 func numberCases() []Case {
 	var cases []Case
 	for _, v := range []string{

@@ -32,7 +32,7 @@ func Rules() []Rule {
 		{"C1.5", "The message names every violation at once, and no implementation details", "Every response of every case is searched for implementation details of the server."},
 		{"C1.6", "WWW-Authenticate, Allow, Retry-After, X-Request-Id, nosniff; no header field reveals the server software", "Every response of every case is checked for X-Request-Id, nosniff, and fields that reveal the server software."},
 		{
-			"C1.7", "<, > and & are sent as they are; a fault on demand is the real response, but for Preference-Applied",
+			"C1.7", "<, > and & are not escaped; a fault on demand equals the real response, except for Preference-Applied",
 			"Prefer is ignored unless faults on demand are switched on; the end-to-end tests compare each fault with the real response.",
 		},
 		{
@@ -72,7 +72,7 @@ func Rules() []Rule {
 		},
 		{
 			"C4.25", "Secrets and tokens are never revealed",
-			"Only `plantstore token`, and the link that `serve` prints on a terminal, show a token. The tests of the command line search logs and printed configurations. Here: no response repeats a credential.",
+			"Only the output of `plantstore token`, and the link that `serve` prints on a terminal, contain a token. The tests of the command line search logs and printed configurations. Here: no response repeats a credential.",
 		},
 		{
 			"C5.26", "200 is sent only when the plant is durable",

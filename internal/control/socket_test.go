@@ -82,7 +82,7 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 		unix.SetUnlinkOnClose(false)
 	}
 	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "another process listens") {
-		t.Errorf("Listen over a server that lives: %v", err)
+		t.Errorf("Listen over a running server: %v", err)
 	}
 	if err := stale.Close(); err != nil {
 		t.Fatal(err)

@@ -27,8 +27,8 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// batchPlants bounds the plants of one commit. It is larger than the
-// queue, so that an import needs few commits, of some 30 ms each.
+// batchPlants bounds the plants of one commit. It is larger than the queue, so that an import
+// needs few commits, of some 30 ms each.
 const batchPlants = 16_384
 
 // An Engine is a [storage.Engine] in one file. A plant whose name or tag is not valid

@@ -1,7 +1,6 @@
-// Bare is a single Gin route: no store, no log, no middleware.
-// It verifies a token once and remembers it, decodes and validates with the
-// server's own models, and collects garbage as rarely as the server does. The
-// difference to floor+ is the cost of the server's chain.
+// Bare is a single Gin route: no store, no log, no middleware. It verifies a token once and
+// remembers it, decodes and validates with the server's own models, and collects garbage as
+// rarely as the server does. The difference to floor+ is the cost of the server's chain.
 package main
 
 import (

@@ -25,7 +25,7 @@ func newStage(t testing.TB, random *rand.Rand, h history) stage {
 	s.journal = mustOpen(t, s.disk, h.state)
 	s.batch = batchOf(random, 3000, -1, -2, -3)
 	if h := s.journal.halves[s.journal.active]; !h.fits(Size(s.batch), 3) {
-		t.Fatal("no room")
+		t.Fatal("no space")
 	}
 	return s
 }

@@ -159,7 +159,7 @@ func TestFullIndex(t *testing.T) {
 		records[i].ID = int64(ids[i])
 	}
 	if err := j.Append(append(slices.Clone(records), Record{ID: -1})); err == nil {
-		t.Fatal("more records than the index has room for")
+		t.Fatal("more records than fit into the index")
 	}
 	if err := j.Append(records); err != nil {
 		t.Fatal(err)
