@@ -6,18 +6,13 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync/atomic"
 	"time"
 )
 
-// write commits batches until the store is closed and its queue is drained. It keeps
-// in busy when the commit that is under way began.
-func (s *Store) write(busy *atomic.Pointer[time.Time]) {
-	for batch := s.nextBatch(nil); len(batch) > 0; batch = s.nextBatch(batch) {
-		began := time.Now()
-		busy.Store(&began)
+// write commits batches until the store is closed and its queue is drained.
+func (s *Store) write(began *time.Time) {
+	for batch := s.nextBatch(nil, began); len(batch) > 0; batch = s.nextBatch(batch, began) {
 		s.commitRequests(batch)
-		busy.Store(nil)
 	}
 }
 

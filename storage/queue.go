@@ -123,11 +123,12 @@ func (s *Store) withdraw(r *request, cause error) error {
 }
 
 // nextBatch waits for work and returns the next batch in the order of arrival, in
-// the memory of the last one. An empty batch means that the queue is drained and the
-// store is closing.
-func (s *Store) nextBatch(batch []*request) []*request {
+// the memory of the last one. It sets began, the time at which the commit of the batch
+// began. An empty batch means that the queue is drained and the store is closing.
+func (s *Store) nextBatch(batch []*request, began *time.Time) []*request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	*began = time.Time{}
 	// Further creates are to be expected, unless one client sends one after the other.
 	several := len(batch) > 1 || len(s.queue) > 0
 	clear(batch)
@@ -143,6 +144,9 @@ func (s *Store) nextBatch(batch []*request) []*request {
 			s.gather()
 		}
 		batch = s.dequeue(batch)
+	}
+	if len(batch) > 0 {
+		*began = time.Now()
 	}
 	return batch
 }

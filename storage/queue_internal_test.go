@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"plantstore/models"
 )
@@ -122,7 +123,7 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 						s.push(&request{})
 					}
 				}()
-				if batch := s.nextBatch(make([]*request, test.last)); len(batch) != test.queued || gathered != test.gathers {
+				if batch := s.nextBatch(make([]*request, test.last), new(time.Time)); len(batch) != test.queued || gathered != test.gathers {
 					t.Errorf("a batch of %d, gathered = %t, want %d and %t", len(batch), gathered, test.queued, test.gathers)
 				}
 			})
@@ -134,7 +135,7 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 		gathered := false
 		s.yield = func() { gathered = true }
 		s.push(&request{})
-		if s.nextBatch(make([]*request, 1)); !gathered {
+		if s.nextBatch(make([]*request, 1), new(time.Time)); !gathered {
 			t.Error("the batch does not wait, though two clients take turns")
 		}
 	})

@@ -15,9 +15,9 @@ const hangsAfter = 90 * time.Second
 // has failed.
 func (s *Store) Ready() error {
 	s.mu.Lock()
-	refusal, failure, unreachable := s.refusal, s.health.failure, s.unreachable
+	err := cmp.Or(s.refusal, s.hanging(), s.health.failure, s.unreachable)
 	s.mu.Unlock()
-	if err := cmp.Or(refusal, s.hanging(), failure, unreachable); err != nil {
+	if err != nil {
 		return err
 	}
 	return s.recordable()
@@ -32,9 +32,9 @@ func (s *Store) accepting() error {
 
 // hanging returns an error if a commit hangs.
 func (s *Store) hanging() error {
-	for i := range s.busy {
-		if began := s.busy[i].Load(); began != nil && time.Since(*began) > hangsAfter {
-			return fmt.Errorf("%w: %w: one has taken %v", ErrUnavailable, ErrCommitHangs, time.Since(*began).Round(time.Second))
+	for _, began := range s.began {
+		if took := time.Since(began); !began.IsZero() && took > hangsAfter {
+			return fmt.Errorf("%w: %w: one has taken %v", ErrUnavailable, ErrCommitHangs, took.Round(time.Second))
 		}
 	}
 	return nil

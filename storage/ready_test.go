@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -30,6 +31,25 @@ func TestCommitHangs(t *testing.T) {
 		synctest.Wait()
 		if err := e.store.Ready(); err != nil {
 			t.Errorf("after it has ended: %v", err)
+		}
+	})
+}
+
+// TestReadyAfterWithdrawal checks that a writer that finds only withdrawn creates does not seem
+// to hang.
+func TestReadyAfterWithdrawal(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, e *testEngine) {
+		first := e.create(t.Context(), 1, "a")
+		ctx, cancel := context.WithCancel(t.Context())
+		second := e.create(ctx, 2, "a")
+		cancel()
+		want(t, "second", second, storage.ErrOverloaded)
+		e.commit(t, succeed, 1)
+		want(t, "first", first)
+		time.Sleep(time.Hour)
+		if err := e.store.Ready(); err != nil {
+			t.Errorf("Ready = %v, want nil", err)
 		}
 	})
 }

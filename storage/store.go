@@ -42,7 +42,6 @@ import (
 	"iter"
 	"math"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"plantstore/models"
@@ -63,8 +62,7 @@ type Store struct {
 	requests sync.Pool // of *request, each with an empty channel
 	yield    func()    // see gather
 	writers  sync.WaitGroup
-	busy     []atomic.Pointer[time.Time] // when each writer began its commit; nil while it has none
-	bulk     chan struct{}               // holds a token while a batch of CreateAll is queued
+	bulk     chan struct{} // holds a token while a batch of CreateAll is queued
 
 	endBackground context.CancelFunc
 	background    sync.WaitGroup // Run and Probe of the engine
@@ -74,9 +72,10 @@ type Store struct {
 	mu          sync.Mutex
 	work        sync.Cond // the queue is no longer empty, or closing has begun
 	queue       []*request
-	bytes       int   // of the plants in queue
-	closing     bool  // the writers end when the queue is empty
-	refusal     error // the error of creates; nil while they are accepted
+	began       []time.Time // when each writer began its commit; zero while it has none
+	bytes       int         // of the plants in queue
+	closing     bool        // the writers end when the queue is empty
+	refusal     error       // the error of creates; nil while they are accepted
 	health      commitHealth
 	unreachable error // of the last probe
 	stats       Stats // without the state of queue and file
@@ -100,9 +99,9 @@ func New(engine Engine, features Features, options Options) *Store {
 		s.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
 		return s
 	}
-	s.busy = make([]atomic.Pointer[time.Time], features.Writers)
-	for i := range s.busy {
-		s.writers.Go(func() { s.write(&s.busy[i]) })
+	s.began = make([]time.Time, features.Writers)
+	for i := range s.began {
+		s.writers.Go(func() { s.write(&s.began[i]) })
 	}
 	if features.Probe != nil {
 		s.background.Go(func() { s.probe(ctx) })
