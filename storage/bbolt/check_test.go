@@ -251,6 +251,18 @@ func TestCheckFindsCorruptInlineBucket(t *testing.T) {
 	}
 }
 
+// TestCheckFindsCutBucket checks that a bucket in another one is found if it is shorter than
+// the header of a bucket.
+func TestCheckFindsCutBucket(t *testing.T) {
+	t.Parallel()
+	report := storage.Report{}
+	f := &fsck{report: &report}
+	f.other(element{key: []byte("cut"), value: make([]byte, bucketHeader-1), bucket: true})
+	if want := []string{`bucket "cut": it is not a bucket`}; !slices.Equal(report.Corruption, want) {
+		t.Errorf("findings %q, want %q", report.Corruption, want)
+	}
+}
+
 // TestCheckDuringCreates checks that a file that is being written to is intact at any time.
 func TestCheckDuringCreates(t *testing.T) {
 	t.Parallel()

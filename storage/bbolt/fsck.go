@@ -204,7 +204,11 @@ func (f *fsck) bucket(e element) {
 
 // other traverses the buckets in a bucket without plants.
 func (f *fsck) other(e element) {
-	if e.bucket && len(e.value) >= bucketHeader {
+	switch {
+	case !e.bucket:
+	case len(e.value) < bucketHeader:
+		f.report.Add("bucket %q: it is not a bucket", e.key)
+	default:
 		f.elementsOf(e, f.other)
 	}
 }
