@@ -5,8 +5,8 @@ if (token) { // out of the address bar, and to the operation
 }
 addEventListener('hashchange', () => location.hash.startsWith('#token=') && location.reload())
 
-// The ids of the examples are drawn for each view, and after each plant that is created, so
-// that a request which nobody has edited creates one. The greatest and the least id stay.
+// The ids of the examples are drawn for each view, and again after each created plant, so that
+// an unedited request creates a plant. The id 0, the greatest and the least id are fixed.
 const description = JSON.parse(document.getElementById('description').textContent)
 const drawn = new Map() // how to draw another id, by id
 const draw = another => {
@@ -68,7 +68,7 @@ document.addEventListener('DOMContentLoaded', () => {
   }).observe(document.body, { childList: true, subtree: true, attributeFilter: ['class'] })
   Scalar.createApiReference('#docs', {
     content: description,
-    // The page is as far from the service as its own address says, whatever proxy is in between.
+    // The URL of the service is relative to the page: a proxy may have added a path prefix.
     servers: [{ url: new URL('.', location).href.replace(/\/$/, '') }],
     authentication: { preferredSecurityScheme: 'bearerAuth', securitySchemes: { bearerAuth: { token } } },
     onResponseReceived: ({ response }) => {
@@ -76,7 +76,7 @@ document.addEventListener('DOMContentLoaded', () => {
       // On a phone the response is below the request.
       requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('section[aria-label="Response"]')?.scrollIntoView()))
     },
-    // Nothing goes anywhere but to this server.
+    // All requests go to this server.
     proxyUrl: '',
     telemetry: false,
     withDefaultFonts: false,
@@ -84,7 +84,7 @@ document.addEventListener('DOMContentLoaded', () => {
     mcp: { disabled: true },
     showDeveloperTools: 'never',
     hideClientButton: true,
-    // The page's own copy of the description is not the one to take home.
+    // The page's copy of the description differs from the original, so it cannot be downloaded.
     documentDownloadType: 'none',
     defaultOpenAllTags: true,
   })

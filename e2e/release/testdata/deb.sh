@@ -6,7 +6,7 @@ data=/var/lib/plantstore
 ln /package /plantstore.deb
 dpkg --install /plantstore.deb >/dev/null
 echo "installed: $(stat --format '%a %U:%G' $env), $(getent passwd plantstore | cut -d : -f 6,7)"
-echo "systemctl: $(told)"
+echo "systemctl: $(calls)"
 plantstore version | cut -d ' ' -f 1
 systemd-analyze verify /usr/lib/systemd/system/plantstore.service
 
@@ -15,7 +15,7 @@ install --directory --mode 0700 --owner plantstore --group plantstore $data
 echo '{"id":1,"name":"Monstera"}' | (cd / && runuser -u plantstore -- plantstore plants import --quiet --storage-url $data/plants.db -)
 echo "JWT_ISSUER='https://issuer.example/a;b'" >>$env
 
-# As the manual has it, where root is after a login. The secret is made by the way.
+# The commands of the manual, in root's home directory. They also generate the secret.
 chmod 0700 /root
 cd /root
 sh -eu /manual 2>/dev/null | while read -r line; do
@@ -29,15 +29,15 @@ echo "data: $(stat --format '%U %a' $data/* | sort -u), $(ls $data | paste --ser
 echo 'ADDR=:80' >>$env
 dpkg --install /plantstore.deb >/dev/null
 echo "upgraded: $(tail -n 1 $env), $(cd / && runuser -u plantstore -- plantstore plants count --storage-url $data/plants.db) plants"
-echo "systemctl: $(told)"
+echo "systemctl: $(calls)"
 touch /broken
 echo "upgraded: $(dpkg --install /plantstore.deb 2>&1 >/dev/null), $(dpkg-query --show --showformat '${db:Status-Status}' plantstore)"
 rm /broken
-told >/dev/null
+calls >/dev/null
 
 dpkg --remove plantstore >/dev/null 2>&1
 echo "removed: $(ls /usr/bin/plantstore 2>/dev/null || echo no program), $(tail -n 1 $env), $(stat --format %U $data/plants.db)"
-echo "systemctl: $(told)"
+echo "systemctl: $(calls)"
 dpkg --purge plantstore >/dev/null 2>&1
 echo "purged: $(ls $env 2>/dev/null || echo no configuration), $(stat --format %U $data/plants.db)"
-echo "systemctl: $(told)"
+echo "systemctl: $(calls)"

@@ -1,11 +1,10 @@
 #!/bin/sh
-# Runs the script $2 on a copy of this machine that lasts as long as this script, with
-# the package $1 as /package. It runs as root, with mounts of its own, and changes the
-# directory $3 and nothing else. On the copy
+# Runs the script $2 on a temporary copy of this machine, with the package $1 as /package. It
+# runs as root, in a separate mount namespace, and changes only the directory $3. On the copy
 #
-#   - systemd seems to run: systemctl writes down how it was called, and does nothing, or
-#     fails to restart while there is a file /broken; told prints what it has written.
-#   - sudo runs what it is given, by another user after -u.
+#   - systemd seems to run: systemctl records its arguments and does nothing else, except that
+#     a restart fails while there is a file /broken; calls prints the records.
+#   - sudo runs a command, as another user after -u.
 #   - /manual is the script $4, of the manual.
 set -eu
 mount -t tmpfs tmpfs "$3"
@@ -20,13 +19,13 @@ cd "$3/machine"
 mkdir -p run/systemd/system
 install -m 0755 /dev/stdin usr/bin/systemctl <<'END'
 #!/bin/sh
-echo "$*" >>/told
+echo "$*" >>/calls
 test "$1" != try-restart || test ! -e /broken
 END
-install -m 0755 /dev/stdin usr/bin/told <<'END'
+install -m 0755 /dev/stdin usr/bin/calls <<'END'
 #!/bin/sh
-test ! -e /told || paste --serial --delimiters , /told
-rm -f /told
+test ! -e /calls || paste --serial --delimiters , /calls
+rm -f /calls
 END
 install -m 0755 /dev/stdin usr/bin/sudo <<'END'
 #!/bin/sh

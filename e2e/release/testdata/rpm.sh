@@ -1,20 +1,20 @@
 # Installs the package for RPM, upgrades it and removes it: rpm runs the scripts with the
-# arguments that it gives them anywhere. What the package depends on has another name on
-# Debian, whose rpm has to be told that it is meant.
+# same arguments as on other systems. The dependencies of the package have other names on
+# Debian, and its rpm requires a flag.
 on_debian=$(rpm --help | grep -o -e --force-debian || true)
 run_rpm() { rpm --nodeps $on_debian "$@" 2>/dev/null; }
 
 run_rpm --install /package
 echo "installed: $(stat --format '%a %U:%G' /etc/plantstore/plantstore.env), $(getent passwd plantstore | cut -d : -f 6,7)"
-echo "systemctl: $(told)"
+echo "systemctl: $(calls)"
 plantstore version | cut -d ' ' -f 1
 install --directory --mode 0700 --owner plantstore --group plantstore /var/lib/plantstore/data
 
 echo 'ADDR=:80' >>/etc/plantstore/plantstore.env
 run_rpm --upgrade --force /package
 echo "upgraded: $(tail -n 1 /etc/plantstore/plantstore.env)"
-echo "systemctl: $(told)"
+echo "systemctl: $(calls)"
 
 run_rpm --erase plantstore
 echo "removed: $(ls /usr/bin/plantstore 2>/dev/null || echo no program), $(tail -n 1 /etc/plantstore/plantstore.env.rpmsave), $(stat --format %U /var/lib/plantstore/data)"
-echo "systemctl: $(told)"
+echo "systemctl: $(calls)"

@@ -218,7 +218,7 @@ async function show(next, again = false) {
   }
 }
 
-// refused shows an error: one of the input beside it, any other as a problem.
+// refused shows an error: an error of the input next to it, any other as a problem.
 function refused(error, about) {
   if (error.status === 400) {
     element('id').setAttribute('aria-invalid', 'true')
