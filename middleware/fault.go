@@ -17,12 +17,10 @@ import (
 type FaultOptions struct {
 	// Rates are the faults of requests that demand none.
 	Rates []models.FaultRate
-	// Forbidden, NotFound and MethodNotAllowed are the real errors with these codes.
-	Forbidden, NotFound, MethodNotAllowed *models.Error
+	// Forbidden is the real error with this code.
+	Forbidden *models.Error
 	// RateLimit is the limit in an error 429, such as 100/s.
 	RateLimit string
-	// Allow is the header field of MethodNotAllowed.
-	Allow string
 	// Refuse makes the server send the error with which it refuses a request before any handler,
 	// with the value of Preference-Applied, and returns that error. The connection of HTTP/1
 	// closes.
@@ -99,10 +97,10 @@ func (o *FaultOptions) demand(c *gin.Context, code models.Code) {
 	case models.CodeForbidden:
 		reject(c, errorCode(o.Forbidden), o.Forbidden)
 	case models.CodeNotFound:
-		Fail(c, o.NotFound)
+		NotFound(c)
 	case models.CodeMethodNotAllowed:
-		c.Header("Allow", o.Allow)
-		Fail(c, o.MethodNotAllowed)
+		c.Header("Allow", http.MethodPost)
+		MethodNotAllowed(c)
 	case models.CodeTooManyRequests:
 		failRate(c, limitedSubject, o.RateLimit, time.Second)
 	case models.CodeUnsupportedMedia:

@@ -21,14 +21,7 @@ type Limiter interface {
 // about them is checked (C2.8). It comes after CORS: preflights are not limited, since a
 // page could not read why one is refused. A nil limiter allows all requests.
 func AddressLimit(limiter Limiter) gin.HandlerFunc {
-	if limiter == nil {
-		return func(*gin.Context) {}
-	}
-	return func(c *gin.Context) {
-		if wait := limiter.Take(c.Request.RemoteAddr); wait > 0 {
-			failRate(c, "this address", limiter.Rate(), wait)
-		}
-	}
+	return rateLimit(limiter, "this address", func(c *gin.Context) string { return c.Request.RemoteAddr })
 }
 
 // limitedSubject is the client of SubjectLimit.
@@ -38,12 +31,16 @@ const limitedSubject = "the subject (sub) of this access token"
 // after Bearer. Tokens without a subject have one limit together. A nil limiter allows all
 // requests.
 func SubjectLimit(limiter Limiter) gin.HandlerFunc {
+	return rateLimit(limiter, limitedSubject, Subject)
+}
+
+func rateLimit(limiter Limiter, client string, key func(*gin.Context) string) gin.HandlerFunc {
 	if limiter == nil {
 		return func(*gin.Context) {}
 	}
 	return func(c *gin.Context) {
-		if wait := limiter.Take(Subject(c)); wait > 0 {
-			failRate(c, limitedSubject, limiter.Rate(), wait)
+		if wait := limiter.Take(key(c)); wait > 0 {
+			failRate(c, client, limiter.Rate(), wait)
 		}
 	}
 }

@@ -38,6 +38,17 @@ func Fail(c *gin.Context, err error) {
 	write(c, http.StatusBadRequest, failure.Body())
 }
 
+// NotFound responds to a request for an unknown path.
+func NotFound(c *gin.Context) {
+	Fail(c, models.NewError(models.CodeNotFound, "there is nothing at this path; create a plant with POST /plants"))
+}
+
+// MethodNotAllowed responds to a request whose method its path does not have. The router has
+// set Allow.
+func MethodNotAllowed(c *gin.Context) {
+	Fail(c, models.NewError(models.CodeMethodNotAllowed, "this path does not take this method; see the header Allow"))
+}
+
 // write sends a response. Its body is complete, so that a failure to encode never
 // leaves a partial response.
 func write(c *gin.Context, status int, encoded []byte) {

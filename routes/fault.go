@@ -25,14 +25,6 @@ func (p plants) bodyFault(c *gin.Context, fault models.Fault) error {
 	return p.binding.decoder.Decode(body, new(models.NewPlant))
 }
 
-// demandedFault returns the fault that a request demands, none if faults are off.
-func (p plants) demandedFault(c *gin.Context) models.Fault {
-	if !p.faults {
-		return models.Fault{}
-	}
-	return middleware.DemandedFault(c)
-}
-
 // storePlant creates a plant, or returns the error of the demanded fault if the store causes it.
 // Then the plant is stored only if the fault has [models.OutcomeStored].
 func (p plants) storePlant(ctx context.Context, c *gin.Context, fault models.Fault, id int64, plant models.Plant) error {

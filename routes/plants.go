@@ -16,7 +16,6 @@ import (
 type plants struct {
 	store   Store
 	audited bool // whether to pass the actor to the store
-	faults  bool // whether faults are made on demand
 	binding newPlantBinding
 	bodies  *sync.Pool // of *models.NewPlant
 }
@@ -25,7 +24,6 @@ func newPlants(options Options) plants {
 	return plants{
 		store:   options.Store,
 		audited: options.Audited,
-		faults:  options.Faults != nil,
 		binding: newBinding(),
 		bodies:  &sync.Pool{New: func() any { return new(models.NewPlant) }},
 	}
@@ -39,7 +37,7 @@ func (p plants) create(c *gin.Context) {
 		*body = models.NewPlant{} // free its strings
 		p.bodies.Put(body)
 	}()
-	fault := p.demandedFault(c)
+	fault := middleware.DemandedFault(c)
 	err := c.ShouldBindWith(body, p.binding)
 	if err == nil {
 		err = p.bodyFault(c, fault)

@@ -26,7 +26,7 @@ type Options struct {
 	Observe      middleware.Observe       // called for each response, unless nil
 	AddressLimit middleware.Limiter       // of requests; nil: none
 	SubjectLimit middleware.Limiter       // of requests with a valid token; nil: none
-	Faults       *middleware.FaultOptions // nil: no faults on demand; NotFound, MethodNotAllowed and Allow are set here
+	Faults       *middleware.FaultOptions // nil: no faults on demand
 }
 
 // A Store creates plants, as Create of [storage.Store] does.
@@ -50,13 +50,8 @@ func New(options Options) http.Handler {
 		middleware.CORS(options.Origins),
 		middleware.AddressLimit(options.AddressLimit),
 	)
-	notFound := models.NewError(models.CodeNotFound, "there is nothing at this path; create a plant with POST /plants")
-	notAllowed := models.NewError(models.CodeMethodNotAllowed, "this path does not take this method; see the header Allow")
-	router.NoRoute(redirectToDocs(options.Page), failWith(notFound))
-	router.NoMethod(failWith(notAllowed))
-	if f := options.Faults; f != nil {
-		f.NotFound, f.MethodNotAllowed, f.Allow = notFound, notAllowed, http.MethodPost
-	}
+	router.NoRoute(redirectToDocs(options.Page), middleware.NotFound)
+	router.NoMethod(middleware.MethodNotAllowed)
 
 	plants := newPlants(options)
 	router.POST("/plants",
@@ -72,9 +67,4 @@ func New(options Options) http.Handler {
 		router.HEAD(path, gin.WrapH(document))
 	}
 	return router
-}
-
-// failWith returns a handler that responds with failure.
-func failWith(failure *models.Error) gin.HandlerFunc {
-	return func(c *gin.Context) { middleware.Fail(c, failure) }
 }
