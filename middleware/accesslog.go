@@ -61,11 +61,16 @@ func NotePlant(c *gin.Context, id int64, stored time.Duration) {
 	l.hasPlant, l.id, l.stored = true, id, stored
 }
 
-// AccessLog logs each request with its outcome. The line of an error includes the cause,
-// which the response omits. Server errors have level error, lack of space or capacity
-// level warn, all else level info. Queries are omitted and values that contain a
-// token redacted, since clients put tokens anywhere (C4.25).
-func AccessLog(logger *slog.Logger) gin.HandlerFunc {
+// Observe records a response: the method of the request, the code of the Error (0 for
+// a success), and the time that the request took. Responses with a fault on demand are
+// not recorded.
+type Observe func(method string, code models.Code, took time.Duration)
+
+// AccessLog logs each request with its outcome, and calls observe, unless it is nil. The
+// line of an error includes the cause, which the response omits. Server errors have level
+// error, lack of space or capacity level warn, all else level info. Queries are omitted and
+// values that contain a token redacted, since clients put tokens anywhere (C4.25).
+func AccessLog(logger *slog.Logger, observe Observe) gin.HandlerFunc {
 	lines := sync.Pool{New: func() any { return newLine() }}
 	return func(c *gin.Context) {
 		start := time.Now()
@@ -76,8 +81,19 @@ func AccessLog(logger *slog.Logger) gin.HandlerFunc {
 			*l = line{keys: l.keys, response: l.response}
 			lines.Put(l)
 		}()
-		c.Next()
+		c.Next() // after a panic there is no response to observe
+		if observe != nil && l.madeFault() == (models.Fault{}) {
+			observe(c.Request.Method, l.code(), time.Since(start))
+		}
 	}
+}
+
+// code returns the code of the Error, 0 for a success.
+func (l *line) code() models.Code {
+	if l.failure == nil {
+		return 0
+	}
+	return l.failure.Code
 }
 
 // log writes the line of a request that began at start.

@@ -42,10 +42,13 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 			ReadCloser: c.Request.Body,
 			header:     c.Writer.Header(),
 			limit:      limit,
-			share:      share{used: used, most: most},
+			used:       used,
+			most:       most,
 		}
 		defer func() {
-			body.share.release()
+			if body.held > 0 {
+				used.Add(-body.held)
+			}
 			c.Request.Body = body.ReadCloser
 			*body = limitedBody{}
 			bodies.Put(body)
@@ -59,42 +62,15 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 	}
 }
 
-// A share is one request's part of the memory for bodies.
-type share struct {
-	used *atomic.Int64 // bytes of all requests
-	most int64         // limit of used
-	held int64         // bytes of this request
-}
-
-// grow increases the share to size bytes, and reports whether the limit allows it.
-func (s *share) grow(size int64) bool {
-	more := size - s.held
-	if size <= smallBody || more <= 0 {
-		return true
-	}
-	if s.used.Add(more) > s.most {
-		s.used.Add(-more)
-		return false
-	}
-	s.held = size
-	return true
-}
-
-// release gives the share back.
-func (s *share) release() {
-	if s.held > 0 {
-		s.used.Add(-s.held)
-		s.held = 0
-	}
-}
-
 // A limitedBody is a request body with a limit, whose errors are Errors.
 type limitedBody struct {
 	io.ReadCloser
-	header http.Header // of the response
-	share  share
-	limit  int64 // maximum of size
-	size   int64 // bytes read
+	header http.Header   // of the response
+	limit  int64         // maximum of size
+	size   int64         // bytes read
+	used   *atomic.Int64 // bytes of memory of all bodies
+	most   int64         // limit of used
+	held   int64         // part of used
 }
 
 // Read implements [io.Reader].
@@ -104,13 +80,28 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.size > b.limit {
 		return n, b.readError(errTooLarge)
 	}
-	if !b.share.grow(b.size) {
+	if !b.hold() {
 		return n, b.readError(errOutOfMemory)
 	}
 	if err != nil && err != io.EOF { //nolint:errorlint // EOF is never wrapped, by contract of io.Reader
 		err = b.readError(err)
 	}
 	return n, err
+}
+
+// hold counts the bytes read in the memory of all bodies, and reports whether its limit allows
+// it.
+func (b *limitedBody) hold() bool {
+	more := b.size - b.held
+	if b.size <= smallBody || more == 0 {
+		return true
+	}
+	if b.used.Add(more) > b.most {
+		b.used.Add(-more)
+		return false
+	}
+	b.held = b.size
+	return true
 }
 
 // readError returns the Error for an error of reading. The rest of the body makes the

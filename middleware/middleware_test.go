@@ -248,7 +248,7 @@ func TestRecovery(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
-	w := serve(t, post(t, http.Header{}, nil), middleware.AccessLog(logger), middleware.Recovery(),
+	w := serve(t, post(t, http.Header{}, nil), middleware.AccessLog(logger, nil), middleware.Recovery(),
 		func(*gin.Context) { panic("a bug at /data/plants.db") })
 	checkError(t, w, models.CodeInternal, "the server failed")
 	if strings.Contains(w.Body.String(), "bug") {
@@ -312,7 +312,7 @@ func TestAccessLog(t *testing.T) {
 			var log bytes.Buffer
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants?access_token=hidden", nil)
 			r.Header = http.Header{"Authorization": {"Bearer secret-token"}, "X-Request-Id": {"my-id"}}
-			serve(t, r, middleware.RequestID(), middleware.AccessLog(slog.New(slog.NewTextHandler(&log, nil))),
+			serve(t, r, middleware.RequestID(), middleware.AccessLog(slog.New(slog.NewTextHandler(&log, nil)), nil),
 				middleware.Bearer(verify), tt.handler)
 			if n := strings.Count(log.String(), "\n"); n != 1 {
 				t.Errorf("%d lines", n)
@@ -335,7 +335,7 @@ func TestAccessLogLevel(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelError}))
-	serve(t, post(t, http.Header{}, nil), middleware.AccessLog(logger), pass)
+	serve(t, post(t, http.Header{}, nil), middleware.AccessLog(logger, nil), pass)
 	if log.Len() > 0 {
 		t.Errorf("logged %s", &log)
 	}

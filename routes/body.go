@@ -1,7 +1,6 @@
 package routes
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -19,32 +18,24 @@ const (
 	largeDecodes = 2
 )
 
-// newPlantBinding is the [binding.Binding] of a [models.NewPlant]. Gin's own bindings
-// accept bodies that the contract rejects, and have other error messages.
-type newPlantBinding struct {
+// A bodyReader reads request bodies. Gin's own bindings accept bodies that the contract
+// rejects, and have other error messages.
+type bodyReader struct {
 	decoder *models.Decoder
 	buffers *sync.Pool    // of *[]byte, each empty
 	large   chan struct{} // semaphore of largeDecodes
 }
 
-func newBinding() newPlantBinding {
-	return newPlantBinding{
+func newBodyReader() bodyReader {
+	return bodyReader{
 		decoder: models.NewDecoder(),
 		buffers: &sync.Pool{New: func() any { return new(make([]byte, 0, firstBuffer)) }},
 		large:   make(chan struct{}, largeDecodes),
 	}
 }
 
-// Name implements [binding.Binding].
-func (newPlantBinding) Name() string { return "NewPlant" }
-
-// Bind implements [binding.Binding]. It reads the whole body, then decodes and validates
-// it into target, which must be a *models.NewPlant.
-func (b newPlantBinding) Bind(req *http.Request, target any) error {
-	plant, ok := target.(*models.NewPlant)
-	if !ok {
-		return fmt.Errorf("binding a NewPlant to a %T", target)
-	}
+// read reads the whole body of a request, then decodes and validates it into plant.
+func (b bodyReader) read(req *http.Request, plant *models.NewPlant) error {
 	buffer := b.buffers.Get().(*[]byte) //nolint:forcetypeassert // nothing else is put there
 	defer b.release(buffer)
 	if err := readBody(buffer, req.Body, req.ContentLength); err != nil {
@@ -83,7 +74,7 @@ func readBody(buffer *[]byte, body io.Reader, contentLength int64) error {
 
 // release returns the buffer to the pool, unless a large body has grown it beyond
 // usualBody.
-func (b newPlantBinding) release(buffer *[]byte) {
+func (b bodyReader) release(buffer *[]byte) {
 	if cap(*buffer) <= usualBody {
 		*buffer = (*buffer)[:0]
 		b.buffers.Put(buffer)

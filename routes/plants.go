@@ -16,7 +16,7 @@ import (
 type plants struct {
 	store   Store
 	audited bool // whether to pass the actor to the store
-	binding newPlantBinding
+	reader  bodyReader
 	bodies  *sync.Pool // of *models.NewPlant
 }
 
@@ -24,7 +24,7 @@ func newPlants(options Options) plants {
 	return plants{
 		store:   options.Store,
 		audited: options.Audited,
-		binding: newBinding(),
+		reader:  newBodyReader(),
 		bodies:  &sync.Pool{New: func() any { return new(models.NewPlant) }},
 	}
 }
@@ -38,7 +38,7 @@ func (p plants) create(c *gin.Context) {
 		p.bodies.Put(body)
 	}()
 	fault := middleware.DemandedFault(c)
-	err := c.ShouldBindWith(body, p.binding)
+	err := p.reader.read(c.Request, body)
 	if err == nil {
 		err = p.bodyFault(c, fault)
 	}

@@ -44,8 +44,7 @@ func New(options Options) http.Handler {
 	router.Use(
 		middleware.RequestID(),
 		middleware.NoSniff(),
-		middleware.AccessLog(options.Logger),
-		middleware.Metrics(options.Observe), // after AccessLog, whose line it reads
+		middleware.AccessLog(options.Logger, options.Observe),
 		middleware.Recovery(),
 		middleware.CORS(options.Origins),
 		middleware.AddressLimit(options.AddressLimit),
