@@ -25,7 +25,7 @@ func Bearer(verify Verify) gin.HandlerFunc {
 		if err == nil {
 			var subject string
 			if subject, err = verify(token); err == nil {
-				if models.HoldsToken(subject) { // not HoldsTokenPart: a name may look like one
+				if models.HoldsToken(subject) { // not WithoutToken: a name may look like the beginning of one
 					subject = models.Redacted
 				}
 				lineOf(c).subject = subject

@@ -10,9 +10,10 @@ import (
 // Redacted replaces values that must not be logged (C4.25).
 const Redacted = "REDACTED"
 
-// WithoutToken returns text, or [Redacted] if it may contain a part of a JSON Web Token.
+// WithoutToken returns text, which may be truncated anywhere, or [Redacted] if it may contain
+// the beginning of a JSON Web Token (C4.25).
 func WithoutToken(text string) string {
-	if HoldsTokenPart(text) {
+	if tokenHeader(text) >= 0 {
 		return Redacted
 	}
 	return text
@@ -24,10 +25,6 @@ func HoldsToken(text string) bool {
 	at := tokenHeader(text)
 	return at >= 0 && strings.Count(text[at:], ".") >= 2
 }
-
-// HoldsTokenPart reports whether text may contain the beginning of a JSON Web Token,
-// which must not be logged (C4.25). The text may be truncated anywhere.
-func HoldsTokenPart(text string) bool { return tokenHeader(text) >= 0 }
 
 // tokenHeader returns the index in text at which a token's header may begin, or -1. A
 // header is base64url of a JSON object, which may begin with white space.

@@ -159,7 +159,7 @@ func (a *App) newServer() error {
 	}
 	origins := middleware.Origins(c.CORSOrigins)
 	options := routes.Options{
-		Store: a.store, Audited: c.AuditLog != "", Verify: a.verify, Description: description, Page: page,
+		Store: a.store, Audited: c.AuditLog != "", Verify: a.verifier.Verify, Description: description, Page: page,
 		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
 	}
 	a.limitRates(&options)

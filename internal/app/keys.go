@@ -79,15 +79,6 @@ func (a *App) loadKeys(generate bool, report secretfile.Report) (secrets []auth.
 	return secrets, made, nil
 }
 
-// verify returns the subject of a valid token.
-func (a *App) verify(token string) (subject string, err error) {
-	claims, err := a.verifier.Verify(token)
-	if err != nil {
-		return "", err
-	}
-	return claims.Subject, nil
-}
-
 // ReadPublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some of them are
 // skipped.
 func ReadPublicKeys(c *config.Config) (keys []auth.Key, skipped []error, err error) {

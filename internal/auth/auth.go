@@ -62,7 +62,7 @@ type digest = [sha256.Size]byte
 // with an empty cache, so that no token outlives the key that it was signed with.
 type trusted struct {
 	keys     []Key
-	verified *recent.Map[digest, *Claims]
+	verified *recent.Map[digest, *tokenClaims]
 }
 
 // NewVerifier returns a Verifier with the given options.
@@ -104,15 +104,15 @@ func (v *Verifier) replace(current *[]Key, keys []Key) {
 		return // keep the cache
 	}
 	*current = keys
-	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: recent.New[digest, *Claims](cachedTokens)})
+	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: recent.New[digest, *tokenClaims](cachedTokens)})
 }
 
-// Verify returns the claims of a valid token. It fails with a [models.Error] of
+// Verify returns the subject of a valid token: sub, or empty if that is not a string. It fails with a [models.Error] of
 // CodeUnauthorized or, if only the scope is missing, of CodeForbidden.
 //
 // Tokens with a valid signature are cached by their SHA-256. Their times are checked at
 // each use.
-func (v *Verifier) Verify(token string) (*Claims, error) {
+func (v *Verifier) Verify(token string) (subject string, err error) {
 	var usual [usualToken]byte // on the stack, for most tokens
 	digest := sha256.Sum256(append(usual[:0], token...))
 	trusted := v.trusted.Load()
@@ -121,18 +121,18 @@ func (v *Verifier) Verify(token string) (*Claims, error) {
 		v.hits.Add(1)
 	} else {
 		v.misses.Add(1)
-		var err error
-		if claims, err = v.authenticate(trusted, digest, token); err != nil {
-			return nil, models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
-		}
+		claims, err = v.authenticate(trusted, digest, token)
 	}
-	if err := v.validator.Validate(claims); err != nil {
-		return nil, models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
+	if err == nil {
+		err = v.validator.Validate(claims)
+	}
+	if err != nil {
+		return "", models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
 	}
 	if v.scope != "" && !slices.Contains(strings.Fields(claims.scope), v.scope) {
-		return nil, MissingScope(v.scope)
+		return "", MissingScope(v.scope)
 	}
-	return claims, nil
+	return claims.subject, nil
 }
 
 // MissingScope returns the Error for a valid token without a scope.
@@ -142,7 +142,7 @@ func MissingScope(scope string) *models.Error {
 
 // authenticate verifies a token that is not in the cache and adds it. If the kid of the
 // token is unknown, it first refreshes the keys of the issuer.
-func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (*Claims, error) {
+func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (*tokenClaims, error) {
 	claims, err := v.parse(trusted.keys, token)
 	if errors.Is(err, errUnknownKey) && v.issuer != nil && v.issuer.refresh() {
 		trusted = v.trusted.Load()
@@ -156,11 +156,11 @@ func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (
 }
 
 // parse checks the format of a token and its signature (C4.21, C4.23).
-func (v *Verifier) parse(keys []Key, token string) (*Claims, error) {
+func (v *Verifier) parse(keys []Key, token string) (*tokenClaims, error) {
 	if err := checkForm(token); err != nil {
 		return nil, err
 	}
-	claims, unknownKid := new(Claims), false
+	claims, unknownKid := new(tokenClaims), false
 	choose := func(token *jwt.Token) (any, error) {
 		kid, _ := token.Header["kid"].(string)
 		unknownKid = kid != "" && !slices.ContainsFunc(keys, func(k Key) bool { return k.id == kid })

@@ -13,13 +13,11 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Claims are the claims of a token that the service uses. They implement [jwt.Claims].
+// The tokenClaims are the claims that the service uses. They implement [jwt.Claims].
 // Unlike the library's types they distinguish an exp of 0 from an absent one, match
 // names case-sensitively and reject duplicates (C4.22, C4.23).
-type Claims struct {
-	// Subject is sub, or empty if it is absent or not a string.
-	Subject string
-
+type tokenClaims struct {
+	subject   string
 	scope     string
 	issuer    string
 	audience  jwt.ClaimStrings
@@ -29,24 +27,24 @@ type Claims struct {
 }
 
 // GetExpirationTime returns exp, or nil.
-func (c *Claims) GetExpirationTime() (*jwt.NumericDate, error) { return c.expires, nil }
+func (c *tokenClaims) GetExpirationTime() (*jwt.NumericDate, error) { return c.expires, nil }
 
 // GetNotBefore returns nbf, or nil.
-func (c *Claims) GetNotBefore() (*jwt.NumericDate, error) { return c.notBefore, nil }
+func (c *tokenClaims) GetNotBefore() (*jwt.NumericDate, error) { return c.notBefore, nil }
 
 // GetIssuedAt returns nil: the service ignores iat.
-func (c *Claims) GetIssuedAt() (*jwt.NumericDate, error) {
+func (c *tokenClaims) GetIssuedAt() (*jwt.NumericDate, error) {
 	return nil, nil //nolint:nilnil // required by jwt.Claims
 }
 
 // GetIssuer returns iss, or "" if it is absent or not a string.
-func (c *Claims) GetIssuer() (string, error) { return c.issuer, nil }
+func (c *tokenClaims) GetIssuer() (string, error) { return c.issuer, nil }
 
 // GetSubject returns sub, or "" if it is absent or not a string.
-func (c *Claims) GetSubject() (string, error) { return c.Subject, nil }
+func (c *tokenClaims) GetSubject() (string, error) { return c.subject, nil }
 
 // GetAudience returns the strings of aud.
-func (c *Claims) GetAudience() (jwt.ClaimStrings, error) { return c.audience, nil }
+func (c *tokenClaims) GetAudience() (jwt.ClaimStrings, error) { return c.audience, nil }
 
 // A claimError reports a claim of the wrong JSON type.
 type claimError struct{ claim, want string }
@@ -57,14 +55,14 @@ func (e *claimError) Error() string { return e.claim + " is not " + e.want }
 var errClaims = fmt.Errorf("%w: the payload is not a JSON object", jwt.ErrTokenMalformed)
 
 // UnmarshalJSON decodes the payload of a token strictly.
-func (c *Claims) UnmarshalJSON(payload []byte) error {
+func (c *tokenClaims) UnmarshalJSON(payload []byte) error {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(payload, &members); err != nil || members == nil {
 		return errClaims
 	}
-	*c = Claims{
+	*c = tokenClaims{
 		read:     true,
-		Subject:  stringOf(members["sub"]),
+		subject:  stringOf(members["sub"]),
 		scope:    stringOf(members["scope"]),
 		issuer:   stringOf(members["iss"]),
 		audience: stringsOf(members["aud"]),

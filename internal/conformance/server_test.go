@@ -103,13 +103,7 @@ func (s setup) start(t *testing.T) Options {
 	under := server.New(server.Config{
 		Handler: routes.New(routes.Options{
 			Store: store, Description: description, Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins, AddressLimit: s.limiter,
-			Verify: func(token string) (string, error) {
-				claims, err := verifier.Verify(token)
-				if err != nil {
-					return "", err
-				}
-				return claims.Subject, nil
-			},
+			Verify: verifier.Verify,
 		}),
 		TLS:    serverTLS,
 		Logger: logger, HeaderTimeout: s.timeout, RequestTimeout: s.timeout, IdleTimeout: patient, ShutdownTimeout: patient,

@@ -43,14 +43,8 @@ func run(logger *slog.Logger) error {
 	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{auth.Secret(os.Getenv("JWT_SECRET")).Key()}, Leeway: 5 * time.Second})
 	return server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store: discard{},
-			Verify: func(token string) (string, error) {
-				claims, err := verifier.Verify(token)
-				if err != nil {
-					return "", err
-				}
-				return claims.Subject, nil
-			},
+			Store:        discard{},
+			Verify:       verifier.Verify,
 			Description:  description,
 			Logger:       logger,
 			MaxBodyBytes: 1 << 20,
