@@ -73,7 +73,6 @@ type limitedBody struct {
 	held   int64         // part of used
 }
 
-// Read implements [io.Reader].
 func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.size += int64(n)

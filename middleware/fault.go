@@ -122,7 +122,6 @@ func (o *FaultOptions) demand(c *gin.Context, code models.Code) {
 // A slowBody is a body that does not arrive in time.
 type slowBody struct{ io.Closer }
 
-// Read implements [io.Reader].
 func (slowBody) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
 // DemandedFault returns the fault that a request demands. A handler that makes it calls

@@ -191,7 +191,6 @@ func (c *conn) applyDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// Write implements [io.Writer].
 func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	first := !c.responded

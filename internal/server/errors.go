@@ -24,7 +24,7 @@ func (c Config) responseError(code models.Code) *models.Error {
 		return models.NewError(code, "Expect: only 100-continue is supported; send the request without it")
 	case models.CodeHeaderTooLarge:
 		return models.Errorf(code, "the request line and the header fields are more than the limit of %d bytes or %d lines in all; "+
-			"send fewer or shorter ones", c.MaxHeaderBytes, maxHeaderLines)
+			"send fewer or shorter ones", maxHeaderBytes, maxHeaderLines)
 	case models.CodeInternal:
 		return models.NewError(code, "the server could not finish the request, and its outcome is unknown; "+
 			"send it again: an id that was created is not created twice")

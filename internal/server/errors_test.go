@@ -189,9 +189,8 @@ func TestRefusalAfterHEAD(t *testing.T) {
 func TestRefusalMessages(t *testing.T) {
 	t.Parallel()
 	config := testConfig()
-	config.MaxHeaderBytes = 1234
 	for code, want := range map[models.Code]string{
-		0: "request line", 400: "request line", 408: patience.String(), 417: "Expect", 431: "1234 bytes", 500: "outcome is unknown",
+		0: "request line", 400: "request line", 408: patience.String(), 417: "Expect", 431: "32768 bytes", 500: "outcome is unknown",
 		501: "Transfer-Encoding", 503: "shutting down", 505: "HTTP/1.1",
 	} {
 		got := config.responseError(code)

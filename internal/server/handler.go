@@ -116,7 +116,6 @@ type response struct {
 	to      recipient     // of refusal
 }
 
-// WriteHeader implements [http.ResponseWriter].
 func (w *response) WriteHeader(status int) {
 	if w.refusal != nil {
 		return
@@ -151,13 +150,11 @@ func (w *response) reusable() bool {
 		w.Header().Get("Content-Length") != "" && w.request.Header.Get("Expect") == ""
 }
 
-// Write implements [io.Writer].
 func (w *response) Write(p []byte) (int, error) {
 	w.begin()
 	return w.ResponseWriter.Write(p)
 }
 
-// Flush implements [http.Flusher].
 func (w *response) Flush() {
 	w.begin()
 	_ = w.controller().Flush() // net/http closes the connection if it fails

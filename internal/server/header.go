@@ -59,7 +59,7 @@ func (h *header) scan(data []byte) (n int, err error) {
 			h.head = bytes.HasPrefix(line, []byte("HEAD "))
 		}
 		switch {
-		case h.lines > 0 && len(line) > 0 && isSpace(line[0]):
+		case h.lines > 0 && len(line) > 0 && (line[0] == ' ' || line[0] == '\t'):
 			return 0, errFolded
 		case hasControl(piece):
 			return 0, errNotHTTP
@@ -72,8 +72,6 @@ func (h *header) scan(data []byte) (n int, err error) {
 	}
 	return n, nil
 }
-
-func isSpace(b byte) bool { return b == ' ' || b == '\t' }
 
 func hasControl(line []byte) bool {
 	for _, b := range line {

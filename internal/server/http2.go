@@ -77,7 +77,6 @@ func newHTTP2Conn(c *conn) *http2Conn {
 	return h
 }
 
-// Write implements [io.Writer].
 func (h *http2Conn) Write(p []byte) (int, error) { return h.filter.Write(p) }
 
 // Close implements [io.Closer]. It returns at once.
@@ -102,7 +101,6 @@ func (h *http2Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SetReadDeadline implements [net.Conn].
 func (h *http2Conn) SetReadDeadline(deadline time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -40,7 +40,6 @@ type responseFilter struct {
 	send   []byte            // to be written
 }
 
-// Write implements [io.Writer].
 func (f *responseFilter) Write(p []byte) (int, error) {
 	f.send = f.send[:0]
 	for rest := p; len(rest) > 0; {

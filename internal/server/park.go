@@ -77,7 +77,6 @@ type singleListener struct {
 	accepted bool
 }
 
-// Accept implements [net.Listener].
 func (l *singleListener) Accept() (net.Conn, error) {
 	if l.accepted {
 		return nil, net.ErrClosed
@@ -86,8 +85,6 @@ func (l *singleListener) Accept() (net.Conn, error) {
 	return l.conn, nil
 }
 
-// Close implements [net.Listener].
 func (*singleListener) Close() error { return nil }
 
-// Addr implements [net.Listener].
 func (l *singleListener) Addr() net.Addr { return l.conn.LocalAddr() }

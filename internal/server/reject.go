@@ -45,7 +45,7 @@ func (c *conn) reject(wait time.Duration, e *models.Error, limits lingerLimits) 
 // readHeader reads as much as there is of the header of a request.
 func (c *conn) readHeader() (h header) {
 	err := c.scanPending(&h)
-	input := io.LimitReader(c.Conn, int64(c.server.config.MaxHeaderBytes))
+	input := io.LimitReader(c.Conn, maxHeaderBytes)
 	buffer := make([]byte, 4<<10)
 	for err == nil && !h.done {
 		n, readErr := input.Read(buffer)

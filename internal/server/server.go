@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// defaultMaxHeaderBytes bounds a header if the configuration does not.
-	defaultMaxHeaderBytes = 32 << 10
+	// maxHeaderBytes bounds the request line and the header fields together.
+	maxHeaderBytes = 32 << 10
 	// netHTTPSlack is the number of bytes that net/http adds to its own limit of a header.
 	netHTTPSlack = 4 << 10
 	// responseTime is the time for the response to a body that was too slow.
@@ -55,9 +55,6 @@ type Config struct {
 	// to a request from origin (C3.19), which is empty if the request has none or
 	// several. Nil: CORS is off.
 	CORSHeader func(origin string) http.Header
-	// MaxHeaderBytes bounds the request line and the header fields together, which
-	// are at most 128 lines. Less than 4 KiB counts as 4 KiB; 0 means 32 KiB.
-	MaxHeaderBytes int
 	// MaxConnections bounds the open connections; 0 means 10,000. Connections beyond
 	// it get an Error of CodeUnavailable, up to MaxConnections/8 at a time; further
 	// ones wait to be accepted.
@@ -86,17 +83,16 @@ type Server struct {
 
 // New returns a server that is not serving yet.
 func New(config Config) *Server {
-	config.MaxHeaderBytes = cmp.Or(config.MaxHeaderBytes, defaultMaxHeaderBytes)
 	config.MaxConnections = cmp.Or(config.MaxConnections, defaultMaxConnections)
 	s := &Server{config: config, linger: defaultLinger(), parkAfter: defaultParkAfter, limit: newConnLimit(config.MaxConnections)}
 	s.forced, s.forceClose = context.WithCancel(context.Background())
-	s.http1 = s.newHTTPServer(s.handle, max(1, config.MaxHeaderBytes-netHTTPSlack))
+	s.http1 = s.newHTTPServer(s.handle, maxHeaderBytes-netHTTPSlack)
 	s.http1.BaseContext = func(net.Listener) context.Context { return s.forced }
 	s.http1.ConnState = endRequest
 	s.http1.Protocols.SetHTTP1(true)
 	if config.TLS != nil {
 		s.config.TLS = withProtocols(config.TLS)
-		s.http2 = s.newHTTPServer(s.handleHTTP2, config.MaxHeaderBytes)
+		s.http2 = s.newHTTPServer(s.handleHTTP2, maxHeaderBytes)
 		s.http2.Protocols.SetUnencryptedHTTP2(true) // TLS ends below it
 		s.http2.HTTP2 = s.http2Config()
 	}
@@ -104,7 +100,7 @@ func New(config Config) *Server {
 }
 
 // newHTTPServer returns a server with the settings of both versions of HTTP.
-func (s *Server) newHTTPServer(handler http.HandlerFunc, maxHeaderBytes int) *http.Server {
+func (s *Server) newHTTPServer(handler http.HandlerFunc, headerBytes int) *http.Server {
 	return &http.Server{
 		Handler:                      handler,
 		DisableGeneralOptionsHandler: true,
@@ -112,7 +108,7 @@ func (s *Server) newHTTPServer(handler http.HandlerFunc, maxHeaderBytes int) *ht
 		ReadTimeout:                  s.config.RequestTimeout,
 		WriteTimeout:                 s.config.RequestTimeout + responseTime,
 		IdleTimeout:                  s.config.IdleTimeout,
-		MaxHeaderBytes:               maxHeaderBytes,
+		MaxHeaderBytes:               headerBytes,
 		ErrorLog:                     slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelWarn),
 		ConnContext:                  withConn,
 		Protocols:                    new(http.Protocols),
