@@ -1,8 +1,6 @@
 package middleware
 
 import (
-	"crypto/rand"
-
 	"github.com/gin-gonic/gin"
 
 	"plantstore/models"
@@ -14,11 +12,7 @@ const requestIDHeader = "X-Request-Id"
 // a random one (C1.6).
 func RequestID() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		ids := c.Request.Header[requestIDHeader]
-		if len(ids) != 1 || !models.SaneRequestID(ids[0]) {
-			ids = []string{rand.Text()}
-		}
-		c.Writer.Header()[requestIDHeader] = ids
+		c.Writer.Header()[requestIDHeader] = models.RequestID(c.Request.Header[requestIDHeader])
 		c.Next()
 	}
 }

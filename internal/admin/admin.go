@@ -75,7 +75,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Request-Id", requestID(r))
+	header["X-Request-Id"] = models.RequestID(r.Header["X-Request-Id"])
 	handler, known := a.paths[r.URL.Path]
 	refused := guard(r)
 	switch {

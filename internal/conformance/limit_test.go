@@ -18,7 +18,7 @@ func limitedServer(t *testing.T, s setup, limit ratelimit.Rate, burst int) Optio
 	secret := auth.Secret(testSecret)
 	s.signer, s.key, s.timeout, s.limiter = secret, secret.Key(), patient, ratelimit.ByAddress(limit, burst)
 	o := s.start(t)
-	o.Secret, o.Timeout = secret, 10*time.Second
+	o.Secret, o.Timeout = secret, patient
 	return o
 }
 

@@ -2,9 +2,7 @@ package server
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -67,7 +65,7 @@ func notEncrypted() *models.Error {
 
 // respond writes e as the last response of an HTTP/1 connection, and logs it.
 func (c *conn) respond(e *models.Error, to recipient) error {
-	to.id = cmp.Or(to.id, rand.Text())
+	to.id = models.RequestID([]string{to.id})[0]
 	c.server.logError(context.Background(), e, to, c.RemoteAddr().String())
 	_, err := c.Conn.Write(c.server.config.encode(e, to))
 	return err

@@ -13,7 +13,7 @@ import (
 func refusing(_ *site, config *Config) {
 	config.CORSHeader = echoOrigin
 	config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X-Request-Id", "the handler's")
+		w.Header().Set("X-Request-Id", "the-handler")
 		if e := Refuse(wrapper{w}, models.CodeExpectationFailed, "code=417"); e.Code != models.CodeExpectationFailed {
 			w.Header().Set("X-Request-Id", e.Error())
 		}
@@ -44,7 +44,7 @@ func TestRefuse(t *testing.T) {
 				t.Errorf("%s: header %v, closes: %v", version, r.Header, r.Close)
 			}
 		}
-		if got := demanded.Header; got.Get("Preference-Applied") != "code=417" || got.Get("X-Request-Id") != "the handler's" || len(got) != len(original.Header)+1 {
+		if got := demanded.Header; got.Get("Preference-Applied") != "code=417" || got.Get("X-Request-Id") != "the-handler" || len(got) != len(original.Header)+1 {
 			t.Errorf("%s: header %v, and the real one is %v", version, got, original.Header)
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-
-	"plantstore/models"
 )
 
 const (
@@ -137,7 +135,7 @@ func (f *field) single() string {
 // A recipient has the properties of a request that its error response depends on.
 type recipient struct {
 	head   bool   // the method is HEAD: the response has no body
-	id     string // the X-Request-Id, empty if it is missing, repeated or invalid
+	id     string // the X-Request-Id, empty if it is missing or repeated; respond replaces an invalid one
 	origin string // the Origin, empty if it is missing or repeated
 
 	applied string // of Preference-Applied, empty unless the error is a fault on demand
@@ -145,17 +143,13 @@ type recipient struct {
 
 // recipient returns the recipient of the request, as far as the header was received.
 func (h *header) recipient() recipient {
-	to := recipient{head: h.head, origin: h.origin.single()}
-	if id := h.requestID.single(); models.SaneRequestID(id) {
-		to.id = id
-	}
-	return to
+	return recipient{head: h.head, id: h.requestID.single(), origin: h.origin.single()}
 }
 
 // recipientOf returns the recipient of a request that net/http has parsed.
 func recipientOf(r *http.Request) recipient {
 	to := recipient{head: r.Method == http.MethodHead}
-	if ids := r.Header["X-Request-Id"]; len(ids) == 1 && models.SaneRequestID(ids[0]) {
+	if ids := r.Header["X-Request-Id"]; len(ids) == 1 {
 		to.id = ids[0]
 	}
 	if origins := r.Header["Origin"]; len(origins) == 1 {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -210,7 +209,7 @@ func (s *Server) recovered(ctx context.Context, w *response, p any) {
 
 // respondHTTP2 responds with e instead of the handler.
 func (s *Server) respondHTTP2(ctx context.Context, w *response, e *models.Error, to recipient) {
-	to.id = cmp.Or(to.id, rand.Text())
+	to.id = models.RequestID([]string{to.id})[0]
 	w.request.Header = nil // frees its memory: the client may not read the response for a while
 	s.logError(ctx, e, to, w.request.RemoteAddr)
 	body := e.Body()
