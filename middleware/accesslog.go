@@ -10,8 +10,9 @@ import (
 	"plantstore/models"
 )
 
-// A line holds the attributes that handlers add to the access log, and buffers for the
-// response and the log line. Lines are pooled.
+// A line is what the middleware of a request shares: the attributes that handlers add to the
+// access log, the demanded fault, and buffers for the response and the log line. Lines are
+// pooled.
 type line struct {
 	subject  string
 	hasPlant bool // id and stored are set

@@ -17,7 +17,7 @@ import (
 type FaultOptions struct {
 	// Rates are the faults of requests that demand none.
 	Rates []models.FaultRate
-	// Forbidden is the real error with this code.
+	// Forbidden is the error 403 of a token without the scope.
 	Forbidden *models.Error
 	// RateLimit is the limit in an error 429, such as 100/s.
 	RateLimit string
@@ -46,7 +46,7 @@ func Faults(o *FaultOptions) gin.HandlerFunc {
 			l.fault = draw(o.Rates)
 		}
 		delay(c, l.fault.Delay)
-		o.demand(c, l.fault.Code)
+		o.makeFault(c, l.fault.Code)
 		c.Next()
 		if made := l.madeFault(); made != (models.Fault{}) {
 			o.Observe(made)
@@ -86,8 +86,8 @@ func delay(c *gin.Context, d time.Duration) {
 	}
 }
 
-// demand makes the fault with that code, or changes the request so that a later check fails.
-func (o *FaultOptions) demand(c *gin.Context, code models.Code) {
+// makeFault makes the fault with that code, or changes the request so that a later check fails.
+func (o *FaultOptions) makeFault(c *gin.Context, code models.Code) {
 	l := lineOf(c)
 	l.made = true
 	switch code {

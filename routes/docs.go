@@ -28,12 +28,16 @@ func documents(d *apidocs.Description, page *apidocs.Page) map[string]http.Handl
 func redirectToDocs(page *apidocs.Page) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		r := c.Request
-		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-		if page == nil && r.URL.Path == "/" {
+		if r.URL.Path != "/" {
+			return
+		}
+		if page == nil {
 			middleware.Fail(c, models.NewError(models.CodeNotFound, "this is a plant store: create a plant with POST /plants; "+
 				"/openapi.yaml describes the service, and its documentation page is off (DOCS)"))
+			return
 		}
-		if page == nil || r.URL.Path != "/" || !reads || !apidocs.Accepts(r.Header.Values("Accept"), "text/html") {
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if !reads || !apidocs.Accepts(r.Header.Values("Accept"), "text/html") {
 			return
 		}
 		header := c.Writer.Header()

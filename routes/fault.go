@@ -10,8 +10,8 @@ import (
 	"plantstore/storage"
 )
 
-// bodyFault returns the error of the demanded fault if a body causes it, else nil. The decoder
-// returns that error for a body with the fault.
+// bodyFault returns the error of the demanded fault if a body causes it, else nil. It decodes a
+// body that has the fault, so that the error is the real one.
 func (p plants) bodyFault(c *gin.Context, fault models.Fault) error {
 	var body []byte
 	switch fault.Code {
@@ -29,8 +29,11 @@ func (p plants) bodyFault(c *gin.Context, fault models.Fault) error {
 // Then the plant is stored only if the fault has [models.OutcomeStored].
 func (p plants) storePlant(ctx context.Context, c *gin.Context, fault models.Fault, id int64, plant models.Plant) error {
 	failure := storeFault(fault)
-	if failure == nil || fault.Outcome == models.OutcomeStored {
-		if err := p.store.Create(ctx, id, plant); err != nil || failure == nil {
+	if failure == nil {
+		return p.store.Create(ctx, id, plant)
+	}
+	if fault.Outcome == models.OutcomeStored {
+		if err := p.store.Create(ctx, id, plant); err != nil {
 			return err
 		}
 	}

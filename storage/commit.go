@@ -27,19 +27,19 @@ func (s *Store) commitRequests(batch []*request) {
 		records[i] = r.Record
 	}
 	// After the outcome is sent, the request belongs to its caller again.
-	for i, outcome := range s.commitRecorded(records, func(i int) *Actor { return batch[i].actor }) {
+	for i, outcome := range s.commitAudited(records, func(i int) *Actor { return batch[i].actor }) {
 		batch[i].done <- outcome
 	}
 }
 
-// commitRecorded commits records, if they can be recorded, and records their outcomes, which
+// commitAudited commits records, if they can be recorded, and records their outcomes, which
 // it returns.
-func (s *Store) commitRecorded(records []Record, actor func(i int) *Actor) []error {
-	if err := s.recordable(); err != nil {
+func (s *Store) commitAudited(records []Record, actor func(i int) *Actor) []error {
+	if err := s.auditReady(); err != nil {
 		return repeat(err, len(records))
 	}
 	outcomes := s.commitRecords(records)
-	s.record(records, actor, outcomes)
+	s.audit(records, actor, outcomes)
 	return outcomes
 }
 
@@ -59,12 +59,12 @@ func (s *Store) commitRecords(records []Record) []error {
 		}
 	}
 	start := time.Now()
-	err := s.commitItems(items)
+	err := s.stopIfFatal(callEngine(func() error { return s.engine.Commit(items) }))
 	if len(items) > 0 { // else it is a trial
 		s.observer(len(items), time.Since(start))
 	}
-	if pause := s.observe(items, err); pause > 0 {
-		time.AfterFunc(pause, s.try)
+	if pause := s.updateHealth(items, err); pause > 0 {
+		time.AfterFunc(pause, s.queueTrial)
 	}
 	outcomes, tried := make([]error, len(records)), -1
 	for _, i := range order {
@@ -77,15 +77,10 @@ func (s *Store) commitRecords(records []Record) []error {
 	return outcomes
 }
 
-// try queues a trial. Its outcome is not needed here, and a store that refuses it will
+// queueTrial queues a trial. Its outcome is not needed here, and a store that refuses it will
 // never be ready again.
-func (s *Store) try() {
+func (s *Store) queueTrial() {
 	_, _ = s.enqueueTask(func() error { s.commitRecords(nil); return nil })
-}
-
-// commitItems has the engine commit a batch.
-func (s *Store) commitItems(items []Item) error {
-	return s.stopIfFatal(callEngine(func() error { return s.engine.Commit(items) }))
 }
 
 // stopIfFatal stops the store after a [FatalError], and returns what the callers get

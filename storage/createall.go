@@ -46,7 +46,7 @@ func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 	batch, actor := slices.Clone(records), ActorOf(ctx) // the writer may have them for longer than the caller waits
 	var outcomes []error
 	r, err := s.enqueueTask(func() error {
-		outcomes = s.commitRecorded(batch, func(int) *Actor { return actor })
+		outcomes = s.commitAudited(batch, func(int) *Actor { return actor })
 		return nil
 	})
 	if err == nil {

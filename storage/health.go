@@ -20,10 +20,10 @@ type commitHealth struct {
 	trying  bool          // a trial is scheduled, or under way
 }
 
-// observe counts a commit and records its outcome. After a failure the store is not ready, and
+// updateHealth counts a commit and records its outcome. After a failure the store is not ready, and
 // trials detect when it is ready again: a store that is not ready may get no creates. If pause
 // is not 0, a trial must follow after it.
-func (s *Store) observe(items []Item, err error) (pause time.Duration) {
+func (s *Store) updateHealth(items []Item, err error) (pause time.Duration) {
 	created, failure := createdOrFailed(items, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ func (s *Store) Ready() error {
 	if err != nil {
 		return err
 	}
-	return s.recordable()
+	return s.auditReady()
 }
 
 // accepting returns nil while creates are accepted, else their error.

@@ -33,17 +33,17 @@ type Outcome struct {
 // must be called before the first create.
 func (s *Store) RecordWith(r Recorder) { s.recorder = r }
 
-// recordable returns nil unless there is a recorder that is not ready.
-func (s *Store) recordable() error {
+// auditReady returns nil unless there is a recorder that is not ready.
+func (s *Store) auditReady() error {
 	if s.recorder == nil {
 		return nil
 	}
 	return s.recorder.Ready()
 }
 
-// record records the outcomes of creates on behalf of their actors, and changes outcomes to
+// audit records the outcomes of creates on behalf of their actors, and changes outcomes to
 // what the creates return.
-func (s *Store) record(records []Record, actor func(i int) *Actor, outcomes []error) {
+func (s *Store) audit(records []Record, actor func(i int) *Actor, outcomes []error) {
 	if s.recorder == nil {
 		return
 	}

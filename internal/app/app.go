@@ -1,6 +1,15 @@
 // Package app is the composition root. It builds a server from the other packages: [Open]
 // prepares it, [App.Run] serves it and [App.Close] releases it. It also opens the store for the
 // commands of internal/cli.
+//
+// The files of this package:
+//
+//	app.go, engines.go, files.go, memory.go    open, run and close
+//	listeners.go, admin.go, activation.go      listeners; those that systemd passes on
+//	keys.go, tls.go, ratelimit.go, faults.go   what requests need
+//	banner.go, link.go, warnings.go            output at the start
+//	signals.go, delay.go, systemd.go, reset.go events of a running server
+//	commandstore.go, advice.go                 for the commands
 package app
 
 import (
@@ -88,7 +97,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	a.level.Set(c.LogLevel)
 	a.format = logFormat(o.Stderr, c, o.Environ)
 	log := o.Stderr
-	if a.format == logging.Color { // which an escaping writer would not pass on
+	if a.format == logging.Color { // the escaping writer would escape the colors
 		log = printable.Underlying(log)
 	}
 	a.logger, a.buffer = logging.New(log, a.format, a.level)
@@ -126,7 +135,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	options.Logger, options.Ephemeral = a.logger, a.options.Ephemeral
 	a.store, err = Engines().Open(ctx, c.StorageURL, options)
 	if err != nil {
-		return ServerRuns(ctx, c.Storage.Path, Advise(err, missing, place), ", or name another database with --storage-url or STORAGE_URL")
+		return AdviseLocked(ctx, c.Storage.Path, Advise(err, missing, place), ", or name another database with --storage-url or STORAGE_URL")
 	}
 	a.onClose(a.store.Close)
 	a.store.ObserveCommits(a.observer.Commit)
@@ -202,6 +211,8 @@ func (a *App) Run(ctx context.Context) error {
 	tuneRuntime(a.options.Environ, a.connections, a.config)
 	a.announce()
 
+	// leaving is done at the signal, or when the store has stopped: from then on the server is not
+	// ready. serving is done SHUTDOWN_DELAY later: then requests drain.
 	leaving, cancel := untilStopped(ctx, a.store)
 	defer cancel()
 	serving, cancel := delayed(leaving, a.config.ShutdownDelay, a.leave)

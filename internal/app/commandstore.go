@@ -56,16 +56,16 @@ func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (*stora
 	return store, AdviseDatabase(err)
 }
 
-// ServerRuns returns err, or, if it is [storage.ErrLocked] because of a server, the advice to
+// AdviseLocked returns err, or, if it is [storage.ErrLocked] because of a server, the advice to
 // stop the server. other is an alternative, such as ", or name another file".
-func ServerRuns(ctx context.Context, database string, err error, other string) error {
+func AdviseLocked(ctx context.Context, database string, err error, other string) error {
 	if !errors.Is(err, storage.ErrLocked) {
 		return err
 	}
 	if _, runs := RunningServer(ctx, database); !runs {
 		return err
 	}
-	return StopServer(database, other)
+	return ServerRunsError(database, other)
 }
 
 // RunningServer returns the information of the server that runs on a database file, if one
@@ -82,7 +82,7 @@ func RunningServer(ctx context.Context, database string) (_ control.Info, runs b
 	return client.Info(), true
 }
 
-// StopServer returns the error of a command that does not work while a server runs.
-func StopServer(database, other string) error {
+// ServerRunsError returns the error of a command that does not work while a server runs.
+func ServerRunsError(database, other string) error {
 	return fmt.Errorf("a server runs on %s: stop it first%s", database, other)
 }

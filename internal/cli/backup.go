@@ -45,7 +45,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 			return corruptStore(p, fmt.Errorf("backup to %s: %w", file, adviseDestination(err)),
 				"the database is corrupt, the copy was deleted: stop the server and "+remedy)
 		}
-		return report(p.Stdout, cmd, struct {
+		return printResult(p.Stdout, cmd, struct {
 			File   string `json:"file"`
 			Plants int64  `json:"plants"`
 			Bytes  int64  `json:"bytes"`

@@ -32,7 +32,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	store, err := app.OpenStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: true})
 	if errors.Is(err, storage.ErrLocked) {
 		const other = ", or check a copy of it, as plantstore backup does"
-		return app.ServerRuns(ctx, c.Storage.Path, fmt.Errorf("%w%s", err, other), other)
+		return app.AdviseLocked(ctx, c.Storage.Path, fmt.Errorf("%w%s", err, other), other)
 	}
 	if err != nil {
 		return err

@@ -23,14 +23,21 @@ func Main(ctx context.Context, p Process) int {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	p.shutdown = newShutdown()
-	err := p.shutdown.bound(ctx, func() error { return newRoot(&p).Run(ctx, p.Args) })
+	err := p.shutdown.limit(ctx, func() error { return newRoot(&p).Run(ctx, p.Args) })
 	if err == nil {
 		return exitOK
 	}
 	printError(ctx, p.Stderr, err)
-	// cli.ExitCoder is the library's error for help on an unknown command.
+	return exitCode(err)
+}
+
+// exitCode returns the exit code for an error of a command.
+func exitCode(err error) int {
 	switch {
-	case errors.As(err, new(*misuseError)), errors.As(err, new(*config.InvalidError)), errors.As(err, new(cli.ExitCoder)), errors.Is(err, storage.ErrURL):
+	case errors.As(err, new(*misuseError)),
+		errors.As(err, new(*config.InvalidError)),
+		errors.As(err, new(cli.ExitCoder)), // of the library: help on an unknown command
+		errors.Is(err, storage.ErrURL):
 		return exitMisuse
 	case errors.As(err, new(*findingsError)):
 		return exitFindings

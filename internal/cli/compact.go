@@ -30,9 +30,9 @@ func compact(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	}
 	before, after, err := bbolt.Compact(ctx, c.Storage.Path)
 	if err != nil {
-		return corruptStore(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt and was not changed: "+remedy, c.Storage.Path)
+		return corruptStore(p, app.AdviseLocked(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt and was not changed: "+remedy, c.Storage.Path)
 	}
-	return report(p.Stdout, cmd, struct {
+	return printResult(p.Stdout, cmd, struct {
 		Database string `json:"database"`
 		Before   int64  `json:"bytes_before"`
 		After    int64  `json:"bytes_after"`

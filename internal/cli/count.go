@@ -28,7 +28,7 @@ func count(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		if err != nil {
 			return err
 		}
-		return report(p.Stdout, cmd, struct {
+		return printResult(p.Stdout, cmd, struct {
 			Plants int64 `json:"plants"`
 		}{plants}, "%d", plants)
 	})

@@ -60,7 +60,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		if cmd.Bool(flagSkipDamaged) {
 			local, ok := store.(*storage.Store)
 			if !ok { // a database can't be checked while a server writes to it
-				return app.StopServer(c.Storage.Path, "")
+				return app.ServerRunsError(c.Storage.Path, "")
 			}
 			e.source = func(ctx context.Context, each func(storage.Record) error) (err error) {
 				e.skipped, err = local.Check(ctx, each)
@@ -96,7 +96,7 @@ func (e *exporter) toFile(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("export to %s: %w", path, adviseDestination(err))
 	}
-	err = report(e.p.Stdout, e.cmd, struct {
+	err = printResult(e.p.Stdout, e.cmd, struct {
 		File   string `json:"file"`
 		Plants int64  `json:"plants"`
 	}{path, plants}, "%s in %s", counted(plants, "plant is", "plants are"), path)

@@ -102,7 +102,7 @@ func (i *importer) importAll(ctx context.Context) error {
 	if i.cmd.Bool("dry-run") {
 		did = "would be imported"
 	}
-	err := report(i.p.Stdout, i.cmd, i.sum, "%s %s, %s there already, %s, %s",
+	err := printResult(i.p.Stdout, i.cmd, i.sum, "%s %s, %s there already, %s, %s",
 		counted(i.sum.Created, "plant", "plants"), did, counted(i.sum.Identical, "was", "were"),
 		counted(i.sum.Skipped, "skipped for its id", "skipped for their ids"), counted(i.sum.Bad, "bad line", "bad lines"))
 	if err != nil || i.sum.Bad == 0 {
@@ -198,7 +198,7 @@ func (i *importer) reportLine(file string, bad *plantio.LineError) error {
 		fmt.Fprintf(i.p.Stderr, "%s:%d: %s\n", printable.Line(file), bad.Line, printable.Line(bad.Reason))
 		return nil
 	}
-	return report(i.p.Stdout, i.cmd, struct {
+	return printResult(i.p.Stdout, i.cmd, struct {
 		File   string `json:"file"`
 		Line   int    `json:"line"`
 		Reason string `json:"reason"`

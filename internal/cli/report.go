@@ -10,9 +10,9 @@ import (
 	"plantstore/internal/printable"
 )
 
-// report prints the result of a command: value as JSON with --json, no output with
+// printResult prints the result of a command: value as JSON with --json, no output with
 // --quiet, otherwise a line for people.
-func report(w io.Writer, cmd *cli.Command, value any, format string, args ...any) error {
+func printResult(w io.Writer, cmd *cli.Command, value any, format string, args ...any) error {
 	line := printable.Line(fmt.Sprintf(format, args...))
 	switch {
 	case cmd.Bool("json"):

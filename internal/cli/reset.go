@@ -27,7 +27,7 @@ func reset(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 	if err != nil {
 		return err
 	}
-	return report(p.Stdout, cmd, struct {
+	return printResult(p.Stdout, cmd, struct {
 		Plants int64 `json:"plants"`
 	}{plants}, "reset to the seed: %s", counted(plants, "plant", "plants"))
 }

@@ -41,13 +41,13 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	}
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {
-		return corruptStore(p, app.ServerRuns(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt, nothing was replaced: use an older backup", file)
+		return corruptStore(p, app.AdviseLocked(ctx, c.Storage.Path, app.AdviseDatabase(err), ""), "%s is corrupt, nothing was replaced: use an older backup", file)
 	}
 	was := "there was no previous database"
 	if kept != "" {
 		was = "the previous database is " + kept
 	}
-	return report(p.Stdout, cmd, struct {
+	return printResult(p.Stdout, cmd, struct {
 		Database string `json:"database"`
 		Plants   int64  `json:"plants"`
 		Kept     string `json:"kept,omitzero"`

@@ -45,6 +45,6 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err := seed(ctx, p, cmd, c, server); err != nil {
 		return errors.Join(err, server.Close())
 	}
-	p.shutdown.bySelf()
+	p.shutdown.removeLimit()
 	return errors.Join(server.Run(ctx), server.Close())
 }

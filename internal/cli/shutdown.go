@@ -27,9 +27,9 @@ type shutdown struct {
 
 func newShutdown() *shutdown { return &shutdown{draining: make(chan struct{})} }
 
-// bound runs a command and returns its error, or [errInterrupted] if it does not end within
+// limit runs a command and returns its error, or [errInterrupted] if it does not end within
 // grace after ctx is done. Then it removes the temporary directory.
-func (s *shutdown) bound(ctx context.Context, run func() error) (err error) {
+func (s *shutdown) limit(ctx context.Context, run func() error) (err error) {
 	defer func() {
 		if dir := s.temporary.Load(); dir != nil {
 			err = errors.Join(err, os.RemoveAll(*dir))
@@ -52,8 +52,8 @@ func (s *shutdown) bound(ctx context.Context, run func() error) (err error) {
 	}
 }
 
-// bySelf removes the time limit: the command has its own. It is called once.
-func (s *shutdown) bySelf() { close(s.draining) }
+// removeLimit removes the time limit: the command has its own. It is called once.
+func (s *shutdown) removeLimit() { close(s.draining) }
 
 // untilSignal returns a context that SIGINT or SIGTERM cancels. A second signal ends the
 // process, unless the server catches it in SHUTDOWN_DELAY.

@@ -20,7 +20,7 @@ func TestBoundedShutdown(t *testing.T) {
 	}()
 	dir := t.TempDir()
 	s := newShutdown()
-	err := s.bound(ctx, func() error {
+	err := s.limit(ctx, func() error {
 		s.temporary.Store(&dir)
 		close(waits)
 		<-release
@@ -38,8 +38,8 @@ func TestShutdownBySelf(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newShutdown()
 	want := errors.New("done")
-	err := s.bound(ctx, func() error {
-		s.bySelf()
+	err := s.limit(ctx, func() error {
+		s.removeLimit()
 		cancel()
 		return want
 	})

@@ -35,12 +35,6 @@ func parseAdminAddr(v string) (string, error) {
 	return v, checkAddr(v)
 }
 
-// CheckServe returns an error if options contradict each other for a server, with a line
-// for each reason. Other commands ignore these options.
-func (c *Config) CheckServe() error {
-	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS(), c.checkRateLimit())
-}
-
 // checkPprof returns an error if profiles are on and the admin listener is off, or can be
 // reached by others, who could slow down the server with them.
 func (c *Config) checkPprof() error {

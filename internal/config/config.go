@@ -248,3 +248,9 @@ func (c *Config) GeneratesSecret() bool {
 func (c *Config) HasSecret() bool {
 	return c.JWTSecret != nil || c.JWTSecretFile != "" || c.JWTPublicKeys == nil && c.JWTJWKSURL == ""
 }
+
+// CheckServe returns an error if options contradict each other for a server, with a line
+// for each reason. Other commands ignore these options.
+func (c *Config) CheckServe() error {
+	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS(), c.checkRateLimit())
+}

@@ -43,7 +43,7 @@ type Option struct {
 // Options returns the table.
 func Options() []Option {
 	return slices.Concat(
-		grouped("Service and storage", placeOptions()), grouped("Sockets and TLS", tlsOptions()), grouped("Admin listener", adminOptions()),
+		grouped("Service and storage", serviceOptions()), grouped("Sockets and TLS", tlsOptions()), grouped("Admin listener", adminOptions()),
 		grouped("Tokens", tokenOptions()), grouped("Limits", append(limitOptions(), rateLimitOptions()...)),
 		grouped("Faults for tests of clients", faultOptions()), grouped("Logs", logOptions()),
 	)
@@ -64,7 +64,7 @@ func Names() (names []string) {
 	return names
 }
 
-func placeOptions() []Option {
+func serviceOptions() []Option {
 	return []Option{
 		{
 			Env: "ADDR", Flag: "addr", Default: "127.0.0.1:8080",
@@ -234,8 +234,8 @@ func setAuditLog(c *Config, v string) error {
 const AuditStdout = "stdout"
 
 // duration returns an option for a duration from least to most.
-func duration(env, flag, preset string, least, most time.Duration, help string, field func(*Config) *time.Duration) Option {
-	example := preset
+func duration(env, flag, defaultText string, least, most time.Duration, help string, field func(*Config) *time.Duration) Option {
+	example := defaultText
 	if example == "0s" {
 		example = "10s"
 	}
@@ -246,7 +246,7 @@ func duration(env, flag, preset string, least, most time.Duration, help string, 
 		}
 		return d, nil
 	}
-	return Option{Env: env, Flag: flag, Default: preset, Help: help, set: parsed(parse, field)}
+	return Option{Env: env, Flag: flag, Default: defaultText, Help: help, set: parsed(parse, field)}
 }
 
 func checkAddr(v string) error {

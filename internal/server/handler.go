@@ -108,7 +108,7 @@ type response struct {
 	server    *Server
 	request   *http.Request
 	body      *body // nil if the request has none
-	ambiguous bool  // the length of the request is
+	ambiguous bool  // whether the length of the request is ambiguous
 	begun     bool
 	closes    bool // the connection closes after the response
 
@@ -144,8 +144,8 @@ func (w *response) reusable() bool {
 	case w.body.ended, w.body.failed:
 		return w.body.ended
 	}
-	// The rest of the body is discarded after the response, the end of which would not be sent
-	// before if its length were unknown.
+	// The rest of the body is discarded after the response. Without Content-Length, net/http
+	// would send the end of the response only after that.
 	return w.body.left >= 0 && w.body.left <= maxUnread &&
 		w.Header().Get("Content-Length") != "" && w.request.Header.Get("Expect") == ""
 }

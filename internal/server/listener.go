@@ -21,12 +21,12 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &conn{Conn: nc, server: l.server, draining: l.draining}
 		l.server.counters.accepted.Add(1)
-		within := false
-		if c.slot, within = l.server.limit.acquire(l.draining.Done()); !within {
+		slot, within := l.server.limit.acquire(l.draining.Done())
+		if !within {
 			l.server.counters.turnedAway.Add(1)
 		}
+		c := &conn{Conn: nc, server: l.server, draining: l.draining, slot: slot}
 		switch {
 		case l.server.http2 != nil:
 			l.server.background.Go(func() { c.handshake(within) })

@@ -43,9 +43,9 @@ func (c *conn) begin() {
 	c.awaitRequest(c.headerEnd)
 }
 
-// awaitRequest waits for the first byte of a request and passes the connection to net/http,
-// which would wait seconds for it at a shutdown. If none is received until the deadline, it
-// closes the connection.
+// awaitRequest waits for the first byte of a request and passes the connection to net/http. An
+// idle one is kept from net/http, whose shutdown would wait seconds for it. If no byte is
+// received until the deadline, it closes the connection.
 func (c *conn) awaitRequest(deadline time.Time) {
 	c.server.counters.waiting.Add(1)
 	first := make([]byte, 1)

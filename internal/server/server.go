@@ -3,6 +3,15 @@
 // runs. A request passes through the connection, which replaces net/http's own error
 // responses, through net/http, and through the outermost handler, which notifies the
 // connection whether a response is the handler's or net/http's.
+//
+// The files of this package:
+//
+//	listener.go, limit.go, tls.go, park.go     accepted connections, until net/http gets them with their first byte
+//	conn.go, framing.go, header.go             a connection of HTTP/1
+//	http2.go, http2frames.go, http2errors.go   a connection of HTTP/2
+//	handler.go, fault.go                       the outermost handler, and faults on demand
+//	errors.go, reject.go, linger.go            the last response of a connection
+//	stats.go                                   counters
 package server
 
 import (

@@ -126,7 +126,7 @@ type handshakeConn struct {
 
 	conn *conn // that is on top
 	left int   // bytes that may be read in the handshake
-	done bool  // the handshake is
+	done bool  // the handshake has ended
 }
 
 // Read implements [io.Reader]. If the input is not TLS, it is left to [conn.reject].

@@ -93,12 +93,12 @@ func (e *Engine) write(records []journal.Record) error {
 	if journal.Size(records) > min(journalBatch, e.journal.MaxBatch()) {
 		return e.update(records, nil)
 	}
-	if e.clean.Load() { // by a snapshot
+	if e.clean.Load() { // a snapshot has marked the database clean: it needs its journal again
 		if err := e.setClean(false); err != nil {
 			return err
 		}
 	}
-	if e.noSpace.Load() { // of a checkpoint
+	if e.noSpace.Load() { // for the last checkpoint: it is tried again
 		if err := e.unfreeze(); err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func (e *Engine) update(records []journal.Record, state *journal.State) error {
 	return err
 }
 
-// change commits what do changes in one transaction. Its errors are those of update.
+// change runs do in one write transaction and commits it. Its errors are those of update.
 func (e *Engine) change(do func(*bolt.Tx) error) error {
 	e.updating.Lock()
 	defer e.updating.Unlock()
