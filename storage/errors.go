@@ -8,8 +8,8 @@ import "errors"
 var (
 	// ErrNotFound: no plant has that id.
 	ErrNotFound = errors.New("no plant has this id")
-	// ErrOverloaded: the queue is full, or the context ended while the create
-	// was still queued. Nothing was stored.
+	// ErrOverloaded: the queue refused the create, see [QueueLimits], or the context
+	// ended while it was still queued. Nothing was stored.
 	ErrOverloaded = errors.New("the store is overloaded")
 	// ErrNoSpace: there was no space left. Nothing was stored.
 	ErrNoSpace = errors.New("no space left in the store")

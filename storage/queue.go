@@ -20,7 +20,8 @@ type QueueLimits struct {
 
 // withDefaults returns l with its zero fields filled in.
 func (l QueueLimits) withDefaults() QueueLimits {
-	return QueueLimits{Plants: cmp.Or(l.Plants, 10_000), Bytes: cmp.Or(l.Bytes, 64<<20)}
+	l.Plants, l.Bytes = cmp.Or(l.Plants, 10_000), cmp.Or(l.Bytes, 64<<20)
+	return l
 }
 
 // A request is a queued create, or another task of a writer. Store.mu guards dequeued and

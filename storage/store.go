@@ -116,8 +116,8 @@ func New(engine Engine, features Features, options Options) *Store {
 // power failure right after does not undo it (C5.26). Of any number of racing
 // creates of one id, exactly one succeeds.
 //
-// It returns an *[ExistsError] if the id is taken, [ErrOverloaded] if the queue is
-// full or ctx ended while the create was still queued, [ErrNoSpace],
+// It returns an *[ExistsError] if the id is taken, [ErrOverloaded] if the queue
+// refuses it or ctx ends while it is still queued, [ErrNoSpace],
 // [ErrUnavailable], [ErrCorrupt] if the id is taken by a corrupt record, and
 // [ErrUnknown] if a commit failed in a way, or ctx ended at a time, that leaves the
 // outcome open. With a [Recorder], it may return [ErrUnrecorded], too. After it has

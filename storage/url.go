@@ -50,7 +50,7 @@ func ParseURL(rawURL string) (Location, error) {
 			"in a user, password or option write special characters as %% and two digits; for a file with such a name write %s:PATH", defaultScheme)
 	case rest == rawURL && !isPlainPath(rawURL):
 		return Location{}, fmt.Errorf("the storage URL is not clearly a path: it has a blank, a colon, an equals sign or :// in it, or begins with //; "+
-			"for a file with such a name write %s:PATH, for a database etcd://HOST:PORT/PREFIX or postgres://HOST:PORT/DATABASE", defaultScheme)
+			"for a file with such a name write %s:PATH, for a database a URL such as postgres://HOST:PORT/DATABASE", defaultScheme)
 	case strings.ContainsRune(loc.Path, 0):
 		return Location{}, fmt.Errorf("the storage path has a NUL in it")
 	}
