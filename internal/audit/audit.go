@@ -5,7 +5,6 @@ package audit
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -29,13 +28,7 @@ var _ storage.Recorder = (*Log)(nil)
 func (l *Log) Ready() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.failure != nil:
-		return l.failure
-	case !l.started.IsZero() && time.Since(l.started) > patience:
-		return fmt.Errorf("%w: %w: %w", storage.ErrUnavailable, storage.ErrAuditLog, errStalled)
-	}
-	return nil
+	return l.failure
 }
 
 // Record implements [storage.Recorder].

@@ -263,7 +263,7 @@ func TestStuck(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d, fake := newDisk(), &fakeEngine{}
 				d.held = make(chan struct{})
-				store, log := open(t, d, fake)
+				store, log, output := openLogged(t, on(d), fake)
 				began := time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), tt.deadline)
 				defer cancel()
@@ -285,6 +285,11 @@ func TestStuck(t *testing.T) {
 				synctest.Wait()
 				if got := ids(notes(t, d.String())); !slices.Equal(got, []int64{1}) {
 					t.Errorf("noted in the end: %v", got)
+				}
+				for _, want := range []string{"creates stopped", "a write has stalled", "creates resumed"} {
+					if strings.Count(output.String(), want) != 1 {
+						t.Errorf("the log is %s, want %q once", output, want)
+					}
 				}
 			})
 		})

@@ -60,10 +60,9 @@ type Log struct {
 	syncFailed bool // the last sync
 
 	mu      sync.Mutex
-	next    *batch    // nil without lines
-	spare   []byte    // memory for the next batch
-	started time.Time // the write in progress; zero without one
-	failure error     // of the last write or sync
+	next    *batch // nil without lines
+	spare   []byte // memory for the next batch
+	failure error  // of the last write or sync, or errStalled
 	closed  bool
 }
 
@@ -149,6 +148,7 @@ func (l *Log) append(add func(lines []byte, now time.Time) []byte) error {
 	case <-b.done:
 		return b.err
 	case <-timeout.C:
+		l.setFailure(errStalled)
 		return fmt.Errorf("%w: %w", storage.ErrUnrecorded, errStalled)
 	}
 }
@@ -228,7 +228,7 @@ func (l *Log) nextBatch() *batch {
 		b = &batch{done: make(chan struct{})}
 	}
 	if b != nil {
-		l.next, l.started = nil, time.Now()
+		l.next = nil
 	}
 	return b
 }
@@ -261,7 +261,6 @@ func (l *Log) finish(b *batch, err error) {
 	}
 	l.setFailure(err)
 	l.mu.Lock()
-	l.started = time.Time{}
 	if cap(b.lines) <= maxSpare {
 		l.spare = b.lines
 	}
@@ -269,7 +268,7 @@ func (l *Log) finish(b *batch, err error) {
 	close(b.done)
 }
 
-// setFailure sets or clears the failure by the error of the last write or sync, and
+// setFailure sets or clears the failure by the error of the last write or sync, or errStalled, and
 // logs a change, without l.mu, for which creates wait.
 func (l *Log) setFailure(err error) {
 	l.mu.Lock()

@@ -168,7 +168,7 @@ func (i *importer) continuation(err error) string {
 	case read:
 		return ": fix the file, and import it again"
 	case errors.Is(err, storage.ErrAuditLog), errors.Is(err, storage.ErrUnrecorded):
-		return ": free space for the audit log (AUDIT_LOG), or give the server another one, and " + again
+		return ": make the audit log (AUDIT_LOG) writable, or give the server another one, and " + again
 	case errors.Is(err, storage.ErrNoSpace):
 		return ": free space for the database, and " + again
 	case i.remote && !errors.Is(err, context.Canceled):

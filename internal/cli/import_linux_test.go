@@ -10,7 +10,7 @@ import (
 func TestImportNamesAuditLog(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "two.jsonl", `{"id":1,"name":"a"}`+"\n"+`{"id":2,"name":"b"}`+"\n")
-	const advice = " stored: free space for the audit log (AUDIT_LOG), or give the server another one, and run the import again to continue"
+	const advice = " stored: make the audit log (AUDIT_LOG) writable, or give the server another one, and run the import again to continue"
 	const unrecorded = "line 1: the plant was stored, but the audit log may lack it: write /dev/full: no space left on device; 2 plants were" + advice
 	startServer(t, "plantstore", []string{"AUDIT_LOG=/dev/full"}).ready(t)
 	checkFailure(t, run(t, nil, "plants", "import", "two.jsonl"), 1, "import two.jsonl: "+unrecorded)

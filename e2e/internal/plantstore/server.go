@@ -203,6 +203,12 @@ func (s *Server) Kill() {
 	s.end(os.Kill)
 }
 
+// Abort ends the server by SIGABRT, as systemd's watchdog does, and waits until it has ended.
+func (s *Server) Abort() {
+	s.t.Helper()
+	s.end(syscall.SIGABRT)
+}
+
 // end signals the process and waits until it has exited. The process may have exited before.
 func (s *Server) end(signal os.Signal) {
 	s.t.Helper()

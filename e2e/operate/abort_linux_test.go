@@ -1,0 +1,27 @@
+package operate
+
+import (
+	"strings"
+	"testing"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/e2e/internal/tools"
+)
+
+// TestAbort checks that systemd restarts a server that its watchdog has ended by SIGABRT, or that
+// has crashed: with the environment of the unit it ends by the signal. By default it would exit
+// with 2, after which the unit does not start it again.
+func TestAbort(t *testing.T) {
+	t.Parallel()
+	var env []string
+	for line := range strings.Lines(string(tools.ProjectFile(t, "docs/deploy/linux/plantstore.service"))) {
+		if variable, found := strings.CutPrefix(strings.TrimSpace(line), "Environment="); found && !strings.HasPrefix(variable, "STORAGE_URL=") {
+			env = append(env, variable)
+		}
+	}
+	server := plantstore.Start(t, plantstore.Options{Dir: t.TempDir(), Env: env})
+	server.Abort()
+	if code := server.ExitCode(); code != -1 { // by a signal
+		t.Errorf("it has exited with %d, want that it ends by the signal", code)
+	}
+}
