@@ -43,11 +43,11 @@ func on(d *disk) func() (audit.Target, error) {
 }
 
 // open returns a store that records its creates on a disk. The test closes it at its end.
-func open(t *testing.T, d *disk, fake *fakeEngine) (*storage.Store, *audit.Log) {
+func open(t *testing.T, d *disk, fake *fakeEngine) *storage.Store {
 	t.Helper()
-	store, log, _ := openLogged(t, on(d), fake)
+	store, _, _ := openLogged(t, on(d), fake)
 	t.Cleanup(func() { _ = store.Close() })
-	return store, log
+	return store
 }
 
 // A note is a line of the log.
@@ -89,7 +89,7 @@ func TestNotes(t *testing.T) {
 	fake := &fakeEngine{outcomes: map[int64]error{
 		2: &storage.ExistsError{}, 3: fmt.Errorf("%w: the disk", storage.ErrUnknown), 5: storage.ErrNoSpace,
 	}}
-	store, _ := open(t, d, fake)
+	store := open(t, d, fake)
 	before := time.Now().Truncate(time.Microsecond)
 	subject, request, remote := "alice \"<\n\u2028\x00", "req-1", "192.0.2.1:7"
 	ctx := byActor(t, storage.Actor{Subject: subject, RequestID: request, Remote: remote})
@@ -137,7 +137,7 @@ func TestFullDisk(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d, fake := newDisk(), &fakeEngine{}
 				d.fault = fault.is
-				store, _ := open(t, d, fake)
+				store := open(t, d, fake)
 				d.set(10, nil) // a part of a line
 				if err := store.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnrecorded) {
 					t.Errorf("the create that cannot be noted: %v", err)
@@ -362,7 +362,7 @@ func TestReset(t *testing.T) {
 	t.Parallel()
 	d := newDisk()
 	d.fault = errors.New("broken")
-	store, _ := open(t, d, &fakeEngine{})
+	store := open(t, d, &fakeEngine{})
 	var running sync.WaitGroup
 	for id := range int64(50) {
 		running.Go(func() {

@@ -45,7 +45,7 @@ type conn struct {
 	framing    framing
 	idle       bool          // no bytes were received since the last request
 	parking    bool          // the connection is parked when net/http closes it
-	headerEnd  time.Time     // deadline of the current header; zero: it has not begun
+	headerEnd  time.Time     // deadline of the current header; zero: it has not begun, and is not the first
 	handling   bool          // whether the handler has, or had, the request
 	to         recipient     // of the request that is handled
 	refusal    *models.Error // of the request that is handled; nil: none
@@ -159,7 +159,7 @@ func (c *conn) beforeRead(p []byte) (n int, err error) {
 		n, c.readErr = c.framing.release(p)
 		return n, c.readErr
 	}
-	if h := c.framing.header(); h.begun && !h.done && !c.handling {
+	if h := c.framing.header(); (h.begun || !c.headerEnd.IsZero()) && !h.done && !c.handling {
 		// net/http allows IdleTimeout for the first four bytes of a further request.
 		if c.headerEnd.IsZero() {
 			c.headerEnd = time.Now().Add(c.server.config.HeaderTimeout)

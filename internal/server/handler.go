@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"plantstore/models"
 )
@@ -174,7 +175,8 @@ func (w *response) controller() *http.ResponseController {
 }
 
 // finish sends the response when the handler has returned. It discards the rest of the body if
-// the connection is to be used again; endRequest detects a failure of that.
+// the connection is to be used again, until RequestTimeout or a shutdown; endRequest detects a
+// failure of that.
 func (w *response) finish(c *conn) {
 	w.begin()
 	switch {
@@ -183,6 +185,8 @@ func (w *response) finish(c *conn) {
 		c.discardInput()
 	default:
 		w.Flush()
+		stop := context.AfterFunc(c.draining, func() { _ = c.SetReadDeadline(time.Now().Add(drainGrace)) })
 		_, _ = io.Copy(io.Discard, w.body)
+		stop()
 	}
 }

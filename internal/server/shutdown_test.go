@@ -75,6 +75,16 @@ func TestShutdownFinishesRequests(t *testing.T) {
 	}
 }
 
+// TestShutdownWithUnreadBody checks that a shutdown does not wait for the rest of a body after
+// the response: no token is needed for such a request.
+func TestShutdownWithUnreadBody(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(_ *site, config *Config) { config.ShutdownTimeout = 4 * time.Second })
+	c := s.dial(t).send("POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
+	c.wantError(401)
+	s.wantStopped(t, nil)
+}
+
 // TestShutdownWithHalfHeader checks that half a header on a used connection gets a response:
 // its request is not handled.
 func TestShutdownWithHalfHeader(t *testing.T) {
@@ -131,10 +141,15 @@ func startNoticing(t *testing.T, change ...func(*site, *Config)) (*site, <-chan 
 // handled the first.
 func sendTwice(t *testing.T, s *site, read <-chan struct{}) *client {
 	t.Helper()
-	c := s.dial(t).send("GET /")
-	<-read
-	c.send(" HT")
-	<-read
+	c := s.dial(t)
+	for _, piece := range []string{"GET /", " HT"} {
+		c.send(piece)
+		select {
+		case <-read:
+		case <-time.After(patience):
+			t.Fatalf("the server does not read %q", piece)
+		}
+	}
 	return c
 }
 
@@ -158,7 +173,7 @@ func TestShutdownWithHalfHeaderOnly(t *testing.T) {
 // incomplete when the shutdown begins.
 func TestShutdownWithSlowHeader(t *testing.T) {
 	t.Parallel()
-	s, read := startNoticing(t, impatient)
+	s, read := startNoticing(t, func(_ *site, config *Config) { config.HeaderTimeout = 2 * time.Second })
 	c := sendTwice(t, s, read)
 	s.stop()
 	c.wantError(408)

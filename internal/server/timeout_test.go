@@ -198,3 +198,23 @@ func TestUnixSocket(t *testing.T) {
 	go func() { _, _ = io.WriteString(c, sized("/early", strings.Repeat("a", 1<<20))) }()
 	c.wantError(401)
 }
+
+// TestFirstHeaderEnd checks that the time for the first header is not extended by a byte that
+// begins none.
+func TestFirstHeaderEnd(t *testing.T) {
+	t.Parallel()
+	ours, theirs := net.Pipe()
+	defer func() { _, _ = ours.Close(), theirs.Close() }()
+	end := time.Now().Add(time.Hour)
+	c := &conn{Conn: ours, server: New(testConfig()), headerEnd: end}
+	c.framing.pending = []byte("\r")
+	if n, err := c.beforeRead(make([]byte, 9)); n != 1 || err != nil {
+		t.Fatalf("%d bytes, %v", n, err)
+	}
+	if err := c.SetReadDeadline(end.Add(time.Hour)); err != nil { // as net/http does
+		t.Fatal(err)
+	}
+	if _, err := c.beforeRead(make([]byte, 9)); err != nil || !c.deadline.Equal(end) {
+		t.Errorf("the deadline is %v, %v, want %v", c.deadline, err, end)
+	}
+}
