@@ -57,6 +57,7 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 			return err
 		}
 		launch(p, cmd, site)
+		p.shutdown.removeLimit()
 		return site.Run(ctx)
 	})
 }

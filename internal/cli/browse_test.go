@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -90,6 +91,12 @@ func TestBrowse(t *testing.T) {
 		t.Errorf("the server ended with %d:\n%s", code, server.log())
 	}
 	check("file", aloe+","+ficus, "2")
+	address, _, _ := strings.Cut(strings.TrimPrefix(b.link, "http://"), "/")
+	silent, err := new(net.Dialer).DialContext(t.Context(), "tcp", address) // as browsers connect ahead
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
 	if code := b.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
