@@ -1,13 +1,12 @@
+// Package config defines the options of the program in one table, and reads their values
+// from flags, the environment and a .env file. The help texts, the table in README.md and
+// .env.example are generated from the same table.
 package config
 
 import (
-	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"plantstore/internal/auth"
@@ -71,186 +70,200 @@ type Config struct {
 	values map[string]value // by Option.Env
 }
 
-// Sources are the sources of values, in descending order of precedence. All are keyed by
-// [Option.Env]. An empty value in the environment or in .env is ignored. An empty flag
-// overrides them if the option has no default.
-type Sources struct {
-	Flags   map[string]string
-	Environ map[string]string
-	Dotenv  map[string]string
+// An Option is one row of the table.
+type Option struct {
+	// Env is the name in the environment and in .env.
+	Env string
+	// Flag is the name on the command line, without dashes. Secrets have none, since
+	// other users can read a command line.
+	Flag string
+	// Default is the value if none is given; empty: none.
+	Default string
+	// Help describes the option in one line. The name of its value is in back quotes.
+	Help string
+	// Bool is set if the flag needs no value.
+	Bool bool
+	// Secret is set if the value is never printed (C4.25).
+	Secret bool
+	// Values are the valid values if there are only a few: shells complete them, and set
+	// gets no others.
+	Values []string
+	// Group is the heading under which help and documents list the option.
+	Group string
+
+	// set checks the value and stores it in c.
+	set func(c *Config, value string) error
 }
 
-// A value is the value of an option and the precedence of its source.
-type value struct {
-	text     string
-	strength int
+// Options returns the table.
+func Options() []Option {
+	return slices.Concat(
+		grouped("Service and storage", serviceOptions()), grouped("Sockets and TLS", tlsOptions()), grouped("Admin listener", adminOptions()),
+		grouped("Tokens", tokenOptions()), grouped("Limits", append(limitOptions(), rateLimitOptions()...)),
+		grouped("Faults for tests of clients", faultOptions()), grouped("Logs", logOptions()),
+	)
 }
 
-// The precedence of sources.
-const (
-	fromDefault = iota
-	fromDotenv
-	fromEnviron
-	fromFlag
-)
-
-// lookup returns the value of an option from the first source that has one.
-func (s Sources) lookup(o Option) value {
-	if text, ok := s.Flags[o.Env]; ok {
-		return value{text, fromFlag}
+func grouped(group string, options []Option) []Option {
+	for i := range options {
+		options[i].Group = group
 	}
-	if text := s.Environ[o.Env]; text != "" {
-		return value{text, fromEnviron}
-	}
-	if text := s.Dotenv[o.Env]; text != "" {
-		return value{text, fromDotenv}
-	}
-	return value{o.Default, fromDefault}
+	return options
 }
 
-func (s Sources) unknown() []string {
-	names := Names()
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Dotenv)), func(name string) bool {
-		return slices.Contains(names, name)
-	})
+// Names returns the names of all options in the environment.
+func Names() (names []string) {
+	for _, o := range Options() {
+		names = append(names, o.Env)
+	}
+	return names
 }
 
-// Load returns the configuration from the sources. The error has a line for each invalid
-// option.
-func Load(sources Sources) (*Config, error) {
-	c := &Config{values: make(map[string]value), Unknown: sources.unknown()}
-	var problems []error
-	for _, option := range Options() {
-		v := sources.lookup(option)
-		c.values[option.Env] = v
-		if err := option.apply(c, v); err != nil {
-			problems = append(problems, err)
-		}
-	}
-	problems = append(problems, c.resolve("JWT_SECRET", "JWT_SECRET_FILE"))
-	if err := c.resolve("STORAGE_URL", "STORAGE_URL_FILE"); err != nil {
-		problems = append(problems, fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to an empty value", err))
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	c.applyPort()
-	return c, nil
-}
-
-// resolve keeps the one of two alternative options that has precedence. Both from the same
-// source are an error. With STORAGE_URL_FILE, Storage is empty until [Config.ReadStorageURL].
-func (c *Config) resolve(text, file string) error {
-	if c.values[text].text == "" || c.values[file].text == "" {
-		return nil
-	}
-	switch t, f := c.values[text].strength, c.values[file].strength; {
-	case t > f:
-		c.drop(file)
-	case f > t:
-		c.drop(text)
-	default:
-		return fmt.Errorf("%s and %s are both given; give one of them", text, file)
-	}
-	return nil
-}
-
-func (c *Config) drop(env string) {
-	c.values[env] = value{}
-	switch env {
-	case "JWT_SECRET":
-		c.JWTSecret = nil
-	case "JWT_SECRET_FILE":
-		c.JWTSecretFile = ""
-	case "STORAGE_URL":
-		c.StorageURL, c.Storage = "", storage.Location{}
-	case "STORAGE_URL_FILE":
-		c.StorageURLFile = ""
+func serviceOptions() []Option {
+	return []Option{
+		{
+			Env: "ADDR", Flag: "addr", Default: "127.0.0.1:8080",
+			Help: "`HOST:PORT` to listen on (empty host: all interfaces; port 0: any free port), or unix:PATH",
+			set:  func(c *Config, v string) error { c.Addr = v; return checkAddr(v) },
+		},
+		{
+			Env:  "PORT",
+			Help: "`PORT` to listen on, on all interfaces, if ADDR is not set",
+			set:  func(_ *Config, v string) error { return checkPort(v) },
+		},
+		{
+			Env: "BASE_URL", Flag: "base-url",
+			Help: "`URL` of the service for clients, as shown in the description (default: from ADDR)",
+			set:  func(c *Config, v string) error { c.BaseURL = v; return checkBaseURL(v) },
+		},
+		{
+			Env: "STORAGE_URL", Flag: "storage-url", Default: "bbolt:data/plants.db",
+			Help: "location of the plants: `bbolt:PATH` or just PATH, etcd://HOST,HOST/PREFIX, postgres://HOST/DB",
+			set:  func(c *Config, v string) error { return c.setStorage(v) },
+		},
+		{
+			Env: "STORAGE_URL_FILE", Flag: "storage-url-file",
+			Help: "`FILE` with the storage URL, instead of STORAGE_URL; for a URL with a password",
+			set:  func(c *Config, v string) error { c.StorageURLFile = v; return nil },
+		},
+		{
+			Env: "JOURNAL_BYTES", Flag: "journal-bytes", Default: "33554432",
+			Help: "size of the journal in `bytes`, 131072 to 134217728; 0: no journal (bbolt only)",
+			set:  parsed(parseJournalBytes, func(c *Config) *int64 { return &c.StorageOptions.JournalBytes }),
+		},
+		{
+			Env: "CORS_ORIGINS", Flag: "cors-origins",
+			Help: "comma-separated `origins` whose pages may use the service, or * for all; empty: none",
+			set:  parsed(parseOrigins, func(c *Config) *[]string { return &c.CORSOrigins }),
+		},
+		{
+			Env: "DOCS", Flag: "docs", Default: "on", Values: []string{"on", "off"},
+			Help: "`on` or off: serve the page at /docs, which describes the service and tries requests",
+			set:  func(c *Config, v string) error { c.Docs = v == "on"; return nil },
+		},
 	}
 }
 
-// applyPort sets ADDR=:n for PORT=n, unless ADDR has the same or higher precedence.
-func (c *Config) applyPort() {
-	if port := c.values["PORT"]; port.strength > c.values["ADDR"].strength {
-		c.Addr = ":" + port.text
-		c.values["ADDR"] = value{c.Addr, port.strength}
+func tokenOptions() []Option {
+	return []Option{
+		{
+			Env: "JWT_SECRET", Secret: true,
+			Help: "`secret` that signs tokens, at least 32 bytes (default: generated on first start, stored next to the database)",
+			set: func(c *Config, v string) (err error) {
+				c.JWTSecret = auth.Secret(v)
+				if v != auth.Redacted { // the output of config must load back
+					_, err = auth.ParseSecret(v)
+				}
+				return err
+			},
+		},
+		{
+			Env: "JWT_SECRET_FILE", Flag: "jwt-secret-file",
+			Help: "`FILE` with the secret, instead of JWT_SECRET; further lines: older secrets, still accepted",
+			set:  func(c *Config, v string) error { c.JWTSecretFile = v; return nil },
+		},
+		{
+			Env: "JWT_PUBLIC_KEYS", Flag: "jwt-public-keys",
+			Help: "comma-separated `FILES` with public keys that verify tokens, PEM or JWK Sets",
+			set:  parsed(list(parseFile), func(c *Config) *[]string { return &c.JWTPublicKeys }),
+		},
+		{
+			Env: "JWT_JWKS_URL", Flag: "jwt-jwks-url",
+			Help: "`URL` of the JWK Set of the token issuer; https, or http on loopback",
+			set:  func(c *Config, v string) error { c.JWTJWKSURL = v; return auth.CheckJWKSURL(v) },
+		},
+		{
+			Env: "JWT_ISSUER", Flag: "jwt-issuer",
+			Help: "`issuer` (iss) that tokens must have; empty: not checked",
+			set:  func(c *Config, v string) error { c.JWTIssuer = v; return nil },
+		},
+		{
+			Env: "JWT_AUDIENCE", Flag: "jwt-audience",
+			Help: "`audience` (aud) that tokens must have; empty: not checked",
+			set:  func(c *Config, v string) error { c.JWTAudience = v; return nil },
+		},
+		{
+			Env: "JWT_SCOPE", Flag: "jwt-scope",
+			Help: "`scope` that tokens must have, else error 403; empty: not checked",
+			set:  func(c *Config, v string) error { c.JWTScope = v; return checkScope(v) },
+		},
+		{
+			Env: "JWT_REQUIRE_EXP", Flag: "jwt-require-exp", Default: "false", Bool: true,
+			Help: "refuse tokens without an expiry (exp)",
+			set:  parsed(parseBool, func(c *Config) *bool { return &c.JWTRequireExp }),
+		},
+		duration("JWT_LEEWAY", "jwt-leeway", "5s", 0, time.Minute,
+			"`time` by which the clocks of issuer and server may differ, at most 1m",
+			func(c *Config) *time.Duration { return &c.JWTLeeway }),
 	}
 }
 
-// apply checks the value of an option and stores it in c. The error names the option, and
-// the value unless it is secret.
-func (o Option) apply(c *Config, v value) error {
-	if v.text == "" && o.Default == "" {
-		return nil
+func limitOptions() []Option {
+	return []Option{
+		{
+			Env: "MAX_BODY_BYTES", Flag: "max-body-bytes", Default: "1048576",
+			Help: "maximum size of a request body in `bytes`, at most 64 MiB; larger: error 413",
+			set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.MaxBodyBytes }),
+		},
+		{
+			Env: "MAX_CONNECTIONS", Flag: "max-connections", Default: "10000",
+			Help: "maximum number of open `connections`, 1 to 1000000; beyond: error 503",
+			set:  parsed(number("", 1, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
+		},
+		duration("HEADER_TIMEOUT", "header-timeout", "5s", time.Millisecond, time.Hour,
+			"`time` limit for receiving the header of a request",
+			func(c *Config) *time.Duration { return &c.HeaderTimeout }),
+		duration("REQUEST_TIMEOUT", "request-timeout", "30s", time.Millisecond, time.Hour,
+			"`time` limit for receiving a request and sending the response",
+			func(c *Config) *time.Duration { return &c.RequestTimeout }),
+		duration("IDLE_TIMEOUT", "idle-timeout", "2m", time.Millisecond, time.Hour,
+			"`time` after which an idle connection is closed",
+			func(c *Config) *time.Duration { return &c.IdleTimeout }),
+		duration("SHUTDOWN_DELAY", "shutdown-delay", "0s", 0, time.Hour,
+			"`time` after SIGTERM or SIGINT in which the server is not ready, but still serves",
+			func(c *Config) *time.Duration { return &c.ShutdownDelay }),
+		duration("SHUTDOWN_TIMEOUT", "shutdown-timeout", "10s", time.Millisecond, time.Hour,
+			"`time` limit for requests in flight after SIGTERM or SIGINT, and SHUTDOWN_DELAY",
+			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 	}
-	err := o.checkValue(v.text)
-	if err == nil {
-		err = o.set(c, v.text)
-	}
-	if err == nil && !o.Secret {
-		err = checkText(v.text)
-	}
-	if err == nil && v.strength == fromFlag {
-		err = o.checkFlag(v.text)
-	}
-	if err == nil {
-		return nil
-	}
-	name := o.Env
-	if o.Flag != "" {
-		name += " (--" + o.Flag + ")"
-	}
-	if o.Secret {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return fmt.Errorf("%s: %q: %w", name, o.shown(v.text), err)
 }
 
-// checkValue rejects a value that is not one of o.Values, if there are any.
-func (o Option) checkValue(text string) error {
-	if o.Values == nil || slices.Contains(o.Values, text) {
-		return nil
+func logOptions() []Option {
+	return []Option{
+		{
+			Env: "LOG_LEVEL", Flag: "log-level", Default: "info", Values: []string{"debug", "info", "warn", "error"},
+			Help: "minimum `level` of the log: debug, info, warn or error",
+			set:  func(c *Config, v string) error { return c.LogLevel.UnmarshalText([]byte(v)) },
+		},
+		{
+			Env: "LOG_FORMAT", Flag: "log-format", Values: []string{"text", "json"},
+			Help: "`format` of the log: text or json (default: text on a terminal, else json)",
+			set:  func(c *Config, v string) error { c.LogFormat = v; return nil },
+		},
+		{
+			Env: "AUDIT_LOG", Flag: "audit-log",
+			Help: "`FILE` that records each created plant and its creator, or stdout; empty: none",
+			set:  setAuditLog,
+		},
 	}
-	last := len(o.Values) - 1
-	return fmt.Errorf("must be %s or %s", strings.Join(o.Values[:last], ", "), o.Values[last])
-}
-
-// Given returns the value of an option, by its name in the environment, and whether it
-// comes from a flag or the environment. Other values apply to all commands in this
-// directory.
-func (c *Config) Given(env string) (text string, given bool) {
-	v := c.values[env]
-	return v.text, v.strength >= fromEnviron
-}
-
-// Lines returns the configuration as lines of a .env file that loads back to
-// itself, except for secrets, which are REDACTED.
-func (c *Config) Lines() []string {
-	var lines []string
-	for _, option := range Options() {
-		if option.Env == "PORT" { // part of ADDR
-			continue
-		}
-		text := option.shown(c.values[option.Env].text)
-		lines = append(lines, option.Env+"="+quote(text))
-	}
-	return lines
-}
-
-// GeneratesSecret reports whether the secret is the one that is generated next to the
-// database.
-func (c *Config) GeneratesSecret() bool {
-	return c.JWTSecret == nil && c.JWTSecretFile == "" && c.HasSecret() && c.Storage.Path != ""
-}
-
-// HasSecret reports whether a secret signs tokens: a configured one, or a generated one if
-// there are no public keys.
-func (c *Config) HasSecret() bool {
-	return c.JWTSecret != nil || c.JWTSecretFile != "" || c.JWTPublicKeys == nil && c.JWTJWKSURL == ""
-}
-
-// CheckServe returns an error if options contradict each other for a server, with a line
-// for each reason. Other commands ignore these options.
-func (c *Config) CheckServe() error {
-	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS(), c.checkRateLimit())
 }

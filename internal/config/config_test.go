@@ -1,202 +1,336 @@
 package config_test
 
 import (
+	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/config"
 )
 
-func load(t *testing.T, sources config.Sources) *config.Config {
-	t.Helper()
-	c, err := config.Load(sources)
-	if err != nil {
-		t.Fatalf("Load(%v): %v", sources, err)
-	}
-	return c
+// A sample is an option with three right values, none of them the default.
+type sample struct {
+	env    string
+	field  func(*config.Config) any
+	preset any
+	texts  [3]string
+	values [3]any
 }
 
-// TestPrecedence checks that flags win over the environment, the environment over .env, and
-// .env over the default.
-func TestPrecedence(t *testing.T) {
+// samples returns one sample for each option of the table but PORT.
+func samples() []sample {
+	return slices.Concat(placeSamples(), tlsSamples(), tokenSamples(), serverSamples())
+}
+
+// placeSamples are samples of the options for addresses and storage.
+func placeSamples() []sample {
+	return []sample{
+		{
+			"ADDR", func(c *config.Config) any { return c.Addr }, "127.0.0.1:8080",
+			[3]string{":1", "unix:/run/a b.sock", "localhost:0"},
+			[3]any{":1", "unix:/run/a b.sock", "localhost:0"},
+		},
+		same("BASE_URL", func(c *config.Config) any { return c.BaseURL }, "http://a", "https://b:8443/plants", "http://[::1]:1/"),
+		{
+			"STORAGE_URL", func(c *config.Config) any { return c.StorageURL + " " + c.Storage.Path },
+			"bbolt:data/plants.db data/plants.db",
+			[3]string{"bbolt:a.db", "b.db", "bbolt:///c.db"},
+			[3]any{"bbolt:a.db a.db", "b.db b.db", "bbolt:///c.db /c.db"},
+		},
+		text("STORAGE_URL_FILE", func(c *config.Config) any { return c.StorageURLFile }),
+		{
+			"JOURNAL_BYTES", func(c *config.Config) any { return c.StorageOptions.JournalBytes }, int64(32 << 20),
+			[3]string{"0", "134217728", "131072"},
+			[3]any{int64(0), int64(128 << 20), int64(128 << 10)},
+		},
+		{
+			"CORS_ORIGINS", func(c *config.Config) any { return strings.Join(c.CORSOrigins, "|") }, "",
+			[3]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
+			[3]any{"*", "https://docs.a.test", "http://localhost:3000|https://[::1]:8443|app://b"},
+		},
+		onOff("DOCS", true, func(c *config.Config) any { return c.Docs }),
+	}
+}
+
+// tokenSamples are samples of the options for the admin listener and for tokens.
+func tokenSamples() []sample {
+	return []sample{
+		{
+			"ADMIN_ADDR", func(c *config.Config) any { return c.AdminAddr }, "127.0.0.1:8081",
+			[3]string{":1", "off", "localhost:0"},
+			[3]any{":1", "", "localhost:0"},
+		},
+		{
+			"PPROF", func(c *config.Config) any { return fmt.Sprint(c.Pprof, c.PprofPublic) }, "false false",
+			[3]string{"on", "off", "public"},
+			[3]any{"true false", "false false", "true true"},
+		},
+		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
+		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
+		{
+			"JWT_PUBLIC_KEYS", func(c *config.Config) any { return strings.Join(c.JWTPublicKeys, "|") }, "",
+			[3]string{"a.pem", "a b.pem, /c.json", "it's.pem,x,y"},
+			[3]any{"a.pem", "a b.pem|/c.json", "it's.pem|x|y"},
+		},
+		same("JWT_JWKS_URL", func(c *config.Config) any { return c.JWTJWKSURL }, "https://a/jwks.json", "http://127.0.0.1:1/k?a=b", "http://[::1]/"),
+		text("JWT_ISSUER", func(c *config.Config) any { return c.JWTIssuer }),
+		text("JWT_AUDIENCE", func(c *config.Config) any { return c.JWTAudience }),
+		{
+			"JWT_SCOPE", func(c *config.Config) any { return c.JWTScope }, "",
+			[3]string{"plants", "plants:create", "!#~"},
+			[3]any{"plants", "plants:create", "!#~"},
+		},
+		{
+			"JWT_REQUIRE_EXP", func(c *config.Config) any { return c.JWTRequireExp }, false,
+			[3]string{"true", "1", "T"},
+			[3]any{true, true, true},
+		},
+		{
+			"JWT_LEEWAY", func(c *config.Config) any { return c.JWTLeeway }, 5 * time.Second,
+			[3]string{"0s", "1m", "1.5s"},
+			[3]any{time.Duration(0), time.Minute, 1500 * time.Millisecond},
+		},
+	}
+}
+
+// serverSamples are samples of the options for limits and logs.
+func serverSamples() []sample {
+	return []sample{
+		{
+			"MAX_BODY_BYTES", func(c *config.Config) any { return c.MaxBodyBytes }, int64(1 << 20),
+			[3]string{"1", "67108864", "2000"},
+			[3]any{int64(1), int64(64 << 20), int64(2000)},
+		},
+		{
+			"MAX_CONNECTIONS", func(c *config.Config) any { return c.MaxConnections }, 10_000,
+			[3]string{"1", "1000000", "500"},
+			[3]any{1, 1_000_000, 500},
+		},
+		span("HEADER_TIMEOUT", 5*time.Second, func(c *config.Config) any { return c.HeaderTimeout }),
+		span("REQUEST_TIMEOUT", 30*time.Second, func(c *config.Config) any { return c.RequestTimeout }),
+		span("IDLE_TIMEOUT", 2*time.Minute, func(c *config.Config) any { return c.IdleTimeout }),
+		{
+			"SHUTDOWN_DELAY", func(c *config.Config) any { return c.ShutdownDelay }, time.Duration(0),
+			[3]string{"0s", "1h", "1.5s"},
+			[3]any{time.Duration(0), time.Hour, 1500 * time.Millisecond},
+		},
+		span("SHUTDOWN_TIMEOUT", 10*time.Second, func(c *config.Config) any { return c.ShutdownTimeout }),
+		{
+			"RATE_LIMIT", func(c *config.Config) any { return c.RateLimit.String() }, "",
+			[3]string{"100/s", "1/m", "1000000/h"},
+			[3]any{"100/s", "1/m", "1000000/h"},
+		},
+		{
+			"RATE_LIMIT_BURST", func(c *config.Config) any { return c.RateLimitBurst }, 0,
+			[3]string{"1", "1000000", "250"},
+			[3]any{1, 1_000_000, 250},
+		},
+		{
+			"RATE_LIMIT_BY", func(c *config.Config) any { return c.RateLimitBy },
+			config.RateLimitBy{Address: true, Subject: true},
+			[3]string{"address", "subject", "subject,address"},
+			[3]any{config.RateLimitBy{Address: true}, config.RateLimitBy{Subject: true}, config.RateLimitBy{Address: true, Subject: true}},
+		},
+		{
+			"FAULTS", func(c *config.Config) any { return fmt.Sprint(c.Faults) }, "{false false []}",
+			[3]string{"on", "always, code=503:1%", "code=500;outcome=stored:0.5%,delay=200ms:100%"},
+			[3]any{
+				"{true false []}", "{true true [{{503  0s} 1}]}",
+				"{true false [{{500 stored 0s} 0.5} {{0  200ms} 100}]}",
+			},
+		},
+		{
+			"LOG_LEVEL", func(c *config.Config) any { return c.LogLevel }, slog.LevelInfo,
+			[3]string{"debug", "warn", "error"},
+			[3]any{slog.LevelDebug, slog.LevelWarn, slog.LevelError},
+		},
+		{
+			"LOG_FORMAT", func(c *config.Config) any { return c.LogFormat }, "",
+			[3]string{"text", "json", "text"},
+			[3]any{"text", "json", "text"},
+		},
+		{
+			"AUDIT_LOG", func(c *config.Config) any { return c.AuditLog }, "",
+			[3]string{"a.jsonl", "stdout", "c.jsonl"},
+			[3]any{"a.jsonl", config.AuditStdout, "c.jsonl"},
+		},
+	}
+}
+
+// text returns the sample of an option that accepts any text.
+func text(env string, field func(*config.Config) any) sample {
+	const long = " of thirty-two bytes and more"
+	return same(env, field, "https://a.example"+long, `it's "b" for $5 # `+"`x`!"+long, "ü \u00a0 \u2028\ufeff"+long)
+}
+
+// same returns the sample of an option without a default that keeps texts unchanged.
+func same(env string, field func(*config.Config) any, texts ...string) sample {
+	return sample{env, field, "", [3]string(texts), [3]any{texts[0], texts[1], texts[2]}}
+}
+
+// onOff returns the sample of a switch.
+func onOff(env string, preset bool, field func(*config.Config) any) sample {
+	return sample{env, field, preset, [3]string{"off", "on", "off"}, [3]any{false, true, false}}
+}
+
+// span returns the sample of a time-out.
+func span(env string, preset time.Duration, field func(*config.Config) any) sample {
+	return sample{
+		env, field, preset,
+		[3]string{"1ms", "1h", "1m1s"},
+		[3]any{time.Millisecond, time.Hour, 61 * time.Second},
+	}
+}
+
+func TestEveryOptionHasASample(t *testing.T) {
 	t.Parallel()
+	var want, got []string
+	for _, o := range config.Options() {
+		if o.Env != "PORT" { // TestPort
+			want = append(want, o.Env)
+		}
+	}
 	for _, s := range samples() {
-		t.Run(s.env, func(t *testing.T) {
-			t.Parallel()
-			sources := config.Sources{}
-			if got := s.field(load(t, sources)); got != s.preset {
-				t.Errorf("by default %#v, want %#v", got, s.preset)
-			}
-			sources.Dotenv = map[string]string{s.env: s.texts[0]}
-			if got := s.field(load(t, sources)); got != s.values[0] {
-				t.Errorf("with .env %#v, want %#v", got, s.values[0])
-			}
-			sources.Environ = map[string]string{s.env: s.texts[1]}
-			if got := s.field(load(t, sources)); got != s.values[1] {
-				t.Errorf("with the environment %#v, want %#v", got, s.values[1])
-			}
-			sources.Flags = map[string]string{s.env: s.texts[2]}
-			if got := s.field(load(t, sources)); got != s.values[2] {
-				t.Errorf("with a flag %#v, want %#v", got, s.values[2])
-			}
-		})
+		got = append(got, s.env)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("options without a sample, or the reverse (-options +samples):\n%s", diff)
 	}
 }
 
-// TestFlagEqualToDefaultWins checks that a flag has precedence even if its value is the
-// default.
-func TestFlagEqualToDefaultWins(t *testing.T) {
+// wrongValues returns values that each option refuses, by its name in the
+// environment. JWT_SECRET is checked where it is used.
+func wrongValues() map[string][]string {
+	duration := []string{"5", "abc", "-1s", "0s", "999us", "1h1ns", "1h 1s", "9999999h"}
+	return map[string][]string{
+		"ADDR": {
+			"8080", "localhost", "localhost:http", ":65536", ":-1", ":+1", ":", "a:b:1", "http://a:1", "::1:80", ":1\n", "unix:", "unix:a\nb", "UNIX:/a",
+		},
+		"PORT":             {"http", "65536", "-1", ":80", "8080 ", "+1"},
+		"BASE_URL":         {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
+		"STORAGE_URL":      {"bbolt:", "a\x00b", "a\nb", "caf\xe9.db", `C:\data\`, `"a.db"`, "a b.db", "host=h", "//h/a.db", "user:p@h"},
+		"STORAGE_URL_FILE": {"a\nb"},
+		"JOURNAL_BYTES":    {"1", "131071", "134217729", "-131072", "32MiB", "1e6"},
+		"CORS_ORIGINS": {
+			"https://a/", "https://a/b", "a", "https://", "https://A", "https://a:443", "http://a:80", "http://a:", "*,https://a",
+			"https://a,", ",", "https://a;https://b", "https://a https://b", "null", "https://u@a", "https://a?q", "https://a#f",
+			"https://*.a", "HTTPS://a", "https://ä",
+		},
+		"SOCKET_MODE":   {"0", "rw", "0660 ", "1777", "0770x", "8", "0440", "-1"},
+		"TLS_CERT_FILE": {"a\nb"},
+		"TLS_KEY_FILE":  {"a\x00b"},
+		"ACME_DOMAINS": {
+			"localhost", "*.a.test", "a.test,", "a.test:443", "https://a.test", "ä.test", "a.test b.test", ".", "localhost.", "a.test..", "a..b", ".a.b",
+			"-a.b", "a-.b", "a.-b", "a.b-", "a_b.test", "1.2.3.4", "a.1", "::1", "a.test,1.2.3.4",
+			strings.Repeat("a", 64) + ".test", strings.Repeat("a.", 125) + "test",
+		},
+		"ACME_DIRECTORY":  {"http://a", "a", "https://", "https:a", "https://u:p@a"},
+		"ACME_EMAIL":      {"a\rb"},
+		"ACME_CACHE":      {"a\nb"},
+		"DOCS":            {"true", "OFF", "no", "0", "on "},
+		"JWT_SECRET_FILE": {"a\nb", "\x7f"},
+		"JWT_PUBLIC_KEYS": {",", "a.pem,", " ", "a\nb"},
+		"JWT_JWKS_URL": {
+			"jwks.json", "http://issuer.example/jwks", "http://10.0.0.1/", "http://127.0.0.1.example/", "ftp://localhost/", "https://",
+			"https://u:p@a/", "https://a/#k", "file:///jwks.json", "https://a\n",
+		},
+		"ADMIN_ADDR":       {"8081", "on", "OFF", "127.0.0.1", ":", ":x", ":65536", "::1:8081", "off ", "unix:/a"},
+		"PPROF":            {"true", "ON", "1"},
+		"JWT_ISSUER":       {"a\tb", "\x1b[31m", "\xff"},
+		"JWT_AUDIENCE":     {"a\rb", "\u0085", `\`},
+		"JWT_SCOPE":        {"two scopes", `"`, `\`, "ü", "\n"},
+		"JWT_REQUIRE_EXP":  {"yes", "2", "on", " true"},
+		"JWT_LEEWAY":       {"5", "-1ns", "1m1ns", "soon"},
+		"MAX_BODY_BYTES":   {"0", "-1", "67108865", "1M", "1e6", "9223372036854775808", "0x10"},
+		"MAX_CONNECTIONS":  {"0", "-1", "1000001", "many", "1e3"},
+		"HEADER_TIMEOUT":   duration,
+		"REQUEST_TIMEOUT":  duration,
+		"IDLE_TIMEOUT":     duration,
+		"SHUTDOWN_DELAY":   {"5", "abc", "-1s", "1h1ns", "1h 1s", "9999999h"},
+		"SHUTDOWN_TIMEOUT": duration,
+		"RATE_LIMIT": {
+			"100", "100/", "/s", "0/s", "-1/s", "+1/s", "1000001/s", "1e3/s", "0.5/s", "100/d", "100/S", "100 /s", "100/s ", "100/s/s", "OFF", "none", "4294967297/s",
+		},
+		"RATE_LIMIT_BURST": {"0", "-1", "1000001", "many", "1e3", "4294967297"},
+		"RATE_LIMIT_BY":    {"ip", "address,", ",", "subject,subject", "address;subject", "address, subject", "Address"},
+		"FAULTS": {
+			"true", "ON", "on,", ",", "on,off", "code=503", "code=503:1", "code=503:0%", "code=503:101%", "code=503:NaN%", "code=200:1%", "code=999:1%",
+			"delay=11s:1%", "delay=1:1%", "code=503:60%,code=507:50%", "503:1%", "code=503:-1%",
+			"code=500;outcome=strored:1%", "code=409;outcome=stored:1%", "code=503;delay=2s:1%", "delay=2s;code=503:1%",
+		},
+		"LOG_LEVEL":  {"INFO", "trace", "info+1", "0"},
+		"LOG_FORMAT": {"TEXT", "logfmt"},
+	}
+}
+
+func TestWrongValues(t *testing.T) {
+	t.Parallel()
+	for env, texts := range wrongValues() {
+		for _, text := range texts {
+			t.Run(env+"="+text, func(t *testing.T) {
+				t.Parallel()
+				_, err := config.Load(config.Sources{Environ: map[string]string{env: text}})
+				if err == nil || !strings.HasPrefix(err.Error(), env) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("got %v, want one line that begins with the name", err)
+				}
+			})
+		}
+	}
+}
+
+// TestEmptyFlags checks that an empty flag is wrong where there is a default, and none
+// elsewhere.
+func TestEmptyFlags(t *testing.T) {
 	t.Parallel()
 	for _, o := range config.Options() {
 		if o.Flag == "" {
 			continue
 		}
-		t.Run(o.Env, func(t *testing.T) {
-			t.Parallel()
-			s := samples()[sampleIndex(t, o.Env)]
-			c := load(t, config.Sources{
-				Flags:   map[string]string{o.Env: o.Default},
-				Environ: map[string]string{o.Env: s.texts[0]},
-				Dotenv:  map[string]string{o.Env: s.texts[1]},
-			})
-			if got := s.field(c); got != s.preset {
-				t.Errorf("%#v, want the default %#v", got, s.preset)
-			}
-		})
-	}
-}
-
-func sampleIndex(t *testing.T, env string) int {
-	t.Helper()
-	for i, s := range samples() {
-		if s.env == env {
-			return i
+		_, err := config.Load(config.Sources{Flags: map[string]string{o.Env: ""}})
+		if wrong := o.Default != ""; (err != nil) != wrong {
+			t.Errorf("--%s='': %v, want an error: %t", o.Flag, err, wrong)
 		}
 	}
-	t.Fatalf("no sample of %s", env)
-	return 0
 }
 
-// TestEmptyIsNone checks that an empty value in the environment or in .env counts as none.
-func TestEmptyIsNone(t *testing.T) {
+// TestSecretsStaySecretInErrors checks that no secret is in an error, however wrong the rest
+// (C4.25).
+func TestSecretsStaySecretInErrors(t *testing.T) {
 	t.Parallel()
-	empty := make(map[string]string)
-	for _, o := range config.Options() {
-		empty[o.Env] = ""
-	}
-	want := load(t, config.Sources{}).Lines()
-	if diff := cmp.Diff(want, load(t, config.Sources{Environ: empty, Dotenv: empty}).Lines()); diff != "" {
-		t.Errorf("all empty (-none +empty):\n%s", diff)
-	}
-	c := load(t, config.Sources{
-		Environ: map[string]string{"JWT_ISSUER": ""},
-		Dotenv:  map[string]string{"JWT_ISSUER": "from .env"},
-	})
-	if c.JWTIssuer != "from .env" {
-		t.Errorf("an empty variable overrides .env: %q", c.JWTIssuer)
-	}
-}
-
-func TestPort(t *testing.T) {
-	t.Parallel()
-	port, addr := map[string]string{"PORT": "3000"}, map[string]string{"ADDR": "localhost:1"}
-	both := map[string]string{"PORT": "3000", "ADDR": "localhost:1"}
-	tests := map[string]struct {
-		sources config.Sources
-		want    string
-	}{
-		"alone":                           {config.Sources{Environ: port}, ":3000"},
-		"alone in .env":                   {config.Sources{Dotenv: port}, ":3000"},
-		"next to ADDR":                    {config.Sources{Environ: both}, "localhost:1"},
-		"next to ADDR in .env":            {config.Sources{Dotenv: both}, "localhost:1"},
-		"against a flag":                  {config.Sources{Environ: port, Flags: addr}, "localhost:1"},
-		"in the environment against .env": {config.Sources{Environ: port, Dotenv: addr}, ":3000"},
-		"in .env against the environment": {config.Sources{Dotenv: port, Environ: addr}, "localhost:1"},
-		"0":                               {config.Sources{Environ: map[string]string{"PORT": "0"}}, ":0"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := load(t, test.sources)
-			if c.Addr != test.want || c.Lines()[0] != "ADDR="+test.want {
-				t.Errorf("Addr is %q and the first line %q, want %q", c.Addr, c.Lines()[0], test.want)
-			}
-		})
-	}
-}
-
-// TestAllWrongValuesAreReported checks that all faults are reported at once, a line each, by
-// their names.
-func TestAllWrongValuesAreReported(t *testing.T) {
-	t.Parallel()
-	wrong := make(map[string]string)
-	var want []string
+	const secret = "do not tell"
+	environ := map[string]string{"JWT_SECRET": secret, "JWT_SECRET_FILE": "x"}
 	for env, texts := range wrongValues() {
-		wrong[env] = texts[0]
-		want = append(want, env)
+		environ[env] = texts[0]
 	}
-	wrong["JWT_SECRET"] = "beside JWT_SECRET_FILE, and long enough"
-	c, err := config.Load(config.Sources{Environ: wrong})
-	if err == nil || c != nil {
-		t.Fatalf("Load = %v, %v, want an error alone", c, err)
+	environ["STORAGE_URL"] = "postgres://user:" + secret + "@host/db\n"
+	_, err := config.Load(config.Sources{Environ: environ})
+	if err == nil || !strings.Contains(err.Error(), "STORAGE_URL") {
+		t.Fatalf("got %v, want an error", err)
 	}
-	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != len(want)+2 {
-		t.Errorf("%d lines, want one for each of %v, one for the two secrets and one for the two storage URLs:\n%v", len(lines), want, err)
+	if strings.Contains(err.Error(), secret) {
+		t.Errorf("the error contains a secret:\n%v", err)
 	}
+}
+
+// TestTable checks that secrets have no flag, since others could read it off the command line.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]bool)
 	for _, o := range config.Options() {
-		if texts := wrongValues()[o.Env]; texts == nil {
-			continue
+		if o.Env != strings.ToUpper(o.Env) || seen[o.Env] || o.Help == "" || strings.ContainsAny(o.Help, "|\n") {
+			t.Errorf("%+v: the name is used twice or is not in capitals, or the help is missing or breaks a table", o)
 		}
-		start := o.Env + ": "
-		if o.Flag != "" {
-			start = o.Env + " (--" + o.Flag + "): "
+		seen[o.Env] = true
+		if flag := strings.ReplaceAll(strings.ToLower(o.Env), "_", "-"); o.Flag != "" && o.Flag != flag {
+			t.Errorf("the flag of %s is --%s, want --%s", o.Env, o.Flag, flag)
 		}
-		if !strings.Contains("\n"+err.Error(), "\n"+start) {
-			t.Errorf("no line starts with %q:\n%v", start, err)
+		if o.Secret && o.Flag != "" {
+			t.Errorf("the secret %s has a flag", o.Env)
 		}
-	}
-	if last := lines[len(lines)-2]; !strings.Contains(last, "JWT_SECRET and JWT_SECRET_FILE are both given") {
-		t.Errorf("the line before the last is %q", last)
-	}
-}
-
-// TestGiven checks that values from flags and the environment count as given; values from .env
-// and defaults do not.
-func TestGiven(t *testing.T) {
-	t.Parallel()
-	c := load(t, config.Sources{
-		Flags:   map[string]string{"JWT_ISSUER": "i", "LOG_LEVEL": "info"},
-		Environ: map[string]string{"JWT_AUDIENCE": "a"},
-		Dotenv:  map[string]string{"JWT_SCOPE": "s"},
-	})
-	tests := map[string]struct {
-		text  string
-		given bool
-	}{
-		"JWT_ISSUER":   {"i", true},
-		"LOG_LEVEL":    {"info", true},
-		"JWT_AUDIENCE": {"a", true},
-		"JWT_SCOPE":    {"s", false},
-		"JWT_LEEWAY":   {"5s", false},
-		"NO_SUCH":      {"", false},
-	}
-	for env, want := range tests {
-		if text, given := c.Given(env); text != want.text || given != want.given {
-			t.Errorf("Given(%s) = %q, %t, want %q, %t", env, text, given, want.text, want.given)
-		}
-	}
-}
-
-// TestUnknownNames checks that unknown names in .env are reported, but not unknown names in the
-// environment.
-func TestUnknownNames(t *testing.T) {
-	t.Parallel()
-	dotenv := map[string]string{"ADDR": ":1", "JWT_SECRT": "s", "COMPOSE_FILE": "", "Yw": "=", "PORT2": "1", "docs": "off"}
-	got := load(t, config.Sources{Dotenv: dotenv, Environ: map[string]string{"HOME": "/"}}).Unknown
-	if diff := cmp.Diff([]string{"COMPOSE_FILE", "JWT_SECRT", "PORT2", "Yw", "docs"}, got); diff != "" {
-		t.Errorf("unknown names (-want +got):\n%s", diff)
 	}
 }

@@ -1,0 +1,195 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"plantstore/storage"
+)
+
+// Sources are the sources of values, in descending order of precedence. All are keyed by
+// [Option.Env]. An empty value in the environment or in .env is ignored. An empty flag
+// overrides them if the option has no default.
+type Sources struct {
+	Flags   map[string]string
+	Environ map[string]string
+	Dotenv  map[string]string
+}
+
+// A value is the value of an option and the precedence of its source.
+type value struct {
+	text     string
+	strength int
+}
+
+// The precedence of sources.
+const (
+	fromDefault = iota
+	fromDotenv
+	fromEnviron
+	fromFlag
+)
+
+// lookup returns the value of an option from the first source that has one.
+func (s Sources) lookup(o Option) value {
+	if text, ok := s.Flags[o.Env]; ok {
+		return value{text, fromFlag}
+	}
+	if text := s.Environ[o.Env]; text != "" {
+		return value{text, fromEnviron}
+	}
+	if text := s.Dotenv[o.Env]; text != "" {
+		return value{text, fromDotenv}
+	}
+	return value{o.Default, fromDefault}
+}
+
+func (s Sources) unknown() []string {
+	names := Names()
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Dotenv)), func(name string) bool {
+		return slices.Contains(names, name)
+	})
+}
+
+// Load returns the configuration from the sources. The error has a line for each invalid
+// option.
+func Load(sources Sources) (*Config, error) {
+	c := &Config{values: make(map[string]value), Unknown: sources.unknown()}
+	var problems []error
+	for _, option := range Options() {
+		v := sources.lookup(option)
+		c.values[option.Env] = v
+		if err := option.apply(c, v); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	problems = append(problems, c.resolve("JWT_SECRET", "JWT_SECRET_FILE"))
+	if err := c.resolve("STORAGE_URL", "STORAGE_URL_FILE"); err != nil {
+		problems = append(problems, fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to an empty value", err))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	c.applyPort()
+	return c, nil
+}
+
+// resolve keeps the one of two alternative options that has precedence. Both from the same
+// source are an error. With STORAGE_URL_FILE, Storage is empty until [Config.ReadStorageURL].
+func (c *Config) resolve(text, file string) error {
+	if c.values[text].text == "" || c.values[file].text == "" {
+		return nil
+	}
+	switch t, f := c.values[text].strength, c.values[file].strength; {
+	case t > f:
+		c.drop(file)
+	case f > t:
+		c.drop(text)
+	default:
+		return fmt.Errorf("%s and %s are both given; give one of them", text, file)
+	}
+	return nil
+}
+
+func (c *Config) drop(env string) {
+	c.values[env] = value{}
+	switch env {
+	case "JWT_SECRET":
+		c.JWTSecret = nil
+	case "JWT_SECRET_FILE":
+		c.JWTSecretFile = ""
+	case "STORAGE_URL":
+		c.StorageURL, c.Storage = "", storage.Location{}
+	case "STORAGE_URL_FILE":
+		c.StorageURLFile = ""
+	}
+}
+
+// applyPort sets ADDR=:n for PORT=n, unless ADDR has the same or higher precedence.
+func (c *Config) applyPort() {
+	if port := c.values["PORT"]; port.strength > c.values["ADDR"].strength {
+		c.Addr = ":" + port.text
+		c.values["ADDR"] = value{c.Addr, port.strength}
+	}
+}
+
+// apply checks the value of an option and stores it in c. The error names the option, and
+// the value unless it is secret.
+func (o Option) apply(c *Config, v value) error {
+	if v.text == "" && o.Default == "" {
+		return nil
+	}
+	err := o.checkValue(v.text)
+	if err == nil {
+		err = o.set(c, v.text)
+	}
+	if err == nil && !o.Secret {
+		err = checkText(v.text)
+	}
+	if err == nil && v.strength == fromFlag {
+		err = o.checkFlag(v.text)
+	}
+	if err == nil {
+		return nil
+	}
+	name := o.Env
+	if o.Flag != "" {
+		name += " (--" + o.Flag + ")"
+	}
+	if o.Secret {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return fmt.Errorf("%s: %q: %w", name, o.shown(v.text), err)
+}
+
+// checkValue rejects a value that is not one of o.Values, if there are any.
+func (o Option) checkValue(text string) error {
+	if o.Values == nil || slices.Contains(o.Values, text) {
+		return nil
+	}
+	last := len(o.Values) - 1
+	return fmt.Errorf("must be %s or %s", strings.Join(o.Values[:last], ", "), o.Values[last])
+}
+
+// Given returns the value of an option, by its name in the environment, and whether it
+// comes from a flag or the environment. Other values apply to all commands in this
+// directory.
+func (c *Config) Given(env string) (text string, given bool) {
+	v := c.values[env]
+	return v.text, v.strength >= fromEnviron
+}
+
+// Lines returns the configuration as lines of a .env file that loads back to
+// itself, except for secrets, which are REDACTED.
+func (c *Config) Lines() []string {
+	var lines []string
+	for _, option := range Options() {
+		if option.Env == "PORT" { // part of ADDR
+			continue
+		}
+		text := option.shown(c.values[option.Env].text)
+		lines = append(lines, option.Env+"="+quote(text))
+	}
+	return lines
+}
+
+// GeneratesSecret reports whether the secret is the one that is generated next to the
+// database.
+func (c *Config) GeneratesSecret() bool {
+	return c.JWTSecret == nil && c.JWTSecretFile == "" && c.HasSecret() && c.Storage.Path != ""
+}
+
+// HasSecret reports whether a secret signs tokens: a configured one, or a generated one if
+// there are no public keys.
+func (c *Config) HasSecret() bool {
+	return c.JWTSecret != nil || c.JWTSecretFile != "" || c.JWTPublicKeys == nil && c.JWTJWKSURL == ""
+}
+
+// CheckServe returns an error if options contradict each other for a server, with a line
+// for each reason. Other commands ignore these options.
+func (c *Config) CheckServe() error {
+	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS(), c.checkRateLimit())
+}
