@@ -197,20 +197,37 @@ func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 	return s.features.Snapshot(ctx, w)
 }
 
-// Close commits queued creates, refuses later ones with [ErrUnavailable], ends the background
-// work, and closes the engine and then the recorder. A second call waits for the first one and
-// returns the same error.
+// stoppedClose limits the time of Close after a fault.
+const stoppedClose = 10 * time.Second
+
+// Close commits queued creates, refuses later ones with [ErrUnavailable], ends the
+// background work, and closes the engine and then the recorder. A second call waits for the
+// first one and returns the same error. After a fault it waits for ten seconds at most: a call
+// of a database that cannot be read may never return, and the process should end.
 func (s *Store) Close() error {
 	if s.refuse() {
-		s.writers.Wait()
-		s.endBackground()
-		s.background.Wait()
-		s.closeErr = s.engine.Close()
-		if s.recorder != nil {
-			s.closeErr = errors.Join(s.closeErr, s.recorder.Close())
-		}
-		close(s.closed)
+		go s.close()
 	}
-	<-s.closed
-	return s.closeErr
+	select {
+	case <-s.closed:
+		return s.closeErr
+	case <-s.stopped:
+	}
+	select {
+	case <-s.closed:
+		return s.closeErr
+	case <-time.After(stoppedClose):
+		return fmt.Errorf("the store does not close: %w", s.accepting())
+	}
+}
+
+func (s *Store) close() {
+	defer close(s.closed)
+	s.writers.Wait()
+	s.endBackground()
+	s.background.Wait()
+	s.closeErr = s.engine.Close()
+	if s.recorder != nil {
+		s.closeErr = errors.Join(s.closeErr, s.recorder.Close())
+	}
 }

@@ -165,3 +165,18 @@ func TestStopWhileClosing(t *testing.T) {
 		wantStopped(t, e, "disk gone")
 	})
 }
+
+// TestCloseAfterFault checks that Close ends after a fault although a commit does not.
+func TestCloseAfterFault(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, e *testEngine) {
+		outcome := e.create(t.Context(), 1, "a")
+		e.stop(errors.New("broken"))
+		began := time.Now()
+		if err := e.store.Close(); err == nil || !strings.Contains(err.Error(), "broken") || time.Since(began) != 10*time.Second {
+			t.Errorf("Close = %v after %v, want the fault after 10 s", err, time.Since(began))
+		}
+		e.commit(t, succeed, 1)
+		want(t, "create", outcome, nil)
+	})
+}
