@@ -109,8 +109,7 @@ func (b *limitedBody) readError(err error) *models.Error {
 	b.header.Set("Connection", "close")
 	switch {
 	case errors.Is(err, errTooLarge):
-		return models.Errorf(models.CodeContentTooLarge,
-			"the body is larger than the limit of %d bytes", b.limit)
+		return models.TooLarge(b.limit)
 	case errors.Is(err, errOutOfMemory):
 		return models.NewError(models.CodeUnavailable,
 			"the plant was not stored: the server is overloaded with large bodies; try again later").WithCause(err)

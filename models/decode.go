@@ -12,22 +12,27 @@ import (
 // A Decoder decodes a [NewPlant] from JSON and validates it (C2.10 to C2.14). It is
 // safe for concurrent use.
 type Decoder struct {
+	limits   Limits
 	validate *validator.Validate
 }
 
-// NewDecoder returns a Decoder.
-func NewDecoder() *Decoder {
+// NewDecoder returns a Decoder with these limits.
+func NewDecoder(limits Limits) *Decoder {
 	validate := validator.New(validator.WithRequiredStructEnabled())
 	validate.RegisterTagNameFunc(func(field reflect.StructField) string {
 		return field.Tag.Get("json")
 	})
-	return &Decoder{validate: validate}
+	return &Decoder{limits: limits, validate: validate}
 }
 
 // Decode decodes exactly one NewPlant from data into p. It returns an [Error] of
-// [CodeBadRequest] for data that is not JSON (RFC 8259, RFC 7493), and one of
-// [CodeUnprocessable], which lists all violations, for JSON that is not a NewPlant.
+// [CodeContentTooLarge] for data beyond the limit, one of [CodeBadRequest] for data that is
+// not JSON (RFC 8259, RFC 7493), and one of [CodeUnprocessable], which lists all
+// violations, for JSON that is not a NewPlant.
 func (d *Decoder) Decode(data []byte, p *NewPlant) error {
+	if most := d.limits.BodyBytes; most > 0 && int64(len(data)) > most {
+		return TooLarge(most)
+	}
 	if err := json.Unmarshal(data, p); err != nil {
 		return syntaxError(data, err)
 	}

@@ -44,7 +44,7 @@ func TestDecodeAccepts(t *testing.T) {
 		"nested to the bound":    {`{"id":1,"name":"x","y":` + nested(maxDepth-1) + `}`, newPlant(1, "x", nil)},
 		"replacement characters": {`{"id":1,"name":"\ufffd"}`, newPlant(1, "\ufffd", nil)},
 	}
-	decoder := NewDecoder()
+	decoder := NewDecoder(Limits{})
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,7 +118,7 @@ func TestDecodeRefuses(t *testing.T) {
 		},
 		"syntax comes first": {`{"id":"1","name":null,}`, NewError(400, "body: is not valid JSON at byte 21")},
 	}
-	decoder := NewDecoder()
+	decoder := NewDecoder(Limits{})
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,6 +130,20 @@ func TestDecodeRefuses(t *testing.T) {
 				t.Errorf("got  %d %q\nwant %d %q", failure.Code, failure.Message, tt.want.Code, tt.want.Message)
 			}
 		})
+	}
+}
+
+// TestDecodeLimit checks that a body may have as many bytes as the limit, and not one more.
+func TestDecodeLimit(t *testing.T) {
+	t.Parallel()
+	body := []byte(`{"id":1,"name":"fern"}`)
+	if err := NewDecoder(Limits{BodyBytes: int64(len(body))}).Decode(body, new(NewPlant)); err != nil {
+		t.Errorf("a body of the limit: %v", err)
+	}
+	var failure *Error
+	err := NewDecoder(Limits{BodyBytes: int64(len(body)) - 1}).Decode(body, new(NewPlant))
+	if !errors.As(err, &failure) || failure.Code != CodeContentTooLarge {
+		t.Errorf("a body beyond the limit: %v, want code %d", err, CodeContentTooLarge)
 	}
 }
 
@@ -149,7 +163,7 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	decoder := NewDecoder()
+	decoder := NewDecoder(Limits{})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var got NewPlant
 		err := decoder.Decode(body, &got)

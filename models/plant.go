@@ -45,6 +45,12 @@ type NewPlant struct {
 	violations []violation // fields that are present, but invalid
 }
 
+// Limits bound the NewPlants that are accepted, from clients and in files. A field that is 0
+// is no limit.
+type Limits struct {
+	BodyBytes int64 // of a NewPlant in JSON (C2.15)
+}
+
 // A Field is the value of a JSON field that may be absent. It distinguishes an absent
 // id or name from 0 or "" (C2.12). Unlike a pointer, it needs no allocation.
 type Field[T any] struct {

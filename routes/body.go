@@ -26,9 +26,9 @@ type bodyReader struct {
 	large   chan struct{} // semaphore of largeDecodes
 }
 
-func newBodyReader() bodyReader {
+func newBodyReader(limits models.Limits) bodyReader {
 	return bodyReader{
-		decoder: models.NewDecoder(),
+		decoder: models.NewDecoder(limits),
 		buffers: &sync.Pool{New: func() any { return new(make([]byte, 0, firstBuffer)) }},
 		large:   make(chan struct{}, largeDecodes),
 	}

@@ -24,7 +24,7 @@ func newPlants(options Options) plants {
 	return plants{
 		store:   options.Store,
 		audited: options.Audited,
-		reader:  newBodyReader(),
+		reader:  newBodyReader(options.Limits),
 		bodies:  &sync.Pool{New: func() any { return new(models.NewPlant) }},
 	}
 }

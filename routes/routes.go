@@ -21,7 +21,7 @@ type Options struct {
 	Description  *apidocs.Description
 	Page         *apidocs.Page // nil: no documentation page
 	Logger       *slog.Logger
-	MaxBodyBytes int64
+	Limits       models.Limits
 	Origins      middleware.Origins       // allowed by CORS
 	Observe      middleware.Observe       // called for each response, unless nil
 	AddressLimit middleware.Limiter       // of requests; nil: none
@@ -58,7 +58,7 @@ func New(options Options) http.Handler {
 		middleware.SubjectLimit(options.SubjectLimit),
 		middleware.Faults(options.Faults),
 		middleware.JSONOnly(),
-		middleware.BodyLimit(options.MaxBodyBytes),
+		middleware.BodyLimit(options.Limits.BodyBytes),
 		plants.create,
 	)
 	for path, document := range documents(options.Description, options.Page) {

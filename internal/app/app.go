@@ -169,7 +169,7 @@ func (a *App) newServer() error {
 	origins := middleware.Origins(c.CORSOrigins)
 	options := routes.Options{
 		Store: a.store, Audited: c.AuditLog != "", Verify: a.verifier.Verify, Description: description, Page: page,
-		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, MaxBodyBytes: c.MaxBodyBytes, Origins: origins,
+		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, Limits: c.PlantLimits, Origins: origins,
 	}
 	a.limitRates(&options)
 	a.server = server.New(server.Config{
@@ -265,7 +265,7 @@ func (a *App) startControl(ctx context.Context) {
 	//nolint:contextcheck // Close ends it, before the store
 	a.onClose(control.Start(listener, a.store, control.Options{
 		Reset: a.reset, Info: control.Info{BaseURL: a.BaseURL(), AdminURL: a.listeners.adminURL(), NoAdmin: a.listeners.noAdmin},
-		MaxPlantBytes: a.config.MaxBodyBytes, Logger: a.logger,
+		Limits: a.config.PlantLimits, Logger: a.logger,
 	}).Close)
 }
 

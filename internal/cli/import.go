@@ -16,6 +16,7 @@ import (
 	"plantstore/internal/config"
 	"plantstore/internal/plantio"
 	"plantstore/internal/printable"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -49,8 +50,8 @@ func newImport(p *Process) *cli.Command {
 type importer struct {
 	p       *Process
 	cmd     *cli.Command
-	limit   int64 // MAX_BODY_BYTES
-	remote  bool  // a server has the store open
+	limits  models.Limits
+	remote  bool // a server has the store open
 	options plantio.Options
 	sum     plantio.Summary
 }
@@ -68,7 +69,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 			return openError(file, err)
 		}
 	}
-	i := &importer{p: p, cmd: cmd, limit: c.MaxBodyBytes, options: plantio.Options{SkipConflicts: conflicts == "skip"}}
+	i := &importer{p: p, cmd: cmd, limits: c.PlantLimits, options: plantio.Options{SkipConflicts: conflicts == "skip"}}
 	if cmd.Bool("dry-run") {
 		return i.dryRun(ctx, c)
 	}
@@ -146,7 +147,7 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	options := i.options
 	options.Bad = func(bad *plantio.LineError) error { return i.reportLine(name, bad) }
 	options.Done = func(sum plantio.Summary) { bar.Describe(counted(i.sum.Created+sum.Created, "plant", "plants")) }
-	sum, err := plantio.Import(ctx, plantio.NewReader(&input, format, i.limit), options)
+	sum, err := plantio.Import(ctx, plantio.NewReader(&input, format, i.limits), options)
 	i.sum.Add(sum)
 	if err == nil {
 		return nil

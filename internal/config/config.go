@@ -12,6 +12,7 @@ import (
 	"plantstore/internal/auth"
 	"plantstore/internal/ratelimit"
 	"plantstore/internal/secretfile"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -44,7 +45,7 @@ type Config struct {
 	JWTLeeway       time.Duration
 	CORSOrigins     []string // "*": all; empty: CORS is off
 	Docs            bool     // serve the page at /docs
-	MaxBodyBytes    int64
+	PlantLimits     models.Limits
 	MaxConnections  int
 	HeaderTimeout   time.Duration
 	RequestTimeout  time.Duration
@@ -223,7 +224,7 @@ func limitOptions() []Option {
 		{
 			Env: "MAX_BODY_BYTES", Flag: "max-body-bytes", Default: "1048576",
 			Help: "maximum size of a request body in `bytes`, at most 64 MiB; larger: error 413",
-			set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.MaxBodyBytes }),
+			set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.PlantLimits.BodyBytes }),
 		},
 		{
 			Env: "MAX_CONNECTIONS", Flag: "max-connections", Default: "10000",

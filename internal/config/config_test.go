@@ -102,7 +102,7 @@ func tokenSamples() []sample {
 func serverSamples() []sample {
 	return []sample{
 		{
-			"MAX_BODY_BYTES", func(c *config.Config) any { return c.MaxBodyBytes }, int64(1 << 20),
+			"MAX_BODY_BYTES", func(c *config.Config) any { return c.PlantLimits.BodyBytes }, int64(1 << 20),
 			[3]string{"1", "67108864", "2000"},
 			[3]any{int64(1), int64(64 << 20), int64(2000)},
 		},

@@ -28,6 +28,7 @@ import (
 	"plantstore/internal/certtest"
 	"plantstore/internal/server"
 	"plantstore/middleware"
+	"plantstore/models"
 	"plantstore/routes"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -102,7 +103,7 @@ func (s setup) start(t *testing.T) Options {
 	logger := slog.New(slog.DiscardHandler)
 	under := server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store: store, Description: description, Logger: logger, MaxBodyBytes: 1 << 20, Origins: s.origins, AddressLimit: s.limiter,
+			Store: store, Description: description, Logger: logger, Limits: models.Limits{BodyBytes: 1 << 20}, Origins: s.origins, AddressLimit: s.limiter,
 			Verify: verifier.Verify,
 		}),
 		TLS:    serverTLS,

@@ -62,10 +62,10 @@ func serve(t testing.TB, path string, store control.Store) *control.Server {
 		t.Fatal(err)
 	}
 	return control.Start(listener, store, control.Options{
-		Reset:         func(context.Context) (int64, error) { return 0, storage.ErrNotEphemeral },
-		Info:          control.Info{AdminURL: "http://127.0.0.1:1"},
-		MaxPlantBytes: maxBytes,
-		Logger:        slog.New(slog.DiscardHandler),
+		Reset:  func(context.Context) (int64, error) { return 0, storage.ErrNotEphemeral },
+		Info:   control.Info{AdminURL: "http://127.0.0.1:1"},
+		Limits: models.Limits{BodyBytes: maxBytes},
+		Logger: slog.New(slog.DiscardHandler),
 	})
 }
 

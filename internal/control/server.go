@@ -54,10 +54,9 @@ type Options struct {
 	// [storage.ErrNotEphemeral].
 	Reset func(ctx context.Context) (plants int64, err error)
 	// Info is reported to commands.
-	Info Info
-	// MaxPlantBytes bounds a plant in JSON.
-	MaxPlantBytes int64
-	Logger        *slog.Logger
+	Info   Info
+	Limits models.Limits
+	Logger *slog.Logger
 }
 
 // A Server offers a store on a socket.
@@ -148,7 +147,7 @@ type batch struct {
 // readBatch reads the plants of a request, at most batchBytes or one plant.
 func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (*batch, error) {
 	b := new(batch)
-	most := max(batchBytes, s.options.MaxPlantBytes+1) // with the line end
+	most := max(batchBytes, s.options.Limits.BodyBytes+1) // with the line end
 	decoder := jsontext.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	for {
 		value, err := decoder.ReadValue()
@@ -169,7 +168,7 @@ func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (*batch, erro
 
 // add adds a plant in JSON to the batch, or the failure that it is too large.
 func (s *Server) add(b *batch, value jsontext.Value) error {
-	if int64(len(value)) > s.options.MaxPlantBytes {
+	if int64(len(value)) > s.options.Limits.BodyBytes {
 		b.failures = append(b.failures, failureOf(s.tooLarge()))
 		return nil
 	}
@@ -183,7 +182,7 @@ func (s *Server) add(b *batch, value jsontext.Value) error {
 }
 
 func (s *Server) tooLarge() error {
-	return fmt.Errorf("%w: it has more than %d bytes, the limit of its MAX_BODY_BYTES", storage.ErrTooLarge, s.options.MaxPlantBytes)
+	return fmt.Errorf("%w: it has more than %d bytes, the limit of its MAX_BODY_BYTES", storage.ErrTooLarge, s.options.Limits.BodyBytes)
 }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"plantstore/models"
 )
 
 // An endlessSnapshotter writes until it fails, and reports when.
@@ -56,7 +58,7 @@ func TestStalledClientIsCutOff(t *testing.T) {
 		near, far := net.Pipe()
 		listener.conns <- far
 		failed := make(chan time.Time, 1)
-		server := Start(listener, endlessSnapshotter{failed: failed}, Options{MaxPlantBytes: 1 << 20, Logger: slog.New(slog.DiscardHandler)})
+		server := Start(listener, endlessSnapshotter{failed: failed}, Options{Limits: models.Limits{BodyBytes: 1 << 20}, Logger: slog.New(slog.DiscardHandler)})
 		if _, err := io.WriteString(near, "GET "+pathSnapshot+" HTTP/1.1\r\nHost: plantstore\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}

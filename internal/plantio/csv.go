@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -96,21 +95,21 @@ func jsonCell(text string) string {
 }
 
 type csvReader struct {
-	in       *csv.Reader
-	source   *boundReader
-	maxBytes int // of a row as JSON
-	decoder  *models.Decoder
-	columns  []string
-	last     int    // line number of the last row
-	text     []byte // the row as JSON
+	lineDecoder
+
+	in      *csv.Reader
+	source  *boundReader
+	columns []string
+	last    int    // line number of the last row
+	text    []byte // the row as JSON
 }
 
-func newCSVReader(r io.Reader, maxBytes int) *csvReader {
+func newCSVReader(r io.Reader, lines lineDecoder) *csvReader {
 	source := &boundReader{r: r}
 	in := csv.NewReader(bufio.NewReaderSize(source, bufferSize))
 	in.FieldsPerRecord = -1 // missing cells are absent fields
 	in.ReuseRecord = true
-	return &csvReader{in: in, source: source, maxBytes: maxBytes, decoder: models.NewDecoder()}
+	return &csvReader{lineDecoder: lines, in: in, source: source}
 }
 
 func (r *csvReader) Read() (storage.Record, int, error) {
@@ -126,16 +125,13 @@ func (r *csvReader) Read() (storage.Record, int, error) {
 	if err := r.toJSON(row); err != nil {
 		return storage.Record{}, line, &LineError{line, err.Error()}
 	}
-	if len(r.text) > r.maxBytes {
-		return storage.Record{}, line, tooLong(line, r.maxBytes)
-	}
-	record, err := decode(r.decoder, r.text, line)
+	record, err := r.decode(r.text, line)
 	return record, line, err
 }
 
 // row returns the next row and its first line number.
 func (r *csvReader) row() (row []string, line int, err error) {
-	most := rowFactor*r.maxBytes + bufferSize
+	most := rowFactor*int(r.limits.BodyBytes) + bufferSize
 	r.source.left = most
 	row, err = r.in.Read()
 	var syntax *csv.ParseError

@@ -4,6 +4,7 @@ package plantio
 import (
 	"bufio"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -77,18 +78,36 @@ type Reader interface {
 	Read() (record storage.Record, line int, err error)
 }
 
-// NewReader returns a Reader from r. A plant may have at most maxBytes as the body of
-// POST /plants: its JSON line, or its CSV row converted to JSON.
-func NewReader(r io.Reader, format Format, maxBytes int64) Reader {
+// NewReader returns a Reader from r, with the limits of POST /plants: the body is the JSON line, or
+// the CSV row converted to JSON.
+func NewReader(r io.Reader, format Format, limits models.Limits) Reader {
+	lines := lineDecoder{limits, models.NewDecoder(limits)}
 	if format != JSONLines {
-		return newCSVReader(r, int(maxBytes))
+		return newCSVReader(r, lines)
 	}
-	return &jsonReader{in: bufio.NewReaderSize(r, bufferSize), maxBytes: int(maxBytes), decoder: models.NewDecoder()}
+	return &jsonReader{lineDecoder: lines, in: bufio.NewReaderSize(r, bufferSize)}
 }
 
-// tooLong returns the error for a line of more than maxBytes.
-func tooLong(line, maxBytes int) *LineError {
-	return &LineError{line, fmt.Sprintf("is longer than %d bytes, the limit of MAX_BODY_BYTES", maxBytes)}
+// A lineDecoder decodes and validates a NewPlant by the rules of POST /plants.
+type lineDecoder struct {
+	limits  models.Limits
+	decoder *models.Decoder
+}
+
+// decode returns the plant in text, or a *LineError for that line number.
+func (d lineDecoder) decode(text []byte, line int) (storage.Record, error) {
+	var body models.NewPlant
+	err := d.decoder.Decode(text, &body)
+	var failure *models.Error
+	switch {
+	case err == nil:
+		return storage.Record{ID: body.ID.Value, Plant: body.Plant()}, nil
+	case !errors.As(err, &failure):
+		return storage.Record{}, err
+	case failure.Code == models.CodeContentTooLarge:
+		return storage.Record{}, &LineError{line, fmt.Sprintf("is longer than %d bytes, the limit of MAX_BODY_BYTES", d.limits.BodyBytes)}
+	}
+	return storage.Record{}, &LineError{line, strings.TrimPrefix(failure.Message, "body: ")}
 }
 
 // A LineError reports an invalid line.

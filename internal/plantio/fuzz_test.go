@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/internal/plantio"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -47,7 +48,7 @@ func FuzzRead(f *testing.F) {
 // readAll returns the plants in a file, without bad lines.
 func readAll(t *testing.T, text []byte, format plantio.Format) (records []storage.Record) {
 	t.Helper()
-	in := plantio.NewReader(bytes.NewReader(text), format, int64(len(text)+1000))
+	in := plantio.NewReader(bytes.NewReader(text), format, models.Limits{BodyBytes: int64(len(text) + 1000)})
 	for range len(text) + 3 {
 		record, _, err := in.Read()
 		var bad *plantio.LineError

@@ -40,7 +40,7 @@ func TestImport(t *testing.T) {
 	}
 	for _, skip := range []bool{false, true} {
 		var bad []int
-		sum, err := plantio.Import(t.Context(), plantio.NewReader(&text, plantio.JSONLines, maxBytes), plantio.Options{
+		sum, err := plantio.Import(t.Context(), plantio.NewReader(&text, plantio.JSONLines, limits()), plantio.Options{
 			SkipConflicts: skip,
 			Create: func(_ context.Context, records []storage.Record) []error {
 				outcomes := make([]error, len(records))
@@ -87,7 +87,7 @@ func TestImportMeetsFault(t *testing.T) {
 		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
 	}
 	stored := int64(0)
-	sum, err := plantio.Import(t.Context(), plantio.NewReader(&text, plantio.JSONLines, maxBytes), plantio.Options{
+	sum, err := plantio.Import(t.Context(), plantio.NewReader(&text, plantio.JSONLines, limits()), plantio.Options{
 		Create: func(_ context.Context, records []storage.Record) []error {
 			outcomes := make([]error, len(records))
 			if stored > 0 {
@@ -116,7 +116,7 @@ func TestImportInterrupted(t *testing.T) {
 	for name, more := range map[string]io.Reader{"endless": repeat(line), "blocked": blocked} {
 		ctx, cancel := context.WithCancel(t.Context())
 		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 20_000)), more)
-		sum, err := plantio.Import(ctx, plantio.NewReader(in, plantio.JSONLines, maxBytes), plantio.Options{
+		sum, err := plantio.Import(ctx, plantio.NewReader(in, plantio.JSONLines, limits()), plantio.Options{
 			Create: func(_ context.Context, records []storage.Record) []error {
 				cancel()
 				return make([]error, len(records))
@@ -145,10 +145,10 @@ func TestImportMeetsOtherFaults(t *testing.T) {
 	t.Parallel()
 	errFull := errors.New("nobody reads the report")
 	options := plantio.Options{Bad: func(*plantio.LineError) error { return errFull }}
-	if _, err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("x"), plantio.JSONLines, maxBytes), options); !errors.Is(err, errFull) {
+	if _, err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("x"), plantio.JSONLines, limits()), options); !errors.Is(err, errFull) {
 		t.Errorf("Import: %v, want: %v", err, errFull)
 	}
-	if _, err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(""), plantio.CSV, maxBytes), options); err == nil ||
+	if _, err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(""), plantio.CSV, limits()), options); err == nil ||
 		!strings.Contains(err.Error(), "the file is empty") {
 		t.Errorf("Import: %v", err)
 	}

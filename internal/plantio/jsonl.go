@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -36,11 +34,11 @@ func (w *jsonWriter) Flush() error { return w.out.Flush() }
 
 // A jsonReader reads JSON Lines.
 type jsonReader struct {
-	in       *bufio.Reader
-	maxBytes int // of a line
-	decoder  *models.Decoder
-	long     []byte // buffer for lines longer than the buffer of in
-	line     int
+	lineDecoder
+
+	in   *bufio.Reader
+	long []byte // buffer for lines longer than the buffer of in
+	line int
 }
 
 // Read implements [Reader]. Blank lines are skipped.
@@ -50,11 +48,8 @@ func (r *jsonReader) Read() (storage.Record, int, error) {
 		if err != nil {
 			return storage.Record{}, r.line, err
 		}
-		if len(text) > r.maxBytes {
-			return storage.Record{}, r.line, tooLong(r.line, r.maxBytes)
-		}
-		if len(bytes.TrimSpace(text)) > 0 {
-			record, err := decode(r.decoder, text, r.line)
+		if len(bytes.TrimSpace(text)) > 0 || r.tooLong(text) {
+			record, err := r.decode(text, r.line)
 			return record, r.line, err
 		}
 	}
@@ -75,29 +70,17 @@ func (r *jsonReader) next() ([]byte, error) {
 }
 
 // nextLong reads the rest of a line that begins with start. It truncates a line that
-// exceeds maxBytes, but not to maxBytes or less.
+// is too long, but leaves it too long.
 func (r *jsonReader) nextLong(start []byte) (line []byte, err error) {
 	r.long = append(r.long[:0], start...)
 	for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
 		var more []byte
 		more, err = r.in.ReadSlice('\n')
-		if len(r.long) <= r.maxBytes {
+		if !r.tooLong(r.long) {
 			r.long = append(r.long, more...)
 		}
 	}
 	return r.long, err
 }
 
-// decode decodes and validates a NewPlant by the rules of POST /plants.
-func decode(decoder *models.Decoder, text []byte, line int) (storage.Record, error) {
-	var body models.NewPlant
-	err := decoder.Decode(text, &body)
-	if err == nil {
-		return storage.Record{ID: body.ID.Value, Plant: body.Plant()}, nil
-	}
-	var failure *models.Error
-	if !errors.As(err, &failure) {
-		return storage.Record{}, err
-	}
-	return storage.Record{}, &LineError{line, strings.TrimPrefix(failure.Message, "body: ")}
-}
+func (r *jsonReader) tooLong(line []byte) bool { return int64(len(line)) > r.limits.BodyBytes }

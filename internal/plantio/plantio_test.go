@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// maxBytes is the line limit of all tests except the tests of the limit.
-const maxBytes = 8 << 20
+// limits returns the limits of all tests except the tests of the limit.
+func limits() models.Limits { return models.Limits{BodyBytes: 8 << 20} }
 
 // formats returns all formats by name.
 func formats() map[string]plantio.Format {
@@ -46,7 +46,7 @@ func write(t testing.TB, format plantio.Format, records []storage.Record) string
 // read returns the plants of a text and the errors of its other lines.
 func read(t testing.TB, format plantio.Format, text string) (records []storage.Record, bad []string) {
 	t.Helper()
-	in := plantio.NewReader(strings.NewReader(text), format, maxBytes)
+	in := plantio.NewReader(strings.NewReader(text), format, limits())
 	for {
 		record, _, err := in.Read()
 		var lineErr *plantio.LineError
@@ -246,7 +246,7 @@ func TestEndlessLine(t *testing.T) {
 	endless := func(start string) io.Reader {
 		return io.MultiReader(strings.NewReader(start), io.LimitReader(zeros{}, 100<<20), strings.NewReader("\n{\"id\":1,\"name\":\"a\"}"))
 	}
-	in := plantio.NewReader(endless(""), plantio.JSONLines, maxBytes)
+	in := plantio.NewReader(endless(""), plantio.JSONLines, limits())
 	var bad *plantio.LineError
 	if _, _, err := in.Read(); !errors.As(err, &bad) || bad.Error() != "line 1: is longer than 8388608 bytes, the limit of MAX_BODY_BYTES" {
 		t.Errorf("JSON Lines: %v", err)
@@ -254,7 +254,7 @@ func TestEndlessLine(t *testing.T) {
 	if record, line, err := in.Read(); err != nil || record.ID != 1 || line != 2 {
 		t.Errorf("the line after it: %+v, %d, %v", record, line, err)
 	}
-	in = plantio.NewReader(endless("id,name\n1,\""), plantio.CSV, maxBytes)
+	in = plantio.NewReader(endless("id,name\n1,\""), plantio.CSV, limits())
 	if _, _, err := in.Read(); err == nil || !strings.Contains(err.Error(), "is a quotation mark left open?") || !strings.Contains(err.Error(), "after line 1 ") {
 		t.Errorf("CSV: %v", err)
 	}
@@ -273,7 +273,7 @@ func TestLongestLine(t *testing.T) {
 			"csv":   {plantio.CSV, "id,name\n1," + fits + "\n2," + fits + "x\n3,\n"},
 			"again": {plantio.JSONLines, "\n" + `{"id":1,"name":"` + fits + `" }` + "\n" + `{"id":3,"name":"` + fits + `"}`},
 		} {
-			in := plantio.NewReader(strings.NewReader(texts.text), texts.format, int64(most))
+			in := plantio.NewReader(strings.NewReader(texts.text), texts.format, models.Limits{BodyBytes: int64(most)})
 			var got []string
 			for {
 				record, line, err := in.Read()

@@ -43,12 +43,12 @@ func run(logger *slog.Logger) error {
 	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{auth.Secret(os.Getenv("JWT_SECRET")).Key()}, Leeway: 5 * time.Second})
 	return server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store:        discard{},
-			Verify:       verifier.Verify,
-			Description:  description,
-			Logger:       logger,
-			MaxBodyBytes: 1 << 20,
-			Observe:      admin.NewObserver().Request,
+			Store:       discard{},
+			Verify:      verifier.Verify,
+			Description: description,
+			Logger:      logger,
+			Limits:      models.Limits{BodyBytes: 1 << 20},
+			Observe:     admin.NewObserver().Request,
 		}),
 		Logger:          logger,
 		HeaderTimeout:   5 * time.Second,
