@@ -9,7 +9,7 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// A Decoder decodes a [NewPlant] from JSON and validates it (C2.10 to C2.14). It is
+// A Decoder decodes a [NewPlant] from JSON and validates it (C2.10 to C2.15). It is
 // safe for concurrent use.
 type Decoder struct {
 	limits   Limits

@@ -45,10 +45,9 @@ type NewPlant struct {
 	violations []violation // fields that are present, but invalid
 }
 
-// Limits bound the NewPlants that are accepted, from clients and in files. A field that is 0
-// is no limit.
+// Limits bound the NewPlants that are accepted, from clients and in files.
 type Limits struct {
-	BodyBytes int64 // of a NewPlant in JSON (C2.15)
+	BodyBytes int64 // of a NewPlant in JSON (C2.15); positive, except that 0 is no limit for a Decoder
 }
 
 // A Field is the value of a JSON field that may be absent. It distinguishes an absent

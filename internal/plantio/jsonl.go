@@ -41,7 +41,8 @@ type jsonReader struct {
 	line int
 }
 
-// Read implements [Reader]. Blank lines are skipped.
+// Read implements [Reader]. It skips blank lines, but not one that is too long: the rest of it,
+// which nextLong drops, may be a plant.
 func (r *jsonReader) Read() (storage.Record, int, error) {
 	for {
 		text, err := r.next()

@@ -297,6 +297,21 @@ func TestLongestLine(t *testing.T) {
 	}
 }
 
+// TestLongBlankLine checks that a plant after more spaces than a line may have is not skipped with
+// them.
+func TestLongBlankLine(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat(" ", 1<<20) + `{"id":1,"name":""}` + "\n \n" + `{"id":3,"name":""}`
+	in := plantio.NewReader(strings.NewReader(text), plantio.JSONLines, models.Limits{BodyBytes: 100})
+	_, _, err := in.Read()
+	if want := "line 1: is longer than 100 bytes, the limit of MAX_BODY_BYTES"; err == nil || err.Error() != want {
+		t.Errorf("the long line: %v, want %s", err, want)
+	}
+	if record, line, err := in.Read(); record.ID != 3 || line != 3 || err != nil {
+		t.Errorf("the line after it: %+v, %d, %v; want the plant 3 of line 3", record, line, err)
+	}
+}
+
 // zeros reads as the digit 0.
 type zeros struct{}
 
