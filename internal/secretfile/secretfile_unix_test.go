@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"plantstore/internal/secretfile"
+	"plantstore/internal/testkit"
 )
 
 const (
@@ -36,12 +36,7 @@ func newFile(t *testing.T, mode fs.FileMode) string {
 // give gives a file to another group, and to a user unless that is -1. Only root can.
 func give(t *testing.T, path string, uid int) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") == "true" && runtime.GOOS == "linux" {
-			t.Fatal("NOT CHECKED: only root can give files away")
-		}
-		t.Skip("only root can give files away")
-	}
+	testkit.RequireRoot(t, "give files away")
 	if err := os.Lchown(path, uid, other); err != nil {
 		t.Fatal(err)
 	}
