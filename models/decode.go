@@ -30,8 +30,8 @@ func NewDecoder(limits Limits) *Decoder {
 // not JSON (RFC 8259, RFC 7493), and one of [CodeUnprocessable], which lists all
 // violations, for JSON that is not a NewPlant.
 func (d *Decoder) Decode(data []byte, p *NewPlant) error {
-	if most := d.limits.BodyBytes; most > 0 && int64(len(data)) > most {
-		return TooLarge(most)
+	if d.limits.TooLong(data) {
+		return TooLarge(d.limits.BodyBytes)
 	}
 	if err := json.Unmarshal(data, p); err != nil {
 		return syntaxError(data, err)

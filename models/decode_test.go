@@ -44,7 +44,7 @@ func TestDecodeAccepts(t *testing.T) {
 		"nested to the bound":    {`{"id":1,"name":"x","y":` + nested(maxDepth-1) + `}`, newPlant(1, "x", nil)},
 		"replacement characters": {`{"id":1,"name":"\ufffd"}`, newPlant(1, "\ufffd", nil)},
 	}
-	decoder := NewDecoder(Limits{})
+	decoder := NewDecoder(Limits{BodyBytes: 1 << 20})
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,7 +118,7 @@ func TestDecodeRefuses(t *testing.T) {
 		},
 		"syntax comes first": {`{"id":"1","name":null,}`, NewError(400, "body: is not valid JSON at byte 21")},
 	}
-	decoder := NewDecoder(Limits{})
+	decoder := NewDecoder(Limits{BodyBytes: 1 << 20})
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +165,7 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	decoder := NewDecoder(Limits{})
+	decoder := NewDecoder(Limits{BodyBytes: 64 << 20})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var got NewPlant
 		err := decoder.Decode(body, &got)

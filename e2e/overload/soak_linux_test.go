@@ -46,8 +46,8 @@ type sample struct {
 }
 
 // TestSoak loads a server for a minute, with TORTURE=1 for an hour, or for the duration in SOAK:
-// its resources must not grow after a sixth of that time, and the size of the database must
-// match its plants.
+// its resources must not grow after a sixth of that time, except memory with the database, and the
+// size of the database must match its plants.
 func TestSoak(t *testing.T) { //nolint:paralleltest // the others would be in its figures
 	duration := time.Duration(plantstore.Torture(1, 60)) * time.Minute
 	if text := os.Getenv("SOAK"); text != "" {

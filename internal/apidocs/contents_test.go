@@ -200,7 +200,7 @@ func TestRequestExamples(t *testing.T) {
 	}
 	for name, e := range examples {
 		var plant models.NewPlant
-		if err := models.NewDecoder(models.Limits{}).Decode(encode(t, e), &plant); err != nil {
+		if err := models.NewDecoder(models.Limits{BodyBytes: 1 << 20}).Decode(encode(t, e), &plant); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -54,7 +54,8 @@ type Options struct {
 	// [storage.ErrNotEphemeral].
 	Reset func(ctx context.Context) (plants int64, err error)
 	// Info is reported to commands.
-	Info   Info
+	Info Info
+	// Limits bound each plant.
 	Limits models.Limits
 	Logger *slog.Logger
 }
@@ -168,7 +169,7 @@ func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (*batch, erro
 
 // add adds a plant in JSON to the batch, or the failure that it is too large.
 func (s *Server) add(b *batch, value jsontext.Value) error {
-	if int64(len(value)) > s.options.Limits.BodyBytes {
+	if s.options.Limits.TooLong(value) {
 		b.failures = append(b.failures, failureOf(s.tooLarge()))
 		return nil
 	}

@@ -49,7 +49,7 @@ func (r *jsonReader) Read() (storage.Record, int, error) {
 		if err != nil {
 			return storage.Record{}, r.line, err
 		}
-		if len(bytes.TrimSpace(text)) > 0 || r.tooLong(text) {
+		if len(bytes.TrimSpace(text)) > 0 || r.limits.TooLong(text) {
 			record, err := r.decode(text, r.line)
 			return record, r.line, err
 		}
@@ -77,11 +77,9 @@ func (r *jsonReader) nextLong(start []byte) (line []byte, err error) {
 	for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
 		var more []byte
 		more, err = r.in.ReadSlice('\n')
-		if !r.tooLong(r.long) {
+		if !r.limits.TooLong(r.long) {
 			r.long = append(r.long, more...)
 		}
 	}
 	return r.long, err
 }
-
-func (r *jsonReader) tooLong(line []byte) bool { return int64(len(line)) > r.limits.BodyBytes }

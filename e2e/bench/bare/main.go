@@ -23,7 +23,7 @@ func main() {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	verified := verifier{secret: []byte(os.Getenv("JWT_SECRET"))}
-	decoder := models.NewDecoder(models.Limits{})
+	decoder := models.NewDecoder(models.Limits{BodyBytes: 1 << 20})
 	router.POST("/plants", func(c *gin.Context) {
 		if err := verified.check(c.GetHeader("Authorization")); err != nil {
 			refuse(c, http.StatusUnauthorized, err)
