@@ -105,8 +105,7 @@ func inspect(file *os.File) error {
 
 // editFile commits a transaction to a temporary file.
 func editFile(file *atomicfile.File, edit func(tx *bolt.Tx) error) error {
-	db, err := bolt.Open(file.Name(), filePerm,
-		&bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, OpenFile: file.OpenFile})
+	db, err := bolt.Open(file.Name(), filePerm, &bolt.Options{Timeout: lockTimeout, OpenFile: file.OpenFile})
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func open(path string, readOnly bool, openFile openFunc) (e *Engine, err error) 
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        readOnly,
-		FreelistType:    bolt.FreelistMapType,
+		FreelistType:    bolt.FreelistArrayType, // the map is sorted in each commit
 		NoStatistics:    true,
 		InitialMmapSize: mappedSize(path, readOnly),
 		OpenFile: func(name string, flag int, perm fs.FileMode) (*os.File, error) {
