@@ -107,6 +107,9 @@ func (b *limitedBody) hold() bool {
 // connection unusable for another request, so the response closes it.
 func (b *limitedBody) readError(err error) *models.Error {
 	b.header.Set("Connection", "close")
+	if failure, ok := errors.AsType[*models.Error](err); ok { // of the server, at a shutdown
+		return failure
+	}
 	switch {
 	case errors.Is(err, errTooLarge):
 		return models.TooLarge(b.limit)

@@ -33,6 +33,7 @@ func TestBodyLimit(t *testing.T) {
 		"over, chunked":      {strings.NewReader("123456"), -1, 413, "5 bytes"},
 		"endless":            {endless{}, -1, 413, "5 bytes"},
 		"too slow":           {failingBody{os.ErrDeadlineExceeded}, 5, 408, "slowly"},
+		"shutdown":           {failingBody{models.NewError(models.CodeUnavailable, "bye")}, 5, 503, "bye"},
 		"cut short":          {io.MultiReader(strings.NewReader("1"), failingBody{io.ErrUnexpectedEOF}), 5, 400, "shorter"},
 		"broken":             {failingBody{errors.New("malformed chunked encoding")}, -1, 400, "could not be read"},
 		"broken at the edge": {io.MultiReader(strings.NewReader("12345"), failingBody{io.ErrUnexpectedEOF}), -1, 400, "shorter"},

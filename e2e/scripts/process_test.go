@@ -143,7 +143,8 @@ func TestSignalLetsRequestsEnd(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve", "--shutdown-timeout", "1m")
+			// The rest of the body has a tenth of this time.
+			cmd := plantstore.Command(t, t.TempDir(), []string{"ADDR=127.0.0.1:0"}, "serve", "--shutdown-timeout", "1h")
 			r, ended := start(t, cmd)
 			request := begin(t, r, tokenFor(t, r, cmd.Dir), `{"id":1,"name":"Monstera"}`)
 			if err := cmd.Process.Signal(signal); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -118,16 +119,13 @@ func errorOf(t *testing.T, base, sent string) int {
 // aborted, and the exit code is 1.
 func TestShutdownTimeout(t *testing.T) {
 	t.Chdir(t.TempDir())
-	s := startServer(t, "plantstore", nil, "--shutdown-timeout=50ms", "--request-timeout=1h")
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.ready(t).BaseURL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"+
-		"Expect: 100-continue\r\nAuthorization: Bearer %s\r\n\r\n", token(t, nil))
-	if _, err := bufio.NewReader(conn).ReadString('\n'); err != nil { // it waits for the body
-		t.Fatal(err)
+	s := startServer(t, "plantstore", nil, "--shutdown-timeout=50ms", "--request-timeout=1h", "--faults=always")
+	sendHeader(t, s, "Prefer: delay=10s")
+	metrics := s.ready(t).AdminURL + "/metrics"
+	for end := time.Now().Add(patience); !strings.Contains(get(t, metrics), "\nplantstore_token_cache_misses_total 1\n"); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the handler does not get the request")
+		}
 	}
 	if code := s.stop(); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
@@ -135,6 +133,56 @@ func TestShutdownTimeout(t *testing.T) {
 	if log := s.log(); !strings.Contains(log, "\nplantstore: ") && !strings.HasPrefix(log, "plantstore: ") {
 		t.Errorf("it does not print the reason:\n%s", log)
 	}
+}
+
+// TestShutdownWithIncompleteBody checks that a request whose client is silent in the middle of the
+// body does not delay the shutdown, and nothing is stored.
+func TestShutdownWithIncompleteBody(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := startServer(t, "plantstore", nil, "--shutdown-timeout=20s")
+	responses := sendHeader(t, s, "Expect: 100-continue")
+	if line, err := responses.ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") { // it waits for the body
+		t.Fatalf("%q, %v", line, err)
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("exit code %d, want 0; its log:\n%s", code, s.log())
+	}
+	const want = `{"error":503,"message":"the server is shutting down and has not read the request: the plant was not stored; `
+	if response, err := io.ReadAll(responses); err != nil || !strings.Contains(string(response), want) {
+		t.Errorf("the response is %s, %v", response, err)
+	}
+}
+
+// sendHeader sends the header of a create with another field, and returns the responses.
+func sendHeader(t *testing.T, s server, field string) *bufio.Reader {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.ready(t).BaseURL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	fmt.Fprintf(conn, "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"+
+		"%s\r\nAuthorization: Bearer %s\r\n\r\n", field, token(t, nil))
+	return bufio.NewReader(conn)
+}
+
+// get returns the text at a URL.
+func get(t *testing.T, url string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestServerAllowsOrigins checks that the configured origins hold for handlers and for refusals

@@ -120,7 +120,7 @@ func (c *conn) read(p []byte) (int, error) {
 	if n, err := c.beforeRead(p); n > 0 || err != nil {
 		return n, err
 	}
-	n, err := c.Conn.Read(p)
+	n, err := c.receive(p)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,6 +139,18 @@ func (c *conn) read(p []byte) (int, error) {
 	}
 	c.readErr = err
 	return n, err
+}
+
+// receive reads from the underlying connection. It does not wait for a body any longer when
+// bodies must be complete.
+func (c *conn) receive(p []byte) (int, error) {
+	c.mu.Lock()
+	body := c.handling
+	c.mu.Unlock()
+	if body {
+		defer context.AfterFunc(c.server.bodyTime, func() { _ = c.SetReadDeadline(time.Now()) })()
+	}
+	return c.Conn.Read(p)
 }
 
 // beforeRead returns pending input, if there is any. Otherwise, unless it returns an

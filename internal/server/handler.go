@@ -81,8 +81,8 @@ type body struct {
 	failed bool
 }
 
-// Read implements [io.Reader]. It always returns a time-out as such; net/http does not if
-// only the very end of a chunked body is missing.
+// Read implements [io.Reader]. It always returns a time-out as such, or as the Error of a
+// shutdown; net/http does not if only the very end of a chunked body is missing.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)
@@ -93,10 +93,18 @@ func (b *body) Read(p []byte) (int, error) {
 	default:
 		b.failed = true
 		if b.conn.timedOut() {
-			err = os.ErrDeadlineExceeded
+			err = b.conn.server.lateBody()
 		}
 	}
 	return n, err
+}
+
+// lateBody returns the error of reading a body that was not complete in time.
+func (s *Server) lateBody() error {
+	if s.bodyTime.Err() != nil {
+		return s.config.responseError(models.CodeUnavailable)
+	}
+	return os.ErrDeadlineExceeded
 }
 
 // A response is an [http.ResponseWriter] that closes the connection after the response if

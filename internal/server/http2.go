@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -168,11 +171,37 @@ func (s *Server) handleHTTP2(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.config.RequestTimeout)
 	defer cancel()
 	defer func() { s.recovered(ctx, out, recover()) }()
-	s.config.Handler.ServeHTTP(out, r.WithContext(ctx))
+	in := r.WithContext(ctx)
+	in.Body = http2Body{r.Body, out}
+	s.config.Handler.ServeHTTP(out, in)
 	if e := out.refusal; e != nil {
 		out.refusal = nil // from here on out writes
 		s.respondHTTP2(ctx, out, e, out.to)
 	}
+}
+
+// An http2Body is a request body whose reads don't wait any longer when bodies must be complete.
+type http2Body struct {
+	io.ReadCloser
+
+	writer *response // of the request
+}
+
+// Read implements [io.Reader].
+func (b http2Body) Read(p []byte) (int, error) {
+	ended := make(chan struct{})
+	stop := context.AfterFunc(b.writer.server.bodyTime, func() {
+		defer close(ended)
+		_ = b.writer.controller().SetReadDeadline(time.Now())
+	})
+	n, err := b.ReadCloser.Read(p)
+	if !stop() {
+		<-ended // the writer must not be used after the handler has returned
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = b.writer.server.lateBody()
+	}
+	return n, err
 }
 
 // checkHTTP2 returns the Error for a request that net/http refuses in HTTP/1 only, or nil.

@@ -172,7 +172,10 @@ func (s *site) wait(w http.ResponseWriter, r *http.Request) {
 // echoBody reads the body to its end and responds with it, or with the error.
 func echoBody(w http.ResponseWriter, r *http.Request) {
 	content, err := io.ReadAll(r.Body)
+	failure, _ := errors.AsType[*models.Error](err)
 	switch {
+	case failure != nil:
+		respondJSON(w, http.StatusBadRequest, failure)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		respondJSON(w, http.StatusBadRequest, models.NewError(models.CodeRequestTimeout, "slow"))
 	case err != nil:

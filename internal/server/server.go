@@ -35,6 +35,8 @@ const (
 	netHTTPSlack = 4 << 10
 	// responseTime is the time for the response to a body that was too slow.
 	responseTime = 5 * time.Second
+	// bodyShare is the part of ShutdownTimeout in which bodies must be complete, as a divisor.
+	bodyShare = 10
 )
 
 // Config configures a [Server]. All durations must be positive.
@@ -58,7 +60,9 @@ type Config struct {
 	RequestTimeout time.Duration
 	// IdleTimeout is how long a connection is kept open between requests.
 	IdleTimeout time.Duration
-	// ShutdownTimeout is the time for requests in progress at a shutdown.
+	// ShutdownTimeout is the time for requests in progress at a shutdown. After a tenth of
+	// it, reading a body fails with a [models.Error] of CodeUnavailable: a client that is
+	// silent must not delay the shutdown.
 	ShutdownTimeout time.Duration
 	// CORSHeader returns the CORS header fields of the server's own error responses
 	// to a request from origin (C3.19), which is empty if the request has none or
@@ -88,6 +92,8 @@ type Server struct {
 	background sync.WaitGroup  // goroutines of connections that net/http does not wait for
 	forced     context.Context // done when the remaining connections are closed
 	forceClose context.CancelFunc
+	bodyTime   context.Context // done when bodies must be complete, at a shutdown
+	endBodies  context.CancelFunc
 }
 
 // New returns a server that is not serving yet.
@@ -95,6 +101,7 @@ func New(config Config) *Server {
 	config.MaxConnections = cmp.Or(config.MaxConnections, defaultMaxConnections)
 	s := &Server{config: config, linger: defaultLinger(), parkAfter: defaultParkAfter, limit: newConnLimit(config.MaxConnections)}
 	s.forced, s.forceClose = context.WithCancel(context.Background())
+	s.bodyTime, s.endBodies = context.WithCancel(context.Background())
 	s.http1 = s.newHTTPServer(s.handle, maxHeaderBytes-netHTTPSlack)
 	s.http1.BaseContext = func(net.Listener) context.Context { return s.forced }
 	s.http1.ConnState = endRequest
@@ -160,6 +167,7 @@ func (s *Server) shutdown(ctx context.Context, accepting *sync.WaitGroup) error 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownTimeout)
 	defer cancel()
 	defer s.forceClose()
+	defer time.AfterFunc(s.config.ShutdownTimeout/bodyShare, s.endBodies).Stop()
 
 	err := s.drain(ctx)
 	if err != nil {

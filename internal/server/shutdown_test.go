@@ -75,16 +75,6 @@ func TestShutdownFinishesRequests(t *testing.T) {
 	}
 }
 
-// TestShutdownWithUnreadBody checks that a shutdown does not wait for the rest of a body after
-// the response: no token is needed for such a request.
-func TestShutdownWithUnreadBody(t *testing.T) {
-	t.Parallel()
-	s := start(t, func(_ *site, config *Config) { config.ShutdownTimeout = 4 * time.Second })
-	c := s.dial(t).send("POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
-	c.wantError(401)
-	s.wantStopped(t, nil)
-}
-
 // TestShutdownWithHalfHeader checks that half a header on a used connection gets a response:
 // its request is not handled.
 func TestShutdownWithHalfHeader(t *testing.T) {

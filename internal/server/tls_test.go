@@ -50,7 +50,13 @@ func (s *site) url(path string) string { return "https://" + s.addr.String() + p
 // do posts something over HTTP/2.
 func do(t *testing.T, c *http.Client, url string) reply {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("hi"))
+	return doBody(t, c, url, strings.NewReader("hi"))
+}
+
+// doBody is do with that body.
+func doBody(t *testing.T, c *http.Client, url string, body io.Reader) reply {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,22 +321,16 @@ func TestLongHandshake(t *testing.T) {
 func TestSlowBodyInHTTP2(t *testing.T) {
 	t.Parallel()
 	s, authority := startSecure(t, func(_ *site, config *Config) { config.RequestTimeout = 50 * time.Millisecond })
-	reader, writer := io.Pipe()
+	r := doIncomplete(t, webClient(t, authority), s.url("/good"))
+	if problem := notError(r.Response, r.body, models.CodeRequestTimeout); problem != "" {
+		t.Errorf("%s in %d %s", problem, r.StatusCode, r.body)
+	}
+}
+
+// doIncomplete posts a body of which nothing is sent over HTTP/2.
+func doIncomplete(t *testing.T, c *http.Client, url string) reply {
+	t.Helper()
+	body, writer := io.Pipe()
 	defer func() { _ = writer.Close() }()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url("/good"), reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := webClient(t, authority).Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problem := notError(response, string(content), models.CodeRequestTimeout); problem != "" {
-		t.Errorf("%s in %d %s", problem, response.StatusCode, content)
-	}
+	return doBody(t, c, url, body)
 }
