@@ -35,7 +35,7 @@ func (s *Store) commitRequests(batch []*request) {
 // commitAudited commits records, if they can be recorded, and records their outcomes, which
 // it returns.
 func (s *Store) commitAudited(records []Record, actor func(i int) *Actor) []error {
-	if err := s.auditReady(); err != nil {
+	if err := s.stopIfFatal(noPanic("audit log", ErrUnavailable, s.auditReady)); err != nil {
 		return repeat(err, len(records))
 	}
 	outcomes := s.commitRecords(records)
@@ -98,12 +98,15 @@ func (s *Store) stopIfFatal(err error) error {
 }
 
 // callEngine turns a panic into a fatal error: the state of the engine is unknown then.
-func callEngine(call func() error) (err error) {
+func callEngine(call func() error) error { return noPanic("engine", ErrUnknown, call) }
+
+// noPanic turns a panic of a part of the store into a fatal error with that outcome.
+func noPanic(part string, outcome error, call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &FatalError{
-				Cause:   fmt.Errorf("the engine panicked: %v", p),
-				Outcome: fmt.Errorf("%w: the engine panicked: %v\n%s", ErrUnknown, p, debug.Stack()),
+				Cause:   fmt.Errorf("the %s panicked: %v", part, p),
+				Outcome: fmt.Errorf("%w: the %s panicked: %v\n%s", outcome, part, p, debug.Stack()),
 			}
 		}
 	}()

@@ -51,7 +51,7 @@ func (s *Store) audit(records []Record, actor func(i int) *Actor, outcomes []err
 	for i, err := range outcomes {
 		recorded[i] = Outcome{ID: records[i].ID, Actor: actor(i), Err: err}
 	}
-	err := s.recorder.Record(recorded)
+	err := s.stopIfFatal(noPanic("audit log", ErrUnrecorded, func() error { return s.recorder.Record(recorded) }))
 	for i, outcome := range outcomes {
 		if outcome == nil {
 			outcomes[i] = err

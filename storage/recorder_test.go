@@ -13,19 +13,28 @@ import (
 type testRecorder struct {
 	storage.Recorder // nil: there is no reset
 
-	unready  error // of Ready
-	err      error // of Record
+	panics   string // the method that panics
+	unready  error  // of Ready
+	err      error  // of Record
 	let      chan struct{}
 	recorded []storage.Outcome
 	closed   bool
 }
 
 // Ready implements [storage.Recorder].
-func (r *testRecorder) Ready() error { return r.unready }
+func (r *testRecorder) Ready() error {
+	if r.panics == "Ready" {
+		panic("a bug")
+	}
+	return r.unready
+}
 
 // Record implements [storage.Recorder].
 func (r *testRecorder) Record(outcomes []storage.Outcome) error {
 	<-r.let
+	if r.panics == "Record" {
+		panic("a bug")
+	}
 	r.recorded = append(r.recorded, outcomes...)
 	return r.err
 }
@@ -87,5 +96,39 @@ func TestRecorderNotReady(t *testing.T) {
 		if err := e.store.Ready(); !errors.Is(err, storage.ErrNoSpace) {
 			t.Errorf("Ready = %v, want %v", err, storage.ErrNoSpace)
 		}
+	})
+}
+
+// TestRecorderPanics checks that a panic of the recorder stops the store, as one of the engine
+// does, and that creates whose plants are stored do not get the error of others.
+func TestRecorderPanics(t *testing.T) {
+	t.Parallel()
+	const cause = "the audit log panicked: a bug"
+	test := func(method string, test func(t *testing.T, e *testEngine)) {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			run(t, func(t *testing.T, e *testEngine) {
+				r := &testRecorder{panics: method, let: make(chan struct{})}
+				close(r.let)
+				e.store.RecordWith(r)
+				test(t, e)
+				wantStopped(t, e, cause)
+			})
+		})
+	}
+	test("Ready", func(t *testing.T, e *testEngine) {
+		want(t, "not stored", e.create(t.Context(), 1, "a"), storage.ErrUnavailable)
+	})
+	test("Record", func(t *testing.T, e *testEngine) {
+		stored, queued := e.create(t.Context(), 1, "a"), e.create(t.Context(), 2, "a")
+		e.commit(t, succeed, 1)
+		want(t, "stored", stored, storage.ErrUnrecorded)
+		want(t, "queued", queued, storage.ErrUnavailable)
+	})
+	test("Record", func(t *testing.T, e *testEngine) {
+		many := e.createAll(t.Context(), "a", 1, 2)
+		e.commit(t, func(b []storage.Item) error { b[1].Existing = new(models.Plant); return nil }, 1, 2)
+		want(t, "stored", many, storage.ErrUnrecorded)
+		wantExists(t, "taken", many, false)
 	})
 }

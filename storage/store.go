@@ -29,7 +29,7 @@
 // commit the store finds out by itself when commits succeed again, by trials (health.go):
 // a store that is not ready may get no creates. A store stops permanently (fail-stop) when
 // the engine returns a [FatalError], panics, or reports a fault from its
-// background work: queued and later creates get ErrUnavailable, and Stopped lets the
+// background work, and when the recorder panics: queued and later creates get ErrUnavailable, and Stopped lets the
 // process end and be restarted.
 package storage
 
