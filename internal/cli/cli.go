@@ -20,9 +20,9 @@ import (
 // running server may take longer, up to SHUTDOWN_TIMEOUT.
 func Main(ctx context.Context, p Process) int {
 	p.Stdout, p.Stderr = printableOutput(p)
-	ctx, stop := untilSignal(ctx)
-	defer stop()
 	p.shutdown = newShutdown()
+	ctx, stop := p.shutdown.untilSignal(ctx)
+	defer stop()
 	err := p.shutdown.limit(ctx, func() error { return newRoot(&p).Run(ctx, p.Args) })
 	if err == nil {
 		return exitOK

@@ -23,12 +23,15 @@ var errInterrupted = errors.New("interrupted")
 type shutdown struct {
 	draining  chan struct{}          // closed when the command limits its shutdown itself
 	temporary atomic.Pointer[string] // a directory to remove at exit
+	again     chan os.Signal         // gets the second signal if there is one
 }
 
-func newShutdown() *shutdown { return &shutdown{draining: make(chan struct{})} }
+func newShutdown() *shutdown {
+	return &shutdown{draining: make(chan struct{}), again: make(chan os.Signal, 1)}
+}
 
 // limit runs a command and returns its error, or [errInterrupted] if it does not end within
-// grace after ctx is done. Then it removes the temporary directory.
+// grace after ctx is done, or at the second signal. Then it removes the temporary directory.
 func (s *shutdown) limit(ctx context.Context, run func() error) (err error) {
 	defer func() {
 		if dir := s.temporary.Load(); dir != nil {
@@ -46,8 +49,13 @@ func (s *shutdown) limit(ctx context.Context, run func() error) (err error) {
 	case err := <-result:
 		return err
 	case <-s.draining:
-		return <-result
 	case <-time.After(grace):
+		return errInterrupted
+	}
+	select {
+	case err := <-result:
+		return err
+	case <-s.again:
 		return errInterrupted
 	}
 }
@@ -56,9 +64,19 @@ func (s *shutdown) limit(ctx context.Context, run func() error) (err error) {
 func (s *shutdown) removeLimit() { close(s.draining) }
 
 // untilSignal returns a context that SIGINT or SIGTERM cancels. A second signal ends the
-// process, unless the server catches it in SHUTDOWN_DELAY.
-func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+// process, unless the server catches it in SHUTDOWN_DELAY. If there is a temporary directory,
+// it ends limit instead, also in SHUTDOWN_DELAY, so that the directory is removed.
+func (s *shutdown) untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	forget := context.AfterFunc(ctx, func() {
+		if s.temporary.Load() != nil {
+			signal.Notify(s.again, os.Interrupt, syscall.SIGTERM)
+		}
+		stop()
+	})
+	return ctx, func() {
+		forget()
+		stop()
+		signal.Stop(s.again)
+	}
 }

@@ -32,6 +32,28 @@ func TestBoundedShutdown(t *testing.T) {
 	close(release)
 }
 
+// TestSecondSignal checks that the second signal ends a command that bounds its shutdown itself,
+// and its temporary directory is removed.
+func TestSecondSignal(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	defer close(release)
+	ctx, cancel := context.WithCancel(t.Context())
+	dir := t.TempDir()
+	s := newShutdown()
+	err := s.limit(ctx, func() error {
+		s.temporary.Store(&dir)
+		s.removeLimit()
+		cancel()
+		s.again <- os.Interrupt
+		<-release
+		return nil
+	})
+	if _, missing := os.Stat(dir); !errors.Is(err, errInterrupted) || !errors.Is(missing, fs.ErrNotExist) {
+		t.Errorf("%v, stat %s: %v", err, dir, missing)
+	}
+}
+
 // TestShutdownBySelf checks that a command that bounds its shutdown itself is waited for.
 func TestShutdownBySelf(t *testing.T) {
 	t.Parallel()
