@@ -28,9 +28,9 @@
 // probe of a remote engine fails, and while the recorder can't record. After a failed
 // commit the store finds out by itself when commits succeed again, by trials (health.go):
 // a store that is not ready may get no creates. A store stops permanently (fail-stop) when
-// the engine returns a [FatalError], panics, or reports a fault from its
-// background work, and when the recorder panics: queued and later creates get ErrUnavailable, and Stopped lets the
-// process end and be restarted.
+// the engine returns a [FatalError] or reports a fault from its background work, and when
+// the engine or the recorder panics: queued and later creates get ErrUnavailable, and
+// Stopped lets the process end and be restarted.
 package storage
 
 import (
