@@ -93,7 +93,7 @@ func (b *body) Read(p []byte) (int, error) {
 	default:
 		b.failed = true
 		if b.conn.timedOut() {
-			err = b.conn.server.lateBody()
+			return n, b.conn.server.lateBody()
 		}
 	}
 	return n, err

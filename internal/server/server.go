@@ -167,6 +167,7 @@ func (s *Server) shutdown(ctx context.Context, accepting *sync.WaitGroup) error 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownTimeout)
 	defer cancel()
 	defer s.forceClose()
+	defer s.endBodies()
 	defer time.AfterFunc(s.config.ShutdownTimeout/bodyShare, s.endBodies).Stop()
 
 	err := s.drain(ctx)
