@@ -102,6 +102,37 @@ func TestCopiesReplaceNoStore(t *testing.T) {
 	}
 }
 
+// TestCopiesReplaceNoKeptDatabase checks that a copy does not replace a database that restore has
+// kept, which may be the only one with some of its plants.
+func TestCopiesReplaceNoKeptDatabase(t *testing.T) {
+	t.Chdir(t.TempDir())
+	someStored(t)
+	output(t, nil, "backup", "--quiet", "copy.db")
+	stored(t, record(5, "later", "-"))
+	_, kept, _ := strings.Cut(strings.TrimSpace(output(t, nil, "restore", "copy.db")), "; the previous database is ")
+	before := readFile(t, kept)
+	second := kept + "-2" // of a restore in the same second
+	writeFile(t, second, before)
+	names := []string{kept, second}
+	if err := os.Symlink(kept, "link.db"); err == nil { // else there are no symbolic links here
+		names = append(names, "link.db")
+	}
+	onBoth(t, func(t *testing.T) {
+		for _, command := range [][]string{{"backup"}, {"plants", "export"}} {
+			for _, file := range names {
+				checkFailure(t, run(t, nil, append(command, file)...), 2,
+					file+" is a database that plantstore restore has kept: name another file")
+			}
+			for range 2 { // a name that only resembles it
+				output(t, nil, append(command, "--quiet", "plants.db.replaced-yesterday")...)
+			}
+		}
+	})
+	if readFile(t, kept) != before || readFile(t, second) != before {
+		t.Error("a kept database was replaced")
+	}
+}
+
 // remedy is the advice for a corrupt database.
 const remedy = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
 

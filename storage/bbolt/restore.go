@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -22,9 +23,13 @@ import (
 const (
 	// keptSuffix and the time are appended to the name of the replaced database by [Restore].
 	keptSuffix = ".replaced-"
+	keptTime   = "20060102T150405Z"
 	// compactBytes bounds a transaction of [Compact], and so its memory.
 	compactBytes = 8 << 20
 )
+
+// keptName matches the names that keep gives to databases.
+var keptName = regexp.MustCompile(regexp.QuoteMeta(keptSuffix) + `\d{8}T\d{6}Z(-\d+)?$`)
 
 // Check reads the store in a file as [Engine.Check] does. It returns the number of plants, or a
 // *CorruptError if the store is not intact.
@@ -151,7 +156,7 @@ func leftover(path string) journal.State {
 // The journal is first: a process that dies in between leaves no database without its
 // journal.
 func keep(dir *os.Root, path string) (kept string, err error) {
-	first := path + keptSuffix + time.Now().UTC().Format("20060102T150405Z")
+	first := path + keptSuffix + time.Now().UTC().Format(keptTime)
 	kept = first
 	for n := 2; exists(kept) || exists(JournalPath(kept)); n++ {
 		kept = fmt.Sprintf("%s-%d", first, n)
@@ -168,21 +173,16 @@ func keep(dir *os.Root, path string) (kept string, err error) {
 }
 
 // MayReplace returns an error if a copy must not replace the file path: it is the database of a
-// store with a watermark or a journal, or one of these files, or another process has it open. A
-// copy of a store may be replaced, as may other files.
+// store with a watermark or a journal, or one of these files, or a database that [Restore] has
+// kept, or another process has it open. A copy of a store may be replaced, as may other files.
 func MayReplace(path string) error {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		target = path
 	}
 	for _, name := range []string{path, target} {
-		for _, file := range []struct{ suffix, what string }{{watermarkSuffix, "watermark"}, {journalSuffix, "journal"}} {
-			if exists(name + file.suffix) {
-				return fmt.Errorf("%s is the database of a store, as %s next to it shows: name another file", path, name+file.suffix)
-			}
-			if strings.HasSuffix(name, file.suffix) && exists(name) {
-				return fmt.Errorf("%s is the %s of a store: name another file", path, file.what)
-			}
+		if what := fileOfStore(name); what != "" {
+			return fmt.Errorf("%s is %s: name another file", path, what)
 		}
 	}
 	info, err := os.Stat(path)
@@ -199,6 +199,24 @@ func MayReplace(path string) error {
 		return err
 	}
 	return unlock()
+}
+
+// fileOfStore describes the file name if it belongs to a store, by its name and those next to
+// it. It returns "" for others.
+func fileOfStore(name string) string {
+	for _, file := range []struct{ suffix, what string }{{watermarkSuffix, "watermark"}, {journalSuffix, "journal"}} {
+		if exists(name + file.suffix) {
+			return fmt.Sprintf("the database of a store, as %s next to it shows", name+file.suffix)
+		}
+		if strings.HasSuffix(name, file.suffix) && exists(name) {
+			return fmt.Sprintf("the %s of a store", file.what)
+		}
+	}
+	// A kept database has no watermark, and no journal if it was closed cleanly.
+	if keptName.MatchString(name) && exists(name) {
+		return "a database that plantstore restore has kept"
+	}
+	return ""
 }
 
 // Compact rewrites the database path without unused space, and returns its sizes in bytes. No
