@@ -151,8 +151,6 @@ func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 				switch err := json.UnmarshalDecode(decoder, &record, strict()); {
 				case errors.Is(err, io.EOF):
 					return nil
-				case errors.Is(err, errEnded):
-					return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
 				case err != nil:
 					return fmt.Errorf("%w: the list of the server cannot be read: %w", storage.ErrUnavailable, err)
 				}
@@ -183,9 +181,6 @@ func (c *Client) Count(ctx context.Context) (plants int64, err error) {
 func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	return c.call(ctx, http.MethodGet, pathSnapshot, nil, func(body io.Reader) error {
 		_, err := io.Copy(w, body)
-		if errors.Is(err, errEnded) {
-			return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
-		}
 		return err
 	})
 }
@@ -204,13 +199,24 @@ func (c *Client) Close() error {
 }
 
 // call sends a request and passes the body of the response to read. It returns the failure in
-// the response or in its trailer.
+// the response or in its trailer. If the response is missing or incomplete, the error matches
+// [storage.ErrUnavailable].
 func (c *Client) call(ctx context.Context, method, path string, body io.Reader, read func(io.Reader) error) error {
 	response, err := c.do(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
+	err = receive(response, read)
+	if errors.Is(err, errEnded) { // the place where the response breaks off is irrelevant
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
+	}
+	return err
+}
+
+// receive passes the body of a response to read. It returns the failure in the response or in
+// its trailer.
+func receive(response *http.Response, read func(io.Reader) error) error {
 	switch response.StatusCode {
 	case http.StatusOK:
 	case http.StatusBadRequest:

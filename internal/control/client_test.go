@@ -10,6 +10,7 @@ import (
 	"iter"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,6 +131,64 @@ func TestServerEndsUnderWay(t *testing.T) {
 	if plants < 2 || last == nil {
 		t.Errorf("List yielded %d plants and ended with %v, want an error", plants, last)
 	}
+}
+
+// TestIncompleteResponse checks that every method returns the same error if the connection
+// breaks within a response, whether that is a success or a failure.
+func TestIncompleteResponse(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
+		client := dialBreaking(t, status)
+		_, getErr := client.Get(t.Context(), 1)
+		_, countErr := client.Count(t.Context())
+		_, resetErr := client.Reset(t.Context())
+		var listErr error
+		for _, err := range client.List(t.Context(), 0) {
+			listErr = err
+		}
+		for method, err := range map[string]error{
+			"Get": getErr, "Count": countErr, "Reset": resetErr, "List": listErr, "Snapshot": client.Snapshot(t.Context(), io.Discard),
+		} {
+			want := storage.ErrUnavailable.Error() + ": the server has ended meanwhile"
+			if !errors.Is(err, storage.ErrUnavailable) || err.Error() != want {
+				t.Errorf("status %d: %s: %v, want: %s", status, method, err, want)
+			}
+		}
+		if err := client.CreateAll(t.Context(), []storage.Record{{ID: 1}})[0]; !errors.Is(err, storage.ErrUnknown) || errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("status %d: CreateAll: %v, want: %v", status, err, storage.ErrUnknown)
+		}
+	}
+}
+
+// dialBreaking returns a client of a server whose connections break within each response after
+// the first.
+func dialBreaking(t *testing.T, status int) *control.Client {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plants.db")
+	listener, err := control.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v2/ready" {
+			return
+		}
+		w.Header().Set("Content-Length", "100")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{`)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	_ = server.Listener.Close()
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(server.Close)
+	client, err := control.Dial(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
 }
 
 // TestServerHasGone checks that after the server has exited and its socket is removed, the
