@@ -160,6 +160,21 @@ func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals ar
 	}
 }
 
+// TestOpenPlantsFails checks that the store of a failed OpenPlants is nil, not an interface that
+// holds a nil pointer.
+func TestOpenPlantsFails(t *testing.T) {
+	t.Parallel()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir := t.TempDir()
+	for _, url := range []string{"bbolt:" + filepath.Join(dir, "none.db"), "postgres://127.0.0.1:1/plants"} {
+		store, err := app.OpenPlants(ended, load(t, dir, map[string]string{"STORAGE_URL": url}), storage.Options{ReadOnly: true})
+		if err == nil || store != nil {
+			t.Errorf("%s: OpenPlants = %#v, %v, want nil and an error", url, store, err)
+		}
+	}
+}
+
 // TestOpenFails checks that a failed Open releases all files: the same database opens
 // afterwards.
 func TestOpenFails(t *testing.T) { //nolint:paralleltest // the signals are of the process

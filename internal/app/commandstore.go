@@ -21,7 +21,7 @@ type Plants interface {
 // OpenPlants opens the store for a command, or connects to the server that has it open.
 func OpenPlants(ctx context.Context, c *config.Config, o storage.Options) (Plants, error) {
 	if c.Storage.Path == "" { // no file: the engine serves several processes
-		return OpenStore(ctx, c, o)
+		return openHere(ctx, c, o)
 	}
 	// A server that responds has the file open. Trying the file first would have the same
 	// result, after waiting for its lock.
@@ -29,7 +29,7 @@ func OpenPlants(ctx context.Context, c *config.Config, o storage.Options) (Plant
 	if dialErr == nil {
 		return client, nil
 	}
-	store, err := OpenStore(ctx, c, o)
+	store, err := openHere(ctx, c, o)
 	if !errors.Is(err, storage.ErrLocked) {
 		return store, err
 	}
@@ -54,6 +54,15 @@ func OfServer(p Plants) bool {
 func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (*storage.Store, error) {
 	store, err := Engines().Open(ctx, c.StorageURL, o)
 	return store, AdviseDatabase(err)
+}
+
+// openHere is [OpenStore] as [Plants].
+func openHere(ctx context.Context, c *config.Config, o storage.Options) (Plants, error) {
+	store, err := OpenStore(ctx, c, o)
+	if err != nil {
+		return nil, err // an interface that holds a nil *storage.Store is not nil
+	}
+	return store, nil
 }
 
 // AdviseLocked returns err, or, if it is [storage.ErrLocked] because of a server, the advice to
