@@ -58,7 +58,7 @@ func newRoot(p *Process) *cli.Command {
 			"restore, compact, plants) or bad lines (import, serve --seed).",
 		HideHelpCommand: true, // replaced by newHelp
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "version", Usage: "print the version", Local: true, HideDefault: true},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version", Local: true, HideDefault: true},
 		},
 		Commands: []*cli.Command{
 			newServe(p), newToken(p), newPlants(p), newBackup(p), newRestore(p), newCompact(p), newCheck(p),

@@ -29,6 +29,7 @@ func configureCompletion(p *Process, cmd *cli.Command) {
 		_, err := io.WriteString(p.Stdout, bashCompletion)
 		return err
 	}
+	cmd.Commands = append(cmd.Commands, hiddenHelp(p))
 	prepare(p, cmd)
 }
 

@@ -45,7 +45,7 @@ func TestSwitches(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	for _, arg := range []string{"version", "--version"} {
+	for _, arg := range []string{"version", "--version", "-v"} {
 		if got := output(t, nil, arg); !strings.HasPrefix(got, "plantstore v1.2.3 (abc) go1.") || strings.Count(got, "\n") != 1 {
 			t.Errorf("%s prints %q", arg, got)
 		}

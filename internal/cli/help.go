@@ -26,11 +26,14 @@ func newHelp(p *Process) *cli.Command {
 			"  plantstore help options",
 		ArgsUsage: "[command | options]",
 		Action: func(ctx context.Context, cmd *cli.Command) error {
-			above, args := cmd.Root(), cmd.Args().Slice()
-			if len(args) == 0 {
+			above, args := cmd.Lineage()[1], cmd.Args().Slice()
+			isRoot := above == cmd.Root()
+			switch {
+			case len(args) == 0 && isRoot:
 				return cli.ShowRootCommandHelp(above)
-			}
-			if len(args) == 1 && args[0] == topicOptions {
+			case len(args) == 0:
+				return cli.ShowSubcommandHelp(above)
+			case len(args) == 1 && args[0] == topicOptions && isRoot:
 				return printOptions(p)
 			}
 			for {
@@ -47,20 +50,32 @@ func newHelp(p *Process) *cli.Command {
 	}
 }
 
+// hiddenHelp returns the help command of a command with subcommands. It is not listed there,
+// since --help is.
+func hiddenHelp(p *Process) *cli.Command {
+	cmd := newHelp(p)
+	cmd.Hidden = true
+	return cmd
+}
+
 // The layout of help texts, in columns.
 const (
 	helpWidth = 100
 	flagWidth = 25 // of a flag with its value
 )
 
-// describeFlag returns the help of a flag: its name and value, a tab, and its usage with the
+// describeFlag returns the help of a flag: its names and value, a tab, and its usage with the
 // default, in as many lines as it needs.
 func describeFlag(flag cli.Flag) string {
 	described, ok := flag.(cli.DocGenerationFlag)
 	if !ok {
 		return cli.FlagStringer(flag)
 	}
-	name := "--" + flag.Names()[0]
+	names := flag.Names()
+	name := "--" + names[0]
+	for _, letter := range names[1:] {
+		name += ", -" + letter
+	}
 	_, rest, _ := strings.Cut(described.GetUsage(), "`")
 	if value, _, found := strings.Cut(rest, "`"); found {
 		name += " " + value

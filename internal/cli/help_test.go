@@ -78,6 +78,18 @@ func TestHelpTexts(t *testing.T) {
 	}
 }
 
+// TestHelpBelow checks that a command with subcommands has its own help command.
+func TestHelpBelow(t *testing.T) {
+	t.Parallel()
+	for args, name := range map[string]string{
+		"plants help": "plants", "plants help list": "plants list", "completion help": "completion", "completion help fish": "completion fish",
+	} {
+		if got, want := output(t, nil, strings.Fields(args)...), output(t, nil, append(strings.Fields(name), "--help")...); got != want {
+			t.Errorf("plantstore %s prints\n%s\nwant the help of %s:\n%s", args, got, name, want)
+		}
+	}
+}
+
 // lines is the maximum number of lines of a help text: one screen.
 const lines = 45
 

@@ -14,7 +14,7 @@ func newPlants(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants import plants.jsonl",
-		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p), newReset(p)},
+		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p), newReset(p), hiddenHelp(p)},
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			return cli.ShowSubcommandHelp(cmd)
 		},
