@@ -11,8 +11,7 @@ import (
 )
 
 // A line is what the middleware of a request shares: the attributes that handlers add to the
-// access log, the demanded fault, and buffers for the response and the log line. Lines are
-// pooled.
+// access log, the demanded fault, and a buffer for the response. Lines are pooled.
 type line struct {
 	subject  string
 	hasPlant bool // id and stored are set
@@ -24,8 +23,7 @@ type line struct {
 	made    bool         // its failure, unless an earlier check failed
 	applied bool         // its failure is the response
 
-	response []byte // empty, with capacity for most responses
-	attrs    [maxAttrs]slog.Attr
+	response []byte      // empty, with capacity for most responses
 	keys     map[any]any // for gin.Context.Keys: lineKey only
 }
 
@@ -34,15 +32,7 @@ const (
 	lineKey = "plantstore.line"
 	// usualResponse is the size in bytes that most responses don't exceed.
 	usualResponse = 128
-	// maxAttrs is the maximum number of attributes of a line.
-	maxAttrs = 17
 )
-
-func newLine() *line {
-	l := &line{response: make([]byte, 0, usualResponse)}
-	l.keys = map[any]any{lineKey: l}
-	return l
-}
 
 // lineOf returns the line of a request, or a new one if there is no access log.
 func lineOf(c *gin.Context) *line {
@@ -72,7 +62,11 @@ type Observe func(method string, code models.Code, took time.Duration)
 // error, lack of space or capacity level warn, all else level info. Queries are omitted and
 // values that contain a token redacted, since clients put tokens anywhere (C4.25).
 func AccessLog(logger *slog.Logger, observe Observe) gin.HandlerFunc {
-	lines := sync.Pool{New: func() any { return newLine() }}
+	lines := sync.Pool{New: func() any {
+		l := &line{response: make([]byte, 0, usualResponse)}
+		l.keys = map[any]any{lineKey: l}
+		return l
+	}}
 	return func(c *gin.Context) {
 		start := time.Now()
 		l := lines.Get().(*line) //nolint:forcetypeassert // nothing else is put there
@@ -84,17 +78,13 @@ func AccessLog(logger *slog.Logger, observe Observe) gin.HandlerFunc {
 		}()
 		c.Next() // after a panic there is no response to observe
 		if observe != nil && l.madeFault() == (models.Fault{}) {
-			observe(c.Request.Method, l.code(), time.Since(start))
+			var code models.Code
+			if l.failure != nil {
+				code = l.failure.Code
+			}
+			observe(c.Request.Method, code, time.Since(start))
 		}
 	}
-}
-
-// code returns the code of the Error, 0 for a success.
-func (l *line) code() models.Code {
-	if l.failure == nil {
-		return 0
-	}
-	return l.failure.Code
 }
 
 // log writes the line of a request that began at start.
@@ -104,7 +94,7 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, start time.Time) {
 	if !logger.Enabled(ctx, level) {
 		return
 	}
-	attrs := append(l.attrs[:0],
+	attrs := append(make([]slog.Attr, 0, 17), // as many as there can be
 		slog.String("request_id", RequestIDOf(c)),
 		slog.String("method", models.WithoutToken(c.Request.Method)),
 		slog.String("path", models.WithoutToken(c.Request.URL.Path)),

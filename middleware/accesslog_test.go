@@ -25,7 +25,7 @@ func lineOf(t *testing.T, level slog.Level, r *http.Request, handlers ...gin.Han
 	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: level}))
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
-	router.Use(middleware.RequestID(), middleware.AccessLog(logger, nil))
+	router.Use(middleware.Headers(), middleware.AccessLog(logger, nil))
 	router.NoRoute(handlers...)
 	for range 2 { // the second reuses the pooled line of the first
 		log.Reset()
@@ -151,7 +151,7 @@ func BenchmarkAccessLog(b *testing.B) {
 			gin.SetMode(gin.ReleaseMode)
 			router := gin.New()
 			logger := slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, &slog.HandlerOptions{Level: level}))
-			router.Use(middleware.RequestID(), middleware.AccessLog(logger, nil))
+			router.Use(middleware.Headers(), middleware.AccessLog(logger, nil))
 			router.NoRoute(func(c *gin.Context) { middleware.NotePlant(c, 7, time.Millisecond) })
 			r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/plants", nil)
 			b.ReportAllocs()

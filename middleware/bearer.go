@@ -22,19 +22,19 @@ type Verify func(token string) (subject string, err error)
 func Bearer(verify Verify) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		token, code, err := credential(c.Request.Header["Authorization"])
-		if err == nil {
-			var subject string
-			if subject, err = verify(token); err == nil {
-				if models.HoldsToken(subject) { // not WithoutToken: a name may look like the beginning of one
-					subject = models.Redacted
-				}
-				lineOf(c).subject = subject
-				c.Next()
-				return
-			}
-			code = errorCode(err)
+		if err != nil {
+			reject(c, code, err)
+			return
 		}
-		reject(c, code, err)
+		subject, err := verify(token)
+		if err != nil {
+			reject(c, errorCode(err), err)
+			return
+		}
+		if models.HoldsToken(subject) { // not WithoutToken: a name may look like the beginning of one
+			subject = models.Redacted
+		}
+		lineOf(c).subject = subject
 	}
 }
 

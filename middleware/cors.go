@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -54,13 +55,10 @@ func CORS(allowed Origins) gin.HandlerFunc {
 			origin = origins[0]
 		}
 		header := c.Writer.Header()
-		for name, values := range allowed.Header(origin) {
-			header[name] = append(header[name], values...)
-		}
+		maps.Copy(header, allowed.Header(origin))
 		method := request.Get(requestMethodHeader)
 		if c.Request.Method != http.MethodOptions || origin == "" || method == "" ||
 			header.Get("Access-Control-Allow-Origin") == "" {
-			c.Next()
 			return
 		}
 		names := strings.Join(request[requestHeadersHeader], ", ")

@@ -23,8 +23,6 @@ func JSONOnly() gin.HandlerFunc {
 			c.Header("Accept-Encoding", "identity") // RFC 9110, section 12.5.3
 			Fail(c, models.NewError(models.CodeUnsupportedMedia,
 				"send the body without a Content-Encoding"))
-		default:
-			c.Next()
 		}
 	}
 }

@@ -197,7 +197,7 @@ func TestRequestID(t *testing.T) {
 			t.Parallel()
 			var ids [2]string
 			for i := range ids {
-				w := serve(t, post(t, http.Header{"X-Request-Id": tt.sent}, nil), middleware.RequestID(), pass)
+				w := serve(t, post(t, http.Header{"X-Request-Id": tt.sent}, nil), middleware.Headers(), pass)
 				got := w.Header().Values("X-Request-Id")
 				if len(got) != 1 || got[0] == "" {
 					t.Fatalf("X-Request-Id %q", got)
@@ -216,7 +216,7 @@ func TestRequestID(t *testing.T) {
 
 func TestNoSniff(t *testing.T) {
 	t.Parallel()
-	w := serve(t, post(t, http.Header{}, nil), middleware.NoSniff(), pass)
+	w := serve(t, post(t, http.Header{}, nil), middleware.Headers(), pass)
 	if got := w.Header().Get("X-Content-Type-Options"); got != "nosniff" {
 		t.Errorf("got %q", got)
 	}
@@ -312,7 +312,7 @@ func TestAccessLog(t *testing.T) {
 			var log bytes.Buffer
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants?access_token=hidden", nil)
 			r.Header = http.Header{"Authorization": {"Bearer secret-token"}, "X-Request-Id": {"my-id"}}
-			serve(t, r, middleware.RequestID(), middleware.AccessLog(slog.New(slog.NewTextHandler(&log, nil)), nil),
+			serve(t, r, middleware.Headers(), middleware.AccessLog(slog.New(slog.NewTextHandler(&log, nil)), nil),
 				middleware.Bearer(verify), tt.handler)
 			if n := strings.Count(log.String(), "\n"); n != 1 {
 				t.Errorf("%d lines", n)

@@ -1,33 +1,25 @@
 package middleware
 
-import "strings"
+import "regexp"
 
-// The format of traceparent (W3C Trace Context, section 3.2): version, trace id, parent
-// id and flags in lower-case hexadecimal, separated by dashes.
-const (
-	traceForm = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx"
-	traceFrom = len("xx-")
-	traceTo   = traceFrom + 32
-	noTrace   = "00000000000000000000000000000000"
-	noParent  = "0000000000000000"
-)
+// traceparent is the format of W3C Trace Context, section 3.2: version, trace id, parent id and
+// flags. Future versions may have more fields.
+var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
 
 // traceID returns the trace id in the values of traceparent, or "" unless there is
-// exactly one valid value. Future versions may have more fields.
+// exactly one valid value.
 func traceID(values []string) string {
-	if len(values) != 1 || len(values[0]) < len(traceForm) {
+	if len(values) != 1 {
 		return ""
 	}
-	value, more := values[0][:len(traceForm)], values[0][len(traceForm):]
-	for i, form := range []byte(traceForm) {
-		if form == '-' && value[i] != '-' || form == 'x' && !strings.ContainsRune("0123456789abcdef", rune(value[i])) {
-			return ""
-		}
+	m := traceparent.FindStringSubmatch(values[0])
+	if m == nil {
+		return ""
 	}
-	version, trace, parent := value[:2], value[traceFrom:traceTo], value[traceTo+1:traceTo+17]
+	version, trace, parent, more := m[1], m[2], m[3], m[4]
 	switch {
-	case version == "ff", version == "00" && more != "", more != "" && more[0] != '-',
-		trace == noTrace, parent == noParent:
+	case version == "ff", version == "00" && more != "",
+		trace == "00000000000000000000000000000000", parent == "0000000000000000":
 		return ""
 	}
 	return trace

@@ -42,8 +42,7 @@ func New(options Options) http.Handler {
 	router.HandleMethodNotAllowed = true // C3.18, with Allow
 
 	router.Use(
-		middleware.RequestID(),
-		middleware.NoSniff(),
+		middleware.Headers(),
 		middleware.AccessLog(options.Logger, options.Observe),
 		middleware.Recovery(),
 		middleware.CORS(options.Origins),
