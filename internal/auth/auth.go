@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -90,6 +91,17 @@ func NewVerifier(options Options) *Verifier {
 	return v
 }
 
+// Stats counts verified tokens.
+type Stats struct {
+	CacheHits   uint64 // tokens found in the cache
+	CacheMisses uint64 // all others, including rejected tokens
+}
+
+// Stats returns the counts since the start.
+func (v *Verifier) Stats() Stats {
+	return Stats{CacheHits: v.hits.Load(), CacheMisses: v.misses.Load()}
+}
+
 // SetKeys replaces the keys that tokens may be signed with, except those of an [Issuer].
 // Tokens signed with removed keys are rejected from then on.
 func (v *Verifier) SetKeys(keys []Key) { v.replace(&v.own, keys) }
@@ -100,7 +112,7 @@ func (v *Verifier) setIssued(keys []Key) { v.replace(&v.issued, keys) }
 func (v *Verifier) replace(current *[]Key, keys []Key) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.trusted.Load() != nil && sameKeys(*current, keys) {
+	if v.trusted.Load() != nil && reflect.DeepEqual(*current, keys) {
 		return // keep the cache
 	}
 	*current = keys
@@ -132,7 +144,7 @@ func (v *Verifier) Verify(token string) (subject string, err error) {
 	if v.scope != "" && !slices.Contains(strings.Fields(claims.scope), v.scope) {
 		return "", MissingScope(v.scope)
 	}
-	return claims.subject, nil
+	return claims.Subject, nil
 }
 
 // MissingScope returns the Error for a valid token without a scope.
@@ -161,10 +173,21 @@ func (v *Verifier) parse(keys []Key, token string) (*tokenClaims, error) {
 		return nil, err
 	}
 	claims, unknownKid := new(tokenClaims), false
+	// The keys that are bound to the token's algorithm and have its kid or none. Keys in
+	// the header itself are ignored (C4.21).
 	choose := func(token *jwt.Token) (any, error) {
 		kid, _ := token.Header["kid"].(string)
 		unknownKid = kid != "" && !slices.ContainsFunc(keys, func(k Key) bool { return k.id == kid })
-		return choose(keys, kid, token.Method.Alg())
+		var set jwt.VerificationKeySet
+		for _, key := range keys {
+			if key.verifies(kid, token.Method.Alg()) {
+				set.Keys = append(set.Keys, key.material)
+			}
+		}
+		if set.Keys == nil {
+			return nil, errNoKey
+		}
+		return set, nil
 	}
 	if _, err := v.parser.ParseWithClaims(token, claims, choose); err != nil {
 		if unknownKid {
@@ -183,21 +206,6 @@ var (
 	errNoKey      = errors.New("no key matches the algorithm and kid of the token")
 	errUnknownKey = errors.New("no key has this kid")
 )
-
-// choose returns the keys that a token may be signed with: the keys that are bound to
-// its algorithm and have its kid or none. Keys in the header itself are ignored (C4.21).
-func choose(keys []Key, kid, algorithm string) (any, error) {
-	var set jwt.VerificationKeySet
-	for _, key := range keys {
-		if key.verifies(kid, algorithm) {
-			set.Keys = append(set.Keys, key.material)
-		}
-	}
-	if set.Keys == nil {
-		return nil, errNoKey
-	}
-	return set, nil
-}
 
 // clientMessage returns the message to the client for a rejected token (C1.5).
 func clientMessage(err error) string {

@@ -228,7 +228,7 @@ func TestIssue(t *testing.T) {
 				t.Errorf("%q, %v", subject, err)
 			}
 			claims, err := v.parse(v.own, issued)
-			if err != nil || (claims.expires != nil) != tt.hasExp {
+			if err != nil || (claims.ExpiresAt != nil) != tt.hasExp {
 				t.Errorf("%+v, %v", claims, err)
 			}
 		})

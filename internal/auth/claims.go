@@ -13,38 +13,15 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// The tokenClaims are the claims that the service uses. They implement [jwt.Claims].
-// Unlike the library's types they distinguish an exp of 0 from an absent one, match
-// names case-sensitively and reject duplicates (C4.22, C4.23).
+// The tokenClaims are the claims that the service uses. Unlike the library's types they
+// distinguish an exp of 0 from an absent one, match names case-sensitively and reject
+// duplicates (C4.22, C4.23).
 type tokenClaims struct {
-	subject   string
-	scope     string
-	issuer    string
-	audience  jwt.ClaimStrings
-	expires   *jwt.NumericDate
-	notBefore *jwt.NumericDate
-	read      bool
+	jwt.RegisteredClaims // sub, iss, aud, exp and nbf
+
+	scope string
+	read  bool
 }
-
-// GetExpirationTime returns exp, or nil.
-func (c *tokenClaims) GetExpirationTime() (*jwt.NumericDate, error) { return c.expires, nil }
-
-// GetNotBefore returns nbf, or nil.
-func (c *tokenClaims) GetNotBefore() (*jwt.NumericDate, error) { return c.notBefore, nil }
-
-// GetIssuedAt returns nil: the service ignores iat.
-func (c *tokenClaims) GetIssuedAt() (*jwt.NumericDate, error) {
-	return nil, nil //nolint:nilnil // required by jwt.Claims
-}
-
-// GetIssuer returns iss, or "" if it is absent or not a string.
-func (c *tokenClaims) GetIssuer() (string, error) { return c.issuer, nil }
-
-// GetSubject returns sub, or "" if it is absent or not a string.
-func (c *tokenClaims) GetSubject() (string, error) { return c.subject, nil }
-
-// GetAudience returns the strings of aud.
-func (c *tokenClaims) GetAudience() (jwt.ClaimStrings, error) { return c.audience, nil }
 
 // A claimError reports a claim of the wrong JSON type.
 type claimError struct{ claim, want string }
@@ -60,18 +37,13 @@ func (c *tokenClaims) UnmarshalJSON(payload []byte) error {
 	if err := json.Unmarshal(payload, &members); err != nil || members == nil {
 		return errClaims
 	}
-	*c = tokenClaims{
-		read:     true,
-		subject:  stringOf(members["sub"]),
-		scope:    stringOf(members["scope"]),
-		issuer:   stringOf(members["iss"]),
-		audience: stringsOf(members["aud"]),
-	}
+	c.read, c.scope = true, stringOf(members["scope"])
+	c.Subject, c.Issuer, c.Audience = stringOf(members["sub"]), stringOf(members["iss"]), stringsOf(members["aud"])
 	var err error
-	if c.expires, err = dateOf(members, "exp"); err != nil {
+	if c.ExpiresAt, err = dateOf(members, "exp"); err != nil {
 		return err
 	}
-	c.notBefore, err = dateOf(members, "nbf")
+	c.NotBefore, err = dateOf(members, "nbf")
 	return err
 }
 

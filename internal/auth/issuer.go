@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"plantstore/internal/loopback"
 	"plantstore/internal/wait"
 )
 
@@ -37,7 +38,7 @@ const (
 // [Verifier].
 type Issuer struct {
 	url     string
-	shown   string // url without secrets, for logs and errors
+	shown   string // url without its query, which may contain a secret (C4.25)
 	client  *http.Client
 	publish func([]Key)
 	logger  *slog.Logger
@@ -55,20 +56,11 @@ type Issuer struct {
 // NewIssuer returns the issuer at a URL, which must pass [CheckJWKSURL]. Each fetch
 // replaces its keys in the verifier; they add to the keys of [Verifier.SetKeys].
 func NewIssuer(address string, verifier *Verifier, logger *slog.Logger) *Issuer {
-	i := &Issuer{url: address, shown: shownURL(address), publish: verifier.setIssued, logger: logger}
+	shown, _, _ := strings.Cut(address, "?")
+	i := &Issuer{url: address, shown: shown, publish: verifier.setIssued, logger: logger}
 	i.client = &http.Client{Timeout: issuerTimeout, CheckRedirect: checkRedirect}
 	verifier.issuer = i
 	return i
-}
-
-// shownURL returns a URL without user, query and fragment, which may contain secrets (C4.25).
-func shownURL(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return Redacted
-	}
-	u.User, u.RawQuery, u.ForceQuery, u.Fragment = nil, "", false, ""
-	return u.String()
 }
 
 // CheckJWKSURL rejects a URL unless it is https, or http to a loopback address, so that
@@ -76,17 +68,12 @@ func shownURL(address string) string {
 // be printed.
 func CheckJWKSURL(text string) error {
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || !trustworthy(u) {
+	trusted := err == nil && (u.Scheme == "https" || u.Scheme == "http" && loopback.IsHost(u.Host))
+	if !trusted || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return errors.New("must be a URL such as https://issuer.example.com/jwks.json, without a password; " +
 			"http only to this machine, since others on the way could change the keys")
 	}
 	return nil
-}
-
-func trustworthy(u *url.URL) bool {
-	address := net.ParseIP(u.Hostname())
-	return u.Scheme == "https" ||
-		u.Scheme == "http" && (u.Hostname() == "localhost" || address != nil && address.IsLoopback())
 }
 
 // errRedirect is returned for a redirect to an origin that is not trusted.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -105,9 +104,4 @@ func unreadable(err error) error {
 // verifies reports whether the key may verify a token with the given kid and alg.
 func (k Key) verifies(kid, alg string) bool {
 	return (k.id == "" || kid == "" || k.id == kid) && slices.Contains(k.algorithms, alg)
-}
-
-// sameKeys reports whether a and b are equal.
-func sameKeys(a, b []Key) bool {
-	return slices.EqualFunc(a, b, func(a, b Key) bool { return reflect.DeepEqual(a, b) })
 }

@@ -18,7 +18,6 @@ var (
 	errPrivate = errors.New("it holds a private key, and the server needs the public one only: " +
 		"openssl pkey -in FILE -pubout")
 	errTooLong = fmt.Errorf("it has more than %d bytes", maxKeyFile) // the response of an issuer
-	errNoPEM   = errors.New("it holds neither a PEM block PUBLIC KEY nor a JWK Set")
 )
 
 // maxKeyFile is the maximum size in bytes of a key file and of an issuer's response.
@@ -87,7 +86,7 @@ func parsePublicPEM(contents []byte) ([]Key, error) {
 	case len(keys) < begins: // pem.Decode skips unreadable blocks
 		return nil, fmt.Errorf("it holds a PEM block that is corrupt, indented or commented out: %d begin, %d can be read", begins, len(keys))
 	case keys == nil:
-		return nil, errNoPEM
+		return nil, errors.New("it holds neither a PEM block PUBLIC KEY nor a JWK Set")
 	}
 	return keys, checkCount(len(keys))
 }
