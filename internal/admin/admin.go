@@ -4,9 +4,12 @@ package admin
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -51,6 +54,9 @@ type Options struct {
 	// must be longer.
 	LongestProfile time.Duration
 }
+
+// pathReset is the only path that supports POST.
+const pathReset = "/reset"
 
 type admin struct {
 	Options
@@ -104,38 +110,40 @@ func (*admin) live(w http.ResponseWriter, _ *http.Request) {
 	write(w, http.StatusOK, "application/json", []byte(`{"status":"alive"}`+"\n"))
 }
 
-// readiness reports whether plants can be created, and why not. It logs changes since the
-// last request, with causes.
-func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
-	var kinds, texts []string
-	for _, p := range a.problems() {
-		kinds, texts = append(kinds, p.what), append(texts, p.what+p.detail)
-	}
-	text := strings.Join(texts, "; ")
-	a.logChange(r.Context(), strings.Join(kinds, "; "), text)
-	if text == "" {
-		write(w, http.StatusOK, "application/json", []byte(`{"status":"ready"}`+"\n"))
+func (a *admin) reset(w http.ResponseWriter, r *http.Request) {
+	plants, err := a.Reset(r.Context())
+	if err != nil {
+		fail(w, resetError(err))
 		return
 	}
-	fail(w, models.NewError(models.CodeUnavailable, "not ready: "+text))
+	write(w, http.StatusOK, "application/json", fmt.Appendf(nil, `{"status":"reset","plants":%d}`+"\n", plants))
 }
 
-// logChange logs the problems, if any, unless the last response was about problems of the
-// same kinds.
-func (a *admin) logChange(ctx context.Context, kinds, text string) {
-	a.mu.Lock()
-	before := a.last
-	a.last = kinds
-	a.mu.Unlock()
+// resetError returns the Error for an error of a reset, which was logged.
+func resetError(err error) *models.Error {
 	switch {
-	case kinds == before:
-	case kinds == "":
-		a.Logger.InfoContext(ctx, "ready again")
+	case errors.Is(err, storage.ErrNotEphemeral):
+		return models.NewError(models.CodeForbidden, storage.ErrNotEphemeral.Error())
+	case errors.Is(err, storage.ErrNoSpace):
+		return models.NewError(models.CodeInsufficientSpace, "the plants were not reset: there is no space left")
+	case errors.Is(err, storage.ErrUnavailable):
+		return models.NewError(models.CodeUnavailable, "the plants were not reset: the store is not available; try again later")
+	case errors.Is(err, storage.ErrResetUnrecorded):
+		return models.NewError(models.CodeInternal, storage.ErrResetUnrecorded.Error())
+	case errors.Is(err, storage.ErrUnknown):
+		return models.NewError(models.CodeInternal, "it is not known whether the plants were reset: reset them again")
 	default:
-		attrs := []slog.Attr{slog.String("why", text)}
-		if err := a.Store.Ready(); err != nil {
-			attrs = append(attrs, slog.String("cause", err.Error()))
-		}
-		a.Logger.LogAttrs(ctx, slog.LevelWarn, "not ready", attrs...)
+		return models.NewError(models.CodeInternal, "the reset failed: see the log")
 	}
+}
+
+func fail(w http.ResponseWriter, failure *models.Error) {
+	write(w, http.StatusBadRequest, "application/json", failure.Body())
+}
+
+func write(w http.ResponseWriter, status int, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // best effort: the client is gone
 }

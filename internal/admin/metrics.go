@@ -16,68 +16,75 @@ import (
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8" // of Prometheus
 
-// A metric is a row of the table of metrics, see [table].
-type metric struct {
-	name string // without the prefix
-	kind string // as Prometheus names it
-	help string
-	// write writes the series of the metric, if there are any.
-	write func(s *series, now *sample)
-}
-
 // A sample is the state of all sources at one time.
 type sample struct {
 	*admin
 
-	ready  bool
-	store  storage.Stats
-	server server.Stats
-	tokens auth.Stats
+	ready   bool
+	stopped bool // the store
+	store   storage.Stats
+	server  server.Stats
+	tokens  auth.Stats
 }
 
 // metrics responds with all metrics, including those of the Go runtime and the process.
 func (a *admin) metrics(w http.ResponseWriter, _ *http.Request) {
-	now := &sample{admin: a, ready: len(a.problems()) == 0, store: a.Store.Stats(), server: a.Server(), tokens: a.Tokens()}
+	now := &sample{
+		admin: a, ready: len(a.problems()) == 0, stopped: stopped(a.Store),
+		store: a.Store.Stats(), server: a.Server(), tokens: a.Tokens(),
+	}
 	var text bytes.Buffer
-	for _, m := range table() {
-		s := &series{text: new(bytes.Buffer), name: prefix + m.name}
-		if m.write(s, now); s.text.Len() > 0 {
-			fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %[1]s %[3]s\n%[4]s", s.name, m.help, m.kind, s.text)
-		}
+	for _, m := range table(now) {
+		m.write(&text)
 	}
 	metrics.WriteProcessMetrics(&text)
 	metrics.WriteFDMetrics(&text)
 	write(w, http.StatusOK, contentType, text.Bytes())
 }
 
-// series writes the series of one metric.
+// A metric is a row of the table of metrics, see [table].
+type metric struct {
+	name   string // without the prefix
+	kind   string // as Prometheus names it
+	help   string
+	series []series // none: the metric is missing
+}
+
+// A series is one number of a metric.
 type series struct {
-	text *bytes.Buffer
-	name string
+	suffix string   // of the name, for a histogram
+	labels []string // alternating names and values
+	value  any      // a number
 }
 
-// value writes one sample. The labels are alternating names and values.
-func (s *series) value(value float64, labels ...string) {
-	metrics.WriteGaugeFloat64(s.text, s.name+braced(labels), value)
-}
+// one returns the series of a metric without labels.
+func one(number any) []series { return []series{{value: number}} }
 
-// count is value for a counter.
-func (s *series) count(value uint64, labels ...string) {
-	metrics.WriteCounterUint64(s.text, s.name+braced(labels), value)
-}
-
-func (s *series) flag(on bool) {
+// flag returns 1 or 0.
+func flag(on bool) []series {
 	if on {
-		s.count(1)
+		return one(1)
+	}
+	return one(0)
+}
+
+// moment returns a time, nothing if it is zero.
+func moment(at time.Time) []series {
+	if at.IsZero() {
+		return nil
+	}
+	return one(float64(at.UnixMilli()) / 1000)
+}
+
+// write writes the metric in the text format.
+func (m metric) write(text *bytes.Buffer) {
+	if len(m.series) == 0 {
 		return
 	}
-	s.count(0)
-}
-
-// moment writes a time, unless it is zero.
-func (s *series) moment(at time.Time) {
-	if !at.IsZero() {
-		s.value(float64(at.UnixMilli()) / 1000)
+	name := prefix + m.name
+	fmt.Fprintf(text, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, m.help, m.kind)
+	for _, s := range m.series {
+		fmt.Fprintf(text, "%s%s%s %v\n", name, s.suffix, braced(s.labels), s.value)
 	}
 }
 

@@ -117,16 +117,15 @@ func (h *histogram) count() (n uint64) {
 	return n
 }
 
-func (h *histogram) write(s *series, labels ...string) {
-	bucket, total := &series{s.text, s.name + "_bucket"}, uint64(0)
+func (h *histogram) series(labels ...string) (all []series) {
+	total := uint64(0)
 	for i := range h.counts {
 		total += h.counts[i].Load()
 		bound := math.Inf(1)
 		if i < len(h.bounds) {
 			bound = float64(h.bounds[i]) / h.unit
 		}
-		bucket.count(total, append(labels, "le", fmt.Sprint(bound))...)
+		all = append(all, series{"_bucket", slices.Concat(labels, []string{"le", fmt.Sprint(bound)}), total})
 	}
-	(&series{s.text, s.name + "_sum"}).value(float64(h.sum.Load())/h.unit, labels...)
-	(&series{s.text, s.name + "_count"}).count(total, labels...)
+	return append(all, series{"_sum", labels, float64(h.sum.Load()) / h.unit}, series{"_count", labels, total})
 }

@@ -1,15 +1,56 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
 
+	"plantstore/models"
 	"plantstore/storage"
 )
 
 // leastFree is the minimum number of free bytes of the file system: the database grows by up to
 // 16 MiB at a time.
 const leastFree = 64 << 20
+
+// readiness reports whether plants can be created, and why not. It logs changes since the
+// last request, with causes.
+func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
+	var kinds, texts []string
+	for _, p := range a.problems() {
+		kinds, texts = append(kinds, p.what), append(texts, p.what+p.detail)
+	}
+	text := strings.Join(texts, "; ")
+	a.logChange(r.Context(), strings.Join(kinds, "; "), text)
+	if text == "" {
+		write(w, http.StatusOK, "application/json", []byte(`{"status":"ready"}`+"\n"))
+		return
+	}
+	fail(w, models.NewError(models.CodeUnavailable, "not ready: "+text))
+}
+
+// logChange logs the problems, if any, unless the last response was about problems of the
+// same kinds.
+func (a *admin) logChange(ctx context.Context, kinds, text string) {
+	a.mu.Lock()
+	before := a.last
+	a.last = kinds
+	a.mu.Unlock()
+	switch {
+	case kinds == before:
+	case kinds == "":
+		a.Logger.InfoContext(ctx, "ready again")
+	default:
+		attrs := []slog.Attr{slog.String("why", text)}
+		if err := a.Store.Ready(); err != nil {
+			attrs = append(attrs, slog.String("cause", err.Error()))
+		}
+		a.Logger.LogAttrs(ctx, slog.LevelWarn, "not ready", attrs...)
+	}
+}
 
 // A problem is a reason why plants cannot be created, or soon cannot be created.
 type problem struct {
