@@ -3,6 +3,7 @@
 package certificate
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,10 +38,9 @@ type Files struct {
 	logger    *slog.Logger
 	current   atomic.Pointer[tls.Certificate]
 
-	mu      sync.Mutex     // guards the following
-	seen    [2]os.FileInfo // of the last read; nil: the file did not exist
-	failure string         // error of the last read; empty: success
-	warned  bool           // that current is not valid
+	mu      sync.Mutex // guards the following
+	failure string     // error of the last read; empty: success
+	warned  bool       // that current is not valid
 }
 
 // Load reads a certificate chain from the file cert and its private key from the file key,
@@ -48,7 +49,7 @@ type Files struct {
 // logged to logger.
 func Load(cert, key string, report secretfile.Report, logger *slog.Logger) (*Files, error) {
 	f := &Files{cert: cert, key: key, report: report, logger: logger}
-	if err := f.read(); err != nil {
+	if _, err := f.read(); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -70,39 +71,39 @@ func (f *Files) Expires() time.Time { return f.current.Load().Leaf.NotAfter }
 func (f *Files) Reload(context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.read(); err != nil {
+	if _, err := f.read(); err != nil {
 		return err
 	}
 	f.logReload()
 	return nil
 }
 
-// Watch reloads the files whenever they change, until ctx is done: when they are written
-// to or replaced, or a symbolic link in their paths is. It logs failures, after which the
-// previous certificate stays in use.
+// Watch reads the files every five seconds, until ctx is done, and uses a new certificate.
+// It logs failures, after which the previous certificate stays in use.
 func (f *Files) Watch(ctx context.Context) {
 	f.check()
 	wait.Every(ctx, Interval, f.check)
 }
 
-// check reloads the files if they have changed or the last read failed, since a change of
-// permissions is not visible in their times. It warns of a certificate that is not valid.
+// check reads the files, and logs a new certificate, a new failure, and the end of a
+// failure. It warns of a certificate that is not valid.
 func (f *Files) check() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if before := f.failure; before != "" || f.changed() {
-		switch err := f.read(); {
-		case err == nil:
-			f.logReload()
-		case f.failure != before:
-			f.logger.Error("certificate reload failed, keeping the previous certificate", "cause", f.failure)
-		}
+	before := f.failure
+	isNew, _ := f.read()
+	switch {
+	case f.failure != "" && f.failure != before:
+		f.logger.Error("certificate reload failed, keeping the previous certificate", "cause", f.failure)
+	case f.failure == "" && (isNew || before != ""):
+		f.logReload()
 	}
 	f.warn()
 }
 
 // logReload logs the certificate in use after a reload.
 func (f *Files) logReload() {
+	f.warned = false
 	leaf := f.current.Load().Leaf
 	f.logger.Info("certificate reloaded", "file", f.cert, "serial", leaf.SerialNumber.Text(16), "expires", leaf.NotAfter)
 }
@@ -119,42 +120,17 @@ func (f *Files) warn() {
 	f.warned = invalid
 }
 
-// stat returns the identities of the files; nil: the file does not exist.
-func (f *Files) stat() (infos [2]os.FileInfo) {
-	for i, path := range []string{f.cert, f.key} {
-		if info, err := os.Stat(path); err == nil {
-			infos[i] = info
-		}
-	}
-	return infos
-}
-
-// changed reports whether the files have changed since the last read.
-func (f *Files) changed() bool {
-	now := f.stat()
-	return !same(now[0], f.seen[0]) || !same(now[1], f.seen[1])
-}
-
-// same reports whether two stats, nil for no file, are of the same unchanged file.
-func same(a, b os.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
-}
-
-// read reads the files and uses the certificate if it is valid. The files are stated
-// before they are read, so that changes meanwhile are detected by the next check.
-func (f *Files) read() error {
-	f.seen = f.stat()
+// read reads the files and uses the certificate if it is valid. It reports whether the
+// certificate is another one than before.
+func (f *Files) read() (isNew bool, err error) {
 	pair, err := f.pair()
 	if err != nil {
 		f.failure = err.Error()
-		return err
+		return false, err
 	}
-	f.current.Store(&pair)
-	f.failure, f.warned = "", false
-	return nil
+	f.failure = ""
+	before := f.current.Swap(&pair)
+	return before == nil || !slices.EqualFunc(pair.Certificate, before.Certificate, bytes.Equal), nil
 }
 
 // pair reads the certificate and key from the files.
