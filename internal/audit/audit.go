@@ -5,6 +5,7 @@ package audit
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -33,6 +34,9 @@ func (l *Log) Ready() error {
 
 // Record implements [storage.Recorder].
 func (l *Log) Record(outcomes []storage.Outcome) error {
+	if !slices.ContainsFunc(outcomes, func(o storage.Outcome) bool { return eventOf(o.Err) != "" }) {
+		return nil
+	}
 	return l.append(func(lines []byte, now time.Time) []byte {
 		for _, o := range outcomes {
 			if event := eventOf(o.Err); event != "" {

@@ -135,7 +135,7 @@ func (l *Log) Close() error {
 // [storage.ErrUnrecorded] they may still be written later.
 func (l *Log) append(add func(lines []byte, now time.Time) []byte) error {
 	b, err := l.enqueue(add)
-	if b == nil {
+	if err != nil {
 		return err
 	}
 	select {
@@ -153,26 +153,19 @@ func (l *Log) append(add func(lines []byte, now time.Time) []byte) error {
 	}
 }
 
-// enqueue adds lines to the next batch and returns it, or nil if add adds none.
+// enqueue adds lines to the next batch and returns it.
 func (l *Log) enqueue(add func(lines []byte, now time.Time) []byte) (*batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return nil, fmt.Errorf("%w: the audit log is closed", storage.ErrUnrecorded)
 	}
-	b := l.next
-	if b == nil {
-		b = &batch{lines: l.spare[:0], done: make(chan struct{})}
+	if l.next == nil {
+		l.next = &batch{lines: l.spare[:0], done: make(chan struct{})}
 		l.spare = nil
 	}
-	before := len(b.lines)
-	b.lines = add(b.lines, time.Now().UTC())
-	if len(b.lines) == before && l.next == nil {
-		l.spare = b.lines
-		return nil, nil //nolint:nilnil // documented
-	}
-	l.next = b
-	return b, nil
+	l.next.lines = add(l.next.lines, time.Now().UTC())
+	return l.next, nil
 }
 
 // run writes until Close is called.
