@@ -67,7 +67,10 @@ func resolve(path string) (string, error) {
 		}
 		path = abs
 	}
-	at, names := start(path), strings.Split(path, "/")
+	at, names := ".", strings.Split(path, "/")
+	if strings.HasPrefix(path, "/") {
+		at = "/"
+	}
 	for links := 0; len(names) > 0; {
 		name := names[0]
 		names = names[1:]
@@ -110,14 +113,6 @@ func resolve(path string) (string, error) {
 		names = append(strings.Split(target, "/"), names...)
 	}
 	return at, nil
-}
-
-// start returns the directory where a path starts.
-func start(path string) string {
-	if strings.HasPrefix(path, "/") {
-		return "/"
-	}
-	return "."
 }
 
 // isDescriptor reports whether a path without links is an entry of /proc/PID/fd, the target

@@ -15,14 +15,14 @@ import (
 // Line returns text as one line: every control character is escaped, including line ends
 // and tabs.
 func Line(text string) string {
-	if isPlain(text, "") {
+	if isPlain([]byte(text), "") {
 		return text
 	}
-	return string(appendEscaped(nil, text, ""))
+	return string(appendEscaped(nil, []byte(text), ""))
 }
 
 // Append appends text to b and escapes every control character except line ends and tabs.
-func Append[T string | []byte](b []byte, text T) []byte {
+func Append(b, text []byte) []byte {
 	if isPlain(text, layout) {
 		return append(b, text...)
 	}
@@ -33,9 +33,9 @@ func Append[T string | []byte](b []byte, text T) []byte {
 const layout = "\n\t"
 
 // isPlain reports whether text is printable ASCII, or kept.
-func isPlain[T string | []byte](text T, kept string) bool {
-	for i := range len(text) {
-		if c := text[i]; (c < ' ' || c > '~') && strings.IndexByte(kept, c) < 0 {
+func isPlain(text []byte, kept string) bool {
+	for _, c := range text {
+		if (c < ' ' || c > '~') && strings.IndexByte(kept, c) < 0 {
 			return false
 		}
 	}
@@ -44,9 +44,9 @@ func isPlain[T string | []byte](text T, kept string) bool {
 
 // appendEscaped appends text and escapes every character on which a terminal acts, unless it
 // is kept: a control character, a bidirectional control, or a separator of lines or paragraphs.
-func appendEscaped[T string | []byte](b []byte, text T, kept string) []byte {
+func appendEscaped(b, text []byte, kept string) []byte {
 	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
+		r, size := utf8.DecodeRune(text[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
 			b = fmt.Appendf(b, `\x%02x`, text[i]) // C1 control characters on a terminal that is not UTF-8

@@ -68,7 +68,7 @@ func TestEveryCharacter(t *testing.T) {
 			t.Errorf("U+%04X has become %q", r, got)
 		}
 		kept := r == '\n' || r == '\t'
-		if got := string(printable.Append(nil, string(r))); (got == string(r)) != kept {
+		if got := string(printable.Append(nil, []byte(string(r)))); (got == string(r)) != kept {
 			t.Errorf("U+%04X of a text has become %q", r, got)
 		}
 	}

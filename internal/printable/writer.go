@@ -3,8 +3,11 @@ package printable
 import (
 	"bytes"
 	"io"
+	"os"
 	"sync"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
 // A Writer escapes every control character except line ends and tabs. A character that is
@@ -47,4 +50,18 @@ func complete(text []byte) int {
 		}
 	}
 	return len(text)
+}
+
+// IsTerminal reports whether w, or its underlying writer, is a terminal.
+func IsTerminal(w io.Writer) bool {
+	file, ok := Underlying(w).(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Underlying returns the underlying writer of w if w is a [Writer], else w.
+func Underlying(w io.Writer) io.Writer {
+	if wrapped, ok := w.(*Writer); ok {
+		return wrapped.to
+	}
+	return w
 }

@@ -61,10 +61,3 @@ func (m *Map[K, V]) put(k K, v V) {
 	}
 	m.younger[k] = v
 }
-
-// Len returns the number of entries, counting one that is in both generations twice.
-func (m *Map[K, V]) Len() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.younger) + len(m.older)
-}
