@@ -19,11 +19,8 @@ const leastFree = 64 << 20
 // readiness reports whether plants can be created, and why not. It logs changes since the
 // last request, with causes.
 func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
-	var kinds, texts []string
-	for _, p := range a.problems() {
-		kinds, texts = append(kinds, p.what), append(texts, p.what+p.detail)
-	}
-	text := strings.Join(texts, "; ")
+	kinds, details := a.problems()
+	text := strings.Join(details, "; ")
 	a.logChange(r.Context(), strings.Join(kinds, "; "), text)
 	if text == "" {
 		write(w, http.StatusOK, "application/json", []byte(`{"status":"ready"}`+"\n"))
@@ -52,45 +49,32 @@ func (a *admin) logChange(ctx context.Context, kinds, text string) {
 	}
 }
 
-// A problem is a reason why plants cannot be created, or soon cannot be created.
-type problem struct {
-	what   string
-	detail string // changes while the problem stays the same
-}
-
-// problems returns all of them.
-func (a *admin) problems() (problems []problem) {
-	add := func(what string) { problems = append(problems, problem{what: what}) }
+// problems returns the reasons why plants cannot be created, or soon cannot be created: their
+// kinds, and the same texts with details, which change while the problem stays the same.
+func (a *admin) problems() (kinds, details []string) {
+	add := func(kind, detail string) { kinds, details = append(kinds, kind), append(details, kind+detail) }
 	if a.Draining.Err() != nil {
-		add("the server is shutting down")
+		add("the server is shutting down", "")
 	}
 	switch err := a.Store.Ready(); {
 	case stopped(a.Store):
-		add("the store has stopped itself after a fault, and the server ends: see the log")
+		add("the store has stopped itself after a fault, and the server ends: see the log", "")
 	case errors.Is(err, storage.ErrCommitHangs):
-		add("a commit does not end: the disk of the plants, or the database, hangs")
+		add("a commit does not end: the disk of the plants, or the database, hangs", "")
 	case errors.Is(err, storage.ErrFailing):
-		add("the last commit has failed: see the log")
+		add("the last commit has failed: see the log", "")
 	case err != nil:
-		add("the store is not available: see the log")
+		add("the store is not available: see the log", "")
 	}
-	return append(problems, diskProblems(a.Store.Stats().File)...)
-}
-
-func diskProblems(file *storage.FileStats) (problems []problem) {
-	if file == nil {
-		return nil
+	file := a.Store.Stats().File
+	if file != nil && file.ReadOnly {
+		add("the file system of the plants is mounted read-only", "")
 	}
-	if file.ReadOnly {
-		problems = append(problems, problem{what: "the file system of the plants is mounted read-only"})
+	if file != nil && file.Free >= 0 && file.Free < leastFree {
+		add("the file system of the plants is nearly full: free some space",
+			fmt.Sprintf(", it has %d bytes left and should have %d", file.Free, int64(leastFree)))
 	}
-	if file.Free >= 0 && file.Free < leastFree {
-		problems = append(problems, problem{
-			"the file system of the plants is nearly full: free some space",
-			fmt.Sprintf(", it has %d bytes left and should have %d", file.Free, int64(leastFree)),
-		})
-	}
-	return problems
+	return kinds, details
 }
 
 func stopped(store Store) bool {

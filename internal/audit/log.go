@@ -113,12 +113,11 @@ func (l *Log) Reopen(ctx context.Context) error {
 // are logged. A second call only returns the same error.
 func (l *Log) Close() error {
 	l.mu.Lock()
-	first := !l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if first {
+	if !l.closed {
+		l.closed = true
 		close(l.closing)
 	}
+	l.mu.Unlock()
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
 	select {
@@ -192,10 +191,16 @@ func (l *Log) run() {
 
 // write writes the unwritten lines and the next batch.
 func (l *Log) write() {
-	b := l.nextBatch()
+	l.mu.Lock()
+	b := l.next
+	l.next = nil
+	l.mu.Unlock()
 	err := l.replaceRemoved()
-	if b == nil {
+	switch {
+	case b == nil && len(l.unwritten) == 0:
 		return
+	case b == nil: // retry without new lines
+		b = &batch{done: make(chan struct{})}
 	}
 	lines, written := b.lines, l.partial
 	if len(l.unwritten) > 0 {
@@ -210,20 +215,6 @@ func (l *Log) write() {
 	complete := bytes.LastIndexByte(lines[:written], '\n') + 1
 	l.unwritten, l.partial = bytes.Clone(lines[complete:]), written-complete
 	l.finish(b, err)
-}
-
-// nextBatch returns the batch to write, or nil if there are no lines.
-func (l *Log) nextBatch() *batch {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b := l.next
-	if b == nil && len(l.unwritten) > 0 {
-		b = &batch{done: make(chan struct{})}
-	}
-	if b != nil {
-		l.next = nil
-	}
-	return b
 }
 
 // replaceRemoved opens a new target if the file was removed. The next write retries

@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -12,22 +13,9 @@ import (
 // PEM, JWK, JWK Set and SSH keys, also in UTF-16, and DER; all of them also in base64
 // or hexadecimal.
 func isKey(text string) bool {
-	if hasKeyForm(text) {
-		return true
-	}
-	compact := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, text)
-	binary := [][]byte{[]byte(text), []byte(strings.TrimRight(text, "\r\n"))}
-	for _, decoded := range append(binary, decodings(compact)...) {
-		if hasKeyForm(string(decoded)) || isDER(decoded) {
-			return true
-		}
-	}
-	return false
+	compact := strings.Join(strings.Fields(text), "")
+	forms := append(decodings(compact), []byte(text), []byte(strings.TrimRight(text, "\r\n")))
+	return slices.ContainsFunc(forms, func(form []byte) bool { return hasKeyForm(string(form)) || isDER(form) })
 }
 
 // hasKeyForm reports whether text has the syntax of a key.
@@ -43,12 +31,8 @@ func hasKeyForm(text string) bool {
 	case strings.HasPrefix(text, "{") && strings.Contains(text, `"keys"`):
 		return true
 	}
-	for _, kind := range []string{"ssh-rsa ", "ssh-ed25519 ", "ssh-dss ", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"} {
-		if strings.HasPrefix(text, kind) {
-			return true
-		}
-	}
-	return false
+	kinds := []string{"ssh-rsa ", "ssh-ed25519 ", "ssh-dss ", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"}
+	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(text, kind) })
 }
 
 // decodings returns the bytes that text may encode in base64, base64url or hexadecimal.
@@ -75,10 +59,6 @@ func isDER(der []byte) bool {
 		func(b []byte) error { _, err := x509.ParsePKCS1PrivateKey(b); return err },
 		func(b []byte) error { _, err := x509.ParseECPrivateKey(b); return err },
 	}
-	for _, parse := range parsers {
-		if len(der) > 0 && der[0] == 0x30 && parse(der) == nil {
-			return true
-		}
-	}
-	return false
+	return len(der) > 0 && der[0] == 0x30 &&
+		slices.ContainsFunc(parsers, func(parse func([]byte) error) bool { return parse(der) == nil })
 }

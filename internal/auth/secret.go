@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"path/filepath"
 	"strings"
 
@@ -40,9 +39,6 @@ type Secret []byte
 
 // Format implements [fmt.Formatter], for every verb.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
-
-// LogValue implements [slog.LogValuer].
-func (Secret) LogValue() slog.Value { return slog.StringValue(Redacted) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (Secret) MarshalText() ([]byte, error) { return []byte(Redacted), nil }
