@@ -53,9 +53,8 @@ func NotePlant(c *gin.Context, id int64, stored time.Duration) {
 }
 
 // Observe records a response: the method of the request, the code of the Error (0 for
-// a success), and the time that the request took. Responses with a fault on demand are
-// not recorded.
-type Observe func(method string, code models.Code, took time.Duration)
+// a success), the time that the request took, and the fault on demand, if one was made.
+type Observe func(method string, code models.Code, took time.Duration, made models.Fault)
 
 // AccessLog logs each request with its outcome, and calls observe, unless it is nil. The
 // line of an error includes the cause, which the response omits. Server errors have level
@@ -77,13 +76,14 @@ func AccessLog(logger *slog.Logger, observe Observe) gin.HandlerFunc {
 			lines.Put(l)
 		}()
 		c.Next() // after a panic there is no response to observe
-		if observe != nil && l.madeFault() == (models.Fault{}) {
-			var code models.Code
-			if l.failure != nil {
-				code = l.failure.Code
-			}
-			observe(c.Request.Method, code, time.Since(start))
+		if observe == nil {
+			return
 		}
+		var code models.Code
+		if l.failure != nil {
+			code = l.failure.Code
+		}
+		observe(c.Request.Method, code, time.Since(start), l.madeFault())
 	}
 }
 

@@ -25,8 +25,6 @@ type FaultOptions struct {
 	// with the value of Preference-Applied, and returns that error. The connection of HTTP/1
 	// closes.
 	Refuse func(w http.ResponseWriter, code models.Code, applied string) *models.Error
-	// Observe is called for each fault that was made.
-	Observe func(models.Fault)
 }
 
 // Faults makes the faults that requests demand by Prefer (RFC 7240), or random ones. It comes
@@ -47,10 +45,6 @@ func Faults(o *FaultOptions) gin.HandlerFunc {
 		}
 		delay(c, l.fault.Delay)
 		o.makeFault(c, l.fault.Code)
-		c.Next()
-		if made := l.madeFault(); made != (models.Fault{}) {
-			o.Observe(made)
-		}
 	}
 }
 

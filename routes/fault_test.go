@@ -28,7 +28,11 @@ func withFaults(made *[]models.Fault, rates ...models.FaultRate) func(*routes.Op
 				w.Header().Set("Refused-With", applied)
 				return models.NewError(code, "refused")
 			},
-			Observe: func(f models.Fault) { *made = append(*made, f) },
+		}
+		o.Observe = func(_ string, _ models.Code, _ time.Duration, f models.Fault) {
+			if f != (models.Fault{}) {
+				*made = append(*made, f)
+			}
 		}
 	}
 }

@@ -24,9 +24,9 @@ func TestObserve(t *testing.T) {
 	}
 	var got []observed
 	observe := func(o *routes.Options) {
-		o.Observe = func(method string, code models.Code, took time.Duration) {
-			if took <= 0 {
-				t.Errorf("%s, error %d: it took %v", method, code, took)
+		o.Observe = func(method string, code models.Code, took time.Duration, made models.Fault) {
+			if took <= 0 || made != (models.Fault{}) {
+				t.Errorf("%s, error %d: it took %v, with the fault %v", method, code, took, made)
 			}
 			got = append(got, observed{method, code})
 		}

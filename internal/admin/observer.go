@@ -57,8 +57,12 @@ func NewObserver() *Observer {
 }
 
 // Request observes a response to a request with that method: an Error, or a success if code
-// is 0.
-func (o *Observer) Request(method string, code models.Code, took time.Duration) {
+// is 0. If a fault on demand was made, only that is counted.
+func (o *Observer) Request(method string, code models.Code, took time.Duration, made models.Fault) {
+	if made != (models.Fault{}) {
+		o.fault(made)
+		return
+	}
 	of := read
 	switch {
 	case code != 0:
@@ -70,8 +74,7 @@ func (o *Observer) Request(method string, code models.Code, took time.Duration) 
 	o.durations[of].observe(int64(took))
 }
 
-// Fault observes a fault on demand, which is not observed as a request.
-func (o *Observer) Fault(f models.Fault) {
+func (o *Observer) fault(f models.Fault) {
 	if f.Code != 0 {
 		o.faults.Add(f.Code)
 	}

@@ -29,7 +29,7 @@ func TestObserver(t *testing.T) {
 		{http.MethodPost, 507},
 		{http.MethodPost, 999}, // unknown
 	} {
-		o.Request(response.method, response.code, time.Second)
+		o.Request(response.method, response.code, time.Second, models.Fault{})
 	}
 	text := send(t, newHandler(t, newStore(), func(options *admin.Options) { options.Observer = o }), http.MethodGet, "/metrics").Body.String()
 	for outcome, want := range map[string]int{"created": 2, "read": 1, "refused": 3, "failed": 3} {
@@ -81,7 +81,7 @@ func TestObserverRacing(t *testing.T) {
 //nolint:paralleltest // others allocate
 func TestObserverAllocations(t *testing.T) {
 	o := admin.NewObserver()
-	if n := testing.AllocsPerRun(100, func() { o.Request(http.MethodPost, 409, time.Millisecond) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { o.Request(http.MethodPost, 409, time.Millisecond, models.Fault{}) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

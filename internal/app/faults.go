@@ -26,6 +26,5 @@ func (a *App) faults() *middleware.FaultOptions {
 		Forbidden: auth.MissingScope(cmp.Or(a.config.JWTScope, exampleScope)),
 		RateLimit: cmp.Or(a.config.RateLimit.String(), exampleLimit),
 		Refuse:    server.Refuse,
-		Observe:   a.observer.Fault,
 	}
 }
