@@ -125,12 +125,18 @@ func (i *Issuer) fetch(ctx context.Context) (keys []Key, ignored []error, err er
 	if response.StatusCode != http.StatusOK {
 		return nil, nil, fmt.Errorf("the status is %d, want 200", response.StatusCode)
 	}
-	text, err := readAtMost(response.Body)
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxKeyFile+1))
+	if err == nil && len(text) > maxKeyFile {
+		err = errTooLong
+	}
 	if err != nil {
 		return nil, nil, shownError(err)
 	}
 	return parseJWKSet(text)
 }
+
+// errTooLong is returned for a response of more than maxKeyFile bytes.
+var errTooLong = fmt.Errorf("it has more than %d bytes", maxKeyFile)
 
 // errHidden replaces errors of net/http that may quote a header, a redirect or a proxy.
 var errHidden = errors.New("the response, its redirect or HTTPS_PROXY is malformed, or a proxy refuses; for details run curl --verbose")

@@ -10,9 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// errJWKSet is returned for data that is not a JWK Set.
-var errJWKSet = errors.New(`it is not a JWK Set: JSON such as {"keys": [...]} (RFC 7517, section 5)`)
-
 // parseJWKSet returns the keys of a JWK Set that verify signatures. Other keys are ignored
 // for the reasons returned. A set with a private or symmetric key, or without any usable
 // key, is an error.
@@ -21,7 +18,7 @@ func parseJWKSet(text []byte) (keys []Key, ignored []error, err error) {
 		Keys []jsontext.Value `json:"keys"`
 	}
 	if err := json.Unmarshal(text, &set); err != nil || set.Keys == nil {
-		return nil, nil, errJWKSet
+		return nil, nil, errors.New(`it is not a JWK Set: JSON such as {"keys": [...]} (RFC 7517, section 5)`)
 	}
 	if err := checkCount(len(set.Keys)); err != nil {
 		return nil, nil, err

@@ -6,19 +6,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"plantstore/internal/secretfile"
 )
 
-// Errors of files with keys.
-var (
-	// errPrivate is returned for a private key where a public one is required.
-	errPrivate = errors.New("it holds a private key, and the server needs the public one only: " +
-		"openssl pkey -in FILE -pubout")
-	errTooLong = fmt.Errorf("it has more than %d bytes", maxKeyFile) // the response of an issuer
-)
+// errPrivate is returned for a private key where a public one is required.
+var errPrivate = errors.New("it holds a private key, and the server needs the public one only: " +
+	"openssl pkey -in FILE -pubout")
 
 // maxKeyFile is the maximum size in bytes of a key file and of an issuer's response.
 const maxKeyFile = 1 << 20
@@ -46,15 +41,6 @@ func ReadPublicKeys(path string) (keys []Key, ignored []error, err error) {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return keys, ignored, nil
-}
-
-// readAtMost reads up to maxKeyFile bytes, and fails with errTooLong if there are more.
-func readAtMost(r io.Reader) ([]byte, error) {
-	contents, err := io.ReadAll(io.LimitReader(r, maxKeyFile+1))
-	if err == nil && len(contents) > maxKeyFile {
-		err = errTooLong
-	}
-	return contents, err
 }
 
 func checkCount(n int) error {
