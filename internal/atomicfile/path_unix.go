@@ -67,10 +67,7 @@ func resolve(path string) (string, error) {
 		}
 		path = abs
 	}
-	at, names := ".", strings.Split(path, "/")
-	if strings.HasPrefix(path, "/") {
-		at = "/"
-	}
+	at, names := start(path), strings.Split(path, "/")
 	for links := 0; len(names) > 0; {
 		name := names[0]
 		names = names[1:]
@@ -113,6 +110,14 @@ func resolve(path string) (string, error) {
 		names = append(strings.Split(target, "/"), names...)
 	}
 	return at, nil
+}
+
+// start returns the directory where a path starts.
+func start(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return "/"
+	}
+	return "."
 }
 
 // isDescriptor reports whether a path without links is an entry of /proc/PID/fd, the target

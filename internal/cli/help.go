@@ -71,11 +71,7 @@ func describeFlag(flag cli.Flag) string {
 	if !ok {
 		return cli.FlagStringer(flag)
 	}
-	names := flag.Names()
-	name := "--" + names[0]
-	for _, letter := range names[1:] {
-		name += ", -" + letter
-	}
+	name := "--" + strings.Join(flag.Names(), ", -")
 	_, rest, _ := strings.Cut(described.GetUsage(), "`")
 	if value, _, found := strings.Cut(rest, "`"); found {
 		name += " " + value
