@@ -1,7 +1,6 @@
 package models
 
 import (
-	"strconv"
 	"strings"
 	"time"
 )
@@ -63,7 +62,7 @@ func ParsePrefer(values []string) (f Fault) {
 // knownCode returns the code with that number, or 0 if there is none.
 func knownCode(text string) Code {
 	for _, c := range Codes() {
-		if strconv.Itoa(int(c.Code)) == text {
+		if c.Code.String() == text {
 			return c.Code
 		}
 	}

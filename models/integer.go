@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Violations of a number that is not a valid id, as messages for the client.
@@ -24,8 +25,9 @@ func parseInteger(number []byte) (int64, error) {
 	if v, err := strconv.ParseInt(string(number), 10, 64); err == nil {
 		return v, nil
 	}
-	digits, negative := bytes.CutPrefix(number, []byte("-"))
-	digits, scale := significant(digits)
+	unsigned := bytes.TrimPrefix(number, []byte("-"))
+	sign := number[:len(number)-len(unsigned)]
+	digits, scale := significant(unsigned)
 	switch {
 	case len(digits) == 0:
 		return 0, nil
@@ -34,14 +36,11 @@ func parseInteger(number []byte) (int64, error) {
 	case int64(len(digits))+scale > maxInt64Digits:
 		return 0, errNotInt64
 	}
-	var magnitude uint64
-	for _, d := range digits {
-		magnitude = magnitude*10 + uint64(d-'0')
+	v, err := strconv.ParseInt(string(sign)+string(digits)+strings.Repeat("0", int(scale)), 10, 64)
+	if err != nil {
+		return 0, errNotInt64
 	}
-	for range scale {
-		magnitude *= 10
-	}
-	return withSign(magnitude, negative)
+	return v, nil
 }
 
 // significant returns the digits of an unsigned JSON number without leading and
@@ -64,25 +63,6 @@ func significant(number []byte) (digits []byte, scale int64) {
 // of no body can compensate.
 func exponent(text []byte) int64 {
 	const bound = math.MaxInt64 / 4
-	v, err := strconv.ParseInt(string(text), 10, 64)
-	switch {
-	case err == nil && -bound < v && v < bound:
-		return v
-	case text[0] == '-':
-		return -bound
-	default:
-		return bound
-	}
-}
-
-// withSign returns the int64 with a magnitude and a sign, or errNotInt64.
-func withSign(magnitude uint64, negative bool) (int64, error) {
-	switch {
-	case !negative && magnitude <= math.MaxInt64:
-		return int64(magnitude), nil
-	case negative && magnitude <= math.MaxInt64+1:
-		return -int64(magnitude), nil //nolint:gosec // two's complement: -(1<<63) is itself
-	default:
-		return 0, errNotInt64
-	}
+	v, _ := strconv.ParseInt(string(text), 10, 64) // out of range: the nearest int64
+	return min(max(v, -bound), bound)
 }
