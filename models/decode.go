@@ -36,13 +36,15 @@ func (d *Decoder) Decode(data []byte, p *NewPlant) error {
 	if err := json.Unmarshal(data, p); err != nil {
 		return syntaxError(data, err)
 	}
-	err := d.validate.Struct(*p) // by value: given a pointer, the validator copies more
-	if err == nil && len(p.violations) == 0 {
-		return nil
+	// By value: given a pointer, the validator copies more. For a struct it returns no other error.
+	missing, _ := errors.AsType[validator.ValidationErrors](d.validate.Struct(*p))
+	for _, field := range missing {
+		p.addViolation(field.Field(), "is required")
 	}
-	var missing validator.ValidationErrors
-	_ = errors.As(err, &missing) // Struct returns no other type for a struct
-	return validationError(p.violations, missing)
+	if len(p.violations) > 0 {
+		return validationError(p.violations)
+	}
+	return nil
 }
 
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It fails only for malformed
@@ -118,7 +120,14 @@ func (p *NewPlant) readInteger(dec *jsontext.Decoder, name string) (f Field[int6
 	return Field[int64]{value, true}, nil
 }
 
-// addViolation records that a field that is present has the wrong type or range.
+// addViolation records a violation of a field, unless there is one already: a field of the
+// wrong type is not missing, too, nor is one of a body that is not an object.
 func (p *NewPlant) addViolation(field, message string) {
-	p.violations = append(p.violations, violation{field, message})
+	if p.violations[field] != "" || p.violations["body"] != "" {
+		return
+	}
+	if p.violations == nil {
+		p.violations = map[string]string{}
+	}
+	p.violations[field] = message
 }

@@ -42,7 +42,7 @@ type NewPlant struct {
 	Name Field[string] `json:"name" validate:"required"`
 	Tag  Field[string] `json:"tag"`
 
-	violations []violation // fields that are present, but invalid
+	violations map[string]string // messages, by field, or for all of the "body"
 }
 
 // Limits bound the NewPlants that are accepted, from clients and in files.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/go-playground/validator/v10"
 )
 
 // maxDepth is the maximum nesting depth of arrays and objects in a body (C2.10). It
@@ -20,37 +20,14 @@ const maxDepth = 10_000
 // maxLocation is the maximum length of a field's name in a message, in runes.
 const maxLocation = 64
 
-// A violation is a rule that a field of a NewPlant breaks.
-type violation struct {
-	field   string
-	message string
-}
-
-// validationError returns the Error for JSON that is not a NewPlant. It lists the
-// fields in the order of the schema.
-func validationError(invalid []violation, missing validator.ValidationErrors) *Error {
-	violations := slices.Clone(invalid)
-	for _, field := range missing {
-		if !reported(invalid, field.Field()) {
-			violations = append(violations, violation{field.Field(), "is required"})
-		}
-	}
-	slices.SortStableFunc(violations, func(a, b violation) int {
-		return strings.Compare(a.field, b.field)
-	})
-	texts := make([]string, len(violations))
-	for i, v := range violations {
-		texts[i] = v.field + ": " + v.message
+// validationError returns the Error for a NewPlant with violations. It lists the fields in
+// the order of the schema, which is that of the alphabet.
+func validationError(violations map[string]string) *Error {
+	var texts []string
+	for _, field := range slices.Sorted(maps.Keys(violations)) {
+		texts = append(texts, field+": "+violations[field])
 	}
 	return NewError(CodeUnprocessable, strings.Join(texts, "; "))
-}
-
-// reported reports whether there is a violation of the field or of the whole body, so
-// that "is required" would be wrong or redundant.
-func reported(violations []violation, field string) bool {
-	return slices.ContainsFunc(violations, func(v violation) bool {
-		return v.field == field || v.field == "body"
-	})
 }
 
 // kindName returns the name of a kind of JSON value in RFC 8259.
@@ -73,8 +50,8 @@ func kindName(kind jsontext.Kind) string {
 
 // syntaxError returns the Error for a body that is not JSON.
 func syntaxError(data []byte, err error) *Error {
-	var syntactic *jsontext.SyntacticError
-	if !errors.As(err, &syntactic) {
+	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok {
 		return NewError(CodeBadRequest, "body: is not valid JSON").WithCause(err)
 	}
 	// No cause: it repeats names of fields, which may be tokens (C4.25), and adds
