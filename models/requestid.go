@@ -5,8 +5,12 @@ import (
 	"strings"
 )
 
-// maxRequestID is the maximum length of a request id in bytes.
-const maxRequestID = 128
+const (
+	// maxRequestID is the maximum length of a request id in bytes.
+	maxRequestID = 128
+	// requestIDCharacters are the characters of a request id.
+	requestIDCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=:@"
+)
 
 // RequestID returns the X-Request-Id of the response to a request with these (C1.6): sent, if
 // it is one id that may be used in responses and logs, else a random one.
@@ -17,16 +21,7 @@ func RequestID(sent []string) []string {
 	return []string{rand.Text()}
 }
 
-// sane reports whether id is 1 to 128 letters, digits and "-._~+/=:@", and no token (C4.25).
+// sane reports whether id is 1 to 128 of these characters, and holds no token (C4.25).
 func sane(id string) bool {
-	return id != "" && len(id) <= maxRequestID && !strings.ContainsFunc(id, insane) && !HoldsToken(id)
-}
-
-func insane(r rune) bool {
-	switch {
-	case 'A' <= r && r <= 'Z', 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-		return false
-	default:
-		return !strings.ContainsRune("-._~+/=:@", r)
-	}
+	return id != "" && len(id) <= maxRequestID && strings.Trim(id, requestIDCharacters) == "" && !HoldsToken(id)
 }
