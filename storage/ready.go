@@ -2,8 +2,11 @@ package storage
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
+
+	"plantstore/internal/wait"
 )
 
 // hangsAfter is the maximum duration of a commit. It is longer than any successful commit, and
@@ -38,6 +41,28 @@ func (s *Store) hanging() error {
 		}
 	}
 	return nil
+}
+
+const (
+	// probeInterval is the time between two probes.
+	probeInterval = 5 * time.Second
+	// probeTimeout bounds one probe.
+	probeTimeout = 3 * time.Second
+)
+
+// probe probes a remote engine from time to time until ctx ends, so that Ready returns at
+// once: the result is at most 8 seconds old. The engine was reached when it was opened.
+func (s *Store) probe(ctx context.Context) {
+	wait.Every(ctx, probeInterval, func() {
+		inTime, cancel := context.WithTimeout(ctx, probeTimeout)
+		defer cancel()
+		err := s.features.Probe(inTime)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.unreachable = nil; err != nil {
+			s.unreachable = fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+	})
 }
 
 // Stopped returns a channel that is closed when the store stops after a fault, whose
