@@ -14,7 +14,7 @@ type Actor struct {
 
 // WithActor returns a context for creates on behalf of actor.
 func WithActor(ctx context.Context, actor Actor) context.Context {
-	return &actorContext{ctx, actor}
+	return context.WithValue(ctx, actorKey{}, &actor)
 }
 
 // ActorOf returns the actor in ctx, or nil: then the plant is created by the
@@ -25,18 +25,3 @@ func ActorOf(ctx context.Context) *Actor {
 }
 
 type actorKey struct{}
-
-// An actorContext holds its value itself, in one allocation for each create.
-type actorContext struct {
-	context.Context
-
-	actor Actor
-}
-
-// Value implements [context.Context].
-func (a *actorContext) Value(key any) any {
-	if key == (actorKey{}) {
-		return &a.actor
-	}
-	return a.Context.Value(key)
-}
