@@ -7,13 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"plantstore/models"
 )
 
 // defaultScheme is the scheme of a location that is a plain path.
 const defaultScheme = "bbolt"
-
-// redacted stands for a password (C4.25).
-const redacted = "REDACTED"
 
 // A Location is a parsed storage URL.
 type Location struct {
@@ -42,10 +41,11 @@ func ParseURL(rawURL string) (Location, error) {
 	default:
 		rest = rawURL
 	}
+	_, _, isURL := redact(rawURL)
 	switch {
 	case rest == "":
 		return Location{}, fmt.Errorf("storage URL %q has no path: write %s:PATH", rawURL, loc.Scheme)
-	case loc.Scheme != defaultScheme && !networkURL(rawURL).valid:
+	case loc.Scheme != defaultScheme && !isURL:
 		return Location{}, fmt.Errorf("the storage URL is neither a path nor one such as postgres://USER:PASSWORD@HOST:PORT/DATABASE; "+
 			"in a user, password or option write special characters as %% and two digits; for a file with such a name write %s:PATH", defaultScheme)
 	case rest == rawURL && !isPlainPath(rawURL):
@@ -60,8 +60,8 @@ func ParseURL(rawURL string) (Location, error) {
 // isPlainPath reports whether a text can only be the path of a file: a misspelt URL must
 // not create a database.
 func isPlainPath(text string) bool {
-	if drive, rest, found := strings.Cut(text, ":"); found && len(drive) == 1 && isLetter(drive[0]) && strings.IndexAny(rest, `/\`) == 0 {
-		text = rest
+	if regexp.MustCompile(`^[A-Za-z]:[/\\]`).MatchString(text) { // a drive
+		text = text[2:]
 	}
 	first, _, _ := strings.Cut(filepath.ToSlash(text), "/")
 	odd := func(r rune) bool {
@@ -73,15 +73,8 @@ func isPlainPath(text string) bool {
 // isScheme reports whether s is a scheme as in RFC 3986, section 3.1, but of
 // two characters at least: C:\plants.db is a path.
 func isScheme(s string) bool {
-	for i := range len(s) {
-		if !isLetter(s[i]) && (i == 0 || !strings.ContainsRune("0123456789+-.", rune(s[i]))) {
-			return false
-		}
-	}
-	return len(s) >= 2
+	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+$`).MatchString(s)
 }
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // pathOf returns the path in what follows the scheme: all of it, without the
 // empty host of ///path. With a host there is none.
@@ -114,25 +107,42 @@ func (l Location) HasPassword() bool {
 	if l.Path != "" {
 		return false
 	}
-	u := networkURL(l.URL)
-	return !u.valid || u.password != "" || HasSecretOption(u.query)
+	_, hasPassword, _ := redact(l.URL)
+	return hasPassword
 }
 
 // ShownURL returns a URL of a network without secrets, as [Location.String] does.
 func ShownURL(rawURL string) string {
-	u := networkURL(rawURL)
-	if !u.valid {
-		return redacted
-	}
-	shown := u.scheme + "://" + u.user
-	if u.password != "" {
-		shown += ":" + redacted
-	}
-	shown += u.at + u.hosts + u.path
-	if u.hasQuery {
-		shown += "?" + redacted
-	}
+	shown, _, _ := redact(rawURL)
 	return shown
+}
+
+// redact returns a URL of a network as [ShownURL] and [Location.HasPassword] do. It parses it by
+// a grammar in which the beginning and the end of a password are unambiguous: where an @ may
+// follow it, no other @ is allowed. ok is false for a text that is not of this grammar.
+func redact(rawURL string) (shown string, hasPassword, ok bool) {
+	const (
+		host    = `(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._~-]*)(?::[0-9]*)?`
+		grammar = `^([A-Za-z][A-Za-z0-9+.-]+://)` + // scheme
+			`(?:([^:/?#\s]*)(?::([^/?#\s]*))?(@))?` + // user, password
+			`(` + host + `(?:,` + host + `)*(?:/[^@?#\s]*)?)` + // hosts and path
+			`(\?[^@#\s]*)?$` // options
+	)
+	match := regexp.MustCompile(grammar).FindStringSubmatch(rawURL)
+	if match == nil || strings.ContainsFunc(rawURL, unicode.IsControl) ||
+		strings.Contains(strings.ToLower(match[2]), "%3a") { // a colon in the user, perhaps followed by a password
+		return models.Redacted, true, false
+	}
+	scheme, user, password, at, hosts, options := match[1], match[2], match[3], match[4], match[5], match[6]
+	shown = scheme + user
+	if password != "" {
+		shown += ":" + models.Redacted
+	}
+	shown += at + hosts
+	if options != "" {
+		shown += "?" + models.Redacted
+	}
+	return shown, password != "" || HasSecretOption(strings.TrimPrefix(options, "?")), true
 }
 
 // HasSecretOption reports whether the query of a URL has an option that may hold a
@@ -147,38 +157,4 @@ func HasSecretOption(query string) bool {
 		}
 	}
 	return err != nil
-}
-
-// A network is a parsed URL with hosts.
-type network struct {
-	valid                      bool
-	scheme, user, password, at string
-	hosts, path, query         string
-	hasQuery                   bool
-}
-
-// networkURL parses a URL by a grammar in which the beginning and the end of a password
-// are unambiguous: where an @ may follow it, no other @ is allowed.
-func networkURL(rawURL string) network {
-	const (
-		host = `(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._~-]*)(?::[0-9]*)?`
-		text = `(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://` +
-			`(?:(?P<user>[^:/?#\s]*)(?::(?P<password>[^/?#\s]*))?(?P<at>@))?` +
-			`(?P<hosts>` + host + `(?:,` + host + `)*)` +
-			`(?P<path>/[^@?#\s]*)?(?P<query>\?[^@#\s]*)?`
-	)
-	grammar := regexp.MustCompile("^" + text + "$")
-	match := grammar.FindStringSubmatch(rawURL)
-	if match == nil || strings.ContainsFunc(rawURL, unicode.IsControl) {
-		return network{}
-	}
-	part := func(name string) string { return match[grammar.SubexpIndex(name)] }
-	if strings.Contains(strings.ToLower(part("user")), "%3a") { // a colon, perhaps followed by a password
-		return network{}
-	}
-	query, hasQuery := strings.CutPrefix(part("query"), "?")
-	return network{
-		valid: true, scheme: part("scheme"), user: part("user"), password: part("password"), at: part("at"),
-		hosts: part("hosts"), path: part("path"), query: query, hasQuery: hasQuery,
-	}
 }
