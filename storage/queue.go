@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -16,12 +15,6 @@ import (
 type QueueLimits struct {
 	Plants int // that wait for a batch; 10,000
 	Bytes  int // of their names and tags; 64 MiB
-}
-
-// withDefaults returns l with its zero fields filled in.
-func (l QueueLimits) withDefaults() QueueLimits {
-	l.Plants, l.Bytes = cmp.Or(l.Plants, 10_000), cmp.Or(l.Bytes, 64<<20)
-	return l
 }
 
 // A request is a queued create, or another task of a writer. Store.mu guards dequeued and
