@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"plantstore/internal/wait"
-	"plantstore/models"
 )
 
 // A CommitToken is the random token of one commit, which a remote engine stores with
@@ -16,26 +15,10 @@ import (
 // whether the stored plant is its own (C5.28).
 type CommitToken [16]byte
 
-// NewCommitToken returns a token that no other commit has.
-func NewCommitToken() (token CommitToken) {
-	_, _ = rand.Read(token[:]) // it never fails
-	return token
-}
-
-// Resolve sets the outcome of an item whose id is taken by the plant stored, which
-// was committed with the token storedBy: the item is stored if that is the token of this
-// commit.
-func (i *Item) Resolve(token, storedBy CommitToken, stored *models.Plant) {
-	i.Existing, i.Err = nil, nil
-	if storedBy != token {
-		i.Existing = stored
-	}
-}
-
 // An InsertFunc tries once to store the plants of a batch, and token with each. Its
 // outcomes are those of Commit of an [Engine], and a plant that is there already with
-// the same token counts as stored by this call. It sets Existing and Err of every
-// item again if it returns nil.
+// the same token counts as stored by this call. Existing and Err of all items are nil
+// before.
 //
 // If its error matches [ErrUnknown], some plants may have been stored, or may be
 // later, and another attempt can find out. [ErrUnavailable] means that no plant was
@@ -66,9 +49,14 @@ const (
 func (r Retry) Commit(batch []Item, insert InsertFunc) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.Timeout)
 	defer cancel()
-	token, limit, pause := NewCommitToken(), r.Attempt, firstPause
+	var token CommitToken
+	_, _ = rand.Read(token[:]) // it never fails
+	limit, pause := r.Attempt, firstPause
 	var unknown error // of an attempt that may have stored something
 	for {
+		for i := range batch { // drop what the last attempt has set
+			batch[i].Existing, batch[i].Err = nil, nil
+		}
 		err := within(ctx, limit, func(ctx context.Context) error { return insert(ctx, token, batch) })
 		switch {
 		case err == nil:

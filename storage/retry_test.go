@@ -122,11 +122,38 @@ func TestRetryManyAttempts(t *testing.T) {
 	})
 }
 
+// TestCommitTokensDiffer checks that two commits have different tokens.
 func TestCommitTokensDiffer(t *testing.T) {
 	t.Parallel()
-	if a, b := storage.NewCommitToken(), storage.NewCommitToken(); a == b || a == (storage.CommitToken{}) {
-		t.Errorf("%x and %x", a, b)
+	tokens := map[storage.CommitToken]bool{}
+	for range 2 {
+		_ = storage.Retry{Timeout: time.Second, Attempt: time.Second}.Commit(nil, func(_ context.Context, token storage.CommitToken, _ []storage.Item) error {
+			tokens[token] = true
+			return nil
+		})
 	}
+	if len(tokens) != 2 || tokens[storage.CommitToken{}] {
+		t.Errorf("the tokens are %v", tokens)
+	}
+}
+
+// TestRetryDropsOutcomes checks that an attempt begins without the outcomes that the last one
+// has set before it failed.
+func TestRetryDropsOutcomes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		batch, attempts := make([]storage.Item, 2), 0
+		err := storage.Retry{Timeout: time.Second, Attempt: time.Second}.Commit(batch, func(_ context.Context, _ storage.CommitToken, batch []storage.Item) error {
+			if attempts++; attempts == 1 {
+				batch[0].Existing, batch[1].Err = &models.Plant{}, errors.New("of the first attempt")
+				return storage.ErrUnavailable
+			}
+			return nil
+		})
+		if err != nil || attempts != 2 || batch[0].Existing != nil || batch[1].Err != nil {
+			t.Errorf("Commit = %v after %d attempts, with %+v", err, attempts, batch)
+		}
+	})
 }
 
 func TestRetryRead(t *testing.T) {
@@ -182,19 +209,5 @@ func TestRetryReadContextEnds(t *testing.T) {
 	err = r.Read(ctx, func(context.Context) error { t.Error("an attempt after its end"); return nil }, again)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Read = %v, want: %v", err, context.Canceled)
-	}
-}
-
-// TestResolve checks that an id taken by the plant of this commit is a success.
-func TestResolve(t *testing.T) {
-	t.Parallel()
-	ours, others := storage.NewCommitToken(), storage.NewCommitToken()
-	stored := models.Plant{Name: "Monstera"}
-	item := storage.Item{Existing: &stored, Err: errors.New("of an earlier attempt")}
-	if item.Resolve(ours, ours, &stored); item.Existing != nil || item.Err != nil {
-		t.Errorf("ours: %+v", item)
-	}
-	if item.Resolve(ours, others, &stored); item.Existing != &stored || item.Err != nil {
-		t.Errorf("another's: %+v", item)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -58,7 +59,7 @@ func (e *Engine) afterNoSpace(ctx context.Context, token storage.CommitToken, it
 	for i, item := range items {
 		kvs := response.Responses[i].GetResponseRange().Kvs
 		if len(kvs) == 0 {
-			item.Existing, item.Err = nil, fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
+			item.Err = fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
 			continue
 		}
 		e.compare(item, token, kvs[0].Value)
@@ -74,7 +75,7 @@ func (e *Engine) operations(token storage.CommitToken, batch []storage.Item) (op
 		key := e.keys.of(item.ID)
 		value := record{token, item.Plant}.encode(key)
 		if len(value) > maxValue {
-			item.Existing, item.Err = nil, fmt.Errorf("a plant of %d bytes exceeds the limit of etcd, %d", len(value), maxValue)
+			item.Err = fmt.Errorf("a plant of %d bytes exceeds the limit of etcd, %d", len(value), maxValue)
 			continue
 		}
 		items = append(items, item)
@@ -89,7 +90,6 @@ func (e *Engine) operations(token storage.CommitToken, batch []storage.Item) (op
 
 // setOutcome sets the outcome of one create.
 func (e *Engine) setOutcome(item *storage.Item, token storage.CommitToken, response *etcdserverpb.TxnResponse) {
-	item.Existing, item.Err = nil, nil
 	if response.Succeeded {
 		return
 	}
@@ -104,19 +104,17 @@ func (e *Engine) setOutcome(item *storage.Item, token storage.CommitToken, respo
 // compare sets the outcome of a create whose key has the given value.
 func (e *Engine) compare(item *storage.Item, token storage.CommitToken, value []byte) {
 	stored, err := decode(e.keys.of(item.ID), value)
-	if err != nil {
-		item.Existing, item.Err = nil, err
-		return
+	item.Err = err
+	if err == nil && stored.token != token {
+		item.Existing = &stored.plant
 	}
-	item.Resolve(token, stored.token, &stored.plant)
 }
 
 // classify wraps the error of a transaction, other than NoSpace, in a storage error.
 // No plant was stored if the request was not sent, or if etcd rejected it before proposing
 // or when applying it.
 func classify(err error, sent bool) error {
-	var rejection rpctypes.EtcdError
-	rejected := errors.As(err, &rejection)
+	rejection, rejected := errors.AsType[rpctypes.EtcdError](err)
 	switch {
 	case rejected && transient(rejection):
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
@@ -130,32 +128,24 @@ func classify(err error, sent bool) error {
 
 // transient reports whether a rejected transaction may succeed if it is retried.
 func transient(rejection rpctypes.EtcdError) bool {
-	for _, err := range []error{
+	return slices.Contains([]error{
 		rpctypes.ErrNoLeader, rpctypes.ErrTooManyRequests, rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,
 		rpctypes.ErrUserEmpty,
-	} {
-		if errors.Is(rejection, err) {
-			return true
-		}
-	}
-	return false
+	}, error(rejection))
 }
 
 // permanent reports whether a code means that a retry would fail as well. Unavailable is
 // not permanent: it is the code of timeouts, whose outcome is unknown.
 func permanent(code codes.Code) bool {
-	switch code {
-	case codes.InvalidArgument, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated, codes.ResourceExhausted:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]codes.Code{
+		codes.InvalidArgument, codes.FailedPrecondition, codes.PermissionDenied, codes.Unauthenticated, codes.ResourceExhausted,
+	}, code)
 }
 
 // retriable reports whether a failed read may succeed on another member.
 func retriable(err error) bool {
-	var rejection rpctypes.EtcdError
-	return !errors.As(err, &rejection) || rejection.Code() == codes.Unavailable || transient(rejection)
+	rejection, rejected := errors.AsType[rpctypes.EtcdError](err)
+	return !rejected || rejection.Code() == codes.Unavailable || transient(rejection)
 }
 
 // A sentKey is the context key of an *[atomic.Bool] that is true once the request was

@@ -61,7 +61,7 @@ func TestClassify(t *testing.T) {
 func TestSetOutcome(t *testing.T) {
 	t.Parallel()
 	e := &Engine{keys: keys("/")}
-	ours, others := storage.NewCommitToken(), storage.NewCommitToken()
+	ours, others := storage.CommitToken{1}, storage.CommitToken{2}
 	plant := models.Plant{Name: "Monstera"}
 	taken := func(value string) *etcdserverpb.TxnResponse {
 		got := &etcdserverpb.RangeResponse{}
@@ -85,7 +85,7 @@ func TestSetOutcome(t *testing.T) {
 		"corrupt":         {taken("x"), false, storage.ErrCorrupt},
 		"nothing":         {taken(""), false, storage.ErrCorrupt},
 	} {
-		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}, Existing: &plant, Err: errors.New("of an earlier attempt")}
+		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}}
 		e.setOutcome(&item, ours, test.response)
 		if (item.Existing != nil) != test.existing || !errors.Is(item.Err, test.err) {
 			t.Errorf("%s: existing %v, error %v", name, item.Existing, item.Err)
@@ -100,14 +100,14 @@ func TestOperationsLeaveOutWhatIsTooLarge(t *testing.T) {
 	e := &Engine{keys: keys("/")}
 	batch := make([]storage.Item, 3)
 	batch[1].Plant.Name = strings.Repeat("x", maxValue)
-	ops, items := e.operations(storage.NewCommitToken(), batch)
+	ops, items := e.operations(storage.CommitToken{1}, batch)
 	if len(ops) != 2 || len(items) != 2 || items[0] != &batch[0] || items[1] != &batch[2] {
 		t.Errorf("%d operations for %d items, want 2 for the first and the third", len(ops), len(items))
 	}
 	if err := batch[1].Err; err == nil || errors.Is(err, storage.ErrUnknown) || batch[0].Err != nil {
 		t.Errorf("the outcomes are %v, %v", batch[0].Err, err)
 	}
-	if err := e.insert(t.Context(), storage.NewCommitToken(), batch[1:2]); err != nil {
+	if err := e.insert(t.Context(), storage.CommitToken{1}, batch[1:2]); err != nil {
 		t.Errorf("insert of it alone: %v", err)
 	}
 }

@@ -81,13 +81,11 @@ func (r record) encode(key string) string {
 	value := make([]byte, checkedFrom, headerLen+binary.MaxVarintLen64+len(r.plant.Name))
 	value[0] = recordVersion
 	value = append(value, r.token[:]...)
-	tag := ""
-	if r.plant.Tag == nil {
-		value = append(value, 0)
-	} else {
-		value = append(value, 1)
-		tag = *r.plant.Tag
+	flag, tag := byte(0), ""
+	if r.plant.Tag != nil {
+		flag, tag = 1, *r.plant.Tag
 	}
+	value = append(value, flag)
 	value = binary.AppendUvarint(value, uint64(len(r.plant.Name)))
 	value = append(value, r.plant.Name...)
 	value = append(value, tag...)

@@ -73,7 +73,7 @@ func TestCorruptRecord(t *testing.T) {
 	t.Parallel()
 	k, tag := keys("/plants/"), "climber"
 	key := k.of(7)
-	value := []byte(record{storage.NewCommitToken(), models.Plant{Name: "Monstera", Tag: &tag}}.encode(key))
+	value := []byte(record{storage.CommitToken{1}, models.Plant{Name: "Monstera", Tag: &tag}}.encode(key))
 	corrupt := func(name, key string, value []byte) {
 		_, err := k.record(&mvccpb.KeyValue{Key: []byte(key), Value: value})
 		var damaged *storage.CorruptError

@@ -27,9 +27,7 @@ func (e *Engine) insert(ctx context.Context, token storage.CommitToken, batch []
 	defer conn.Release()
 	taken := make(map[int64]*storage.Item, len(batch)) // by id
 	for i := range batch {
-		item := &batch[i]
-		item.Existing, item.Err = nil, nil
-		taken[item.ID] = item
+		taken[batch[i].ID] = &batch[i]
 	}
 	rows, _ := conn.Query(ctx, insertSQL(len(batch)), insertArguments(token, batch)...) // CollectRows returns its error
 	inserted, err := pgx.CollectRows(rows, pgx.RowTo[int64])
@@ -54,13 +52,13 @@ func (e *Engine) insert(ctx context.Context, token storage.CommitToken, batch []
 // resolve sets the outcomes of creates with taken ids, by the rows that are stored.
 func resolve(taken map[int64]*storage.Item, token storage.CommitToken, stored []row) {
 	for _, r := range stored {
-		if item, ok := taken[r.ID]; ok {
-			item.Resolve(token, r.token, &r.Plant)
-			delete(taken, r.ID)
+		if item, ok := taken[r.ID]; ok && r.token != token {
+			item.Existing = &r.Plant
 		}
+		delete(taken, r.ID)
 	}
 	for id, item := range taken { // another program deleted it in between
-		item.Existing, item.Err = nil, fmt.Errorf("%w: id %d was taken and is gone", storage.ErrUnavailable, id)
+		item.Err = fmt.Errorf("%w: id %d was taken and is gone", storage.ErrUnavailable, id)
 	}
 }
 
@@ -89,9 +87,9 @@ func (e *Engine) tryToWrite(ctx context.Context, token storage.CommitToken) erro
 // an ERROR of a transient or permanent code was rolled back. After any other error, such
 // as a lost connection, the outcome is unknown.
 func (e *Engine) classify(err error) error {
-	rejection := new(pgconn.PgError)
+	rejection, rejected := errors.AsType[*pgconn.PgError](err)
 	switch {
-	case !errors.As(err, &rejection):
+	case !rejected:
 		if !errors.Is(err, context.DeadlineExceeded) {
 			e.pool.Reset() // assume that the other connections are broken, too
 		}
@@ -126,22 +124,12 @@ func isError(rejection *pgconn.PgError) bool {
 // after a conflict or a deadlock, or on another server. 40003, statement completion
 // unknown, is not transient.
 func transient(rejection *pgconn.PgError) bool {
-	switch rejection.Code {
-	case "40001", "40P01", "40000", "53200", "55P03", readOnlySession:
-		return true
-	}
-	return false
+	return slices.Contains([]string{"40001", "40P01", "40000", "53200", "55P03", readOnlySession}, rejection.Code)
 }
 
 // permanent reports whether a statement was rolled back and would fail again, because of
 // its syntax or data, a missing right or table, or a limit.
 func permanent(rejection *pgconn.PgError) bool {
-	if !isError(rejection) || len(rejection.Code) != 5 {
-		return false
-	}
-	switch rejection.Code[:2] {
-	case "0A", "22", "23", "28", "3D", "3F", "42", "53", "54":
-		return true
-	}
-	return false
+	classes := []string{"0A", "22", "23", "28", "3D", "3F", "42", "53", "54"}
+	return isError(rejection) && len(rejection.Code) == 5 && slices.Contains(classes, rejection.Code[:2])
 }

@@ -85,7 +85,7 @@ func newEngine(t *testing.T) *Engine {
 // with another one, or deleted.
 func TestResolve(t *testing.T) {
 	t.Parallel()
-	ours, others := storage.NewCommitToken(), storage.NewCommitToken()
+	ours, others := storage.CommitToken{1}, storage.CommitToken{2}
 	plant := models.Plant{Name: "Monstera"}
 	for name, test := range map[string]struct {
 		stored   []row
@@ -96,7 +96,7 @@ func TestResolve(t *testing.T) {
 		"another's": {stored: []row{{storage.Record{ID: 1}, others}}, existing: true},
 		"gone":      {err: storage.ErrUnavailable},
 	} {
-		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}, Existing: &plant, Err: io.EOF}
+		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}}
 		resolve(map[int64]*storage.Item{1: &item}, ours, test.stored)
 		if (item.Existing != nil) != test.existing || !errors.Is(item.Err, test.err) {
 			t.Errorf("%s: existing %v, error %v", name, item.Existing, item.Err)

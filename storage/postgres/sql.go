@@ -59,7 +59,7 @@ func insertSQL(n int) string {
 // insertArguments returns the arguments of insertSQL.
 func insertArguments(token storage.CommitToken, batch []storage.Item) []any {
 	arguments := make([]any, 0, 1+3*len(batch))
-	arguments = append(arguments, uuid(token))
+	arguments = append(arguments, pgtype.UUID{Bytes: token, Valid: true})
 	for _, item := range batch {
 		var tag any // NULL
 		if item.Plant.Tag != nil {
@@ -91,6 +91,3 @@ func scan(from pgx.CollectableRow) (r row, err error) {
 	}
 	return r, nil
 }
-
-// uuid returns a token as a statement parameter.
-func uuid(token storage.CommitToken) pgtype.UUID { return pgtype.UUID{Bytes: token, Valid: true} }

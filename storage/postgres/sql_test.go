@@ -86,7 +86,7 @@ func TestInsertSQL(t *testing.T) {
 	}
 	tag := ""
 	batch := []storage.Item{{Record: storage.Record{ID: 1, Plant: models.Plant{Name: "\x00"}}}, {Record: storage.Record{ID: 2, Plant: models.Plant{Tag: &tag}}}}
-	arguments := insertArguments(storage.NewCommitToken(), batch)
+	arguments := insertArguments(storage.CommitToken{1}, batch)
 	if highest := "$" + strconv.Itoa(len(arguments)); !strings.Contains(insertSQL(len(batch)), highest+")") {
 		t.Errorf("%d arguments for %s", len(arguments), insertSQL(len(batch)))
 	}
