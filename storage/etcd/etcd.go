@@ -4,6 +4,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -28,13 +29,9 @@ const (
 // pageRecords limits the memory of a page of List: a plant may be as large as a request.
 const pageRecords = 256
 
-const (
-	// firstAttempt limits the first attempt of a request, since a partitioned
-	// member does not respond.
-	firstAttempt = 400 * time.Millisecond
-	// dialPause is the pause between two attempts to connect.
-	dialPause = 50 * time.Millisecond
-)
+// firstAttempt limits the first attempt of a request, since a partitioned member does not
+// respond.
+const firstAttempt = 400 * time.Millisecond
 
 // An Engine is a [storage.Engine] in an etcd cluster. It rejects a plant that exceeds
 // etcd's limit of a request.
@@ -68,9 +65,7 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
 		for record, err := range e.scan(ctx, e.keys.of(from)) {
-			if ctx.Err() != nil {
-				record, err = storage.Record{}, ctx.Err()
-			}
+			err = cmp.Or(ctx.Err(), err)
 			if !yield(record, err) || err != nil {
 				return
 			}
@@ -118,20 +113,7 @@ func (e *Engine) unknownUser(err error) bool {
 
 // Check implements [storage.Engine]. It verifies the checksum of every record.
 func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
-	report := storage.Report{Corruption: []string{}}
-	for record, err := range e.scan(ctx, string(e.keys)) {
-		switch {
-		case err == nil:
-			err = report.Count(record, each)
-		case errors.Is(err, storage.ErrCorrupt):
-			report.Add("%v", err)
-			continue
-		}
-		if err != nil {
-			return report, err
-		}
-	}
-	return report, nil
+	return storage.CheckAll(e.scan(ctx, string(e.keys)), each)
 }
 
 // Close implements [storage.Engine].

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
-	"plantstore/internal/wait"
 	"plantstore/storage"
 )
 
@@ -29,45 +28,32 @@ const (
 func Open(ctx context.Context, loc storage.Location, options storage.Options) (*storage.Store, error) {
 	t, err := parseURL(loc.URL)
 	if err != nil {
-		return nil, storage.BadURL(err)
+		return nil, fmt.Errorf("%w: %w", storage.ErrURL, err)
 	}
-	e, err := open(ctx, t, options)
-	if err != nil {
-		return nil, fmt.Errorf("etcd at %s: %w", strings.Join(t.endpoints, ","), err)
+	e := &Engine{keys: keys(t.prefix), retry: storage.Retry{Timeout: t.timeout, Attempt: firstAttempt}, user: t.user != ""}
+	if err := e.connect(ctx, t, options); err != nil {
+		return nil, fmt.Errorf("etcd at %s: %w", strings.Join(t.endpoints, ","), advise(err, t))
 	}
 	return storage.New(e, storage.Features{ //nolint:contextcheck // the store outlives the context of its opening
 		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers, Probe: e.tryToWrite,
 	}, options), nil
 }
 
-// open connects to the cluster, and verifies that it responds and grants the rights to
-// read and, unless options.ReadOnly is set, to write.
-func open(ctx context.Context, t target, options storage.Options) (*Engine, error) {
-	client, err := connect(ctx, t)
+// connect connects to the cluster, with a user also logs in, and verifies that it responds and
+// grants the rights to read and, unless options.ReadOnly is set, to write.
+func (e *Engine) connect(ctx context.Context, t target, options storage.Options) error {
+	err := e.retry.Read(ctx, func(context.Context) (err error) {
+		e.client, err = newClient(t)
+		return err
+	}, retriable)
 	if err != nil {
-		return nil, advise(err, t)
-	}
-	e := &Engine{
-		client: client, keys: keys(t.prefix), retry: storage.Retry{Timeout: t.timeout, Attempt: firstAttempt}, user: t.user != "",
+		return err
 	}
 	if err := e.verify(ctx, options); err != nil {
-		_ = client.Close()
-		return nil, advise(err, t)
+		_ = e.client.Close()
+		return err
 	}
-	return e, nil
-}
-
-// connect returns a client. With a user it logs in, for which it waits for the cluster up
-// to the timeout.
-func connect(ctx context.Context, t target) (*clientv3.Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, t.timeout)
-	defer cancel()
-	for {
-		client, err := newClient(t)
-		if err == nil || !retriable(err) || !wait.Sleep(ctx, dialPause) {
-			return client, err
-		}
-	}
+	return nil
 }
 
 func newClient(t target) (*clientv3.Client, error) {

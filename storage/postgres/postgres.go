@@ -73,11 +73,8 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 				return
 			}
 			for _, r := range page {
-				if err := ctx.Err(); err != nil {
-					yield(storage.Record{}, err)
-					return
-				}
-				if !yield(r.Record, nil) {
+				err := ctx.Err()
+				if !yield(r.Record, err) || err != nil {
 					return
 				}
 			}
@@ -92,16 +89,7 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 // Check implements [storage.Engine]. It reads every row; the integrity of the pages is up
 // to the server.
 func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
-	report := storage.Report{Corruption: []string{}}
-	for record, err := range e.List(ctx, math.MinInt64) {
-		if err == nil {
-			err = report.Count(record, each)
-		}
-		if err != nil {
-			return report, err
-		}
-	}
-	return report, nil
+	return storage.CheckAll(e.List(ctx, math.MinInt64), each)
 }
 
 // read returns the plants that a statement with an id selects, and retries while no server
@@ -112,8 +100,8 @@ func (e *Engine) read(ctx context.Context, sql string, id int64) (page []row, er
 		page, err = pgx.CollectRows(rows, scan)
 		return err
 	}, func(err error) bool {
-		rejection := new(pgconn.PgError)
-		return !(errors.As(err, &rejection) && permanent(rejection)) && !e.closed.Load()
+		rejection, rejected := errors.AsType[*pgconn.PgError](err)
+		return !(rejected && permanent(rejection)) && !e.closed.Load()
 	})
 	return page, err
 }

@@ -76,16 +76,7 @@ func (m *memory) Check(ctx context.Context, each func(storage.Record) error) (st
 	if err := m.readable(ctx); err != nil {
 		return storage.Report{}, err
 	}
-	report := storage.Report{Corruption: []string{}}
-	for record, err := range m.List(ctx, math.MinInt64) {
-		if err == nil {
-			err = report.Count(record, each)
-		}
-		if err != nil {
-			return report, err
-		}
-	}
-	return report, nil
+	return storage.CheckAll(m.List(ctx, math.MinInt64), each)
 }
 
 // readable returns nil while a read may continue.
