@@ -13,14 +13,6 @@ import (
 // ErrURL is the error of a storage URL that this program cannot open.
 var ErrURL = errors.New("storage URL")
 
-// BadURL returns err, which the storage URL has caused, so that it matches [ErrURL].
-func BadURL(err error) error { return urlError{err} }
-
-// A urlError has the text of another error and matches [ErrURL].
-type urlError struct{ error }
-
-func (urlError) Is(target error) bool { return target == ErrURL }
-
 // Options are the settings of a store besides its location. Engines ignore options that
 // do not apply to them.
 type Options struct {

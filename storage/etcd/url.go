@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -19,7 +20,7 @@ import (
 const (
 	defaultPort    = "2379"
 	defaultPrefix  = "/plants/"
-	defaultTimeout = 5 * time.Second
+	defaultTimeout = "5s"
 )
 
 // A target is a parsed storage URL:
@@ -48,7 +49,7 @@ func parseURL(rawURL string) (t target, err error) {
 	// Package url supports only one host.
 	u, err := url.Parse("etcd://" + userinfo + "x" + tail)
 	if err != nil {
-		return t, errors.New("etcd URL: malformed; write etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX, with % and two digits for special characters")
+		return t, errors.New("malformed; write etcd://USER:PASSWORD@HOST:PORT,HOST:PORT/PREFIX, with % and two digits for special characters")
 	}
 	if t.endpoints, err = endpoints(hosts); err != nil {
 		return t, err
@@ -56,7 +57,7 @@ func parseURL(rawURL string) (t target, err error) {
 	t.user = u.User.Username()
 	t.password, _ = u.User.Password()
 	if (t.user == "") != (t.password == "") {
-		return t, errors.New("etcd URL: a user and a password go together")
+		return t, errors.New("a user and a password go together")
 	}
 	if t.prefix = "/" + strings.Trim(u.Path, "/") + "/"; t.prefix == "//" {
 		t.prefix = defaultPrefix
@@ -73,7 +74,7 @@ func endpoints(hosts string) ([]string, error) {
 			host, port = strings.Trim(address, "[]"), defaultPort
 		}
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil || host == "" || strings.ContainsAny(host, " []") {
-			return nil, fmt.Errorf("etcd URL: %q is not HOST:PORT; separate several with commas", address)
+			return nil, fmt.Errorf("%q is not HOST:PORT; separate several with commas", address)
 		}
 		list[i] = net.JoinHostPort(host, port)
 	}
@@ -84,25 +85,21 @@ func endpoints(hosts string) ([]string, error) {
 func (t *target) options(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return errors.New("etcd URL: the query after ? is not NAME=VALUE&NAME=VALUE")
+		return errors.New("the query after ? is not NAME=VALUE&NAME=VALUE")
 	}
 	known := []string{"ca", "cert", "key", "timeout", "tls"}
 	for name, value := range values {
 		if !slices.Contains(known, name) || len(value) > 1 {
-			return fmt.Errorf("etcd URL: option %q: unknown or given twice; known: %s", name, strings.Join(known, ", "))
+			return fmt.Errorf("option %q: unknown or given twice; known: %s", name, strings.Join(known, ", "))
 		}
 	}
-	t.timeout = defaultTimeout
-	if text := values.Get("timeout"); text != "" {
-		if t.timeout, err = time.ParseDuration(text); err != nil || t.timeout < time.Second || t.timeout > time.Minute {
-			return fmt.Errorf("etcd URL: timeout: %q: must be a duration from 1s to 1m", text)
-		}
+	timeout := cmp.Or(values.Get("timeout"), defaultTimeout)
+	if t.timeout, err = time.ParseDuration(timeout); err != nil || t.timeout < time.Second || t.timeout > time.Minute {
+		return fmt.Errorf("timeout: %q: must be a duration from 1s to 1m", timeout)
 	}
-	on := false
-	if text := values.Get("tls"); text != "" {
-		if on, err = strconv.ParseBool(text); err != nil {
-			return fmt.Errorf("etcd URL: tls: %q: must be true or false", text)
-		}
+	on, err := strconv.ParseBool(cmp.Or(values.Get("tls"), "false"))
+	if err != nil {
+		return fmt.Errorf("tls: %q: must be true or false", values.Get("tls"))
 	}
 	t.tls, err = tlsConfig(on, values.Get("ca"), values.Get("cert"), values.Get("key"))
 	return err
@@ -116,44 +113,39 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 		return nil, nil //nolint:nilnil // nil: no TLS
 	}
 	if (cert == "") != (key == "") {
-		return nil, errors.New("etcd URL: cert and key go together")
+		return nil, errors.New("cert and key go together")
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
 		pem, err := os.ReadFile(ca) //nolint:gosec // the operator names the file
 		if err != nil {
-			return nil, fmt.Errorf("etcd URL: ca: %w", err)
+			return nil, fmt.Errorf("ca: %w", err)
 		}
 		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("etcd URL: ca: %s holds no certificate in PEM", ca)
+			return nil, fmt.Errorf("ca: %s holds no certificate in PEM", ca)
 		}
 	}
 	if cert == "" {
 		return c, nil
 	}
-	load := func() (*tls.Certificate, error) {
-		pair, err := loadPair(cert, key)
+	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		pair, err := readPair(cert, key)
 		if err != nil {
-			return nil, fmt.Errorf("etcd URL: cert and key: %w", err)
-		}
-		// A member that rejects it may close the connection without a reason.
-		if end := pair.Leaf.NotAfter; time.Now().After(end) {
-			return nil, fmt.Errorf("etcd URL: cert: %s is an expired certificate, valid until %s; replace it",
-				cert, end.UTC().Format(time.RFC3339))
+			return nil, fmt.Errorf("cert and key: %w", err)
 		}
 		return &pair, nil
 	}
-	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return load() }
-	_, err := load()
+	_, err := c.GetClientCertificate(nil)
 	return c, err
 }
 
 // maxKey is the maximum size of a private key file in bytes.
 const maxKey = 1 << 20
 
-// loadPair reads a certificate and its private key. It fails if other users can change the
-// key.
-func loadPair(cert, key string) (pair tls.Certificate, err error) {
+// readPair reads a certificate and its private key. It fails if other users can change the
+// key, and for an expired certificate: a member that rejects it may close the connection
+// without a reason.
+func readPair(cert, key string) (pair tls.Certificate, err error) {
 	certificate, err := os.ReadFile(cert) //nolint:gosec // the operator names the file
 	if err != nil {
 		return pair, err
@@ -162,5 +154,11 @@ func loadPair(cert, key string) (pair tls.Certificate, err error) {
 	if err != nil {
 		return pair, err
 	}
-	return tls.X509KeyPair(certificate, private)
+	if pair, err = tls.X509KeyPair(certificate, private); err != nil {
+		return pair, err
+	}
+	if end := pair.Leaf.NotAfter; time.Now().After(end) {
+		err = fmt.Errorf("%s is an expired certificate, valid until %s; replace it", cert, end.UTC().Format(time.RFC3339))
+	}
+	return pair, err
 }

@@ -30,7 +30,7 @@ const (
 func Open(ctx context.Context, loc storage.Location, options storage.Options) (*storage.Store, error) {
 	config, err := parseURL(loc)
 	if err != nil {
-		return nil, storage.BadURL(err)
+		return nil, fmt.Errorf("%w: %w", storage.ErrURL, err)
 	}
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), config)
 	if err != nil {
@@ -52,7 +52,7 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 func parseURL(loc storage.Location) (*pgxpool.Config, error) {
 	_, rest, _ := strings.Cut(loc.URL, ":")
 	if !strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "///") {
-		return nil, errors.New("postgres URL: names no host; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
+		return nil, errors.New("names no host; write postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
 			"and for a socket postgres://localhost/DATABASE?host=/DIRECTORY")
 	}
 	if err := checkKey(rest); err != nil {
@@ -60,7 +60,7 @@ func parseURL(loc storage.Location) (*pgxpool.Config, error) {
 	}
 	config, err := pgxpool.ParseConfig("postgres:" + rest)
 	if err != nil {
-		return nil, fmt.Errorf("postgres URL: cannot be read%s; write postgres://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE, "+
+		return nil, fmt.Errorf("cannot be read%s; write postgres://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE, "+
 			"with %% and two digits for special characters", reason(err))
 	}
 	if config.ConnConfig.ConnectTimeout == 0 {
@@ -94,7 +94,7 @@ func checkKey(rest string) error {
 		return nil //nolint:nilerr // the driver reports a malformed URL
 	}
 	if _, err := secretfile.Read(values.Get("sslkey"), maxKey, nil); err != nil {
-		return fmt.Errorf("postgres URL: sslkey: %w", err)
+		return fmt.Errorf("sslkey: %w", err)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (e *Engine) create(ctx context.Context) error {
 		_, err := tx.Exec(ctx, createTable)
 		return err
 	})
-	if failure := new(pgconn.PgError); errors.As(err, &failure) && (failure.Code == "0A000" || failure.Code == "42883") {
+	if failure, ok := errors.AsType[*pgconn.PgError](err); ok && (failure.Code == "0A000" || failure.Code == "42883") {
 		_, err = e.pool.Exec(ctx, createTable)
 	}
 	return err
@@ -188,11 +188,11 @@ func (e *Engine) create(ctx context.Context) error {
 
 // advise adds the remedy to an error of opening, in one line.
 func advise(err error) error {
-	failure := new(pgconn.PgError)
+	failure, rejected := errors.AsType[*pgconn.PgError](err)
 	switch {
-	case errors.As(err, &failure) && failure.Code == "42501":
+	case rejected && failure.Code == "42501":
 		return fmt.Errorf("the user lacks a right; it needs SELECT and INSERT on the table plants, and CREATE in the schema to make it: %w", failure)
-	case errors.As(err, &failure) && strings.HasPrefix(failure.Code, "28"):
+	case rejected && strings.HasPrefix(failure.Code, "28"):
 		return fmt.Errorf("the user or the password is wrong: %w", failure)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("no response within %v: %w", timeout, err)
