@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
@@ -40,7 +40,9 @@ func (e *Engine) insert(ctx context.Context, token storage.CommitToken, batch []
 		return fmt.Errorf("%w: etcd returned %d of %d outcomes", storage.ErrUnknown, len(response.Responses), len(ops))
 	}
 	for i, item := range items {
-		e.setOutcome(item, token, response.Responses[i].GetResponseTxn())
+		if txn := response.Responses[i].GetResponseTxn(); !txn.Succeeded {
+			e.setTaken(item, token, txn.Responses[0].GetResponseRange().Kvs, errNoValue)
+		}
 	}
 	return nil
 }
@@ -56,13 +58,9 @@ func (e *Engine) afterNoSpace(ctx context.Context, token storage.CommitToken, it
 	if err != nil || len(response.Responses) != len(gets) {
 		return fmt.Errorf("%w: %w", storage.ErrUnknown, cause)
 	}
+	missing := fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
 	for i, item := range items {
-		kvs := response.Responses[i].GetResponseRange().Kvs
-		if len(kvs) == 0 {
-			item.Err = fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
-			continue
-		}
-		e.compare(item, token, kvs[0].Value)
+		e.setTaken(item, token, response.Responses[i].GetResponseRange().Kvs, missing)
 	}
 	return nil
 }
@@ -88,22 +86,17 @@ func (e *Engine) operations(token storage.CommitToken, batch []storage.Item) (op
 	return ops, items
 }
 
-// setOutcome sets the outcome of one create.
-func (e *Engine) setOutcome(item *storage.Item, token storage.CommitToken, response *etcdserverpb.TxnResponse) {
-	if response.Succeeded {
-		return
-	}
-	kvs := response.Responses[0].GetResponseRange().Kvs
-	if len(kvs) == 0 { // impossible: the comparison found the key
-		item.Err = fmt.Errorf("%w: id %d: the key exists but has no value", storage.ErrCorrupt, item.ID)
-		return
-	}
-	e.compare(item, token, kvs[0].Value)
-}
+// errNoValue is impossible: the comparison has found the key.
+var errNoValue = fmt.Errorf("%w: the key exists but has no value", storage.ErrCorrupt)
 
-// compare sets the outcome of a create whose key has the given value.
-func (e *Engine) compare(item *storage.Item, token storage.CommitToken, value []byte) {
-	stored, err := decode(e.keys.of(item.ID), value)
+// setTaken sets the outcome of a create whose key has been read: kvs is empty if it does not
+// exist, in which case the outcome is missing.
+func (e *Engine) setTaken(item *storage.Item, token storage.CommitToken, kvs []*mvccpb.KeyValue, missing error) {
+	if len(kvs) == 0 {
+		item.Err = missing
+		return
+	}
+	stored, err := decode(e.keys.of(item.ID), kvs[0].Value)
 	item.Err = err
 	if err == nil && stored.token != token {
 		item.Existing = &stored.plant

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.uber.org/goleak"
@@ -56,37 +55,31 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestSetOutcome checks that the outcome for a taken id depends on its value: with our own
+// TestSetTaken checks that the outcome for a taken id depends on its value: with our own
 // token, with another one, or unreadable.
-func TestSetOutcome(t *testing.T) {
+func TestSetTaken(t *testing.T) {
 	t.Parallel()
 	e := &Engine{keys: keys("/")}
 	ours, others := storage.CommitToken{1}, storage.CommitToken{2}
 	plant := models.Plant{Name: "Monstera"}
-	taken := func(value string) *etcdserverpb.TxnResponse {
-		got := &etcdserverpb.RangeResponse{}
-		if value != "" {
-			got.Kvs = []*mvccpb.KeyValue{{Value: []byte(value)}}
-		}
-		return &etcdserverpb.TxnResponse{Responses: []*etcdserverpb.ResponseOp{
-			{Response: &etcdserverpb.ResponseOp_ResponseRange{ResponseRange: got}},
-		}}
-	}
 	key := e.keys.of(1)
 	for name, test := range map[string]struct {
-		response *etcdserverpb.TxnResponse
+		value    string // empty: none
 		existing bool
 		err      error
 	}{
-		"put":             {&etcdserverpb.TxnResponse{Succeeded: true}, false, nil},
-		"ours":            {taken(record{ours, plant}.encode(key)), false, nil},
-		"another's":       {taken(record{others, plant}.encode(key)), true, nil},
-		"another's alike": {taken(record{plant: plant}.encode(key)), true, nil},
-		"corrupt":         {taken("x"), false, storage.ErrCorrupt},
-		"nothing":         {taken(""), false, storage.ErrCorrupt},
+		"ours":            {record{ours, plant}.encode(key), false, nil},
+		"another's":       {record{others, plant}.encode(key), true, nil},
+		"another's alike": {record{plant: plant}.encode(key), true, nil},
+		"corrupt":         {"x", false, storage.ErrCorrupt},
+		"nothing":         {"", false, storage.ErrNoSpace},
 	} {
+		var kvs []*mvccpb.KeyValue
+		if test.value != "" {
+			kvs = append(kvs, &mvccpb.KeyValue{Value: []byte(test.value)})
+		}
 		item := storage.Item{Record: storage.Record{ID: 1, Plant: plant}}
-		e.setOutcome(&item, ours, test.response)
+		e.setTaken(&item, ours, kvs, storage.ErrNoSpace)
 		if (item.Existing != nil) != test.existing || !errors.Is(item.Err, test.err) {
 			t.Errorf("%s: existing %v, error %v", name, item.Existing, item.Err)
 		}
