@@ -211,15 +211,14 @@ func (s *Store) Close() error {
 	}
 	select {
 	case <-s.closed:
-		return s.closeErr
 	case <-s.stopped:
+		select {
+		case <-s.closed:
+		case <-time.After(stoppedClose):
+			return fmt.Errorf("the store does not close: %w", s.accepting())
+		}
 	}
-	select {
-	case <-s.closed:
-		return s.closeErr
-	case <-time.After(stoppedClose):
-		return fmt.Errorf("the store does not close: %w", s.accepting())
-	}
+	return s.closeErr
 }
 
 func (s *Store) close() {
