@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 )
 
 const (
@@ -76,8 +77,14 @@ func (h header) encode() []byte {
 	return binary.LittleEndian.AppendUint32(b, checksum(Salt{}, b))[:Block]
 }
 
-// decodeHeader returns the header in the first fileHeadLen bytes of a file.
-func decodeHeader(b []byte) (h header, err error) {
+// readHeader returns the header of the file.
+func readHeader(file io.ReaderAt) (h header, err error) {
+	b := make([]byte, fileHeadLen)
+	if _, err := file.ReadAt(b, 0); errors.Is(err, io.EOF) {
+		return header{}, fmt.Errorf("%w: it is cut short", ErrCorrupt)
+	} else if err != nil {
+		return header{}, err
+	}
 	_, _ = binary.Decode(b, binary.LittleEndian, &h) // its size is fixed
 	switch {
 	case string(h.Magic[:]) != magic:
@@ -101,16 +108,17 @@ func halfSize(size int64) int { return (int(size) - Block) / 2 &^ (Block - 1) }
 // size returns the size of the file in bytes.
 func (h header) size() int64 { return Block + 2*int64(h.Half) } //nolint:gosec // at most MaxSize
 
-// A batch is the header of a batch.
+// A batch is the header of a batch, and where the batch is.
 type batch struct {
 	sequence uint64
 	length   int // of the payload in bytes
 	count    int // of records
 	sum      uint32
+	half, at int // which half, and the offset in bytes there
 }
 
-// end returns the offset in bytes of the block after a batch that begins at start.
-func (b batch) end(start int) int { return start + roundUp(batchHeadLen+b.length) }
+// end returns the offset in bytes of the block after the batch, in its half.
+func (b batch) end() int { return b.at + roundUp(batchHeadLen+b.length) }
 
 // encodeBatch writes a batch of records to b, which has the Size of them, and
 // returns the offset of each.

@@ -19,7 +19,6 @@ type half struct {
 	slots []byte // uint32 each
 	seed  maphash.Seed
 
-	first   int // offset of the first batch that was pending at Open
 	used    int // bytes, of whole blocks
 	records int // in the index
 	since   time.Time
@@ -122,5 +121,5 @@ func (h *half) ascending() []uint32 {
 // reset makes the half empty.
 func (h *half) reset() {
 	clear(h.slots)
-	h.first, h.used, h.records, h.last, h.since, h.sorted = 0, 0, 0, 0, time.Time{}, nil
+	h.used, h.records, h.last, h.since, h.sorted = 0, 0, 0, time.Time{}, nil
 }

@@ -84,16 +84,6 @@ func ReadSalt(file io.ReaderAt) (Salt, error) {
 	return h.Salt, err
 }
 
-func readHeader(file io.ReaderAt) (header, error) {
-	b := make([]byte, fileHeadLen)
-	if _, err := file.ReadAt(b, 0); errors.Is(err, io.EOF) {
-		return header{}, fmt.Errorf("%w: it is cut short", ErrCorrupt)
-	} else if err != nil {
-		return header{}, err
-	}
-	return decodeHeader(b)
-}
-
 // MaxBatch returns the maximum [Size] in bytes of a batch that fits into an empty half. Fewer
 // bytes fit if the values are nearly empty.
 func (j *Journal) MaxBatch() int {

@@ -33,13 +33,6 @@ func open(file file, state State) (*Journal, error) {
 	return j, nil
 }
 
-// A found is a batch in the file.
-type found struct {
-	batch
-
-	half, at int // which half, and the offset in bytes there
-}
-
 func (j *Journal) replay(state State) error {
 	h, err := readHeader(j.file)
 	if err != nil {
@@ -71,7 +64,7 @@ func (j *Journal) replay(state State) error {
 // numbers. It leaves the bytes of each in its half, and makes the half active that does not
 // contain the last batch applied: [Open] needs that batch to check that journal and database are
 // of the same moment, so the next append must not overwrite it.
-func (j *Journal) scan(state State) (batches []found, err error) {
+func (j *Journal) scan(state State) (batches []batch, err error) {
 	last := uint64(0)
 	head := make([]byte, batchHeadLen)
 	for i := range j.halves {
@@ -84,23 +77,24 @@ func (j *Journal) scan(state State) (batches []found, err error) {
 			if !ok {
 				continue
 			}
+			b.half, b.at = i, at
 			if b.sequence <= state.Applied {
 				if b.sequence > last {
 					last, j.active = b.sequence, 1-i
 				}
 				continue
 			}
-			region := h.bytes[at:b.end(at)]
+			region := h.bytes[at:b.end()]
 			if _, err := j.file.ReadAt(region, h.at+int64(at)); err != nil {
 				return nil, err
 			}
 			if b.valid(region, j.salt) {
-				batches = append(batches, found{b, i, at})
-				next = b.end(at)
+				batches = append(batches, b)
+				next = b.end()
 			}
 		}
 	}
-	slices.SortFunc(batches, func(a, b found) int { return cmp.Compare(a.sequence, b.sequence) })
+	slices.SortFunc(batches, func(a, b batch) int { return cmp.Compare(a.sequence, b.sequence) })
 	for i, b := range batches {
 		if want := state.Applied + 1 + uint64(i); b.sequence != want {
 			return nil, fmt.Errorf("%w: batch %d is missing or corrupt, and batch %d is there", ErrCorrupt, want, b.sequence)
@@ -115,15 +109,16 @@ func (j *Journal) scan(state State) (batches []found, err error) {
 	return batches, nil
 }
 
-// load makes the records of batches pending that the database lacks. The batch with
-// the highest number is in the active half, unless a checkpoint of that half is under
-// way: it stays frozen, because a [State] describes one checkpoint of one half.
-func (j *Journal) load(batches []found, state State) error {
+// load makes the records of batches pending that the database lacks. A checkpoint applies
+// all of a half, so that the first batch is at the beginning of its half. The batch with the
+// highest number is in the active half, unless a checkpoint of that half is under way: it
+// stays frozen, because a [State] describes one checkpoint of one half.
+func (j *Journal) load(batches []batch, state State) error {
 	j.sequence = state.Applied
 	for i, b := range batches {
 		h := &j.halves[b.half]
 		if i == 0 {
-			j.active, h.first, h.used = b.half, b.at, b.at
+			j.active = b.half
 		}
 		if b.half != j.active && !j.turn() || b.at != h.used {
 			return fmt.Errorf("%w: batch %d does not follow the one before it", ErrCorrupt, b.sequence)
@@ -140,7 +135,7 @@ func (j *Journal) load(batches []found, state State) error {
 }
 
 // index adds the records of a batch, whose bytes its half has, to the index.
-func (j *Journal) index(b found, state State) error {
+func (j *Journal) index(b batch, state State) error {
 	h := &j.halves[b.half]
 	at, end := b.at+batchHeadLen, b.at+batchHeadLen+b.length
 	for range b.count {
@@ -165,7 +160,7 @@ func (j *Journal) index(b found, state State) error {
 	if h.last == 0 {
 		h.since = time.Now()
 	}
-	h.used, h.last = b.end(b.at), b.sequence
+	h.used, h.last = b.end(), b.sequence
 	return nil
 }
 
@@ -176,7 +171,7 @@ func (j *Journal) index(b found, state State) error {
 func (j *Journal) Rewrite() error {
 	for i := range j.halves {
 		h := &j.halves[i]
-		if _, err := j.file.WriteAt(h.bytes[h.first:h.used], h.at+int64(h.first)); err != nil {
+		if _, err := j.file.WriteAt(h.bytes[:h.used], h.at); err != nil {
 			return err
 		}
 	}
