@@ -30,13 +30,13 @@ func (e *Engine) run(ctx context.Context, stop func(cause error)) {
 	running.Go(func() { e.scrub(ctx) })
 	running.Go(func() { e.warm(ctx) })
 	if e.hasJournal() {
-		running.Go(func() { e.runCheckpoints(ctx, stop) })
+		running.Go(func() { e.runCheckpoints(ctx) })
 	}
 	running.Wait()
 }
 
 // monitor stops the store when one of its files is removed, replaced or truncated, also
-// without a commit.
+// without a commit, and after a checkpoint that failed.
 func (e *Engine) monitor(ctx context.Context, stop func(cause error)) {
 	for wait.Sleep(ctx, monitorPause) {
 		err := e.verifyFiles()

@@ -25,8 +25,9 @@ const (
 	paceMax  = 20 * time.Millisecond
 )
 
-// runCheckpoints moves pending plants to the tree when a checkpoint is due.
-func (e *Engine) runCheckpoints(ctx context.Context, stop func(cause error)) {
+// runCheckpoints moves pending plants to the tree when a checkpoint is due. It ends when one
+// fails for another reason than space: monitor stops the store then.
+func (e *Engine) runCheckpoints(ctx context.Context) {
 	ticker := time.NewTicker(checkpointInterval)
 	defer ticker.Stop()
 	for {
@@ -40,18 +41,13 @@ func (e *Engine) runCheckpoints(ctx context.Context, stop func(cause error)) {
 			}
 		}
 		tried := e.noSpace.Load()
+		e.journal.Freeze()
 		err := e.checkpoint(func(done float64, began time.Time) { e.pace(ctx, done, began) })
-		switch {
-		case errors.Is(err, storage.ErrNoSpace):
-			if !tried {
-				e.logger.Error("no space for a checkpoint: creates are refused until there is", "database", e.file.Name(), "cause", err.Error())
-			}
-		case err != nil:
-			if cause := e.failed.Load(); cause != nil {
-				err = *cause
-			}
-			stop(err)
+		if err != nil && !errors.Is(err, storage.ErrNoSpace) {
 			return
+		}
+		if err != nil && !tried {
+			e.logger.Error("no space for a checkpoint: creates are refused until there is", "database", e.file.Name(), "cause", err.Error())
 		}
 	}
 }
@@ -59,7 +55,7 @@ func (e *Engine) runCheckpoints(ctx context.Context, stop func(cause error)) {
 // checkpointDue reports whether a checkpoint should begin, or be tried again.
 func (e *Engine) checkpointDue() bool {
 	s := e.journal.Stats()
-	return s.Bytes > 0 && (e.noSpace.Load() || e.journal.Frozen() ||
+	return s.Bytes > 0 && (e.journal.Frozen() || // also after a checkpoint without space
 		time.Since(s.Appended) >= checkpointIdle || time.Since(s.Oldest) >= checkpointAge)
 }
 
@@ -77,18 +73,12 @@ func (e *Engine) pace(ctx context.Context, done float64, began time.Time) {
 	wait.Sleep(ctx, min(paceMax, time.Duration(ahead/filled*elapsed)))
 }
 
-// checkpoint makes the pending records of one half durable in the tree. It calls pause,
-// unless that is nil, between its transactions. An error that matches
+// checkpoint makes the records of the frozen half, if there is one, durable in the tree. It
+// calls pause, unless that is nil, between its transactions. An error that matches
 // [storage.ErrNoSpace] leaves the rest pending, and later creates try again.
 func (e *Engine) checkpoint(pause func(done float64, began time.Time)) (err error) {
 	e.checkpointing.Lock()
 	defer e.checkpointing.Unlock()
-	return e.checkpointLocked(pause)
-}
-
-// checkpointLocked is checkpoint for a caller that holds checkpointing.
-func (e *Engine) checkpointLocked(pause func(done float64, began time.Time)) (err error) {
-	defer e.failOnPanic(&err)
 	if cause := e.failed.Load(); cause != nil {
 		return e.fatal(*cause, nil)
 	}
@@ -108,16 +98,6 @@ func (e *Engine) checkpointLocked(pause func(done float64, began time.Time)) (er
 	return err
 }
 
-// unfreeze waits for the checkpoint of a frozen half, or runs it.
-func (e *Engine) unfreeze() error {
-	e.checkpointing.Lock()
-	defer e.checkpointing.Unlock()
-	if !e.journal.Frozen() {
-		return nil
-	}
-	return e.checkpointLocked(nil)
-}
-
 // wakeCheckpoints lets a checkpoint begin if a half is full.
 func (e *Engine) wakeCheckpoints() {
 	if e.journal.Frozen() {
@@ -132,6 +112,7 @@ func (e *Engine) wakeCheckpoints() {
 // meanwhile.
 func (e *Engine) checkpointAll() error {
 	for e.journal.Stats().Bytes > 0 {
+		e.journal.Freeze()
 		if err := e.checkpoint(nil); err != nil {
 			return err
 		}

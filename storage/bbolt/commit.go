@@ -23,10 +23,9 @@ const (
 // Commit implements [storage.Engine]. It appends the batch to the journal, or writes
 // it to the tree if it is large or the store has no journal. A batch without items is
 // written, too.
-func (e *Engine) Commit(batch []storage.Item) (err error) {
+func (e *Engine) Commit(batch []storage.Item) error {
 	e.committing.Lock()
 	defer e.committing.Unlock()
-	defer e.failOnPanic(&err)
 	if cause := e.failed.Load(); cause != nil {
 		return e.fatal(*cause, nil)
 	}
@@ -40,7 +39,7 @@ func (e *Engine) Commit(batch []storage.Item) (err error) {
 	e.plants.Add(int64(len(records)))
 	// A create is durable only if the next start opens the same files.
 	if err := e.verifyFiles(); err != nil {
-		return e.fatal(err, fmt.Errorf("%w: %w", storage.ErrUnknown, err))
+		return e.unknown(err)
 	}
 	return nil
 }
@@ -99,20 +98,20 @@ func (e *Engine) write(records []journal.Record) error {
 		}
 	}
 	if e.noSpace.Load() { // for the last checkpoint: it is tried again
-		if err := e.unfreeze(); err != nil {
+		if err := e.checkpoint(nil); err != nil {
 			return err
 		}
 	}
 	err := e.journal.Append(records)
 	for errors.Is(err, journal.ErrFull) {
-		if err := e.unfreeze(); err != nil {
+		if err := e.checkpoint(nil); err != nil {
 			return err
 		}
 		err = e.journal.Append(records)
 	}
 	switch {
 	case errors.Is(err, journal.ErrUnknown):
-		return e.fatal(err, fmt.Errorf("%w: %w", storage.ErrUnknown, err))
+		return e.unknown(err)
 	case err != nil && NoSpace(err):
 		return fmt.Errorf("%w: %w", storage.ErrNoSpace, err)
 	case err != nil:

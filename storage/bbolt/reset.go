@@ -16,8 +16,7 @@ import (
 const stageBytes = 1 << 20
 
 // stage is Stage of [storage.Features].
-func (e *Engine) stage(ctx context.Context, seed iter.Seq2[storage.Record, error]) (err error) {
-	defer e.failOnPanic(&err)
+func (e *Engine) stage(ctx context.Context, seed iter.Seq2[storage.Record, error]) error {
 	if err := e.change(createStaged); err != nil {
 		return err
 	}
@@ -67,17 +66,16 @@ func (e *Engine) addStaged(records []journal.Record) error {
 
 // replace is Replace of [storage.Features]. It empties the journal first, so that one
 // transaction of the tree replaces all plants.
-func (e *Engine) replace() (err error) {
+func (e *Engine) replace() error {
 	e.committing.Lock()
 	defer e.committing.Unlock()
-	defer e.failOnPanic(&err)
 	if err := e.checkpointAll(); err != nil {
 		return err
 	}
 	e.resetting.Lock()
 	defer e.resetting.Unlock()
 	plants := int64(0)
-	err = e.change(func(tx *bolt.Tx) error {
+	err := e.change(func(tx *bolt.Tx) error {
 		plants = countTree(tx.Bucket([]byte(stagedBucket)).Bucket([]byte(plantsBucket)))
 		if err := tx.DeleteBucket([]byte(plantsBucket)); err != nil {
 			return err
@@ -93,7 +91,7 @@ func (e *Engine) replace() (err error) {
 	e.resets++
 	e.plants.Store(plants)
 	if err := e.verifyFiles(); err != nil {
-		return e.fatal(err, fmt.Errorf("%w: %w", storage.ErrUnknown, err))
+		return e.unknown(err)
 	}
 	return nil
 }

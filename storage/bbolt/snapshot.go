@@ -14,44 +14,31 @@ import (
 // id. It is read from the file, not from its mapping: a disk that fails is an
 // error. Until it ends, free pages are not reused.
 func (e *Engine) snapshot(ctx context.Context, w io.Writer) error {
-	unlock, err := e.lockClean()
-	if err != nil {
+	if e.hasJournal() && !e.writable() {
+		return ErrPending
+	}
+	for range 2 { // halves, while creates continue
+		e.journal.Freeze()
+		if err := e.checkpoint(nil); err != nil {
+			return err
+		}
+	}
+	e.committing.Lock() // until the copy has begun, nothing is appended to the journal
+	unlock := sync.OnceFunc(e.committing.Unlock)
+	defer unlock()
+	if err := e.checkpointAll(); err != nil {
 		return err
 	}
-	defer unlock()
+	if err := e.setClean(true); err != nil {
+		return err
+	}
 	out := &cancelWriter{ctx: ctx, w: w}
-	err = e.transaction(false, func(tx *bolt.Tx) error {
+	err := e.transaction(false, func(tx *bolt.Tx) error {
 		unlock()
 		_, err := tx.WriteTo(out)
 		return err
 	})
 	return cmp.Or(out.err, err)
-}
-
-// lockClean moves all pending records to the tree, stores that in the database, and
-// prevents commits, and so checkpoints, until unlock is called, which may be called twice.
-func (e *Engine) lockClean() (unlock func(), err error) {
-	if !e.hasJournal() {
-		return func() {}, nil
-	}
-	if !e.writable() {
-		return nil, ErrPending
-	}
-	for range 2 { // halves, while creates continue
-		if err := e.checkpoint(nil); err != nil {
-			return nil, err
-		}
-	}
-	e.committing.Lock()
-	unlock = sync.OnceFunc(e.committing.Unlock)
-	if err = e.checkpointAll(); err == nil {
-		err = e.setClean(true)
-	}
-	if err != nil {
-		unlock()
-		return nil, err
-	}
-	return unlock, nil
 }
 
 // A cancelWriter fails once its context has ended.

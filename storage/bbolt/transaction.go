@@ -10,21 +10,14 @@ import (
 	"plantstore/storage"
 )
 
-// A panicError is the error of a panic. bbolt panics if the structure of its file is corrupt; a
+// errPanic is the error of a panic. bbolt panics if the structure of its file is corrupt; a
 // read of mapped memory panics if the disk fails or the file was truncated.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string {
-	return fmt.Sprintf("the database cannot be read or written: %v", e.value)
-}
+var errPanic = errors.New("the database cannot be read or written")
 
 // transaction calls do with a transaction, and rolls it back unless do has committed it.
-// It returns [storage.ErrUnavailable] if the database is closed, and a *panicError after
-// a panic. If bbolt panics while it holds a lock, later transactions would wait forever:
-// the database is abandoned then.
+// It returns [storage.ErrUnavailable] if the database is closed, and after a panic, which
+// it logs, errPanic. If bbolt panics while it holds a lock, later transactions would wait
+// forever: the database is abandoned then.
 func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error) {
 	if e.abandoned.Load() {
 		return fmt.Errorf("%w: the database cannot be read or written: an earlier transaction failed", storage.ErrUnavailable)
@@ -33,7 +26,9 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 	ended := false
 	defer func() {
 		if p := recover(); p != nil {
-			err = &panicError{p, debug.Stack()}
+			e.logger.Error("the database cannot be read or written: run plantstore check, restore a backup",
+				"database", e.file.Name(), "cause", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf("%w: %v", errPanic, p)
 		}
 		if !ended {
 			e.abandoned.Store(true)
@@ -56,9 +51,7 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 // view calls read with the bucket of plants.
 func (e *Engine) view(read func(plants *bolt.Bucket) error) error {
 	err := e.transaction(false, func(tx *bolt.Tx) error { return read(tx.Bucket([]byte(plantsBucket))) })
-	if p, panicked := errors.AsType[*panicError](err); panicked {
-		e.logger.Error("a page of the database cannot be read: run plantstore check, restore a backup",
-			"database", e.file.Name(), "cause", fmt.Sprint(p.value))
+	if errors.Is(err, errPanic) {
 		return fmt.Errorf("%w: a page of %s is corrupt, or cannot be read", storage.ErrCorrupt, e.file.Name())
 	}
 	return err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -93,7 +92,7 @@ func growStep(size int64) int { return int(min(max(size, 64<<10), 16<<20)) }
 func (e *Engine) classify(txid uint64, cause error) error {
 	switch {
 	case e.mayHaveHappened(txid):
-		return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
+		return e.unknown(cause)
 	case NoSpace(cause):
 		return fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
 	}
@@ -126,22 +125,10 @@ func (e *Engine) fail(err error) error {
 	if errors.Is(err, storage.ErrNoSpace) || errors.As(err, new(*storage.FatalError)) {
 		return err
 	}
-	p, panicked := errors.AsType[*panicError](err)
-	if !panicked {
+	if !errors.Is(err, errPanic) {
 		return e.fatal(err, nil)
 	}
-	e.logger.Error("the database cannot be read or written", "database", e.file.Name(),
-		"cause", fmt.Sprint(p.value), "stack", string(p.stack))
-	cause := cmp.Or(e.verifyFiles(), err)
-	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
-}
-
-// failOnPanic makes err the error of a panic, which prevents further writes. It must be
-// deferred.
-func (e *Engine) failOnPanic(err *error) {
-	if p := recover(); p != nil {
-		*err = e.fail(&panicError{p, debug.Stack()})
-	}
+	return e.unknown(cmp.Or(e.verifyFiles(), err))
 }
 
 // fatal returns an error that stops the store: the database must no longer be written
@@ -150,6 +137,11 @@ func (e *Engine) failOnPanic(err *error) {
 func (e *Engine) fatal(cause, outcome error) error {
 	e.failed.CompareAndSwap(nil, &cause)
 	return &storage.FatalError{Cause: cause, Outcome: outcome}
+}
+
+// unknown is fatal for a batch that may be stored or not.
+func (e *Engine) unknown(cause error) error {
+	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
 }
 
 // NoSpace reports whether err means that the file could not grow: the file system is full,

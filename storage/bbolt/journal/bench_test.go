@@ -15,6 +15,7 @@ func appendAll(b *testing.B, j *journal.Journal, records []journal.Record) {
 	b.Helper()
 	err := j.Append(records)
 	if errors.Is(err, journal.ErrFull) {
+		j.Freeze()
 		for range j.Checkpoint(journal.State{}, 1<<20) {
 		}
 		err = j.Append(records)
@@ -74,6 +75,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 		j := open(b, path, state)
 		b.StartTimer()
 		n := 0
+		j.Freeze()
 		for part := range j.Checkpoint(state, 512) {
 			n += len(part.Records)
 		}

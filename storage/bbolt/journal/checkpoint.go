@@ -54,19 +54,16 @@ type Part struct {
 	Done    float64  // share of the records of the checkpoint that it has then; 1 in the last part
 }
 
-// Checkpoint freezes the active half, unless one is frozen already, and yields the records
-// in it that a database in that state lacks, at most n at a time. The caller makes each part
-// and its state durable before it continues: after the last part the half is free again. If
-// the caller breaks off the half stays frozen.
-//
-// Without pending records there are no parts. After [ErrUnknown] the active half is not
-// frozen: the batch in question may lie in it, behind the records of a checkpoint.
+// Checkpoint yields the records in the frozen half that a database in that state lacks, at
+// most n at a time. Without a frozen half there are no parts. The caller makes each part and
+// its state durable before it continues: after the last part the half is free again. If the
+// caller breaks off the half stays frozen.
 func (j *Journal) Checkpoint(state State, n int) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
-		h := j.freeze()
-		if h == nil {
+		if !j.Frozen() {
 			return
 		}
+		h := &j.halves[1-j.active] // no half becomes active while one is frozen
 		left := h.ascending()
 		total := len(left)
 		if state.Through == h.last {
@@ -98,17 +95,15 @@ func (j *Journal) Checkpoint(state State, n int) iter.Seq[Part] {
 	}
 }
 
-// freeze returns the frozen half, nil if there is none.
-func (j *Journal) freeze() *half {
+// Freeze freezes the active half for a checkpoint, unless one is frozen already or it is
+// empty. After [ErrUnknown] it does not: the batch in question may lie in the active
+// half, behind the records of a checkpoint.
+func (j *Journal) Freeze() {
 	j.appending.Lock()
 	defer j.appending.Unlock()
 	if j.failed == nil && j.halves[j.active].used > 0 {
 		j.turn()
 	}
-	if !j.frozen {
-		return nil
-	}
-	return &j.halves[1-j.active]
 }
 
 // Frozen reports whether a half is frozen.

@@ -67,6 +67,7 @@ func TestCheckpoint(t *testing.T) {
 	frozen := []int64{math.MinInt64, -1, 2, 3, math.MaxInt64}
 	for n := 1; n < 7; n++ {
 		var ids []int64
+		j.Freeze()
 		for part := range j.Checkpoint(state, n) {
 			for _, r := range part.Records {
 				ids = append(ids, r.ID)

@@ -60,6 +60,7 @@ func (c *traffic) append() {
 // checkpoint applies a half whenever the journal is full, and sometimes before.
 func (c *traffic) checkpoint() {
 	for range c.full {
+		c.journal.Freeze()
 		for part := range c.journal.Checkpoint(State{}, 50) {
 			c.stored.Store(part.Records[len(part.Records)-1].ID + 1)
 		}

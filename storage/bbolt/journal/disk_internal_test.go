@@ -132,6 +132,7 @@ func mustOpen(t testing.TB, d *disk, state State) *Journal {
 // checkpoint applies the records of a half to a database in that state, and returns its
 // state after that.
 func checkpoint(j *Journal, state State) State {
+	j.Freeze()
 	for part := range j.Checkpoint(state, 100) {
 		state = part.State
 	}
@@ -140,6 +141,7 @@ func checkpoint(j *Journal, state State) State {
 
 // begin returns the first record of a checkpoint, and breaks it off.
 func begin(j *Journal, state State) Part {
+	j.Freeze()
 	for part := range j.Checkpoint(state, 1) {
 		return part
 	}

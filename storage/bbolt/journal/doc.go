@@ -6,9 +6,10 @@
 //	err = j.Append(records)                // durable when it returns nil
 //	value, found := j.Get(id)              // pending records only
 //
-//	for part := range j.Checkpoint(state, 512) { // freezes a half
+//	j.Freeze()                                   // a half
+//	for part := range j.Checkpoint(state, 512) {
 //		put(part.Records, part.State)        // into the database, in one transaction
-//	}                                            // frees it
+//	}                                            // the half is free again
 //
 // # File format
 //

@@ -49,6 +49,7 @@ func example() error {
 	value, found := j.Get(2)
 	fmt.Printf("%s %t\n", value, found)
 
+	j.Freeze()
 	for part := range j.Checkpoint(state, 512) {
 		for _, r := range part.Records { // put these into the database,
 			fmt.Printf("%d %s\n", r.ID, r.Value)

@@ -99,6 +99,7 @@ func readAll(t *testing.T, content []byte, state State) {
 	if !maps.Equal(all, contents(again)) {
 		t.Fatal("another content after the second Open")
 	}
+	j.Freeze()
 	for part := range j.Checkpoint(state, 3) {
 		for _, r := range part.Records {
 			if string(r.Value) != all[r.ID] {

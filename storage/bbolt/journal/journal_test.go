@@ -103,6 +103,7 @@ func add(t testing.TB, j *journal.Journal, all map[int64]string, size int, ids .
 // checkpoint applies the records of a half to a database in that state, removes them from
 // all, and returns its state after that.
 func checkpoint(j *journal.Journal, state journal.State, all map[int64]string) journal.State {
+	j.Freeze()
 	for part := range j.Checkpoint(state, 100) {
 		state = part.State
 		for _, r := range part.Records {
@@ -114,6 +115,7 @@ func checkpoint(j *journal.Journal, state journal.State, all map[int64]string) j
 
 // begin returns the first part of a checkpoint with n records, and breaks it off.
 func begin(j *journal.Journal, state journal.State, n int) journal.Part {
+	j.Freeze()
 	for part := range j.Checkpoint(state, n) {
 		return part
 	}

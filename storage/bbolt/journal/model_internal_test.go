@@ -67,6 +67,7 @@ func (m *model) append(t *rapid.T) {
 func (m *model) apply(t *rapid.T) {
 	parts := rapid.IntRange(0, 4).Draw(t, "parts")
 	begun := false
+	m.journal.Freeze()
 	for part := range m.journal.Checkpoint(m.state, rapid.IntRange(1, 8).Draw(t, "n")) {
 		if begun = true; parts == 0 { // as if the transaction had failed
 			return
