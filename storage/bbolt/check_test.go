@@ -242,7 +242,7 @@ func TestCheckFindsCorruptInlineBucket(t *testing.T) {
 			f := &fsck{ended: t.Context().Err, report: &report, each: func(storage.Record) error { return nil }}
 			elements, _ := f.elements("root", file)
 			for _, e := range elements {
-				f.bucket(e)
+				f.root(e)
 			}
 			if !strings.Contains(strings.Join(report.Corruption, "\n"), test.want) {
 				t.Errorf("findings %q, want %q", report.Corruption, test.want)
@@ -257,7 +257,7 @@ func TestCheckFindsCutBucket(t *testing.T) {
 	t.Parallel()
 	report := storage.Report{}
 	f := &fsck{report: &report}
-	f.other(element{key: []byte("cut"), value: make([]byte, bucketHeader-1), bucket: true})
+	f.nested(element{key: []byte("cut"), value: make([]byte, bucketHeader-1), bucket: true})
 	if want := []string{`bucket "cut": it is not a bucket`}; !slices.Equal(report.Corruption, want) {
 		t.Errorf("findings %q, want %q", report.Corruption, want)
 	}

@@ -73,7 +73,7 @@ func (e *Engine) fsck(ctx context.Context, tx *bolt.Tx, report *storage.Report, 
 		return errMoved
 	}
 	f.each, f.ended = each, ctx.Err
-	f.tree(f.meta.Root, f.bucket)
+	f.tree(f.meta.Root, f.root)
 	if f.meta.Freelist != noFreelist && f.freelist() && !report.Intact() {
 		f.salvage()
 	}
@@ -90,8 +90,8 @@ func (e *Engine) verifyRoot(tx *bolt.Tx) error {
 		return errMoved
 	}
 	f.tree(f.meta.Root, func(b element) {
-		if b.bucket && len(b.value) >= bucketHeader && binary.NativeEndian.Uint64(b.value) == 0 {
-			f.elementsOf(b, func(element) {})
+		if len(b.value) < bucketHeader || binary.NativeEndian.Uint64(b.value) == 0 {
+			f.bucket(b, func(element) {})
 		}
 	})
 	if report.Intact() {
@@ -185,36 +185,34 @@ func (f *fsck) elements(what string, page []byte) (elements []element, end int) 
 	return elements, end
 }
 
-// bucket traverses a bucket of the root.
-func (f *fsck) bucket(e element) {
-	if !e.bucket || len(e.value) < bucketHeader {
-		f.report.Add("bucket %q: it is not a bucket", e.key)
-		return
-	}
+// root traverses a bucket of the root.
+func (f *fsck) root(e element) {
 	if string(e.key) != plantsBucket {
-		f.elementsOf(e, f.other)
+		f.bucket(e, f.nested)
 		return
 	}
-	f.elementsOf(e, f.record)
-	want := binary.NativeEndian.Uint64(e.value[bucketSequence:])
-	if want != 0 && want != f.plants && f.report.Intact() {
+	f.bucket(e, f.record)
+	if !f.report.Intact() { // such as a value that is not a bucket
+		return
+	}
+	if want := binary.NativeEndian.Uint64(e.value[bucketSequence:]); want != 0 && want != f.plants {
 		f.report.Add("bucket %q: it should have %d plants, and has %d", e.key, want, f.plants)
 	}
 }
 
-// other traverses the buckets in a bucket without plants.
-func (f *fsck) other(e element) {
-	switch {
-	case !e.bucket:
-	case len(e.value) < bucketHeader:
-		f.report.Add("bucket %q: it is not a bucket", e.key)
-	default:
-		f.elementsOf(e, f.other)
+// nested traverses an element of a bucket without plants, if it is a bucket.
+func (f *fsck) nested(e element) {
+	if e.bucket {
+		f.bucket(e, f.nested)
 	}
 }
 
-// elementsOf calls each with the elements of bucket e.
-func (f *fsck) elementsOf(e element, each func(element)) {
+// bucket calls each with the elements of bucket e.
+func (f *fsck) bucket(e element, each func(element)) {
+	if !e.bucket || len(e.value) < bucketHeader {
+		f.report.Add("bucket %q: it is not a bucket", e.key)
+		return
+	}
 	if root := binary.NativeEndian.Uint64(e.value); root != 0 {
 		f.tree(root, each)
 		return
@@ -285,18 +283,18 @@ func (f *fsck) salvage() {
 // page returns page id with its overflow, or nil after reporting why not.
 func (f *fsck) page(id uint64) []byte {
 	header := make([]byte, pageHeader)
-	if !f.within(id) || !f.read(header, id) {
+	if !f.claim(id, 1, "is in use") || !f.read(header, id) {
 		return nil
 	}
 	if own := binary.NativeEndian.Uint64(header[pageID:]); own != id {
 		f.report.Add("page %d: its number is %d", id, own)
 		return nil
 	}
-	size := uint64(binary.NativeEndian.Uint32(header[pageOverflow:])) + 1
-	if !f.claim(id, size, "is in use") {
+	overflow := uint64(binary.NativeEndian.Uint32(header[pageOverflow:]))
+	if !f.claim(id+1, overflow, "is in use") {
 		return nil
 	}
-	page := make([]byte, size*uint64(f.meta.PageSize))
+	page := make([]byte, (1+overflow)*uint64(f.meta.PageSize))
 	if !f.read(page, id) {
 		return nil
 	}
@@ -312,26 +310,19 @@ func (f *fsck) read(b []byte, id uint64) bool {
 	return err == nil
 }
 
-// claim marks n pages from id on as used, and reports whether all of them were unused.
+// claim marks n pages from id on as used. It reports whether the file has all of them, and all
+// were unused.
 func (f *fsck) claim(id, n uint64, verb string) bool {
 	for ; n > 0; id, n = id+1, n-1 {
-		if !f.within(id) {
+		switch {
+		case id < firstPage || id >= uint64(len(f.used)):
+			f.report.Add("page %d: invalid number, the file has %d pages", id, len(f.used))
 			return false
-		}
-		if f.used[id] {
+		case f.used[id]:
 			f.report.Add("page %d: it %s, and is in use or listed already", id, verb)
 			return false
 		}
 		f.used[id] = true
 	}
 	return true
-}
-
-// within reports whether the file has a page id.
-func (f *fsck) within(id uint64) bool {
-	if id >= firstPage && id < uint64(len(f.used)) {
-		return true
-	}
-	f.report.Add("page %d: invalid number, the file has %d pages", id, len(f.used))
-	return false
 }
