@@ -31,7 +31,7 @@ func (e *Engine) stage(ctx context.Context, seed iter.Seq2[storage.Record, error
 			return fmt.Errorf("encode the plant with the id %d: %w", record.ID, err)
 		}
 		records, size = append(records, journal.Record{ID: record.ID, Value: value}), size+len(value)
-		if len(records) < batchPlants && size < stageBytes {
+		if size < stageBytes { // a value has at least 16 bytes
 			continue
 		}
 		if err := e.addStaged(records); err != nil {

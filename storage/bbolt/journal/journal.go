@@ -214,12 +214,12 @@ func (j *Journal) Stats() Stats {
 	defer j.mu.RUnlock()
 	s := Stats{HalfSize: int64(len(j.halves[0].bytes)), Active: int64(j.halves[j.active].used), Appended: j.appended}
 	for i := range j.halves {
-		h := &j.halves[i]
-		s.Records += h.records
-		s.Bytes += int64(h.used)
-		if !h.since.IsZero() && (s.Oldest.IsZero() || h.since.Before(s.Oldest)) {
-			s.Oldest = h.since
-		}
+		s.Records += j.halves[i].records
+		s.Bytes += int64(j.halves[i].used)
+	}
+	s.Oldest = j.halves[j.active].since
+	if j.frozen {
+		s.Oldest = j.halves[1-j.active].since
 	}
 	return s
 }
