@@ -54,19 +54,18 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 	return report, err
 }
 
-// checkWatermark adds the commits that the database has lost, or a note that they are
-// unknown.
+// checkWatermark adds a finding if the database has lost commits, or a note if that is unknown.
 func (e *Engine) checkWatermark(report *storage.Report) error {
-	lost, err := e.lostCommits()
-	if errors.Is(err, errTorn) {
+	err := e.verifyWatermark()
+	switch {
+	case errors.Is(err, errTorn):
 		report.Notes = append(report.Notes, err.Error())
-		return nil
+	case errors.As(err, new(refusalError)):
+		report.Add("%v", explain(e.file.Name(), err))
+	default:
+		return err
 	}
-	if lost > 0 {
-		report.Add("it lacks its last %s: the newest meta page is corrupt, "+
-			"or the file was replaced by an older copy", counted(lost, "commit"))
-	}
-	return err
+	return nil
 }
 
 // checkStructure adds the findings of bbolt's check. If ctx ends before the check does, it is

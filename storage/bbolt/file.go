@@ -1,12 +1,14 @@
 package bbolt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/internal/atomicfile"
 	"plantstore/storage"
@@ -45,18 +47,49 @@ func corrupt(format string, args ...any) error {
 // A CorruptError is returned by a function that refuses to use or to replace a corrupt
 // store.
 type CorruptError struct {
-	Report storage.Report
+	Report storage.Report // with at least one finding
 }
 
-// Error returns the number of findings.
-func (e *CorruptError) Error() string {
-	return fmt.Sprintf("it is corrupt: %d findings", e.Report.Findings())
+// Error returns the first finding.
+func (e *CorruptError) Error() string { return e.Report.Corruption[0] }
+
+// explain returns a one-line error for the error of opening the file path, a *CorruptError if
+// it is corrupt.
+func explain(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = cmp.Or(refuseOrphan(path), err)
+	case errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrInvalid):
+		err = corrupt("is corrupt (%v): restore a backup", err)
+	}
+	if refused, ok := errors.AsType[refusalError](err); ok {
+		line := fmt.Sprintf("database %s %s", path, refused.text)
+		if refused.corrupt {
+			return &CorruptError{storage.Report{Corruption: []string{line}}}
+		}
+		return errors.New(line)
+	}
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("database %s is %w: stop that one, or name another file", path, storage.ErrLocked)
+	case errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fmt.Errorf("database %s is of another version of bbolt (%w): name another file", path, err)
+	}
+	return fmt.Errorf("database %s cannot be opened: %w", path, withoutPath(path, err))
 }
 
-// asCorrupt returns err, or a *CorruptError if it is the refusal of a corrupt store.
-func asCorrupt(err error) error {
-	if refused, ok := errors.AsType[refusalError](err); ok && refused.corrupt {
-		return &CorruptError{storage.Report{Corruption: []string{err.Error()}}}
+// explainCreate is explain for a file that could not be created.
+func explainCreate(path string, err error) error {
+	if errors.As(err, new(refusalError)) {
+		return explain(path, err)
+	}
+	return fmt.Errorf("create database %s: %w", path, withoutPath(path, err))
+}
+
+// withoutPath returns err without the path, which is in the message already.
+func withoutPath(path string, err error) error {
+	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
+		return failure.Err
 	}
 	return err
 }
@@ -67,10 +100,7 @@ func exists(name string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// An openFunc opens a file as [os.OpenFile] does.
-type openFunc func(name string, flag int, perm fs.FileMode) (*os.File, error)
-
-// openExisting is an openFunc that never creates a file.
+// openExisting is [os.OpenFile] for a regular file, which it never creates.
 func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	info, err := os.Stat(name) //nolint:gosec // the operator names the database
 	switch {

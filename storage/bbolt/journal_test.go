@@ -52,6 +52,7 @@ func TestJournalKilledDuringCheckpoint(t *testing.T) {
 	defer func() { _ = store.Close() }()
 	createSome(t, store, random, plants, 5*checkpointPlants)
 	copies := 0
+	s.journal.Freeze()
 	err = s.checkpoint(func(float64, time.Time) {
 		copies++
 		copied := killed(t, path)

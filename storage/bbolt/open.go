@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/internal/atomicfile"
 	"plantstore/storage"
@@ -127,9 +125,9 @@ func initialise(file *atomicfile.File) error {
 	})
 }
 
-// open opens an existing file, and refuses one that is not a plant store. It does not
-// open the journal, and changes nothing unless bbolt does.
-func open(path string, readOnly bool, openFile openFunc) (e *Engine, err error) {
+// open opens an existing file by openFile, and refuses one that is not a plant store. It does
+// not open the journal, and changes nothing unless bbolt does.
+func open(path string, readOnly bool, openFile func(string, int, fs.FileMode) (*os.File, error)) (e *Engine, err error) {
 	e = &Engine{logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal), halfFull: make(chan struct{}, 1)}
 	e.closeOnce = sync.OnceValue(e.close)
 	options := &bolt.Options{
@@ -212,27 +210,6 @@ func (e *Engine) start(journalBytes int64) (err error) {
 	return e.startJournal(journalBytes)
 }
 
-// startWatermark compares the database with its watermark and opens the watermark.
-func (e *Engine) startWatermark() error {
-	path := e.file.Name()
-	lost, err := e.lostCommits()
-	switch {
-	case errors.Is(err, errTorn):
-		e.logger.Warn("watermark torn: lost commits cannot be detected this time", "path", WatermarkPath(path))
-	case err != nil:
-		return err
-	case lost > 0:
-		return corrupt("has lost its last %s: it is corrupt, or was replaced by an older copy; "+
-			"restore a backup, or, to continue with the plants that are left, remove %s", counted(lost, "commit"), WatermarkPath(path))
-	}
-	if err := e.openWatermark(); err != nil {
-		return err
-	}
-	newest, _ := newestMeta(e.file)
-	e.setWatermark(newest.Txid)
-	return nil
-}
-
 // store returns the store of the plants in the engine.
 func (e *Engine) store(options storage.Options) *storage.Store {
 	return storage.New(e, storage.Features{
@@ -269,40 +246,4 @@ func (e *Engine) close() (err error) {
 		return err
 	}
 	return errors.Join(err, e.db.Close())
-}
-
-// explain returns a one-line error for the error of opening the file path.
-func explain(path string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = cmp.Or(refuseOrphan(path), err)
-	case errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrInvalid):
-		err = corrupt("is corrupt (%v): restore a backup", err)
-	}
-	var refused refusalError
-	switch {
-	case errors.As(err, &refused):
-		return fmt.Errorf("database %s %w", path, refused)
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("database %s is %w: stop that one, or name another file", path, storage.ErrLocked)
-	case errors.Is(err, bolterrors.ErrVersionMismatch):
-		return fmt.Errorf("database %s is of another version of bbolt (%w): name another file", path, err)
-	}
-	return fmt.Errorf("database %s cannot be opened: %w", path, withoutPath(path, err))
-}
-
-// explainCreate is explain for a file that could not be created.
-func explainCreate(path string, err error) error {
-	if errors.As(err, new(refusalError)) {
-		return explain(path, err)
-	}
-	return fmt.Errorf("create database %s: %w", path, withoutPath(path, err))
-}
-
-// withoutPath returns err without the path, which is in the message already.
-func withoutPath(path string, err error) error {
-	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
-		return failure.Err
-	}
-	return err
 }

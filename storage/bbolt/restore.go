@@ -36,7 +36,7 @@ var keptName = regexp.MustCompile(regexp.QuoteMeta(keptSuffix) + `\d{8}T\d{6}Z(-
 func Check(ctx context.Context, file *atomicfile.File) (plants int64, err error) {
 	e, err := open(file.Name(), true, file.OpenFile)
 	if err != nil {
-		return 0, asCorrupt(err)
+		return 0, err
 	}
 	plants, err = e.countIntact(ctx)
 	return plants, errors.Join(err, e.Close())
@@ -58,9 +58,9 @@ func (e *Engine) countIntact(ctx context.Context) (plants int64, err error) {
 // matches [storage.ErrLocked]. Nor is one that is created meanwhile: the error matches
 // [fs.ErrExist]. Whenever the process dies, one of the two databases is at path, intact.
 func Restore(ctx context.Context, path, backup string) (plants int64, kept string, err error) {
-	source, err := open(backup, true, openExisting) // the lock of the backup prevents writes
+	source, err := openEngine(backup, storage.Options{ReadOnly: true}) // its lock prevents writes
 	if err != nil {
-		return 0, "", asCorrupt(err)
+		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	if err := source.refuseIncomplete(); err != nil {
@@ -109,16 +109,9 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 // refuseIncomplete returns an error unless the database has all its plants without a
 // journal.
 func (e *Engine) refuseIncomplete() error {
-	var report storage.Report
-	if err := e.checkWatermark(&report); err != nil {
-		return err
-	}
-	if !report.Intact() {
-		return &CorruptError{report}
-	}
 	path := e.file.Name()
-	if err := e.openJournal(); err != nil {
-		return asCorrupt(explain(path, err))
+	if err := e.verifyWatermark(); err != nil && !errors.Is(err, errTorn) {
+		return explain(path, err)
 	}
 	if e.hasJournal() {
 		return fmt.Errorf("database %s: %w: run plantstore compact with it first", path, ErrPending)
@@ -229,7 +222,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	}
 	e, err := openWritable(path, storage.Options{})
 	if err != nil {
-		return 0, 0, asCorrupt(err)
+		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) error {

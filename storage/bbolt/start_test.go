@@ -86,7 +86,7 @@ func TestLostCommitIsReported(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "has lost its last 1 commit:") || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("Open: %v", err)
 	}
-	if report := check(t, path); len(report.Corruption) != 1 || !strings.Contains(report.Corruption[0], "it lacks its last 1 commit:") {
+	if report := check(t, path); len(report.Corruption) != 1 || !strings.Contains(report.Corruption[0], "has lost its last 1 commit:") {
 		t.Errorf("Check: %+v", report)
 	}
 	if err := os.Remove(path + watermarkSuffix); err != nil {

@@ -18,16 +18,25 @@ import (
 // a power failure it may be older than the database. It is newer only if the database has
 // lost a commit.
 
-// openWatermark opens or creates the watermark, and truncates a longer file.
-func (e *Engine) openWatermark() error {
-	file, err := atomicfile.OpenFile(WatermarkPath(e.file.Name()), os.O_RDWR|os.O_CREATE, filePerm)
+// startWatermark compares the database with its watermark, and opens or creates the
+// watermark. It truncates a longer file.
+func (e *Engine) startWatermark() error {
+	path := WatermarkPath(e.file.Name())
+	err := e.verifyWatermark()
+	if errors.Is(err, errTorn) {
+		e.logger.Warn("watermark torn: lost commits cannot be detected this time", "path", path)
+	} else if err != nil {
+		return err
+	}
+	e.watermark, err = atomicfile.OpenFile(path, os.O_RDWR|os.O_CREATE, filePerm)
+	if err == nil {
+		err = e.watermark.Truncate(int64(len(encodeWatermark(e.id, 0))))
+	}
 	if err != nil {
 		return fmt.Errorf("its watermark: %w", err)
 	}
-	if err := file.Truncate(int64(len(encodeWatermark(e.id, 0)))); err != nil {
-		return errors.Join(fmt.Errorf("its watermark: %w", err), file.Close())
-	}
-	e.watermark = file
+	newest, _ := newestMeta(e.file)
+	e.setWatermark(newest.Txid)
 	return nil
 }
 
@@ -61,19 +70,20 @@ func (e *Engine) setWatermark(txid uint64) {
 	_, _ = e.watermark.WriteAt(encodeWatermark(e.id, txid), 0)
 }
 
-// lostCommits returns how many commits the database lacks of those in its watermark, and
-// errTorn if that is unknown. The watermark of another database, as before a restore, is
-// ignored.
-func (e *Engine) lostCommits() (n uint64, err error) {
+// verifyWatermark returns a refusal if the database lacks commits of its watermark, and errTorn
+// if that is unknown. The watermark of another database, as before a restore, is ignored.
+func (e *Engine) verifyWatermark() error {
+	path := e.file.Name()
 	newest, _ := newestMeta(e.file) // there is one, or the file would not be open
-	id, txid, err := readWatermark(e.file.Name())
+	id, txid, err := readWatermark(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return 0, nil
+		return nil
 	case err != nil || id != e.id || txid <= newest.Txid:
-		return 0, err
+		return err
 	}
-	return txid - newest.Txid, nil
+	return corrupt("has lost its last %s: it is corrupt, or was replaced by an older copy; "+
+		"restore a backup, or, to continue with the plants that are left, remove %s", counted(txid-newest.Txid, "commit"), WatermarkPath(path))
 }
 
 // refuseOrphan returns an error if the database path is missing, but its watermark or
