@@ -64,7 +64,7 @@ func (e *Engine) checkpointDue() bool {
 // there are no appends.
 func (e *Engine) pace(ctx context.Context, done float64, began time.Time) {
 	s := e.journal.Stats()
-	filled := float64(s.Active) / (paceFill * float64(s.HalfSize))
+	filled := float64(s.Active) / (paceFill * float64(e.journal.MaxBatch()))
 	ahead := done - filled
 	if s.Active == 0 || ahead <= 0 || time.Since(s.Appended) > paceMax {
 		return

@@ -86,7 +86,7 @@ func (c *traffic) read(random *rand.Rand) {
 		if stored := c.stored.Load(); !slices.IsSorted(ids) || len(ids) > 0 && (ids[0] > stored || ids[len(ids)-1] < appended-1 && stored < appended) {
 			c.Errorf("ids from %d to %d, though %d are stored, and %d were appended", ids[0], ids[len(ids)-1], stored, appended)
 		}
-		if s := c.journal.Stats(); s.Active > s.HalfSize || s.Bytes > 2*s.HalfSize || s.Records > lastID {
+		if s, half := c.journal.Stats(), int64(c.journal.MaxBatch()); s.Active > half || s.Bytes > 2*half || s.Records > lastID {
 			c.Errorf("%+v", s)
 		}
 		_ = c.journal.Frozen()
@@ -127,7 +127,7 @@ func TestConcurrentClose(t *testing.T) {
 		}
 	})
 	wg.Go(func() {
-		for j.Stats().HalfSize > 0 {
+		for j.MaxBatch() > 0 {
 			_, _ = j.Get(1)
 			_ = j.IDs(2)
 		}

@@ -84,7 +84,7 @@ func ReadSalt(file io.ReaderAt) (Salt, error) {
 	return h.Salt, err
 }
 
-// MaxBatch returns the maximum [Size] in bytes of a batch that fits into an empty half. Fewer
+// MaxBatch returns the maximum [Size] in bytes of a batch, which is the size of a half. Fewer
 // bytes fit if the values are nearly empty.
 func (j *Journal) MaxBatch() int {
 	j.mu.RLock()
@@ -201,8 +201,8 @@ func (j *Journal) IDs(from int64) []int64 {
 type Stats struct {
 	Records int
 	// Bytes is how much of the file is in use, and Active how much of the half
-	// that batches go to; HalfSize is the size of each.
-	Bytes, Active, HalfSize int64
+	// that batches go to.
+	Bytes, Active int64
 	// Oldest is when the oldest pending batch was appended, or read by Open. It is
 	// zero if there is none. Appended is when Append last succeeded, or zero.
 	Oldest, Appended time.Time
@@ -212,7 +212,7 @@ type Stats struct {
 func (j *Journal) Stats() Stats {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	s := Stats{HalfSize: int64(len(j.halves[0].bytes)), Active: int64(j.halves[j.active].used), Appended: j.appended}
+	s := Stats{Active: int64(j.halves[j.active].used), Appended: j.appended}
 	for i := range j.halves {
 		s.Records += j.halves[i].records
 		s.Bytes += int64(j.halves[i].used)
