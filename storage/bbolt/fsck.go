@@ -103,7 +103,7 @@ func (e *Engine) verifyRoot(tx *bolt.Tx) error {
 // newFsck returns an fsck of the snapshot of tx, or nil if its meta page was overwritten.
 func (e *Engine) newFsck(tx *bolt.Tx, report *storage.Report) *fsck {
 	f := &fsck{ended: func() error { return nil }, file: e.file, report: report}
-	for offset := int64(0); offset <= e.pageSize; offset += e.pageSize {
+	for offset := int64(0); offset <= e.pageSize; offset += e.pageSize { // in a copy by bbolt it may be either page
 		if m, ok := readMeta(e.file, offset); ok && m.Txid == uint64(tx.ID()) { //nolint:gosec // bbolt has made an int of it
 			f.meta = m
 		}

@@ -54,41 +54,37 @@ func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 
 func openEngine(path string, options storage.Options) (*Engine, error) {
 	if !options.ReadOnly {
-		return openWritable(path, options)
+		if err := prepare(path); err != nil {
+			return nil, err
+		}
 	}
-	e, err := open(path, true, openExisting)
+	e, err := open(path, options.ReadOnly, openExisting)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.openJournal(); err != nil && options.AllowCorrupt {
-		e.journalErr = explain(path, err)
-	} else if err != nil {
+	e.logger = options.Log()
+	if !options.ReadOnly {
+		err = e.start(options.JournalBytes)
+	} else if err = e.openJournal(); err != nil && options.AllowCorrupt {
+		e.journalErr, err = explain(path, err), nil
+	}
+	if err != nil {
 		return nil, errors.Join(explain(path, err), e.db.Close())
 	}
 	return e, nil
 }
 
-func openWritable(path string, options storage.Options) (*Engine, error) {
+// prepare creates the file path if it is missing, and refuses one that is not a plant store.
+// bbolt may write to any file that it opens for writing, so prepare opens it for reading.
+func prepare(path string) error {
 	if err := ensure(path); err != nil {
-		return nil, explainCreate(path, err)
+		return explainCreate(path, err)
 	}
-	// bbolt may write to a file when it opens it, even if the file is not a plant
-	// store. So it is opened for reading first.
 	e, err := open(path, true, openExisting)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := e.db.Close(); err != nil {
-		return nil, explain(path, err)
-	}
-	if e, err = open(path, false, openExisting); err != nil {
-		return nil, err
-	}
-	e.logger = options.Log()
-	if err := e.start(options.JournalBytes); err != nil {
-		return nil, errors.Join(explain(path, err), e.db.Close())
-	}
-	return e, nil
+	return e.db.Close()
 }
 
 // ensure creates a file without plants at path, unless the file exists, or existed.

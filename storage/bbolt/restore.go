@@ -220,7 +220,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	if err != nil {
 		return 0, 0, explain(path, err)
 	}
-	e, err := openWritable(path, storage.Options{})
+	e, err := openEngine(path, storage.Options{})
 	if err != nil {
 		return 0, 0, err
 	}
