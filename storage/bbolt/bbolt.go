@@ -6,7 +6,7 @@
 // The files of this package; each line uses only the lines above it:
 //
 //	meta.go, record.go, schema.go           the content of the database
-//	file.go, watermark.go, stat_*, disk_*   its files, and whether they are still the same
+//	file.go, watermark.go, stat_*, disk_*   its files, whether they are still the same, and the errors of opening them
 //	transaction.go, update.go               a transaction, and the outcome of a failed one
 //	journal.go, checkpoint.go, commit.go    a create
 //	reset.go                                a reset of an ephemeral store
