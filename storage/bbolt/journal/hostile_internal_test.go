@@ -207,6 +207,7 @@ func TestImpossibleBatches(t *testing.T) {
 		"three turns of the halves": {write(0, 1, nil, fern), write(20, 2, nil, Record{ID: 2}), write(1, 3, nil, Record{ID: 3})},
 		"a gap":                     {write(0, 1, nil, fern), write(1, 3, nil, Record{ID: 2})},
 		"no first":                  {write(0, 2, nil, fern)},
+		"blocks before the first":   {write(1, 1, nil, fern)},
 	} {
 		image := slices.Clone(content)
 		for _, w := range writes {
