@@ -26,6 +26,7 @@ const (
 func (e *Engine) Commit(batch []storage.Item) error {
 	e.committing.Lock()
 	defer e.committing.Unlock()
+	defer e.failOnPanic()
 	if cause := e.failed.Load(); cause != nil {
 		return e.fatal(*cause, nil)
 	}

@@ -41,3 +41,41 @@ func TestNoCheckpointAfterFault(t *testing.T) {
 		t.Error("the database was changed")
 	}
 }
+
+// TestPanicKeepsJournal lets a commit panic: the engine writes nothing any more, also not when it
+// closes, so that the journal stays.
+func TestPanicKeepsJournal(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	e, err := openEngine(path, withJournal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Commit(batchOf(1)); err != nil {
+		t.Fatal(err)
+	}
+	pending := e.journal
+	e.journal = nil
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("it does not panic")
+			}
+		}()
+		_ = e.Commit(batchOf(2))
+	}()
+	e.journal = pending
+	if err := e.Commit(batchOf(3)); !errors.As(err, new(*storage.FatalError)) {
+		t.Errorf("a commit after the panic: %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if !exists(JournalPath(path)) {
+		t.Error("the journal is gone")
+	}
+	s := mustOpen(t, path)
+	if _, err := s.Get(t.Context(), 1); err != nil {
+		t.Error(err)
+	}
+}

@@ -69,6 +69,7 @@ func (e *Engine) addStaged(records []journal.Record) error {
 func (e *Engine) replace() error {
 	e.committing.Lock()
 	defer e.committing.Unlock()
+	defer e.failOnPanic()
 	if err := e.checkpointAll(); err != nil {
 		return err
 	}

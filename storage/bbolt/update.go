@@ -144,6 +144,15 @@ func (e *Engine) unknown(cause error) error {
 	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
 }
 
+// failOnPanic prevents further writes after a panic, which continues: the store recovers it.
+// It must be deferred.
+func (e *Engine) failOnPanic() {
+	if p := recover(); p != nil {
+		e.failed.CompareAndSwap(nil, new(fmt.Errorf("panic: %v", p)))
+		panic(p)
+	}
+}
+
 // NoSpace reports whether err means that the file could not grow: the file system is full,
 // the quota used up, or the limit on the size of a file met. Some of bbolt's errors carry
 // the text of the system's error only.
