@@ -57,22 +57,11 @@ func loadConfig(p *Process, cmd *cli.Command, report secretfile.Report) (*config
 		if !slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "storage-url" }) {
 			return c, nil // the command does not use the store
 		}
-		if err := readStorageURL(c, report); err != nil {
-			return nil, err
+		if err := c.ReadStorageURL(report); err != nil {
+			return nil, fmt.Errorf("STORAGE_URL_FILE: %w", app.AdviseRead(err, "name the file with the storage URL"))
 		}
 	}
 	return c, app.Engines().Supports(c.Storage)
-}
-
-func readStorageURL(c *config.Config, report secretfile.Report) error {
-	err := c.ReadStorageURL(report)
-	if errors.Is(err, config.ErrStorageURL) {
-		return misuse("STORAGE_URL_FILE: %v", err)
-	}
-	if err != nil {
-		return fmt.Errorf("STORAGE_URL_FILE: %w", app.AdviseRead(err, "name the file with the storage URL"))
-	}
-	return nil
 }
 
 // readDotenv returns the values in .env, if it exists.

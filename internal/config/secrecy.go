@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -79,7 +78,7 @@ func (o Option) checkFlag(text string) error {
 }
 
 // ReadStorageURL sets the storage URL from the file STORAGE_URL_FILE, if it is given. It
-// fails as [secretfile.Read], which calls report, and with [ErrStorageURL].
+// fails as [secretfile.Read], which calls report, and with an [InvalidError].
 func (c *Config) ReadStorageURL(report secretfile.Report) error {
 	if c.StorageURLFile == "" {
 		return nil
@@ -90,13 +89,10 @@ func (c *Config) ReadStorageURL(report secretfile.Report) error {
 	}
 	text := strings.TrimSuffix(strings.TrimSuffix(string(contents), "\n"), "\r")
 	if err := c.setStorage(text); err != nil {
-		return fmt.Errorf("%s: %w: %w", c.StorageURLFile, ErrStorageURL, err)
+		return Invalid("%s: it must hold one line with a storage URL: %v", c.StorageURLFile, err)
 	}
 	return nil
 }
-
-// ErrStorageURL is returned for a file without a valid storage URL.
-var ErrStorageURL = errors.New("it must hold one line with a storage URL")
 
 func (c *Config) setStorage(text string) (err error) {
 	c.StorageURL = text
