@@ -33,6 +33,7 @@ import (
 	"plantstore/internal/logging"
 	"plantstore/internal/printable"
 	"plantstore/internal/ratelimit"
+	"plantstore/internal/secretfile"
 	"plantstore/internal/server"
 	"plantstore/middleware"
 	"plantstore/routes"
@@ -41,14 +42,15 @@ import (
 
 // Options are the inputs of a server beyond its configuration.
 type Options struct {
-	Version      string            // the release, for the metrics
-	Environ      map[string]string // GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning of the runtime
-	Stdout       io.Writer         // the audit log of AUDIT_LOG=stdout
-	Stderr       io.Writer         // the log
-	TokenCommand string            // the command that gets a token, for the banner
-	Ephemeral    bool              // the store is removed at exit, and can be reset
-	ResetCommand string            // the command that resets it, for the banner
-	Seed         string            // the file that the caller imports, which must not be the audit log
+	Version      string                // the release, for the metrics
+	Environ      map[string]string     // GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning of the runtime
+	Stdout       io.Writer             // the audit log of AUDIT_LOG=stdout
+	Stderr       io.Writer             // the log
+	TokenCommand string                // the command that gets a token, for the banner
+	Ephemeral    bool                  // the store is removed at exit, and can be reset
+	ResetCommand string                // the command that resets it, for the banner
+	Seed         string                // the file that the caller imports, which must not be the audit log
+	Exposed      []secretfile.Exposure // files of the configuration with secrets that other users can read
 }
 
 // An App is a server that is prepared, or runs.
@@ -229,7 +231,7 @@ func (a *App) Run(ctx context.Context) error {
 // announce writes the banner, and logs warnings for the operator.
 func (a *App) announce() {
 	a.banner()
-	warnOfConfig(a.config, a.listeners.address(), a.logger)
+	a.warnOfConfig()
 	if c := a.config; a.listeners.admin == nil && c.AdminAddr != "" {
 		a.logger.Warn("no admin listener", "cause", a.listeners.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
 	}

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net"
 
-	"plantstore/internal/config"
 	"plantstore/internal/secretfile"
 )
 
@@ -18,17 +17,17 @@ func logExposed(logger *slog.Logger) secretfile.Report {
 	})
 }
 
-// warnOfConfig logs probable mistakes in the configuration of a server at addr:
-// misspelled names in .env, exposed secrets, and a port that ACME authorities do not reach.
-func warnOfConfig(c *config.Config, addr string, logger *slog.Logger) {
-	if names := c.Misspelled(); names != "" {
-		logger.Warn("unknown options in .env", "names", names)
+// warnOfConfig logs probable mistakes in the configuration: misspelled names in .env, exposed
+// secrets, and a port that ACME authorities do not reach.
+func (a *App) warnOfConfig() {
+	if names := a.config.Misspelled(); names != "" {
+		a.logger.Warn("unknown options in .env", "names", names)
 	}
-	report := logExposed(logger)
-	for _, exposure := range c.Exposed {
+	report := logExposed(a.logger)
+	for _, exposure := range a.options.Exposed {
 		report(exposure)
 	}
-	if _, port, err := net.SplitHostPort(addr); err == nil && port != "443" && len(c.ACMEDomains) > 0 {
-		logger.Warn("ACME authorities connect to port 443 only", "port", port, "hint", "forward port 443 of the domains to this port unchanged")
+	if _, port, err := net.SplitHostPort(a.listeners.address()); err == nil && port != "443" && len(a.config.ACMEDomains) > 0 {
+		a.logger.Warn("ACME authorities connect to port 443 only", "port", port, "hint", "forward port 443 of the domains to this port unchanged")
 	}
 }

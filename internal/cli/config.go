@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/config"
 )
 
 func newConfig(p *Process) *cli.Command {
@@ -17,20 +19,18 @@ func newConfig(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore config | grep ADDR\n" +
 			otherOptions(),
-		Flags: allOptionFlags(),
-		Action: func(_ context.Context, cmd *cli.Command) error {
-			c, err := loadServerConfig(p, cmd)
-			if err != nil {
-				return err
-			}
-			if names := c.Misspelled(); names != "" {
-				fmt.Fprintln(p.Stderr, "plantstore: .env has unknown names:", names)
-			}
-			for _, exposure := range c.Exposed {
-				reportOnStderr(p)(exposure)
-			}
-			_, err = fmt.Fprintln(p.Stdout, strings.Join(c.Lines(), "\n"))
-			return err
-		},
+		Flags:  allOptionFlags(),
+		Action: configured(p, printConfig),
 	}
+}
+
+func printConfig(_ context.Context, p *Process, _ *cli.Command, c *config.Config) error {
+	if err := c.CheckServe(); err != nil {
+		return misuseBy(err)
+	}
+	if names := c.Misspelled(); names != "" {
+		fmt.Fprintln(p.Stderr, "plantstore: .env has unknown names:", names)
+	}
+	_, err := fmt.Fprintln(p.Stdout, strings.Join(c.Lines(), "\n"))
+	return err
 }

@@ -80,21 +80,6 @@ func readDotenv(report secretfile.Report) (map[string]string, error) {
 	return dotenv, nil
 }
 
-// loadServerConfig reads the configuration for a command that runs a server or prints its
-// configuration. The command reports the exposed files.
-func loadServerConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
-	var exposed []secretfile.Exposure
-	c, err := loadConfig(p, cmd, func(e secretfile.Exposure) { exposed = append(exposed, e) })
-	if err != nil {
-		return nil, err
-	}
-	c.Exposed = exposed
-	if err := c.CheckServe(); err != nil {
-		return nil, misuseBy(err)
-	}
-	return c, nil
-}
-
 // givenFlags returns the values of the given flags by [config.Option.Env]. It rejects a flag
 // as the value of another one: the value is missing, or a shell variable is empty.
 func givenFlags(cmd *cli.Command) (map[string]string, error) {

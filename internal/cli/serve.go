@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
+	"plantstore/internal/secretfile"
 )
 
 func newServe(p *Process) *cli.Command {
@@ -28,16 +29,18 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err := ephemeral(p, cmd); err != nil {
 		return err
 	}
-	c, err := loadServerConfig(p, cmd)
+	var exposed []secretfile.Exposure // for the log
+	c, err := loadConfig(p, cmd, func(e secretfile.Exposure) { exposed = append(exposed, e) })
 	if err != nil {
 		return err
 	}
-	if err := c.CheckFaults(cmd.Bool(flagEphemeral)); err != nil {
+	if err := errors.Join(c.CheckServe(), c.CheckFaults(cmd.Bool(flagEphemeral))); err != nil {
 		return misuseBy(err)
 	}
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stdout: p.Stdout, Stderr: p.Stderr,
 		TokenCommand: tokenCommand(p, c), Ephemeral: cmd.Bool(flagEphemeral), ResetCommand: resetCommand(p, cmd, c), Seed: cmd.String(flagSeed),
+		Exposed: exposed,
 	})
 	if err != nil {
 		return err

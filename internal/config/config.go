@@ -11,7 +11,6 @@ import (
 
 	"plantstore/internal/auth"
 	"plantstore/internal/ratelimit"
-	"plantstore/internal/secretfile"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -63,10 +62,6 @@ type Config struct {
 	// Unknown lists the names in .env that are not options, in order: misspelled ones,
 	// variables of other programs, or parts of a secret with line breaks.
 	Unknown []string
-
-	// Exposed lists the files with secrets that other users can read. The caller that
-	// reads the files sets it.
-	Exposed []secretfile.Exposure
 
 	values map[string]value // by Option.Env
 }
