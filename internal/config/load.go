@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"plantstore/storage"
 )
 
 // Sources are the sources of values, in descending order of precedence. All are keyed by
@@ -58,54 +56,41 @@ func (s Sources) unknown() []string {
 // option.
 func Load(sources Sources) (*Config, error) {
 	c := &Config{values: make(map[string]value), Unknown: sources.unknown()}
+	for _, option := range Options() {
+		c.values[option.Env] = sources.lookup(option)
+	}
+	secretErr, storageErr := c.resolve("JWT_SECRET", "JWT_SECRET_FILE"), c.resolve("STORAGE_URL", "STORAGE_URL_FILE")
+	if storageErr != nil {
+		storageErr = fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to an empty value", storageErr)
+	}
 	var problems []error
 	for _, option := range Options() {
-		v := sources.lookup(option)
-		c.values[option.Env] = v
-		if err := option.apply(c, v); err != nil {
-			problems = append(problems, err)
+		if v, ok := c.values[option.Env]; ok {
+			problems = append(problems, option.apply(c, v))
 		}
 	}
-	problems = append(problems, c.resolve("JWT_SECRET", "JWT_SECRET_FILE"))
-	if err := c.resolve("STORAGE_URL", "STORAGE_URL_FILE"); err != nil {
-		problems = append(problems, fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to an empty value", err))
-	}
-	if err := errors.Join(problems...); err != nil {
+	if err := errors.Join(append(problems, secretErr, storageErr)...); err != nil {
 		return nil, err
 	}
 	c.applyPort()
 	return c, nil
 }
 
-// resolve keeps the one of two alternative options that has precedence. Both from the same
-// source are an error. With STORAGE_URL_FILE, Storage is empty until [Config.ReadStorageURL].
+// resolve deletes the value of two alternative options that has less precedence. Both from the
+// same source are an error. With STORAGE_URL_FILE, Storage is empty until [Config.ReadStorageURL].
 func (c *Config) resolve(text, file string) error {
 	if c.values[text].text == "" || c.values[file].text == "" {
 		return nil
 	}
 	switch t, f := c.values[text].strength, c.values[file].strength; {
 	case t > f:
-		c.drop(file)
+		delete(c.values, file)
 	case f > t:
-		c.drop(text)
+		delete(c.values, text)
 	default:
 		return fmt.Errorf("%s and %s are both given; give one of them", text, file)
 	}
 	return nil
-}
-
-func (c *Config) drop(env string) {
-	c.values[env] = value{}
-	switch env {
-	case "JWT_SECRET":
-		c.JWTSecret = nil
-	case "JWT_SECRET_FILE":
-		c.JWTSecretFile = ""
-	case "STORAGE_URL":
-		c.StorageURL, c.Storage = "", storage.Location{}
-	case "STORAGE_URL_FILE":
-		c.StorageURLFile = ""
-	}
 }
 
 // applyPort sets ADDR=:n for PORT=n, unless ADDR has the same or higher precedence.

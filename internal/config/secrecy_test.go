@@ -27,6 +27,7 @@ func TestSecretOrFile(t *testing.T) {
 		"flag over environment": {config.Sources{Flags: file, Environ: text}, "", "f", false},
 		"environment over .env": {config.Sources{Environ: text, Dotenv: file}, long, "", false},
 		"the other way":         {config.Sources{Environ: file, Dotenv: text}, "", "f", false},
+		"invalid, not used":     {config.Sources{Environ: file, Dotenv: map[string]string{"JWT_SECRET": "short"}}, "", "f", false},
 		"both":                  {config.Sources{Environ: both}, "", "", true},
 		"both in .env":          {config.Sources{Dotenv: both}, "", "", true},
 	} {
