@@ -21,9 +21,7 @@ func newCheck(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore check\n" +
 			"  plantstore backup copy.db && plantstore check --storage-url copy.db",
-		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "print the findings as JSON", HideDefault: true},
-		}, optionFlags(storageOptions()...)...),
+		Flags:  storeFlags(&cli.BoolFlag{Name: "json", Usage: "print the findings as JSON", HideDefault: true}),
 		Action: configured(p, check),
 	}
 }

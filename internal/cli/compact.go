@@ -19,7 +19,7 @@ func newCompact(p *Process) *cli.Command {
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the database is corrupt and was not changed.\n" +
 			"Examples:\n" +
 			"  plantstore compact --json",
-		Flags:  append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
+		Flags:  storeFlags(jsonFlag(), quietFlag()),
 		Action: configured(p, compact),
 	}
 }

@@ -31,11 +31,11 @@ func newExport(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore plants export plants.jsonl\n" +
 			"  plantstore plants export --format csv - | gzip >plants.csv.gz",
-		Flags: append([]cli.Flag{
+		Flags: storeFlags(
 			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the file: jsonl or csv (default: by file name)"},
 			&cli.BoolFlag{Name: flagSkipDamaged, Usage: "skip corrupt plants, name them on stderr and exit with 3", HideDefault: true},
 			safeFlag(), jsonFlag(), quietFlag(),
-		}, optionFlags(storageOptions()...)...),
+		),
 		ArgValidator: atMostOneArgument,
 		Action:       configured(p, runExport),
 	}

@@ -82,6 +82,11 @@ func (v *switchValue) IsBoolFlag() bool { return true }
 // storageOptions returns the options for the location of the plants.
 func storageOptions() []string { return []string{"STORAGE_URL", "STORAGE_URL_FILE"} }
 
+// storeFlags returns the flags of a command that uses the store.
+func storeFlags(flags ...cli.Flag) []cli.Flag {
+	return append(flags, optionFlags(storageOptions()...)...)
+}
+
 func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print the result as JSON", HideDefault: true}
 }

@@ -21,7 +21,7 @@ func newGet(p *Process) *cli.Command {
 		ArgsUsage: "ID",
 		Description: "Examples:\n" +
 			"  plantstore plants get -9223372036854775808",
-		Flags:        append([]cli.Flag{formatFlag(), safeFlag()}, optionFlags(storageOptions()...)...),
+		Flags:        storeFlags(formatFlag(), safeFlag()),
 		ArgValidator: oneArgument,
 		Action:       configured(p, get),
 	}

@@ -32,7 +32,7 @@ func newImport(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore plants import --dry-run plants.jsonl\n" +
 			"  zcat plants.csv.gz | plantstore plants import --format csv --on-conflict skip -",
-		Flags: append([]cli.Flag{
+		Flags: append(storeFlags(
 			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the files: jsonl or csv (default: by file name)"},
 			&cli.StringFlag{
 				Name: "on-conflict", Value: "error",
@@ -40,7 +40,7 @@ func newImport(p *Process) *cli.Command {
 			},
 			&cli.BoolFlag{Name: "dry-run", Usage: "report the result without storing anything", HideDefault: true},
 			jsonFlag(), quietFlag(),
-		}, optionFlags(append(storageOptions(), "MAX_BODY_BYTES")...)...),
+		), optionFlags("MAX_BODY_BYTES")...),
 		ArgValidator: someArguments,
 		Action:       configured(p, runImport),
 	}

@@ -21,12 +21,12 @@ func newList(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants list --after 4711 --tag climber --format csv",
-		Flags: append([]cli.Flag{
+		Flags: storeFlags(
 			&cli.Int64Flag{Name: "after", Usage: "only plants whose id is greater than `ID`", HideDefault: true},
 			&cli.Int64Flag{Name: "limit", Usage: "at most `N` plants", HideDefault: true},
 			&cli.StringFlag{Name: "tag", Usage: "only plants with this `tag`"},
 			formatFlag(), safeFlag(),
-		}, optionFlags(storageOptions()...)...),
+		),
 		Action: configured(p, list),
 	}
 }

@@ -17,7 +17,7 @@ func newReset(p *Process) *cli.Command {
 			"before or after it. Give the storage URL that the server prints at its start.\n" +
 			"Examples:\n" +
 			"  plantstore plants reset --storage-url /tmp/plantstore-123/plants.db",
-		Flags:  append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
+		Flags:  storeFlags(jsonFlag(), quietFlag()),
 		Action: configured(p, reset),
 	}
 }

@@ -22,7 +22,7 @@ func newRestore(p *Process) *cli.Command {
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the backup is corrupt, nothing was replaced.\n" +
 			"Examples:\n" +
 			"  plantstore restore plants-2026-01-31.db",
-		Flags:        append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
+		Flags:        storeFlags(jsonFlag(), quietFlag()),
 		ArgValidator: oneArgument,
 		Action:       configured(p, restore),
 	}
