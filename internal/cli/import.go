@@ -70,27 +70,19 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		}
 	}
 	i := &importer{p: p, cmd: cmd, limits: c.PlantLimits, options: plantio.Options{SkipConflicts: conflicts == "skip"}}
-	if cmd.Bool("dry-run") {
-		return i.dryRun(ctx, c)
-	}
-	return withStore(ctx, c, storage.Options{}, func(ctx context.Context, store app.Plants) error {
-		i.options.Create = store.CreateAll
-		i.remote = app.OfServer(store)
+	dryRun := cmd.Bool("dry-run")
+	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.Plants) error {
+		i.options.Create, i.remote = store.CreateAll, app.OfServer(store)
+		if dryRun {
+			i.options.Create = store.DryRun
+		}
 		return i.importAll(ctx)
 	})
-}
-
-// dryRun imports into a simulation over the store, if it exists.
-func (i *importer) dryRun(ctx context.Context, c *config.Config) error {
-	err := withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
-		i.options.Create = store.DryRun
+	if dryRun && i.options.Create == nil && errors.Is(err, fs.ErrNotExist) { // an import would create the store
+		i.options.Create = func(_ context.Context, records []storage.Record) []error { return make([]error, len(records)) }
 		return i.importAll(ctx)
-	})
-	if i.options.Create != nil || !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
-	i.options.Create = func(_ context.Context, records []storage.Record) []error { return make([]error, len(records)) }
-	return i.importAll(ctx)
+	return err
 }
 
 func (i *importer) importAll(ctx context.Context) error {

@@ -26,15 +26,17 @@ const (
 
 // A csvWriter writes CSV with a header row.
 type csvWriter struct {
-	out       *csv.Writer
-	cell      func(text string) string // escapes a name or tag
-	hasHeader bool                     // the header row was written
+	out  *csv.Writer
+	cell func(text string) string // escapes a name or tag
+}
+
+func newCSVWriter(w io.Writer, cell func(string) string) *csvWriter {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{columnID, columnName, columnTag}) // to the buffer
+	return &csvWriter{out, cell}
 }
 
 func (w *csvWriter) Write(record storage.Record) error {
-	if err := w.writeHeader(); err != nil {
-		return err
-	}
 	name, tag := w.cell(record.Plant.Name), ""
 	switch t := record.Plant.Tag; {
 	case t == nil:
@@ -47,17 +49,8 @@ func (w *csvWriter) Write(record storage.Record) error {
 }
 
 func (w *csvWriter) Flush() error {
-	err := w.writeHeader()
 	w.out.Flush()
-	return errors.Join(err, w.out.Error())
-}
-
-func (w *csvWriter) writeHeader() error {
-	if w.hasHeader {
-		return nil
-	}
-	w.hasHeader = true
-	return w.out.Write([]string{columnID, columnName, columnTag})
+	return w.out.Error()
 }
 
 // cell returns the cell for text: a JSON string if text would not survive a round trip

@@ -59,7 +59,8 @@ func (q Query) Source(store Lister) Source {
 			if err != nil {
 				return err
 			}
-			if !q.selects(record) {
+			tag := record.Plant.Tag
+			if q.After != nil && record.ID <= *q.After || q.Tag != nil && (tag == nil || *tag != *q.Tag) {
 				continue
 			}
 			if err := each(record); err != nil {
@@ -71,13 +72,4 @@ func (q Query) Source(store Lister) Source {
 		}
 		return nil
 	}
-}
-
-// selects reports whether the query selects a plant, regardless of the limit.
-func (q Query) selects(record storage.Record) bool {
-	if q.After != nil && record.ID <= *q.After {
-		return false
-	}
-	tag := record.Plant.Tag
-	return q.Tag == nil || tag != nil && *tag == *q.Tag
 }

@@ -3,7 +3,6 @@ package plantio
 
 import (
 	"bufio"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -62,9 +61,9 @@ type Writer interface {
 func NewWriter(w io.Writer, format Format) Writer {
 	switch format {
 	case CSV:
-		return &csvWriter{out: csv.NewWriter(w), cell: cell}
+		return newCSVWriter(w, cell)
 	case SafeCSV:
-		return &csvWriter{out: csv.NewWriter(w), cell: safeCell}
+		return newCSVWriter(w, safeCell)
 	default:
 		return &jsonWriter{out: bufio.NewWriterSize(w, bufferSize)}
 	}
