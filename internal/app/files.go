@@ -21,9 +21,10 @@ const (
 // A File is a file that the program reads or writes.
 type File struct{ Path, What string }
 
-// Companions lists the files next to a database.
-func Companions(database string) []File {
+// DatabaseFiles lists a database and the files next to it.
+func DatabaseFiles(database string) []File {
 	return []File{
+		{database, "the database itself"},
 		{bbolt.WatermarkPath(database), "the watermark of the database"},
 		{bbolt.JournalPath(database), "the journal of the database"},
 		{control.SocketPath(database), "the control socket of the database"},
@@ -47,7 +48,7 @@ func UsedAs(c *config.Config, file string) string {
 	}
 	files = append(files, File{c.TLSCertFile, "the certificate for TLS"}, File{c.TLSKeyFile, "the private key for TLS"}, File{c.ACMECache, "the directory of the certificates"})
 	if database := c.Storage.Path; database != "" {
-		files = append(append(files, File{database, "the database itself"}), Companions(database)...)
+		files = append(files, DatabaseFiles(database)...)
 	}
 	if c.AuditLog != config.AuditStdout {
 		files = append(files, File{c.AuditLog, auditLogUse})

@@ -12,16 +12,16 @@ import (
 	"plantstore/internal/config"
 )
 
-// TestCompanions checks that each file next to the database is in the table of
+// TestDatabaseFiles checks that the database and each file next to it are in the table of
 // docs/operations.md and refused as destination and as audit log.
-func TestCompanions(t *testing.T) {
+func TestDatabaseFiles(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := load(t, "data", nil)
-	for _, file := range append(app.Companions(c.Storage.Path), app.File{Path: c.Storage.Path, What: "the database itself"}) {
+	for _, file := range app.DatabaseFiles(c.Storage.Path) {
 		if row := "\n| `" + filepath.Base(file.Path) + "` |"; !strings.Contains(string(text), row) {
 			t.Errorf("docs/operations.md has no row %q", strings.TrimSpace(row))
 		}

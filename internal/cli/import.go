@@ -138,9 +138,8 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	input := progressbar.NewReader(in, bar)
 	options := i.options
 	options.Bad = func(bad *plantio.LineError) error { return i.reportLine(name, bad) }
-	options.Done = func(sum plantio.Summary) { bar.Describe(counted(i.sum.Created+sum.Created, "plant", "plants")) }
-	sum, err := plantio.Import(ctx, plantio.NewReader(&input, format, i.limits), options)
-	i.sum.Add(sum)
+	options.Done = func() { bar.Describe(counted(i.sum.Created, "plant", "plants")) }
+	err = plantio.Import(ctx, plantio.NewReader(&input, format, i.limits), options, &i.sum)
 	if err == nil {
 		return nil
 	}

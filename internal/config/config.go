@@ -107,8 +107,8 @@ func grouped(group string, options []Option) []Option {
 	return options
 }
 
-// Names returns the names of all options in the environment.
-func Names() (names []string) {
+// optionNames returns the names of all options in the environment.
+func optionNames() (names []string) {
 	for _, o := range Options() {
 		names = append(names, o.Env)
 	}

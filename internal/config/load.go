@@ -46,7 +46,7 @@ func (s Sources) lookup(o Option) value {
 }
 
 func (s Sources) unknown() []string {
-	names := Names()
+	names := optionNames()
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Dotenv)), func(name string) bool {
 		return slices.Contains(names, name)
 	})

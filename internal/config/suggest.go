@@ -9,7 +9,7 @@ import (
 // none. It omits other unknown names, which may be parts of a secret (C4.25).
 func (c *Config) Misspelled() string {
 	var names []string
-	options := Names()
+	options := optionNames()
 	for _, name := range c.Unknown {
 		if hint := Suggest(strings.ToUpper(name), options); hint != "" {
 			names = append(names, name+" ("+strings.TrimPrefix(hint, "; ")+")")

@@ -28,8 +28,8 @@ type Options struct {
 	Create func(ctx context.Context, records []storage.Record) []error
 	// Bad is called for each bad line, in order. An error ends the import.
 	Bad func(*LineError) error
-	// Done is called after each batch with the totals so far.
-	Done func(Summary)
+	// Done is called after each batch, if it is set.
+	Done func()
 }
 
 // A ReadError is an error of the input, as opposed to the store.
@@ -49,16 +49,6 @@ type Summary struct {
 	Corrupt   int64 `json:"-"`         // bad because the id is taken by a corrupt record
 }
 
-// Add adds the counts of o.
-func (s *Summary) Add(o Summary) {
-	s.Created += o.Created
-	s.Identical += o.Identical
-	s.Skipped += o.Skipped
-	s.Bad += o.Bad
-	s.Conflicts += o.Conflicts
-	s.Corrupt += o.Corrupt
-}
-
 // A batch is a group of records to store at once, and the bad lines among them.
 type batch struct {
 	records []storage.Record
@@ -68,10 +58,10 @@ type batch struct {
 }
 
 // Import stores the plants from in, in batches that are stored atomically. It ends at
-// the end of in, when the store fails, or when ctx is done. The summary counts the lines
-// with a certain outcome. An error of in is a *ReadError. Import does not wait for a
-// Read that blocks.
-func Import(ctx context.Context, in Reader, options Options) (sum Summary, err error) {
+// the end of in, when the store fails, or when ctx is done. It adds the lines with a known
+// outcome to sum. An error of in is a *ReadError. Import does not wait for a Read that
+// blocks.
+func Import(ctx context.Context, in Reader, options Options, sum *Summary) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	batches := make(chan *batch, batchesBuffered)
@@ -79,20 +69,20 @@ func Import(ctx context.Context, in Reader, options Options) (sum Summary, err e
 	for {
 		select {
 		case b := <-batches:
-			if err := b.store(ctx, options, &sum); err != nil {
-				return sum, err
+			if err := b.store(ctx, options, sum); err != nil {
+				return err
 			}
 			if options.Done != nil {
-				options.Done(sum)
+				options.Done()
 			}
 			switch {
 			case errors.Is(b.err, io.EOF):
-				return sum, nil
+				return nil
 			case b.err != nil:
-				return sum, &ReadError{b.err}
+				return &ReadError{b.err}
 			}
 		case <-ctx.Done():
-			return sum, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }

@@ -40,7 +40,8 @@ func TestImport(t *testing.T) {
 	}
 	for _, skip := range []bool{false, true} {
 		var bad []int
-		sum, err := plantio.Import(t.Context(), plantio.NewReader(&text, plantio.JSONLines, limits()), plantio.Options{
+		var sum plantio.Summary
+		err := plantio.Import(t.Context(), plantio.NewReader(&text, plantio.JSONLines, limits()), plantio.Options{
 			SkipConflicts: skip,
 			Create: func(_ context.Context, records []storage.Record) []error {
 				outcomes := make([]error, len(records))
@@ -50,7 +51,7 @@ func TestImport(t *testing.T) {
 				return outcomes
 			},
 			Bad: func(e *plantio.LineError) error { bad = append(bad, e.Line); return nil },
-		})
+		}, &sum)
 		want := plantio.Summary{Created: lines * 96 / 100, Identical: lines / 100, Bad: lines * 3 / 100, Conflicts: lines / 100, Corrupt: lines / 100}
 		perHundred := []int{3, 4, 8} // of ids 2 and 3, and the empty one
 		if skip {
@@ -87,7 +88,8 @@ func TestImportMeetsFault(t *testing.T) {
 		fmt.Fprintf(&text, "{\"id\":%d,\"name\":\"a\"}\n", i)
 	}
 	stored := int64(0)
-	sum, err := plantio.Import(t.Context(), plantio.NewReader(&text, plantio.JSONLines, limits()), plantio.Options{
+	var sum plantio.Summary
+	err := plantio.Import(t.Context(), plantio.NewReader(&text, plantio.JSONLines, limits()), plantio.Options{
 		Create: func(_ context.Context, records []storage.Record) []error {
 			outcomes := make([]error, len(records))
 			if stored > 0 {
@@ -99,7 +101,7 @@ func TestImportMeetsFault(t *testing.T) {
 			}
 			return outcomes
 		},
-	})
+	}, &sum)
 	want := fmt.Sprintf("line %d: %v", stored+1, storage.ErrNoSpace)
 	if !errors.Is(err, storage.ErrNoSpace) || err.Error() != want || sum != (plantio.Summary{Created: stored}) {
 		t.Errorf("Import: %+v and %v, want %d created and %s", sum, err, stored, want)
@@ -116,12 +118,13 @@ func TestImportInterrupted(t *testing.T) {
 	for name, more := range map[string]io.Reader{"endless": repeat(line), "blocked": blocked} {
 		ctx, cancel := context.WithCancel(t.Context())
 		in := io.MultiReader(strings.NewReader(strings.Repeat(line, 20_000)), more)
-		sum, err := plantio.Import(ctx, plantio.NewReader(in, plantio.JSONLines, limits()), plantio.Options{
+		var sum plantio.Summary
+		err := plantio.Import(ctx, plantio.NewReader(in, plantio.JSONLines, limits()), plantio.Options{
 			Create: func(_ context.Context, records []storage.Record) []error {
 				cancel()
 				return make([]error, len(records))
 			},
-		})
+		}, &sum)
 		if !errors.Is(err, context.Canceled) || sum.Created == 0 {
 			t.Errorf("%s: Import: %+v, %v, want: %v", name, sum, err, context.Canceled)
 		}
@@ -145,10 +148,10 @@ func TestImportMeetsOtherFaults(t *testing.T) {
 	t.Parallel()
 	errFull := errors.New("nobody reads the report")
 	options := plantio.Options{Bad: func(*plantio.LineError) error { return errFull }}
-	if _, err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("x"), plantio.JSONLines, limits()), options); !errors.Is(err, errFull) {
+	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader("x"), plantio.JSONLines, limits()), options, new(plantio.Summary)); !errors.Is(err, errFull) {
 		t.Errorf("Import: %v, want: %v", err, errFull)
 	}
-	if _, err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(""), plantio.CSV, limits()), options); err == nil ||
+	if err := plantio.Import(t.Context(), plantio.NewReader(strings.NewReader(""), plantio.CSV, limits()), options, new(plantio.Summary)); err == nil ||
 		!strings.Contains(err.Error(), "the file is empty") {
 		t.Errorf("Import: %v", err)
 	}

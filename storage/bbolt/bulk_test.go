@@ -102,7 +102,8 @@ func importFile(b *testing.B, path string, plants int64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sum, err := plantio.Import(b.Context(), plantio.NewReader(file, plantio.JSONLines, models.Limits{BodyBytes: 1 << 20}), plantio.Options{Create: s.CreateAll})
+	var sum plantio.Summary
+	err = plantio.Import(b.Context(), plantio.NewReader(file, plantio.JSONLines, models.Limits{BodyBytes: 1 << 20}), plantio.Options{Create: s.CreateAll}, &sum)
 	if err != nil || sum != (plantio.Summary{Created: plants}) {
 		b.Fatalf("Import: %+v, %v", sum, err)
 	}
