@@ -92,22 +92,13 @@ func (l *listeners) adminURL() string {
 
 // listenForClients returns the listeners that systemd passes, or else listens on ADDR.
 func listenForClients(ctx context.Context, c *config.Config, logger *slog.Logger) ([]net.Listener, error) {
-	passed, err := activated(logger)
-	if passed != nil || err != nil {
+	if passed, err := activated(logger); passed != nil || err != nil {
 		return passed, err
 	}
-	listener, err := listenAt(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return []net.Listener{listener}, nil
-}
-
-// listenAt opens the listener of ADDR.
-func listenAt(ctx context.Context, c *config.Config) (net.Listener, error) {
 	path, ok := config.UnixPath(c.Addr)
 	if !ok {
-		return listenTCP(ctx, c.Addr, "--addr or ADDR")
+		listener, err := listenTCP(ctx, c.Addr, "--addr or ADDR")
+		return []net.Listener{listener}, err
 	}
 	if database := c.Storage.Path; database != "" && filepath.Clean(path) == filepath.Clean(control.SocketPath(database)) {
 		return nil, config.Invalid("ADDR (--addr): %s is the socket that the commands for plants use: name another one", path)
@@ -116,7 +107,7 @@ func listenAt(ctx context.Context, c *config.Config) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another path with --addr or ADDR", c.Addr, err)
 	}
-	return socket, nil
+	return []net.Listener{socket}, nil
 }
 
 var errInUse = errors.New("is in use by another program")

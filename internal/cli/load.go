@@ -53,13 +53,12 @@ func loadConfig(p *Process, cmd *cli.Command, report secretfile.Report) (*config
 	if err != nil {
 		return nil, misuseBy(err)
 	}
-	if c.StorageURLFile != "" {
-		if !slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "storage-url" }) {
-			return c, nil // the command does not use the store
-		}
-		if err := c.ReadStorageURL(report); err != nil {
-			return nil, fmt.Errorf("STORAGE_URL_FILE: %w", app.AdviseRead(err, "name the file with the storage URL"))
-		}
+	usesStore := slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "storage-url" })
+	if c.StorageURLFile != "" && !usesStore {
+		return c, nil
+	}
+	if err := c.ReadStorageURL(report); err != nil {
+		return nil, fmt.Errorf("STORAGE_URL_FILE: %w", app.AdviseRead(err, "name the file with the storage URL"))
 	}
 	return c, app.Engines().Supports(c.Storage)
 }
