@@ -27,14 +27,14 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 		RequireExp: c.JWTRequireExp,
 		Leeway:     c.JWTLeeway,
 	})
-	var made string
-	if a.secrets, made, err = a.loadKeys(true, report); err != nil {
+	var generated bool
+	if a.secrets, generated, err = a.loadKeys(true, report); err != nil {
 		return err
 	}
-	if made != "" {
+	if generated {
 		if plants, err := a.store.Count(ctx); err == nil && plants > 0 {
 			a.Notice(func(logger *slog.Logger) {
-				logger.Warn("secret generated for an existing database", "file", made, "hint", "tokens that were signed with another secret are refused")
+				logger.Warn("secret generated for an existing database", "file", SecretPath(c.Storage.Path), "hint", "tokens that were signed with another secret are refused")
 			})
 		}
 	}
@@ -59,14 +59,14 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 
 // loadKeys reads the files, and returns what [ReadSecrets] does. If it fails, the previous keys
 // stay in use.
-func (a *App) loadKeys(generate bool, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
-	secrets, made, err = ReadSecrets(a.config, generate, report)
+func (a *App) loadKeys(generate bool, report secretfile.Report) (secrets []auth.Secret, generated bool, err error) {
+	secrets, generated, err = ReadSecrets(a.config, generate, report)
 	if err != nil {
-		return nil, "", err
+		return nil, false, err
 	}
 	public, skipped, err := ReadPublicKeys(a.config)
 	if err != nil {
-		return nil, "", err
+		return nil, false, err
 	}
 	for _, reason := range skipped {
 		a.logger.Warn("public key skipped", "cause", reason.Error())
@@ -76,7 +76,7 @@ func (a *App) loadKeys(generate bool, report secretfile.Report) (secrets []auth.
 		keys = append(keys, secret.Key())
 	}
 	a.verifier.SetKeys(append(keys, public...))
-	return secrets, made, nil
+	return secrets, generated, nil
 }
 
 // ReadPublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some of them are
@@ -96,52 +96,48 @@ func ReadPublicKeys(c *config.Config) (keys []auth.Key, skipped []error, err err
 }
 
 // ReadSecrets returns the configured secrets, the signing one first, or else the secrets next to
-// the database. If these do not exist and generate is set, it generates them and returns their
-// path, too. With public keys instead there is no secret. A file that other users can read is
-// passed to report.
-func ReadSecrets(c *config.Config, generate bool, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
+// the database, which it generates if they do not exist and generate is set. With public keys
+// instead there is no secret. A file that other users can read is passed to report.
+func ReadSecrets(c *config.Config, generate bool, report secretfile.Report) (secrets []auth.Secret, generated bool, err error) {
 	switch {
 	case c.JWTSecret != nil:
 		secret, err := auth.ParseSecret(string(c.JWTSecret))
 		if err != nil {
-			return nil, "", config.Invalid("JWT_SECRET: %v", err)
+			return nil, false, config.Invalid("JWT_SECRET: %v", err)
 		}
-		return []auth.Secret{secret}, "", nil
+		return []auth.Secret{secret}, false, nil
 	case c.JWTSecretFile != "":
 		secrets, err := auth.ReadSecrets(c.JWTSecretFile, report)
 		if err != nil {
-			return nil, "", fmt.Errorf("JWT_SECRET_FILE: %w", AdviseRead(err, "name the file with the secret, or make one with: openssl rand -hex 32"))
+			return nil, false, fmt.Errorf("JWT_SECRET_FILE: %w", AdviseRead(err, "name the file with the secret, or make one with: openssl rand -hex 32"))
 		}
-		return secrets, "", nil
+		return secrets, false, nil
 	case !c.HasSecret():
-		return nil, "", nil
+		return nil, false, nil
 	case c.Storage.Path == "":
-		return nil, "", errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: " +
+		return nil, false, errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: " +
 			"with this storage there is no directory to keep a secret in")
 	case generate:
 		return ensureSecrets(SecretPath(c.Storage.Path), report)
 	}
 	secrets, err = auth.ReadSecrets(SecretPath(c.Storage.Path), report)
 	if err != nil {
-		return nil, "", fmt.Errorf("the secret next to the database: %w",
+		return nil, false, fmt.Errorf("the secret next to the database: %w",
 			AdviseRead(err, "put it back: a server that starts without it generates a new one, and refuses all previous tokens"))
 	}
-	return secrets, "", nil
+	return secrets, false, nil
 }
 
-// ensureSecrets returns the secrets in the file path. If it has generated them, made is path.
-func ensureSecrets(path string, report secretfile.Report) (secrets []auth.Secret, made string, err error) {
+// ensureSecrets returns the secrets in the file path, which it may generate.
+func ensureSecrets(path string, report secretfile.Report) (secrets []auth.Secret, generated bool, err error) {
 	if _, err := os.Stat(path); err != nil { // otherwise its directory exists
 		if err := atomicfile.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
-			return nil, "", fmt.Errorf("the directory of the database: %w", err)
+			return nil, false, fmt.Errorf("the directory of the database: %w", err)
 		}
 	}
-	secrets, isNew, err := auth.EnsureSecrets(path, report)
+	secrets, generated, err = auth.EnsureSecrets(path, report)
 	if err != nil {
-		return nil, "", fmt.Errorf("the secret next to the database: %w", AdviseRead(err, "create its directory first"))
+		return nil, false, fmt.Errorf("the secret next to the database: %w", AdviseRead(err, "create its directory first"))
 	}
-	if isNew {
-		made = path
-	}
-	return secrets, made, nil
+	return secrets, generated, nil
 }

@@ -1,10 +1,6 @@
 package cli
 
-import (
-	"context"
-
-	"github.com/urfave/cli/v3"
-)
+import "github.com/urfave/cli/v3"
 
 func newPlants(p *Process) *cli.Command {
 	return &cli.Command{
@@ -15,8 +11,5 @@ func newPlants(p *Process) *cli.Command {
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants import plants.jsonl",
 		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p), newReset(p), hiddenHelp(p)},
-		Action: func(_ context.Context, cmd *cli.Command) error {
-			return cli.ShowSubcommandHelp(cmd)
-		},
 	}
 }

@@ -131,12 +131,12 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 	if err := checkServerSecret(ctx, c); err != nil {
 		return nil, err
 	}
-	secrets, made, err := app.ReadSecrets(c, true, reportOnStderr(p))
+	secrets, generated, err := app.ReadSecrets(c, true, reportOnStderr(p))
 	if err != nil {
 		return nil, err
 	}
-	if made != "" {
-		if err := printGenerated(p, c.Storage.Path, made); err != nil {
+	if generated {
+		if err := printGenerated(p, c.Storage.Path); err != nil {
 			return nil, err
 		}
 	}
@@ -197,8 +197,8 @@ func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
 
 // printGenerated prints that a secret was generated: a running server does not have it, and
 // the directory may be wrong.
-func printGenerated(p *Process, database, made string) error {
-	what := "a new secret was made in " + made
+func printGenerated(p *Process, database string) error {
+	what := "a new secret was made in " + app.SecretPath(database)
 	if _, err := os.Stat(database); err == nil {
 		what += ", next to an existing database: tokens signed with another secret are refused"
 	} else if errors.Is(err, fs.ErrNotExist) {
