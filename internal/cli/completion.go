@@ -60,6 +60,7 @@ func completion(p *Process) cli.ShellCompleteFunc {
 	}
 }
 
+// usageOf returns the usage of a flag without the back quotes around the name of its value.
 func usageOf(flag cli.Flag) string {
 	if described, ok := flag.(cli.DocGenerationFlag); ok {
 		return strings.ReplaceAll(described.GetUsage(), "`", "")

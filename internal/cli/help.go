@@ -76,7 +76,7 @@ func describeFlag(flag cli.Flag) string {
 	if value, _, found := strings.Cut(rest, "`"); found {
 		name += " " + value
 	}
-	usage := strings.ReplaceAll(described.GetUsage(), "`", "")
+	usage := usageOf(flag)
 	if preset := described.GetDefaultText(); preset != "" && described.IsDefaultVisible() {
 		usage += " (default: " + preset + ")"
 	}
