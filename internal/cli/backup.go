@@ -25,7 +25,7 @@ func newBackup(p *Process) *cli.Command {
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy is corrupt and was deleted.\n" +
 			"Examples:\n" +
 			"  plantstore backup \"plants-$(date +%F).db\"",
-		Flags:        append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(storageOptions()...)...),
+		Flags:        storeFlags(jsonFlag(), quietFlag()),
 		ArgValidator: oneArgument,
 		Action:       configured(p, backup),
 	}
