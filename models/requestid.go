@@ -21,7 +21,7 @@ func RequestID(sent []string) []string {
 	return []string{rand.Text()}
 }
 
-// sane reports whether id is 1 to 128 of these characters, and holds no token (C4.25).
+// sane reports whether id is 1 to 128 of requestIDCharacters, and holds no token (C4.25).
 func sane(id string) bool {
 	return id != "" && len(id) <= maxRequestID && strings.Trim(id, requestIDCharacters) == "" && !HoldsToken(id)
 }

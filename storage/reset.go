@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -32,7 +33,7 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 
 // replace replaces the plants, between two batches.
 func (s *Store) replace() error {
-	if err := s.auditReady(); err != nil {
+	if err := noPanic("audit log", ErrUnavailable, s.auditReady); err != nil {
 		return err
 	}
 	if err := s.features.Replace(); err != nil {
@@ -44,8 +45,9 @@ func (s *Store) replace() error {
 	if s.recorder == nil {
 		return nil
 	}
-	if err := s.recorder.RecordReset(); err != nil {
+	err := noPanic("audit log", ErrResetUnrecorded, s.recorder.RecordReset)
+	if err != nil && !errors.As(err, new(*FatalError)) {
 		return fmt.Errorf("%w: %s", ErrResetUnrecorded, strings.TrimPrefix(err.Error(), ErrUnrecorded.Error()+": "))
 	}
-	return nil
+	return err
 }

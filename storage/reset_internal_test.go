@@ -44,3 +44,27 @@ func TestUnrecordedReset(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A panickingRecorder panics after a reset.
+type panickingRecorder struct{ failingRecorder }
+
+// RecordReset implements [Recorder].
+func (panickingRecorder) RecordReset() error { panic("a bug") }
+
+// TestRecorderPanicsAtReset checks that a reset is known to be unrecorded if the recorder panics,
+// and that the store stops.
+func TestRecorderPanicsAtReset(t *testing.T) {
+	t.Parallel()
+	s := New(commitFunc{commit: func([]Item) error { return nil }}, Features{
+		Stage:   func(context.Context, iter.Seq2[Record, error]) error { return nil },
+		Replace: func() error { return nil },
+	}, Options{Ephemeral: true})
+	s.RecordWith(panickingRecorder{})
+	if err := s.Reset(t.Context(), nil); !errors.Is(err, ErrResetUnrecorded) {
+		t.Errorf("Reset = %v, want %v", err, ErrResetUnrecorded)
+	}
+	<-s.Stopped()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

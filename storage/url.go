@@ -117,8 +117,8 @@ func ShownURL(rawURL string) string {
 	return shown
 }
 
-// redact returns a URL of a network as [ShownURL] and [Location.HasPassword] do. It parses it by
-// a grammar in which the beginning and the end of a password are unambiguous: where an @ may
+// redact returns a URL of a network without secrets, and whether it has any. It parses it by a
+// grammar in which the beginning and the end of a password are unambiguous: where an @ may
 // follow it, no other @ is allowed. ok is false for a text that is not of this grammar.
 func redact(rawURL string) (shown string, hasPassword, ok bool) {
 	const (

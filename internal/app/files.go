@@ -42,7 +42,7 @@ func acmePath(database string) string { return filepath.Join(filepath.Dir(databa
 // UsedAs returns the use of a file in this configuration, such as "the audit log", empty if
 // it has none.
 func UsedAs(c *config.Config, file string) string {
-	files := []File{{c.JWTSecretFile, "the secret of the tokens"}, {c.StorageURLFile, "the file of the storage URL"}}
+	files := []File{{config.DotenvFile, "the file with options"}, {c.JWTSecretFile, "the secret of the tokens"}, {c.StorageURLFile, "the file of the storage URL"}}
 	for _, key := range c.JWTPublicKeys {
 		files = append(files, File{key, "a public key of the tokens"})
 	}

@@ -33,6 +33,20 @@ func File(path string) func() (Target, error) {
 // ErrForeign is returned for a file that is not an audit log.
 var ErrForeign = errors.New("not an audit log, left unchanged: name another file")
 
+// IsLog reports whether path names a file, not empty, that begins like an audit log.
+func IsLog(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	file, err := os.Open(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	return begins(file, info.Size()) == nil
+}
+
 func prepare(file *os.File) (Target, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -53,12 +67,8 @@ func resume(file *os.File, size int64) error {
 	if size == 0 {
 		return nil
 	}
-	begin := make([]byte, min(size, int64(len(lineStart))))
-	if _, err := file.ReadAt(begin, 0); err != nil {
+	if err := begins(file, size); err != nil {
 		return err
-	}
-	if !strings.HasPrefix(lineStart, string(begin)) {
-		return ErrForeign
 	}
 	last := make([]byte, 1)
 	_, err := file.ReadAt(last, size-1)
@@ -66,6 +76,18 @@ func resume(file *os.File, size int64) error {
 		_, err = file.WriteString("\n")
 	}
 	return err
+}
+
+// begins returns [ErrForeign] unless a file of size bytes begins like an audit log.
+func begins(file *os.File, size int64) error {
+	begin := make([]byte, min(size, int64(len(lineStart))))
+	if _, err := file.ReadAt(begin, 0); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(lineStart, string(begin)) {
+		return ErrForeign
+	}
+	return nil
 }
 
 type regular struct {

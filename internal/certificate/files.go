@@ -79,8 +79,14 @@ func (f *Files) Reload(context.Context) error {
 }
 
 // Watch reads the files every five seconds, until ctx is done, and uses a new certificate.
-// It logs failures, after which the previous certificate stays in use.
+// It logs failures, after which the previous certificate stays in use. Pipes, which can be
+// read only once, are not watched.
 func (f *Files) Watch(ctx context.Context) {
+	for _, path := range []string{f.cert, f.key} {
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			return
+		}
+	}
 	f.check()
 	wait.Every(ctx, Interval, f.check)
 }

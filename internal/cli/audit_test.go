@@ -52,4 +52,11 @@ func TestAuditLogStays(t *testing.T) {
 	for _, command := range [][]string{{"plants", "export", "audit.jsonl"}, {"backup", "audit.jsonl"}} {
 		checkFailure(t, run(t, []string{"AUDIT_LOG=audit.jsonl"}, command...), 2, "audit.jsonl is the audit log: name another file")
 	}
+	// As of a running server that has the option, while the command does not.
+	writeFile(t, "audit.jsonl", `{"time":"2026-01-31T12:00:00.000Z","event":"created"}`+"\n")
+	writeFile(t, ".env", "ADDR=:1\n")
+	for _, command := range [][]string{{"plants", "export"}, {"backup"}} {
+		checkFailure(t, run(t, nil, append(command, "audit.jsonl")...), 2, "audit.jsonl is an audit log: name another file")
+		checkFailure(t, run(t, nil, append(command, ".env")...), 2, ".env is the file with options: name another file")
+	}
 }

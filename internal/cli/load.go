@@ -65,7 +65,7 @@ func loadConfig(p *Process, cmd *cli.Command, report secretfile.Report) (*config
 
 // readDotenv returns the values in .env, if it exists.
 func readDotenv(report secretfile.Report) (map[string]string, error) {
-	dotenv, err := config.ReadDotenv(".env", report)
+	dotenv, err := config.ReadDotenv(config.DotenvFile, report)
 	dir, _ := os.Getwd() // empty: unknown
 	switch {
 	case errors.Is(err, config.ErrDotenv):
@@ -74,7 +74,7 @@ func readDotenv(report secretfile.Report) (map[string]string, error) {
 		return nil, fmt.Errorf("%s: %w; or go to another directory", cmp.Or(dir, "."), err)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w; it may be the configuration: make it a file that this user can read, or change the directory",
-			filepath.Join(dir, ".env"), reason(err))
+			filepath.Join(dir, config.DotenvFile), reason(err))
 	}
 	return dotenv, nil
 }

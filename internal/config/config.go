@@ -239,7 +239,7 @@ func limitOptions() []Option {
 			"`time` after SIGTERM or SIGINT in which the server is not ready, but still serves",
 			func(c *Config) *time.Duration { return &c.ShutdownDelay }),
 		duration("SHUTDOWN_TIMEOUT", "shutdown-timeout", "10s", time.Millisecond, time.Hour,
-			"`time` limit for requests in flight after SIGTERM or SIGINT, and SHUTDOWN_DELAY",
+			"`time` limit for requests in flight after SIGTERM or SIGINT, and SHUTDOWN_DELAY; a tenth of it for incomplete bodies",
 			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 	}
 }

@@ -20,6 +20,9 @@ var ErrDotenv = errors.New("is not NAME=value, or has a quotation mark that is n
 // maxDotenv is the maximum size of a .env file in bytes.
 const maxDotenv = 1 << 20
 
+// DotenvFile is the file with options in the working directory.
+const DotenvFile = ".env"
+
 // ReadDotenv returns the values in a .env file; none if it does not exist. It fails with
 // [ErrDotenv], which names the line but not its contents, and with
 // [secretfile.ErrUntrusted] for a file that other users can change. A file with a secret

@@ -79,6 +79,7 @@ func (e *Engine) pace(ctx context.Context, done float64, began time.Time) {
 func (e *Engine) checkpoint(pause func(done float64, began time.Time)) (err error) {
 	e.checkpointing.Lock()
 	defer e.checkpointing.Unlock()
+	defer e.failOnPanic(&err)
 	if cause := e.failed.Load(); cause != nil {
 		return e.fatal(*cause, nil)
 	}

@@ -23,10 +23,10 @@ const (
 // Commit implements [storage.Engine]. It appends the batch to the journal, or writes
 // it to the tree if it is large or the store has no journal. A batch without items is
 // written, too.
-func (e *Engine) Commit(batch []storage.Item) error {
+func (e *Engine) Commit(batch []storage.Item) (err error) {
 	e.committing.Lock()
 	defer e.committing.Unlock()
-	defer e.failOnPanic()
+	defer e.failOnPanic(&err)
 	if cause := e.failed.Load(); cause != nil {
 		return e.fatal(*cause, nil)
 	}

@@ -56,17 +56,17 @@ func TestPanicKeepsJournal(t *testing.T) {
 	}
 	pending := e.journal
 	e.journal = nil
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("it does not panic")
-			}
-		}()
-		_ = e.Commit(batchOf(2))
-	}()
+	if err := e.Commit(batchOf(2)); !errors.As(err, new(*storage.FatalError)) || !strings.Contains(err.Error(), "panic") {
+		t.Errorf("a commit that panics: %v", err)
+	}
 	e.journal = pending
-	if err := e.Commit(batchOf(3)); !errors.As(err, new(*storage.FatalError)) {
-		t.Errorf("a commit after the panic: %v", err)
+	for name, do := range map[string]func() error{
+		"commit":     func() error { return e.Commit(batchOf(3)) },
+		"checkpoint": func() error { return e.checkpoint(nil) },
+	} {
+		if err := do(); !errors.As(err, new(*storage.FatalError)) {
+			t.Errorf("a %s after the panic: %v", name, err)
+		}
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)

@@ -69,6 +69,9 @@ func openEngine(path string, options storage.Options) (*Engine, error) {
 		e.journalErr, err = explain(path, err), nil
 	}
 	if err != nil {
+		if e.watermark != nil {
+			_ = e.watermark.Close() // nothing was acknowledged
+		}
 		return nil, errors.Join(explain(path, err), e.db.Close())
 	}
 	return e, nil

@@ -16,7 +16,8 @@ import (
 const stageBytes = 1 << 20
 
 // stage is Stage of [storage.Features].
-func (e *Engine) stage(ctx context.Context, seed iter.Seq2[storage.Record, error]) error {
+func (e *Engine) stage(ctx context.Context, seed iter.Seq2[storage.Record, error]) (err error) {
+	defer e.failOnPanic(&err)
 	if err := e.change(createStaged); err != nil {
 		return err
 	}
@@ -66,17 +67,17 @@ func (e *Engine) addStaged(records []journal.Record) error {
 
 // replace is Replace of [storage.Features]. It empties the journal first, so that one
 // transaction of the tree replaces all plants.
-func (e *Engine) replace() error {
+func (e *Engine) replace() (err error) {
 	e.committing.Lock()
 	defer e.committing.Unlock()
-	defer e.failOnPanic()
+	defer e.failOnPanic(&err)
 	if err := e.checkpointAll(); err != nil {
 		return err
 	}
 	e.resetting.Lock()
 	defer e.resetting.Unlock()
 	plants := int64(0)
-	err := e.change(func(tx *bolt.Tx) error {
+	err = e.change(func(tx *bolt.Tx) error {
 		plants = countTree(tx.Bucket([]byte(stagedBucket)).Bucket([]byte(plantsBucket)))
 		if err := tx.DeleteBucket([]byte(plantsBucket)); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -144,12 +145,11 @@ func (e *Engine) unknown(cause error) error {
 	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
 }
 
-// failOnPanic prevents further writes after a panic, which continues: the store recovers it.
-// It must be deferred.
-func (e *Engine) failOnPanic() {
+// failOnPanic makes err the error of a panic outside of transaction, which prevents further
+// writes. It must be deferred.
+func (e *Engine) failOnPanic(err *error) {
 	if p := recover(); p != nil {
-		e.failed.CompareAndSwap(nil, new(fmt.Errorf("panic: %v", p)))
-		panic(p)
+		*err = e.fatal(fmt.Errorf("panic: %v", p), fmt.Errorf("%w: panic: %v\n%s", storage.ErrUnknown, p, debug.Stack()))
 	}
 }
 
