@@ -91,17 +91,6 @@ func NewVerifier(options Options) *Verifier {
 	return v
 }
 
-// Stats counts verified tokens.
-type Stats struct {
-	CacheHits   uint64 // tokens found in the cache
-	CacheMisses uint64 // all others, including rejected tokens
-}
-
-// Stats returns the counts since the start.
-func (v *Verifier) Stats() Stats {
-	return Stats{CacheHits: v.hits.Load(), CacheMisses: v.misses.Load()}
-}
-
 // SetKeys replaces the keys that tokens may be signed with, except those of an [Issuer].
 // Tokens signed with removed keys are rejected from then on.
 func (v *Verifier) SetKeys(keys []Key) { v.replace(&v.own, keys) }
