@@ -35,7 +35,7 @@ func (s *Store) commitRequests(batch []*request) {
 // commitAudited commits records, if they can be recorded, and records their outcomes, which
 // it returns.
 func (s *Store) commitAudited(records []Record, actor func(i int) *Actor) []error {
-	if err := s.stopIfFatal(noPanic("audit log", ErrUnavailable, s.auditReady)); err != nil {
+	if err := s.stopIfFatal(s.auditReady()); err != nil {
 		return repeat(err, len(records))
 	}
 	outcomes := s.commitRecords(records)

@@ -33,12 +33,13 @@ type Outcome struct {
 // must be called before the first create.
 func (s *Store) RecordWith(r Recorder) { s.recorder = r }
 
-// auditReady returns nil unless there is a recorder that is not ready.
+// auditReady returns nil unless there is a recorder that is not ready. A panic of the recorder
+// is a [FatalError].
 func (s *Store) auditReady() error {
 	if s.recorder == nil {
 		return nil
 	}
-	return s.recorder.Ready()
+	return noPanic("audit log", ErrUnavailable, s.recorder.Ready)
 }
 
 // audit records the outcomes of creates on behalf of their actors, and changes outcomes to

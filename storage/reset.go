@@ -33,7 +33,7 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 
 // replace replaces the plants, between two batches.
 func (s *Store) replace() error {
-	if err := noPanic("audit log", ErrUnavailable, s.auditReady); err != nil {
+	if err := s.auditReady(); err != nil {
 		return err
 	}
 	if err := s.features.Replace(); err != nil {
