@@ -117,10 +117,14 @@ func (c *conn) Read(p []byte) (int, error) {
 // read is [conn.Read], but it returns how much of a header of too many lines it has
 // scanned, and continues after it.
 func (c *conn) read(p []byte) (int, error) {
-	if n, err := c.beforeRead(p); n > 0 || err != nil {
+	n, body, err := c.beforeRead(p)
+	if n > 0 || err != nil {
 		return n, err
 	}
-	n, err := c.receive(p)
+	if body { // do not wait for it any longer when bodies must be complete
+		defer context.AfterFunc(c.server.bodyTime, func() { _ = c.SetReadDeadline(time.Now()) })()
+	}
+	n, err = c.Conn.Read(p)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,35 +145,23 @@ func (c *conn) read(p []byte) (int, error) {
 	return n, err
 }
 
-// receive reads from the underlying connection. It does not wait for a body any longer when
-// bodies must be complete.
-func (c *conn) receive(p []byte) (int, error) {
-	c.mu.Lock()
-	body := c.handling
-	c.mu.Unlock()
-	if body {
-		defer context.AfterFunc(c.server.bodyTime, func() { _ = c.SetReadDeadline(time.Now()) })()
-	}
-	return c.Conn.Read(p)
-}
-
 // beforeRead returns pending input, if there is any. Otherwise, unless it returns an
-// error, it prepares for a read of the underlying connection.
-func (c *conn) beforeRead(p []byte) (n int, err error) {
+// error, it prepares for a read of the underlying connection, perhaps of a body.
+func (c *conn) beforeRead(p []byte) (n int, body bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.closed:
-		return 0, net.ErrClosed
+		return 0, false, net.ErrClosed
 	case c.discarding:
-		return 0, io.EOF
+		return 0, false, io.EOF
 	case c.handling && c.framing.body == 0:
 		// net/http reads to detect a disconnected client, which has no effect here. Returning an
 		// error at once saves it from canceling the read after the request.
-		return 0, errHandling
+		return 0, false, errHandling
 	case len(c.framing.pending) > 0:
 		n, c.readErr = c.framing.release(p)
-		return n, c.readErr
+		return n, false, c.readErr
 	}
 	if h := c.framing.header(); (h.begun || !c.headerEnd.IsZero()) && !h.done && !c.handling {
 		// net/http allows IdleTimeout for the first four bytes of a further request.
@@ -179,7 +171,7 @@ func (c *conn) beforeRead(p []byte) (n int, err error) {
 		c.deadline = c.headerEnd
 	}
 	c.reading = true
-	return 0, c.applyDeadline(c.idleDeadline())
+	return 0, c.handling, c.applyDeadline(c.idleDeadline())
 }
 
 // SetReadDeadline implements [net.Conn]. net/http sets several deadlines for each request,

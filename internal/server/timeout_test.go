@@ -208,13 +208,13 @@ func TestFirstHeaderEnd(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	c := &conn{Conn: ours, server: New(testConfig()), headerEnd: end}
 	c.framing.pending = []byte("\r")
-	if n, err := c.beforeRead(make([]byte, 9)); n != 1 || err != nil {
+	if n, _, err := c.beforeRead(make([]byte, 9)); n != 1 || err != nil {
 		t.Fatalf("%d bytes, %v", n, err)
 	}
 	if err := c.SetReadDeadline(end.Add(time.Hour)); err != nil { // as net/http does
 		t.Fatal(err)
 	}
-	if _, err := c.beforeRead(make([]byte, 9)); err != nil || !c.deadline.Equal(end) {
+	if _, _, err := c.beforeRead(make([]byte, 9)); err != nil || !c.deadline.Equal(end) {
 		t.Errorf("the deadline is %v, %v, want %v", c.deadline, err, end)
 	}
 }
