@@ -49,16 +49,8 @@ func (b browsing) get(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+key)
-	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
+	_, body := roundTrip(t, request)
+	return body
 }
 
 // TestBrowse checks that the page reads the file, then the server that starts meanwhile, then

@@ -173,16 +173,8 @@ func get(t *testing.T, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	_, text := roundTrip(t, r)
+	return text
 }
 
 // TestServerAllowsOrigins checks that the configured origins hold for handlers and for refusals

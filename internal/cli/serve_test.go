@@ -90,6 +90,12 @@ func post(t *testing.T, baseURL, token, plant string) (status int, body string) 
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
+	return roundTrip(t, request)
+}
+
+// roundTrip returns the response to a request on a connection of its own.
+func roundTrip(t *testing.T, request *http.Request) (status int, body string) {
+	t.Helper()
 	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
 	if err != nil {
 		t.Fatal(err)
