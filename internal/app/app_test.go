@@ -3,10 +3,13 @@ package app_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,7 +21,9 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
+	"plantstore/models"
 	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
 // secret is a valid one.
@@ -117,6 +122,74 @@ func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settin
 		banner, notice := strings.Index(log.String(), `"token_command":"the token command"`), strings.Index(log.String(), "a notice")
 		if banner < 0 || notice < banner {
 			t.Errorf("the log lacks the banner, or the notice after it:\n%s", log.String())
+		}
+	}
+}
+
+// copyPending copies a database that is in use, and its journal. It returns the directory of the
+// copy, empty if that is not intact or has no pending plants.
+func copyPending(t *testing.T, dir string) string {
+	t.Helper()
+	copied := t.TempDir()
+	for _, name := range []string{"plants.db", "plants.db.journal"} {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(copied, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store, err := bbolt.OpenFile(filepath.Join(copied, "plants.db"), storage.Options{ReadOnly: true})
+	if err != nil {
+		t.Log(err)
+		return ""
+	}
+	defer func() { _ = store.Close() }()
+	if file := store.Stats().File; file.Journal == nil || file.Journal.Plants == 0 {
+		return ""
+	}
+	return copied
+}
+
+// TestReplayIsLogged starts a server on the files of one that was killed: it tells how many
+// plants were in the journal only, and how many are stored.
+func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and the settings of the runtime are of the process
+	running, killed := t.TempDir(), ""
+	c := load(t, running, nil)
+	store, err := app.OpenStore(t.Context(), c, c.StorageOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plants := int64(0)
+	for ; killed == ""; plants++ { // until no checkpoint comes between
+		if err := store.Create(t.Context(), plants, models.Plant{Name: "Fern"}); err != nil {
+			t.Fatal(err)
+		}
+		killed = copyPending(t, running)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for dir, replayed := range map[string]bool{running: false, killed: true} {
+		var log syncBuffer
+		a, err := app.Open(t.Context(), load(t, dir, nil), app.Options{Stderr: &log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- a.Run(ctx) }()
+		if got, body := create(t, a.BaseURL(), `{"id":0,"name":"Fern"}`); got != http.StatusBadRequest {
+			t.Errorf("the plant of the killed server is not stored: %s", body)
+		}
+		cancel()
+		if err := errors.Join(<-ended, a.Close()); err != nil {
+			t.Error(err)
+		}
+		ready, rest, _ := strings.Cut(log.String(), "\n")
+		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(rest, `"msg":"replayed the journal`) != replayed {
+			t.Errorf("replayed: %t, the log:\n%s", replayed, log.String())
 		}
 	}
 }

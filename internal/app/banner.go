@@ -32,6 +32,7 @@ func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) lo
 func (a *App) banner() {
 	c, o, base, l := a.config, a.options, a.BaseURL(), a.listeners
 	described, metrics, adminURL := base+"/openapi.yaml", "", l.adminURL()
+	stored := a.store.Stats().File
 	if adminURL != "" {
 		metrics = adminURL + "/metrics"
 	}
@@ -40,19 +41,29 @@ func (a *App) banner() {
 		if c.Docs {
 			docs = base + apidocs.PagePath
 		}
-		slog.New(slog.NewJSONHandler(a.buffer, nil)).Info("ready", "base_url", base, "description_url", described,
+		attrs := []any{
+			"base_url", base, "description_url", described,
 			"docs_url", docs, "admin_url", adminURL, "data", DataPlace(c), "audit_log", c.AuditLog, "token_command", o.TokenCommand,
-			"reset_command", o.ResetCommand, "addr", strings.Join(l.addresses(), ", "))
+			"reset_command", o.ResetCommand, "addr", strings.Join(l.addresses(), ", "),
+		}
+		if stored != nil {
+			attrs = append(attrs, "plants", stored.Plants)
+		}
+		slog.New(slog.NewJSONHandler(a.buffer, nil)).Info("ready", attrs...)
 		return
 	}
 	w := printable.NewWriter(a.buffer)
+	place := DataPlace(c)
+	if stored != nil { // shows that a misspelt path was created
+		place += fmt.Sprintf(" (%d stored)", stored.Plants)
+	}
 	audited := ""
 	if c.AuditLog != "" {
 		audited = "  audit log    " + c.AuditLog + "\n"
 	}
 	fmt.Fprintf(w, "The plant store is ready.\n"+
 		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n%s  get a token  %s\n",
-		base, a.docsLink(), described, cmp.Or(metrics, "("+l.noAdmin+")"), DataPlace(c), audited, o.TokenCommand)
+		base, a.docsLink(), described, cmp.Or(metrics, "("+l.noAdmin+")"), place, audited, o.TokenCommand)
 	if o.ResetCommand != "" {
 		fmt.Fprintf(w, "  reset it     %s\n", o.ResetCommand)
 	}

@@ -156,7 +156,7 @@ func TestServeInText(t *testing.T) {
 		"  try it       https://plants.example/docs",
 		"  description  https://plants.example/openapi.yaml",
 		"  metrics      (ADMIN_ADDR is off)",
-		"  plants       here.db",
+		"  plants       here.db (0 stored)",
 		"  get a token  plantstore token --storage-url here.db",
 	}
 	if got := s.first + s.log(); !strings.HasPrefix(got, strings.Join(banner, "\n")+"\n") {
