@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"plantstore/internal/atomicfile"
 )
@@ -35,16 +36,13 @@ var ErrForeign = errors.New("not an audit log, left unchanged: name another file
 
 // IsLog reports whether path names a file, not empty, that begins like an audit log.
 func IsLog(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return false
-	}
-	file, err := os.Open(path) //nolint:gosec // the operator names the file
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the operator names the file, which may be a pipe
 	if err != nil {
 		return false
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	return begins(file, info.Size()) == nil
+	info, err := file.Stat()
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0 && begins(file, info.Size()) == nil
 }
 
 func prepare(file *os.File) (Target, error) {

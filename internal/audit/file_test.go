@@ -82,3 +82,25 @@ func TestForeign(t *testing.T) {
 		}
 	}
 }
+
+// TestIsLog checks which files are audit logs.
+func TestIsLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for text, want := range map[string]bool{
+		`{"time":"2026-01-31T12:00:00.000Z"}` + "\n": true, `{"ti`: true, "": false, `{"id":1}` + "\n": false,
+	} {
+		path := filepath.Join(dir, "file")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := audit.IsLog(path); got != want {
+			t.Errorf("IsLog of %q: %t", text, got)
+		}
+	}
+	for _, path := range []string{dir, filepath.Join(dir, "none")} {
+		if audit.IsLog(path) {
+			t.Errorf("%s is an audit log", path)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -100,18 +101,41 @@ func exists(name string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// openExisting is [os.OpenFile] for a regular file, which it never creates.
+// errIrregular refuses pipes, sockets and devices.
+var errIrregular = refusal("is not a regular file: name another one")
+
+// openExisting is [os.OpenFile] for a regular file, which it never creates. It does not wait for
+// the other end of a pipe.
 func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	info, err := os.Stat(name) //nolint:gosec // the operator names the database
+	file, err := os.OpenFile(name, flag&^os.O_CREATE|syscall.O_NONBLOCK, perm) //nolint:gosec // the operator names the database
 	switch {
+	case errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.EOPNOTSUPP): // a socket
+		return nil, errIrregular
 	case err != nil:
 		return nil, err
-	case info.IsDir():
-		return nil, refusal("is a directory: name a file in it")
-	case !info.Mode().IsRegular(): // opening a pipe would wait for its other end
-		return nil, refusal("is not a regular file: name another one")
 	}
-	return os.OpenFile(name, flag&^os.O_CREATE, perm) //nolint:gosec // the operator names the database
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = refusal("is a directory: name a file in it")
+	case !info.Mode().IsRegular():
+		err = errIrregular
+	default:
+		err = setBlocking(file)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// lockError returns an error of openExisting with the path, which a refusal lacks.
+func lockError(path string, err error) error {
+	if errors.As(err, new(refusalError)) {
+		return fmt.Errorf("database %s %w", path, err)
+	}
+	return err
 }
 
 // inspect returns a refusal unless file is a complete bbolt file: reading beyond the end

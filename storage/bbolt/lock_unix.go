@@ -12,17 +12,22 @@ import (
 )
 
 // lock prevents other processes from opening the database path, as bbolt does, intact or not. If
-// there is no file the error matches [fs.ErrNotExist].
+// there is no file the error matches [fs.ErrNotExist]; if it is not a regular file, the error is
+// a [refusalError].
 func lock(path string) (unlock func() error, err error) {
-	file, err := os.Open(path) //nolint:gosec // the operator names the database
+	file, err := openExisting(path, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, err
+		return nil, lockError(path, err)
 	}
 	if err := lockFile(file, path); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file.Close, nil
 }
+
+// setBlocking makes reads and writes of a file block, which was opened with
+// [syscall.O_NONBLOCK]. On regular files the flag has no effect today, but open(2) reserves one.
+func setBlocking(file *os.File) error { return syscall.SetNonblock(int(file.Fd()), false) }
 
 // lockFile locks a file that was opened as path, if path still leads to it: a process
 // that replaces a database has locked it before.

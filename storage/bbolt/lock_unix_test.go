@@ -4,8 +4,14 @@ package bbolt
 
 import (
 	"errors"
+	"net"
 	"os"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"plantstore/storage"
 )
@@ -35,5 +41,87 @@ func TestLockOfReplacedFile(t *testing.T) {
 	}
 	if err := unlock(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPipes checks that no function waits for the writer of a named pipe in the place of a
+// database. A copy does not replace the pipe.
+func TestPipes(t *testing.T) {
+	t.Parallel()
+	path, backup := newPath(t), backUp(t, newFile(t, 1))
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	notRegular := "database " + path + " is not a regular file: name another one"
+	for name, tt := range map[string]struct {
+		do   func() error
+		want string
+	}{
+		"MayReplace": {func() error { return MayReplace(path) }, ""},
+		"Restore":    {func() error { _, _, err := Restore(t.Context(), path, backup); return err }, notRegular},
+		"open": {
+			func() error { _, err := openStore(storage.Options{}, path); return err },
+			notRegular,
+		},
+		"open for reading": {
+			func() error { _, err := openStore(storage.Options{ReadOnly: true}, path); return err },
+			notRegular,
+		},
+	} {
+		result := make(chan error, 1)
+		go func() { result <- tt.do() }()
+		select {
+		case err := <-result:
+			if (err == nil) != (tt.want == "") || err != nil && err.Error() != tt.want {
+				t.Errorf("%s: %v, want %q", name, err, tt.want)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s waits for the writer", name)
+		}
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		t.Errorf("the pipe is now %v, %v", info, err)
+	}
+}
+
+// TestSocket checks that a socket in the place of a database is refused as one.
+func TestSocket(t *testing.T) {
+	t.Chdir(t.TempDir()) // a socket has a short path
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", "plants.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	if _, err := openStore(storage.Options{ReadOnly: true}, "plants.db"); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		t.Errorf("open: %v", err)
+	}
+	if err := MayReplace("plants.db"); err != nil {
+		t.Errorf("MayReplace: %v", err)
+	}
+}
+
+// TestMayReplaceWithoutFile checks that MayReplace leaves a path without a regular file to the
+// write.
+func TestMayReplaceWithoutFile(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{newPath(t), t.TempDir()} {
+		if err := MayReplace(path); err != nil {
+			t.Errorf("MayReplace(%s): %v", path, err)
+		}
+	}
+}
+
+// TestOpenExistingBlocks checks that an open database has no flag for reads and writes that do
+// not block.
+func TestOpenExistingBlocks(t *testing.T) {
+	t.Parallel()
+	file, err := openExisting(newFile(t, 0), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	flags, err := unix.FcntlInt(file.Fd(), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_NONBLOCK != 0 {
+		t.Errorf("the flags are %#x, %v", flags, err)
 	}
 }

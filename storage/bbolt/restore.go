@@ -178,16 +178,12 @@ func MayReplace(path string) error {
 			return fmt.Errorf("%s is %s: name another file", path, what)
 		}
 	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() { // opening a pipe would wait for its other end
-		return nil //nolint:nilerr // writing to it will fail
-	}
 	unlock, err := lock(path)
 	switch {
 	case errors.Is(err, storage.ErrLocked):
 		return fmt.Errorf("%s is %w: name another file", path, storage.ErrLocked)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
+	case errors.Is(err, fs.ErrNotExist), errors.As(err, new(refusalError)):
+		return nil // there is no file, or it is not a regular one: writing to it will fail
 	case err != nil:
 		return err
 	}
