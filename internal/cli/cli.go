@@ -85,7 +85,7 @@ func newRoot(p *Process) *cli.Command {
 // a command and its subcommands.
 func prepare(p *Process, cmd *cli.Command) {
 	_ = cmd.Walk(func(cmd *cli.Command) error { // the function never fails
-		cmd.OnUsageError = usageError
+		cmd.OnUsageError = usageError(p)
 		cmd.ShellComplete = completion(p)
 		for _, flag := range cmd.Flags {
 			if flag, ok := flag.(cli.StringerSetter); ok {

@@ -40,14 +40,19 @@ func unknownCommand(cmd *cli.Command, name string) error {
 	return misuseOf(cmd, "there is no command %q%s", shownArgument(name), config.Suggest(name, names))
 }
 
-// usageError rewords the library's error about an invalid flag.
-func usageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
+// usageError returns a function that rewords the library's error about an invalid flag.
+func usageError(p *Process) cli.OnUsageErrorFunc {
+	return func(_ context.Context, cmd *cli.Command, err error, _ bool) error { return reword(p, cmd, err) }
+}
+
+// reword returns the error of a command for an error of the library.
+func reword(p *Process, cmd *cli.Command, err error) error {
 	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // a flag of a misspelled command
 		return unknownCommand(cmd, cmd.Args().First())
 	}
 	message := err.Error()
 	if name, ok := strings.CutPrefix(message, "flag provided but not defined: -"); ok {
-		return unknownFlag(cmd, strings.TrimLeft(name, "-"))
+		return unknownFlag(cmd, typed(p.Args, name))
 	}
 	if name, ok := strings.CutPrefix(message, "flag needs an argument: "); ok {
 		return misuseOf(cmd, "%s needs a value", name)
@@ -70,7 +75,21 @@ func kindOf(value any) string {
 	return "true or false"
 }
 
-func unknownFlag(cmd *cli.Command, name string) error {
+// typed returns the flag of that name as the command line args has it: the library's error
+// lacks one or two dashes at its beginning.
+func typed(args []string, name string) string {
+	for _, arg := range args {
+		flag, _, _ := strings.Cut(strings.TrimSpace(arg), "=")
+		if flag == "-"+name || flag == "--"+name {
+			return flag
+		}
+	}
+	return "--" + name
+}
+
+// unknownFlag returns the error for a flag with its dashes.
+func unknownFlag(cmd *cli.Command, flag string) error {
+	name := strings.TrimLeft(flag, "-")
 	if name == "jwt-secret" {
 		return misuseOf(cmd, "there is no flag --jwt-secret, since others could read it off the command line; "+
 			"use JWT_SECRET or --jwt-secret-file")
@@ -79,5 +98,5 @@ func unknownFlag(cmd *cli.Command, name string) error {
 	for _, flag := range cmd.Flags {
 		names = append(names, "--"+flag.Names()[0])
 	}
-	return misuseOf(cmd, "there is no flag --%s%s", name, config.Suggest("--"+name, names))
+	return misuseOf(cmd, "there is no flag %s%s", flag, config.Suggest("--"+name, names))
 }

@@ -50,7 +50,7 @@ func TestMisuse(t *testing.T) {
 		"--help nosuch":                          {`No help topic for 'nosuch'`},
 		"serve --help extra":                     {`No help topic for 'extra'`},
 		"--adr":                                  {`there is no flag --adr`, seeRoot},
-		"-x":                                     {`there is no flag --x`, seeRoot},
+		"-x":                                     {`there is no flag -x`, seeRoot},
 		"serve --adr :1":                         {`there is no flag --adr; did you mean --addr?`, seeServe},
 		"serve --jwt-audence=x":                  {`there is no flag --jwt-audence; did you mean --jwt-audience?`, seeServe},
 		"serve --addr":                           {`--addr needs a value`, seeServe},
@@ -85,6 +85,20 @@ func TestMisuse(t *testing.T) {
 			t.Parallel()
 			checkFailure(t, run(t, nil, strings.Fields(args)...), 2, want...)
 		})
+	}
+}
+
+// TestUnknownFlag checks that the error quotes an unknown flag with the dashes that were typed.
+func TestUnknownFlag(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"serve -x":              "there is no flag -x",
+		"serve --x":             "there is no flag --x",
+		"serve ---x":            "there is no flag ---x",
+		"serve --addr :1 -xy=1": "there is no flag -xy",
+		"serve -adr :1":         "there is no flag -adr; did you mean --addr?",
+	} {
+		checkFailure(t, run(t, nil, strings.Fields(args)...), 2, want, "see: plantstore serve --help")
 	}
 }
 
