@@ -1,10 +1,14 @@
 package storage
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -13,6 +17,9 @@ import (
 
 // defaultScheme is the scheme of a location that is a plain path.
 const defaultScheme = "bbolt"
+
+// ErrURL is the error of a storage URL that this program cannot open.
+var ErrURL = errors.New("storage URL")
 
 // A Location is a parsed storage URL.
 type Location struct {
@@ -157,4 +164,34 @@ func HasSecretOption(query string) bool {
 		}
 	}
 	return err != nil
+}
+
+// An Opener opens the store at a location.
+type Opener func(ctx context.Context, loc Location, options Options) (*Store, error)
+
+// Engines are the openers of the available engines, by scheme.
+type Engines map[string]Opener
+
+// Open opens the store that a storage URL names. The URL itself, which may hold
+// a password, is in none of its errors unless it is a path.
+func (e Engines) Open(ctx context.Context, rawURL string, options Options) (*Store, error) {
+	loc, err := ParseURL(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Supports(loc); err != nil {
+		return nil, err
+	}
+	return e[loc.Scheme](ctx, loc, options)
+}
+
+// Supports returns an error that matches [ErrURL] if no engine has the scheme of the
+// location.
+func (e Engines) Supports(loc Location) error {
+	if _, ok := e[loc.Scheme]; ok {
+		return nil
+	}
+	known := strings.Join(slices.Sorted(maps.Keys(e)), ", ")
+	return fmt.Errorf("%w has the unknown scheme %q; known: %s (for a file with such a name write %s:PATH)",
+		ErrURL, loc.Scheme, known, defaultScheme)
 }
