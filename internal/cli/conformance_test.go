@@ -51,6 +51,24 @@ func TestConformanceRequireExp(t *testing.T) {
 	}
 }
 
+// TestConformanceMeetsRateLimit checks that a rate limit that is not given fails the command, with
+// the reason and the flag: a run without most of its cases shows nothing.
+func TestConformanceMeetsRateLimit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "key", secret+"\n")
+	base := startServer(t, "plantstore", nil, "--jwt-secret-file", "key", "--rate-limit", "1/h", "--rate-limit-burst", "5").ready(t).BaseURL
+	issued := token(t, nil, "--jwt-secret-file", "key")
+	limited := run(t, nil, "conformance", "--url", base, "--token", issued)
+	prefix, suffix := "plantstore: the rate limit of "+base+" has prevented ", " cases: give it with --rate-limit\n"
+	if limited.code != 1 || !strings.HasPrefix(limited.stderr, prefix) || !strings.HasSuffix(limited.stderr, suffix) ||
+		strings.Count(limited.stderr, "\n") != 1 {
+		t.Errorf("exit code %d, want 1; stderr %q, want %qN%q", limited.code, limited.stderr, prefix, suffix)
+	}
+	if want := "the server has a rate limit (error 429): give it with --rate-limit"; !strings.Contains(limited.stdout, want) {
+		t.Errorf("the report lacks %q:\n%s", want, limited.stdout)
+	}
+}
+
 func TestConformanceWithWeakSecret(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "weak", "hunter2")
