@@ -3,11 +3,24 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
+	"plantstore/internal/config"
+	"plantstore/internal/plantio"
 	"plantstore/internal/secretfile"
+)
+
+// The flags of serve for demonstrations and client tests. They are not options of the
+// configuration, since they concern no other command.
+const (
+	flagEphemeral = "ephemeral"
+	flagSeed      = "seed"
 )
 
 func newServe(p *Process) *cli.Command {
@@ -20,7 +33,10 @@ func newServe(p *Process) *cli.Command {
 			"  plantstore serve\n" +
 			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl\n" +
 			otherOptions(),
-		Flags:  append(seedFlags(), allOptionFlags()...),
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: flagEphemeral, Usage: "keep the plants and the secret in a temporary directory that is removed at exit", HideDefault: true},
+			&cli.StringFlag{Name: flagSeed, Usage: "import `FILE` (JSON Lines or CSV) before serving; taken ids are skipped"},
+		}, allOptionFlags()...),
 		Action: func(ctx context.Context, cmd *cli.Command) error { return serve(ctx, p, cmd) },
 	}
 }
@@ -50,4 +66,45 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	p.shutdown.removeLimit()
 	return errors.Join(server.Run(ctx), server.Close())
+}
+
+// ephemeral creates the temporary directory of --ephemeral, if it is given, and sets the
+// storage URL to a file in it.
+func ephemeral(p *Process, cmd *cli.Command) error {
+	if !cmd.Bool(flagEphemeral) {
+		return nil
+	}
+	for _, flag := range []string{"storage-url", "storage-url-file"} {
+		if cmd.IsSet(flag) {
+			return misuseOf(cmd, "--ephemeral and --%s are both given; give one of them", flag)
+		}
+	}
+	dir, err := os.MkdirTemp("", "plantstore-")
+	if err != nil {
+		return fmt.Errorf("--ephemeral: %w; TMPDIR names another place", err)
+	}
+	p.shutdown.temporary.Store(&dir)
+	return cmd.Set("storage-url", app.BboltScheme+":"+filepath.Join(dir, "plants.db"))
+}
+
+// seed imports the file of --seed, if it is given.
+func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, server *app.App) error {
+	file := cmd.String(flagSeed)
+	if !cmd.IsSet(flagSeed) {
+		return nil
+	}
+	if file == "" {
+		return misuseOf(cmd, "--%s needs the name of a file", flagSeed)
+	}
+	i := &importer{p: p, cmd: cmd, limits: c.PlantLimits, options: plantio.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
+	if err := i.importFile(ctx, file); err != nil {
+		return fmt.Errorf("--%s: %w", flagSeed, err)
+	}
+	if i.sum.Bad > 0 {
+		return findings("--%s: %s has %s: %s", flagSeed, file, counted(i.sum.Bad, "bad line", "bad lines"), i.remedy("fix the file and start again"))
+	}
+	server.Notice(func(logger *slog.Logger) {
+		logger.Info("seeded", "file", file, "created", i.sum.Created, "identical", i.sum.Identical, "skipped", i.sum.Skipped)
+	})
+	return nil
 }
