@@ -1,10 +1,13 @@
 package cli
 
 import (
-	"context"
+	"fmt"
 	"io"
-	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/schollz/progressbar/v3"
+	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/printable"
 )
@@ -19,59 +22,48 @@ func printableOutput(p Process) (stdout, stderr io.Writer) {
 	return stdout, stderr
 }
 
-const (
-	// errorTimeout limits the time for printing an error: the reader of stderr may hang.
-	errorTimeout = 2 * time.Second
-	// signalTimeout is errorTimeout after a signal.
-	signalTimeout = 200 * time.Millisecond
-)
-
-// printError prints the final error, if stderr accepts it in time.
-func printError(ctx context.Context, stderr io.Writer, err error) {
-	var text strings.Builder
-	for _, line := range messageLines(err) {
-		text.WriteString("plantstore: " + printable.Line(withoutCause(ctx, line)) + "\n")
+// printResult prints the result of a command: value as JSON with --json, no output with
+// --quiet, otherwise a line for people.
+func printResult(w io.Writer, cmd *cli.Command, value any, format string, args ...any) error {
+	line := printable.Line(fmt.Sprintf(format, args...))
+	switch {
+	case cmd.Bool("json"):
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		line = string(text)
+	case cmd.Bool("quiet"):
+		return nil
 	}
-	timeout := errorTimeout
-	if ctx.Err() != nil {
-		timeout = signalTimeout
-	}
-	printed := make(chan struct{})
-	go func() {
-		defer close(printed)
-		_, _ = io.WriteString(stderr, text.String()) // best effort
-	}()
-	select {
-	case <-printed:
-	case <-time.After(timeout):
-	}
+	_, err := fmt.Fprintln(w, line)
+	return err
 }
 
-// withoutCause returns a line of an error with "interrupted" for the causes of ctx.
-func withoutCause(ctx context.Context, line string) string {
-	if ctx.Err() == nil {
-		return line
+// counted returns a number with the singular or plural that follows it.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	interrupted := errInterrupted.Error()
-	return strings.NewReplacer(context.Cause(ctx).Error(), interrupted, context.Canceled.Error(), interrupted).Replace(line)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
-// messageLines returns the lines of an error: one for each joined error. Other line ends
-// come from names or peers and do not separate lines.
-func messageLines(err error) []string {
-	if misused, ok := err.(*misuseError); ok { //nolint:errorlint // a wrapped one is part of a line
-		return messageLines(misused.error)
+// newProgress returns the progress bar of a command that reads size bytes, or an unknown
+// number of plants if size is -1. It is visible if stderr is a terminal, without --quiet.
+func newProgress(p *Process, cmd *cli.Command, size int64) *progressbar.ProgressBar {
+	options := []progressbar.Option{
+		progressbar.OptionSetVisibility(printable.IsTerminal(p.Stderr) && !cmd.Bool("quiet")),
+		progressbar.OptionSetWriter(printable.Underlying(p.Stderr)), // it moves the cursor
+		progressbar.OptionThrottle(100 * time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionShowCount(),
+		progressbar.OptionFullWidth(),
 	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []string{err.Error()}
+	if size >= 0 {
+		options = append(options, progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(true))
+	} else {
+		options = append(options, progressbar.OptionShowIts(), progressbar.OptionSetItsString("plants"))
 	}
-	var texts, lines []string
-	for _, e := range joined.Unwrap() {
-		texts, lines = append(texts, e.Error()), append(lines, messageLines(e)...)
-	}
-	if strings.Join(texts, "\n") != err.Error() { // a message that wraps them
-		return []string{err.Error()}
-	}
-	return lines
+	return progressbar.NewOptions64(size, options...)
 }
