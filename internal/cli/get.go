@@ -10,7 +10,6 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
 
@@ -32,16 +31,14 @@ func get(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) er
 	if err != nil {
 		return misuseOf(cmd, "%q is not an id: must be an integer of 64 bits", cmd.Args().First())
 	}
-	return printPlants(ctx, p, cmd, c, func(store app.Plants) plantio.Source {
-		return func(ctx context.Context, each func(storage.Record) error) error {
-			plant, err := store.Get(ctx, id)
-			if errors.Is(err, storage.ErrNotFound) {
-				return fmt.Errorf("no plant has the id %d", id)
-			}
-			if err != nil {
-				return err
-			}
-			return each(storage.Record{ID: id, Plant: plant})
+	return printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.Plants, each func(storage.Record) error) error {
+		plant, err := store.Get(ctx, id)
+		if errors.Is(err, storage.ErrNotFound) {
+			return fmt.Errorf("no plant has the id %d", id)
 		}
+		if err != nil {
+			return err
+		}
+		return each(storage.Record{ID: id, Plant: plant})
 	})
 }

@@ -39,23 +39,21 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 	if err != nil {
 		return err
 	}
-	if q.Limit != nil || !printable.IsTerminal(p.Stdout) {
-		return printPlants(ctx, p, cmd, c, func(store app.Plants) plantio.Source { return q.Source(store) })
+	preview := q.Limit == nil && printable.IsTerminal(p.Stdout)
+	if preview {
+		q.Limit = new(int64(terminalPlants + 1))
 	}
-	q.Limit = new(int64(terminalPlants + 1))
 	shown, last := 0, int64(0)
-	err = printPlants(ctx, p, cmd, c, func(store app.Plants) plantio.Source {
-		return func(ctx context.Context, each func(storage.Record) error) error {
-			return q.Source(store)(ctx, func(record storage.Record) error {
-				if shown++; shown > terminalPlants { // there are more
-					return nil
-				}
-				last = record.ID
-				return each(record)
-			})
-		}
+	err = printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.Plants, each func(storage.Record) error) error {
+		return q.Source(store)(ctx, func(record storage.Record) error {
+			if shown++; preview && shown > terminalPlants { // there are more
+				return nil
+			}
+			last = record.ID
+			return each(record)
+		})
 	})
-	if err == nil && shown > terminalPlants {
+	if err == nil && preview && shown > terminalPlants {
 		_, err = fmt.Fprintf(p.Stderr, "plantstore: these are the first %d; continue with --after %d, or see more with --limit\n", terminalPlants, last)
 	}
 	return err

@@ -8,7 +8,6 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
 
@@ -26,17 +25,20 @@ func withStore(ctx context.Context, c *config.Config, o storage.Options, run fun
 	return err
 }
 
-// printPlants prints the plants of a source in the format of --format.
-func printPlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, source func(app.Plants) plantio.Source) error {
+// printPlants prints the plants that list passes to each, in the format of --format.
+func printPlants(
+	ctx context.Context, p *Process, cmd *cli.Command, c *config.Config,
+	list func(ctx context.Context, store app.Plants, each func(storage.Record) error) error,
+) error {
 	out, err := plantWriter(p.Stdout, cmd)
 	if err != nil {
 		return err
 	}
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
-		_, err := plantio.Export(ctx, source(store), out, func(int64) {})
-		if err != nil {
+		if err := list(ctx, store, out.Write); err != nil {
 			_ = out.Flush() // best effort: the plants before the error
+			return err
 		}
-		return err
+		return out.Flush()
 	})
 }
