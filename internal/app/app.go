@@ -5,9 +5,9 @@
 // The files of this package:
 //
 //	app.go, engines.go, files.go, memory.go    open, run and close
-//	listeners.go, admin.go, activation.go      listeners; those that systemd passes on
-//	keys.go, tls.go, ratelimit.go, faults.go   what requests need
-//	banner.go, link.go, warnings.go            output at the start
+//	listeners.go, keys.go, tls.go              what a server needs
+//	server.go, admin.go                        the server for clients, the admin listener
+//	banner.go                                  output at the start
 //	signals.go, delay.go, systemd.go, reset.go events of a running server
 //	commandstore.go, advice.go                 for the commands
 package app
@@ -19,13 +19,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"slices"
 	"time"
 
 	"plantstore/internal/admin"
-	"plantstore/internal/apidocs"
 	"plantstore/internal/audit"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
@@ -35,8 +33,6 @@ import (
 	"plantstore/internal/ratelimit"
 	"plantstore/internal/secretfile"
 	"plantstore/internal/server"
-	"plantstore/middleware"
-	"plantstore/routes"
 	"plantstore/storage"
 )
 
@@ -162,37 +158,6 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
-// newServer builds the server for clients.
-func (a *App) newServer() error {
-	c := a.config
-	description, err := apidocs.New(a.BaseURL())
-	if err != nil {
-		return err
-	}
-	var page *apidocs.Page
-	if c.Docs {
-		page = apidocs.NewPage()
-	}
-	origins := middleware.Origins(c.CORSOrigins)
-	options := routes.Options{
-		Store: a.store, Audited: c.AuditLog != "", Verify: a.verifier.Verify, Description: description, Page: page,
-		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, Limits: c.PlantLimits, Origins: origins,
-	}
-	a.limitRates(&options)
-	a.server = server.New(server.Config{
-		Handler:         routes.New(options),
-		TLS:             a.tls,
-		CORSHeader:      corsHeader(origins),
-		Logger:          a.logger,
-		MaxConnections:  a.connections,
-		HeaderTimeout:   c.HeaderTimeout,
-		RequestTimeout:  c.RequestTimeout,
-		IdleTimeout:     c.IdleTimeout,
-		ShutdownTimeout: c.ShutdownTimeout,
-	})
-	return nil
-}
-
 // BaseURL returns the URL under which clients reach the server.
 func (a *App) BaseURL() string { return a.config.ServiceURL(a.listeners.address()) }
 
@@ -298,13 +263,4 @@ func faultOf(store *storage.Store) error {
 	default:
 		return nil
 	}
-}
-
-// corsHeader returns the CORS header fields of the server's own error responses, nil if
-// CORS is off.
-func corsHeader(origins middleware.Origins) func(origin string) http.Header {
-	if len(origins) == 0 {
-		return nil
-	}
-	return origins.Header
 }

@@ -5,13 +5,26 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"runtime"
+	"slices"
 	"strings"
+	"time"
 
 	"plantstore/internal/apidocs"
+	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
+	"plantstore/internal/loopback"
 	"plantstore/internal/printable"
+	"plantstore/internal/secretfile"
+)
+
+const (
+	// DefaultSubject is the subject of a token if none is given.
+	DefaultSubject = "developer"
+	// LinkLifetime is the lifetime of the token in a link to the docs page.
+	LinkLifetime = time.Hour
 )
 
 // logFormat returns the format of the log: text for people, in color on a terminal unless
@@ -81,4 +94,59 @@ func DataPlace(c *config.Config) string {
 		return c.Storage.Path
 	}
 	return c.Storage.Scheme
+}
+
+// Grant returns the claims of a token for a server with the configuration c.
+func Grant(c *config.Config, subject string, ttl time.Duration) auth.Grant {
+	return auth.Grant{Subject: subject, Issuer: c.JWTIssuer, Audience: c.JWTAudience, Scope: c.JWTScope, TTL: ttl}
+}
+
+// docsLink returns the address of the docs page for the banner.
+func (a *App) docsLink() string {
+	if !a.config.Docs {
+		return "(DOCS is off)"
+	}
+	page := a.BaseURL() + apidocs.PagePath
+	if !a.showsToken() {
+		return page
+	}
+	token, err := auth.Issue(a.secrets[0], Grant(a.config, DefaultSubject, LinkLifetime), time.Now())
+	if err != nil {
+		return page
+	}
+	return apidocs.TokenLink(a.BaseURL(), token) + " (valid for an hour)"
+}
+
+// showsToken reports whether the banner may contain a token: only a person sees it, on a
+// terminal, only programs on this machine can use it, and the server is a trial without a
+// configured secret (C4.25).
+func (a *App) showsToken() bool {
+	c := a.config
+	return a.format != logging.JSON && printable.IsTerminal(a.options.Stderr) &&
+		c.GeneratesSecret() && c.BaseURL == "" && len(c.ACMEDomains) == 0 &&
+		!slices.ContainsFunc(a.listeners.addresses(), func(addr string) bool { return !loopback.IsHost(addr) })
+}
+
+// logExposed returns a function that logs files with secrets that other users can read, each
+// file once.
+func logExposed(logger *slog.Logger) secretfile.Report {
+	return secretfile.Once(func(e secretfile.Exposure) {
+		logger.Warn("secret readable by other users", "file", e.Path, "mode", fmt.Sprintf("%#o", e.Mode),
+			"hint", "chmod 0600, or 0640 and owned by root")
+	})
+}
+
+// warnOfConfig logs probable mistakes in the configuration: misspelled names in .env, exposed
+// secrets, and a port that ACME authorities do not reach.
+func (a *App) warnOfConfig() {
+	if names := a.config.Misspelled(); names != "" {
+		a.logger.Warn("unknown options in .env", "names", names)
+	}
+	report := logExposed(a.logger)
+	for _, exposure := range a.options.Exposed {
+		report(exposure)
+	}
+	if _, port, err := net.SplitHostPort(a.listeners.address()); err == nil && port != "443" && len(a.config.ACMEDomains) > 0 {
+		a.logger.Warn("ACME authorities connect to port 443 only", "port", port, "hint", "forward port 443 of the domains to this port unchanged")
+	}
 }

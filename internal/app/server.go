@@ -1,0 +1,96 @@
+package app
+
+import (
+	"cmp"
+	"net/http"
+
+	"plantstore/internal/apidocs"
+	"plantstore/internal/auth"
+	"plantstore/internal/ratelimit"
+	"plantstore/internal/server"
+	"plantstore/middleware"
+	"plantstore/routes"
+)
+
+// The scope and the rate that the errors 403 and 429 on demand name if JWT_SCOPE or RATE_LIMIT
+// is not set.
+const (
+	exampleScope = "plants:create"
+	exampleLimit = "100/s"
+)
+
+// newServer builds the server for clients.
+func (a *App) newServer() error {
+	c := a.config
+	description, err := apidocs.New(a.BaseURL())
+	if err != nil {
+		return err
+	}
+	var page *apidocs.Page
+	if c.Docs {
+		page = apidocs.NewPage()
+	}
+	origins := middleware.Origins(c.CORSOrigins)
+	options := routes.Options{
+		Store: a.store, Audited: c.AuditLog != "", Verify: a.verifier.Verify, Description: description, Page: page,
+		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, Limits: c.PlantLimits, Origins: origins,
+	}
+	a.limitRates(&options)
+	a.server = server.New(server.Config{
+		Handler:         routes.New(options),
+		TLS:             a.tls,
+		CORSHeader:      corsHeader(origins),
+		Logger:          a.logger,
+		MaxConnections:  a.connections,
+		HeaderTimeout:   c.HeaderTimeout,
+		RequestTimeout:  c.RequestTimeout,
+		IdleTimeout:     c.IdleTimeout,
+		ShutdownTimeout: c.ShutdownTimeout,
+	})
+	return nil
+}
+
+// corsHeader returns the CORS header fields of the server's own error responses, nil if
+// CORS is off.
+func corsHeader(origins middleware.Origins) func(origin string) http.Header {
+	if len(origins) == 0 {
+		return nil
+	}
+	return origins.Header
+}
+
+// limitRates adds the configured rate limits to the options of the routes.
+func (a *App) limitRates(o *routes.Options) {
+	c := a.config
+	if c.RateLimit.Requests == 0 {
+		return
+	}
+	burst := cmp.Or(c.RateLimitBurst, c.RateLimit.Requests)
+	if c.RateLimitBy.Address {
+		a.addressLimit = ratelimit.ByAddress(c.RateLimit, burst)
+		o.AddressLimit = a.addressLimit
+	}
+	if c.RateLimitBy.Subject {
+		a.subjectLimit = ratelimit.BySubject(c.RateLimit, burst)
+		o.SubjectLimit = a.subjectLimit
+	}
+}
+
+// rateLimited returns the number of refused requests of addresses and of subjects.
+func (a *App) rateLimited() (address, subject uint64) {
+	return a.addressLimit.Refused(), a.subjectLimit.Refused()
+}
+
+// faults returns the settings of faults on demand, nil if they are off.
+func (a *App) faults() *middleware.FaultOptions {
+	f := a.config.Faults
+	if !f.On {
+		return nil
+	}
+	return &middleware.FaultOptions{
+		Rates:     f.Rates,
+		Forbidden: auth.MissingScope(cmp.Or(a.config.JWTScope, exampleScope)),
+		RateLimit: cmp.Or(a.config.RateLimit.String(), exampleLimit),
+		Refuse:    server.Refuse,
+	}
+}
