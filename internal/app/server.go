@@ -30,16 +30,19 @@ func (a *App) newServer() error {
 	if c.Docs {
 		page = apidocs.NewPage()
 	}
-	origins := middleware.Origins(c.CORSOrigins)
 	options := routes.Options{
 		Store: a.store, Audited: c.AuditLog != "", Verify: a.verifier.Verify, Description: description, Page: page,
-		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, Limits: c.PlantLimits, Origins: origins,
+		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, Limits: c.PlantLimits, Origins: c.CORSOrigins,
 	}
 	a.limitRates(&options)
+	var corsHeader func(origin string) http.Header // nil: CORS is off
+	if len(options.Origins) > 0 {
+		corsHeader = options.Origins.Header
+	}
 	a.server = server.New(server.Config{
 		Handler:         routes.New(options),
 		TLS:             a.tls,
-		CORSHeader:      corsHeader(origins),
+		CORSHeader:      corsHeader,
 		Logger:          a.logger,
 		MaxConnections:  a.connections,
 		HeaderTimeout:   c.HeaderTimeout,
@@ -48,15 +51,6 @@ func (a *App) newServer() error {
 		ShutdownTimeout: c.ShutdownTimeout,
 	})
 	return nil
-}
-
-// corsHeader returns the CORS header fields of the server's own error responses, nil if
-// CORS is off.
-func corsHeader(origins middleware.Origins) func(origin string) http.Header {
-	if len(origins) == 0 {
-		return nil
-	}
-	return origins.Header
 }
 
 // limitRates adds the configured rate limits to the options of the routes.
