@@ -131,7 +131,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	c := a.config
 	options := c.StorageOptions
 	options.Logger, options.Ephemeral = a.logger, a.options.Ephemeral
-	a.store, err = Engines().Open(ctx, c.StorageURL, options)
+	a.store, err = Engines().Open(ctx, c.Storage.URL, options)
 	if err != nil {
 		return AdviseLocked(ctx, c.Storage.Path, Advise(err, missing, place), ", or name another database with --storage-url or STORAGE_URL")
 	}

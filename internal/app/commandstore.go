@@ -52,7 +52,7 @@ func OfServer(p Plants) bool {
 // OpenStore opens the store in this process. The error matches [storage.ErrLocked] if
 // another one has it open.
 func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (*storage.Store, error) {
-	store, err := Engines().Open(ctx, c.StorageURL, o)
+	store, err := Engines().Open(ctx, c.Storage.URL, o)
 	return store, AdviseDatabase(err)
 }
 

@@ -38,5 +38,5 @@ func resetCommand(p *Process, cmd *cli.Command, c *config.Config) string {
 	if !cmd.Bool(flagEphemeral) {
 		return ""
 	}
-	return shellQuote(p.Args[0]) + " plants reset --storage-url " + shellQuote(c.StorageURL)
+	return shellQuote(p.Args[0]) + " plants reset --storage-url " + shellQuote(c.Storage.URL)
 }

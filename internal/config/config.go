@@ -29,9 +29,8 @@ type Config struct {
 	ACMEDirectory   string   // empty: Let's Encrypt
 	ACMEEmail       string
 	ACMECache       string           // empty: next to the database
-	StorageURL      string           // may contain a password
 	StorageURLFile  string           // empty, or a file for ReadStorageURL
-	Storage         storage.Location // parsed StorageURL
+	Storage         storage.Location // its URL may contain a password
 	StorageOptions  storage.Options  // those that the table sets
 	JWTSecret       auth.Secret      // nil: none given
 	JWTSecretFile   string
@@ -135,7 +134,7 @@ func serviceOptions() []Option {
 		{
 			Env: "STORAGE_URL", Flag: "storage-url", Default: "bbolt:data/plants.db",
 			Help: "location of the plants: `bbolt:PATH` or just PATH, etcd://HOST,HOST/PREFIX, postgres://HOST/DB",
-			set:  func(c *Config, v string) error { return c.setStorage(v) },
+			set:  parsed(storage.ParseURL, func(c *Config) *storage.Location { return &c.Storage }),
 		},
 		{
 			Env: "STORAGE_URL_FILE", Flag: "storage-url-file",

@@ -37,7 +37,7 @@ func placeSamples() []sample {
 		},
 		same("BASE_URL", func(c *config.Config) any { return c.BaseURL }, "http://a", "https://b:8443/plants", "http://[::1]:1/"),
 		{
-			"STORAGE_URL", func(c *config.Config) any { return c.StorageURL + " " + c.Storage.Path },
+			"STORAGE_URL", func(c *config.Config) any { return c.Storage.URL + " " + c.Storage.Path },
 			"bbolt:data/plants.db data/plants.db",
 			[3]string{"bbolt:a.db", "b.db", "bbolt:///c.db"},
 			[3]any{"bbolt:a.db a.db", "b.db b.db", "bbolt:///c.db /c.db"},

@@ -88,16 +88,11 @@ func (c *Config) ReadStorageURL(report secretfile.Report) error {
 		return err
 	}
 	text := strings.TrimSuffix(strings.TrimSuffix(string(contents), "\n"), "\r")
-	if err := c.setStorage(text); err != nil {
+	if c.Storage, err = storage.ParseURL(text); err == nil {
+		err = checkText(text)
+	}
+	if err != nil {
 		return Invalid("%s: it must hold one line with a storage URL: %v", c.StorageURLFile, err)
 	}
 	return nil
-}
-
-func (c *Config) setStorage(text string) (err error) {
-	c.StorageURL = text
-	if c.Storage, err = storage.ParseURL(text); err != nil {
-		return err
-	}
-	return checkText(text)
 }
