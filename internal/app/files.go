@@ -9,14 +9,8 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-const (
-	// secretName is the file of the generated secret, next to the database.
-	secretName = "jwt-secret"
-	// acmeName is the directory of the certificates by ACME, next to the database.
-	acmeName = "acme"
-	// auditLogUse is the last use that [UsedAs] tries.
-	auditLogUse = "the audit log"
-)
+// auditLogUse is the last use that [UsedAs] tries.
+const auditLogUse = "the audit log"
 
 // A File is a file that the program reads or writes.
 type File struct{ Path, What string }
@@ -33,11 +27,11 @@ func DatabaseFiles(database string) []File {
 	}
 }
 
-// SecretPath returns the file of the secret that is generated for a database.
-func SecretPath(database string) string { return filepath.Join(filepath.Dir(database), secretName) }
+// SecretPath returns the file of the secret that is generated for a database, next to it.
+func SecretPath(database string) string { return filepath.Join(filepath.Dir(database), "jwt-secret") }
 
-// acmePath returns the default of ACME_CACHE.
-func acmePath(database string) string { return filepath.Join(filepath.Dir(database), acmeName) }
+// acmePath returns the default of ACME_CACHE, next to the database.
+func acmePath(database string) string { return filepath.Join(filepath.Dir(database), "acme") }
 
 // UsedAs returns the use of a file in this configuration, such as "the audit log", empty if
 // it has none.

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
+	"plantstore/internal/printable"
 	"plantstore/storage"
 )
 
@@ -19,7 +20,10 @@ import (
 // Commands end within a second of SIGTERM or SIGINT, whatever they wait for. Only a
 // running server may take longer, up to SHUTDOWN_TIMEOUT.
 func Main(ctx context.Context, p Process) int {
-	p.Stdout, p.Stderr = printableOutput(p)
+	p.Stderr = printable.NewWriter(p.Stderr) // escapes terminal control sequences
+	if printable.IsTerminal(p.Stdout) {      // in a file or pipe it is exact, since programs read it
+		p.Stdout = printable.NewWriter(p.Stdout)
+	}
 	p.shutdown = newShutdown()
 	ctx, stop := p.shutdown.untilSignal(ctx)
 	defer stop()

@@ -12,16 +12,6 @@ import (
 	"plantstore/internal/printable"
 )
 
-// printableOutput returns the stdout and stderr of a process with terminal control sequences
-// escaped. In a file or pipe, stdout is exact, since programs read it.
-func printableOutput(p Process) (stdout, stderr io.Writer) {
-	stdout, stderr = p.Stdout, printable.NewWriter(p.Stderr)
-	if printable.IsTerminal(stdout) {
-		stdout = printable.NewWriter(stdout)
-	}
-	return stdout, stderr
-}
-
 // printResult prints the result of a command: value as JSON with --json, no output with
 // --quiet, otherwise a line for people.
 func printResult(w io.Writer, cmd *cli.Command, value any, format string, args ...any) error {

@@ -19,15 +19,11 @@ import (
 	"plantstore/internal/config"
 )
 
-// The flags for private keys.
+// The flags of token, besides --subject. Those of the key are flags of conformance, too.
 const (
-	flagKey = "key"
-	flagAlg = "alg"
-	flagKid = "kid"
-)
-
-// The flags for the lifetime and the form of a token.
-const (
+	flagKey  = "key"
+	flagAlg  = "alg"
+	flagKid  = "kid"
 	flagTTL  = "ttl"
 	flagLink = "link"
 )
