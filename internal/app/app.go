@@ -198,18 +198,6 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(a.server.Serve(serving, a.listeners.clients...), faultOf(a.store))
 }
 
-// announce writes the banner, and logs warnings for the operator.
-func (a *App) announce() {
-	a.banner()
-	a.warnOfConfig()
-	if c := a.config; a.listeners.admin == nil && c.AdminAddr != "" {
-		a.logger.Warn("no admin listener", "cause", a.listeners.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
-	}
-	for _, notice := range a.notices {
-		notice(a.logger)
-	}
-}
-
 // Close releases what [Open] has opened, the store before the listeners and the log. It
 // is called after [App.Run] has returned, or without it.
 func (a *App) Close() error {

@@ -27,6 +27,29 @@ const (
 	LinkLifetime = time.Hour
 )
 
+// announce writes the banner, and logs warnings for the operator: misspelled names in .env, exposed
+// secrets, a port that ACME authorities do not reach, and no admin listener.
+func (a *App) announce() {
+	a.banner()
+	c := a.config
+	if names := c.Misspelled(); names != "" {
+		a.logger.Warn("unknown options in .env", "names", names)
+	}
+	report := logExposed(a.logger)
+	for _, exposure := range a.options.Exposed {
+		report(exposure)
+	}
+	if _, port, err := net.SplitHostPort(a.listeners.address()); err == nil && port != "443" && len(c.ACMEDomains) > 0 {
+		a.logger.Warn("ACME authorities connect to port 443 only", "port", port, "hint", "forward port 443 of the domains to this port unchanged")
+	}
+	if a.listeners.admin == nil && c.AdminAddr != "" {
+		a.logger.Warn("no admin listener", "cause", a.listeners.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
+	}
+	for _, notice := range a.notices {
+		notice(a.logger)
+	}
+}
+
 // logFormat returns the format of the log: text for people, in color on a terminal unless
 // NO_COLOR is set, or JSON for programs.
 func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) logging.Format {
@@ -134,19 +157,4 @@ func logExposed(logger *slog.Logger) secretfile.Report {
 		logger.Warn("secret readable by other users", "file", e.Path, "mode", fmt.Sprintf("%#o", e.Mode),
 			"hint", "chmod 0600, or 0640 and owned by root")
 	})
-}
-
-// warnOfConfig logs probable mistakes in the configuration: misspelled names in .env, exposed
-// secrets, and a port that ACME authorities do not reach.
-func (a *App) warnOfConfig() {
-	if names := a.config.Misspelled(); names != "" {
-		a.logger.Warn("unknown options in .env", "names", names)
-	}
-	report := logExposed(a.logger)
-	for _, exposure := range a.options.Exposed {
-		report(exposure)
-	}
-	if _, port, err := net.SplitHostPort(a.listeners.address()); err == nil && port != "443" && len(a.config.ACMEDomains) > 0 {
-		a.logger.Warn("ACME authorities connect to port 443 only", "port", port, "hint", "forward port 443 of the domains to this port unchanged")
-	}
 }
