@@ -27,8 +27,7 @@ const (
 	LinkLifetime = time.Hour
 )
 
-// announce writes the banner, and logs warnings for the operator: misspelled names in .env, exposed
-// secrets, a port that ACME authorities do not reach, and no admin listener.
+// announce writes the banner, and logs warnings and notices for the operator.
 func (a *App) announce() {
 	a.banner()
 	c := a.config

@@ -25,17 +25,17 @@ func withStore(ctx context.Context, c *config.Config, o storage.Options, run fun
 	return err
 }
 
-// printPlants prints the plants that list passes to each, in the format of --format.
+// printPlants prints the plants that read passes to each, in the format of --format.
 func printPlants(
 	ctx context.Context, p *Process, cmd *cli.Command, c *config.Config,
-	list func(ctx context.Context, store app.Plants, each func(storage.Record) error) error,
+	read func(ctx context.Context, store app.Plants, each func(storage.Record) error) error,
 ) error {
 	out, err := plantWriter(p.Stdout, cmd)
 	if err != nil {
 		return err
 	}
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
-		if err := list(ctx, store, out.Write); err != nil {
+		if err := read(ctx, store, out.Write); err != nil {
 			_ = out.Flush() // best effort: the plants before the error
 			return err
 		}
