@@ -36,7 +36,6 @@ type conn struct {
 	net.Conn
 
 	server    *Server
-	draining  context.Context // done when the shutdown begins
 	base      context.Context // of all requests; not canceled when the client closes
 	slot      semaphore       // of the connection limit; nil: none
 	http2Slot semaphore       // of the limit for HTTP/2; nil: none
@@ -57,6 +56,9 @@ type conn struct {
 	deadline   time.Time     // of reads
 	applied    time.Time     // the deadline of the underlying connection
 }
+
+// withinLimit reports whether c has a regular slot of the connection limit.
+func (c *conn) withinLimit() bool { return c.slot == c.server.limit.regular }
 
 // startRequest is called when the handler gets r. It reports whether the length of r is
 // ambiguous.
@@ -308,7 +310,7 @@ func (c *conn) Close() error {
 
 // closeIdle closes a connection without a request.
 func (c *conn) closeIdle() error {
-	if c.readErr == nil && c.draining.Err() != nil && c.server.forced.Err() == nil {
+	if c.readErr == nil && c.server.draining.Err() != nil && c.server.forced.Err() == nil {
 		c.server.background.Go(c.rejectAtShutdown)
 		return nil
 	}

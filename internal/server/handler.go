@@ -193,7 +193,7 @@ func (w *response) finish(c *conn) {
 		c.discardInput()
 	default:
 		w.Flush()
-		stop := context.AfterFunc(c.draining, func() { _ = c.SetReadDeadline(time.Now().Add(drainGrace)) })
+		stop := context.AfterFunc(c.server.draining, func() { _ = c.SetReadDeadline(time.Now().Add(drainGrace)) })
 		_, _ = io.Copy(io.Discard, w.body)
 		stop()
 	}

@@ -11,10 +11,6 @@ const (
 // files. It is not positive if the limit is too low.
 func ConnectionsWithin(files int) int { return (files - otherFiles) / 9 * 8 }
 
-// HTTP2Connections returns the maximum number of connections with HTTP/2 for that
-// MaxConnections: together they have at most as many requests.
-func HTTP2Connections(maxConnections int) int { return max(1, maxConnections/maxStreams) }
-
 // A semaphore holds a token for each slot in use.
 type semaphore chan struct{}
 
@@ -41,30 +37,30 @@ func (s semaphore) release() {
 type connLimit struct {
 	regular semaphore
 	extra   semaphore
-	http2   semaphore // limits the regular connections with HTTP/2
+	http2   semaphore // limits the regular connections with HTTP/2, see maxStreams
 }
 
 func newConnLimit(maxConnections int) connLimit {
 	return connLimit{
 		regular: make(semaphore, maxConnections),
 		extra:   make(semaphore, max(1, maxConnections/8)),
-		http2:   make(semaphore, HTTP2Connections(maxConnections)),
+		http2:   make(semaphore, max(1, maxConnections/maxStreams)),
 	}
 }
 
-// acquire takes a slot, which the caller must release, and reports whether it is a
-// regular one. It may wait, until draining is closed: then connections that were
-// accepted before the listener closes need none.
-func (l connLimit) acquire(draining <-chan struct{}) (slot semaphore, regular bool) {
+// acquire takes a slot, preferably a regular one, which the caller must release. It may
+// wait, until draining is closed: then connections that were accepted before the listener
+// closes need none.
+func (l connLimit) acquire(draining <-chan struct{}) (slot semaphore) {
 	if l.regular.tryAcquire() {
-		return l.regular, true
+		return l.regular
 	}
 	select {
 	case l.regular <- struct{}{}:
-		return l.regular, true
+		return l.regular
 	case l.extra <- struct{}{}:
-		return l.extra, false
+		return l.extra
 	case <-draining:
-		return nil, false
+		return nil
 	}
 }

@@ -44,7 +44,7 @@ func (c *conn) lingerOn(e *models.Error, to recipient, limits lingerLimits) {
 		return
 	}
 	defer context.AfterFunc(c.server.forced, c.closeNetwork)()
-	defer context.AfterFunc(c.draining, func() { time.AfterFunc(drainLinger, c.closeNetwork) })()
+	defer context.AfterFunc(c.server.draining, func() { time.AfterFunc(drainLinger, c.closeNetwork) })()
 	c.discard(limits)
 }
 

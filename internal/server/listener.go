@@ -1,17 +1,13 @@
 package server
 
-import (
-	"context"
-	"net"
-)
+import "net"
 
 // A listener accepts connections within the connection limit. It returns none of them: they
 // come to net/http with their first request, see [conn.begin].
 type listener struct {
 	net.Listener
 
-	server   *Server
-	draining context.Context // done when the shutdown begins
+	server *Server
 }
 
 // Accept implements [net.Listener]. It returns the errors, for net/http to retry or give up.
@@ -22,15 +18,14 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		l.server.counters.accepted.Add(1)
-		slot, within := l.server.limit.acquire(l.draining.Done())
-		if !within {
+		c := &conn{Conn: nc, server: l.server, slot: l.server.limit.acquire(l.server.draining.Done())}
+		if !c.withinLimit() {
 			l.server.counters.turnedAway.Add(1)
 		}
-		c := &conn{Conn: nc, server: l.server, draining: l.draining, slot: slot}
 		switch {
 		case l.server.http2 != nil:
-			l.server.background.Go(func() { c.handshake(within) })
-		case within:
+			l.server.background.Go(c.handshake)
+		case c.withinLimit():
 			l.server.background.Go(c.begin)
 		default:
 			l.server.background.Go(c.rejectOverLimit)

@@ -26,14 +26,14 @@ func (c *conn) idleDeadline() time.Time {
 // parkable reports whether the connection is to be parked after a read that returned err.
 // The caller holds c.mu.
 func (c *conn) parkable(err error) bool {
-	return c.idle && errors.Is(err, os.ErrDeadlineExceeded) && c.applied != c.deadline && c.draining.Err() == nil
+	return c.idle && errors.Is(err, os.ErrDeadlineExceeded) && c.applied != c.deadline && c.server.draining.Err() == nil
 }
 
 // park keeps a connection open that net/http has closed. net/http would need 18 KB for it:
 // two buffers, and the stack of a goroutine that has served a request. It gets the
 // connection back as a new one with the next request. The caller holds c.mu.
 func (c *conn) park() {
-	next, until := &conn{Conn: c.Conn, server: c.server, draining: c.draining, slot: c.slot}, c.deadline
+	next, until := &conn{Conn: c.Conn, server: c.server, slot: c.slot}, c.deadline
 	c.server.background.Go(func() { next.awaitRequest(until) })
 }
 
@@ -50,7 +50,7 @@ func (c *conn) awaitRequest(deadline time.Time) {
 	c.server.counters.waiting.Add(1)
 	first := make([]byte, 1)
 	_ = c.Conn.SetReadDeadline(deadline) // if it fails, so does Read
-	stop := context.AfterFunc(c.draining, func() { _ = c.Conn.SetReadDeadline(time.Now().Add(drainGrace)) })
+	stop := context.AfterFunc(c.server.draining, func() { _ = c.Conn.SetReadDeadline(time.Now().Add(drainGrace)) })
 	n, _ := c.Conn.Read(first)
 	stop()
 	c.server.counters.waiting.Add(-1)

@@ -30,7 +30,7 @@ func (c *conn) rejectAtShutdown() {
 // response without a request for a broken connection.
 func (c *conn) reject(wait time.Duration, e *models.Error, limits lingerLimits) {
 	_ = c.Conn.SetReadDeadline(time.Now().Add(wait)) // if it fails, so does Read
-	stop := context.AfterFunc(c.draining, func() {
+	stop := context.AfterFunc(c.server.draining, func() {
 		_ = c.Conn.SetReadDeadline(time.Now().Add(min(wait, drainGrace)))
 	})
 	h := c.readHeader()

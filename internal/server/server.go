@@ -90,18 +90,21 @@ type Server struct {
 	limit      connLimit
 	counters   counters
 	background sync.WaitGroup  // goroutines of connections that net/http does not wait for
-	forced     context.Context // done when the remaining connections are closed
-	forceClose context.CancelFunc
+	draining   context.Context // done when the shutdown begins
+	startDrain context.CancelFunc
 	bodyTime   context.Context // done when bodies must be complete, at a shutdown
 	endBodies  context.CancelFunc
+	forced     context.Context // done when the remaining connections are closed
+	forceClose context.CancelFunc
 }
 
 // New returns a server that is not serving yet.
 func New(config Config) *Server {
 	config.MaxConnections = cmp.Or(config.MaxConnections, defaultMaxConnections)
 	s := &Server{config: config, linger: defaultLinger(), parkAfter: defaultParkAfter, limit: newConnLimit(config.MaxConnections)}
-	s.forced, s.forceClose = context.WithCancel(context.Background())
+	s.draining, s.startDrain = context.WithCancel(context.Background())
 	s.bodyTime, s.endBodies = context.WithCancel(context.Background())
+	s.forced, s.forceClose = context.WithCancel(context.Background())
 	s.http1 = s.newHTTPServer(s.handle, maxHeaderBytes-netHTTPSlack)
 	s.http1.BaseContext = func(net.Listener) context.Context { return s.forced }
 	s.http1.ConnState = endRequest
@@ -137,22 +140,20 @@ func (s *Server) newHTTPServer(handler http.HandlerFunc, headerBytes int) *http.
 // returns an error as well if a listener fails. The limits are for all listeners
 // together. Serve must be called only once.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
-	draining, drain := context.WithCancel(ctx)
-	defer drain()
 	failures := make(chan error, len(listeners)) // of accepting connections
 	var accepting sync.WaitGroup
 	for _, ln := range listeners {
 		accepting.Go(func() {
-			failures <- s.http1.Serve(&listener{Listener: ln, server: s, draining: draining})
+			failures <- s.http1.Serve(&listener{ln, s})
 		})
 	}
 	var err error
 	select {
 	case failure := <-failures:
-		drain()
 		err = fmt.Errorf("accepting connections: %w", failure)
 	case <-ctx.Done():
 	}
+	s.startDrain()
 	return errors.Join(err, s.shutdown(ctx, &accepting))
 }
 

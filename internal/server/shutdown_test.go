@@ -185,9 +185,8 @@ func TestShutdownBeforeFirstRequest(t *testing.T) {
 				if err := s.http1.Shutdown(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				draining, drain := context.WithCancel(t.Context())
-				drain()
-				s.background.Go((&conn{Conn: near, server: s, draining: draining}).begin)
+				s.startDrain()
+				s.background.Go((&conn{Conn: near, server: s}).begin)
 				if sent != "" {
 					if _, err := io.WriteString(far, sent); err != nil {
 						t.Fatal(err)
@@ -256,13 +255,12 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 				s.linger = endless()
 				near, far := net.Pipe()
 				defer func() { _ = far.Close() }()
-				stopping, stop := context.WithCancel(t.Context())
-				c := &conn{Conn: halfCloser{near}, server: s, draining: stopping}
+				c := &conn{Conn: halfCloser{near}, server: s}
 				s.background.Go(func() { c.lingerOn(nil, recipient{}, s.linger) })
 				synctest.Wait()
 				stopped := time.Now()
-				stop()
-				if err := s.shutdown(stopping, new(sync.WaitGroup)); err != nil || time.Since(stopped) != want {
+				s.startDrain()
+				if err := s.shutdown(t.Context(), new(sync.WaitGroup)); err != nil || time.Since(stopped) != want {
 					t.Errorf("it took %v, %v; want %v", time.Since(stopped), err, want)
 				}
 			})
@@ -316,13 +314,12 @@ func rejectedAtShutdown(t *testing.T, sent string, reading bool) string {
 	near, far := net.Pipe()
 	s := New(testConfigWith(nil))
 	defer s.forceClose()
-	stopping, stop := context.WithCancel(t.Context())
-	c := &conn{Conn: near, server: s, draining: stopping}
+	c := &conn{Conn: near, server: s}
 	if reading {
 		go func() { _, _ = c.Read(make([]byte, 4096)) }()
 		synctest.Wait()
 	}
-	stop()
+	s.startDrain()
 	var closed sync.WaitGroup
 	if reading { // Close comes first, or the request would be net/http's
 		_ = c.Close()

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"io"
 	"net"
 	"net/http"
@@ -63,16 +62,15 @@ func bodyAtShutdown(t *testing.T, timeout time.Duration, sent, rest string, paus
 	config := testConfigWith(http.HandlerFunc(new(site).serve))
 	config.ShutdownTimeout = timeout
 	s := New(config)
-	draining, drain := context.WithCancel(t.Context())
-	s.background.Go((&conn{Conn: near, server: s, draining: draining}).begin)
+	s.background.Go((&conn{Conn: near, server: s}).begin)
 	if _, err := io.WriteString(far, sent); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Wait()
 	began := time.Now()
-	drain()
+	s.startDrain()
 	stopped := make(chan error, 1)
-	go func() { stopped <- s.shutdown(draining, new(sync.WaitGroup)) }()
+	go func() { stopped <- s.shutdown(t.Context(), new(sync.WaitGroup)) }()
 	var sending sync.WaitGroup
 	sending.Go(func() {
 		for _, b := range []byte(rest) {

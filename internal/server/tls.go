@@ -52,7 +52,7 @@ func withProtocols(config *tls.Config) *tls.Config {
 		c := hello.Conn.(*handshakeConn).conn //nolint:forcetypeassert // handshake passes no other
 		limit := c.server.limit
 		switch {
-		case c.slot != limit.regular:
+		case !c.withinLimit():
 			return without, nil
 		case !slices.Contains(hello.SupportedProtos, http2Name):
 			return nil, nil //nolint:nilnil // the regular one, as documented by crypto/tls
@@ -68,9 +68,9 @@ func withProtocols(config *tls.Config) *tls.Config {
 // handshake does the TLS handshake on a new connection, so that [conn] and net/http read and
 // write plaintext, and passes it to the server of the version of HTTP that was negotiated.
 // Plain HTTP gets an Error in plain HTTP (C1.3).
-func (c *conn) handshake(within bool) {
+func (c *conn) handshake() {
 	wait := c.server.config.HeaderTimeout
-	if !within {
+	if !c.withinLimit() {
 		wait = rejectTime
 	}
 	nc := c.Conn
@@ -78,7 +78,7 @@ func (c *conn) handshake(within bool) {
 	// The context ends a handshake that waits for a certificate, and does no I/O.
 	ctx, cancel := context.WithTimeout(c.server.forced, wait)
 	defer cancel()
-	stop := context.AfterFunc(c.draining, func() {
+	stop := context.AfterFunc(c.server.draining, func() {
 		_ = nc.SetDeadline(time.Now().Add(drainGrace))
 		time.AfterFunc(drainGrace, cancel)
 	})
@@ -100,16 +100,16 @@ func (c *conn) handshake(within bool) {
 		_ = c.release()
 	default:
 		c.Conn = secure
-		c.handOver(within, secure.ConnectionState().NegotiatedProtocol)
+		c.handOver(secure.ConnectionState().NegotiatedProtocol)
 	}
 }
 
 // handOver passes c to the server of the protocol.
-func (c *conn) handOver(within bool, protocol string) {
+func (c *conn) handOver(protocol string) {
 	switch {
 	case !slices.Contains([]string{http2Name, http11Name, http10Name, ""}, protocol):
 		_ = c.release() // the handshake is all of it, as in a challenge of ACME (RFC 8737)
-	case !within:
+	case !c.withinLimit():
 		c.rejectOverLimit()
 	case protocol == http2Name:
 		if h := newHTTP2Conn(c); !serveConn(c.server.http2, h) {
