@@ -14,14 +14,12 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
-	"golang.org/x/net/http2/hpack"
 
 	"plantstore/models"
 )
@@ -61,7 +59,7 @@ type http2Conn struct {
 
 	conn    *conn // with its slots
 	filter  responseFilter
-	release func()
+	closing sync.Once
 	origin  atomic.Pointer[string] // of the last request that had one
 
 	mu       sync.Mutex // guards the following
@@ -73,9 +71,6 @@ type http2Conn struct {
 func newHTTP2Conn(c *conn) *http2Conn {
 	h := &http2Conn{Conn: c.Conn, conn: c}
 	h.filter = responseFilter{out: c.Conn, replace: h.replace}
-	h.release = sync.OnceFunc(func() {
-		c.server.background.Go(func() { _ = c.release() }) // it blocks if the client does not read
-	})
 	return h
 }
 
@@ -83,7 +78,9 @@ func (h *http2Conn) Write(p []byte) (int, error) { return h.filter.Write(p) }
 
 // Close implements [io.Closer]. It returns at once.
 func (h *http2Conn) Close() error {
-	h.release()
+	h.closing.Do(func() {
+		h.conn.server.background.Go(func() { _ = h.conn.release() }) // it blocks if the client does not read
+	})
 	return nil
 }
 
@@ -137,7 +134,7 @@ func (h *http2Conn) setOrigin(origin string) {
 
 // replace returns the Error in place of a response of net/http with that status and a body
 // of that length.
-func (h *http2Conn) replace(status, length int) (header []hpack.HeaderField, body []byte) {
+func (h *http2Conn) replace(status, length int) (header http.Header, body []byte) {
 	e := models.NewError(models.CodeBadRequest, "drop HTTP/1.1 headers")
 	if status == int(models.CodeHeaderTooLarge) {
 		e = models.NewError(models.CodeHeaderTooLarge, "the header is too large")
@@ -150,13 +147,7 @@ func (h *http2Conn) replace(status, length int) (header []hpack.HeaderField, bod
 		to.origin = *origin
 	}
 	h.conn.server.logError(context.Background(), e, to, h.RemoteAddr().String())
-	header = []hpack.HeaderField{{Name: ":status", Value: strconv.Itoa(http.StatusBadRequest)}}
-	for name, values := range h.conn.server.config.errorHeader(len(body), to) {
-		for _, value := range values {
-			header = append(header, hpack.HeaderField{Name: strings.ToLower(name), Value: value})
-		}
-	}
-	return header, body
+	return h.conn.server.config.errorHeader(len(body), to), body
 }
 
 // handleHTTP2 is the outermost handler in HTTP/2. A request ends with its stream; in HTTP/1

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,7 @@ var errReplaced = errors.New("too many error responses that the client does not 
 // A replaced body has the same length, so that flow control stays correct on both sides.
 type responseFilter struct {
 	out     io.Writer
-	replace func(status, length int) (header []hpack.HeaderField, body []byte)
+	replace func(status, length int) (header http.Header, body []byte)
 
 	frame  frameCursor
 	block  []byte            // payload of the current frame, if it is a header
@@ -113,12 +114,15 @@ func (f *responseFilter) header() {
 		f.send = append(append(f.send, f.frame.head[:]...), f.block...)
 		return
 	}
-	fields, body := f.replace(status, length)
+	header, body := f.replace(status, length)
 	var block bytes.Buffer
-	encoder := hpack.NewEncoder(&block)
+	encoder := hpack.NewEncoder(&block) // a buffer does not fail
 	encoder.SetMaxDynamicTableSize(0)
-	for _, field := range fields {
-		_ = encoder.WriteField(field) // a buffer does not fail
+	_ = encoder.WriteField(hpack.HeaderField{Name: ":status", Value: strconv.Itoa(http.StatusBadRequest)})
+	for name, values := range header {
+		for _, value := range values {
+			_ = encoder.WriteField(hpack.HeaderField{Name: strings.ToLower(name), Value: value})
+		}
 	}
 	binary.BigEndian.PutUint32(f.frame.head[:], uint32(block.Len())<<8|uint32(http2.FrameHeaders)) //nolint:gosec // it is short
 	f.send = append(append(f.send, f.frame.head[:]...), block.Bytes()...)
