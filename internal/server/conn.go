@@ -106,11 +106,11 @@ func (c *conn) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	last := c.readErr
 	c.mu.Unlock()
-	if errors.Is(last, errManyLines) || errors.Is(last, errNotHTTP) || errors.Is(last, errFolded) {
+	if _, invalid := errors.AsType[*models.Error](last); invalid {
 		return 0, last
 	}
 	n, err := c.read(p)
-	if errors.Is(err, errManyLines) {
+	if errors.Is(err, errHeaderTooLarge) {
 		n = 0
 	}
 	return n, err
@@ -240,6 +240,9 @@ func (c *conn) replacement(p []byte) *models.Error {
 // readError returns the Error for a header that could not be read completely, nil if the
 // connection is lost.
 func (c *conn) readError() *models.Error {
+	if e, ok := errors.AsType[*models.Error](c.readErr); ok {
+		return e
+	}
 	switch {
 	case c.readErr == nil: // net/http closes it at a shutdown
 		return c.server.config.responseError(models.CodeUnavailable)
@@ -247,12 +250,6 @@ func (c *conn) readError() *models.Error {
 		return c.server.config.responseError(models.CodeRequestTimeout)
 	case errors.Is(c.readErr, io.EOF):
 		return truncated()
-	case errors.Is(c.readErr, errManyLines):
-		return c.server.config.responseError(models.CodeHeaderTooLarge)
-	case errors.Is(c.readErr, errFolded):
-		return folded()
-	case errors.Is(c.readErr, errNotHTTP):
-		return c.server.config.responseError(models.CodeBadRequest)
 	}
 	return nil
 }
@@ -274,7 +271,7 @@ func (c *conn) recipient(code models.Code) recipient {
 			return to
 		}
 		n, err := c.read(buffer)
-		if left -= n; err != nil && !errors.Is(err, errManyLines) {
+		if left -= n; err != nil && !errors.Is(err, errHeaderTooLarge) {
 			left = 0
 		}
 	}

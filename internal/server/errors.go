@@ -21,8 +21,7 @@ func (c Config) responseError(code models.Code) *models.Error {
 	case models.CodeExpectationFailed:
 		return models.NewError(code, "Expect: only 100-continue is supported; send the request without it")
 	case models.CodeHeaderTooLarge:
-		return models.Errorf(code, "the request line and the header fields are more than the limit of %d bytes or %d lines in all; "+
-			"send fewer or shorter ones", maxHeaderBytes, maxHeaderLines)
+		return errHeaderTooLarge
 	case models.CodeInternal:
 		return models.NewError(code, "the server could not finish the request, and its outcome is unknown; "+
 			"send it again: an id that was created is not created twice")
@@ -33,9 +32,7 @@ func (c Config) responseError(code models.Code) *models.Error {
 	case models.CodeVersionUnsupported:
 		return models.NewError(code, "this version of HTTP is not supported here; send the request as HTTP/1.1")
 	default:
-		return models.NewError(models.CodeBadRequest, "the request is not valid HTTP/1.1: check the request line, "+
-			"that there is one Host, that every header field is a name, a colon and a value, "+
-			"and that Content-Length is one number")
+		return errNotHTTP
 	}
 }
 
@@ -49,12 +46,6 @@ func (c Config) overloaded() *models.Error {
 func truncated() *models.Error {
 	return models.NewError(models.CodeBadRequest,
 		"the request ends before its header does; send it completely, with an empty line after the header")
-}
-
-// folded returns the Error for a header with a folded line.
-func folded() *models.Error {
-	return models.NewError(models.CodeBadRequest,
-		"a line of the header begins with a space or a tab: folding is not supported (RFC 9112, 5.2); send each header field in one line")
 }
 
 // notEncrypted returns the Error for plain HTTP on a TLS port.

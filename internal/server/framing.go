@@ -90,7 +90,7 @@ func (f *framing) portion(data []byte, size int) (int, error) {
 	}
 	n, err := f.next.scan(data)
 	if err == nil && f.next.lines > maxHeaderLines {
-		err = errManyLines
+		err = errHeaderTooLarge
 	}
 	if f.next.done {
 		f.complete, f.next = f.next, header{}

@@ -2,9 +2,10 @@ package server
 
 import (
 	"bytes"
-	"errors"
 	"net/http"
 	"strings"
+
+	"plantstore/models"
 )
 
 const (
@@ -16,17 +17,21 @@ const (
 	maxLine = 512
 )
 
-// Errors of [header.scan] and of reading a header.
+// Errors of [header.scan] and of reading a header, which are also the responses.
 var (
 	// errNotHTTP reports a control character in a header. No such header is valid, and another
 	// protocol (such as TLS) may lack the end of line that net/http waits for.
-	errNotHTTP = errors.New("control character in header")
+	errNotHTTP = models.NewError(models.CodeBadRequest, "the request is not valid HTTP/1.1: check the request line, "+
+		"that there is one Host, that every header field is a name, a colon and a value, "+
+		"and that Content-Length is one number")
 	// errFolded reports a line that begins with white space and so continues the line
 	// before (RFC 9112, 5.2). Other implementations may see a field, or the end.
-	errFolded = errors.New("folded line in header")
-	// errManyLines reports more than maxHeaderLines. The input was scanned
+	errFolded = models.NewError(models.CodeBadRequest, "a line of the header begins with a space or a tab: "+
+		"folding is not supported (RFC 9112, 5.2); send each header field in one line")
+	// errHeaderTooLarge reports more than maxHeaderLines. The input was scanned
 	// nevertheless, for [conn.recipient].
-	errManyLines = errors.New("too many lines in header")
+	errHeaderTooLarge = models.Errorf(models.CodeHeaderTooLarge, "the request line and the header fields are more than "+
+		"the limit of %d bytes or %d lines in all; send fewer or shorter ones", maxHeaderBytes, maxHeaderLines)
 )
 
 // A header has the scanned fields of the header of a request, as far as it was received.
