@@ -21,10 +21,7 @@ const smallBody = 4 << 10
 // Bodies of up to 4 KiB are not counted.
 func BodyMemory(limit int64) int64 { return max(64<<20, 4*limit) }
 
-// errTooLarge is returned when a body exceeds its limit.
-var errTooLarge = errors.New("the body is larger than its limit")
-
-// errOutOfMemory is returned when all bodies together exceed BodyMemory.
+// errOutOfMemory is the cause of the Error when all bodies together exceed BodyMemory.
 var errOutOfMemory = errors.New("the memory for request bodies is exhausted")
 
 // BodyLimit rejects a body of more than limit bytes: immediately by its Content-Length,
@@ -54,7 +51,7 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 			bodies.Put(body)
 		}()
 		if c.Request.ContentLength > limit {
-			Fail(c, body.readError(errTooLarge))
+			Fail(c, body.readError(models.TooLarge(limit)))
 			return
 		}
 		c.Request.Body = body
@@ -76,16 +73,16 @@ type limitedBody struct {
 func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.size += int64(n)
-	if b.size > b.limit {
-		return n, b.readError(errTooLarge)
+	switch {
+	case b.size > b.limit:
+		err = models.TooLarge(b.limit)
+	case !b.hold():
+		err = models.NewError(models.CodeUnavailable,
+			"the plant was not stored: the server is overloaded with large bodies; try again later").WithCause(errOutOfMemory)
+	case err == nil, err == io.EOF: //nolint:errorlint // EOF is never wrapped, by contract of io.Reader
+		return n, err
 	}
-	if !b.hold() {
-		return n, b.readError(errOutOfMemory)
-	}
-	if err != nil && err != io.EOF { //nolint:errorlint // EOF is never wrapped, by contract of io.Reader
-		err = b.readError(err)
-	}
-	return n, err
+	return n, b.readError(err)
 }
 
 // hold counts the bytes read in the memory of all bodies, and reports whether its limit allows
@@ -107,15 +104,10 @@ func (b *limitedBody) hold() bool {
 // connection unusable for another request, so the response closes it.
 func (b *limitedBody) readError(err error) *models.Error {
 	b.header.Set("Connection", "close")
-	if failure, ok := errors.AsType[*models.Error](err); ok { // of the server, at a shutdown
+	if failure, ok := errors.AsType[*models.Error](err); ok { // of a limit, or of the server at a shutdown
 		return failure
 	}
 	switch {
-	case errors.Is(err, errTooLarge):
-		return models.TooLarge(b.limit)
-	case errors.Is(err, errOutOfMemory):
-		return models.NewError(models.CodeUnavailable,
-			"the plant was not stored: the server is overloaded with large bodies; try again later").WithCause(err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return models.NewError(models.CodeRequestTimeout,
 			"the body came too slowly; send the whole request faster")
