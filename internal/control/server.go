@@ -124,7 +124,7 @@ func (s *Server) get(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // create is CreateAll or DryRun of the store.
 func (s *Server) create(w http.ResponseWriter, r *http.Request) (any, error) {
-	batch, err := s.readBatch(w, r)
+	records, failures, err := s.readBatch(w, r)
 	if err != nil {
 		return nil, err
 	}
@@ -132,54 +132,40 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) (any, error) {
 	if r.URL.Query().Has(paramDryRun) {
 		run = s.store.DryRun
 	}
-	for i, err := range run(r.Context(), batch.records) {
-		batch.failures[batch.indexes[i]] = failureOf(whenEnding(r.Context(), err))
+	outcomes := run(r.Context(), records)
+	for i, f := range failures {
+		if f == nil { // it is in records
+			failures[i], outcomes = failureOf(whenEnding(r.Context(), outcomes[0])), outcomes[1:]
+		}
 	}
-	return batch.failures, nil
+	return failures, nil
 }
 
-// A batch is the content of a request for creates.
-type batch struct {
-	records  []storage.Record
-	indexes  []int      // of the records among all plants
-	failures []*failure // of all plants; set for plants that are too large
-}
-
-// readBatch reads the plants of a request, at most batchBytes or one plant.
-func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (*batch, error) {
-	b := new(batch)
+// readBatch reads the plants of a request, at most batchBytes or one plant. It returns a failure
+// instead of a record for each that is too large, and nil for the others.
+func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (records []storage.Record, failures []*failure, err error) {
 	most := max(batchBytes, s.options.Limits.BodyBytes+1) // with the line end
 	decoder := jsontext.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	for {
 		value, err := decoder.ReadValue()
 		switch {
 		case errors.Is(err, io.EOF):
-			return b, nil
+			return records, failures, nil
 		case errors.As(err, new(*http.MaxBytesError)):
 			_, err = io.Copy(io.Discard, io.LimitReader(r.Body, maxExcess))
-			return nil, errors.Join(s.tooLarge(), err)
-		case err == nil:
-			err = s.add(b, value)
+			return nil, nil, errors.Join(s.tooLarge(), err)
+		case err != nil:
+			return nil, nil, err
+		case s.options.Limits.TooLong(value):
+			failures = append(failures, failureOf(s.tooLarge()))
+			continue
 		}
-		if err != nil {
-			return nil, err
+		var record storage.Record
+		if err := json.Unmarshal(value, &record, strict()); err != nil {
+			return nil, nil, err
 		}
+		records, failures = append(records, record), append(failures, nil)
 	}
-}
-
-// add adds a plant in JSON to the batch, or the failure that it is too large.
-func (s *Server) add(b *batch, value jsontext.Value) error {
-	if s.options.Limits.TooLong(value) {
-		b.failures = append(b.failures, failureOf(s.tooLarge()))
-		return nil
-	}
-	var record storage.Record
-	if err := json.Unmarshal(value, &record, strict()); err != nil {
-		return err
-	}
-	b.records, b.indexes = append(b.records, record), append(b.indexes, len(b.failures))
-	b.failures = append(b.failures, nil)
-	return nil
 }
 
 func (s *Server) tooLarge() error {
