@@ -249,7 +249,7 @@ func (c *conn) readError() *models.Error {
 	case errors.Is(c.readErr, os.ErrDeadlineExceeded):
 		return c.server.config.responseError(models.CodeRequestTimeout)
 	case errors.Is(c.readErr, io.EOF):
-		return truncated()
+		return errTruncated
 	}
 	return nil
 }

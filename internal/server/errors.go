@@ -42,18 +42,6 @@ func (c Config) overloaded() *models.Error {
 		"and has not read the request: the plant was not stored; send it again later", c.MaxConnections)
 }
 
-// truncated returns the Error for a header that the client has ended too early.
-func truncated() *models.Error {
-	return models.NewError(models.CodeBadRequest,
-		"the request ends before its header does; send it completely, with an empty line after the header")
-}
-
-// notEncrypted returns the Error for plain HTTP on a TLS port.
-func notEncrypted() *models.Error {
-	return models.NewError(models.CodeBadRequest,
-		"this port speaks TLS and the request came in plain HTTP: send it to an https:// URL")
-}
-
 // respond writes e as the last response of an HTTP/1 connection, and logs it.
 func (c *conn) respond(e *models.Error, to recipient) error {
 	to.id = models.RequestID([]string{to.id})[0]

@@ -17,8 +17,11 @@ const (
 	maxLine = 512
 )
 
-// Errors of [header.scan] and of reading a header, which are also the responses.
+// Errors of reading a header, which are also the responses.
 var (
+	// errTruncated reports that the client has ended the header too early.
+	errTruncated = models.NewError(models.CodeBadRequest,
+		"the request ends before its header does; send it completely, with an empty line after the header")
 	// errNotHTTP reports a control character in a header. No such header is valid, and another
 	// protocol (such as TLS) may lack the end of line that net/http waits for.
 	errNotHTTP = models.NewError(models.CodeBadRequest, "the request is not valid HTTP/1.1: check the request line, "+

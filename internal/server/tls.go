@@ -33,7 +33,9 @@ const recordHandshake = 0x16
 // Errors of a handshake.
 var (
 	errLongHandshake = fmt.Errorf("the handshake exceeds %d bytes", maxHandshake)
-	errNotTLS        = errors.New("the first byte does not begin TLS")
+	// errNotTLS reports that the first byte does not begin TLS. It is also the response.
+	errNotTLS = models.NewError(models.CodeBadRequest,
+		"this port speaks TLS and the request came in plain HTTP: send it to an https:// URL")
 )
 
 // withProtocols returns a configuration that offers all protocols. A connection beyond the
@@ -90,7 +92,7 @@ func (c *conn) handshake() {
 	_ = nc.SetDeadline(time.Time{})
 	switch {
 	case errors.Is(err, errNotTLS):
-		c.reject(wait, notEncrypted(), c.server.linger)
+		c.reject(wait, errNotTLS, c.server.linger)
 	case err != nil:
 		// A connection without a handshake, such as a port scan, is not logged.
 		if below.left < maxHandshake && !errors.Is(err, io.EOF) {
