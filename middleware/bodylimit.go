@@ -31,7 +31,7 @@ var errOutOfMemory = errors.New("the memory for request bodies is exhausted")
 // with a [models.Error] of CodeBadRequest, CodeRequestTimeout, CodeContentTooLarge or
 // CodeUnavailable.
 func BodyLimit(limit int64) gin.HandlerFunc {
-	used, most := new(atomic.Int64), BodyMemory(limit)
+	used := new(atomic.Int64)
 	bodies := sync.Pool{New: func() any { return new(limitedBody) }}
 	return func(c *gin.Context) {
 		body := bodies.Get().(*limitedBody) //nolint:forcetypeassert // nothing else is put there
@@ -40,7 +40,6 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 			header:     c.Writer.Header(),
 			limit:      limit,
 			used:       used,
-			most:       most,
 		}
 		defer func() {
 			if body.held > 0 {
@@ -66,7 +65,6 @@ type limitedBody struct {
 	limit  int64         // maximum of size
 	size   int64         // bytes read
 	used   *atomic.Int64 // bytes of memory of all bodies
-	most   int64         // limit of used
 	held   int64         // part of used
 }
 
@@ -92,7 +90,7 @@ func (b *limitedBody) hold() bool {
 	if b.size <= smallBody || more == 0 {
 		return true
 	}
-	if b.used.Add(more) > b.most {
+	if b.used.Add(more) > BodyMemory(b.limit) {
 		b.used.Add(-more)
 		return false
 	}
