@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -66,25 +67,24 @@ type Server struct {
 	options Options
 	http    *http.Server
 	cancel  context.CancelFunc // of requests in progress
-	served  chan struct{}      // closed when the listener is
+	serving sync.WaitGroup
 }
 
 // Start serves store on listener until Close is called.
 func Start(listener net.Listener, store Store, options Options) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{store: store, options: options, cancel: cancel, served: make(chan struct{})}
+	s := &Server{store: store, options: options, cancel: cancel}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: firstResponseTime,
 		ErrorLog:          slog.NewLogLogger(options.Logger.Handler(), slog.LevelWarn),
 	}
-	go func() {
-		defer close(s.served)
+	s.serving.Go(func() {
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			options.Logger.Error("control socket failed", "cause", err.Error(), "hint", "restart the server: commands cannot reach it")
 		}
-	}()
+	})
 	return s
 }
 
@@ -98,7 +98,7 @@ func (s *Server) Close() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.http.Close()
 	}
-	<-s.served
+	s.serving.Wait()
 	return err
 }
 
