@@ -22,7 +22,7 @@ var (
 	// errTruncated reports that the client has ended the header too early.
 	errTruncated = models.NewError(models.CodeBadRequest,
 		"the request ends before its header does; send it completely, with an empty line after the header")
-	// errNotHTTP reports a control character in a header. No such header is valid, and another
+	// errNotHTTP reports an invalid header. A control character is refused at once: another
 	// protocol (such as TLS) may lack the end of line that net/http waits for.
 	errNotHTTP = models.NewError(models.CodeBadRequest, "the request is not valid HTTP/1.1: check the request line, "+
 		"that there is one Host, that every header field is a name, a colon and a value, "+
@@ -31,8 +31,8 @@ var (
 	// before (RFC 9112, 5.2). Other implementations may see a field, or the end.
 	errFolded = models.NewError(models.CodeBadRequest, "a line of the header begins with a space or a tab: "+
 		"folding is not supported (RFC 9112, 5.2); send each header field in one line")
-	// errHeaderTooLarge reports more than maxHeaderLines. The input was scanned
-	// nevertheless, for [conn.recipient].
+	// errHeaderTooLarge reports more than maxHeaderLines, or net/http's refusal of more
+	// than maxHeaderBytes. The input was scanned nevertheless, for [conn.recipient].
 	errHeaderTooLarge = models.Errorf(models.CodeHeaderTooLarge, "the request line and the header fields are more than "+
 		"the limit of %d bytes or %d lines in all; send fewer or shorter ones", maxHeaderBytes, maxHeaderLines)
 )
