@@ -89,7 +89,7 @@ type Server struct {
 	leaving    atomic.Bool // Leave was called
 	limit      connLimit
 	counters   counters
-	background sync.WaitGroup  // goroutines of connections that net/http does not wait for
+	background sync.WaitGroup  // goroutines that net/http does not wait for
 	draining   context.Context // done when the shutdown begins
 	startDrain context.CancelFunc
 	bodyTime   context.Context // done when bodies must be complete, at a shutdown
@@ -141,9 +141,8 @@ func (s *Server) newHTTPServer(handler http.HandlerFunc, headerBytes int) *http.
 // together. Serve must be called only once.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	failures := make(chan error, len(listeners)) // of accepting connections
-	var accepting sync.WaitGroup
 	for _, ln := range listeners {
-		accepting.Go(func() {
+		s.background.Go(func() {
 			failures <- s.http1.Serve(&listener{ln, s})
 		})
 	}
@@ -154,7 +153,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.startDrain()
-	return errors.Join(err, s.shutdown(ctx, &accepting))
+	return errors.Join(err, s.shutdown(ctx))
 }
 
 // Leave makes every connection of HTTP/1 close after its next response, so that clients
@@ -162,9 +161,9 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 // [Server.Serve] is done. In HTTP/2, clients learn of the shutdown by GOAWAY when it begins.
 func (s *Server) Leave() { s.leaving.Store(true) }
 
-// shutdown lets requests in progress finish, for at most ShutdownTimeout, and waits for the
-// goroutines that accept connections.
-func (s *Server) shutdown(ctx context.Context, accepting *sync.WaitGroup) error {
+// shutdown lets requests in progress finish, for at most ShutdownTimeout, and waits for all
+// goroutines.
+func (s *Server) shutdown(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownTimeout)
 	defer cancel()
 	defer s.forceClose()
@@ -176,7 +175,6 @@ func (s *Server) shutdown(ctx context.Context, accepting *sync.WaitGroup) error 
 		err = fmt.Errorf("requests still in flight after %v were cut off: %w", s.config.ShutdownTimeout, err)
 	}
 	defer context.AfterFunc(ctx, s.forceClose)()
-	accepting.Wait()
 	s.background.Wait()
 	return err
 }

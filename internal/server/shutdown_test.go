@@ -260,7 +260,7 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 				synctest.Wait()
 				stopped := time.Now()
 				s.startDrain()
-				if err := s.shutdown(t.Context(), new(sync.WaitGroup)); err != nil || time.Since(stopped) != want {
+				if err := s.shutdown(t.Context()); err != nil || time.Since(stopped) != want {
 					t.Errorf("it took %v, %v; want %v", time.Since(stopped), err, want)
 				}
 			})

@@ -70,7 +70,7 @@ func bodyAtShutdown(t *testing.T, timeout time.Duration, sent, rest string, paus
 	began := time.Now()
 	s.startDrain()
 	stopped := make(chan error, 1)
-	go func() { stopped <- s.shutdown(t.Context(), new(sync.WaitGroup)) }()
+	go func() { stopped <- s.shutdown(t.Context()) }()
 	var sending sync.WaitGroup
 	sending.Go(func() {
 		for _, b := range []byte(rest) {
