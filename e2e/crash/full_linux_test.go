@@ -33,8 +33,8 @@ func TestFullFileSystem(t *testing.T) {
 	}
 	t.Run("usual journal on a larger disk", func(t *testing.T) {
 		t.Parallel()
-		v := volume.New(t, 112<<20, volume.Ext4()...)
-		testFull(t, v, newSite(t, v.Dir), 64<<20) // pending plants need space, too
+		v := volume.New(t, 224<<20, volume.Ext4()...)
+		testFull(t, v, newSite(t, v.Dir), 128<<20) // pending plants need space, too
 	})
 }
 

@@ -139,7 +139,7 @@ func TestServeWithOtherJournal(t *testing.T) {
 	t.Parallel()
 	left := newPending(t)
 	plants := catalogue()
-	for _, size := range []string{"0", "131072", "1048576", "33554432"} {
+	for _, size := range []string{"0", "131072", "1048576", "67108864"} {
 		t.Run(size, func(t *testing.T) {
 			t.Parallel()
 			path := copyDatabase(t, left)

@@ -123,7 +123,7 @@ func TestMutantsOfReplay(t *testing.T) {
 	const replay, format = "storage/bbolt/journal/replay.go", "storage/bbolt/journal/format.go"
 	for name, m := range map[string]mutation{
 		"a corrupt batch is skipped":           {replay, "b.sequence != want {", "false && b.sequence != want {"},
-		"a payload is not checked":             {replay, "if b.valid(region, j.salt) {", "if true {"},
+		"a payload is not checked":             {replay, "if b.valid(h.bytes[at:b.end()], j.salt) {", "if true {"},
 		"a later state of the database":        {replay, "last < known {", "false && last < known {"},
 		"checksums do not begin with a salt":   {format, "crc32.Update(crc32.Checksum(salt[:], table), table, data)", "crc32.Checksum(data, table)"},
 		"the header of a batch is not checked": {format, "if binary.LittleEndian.Uint32(b) != checksum(salt, b[payloadSumAt:batchHeadLen]) {", "if false {"},

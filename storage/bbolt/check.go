@@ -1,6 +1,7 @@
 package bbolt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -19,8 +20,9 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 	if e.journalErr != nil {
 		report.Add("%v", e.journalErr)
 	}
-	pending, err := e.pendingRecords(e.journal.IDs(math.MinInt64))
-	if err != nil {
+	ids, err := e.pendingIDs(math.MinInt64)
+	pending, err2 := e.pendingRecords(ids)
+	if err = cmp.Or(err, err2); err != nil {
 		report.Add("the journal: %v", err)
 	}
 	merged := func(stored storage.Record) error {

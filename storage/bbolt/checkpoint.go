@@ -3,6 +3,8 @@ package bbolt
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"plantstore/internal/wait"
@@ -80,11 +82,15 @@ func (e *Engine) checkpoint(pause func(done float64, began time.Time)) (err erro
 	e.checkpointing.Lock()
 	defer e.checkpointing.Unlock()
 	defer e.failOnPanic(&err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // the journal is mapped
 	if cause := e.failed.Load(); cause != nil {
 		return e.fatal(*cause, nil)
 	}
 	began := time.Now()
-	for part := range e.journal.Checkpoint(e.state, checkpointPlants) {
+	for part, readErr := range e.journal.Checkpoint(e.state, checkpointPlants) {
+		if readErr != nil {
+			return e.fatal(fmt.Errorf("read its journal: %w", readErr), nil)
+		}
 		if err = e.update(part.Records, &part.State); err != nil {
 			break
 		}

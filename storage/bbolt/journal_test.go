@@ -242,6 +242,56 @@ func TestReadDuringCheckpoints(t *testing.T) {
 	}
 }
 
+// TestJournalChanged checks that the store stops when its journal was overwritten, instead of
+// moving what is in it to the tree.
+func TestJournalChanged(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openJournalled(t, path)
+	for id := range int64(2) {
+		if err := s.Create(t.Context(), id, models.Plant{Name: "fern"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overwrite(t, JournalPath(path), journal.Block+40, garbage(1))
+	s.journal.Freeze()
+	if fatal, ok := errors.AsType[*storage.FatalError](s.checkpoint(nil)); !ok || !errors.Is(fatal.Cause, journal.ErrCorrupt) {
+		t.Errorf("checkpoint: %+v", fatal)
+	}
+	if err := s.Create(t.Context(), 2, models.Plant{Name: "oak"}); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("Create after that: %v", err)
+	}
+}
+
+// TestJournalCut checks that pending plants that cannot be read any more are errors, and that
+// the store stops.
+func TestJournalCut(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openJournalled(t, path)
+	if err := s.Create(t.Context(), 0, models.Plant{Name: "fern"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(JournalPath(path), 0); err != nil {
+		t.Skip("Windows does not truncate an open file:", err)
+	}
+	if _, err := s.Get(t.Context(), 0); !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("Get: %v", err)
+	}
+	for r, err := range s.List(t.Context(), math.MinInt64) {
+		if !errors.Is(err, storage.ErrCorrupt) {
+			t.Errorf("List: %+v, %v", r, err)
+		}
+	}
+	if report, err := s.Check(t.Context(), nil); err != nil || report.Intact() {
+		t.Errorf("Check: %+v, %v", report, err)
+	}
+	s.journal.Freeze()
+	if err := s.checkpoint(nil); !errors.As(err, new(*storage.FatalError)) {
+		t.Errorf("checkpoint: %v", err)
+	}
+}
+
 // TestJournalIsTakenAway checks that a store stops if its journal is removed.
 func TestJournalIsTakenAway(t *testing.T) {
 	t.Parallel()

@@ -47,11 +47,28 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 // pending returns the plant that is pending under id, or nil. It is called before the tree
 // is read: a checkpoint moves records from the journal to the tree.
 func (e *Engine) pending(id int64) (*models.Plant, error) {
-	value, found := e.journal.Get(id)
+	value, found, err := e.journal.Get(id)
+	if err != nil {
+		return nil, journalError(err)
+	}
 	if !found {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	return decode(keyOf(id), value)
+}
+
+// pendingIDs returns the ids of pending plants that are at least from, in ascending order.
+func (e *Engine) pendingIDs(from int64) ([]int64, error) {
+	ids, err := e.journal.IDs(from)
+	return ids, journalError(err)
+}
+
+// journalError returns the error for a journal that cannot be read, nil for nil.
+func journalError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: its journal cannot be read: %w", storage.ErrCorrupt, err)
 }
 
 // pendingRecords returns the plants that are still pending under ids, see pending.
@@ -72,7 +89,11 @@ func (e *Engine) pendingRecords(ids []int64) (records []storage.Record, err erro
 // neither holds up creates nor keeps old pages of the file from being reused.
 func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
-		l := e.newLister(from)
+		l, err := e.newLister(from)
+		if err != nil {
+			yield(storage.Record{}, err)
+			return
+		}
 		for l.next != nil {
 			records, err := l.page()
 			for _, record := range records {
@@ -99,10 +120,11 @@ type lister struct {
 	resets uint64  // at the beginning
 }
 
-func (e *Engine) newLister(from int64) *lister {
+func (e *Engine) newLister(from int64) (*lister, error) {
 	e.resetting.RLock()
 	defer e.resetting.RUnlock()
-	return &lister{engine: e, next: keyOf(from), ids: e.journal.IDs(from), resets: e.resets}
+	ids, err := e.pendingIDs(from)
+	return &lister{engine: e, next: keyOf(from), ids: ids, resets: e.resets}, err
 }
 
 // page returns the next plants in ascending order of id; with an error, the plants before

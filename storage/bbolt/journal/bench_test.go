@@ -16,7 +16,7 @@ func appendAll(b *testing.B, j *journal.Journal, records []journal.Record) {
 	err := j.Append(records)
 	if errors.Is(err, journal.ErrFull) {
 		j.Freeze()
-		for range j.Checkpoint(journal.State{}, 1<<20) {
+		for range parts(j, journal.State{}, 1<<20) {
 		}
 		err = j.Append(records)
 	}
@@ -76,7 +76,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 		b.StartTimer()
 		n := 0
 		j.Freeze()
-		for part := range j.Checkpoint(state, 512) {
+		for part := range parts(j, state, 512) {
 			n += len(part.Records)
 		}
 		if n != 180_000 {
@@ -108,8 +108,8 @@ func BenchmarkGet(b *testing.B) {
 		b.Run(test.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, found := j.Get(test.id); found != test.want {
-					b.Fatal(found)
+				if _, found, err := j.Get(test.id); found != test.want || err != nil {
+					b.Fatal(found, err)
 				}
 			}
 		})

@@ -57,13 +57,18 @@ type Part struct {
 // Checkpoint yields the records in the frozen half that a database in that state lacks, at
 // most n at a time. Without a frozen half there are no parts. The caller makes each part and
 // its state durable before it continues: after the last part the half is free again. If the
-// caller breaks off the half stays frozen.
-func (j *Journal) Checkpoint(state State, n int) iter.Seq[Part] {
-	return func(yield func(Part) bool) {
+// caller breaks off the half stays frozen. If the file has changed, [ErrCorrupt] is instead of the parts. A
+// page of the file that cannot be read is a fault, see [debug.SetPanicOnFault].
+func (j *Journal) Checkpoint(state State, n int) iter.Seq2[Part, error] {
+	return func(yield func(Part, error) bool) {
 		if !j.Frozen() {
 			return
 		}
 		h := &j.halves[1-j.active] // no half becomes active while one is frozen
+		if err := h.verify(j.salt); err != nil {
+			yield(Part{}, err)
+			return
+		}
 		left := h.ascending()
 		total := len(left)
 		if state.Through == h.last {
@@ -74,7 +79,7 @@ func (j *Journal) Checkpoint(state State, n int) iter.Seq[Part] {
 		for part.Done < 1 {
 			part.Records = part.Records[:0]
 			for _, at := range left[:min(n, len(left))] {
-				r, _, _ := recordAt(h.bytes, int(at), len(h.bytes)) // the index has complete records only
+				r, _, _ := recordAt(h.bytes, int(at), len(h.bytes)) // its batch is intact
 				part.Records = append(part.Records, r)
 			}
 			left = left[len(part.Records):]
@@ -84,7 +89,7 @@ func (j *Journal) Checkpoint(state State, n int) iter.Seq[Part] {
 			} else {
 				part.State, part.Done = State{Salt: j.salt, Applied: h.last}, 1
 			}
-			if !yield(part) {
+			if !yield(part, nil) {
 				return
 			}
 		}

@@ -68,7 +68,7 @@ func TestCheckpoint(t *testing.T) {
 	for n := 1; n < 7; n++ {
 		var ids []int64
 		j.Freeze()
-		for part := range j.Checkpoint(state, n) {
+		for part := range parts(j, state, n) {
 			for _, r := range part.Records {
 				ids = append(ids, r.ID)
 				if string(r.Value) != all[r.ID] {

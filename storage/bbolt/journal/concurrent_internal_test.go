@@ -16,10 +16,9 @@ import (
 func onHeap(j *Journal) {
 	for i := range j.halves {
 		h := &j.halves[i]
-		b, slots := slices.Clone(h.bytes), slices.Clone(h.slots)
-		release(h.bytes)
+		slots := slices.Clone(h.slots)
 		release(h.slots)
-		h.bytes, h.slots = b, slots
+		h.slots = slots
 	}
 }
 
@@ -61,7 +60,11 @@ func (c *traffic) append() {
 func (c *traffic) checkpoint() {
 	for range c.full {
 		c.journal.Freeze()
-		for part := range c.journal.Checkpoint(State{}, 50) {
+		for part, err := range c.journal.Checkpoint(State{}, 50) {
+			if err != nil {
+				c.Error(err)
+				return
+			}
 			c.stored.Store(part.Records[len(part.Records)-1].ID + 1)
 		}
 	}
@@ -75,14 +78,22 @@ func (c *traffic) read(random *rand.Rand) {
 			return
 		}
 		id := random.Int64N(appended + 2)
-		value, found := c.journal.Get(id)
+		value, found, err := c.journal.Get(id)
+		if err != nil {
+			c.Error(err)
+			return
+		}
 		if !found && id < appended && id >= c.stored.Load() {
 			c.Errorf("%d is lost", id)
 		}
 		if prefix := fmt.Sprintf("%d:", id); found && string(value[:len(prefix)]) != prefix {
 			c.Errorf("%d has value %q", id, value)
 		}
-		ids := c.journal.IDs(math.MinInt64)
+		ids, err := c.journal.IDs(math.MinInt64)
+		if err != nil {
+			c.Error(err)
+			return
+		}
 		if stored := c.stored.Load(); !slices.IsSorted(ids) || len(ids) > 0 && (ids[0] > stored || ids[len(ids)-1] < appended-1 && stored < appended) {
 			c.Errorf("ids from %d to %d, though %d are stored, and %d were appended", ids[0], ids[len(ids)-1], stored, appended)
 		}
@@ -128,8 +139,8 @@ func TestConcurrentClose(t *testing.T) {
 	})
 	wg.Go(func() {
 		for j.MaxBatch() > 0 {
-			_, _ = j.Get(1)
-			_ = j.IDs(2)
+			_, _, _ = j.Get(1)
+			_, _ = j.IDs(2)
 		}
 	})
 	<-begun
@@ -137,7 +148,9 @@ func TestConcurrentClose(t *testing.T) {
 		t.Error(err)
 	}
 	wg.Wait()
-	if _, found := j.Get(1); found || len(j.IDs(math.MinInt64)) > 0 || begin(j, state).Done > 0 || j.MaxBatch() != 0 {
+	_, found, _ := j.Get(1)
+	ids, _ := j.IDs(math.MinInt64)
+	if found || len(ids) > 0 || begin(j, state).Done > 0 || j.MaxBatch() != 0 {
 		t.Error("a closed journal has records")
 	}
 }

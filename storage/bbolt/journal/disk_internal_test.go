@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -85,6 +86,9 @@ func (d *disk) Stat() (fs.FileInfo, error) {
 	return fs.Stat(fstest.MapFS{"journal": {Data: d.cache}}, "journal")
 }
 
+// Map returns the cache, as the mapping of a file does.
+func (d *disk) Map(size int64) ([]byte, error) { return d.cache[:size:size], nil }
+
 func (d *disk) Close() error { d.closed = true; return nil }
 
 // diskOf returns a disk with that content.
@@ -133,7 +137,7 @@ func mustOpen(t testing.TB, d *disk, state State) *Journal {
 // state after that.
 func checkpoint(j *Journal, state State) State {
 	j.Freeze()
-	for part := range j.Checkpoint(state, 100) {
+	for part := range parts(j, state, 100) {
 		state = part.State
 	}
 	return state
@@ -142,17 +146,38 @@ func checkpoint(j *Journal, state State) State {
 // begin returns the first record of a checkpoint, and breaks it off.
 func begin(j *Journal, state State) Part {
 	j.Freeze()
-	for part := range j.Checkpoint(state, 1) {
+	for part := range parts(j, state, 1) {
 		return part
 	}
 	return Part{State: state}
 }
 
+// parts is [Journal.Checkpoint] without errors.
+func parts(j *Journal, state State, n int) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		for part, err := range j.Checkpoint(state, n) {
+			if err != nil {
+				panic(err)
+			}
+			if !yield(part) {
+				return
+			}
+		}
+	}
+}
+
 // contents returns the pending records.
 func contents(j *Journal) map[int64]string {
 	all := map[int64]string{}
-	for _, id := range j.IDs(math.MinInt64) {
-		value, _ := j.Get(id)
+	ids, err := j.IDs(math.MinInt64)
+	if err != nil {
+		panic(err)
+	}
+	for _, id := range ids {
+		value, _, err := j.Get(id)
+		if err != nil {
+			panic(err)
+		}
 		all[id] = string(value)
 	}
 	return all

@@ -4,10 +4,10 @@
 //
 //	j, err := journal.Open(file, state)    // replays the missing batches
 //	err = j.Append(records)                // durable when it returns nil
-//	value, found := j.Get(id)              // pending records only
+//	value, found, err := j.Get(id)         // pending records only
 //
 //	j.Freeze()                                   // a half
-//	for part := range j.Checkpoint(state, 512) {
+//	for part, err := range j.Checkpoint(state, 512) {
 //		put(part.Records, part.State)        // into the database, in one transaction
 //	}                                            // the half is free again
 //

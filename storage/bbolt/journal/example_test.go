@@ -46,16 +46,23 @@ func example() error {
 	if err != nil {
 		return err
 	}
-	value, found := j.Get(2)
+	value, found, err := j.Get(2)
+	if err != nil {
+		return err
+	}
 	fmt.Printf("%s %t\n", value, found)
 
 	j.Freeze()
-	for part := range j.Checkpoint(state, 512) {
+	for part, err := range j.Checkpoint(state, 512) {
+		if err != nil {
+			return err
+		}
 		for _, r := range part.Records { // put these into the database,
 			fmt.Printf("%d %s\n", r.ID, r.Value)
 		}
 		state = part.State // and this in the same transaction
 	}
-	fmt.Println(state.Applied, j.IDs(math.MinInt64))
-	return nil
+	ids, err := j.IDs(math.MinInt64)
+	fmt.Println(state.Applied, ids)
+	return err
 }

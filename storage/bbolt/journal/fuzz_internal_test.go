@@ -80,7 +80,7 @@ func readAll(t *testing.T, content []byte, state State) {
 		t.Fatal(err)
 	}
 	for id := int64(1 << 40); ; id++ { // an id that is not pending
-		if _, found := j.Get(id); found {
+		if _, found, _ := j.Get(id); found {
 			continue
 		}
 		err := j.Append([]Record{{id, []byte("more")}})
@@ -100,7 +100,7 @@ func readAll(t *testing.T, content []byte, state State) {
 		t.Fatal("another content after the second Open")
 	}
 	j.Freeze()
-	for part := range j.Checkpoint(state, 3) {
+	for part := range parts(j, state, 3) {
 		for _, r := range part.Records {
 			if string(r.Value) != all[r.ID] {
 				t.Fatalf("record %d has another value", r.ID)

@@ -3,19 +3,20 @@ package journal
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"hash/maphash"
 	"math/bits"
 	"slices"
 	"time"
 )
 
-// A half is one of the two regions that batches are written to. Its bytes are kept
-// in memory too, with an index of its records: a hash table with linear probing,
-// whose slots hold the offset of a record, or 0. Both are outside the Go heap, so
-// that the garbage collector neither scans them nor counts them in the size of the heap.
+// A half is one of the two regions that batches are written to, with an index of its records:
+// a hash table with linear probing, whose slots hold the offset of a record, or 0. The index is
+// outside the Go heap, so that the garbage collector neither scans it nor counts it in the size
+// of the heap.
 type half struct {
-	at    int64 // offset of the half in the file
-	bytes []byte
+	at    int64  // offset of the half in the file
+	bytes []byte // mapped
 	slots []byte // uint32 each
 	seed  maphash.Seed
 
@@ -34,17 +35,14 @@ const slotLen = 4
 const bytesPerSlot = 16
 
 // newHalf returns a half that must be closed, also after an error.
-func newHalf(at int64, size int) (h half, err error) {
-	h = half{at: at, seed: maphash.MakeSeed()}
-	if h.bytes, err = allocate(size); err == nil {
-		h.slots, err = allocate(slotLen << bits.Len(uint(size/bytesPerSlot-1)))
-	}
+func newHalf(at int64, bytes []byte) (h half, err error) {
+	h = half{at: at, bytes: bytes, seed: maphash.MakeSeed()}
+	h.slots, err = allocate(slotLen << bits.Len(uint(len(bytes)/bytesPerSlot-1)))
 	return h, err
 }
 
 // close releases the memory. The half is unusable then.
 func (h *half) close() {
-	release(h.bytes)
 	release(h.slots)
 	*h = half{}
 }
@@ -116,6 +114,19 @@ func (h *half) ascending() []uint32 {
 		slices.SortFunc(h.sorted, func(a, b uint32) int { return cmp.Compare(h.id(int(a)), h.id(int(b))) })
 	}
 	return h.sorted
+}
+
+// verify returns [ErrCorrupt] unless the batches of the half are as they were written.
+func (h *half) verify(salt Salt) error {
+	for at := 0; at < h.used; {
+		b, ok := decodeBatch(h.bytes[at:], salt, len(h.bytes)-at)
+		b.at = at
+		if !ok || !b.valid(h.bytes[at:b.end()], salt) {
+			return fmt.Errorf("%w: a batch has changed since it was written", ErrCorrupt)
+		}
+		at = b.end()
+	}
+	return nil
 }
 
 // reset makes the half empty.

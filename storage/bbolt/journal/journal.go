@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -31,7 +32,8 @@ type Journal struct {
 	salt Salt
 
 	appending sync.Mutex // held while a batch is written; locked before mu
-	offsets   []int      // of the records of a batch, reused
+	batch     []byte     // that is written, reused
+	offsets   []int      // of its records, reused
 	failed    error      // the first ErrUnknown: all later appends fail
 
 	mu       sync.RWMutex // guards the fields below, and the index and counters of the halves
@@ -49,10 +51,23 @@ type file interface {
 	Sync() error
 	Stat() (fs.FileInfo, error)
 	Close() error
+	// Map returns the first size bytes of the file, for reading until Close. They change with
+	// WriteAt. A page that cannot be read is a fault.
+	Map(size int64) ([]byte, error)
 }
 
 // A dataFile is a file whose Sync leaves out metadata where the system can do that.
-type dataFile struct{ *os.File }
+type dataFile struct {
+	*os.File
+
+	mapped []byte
+}
+
+// Close implements [file].
+func (f *dataFile) Close() error {
+	release(f.mapped)
+	return f.File.Close()
+}
 
 // Format makes the empty file a journal of at most size bytes without batches, and
 // returns its salt. It does not sync the file.
@@ -111,10 +126,10 @@ func (j *Journal) Append(records []Record) error {
 		return ErrFull
 	}
 	h := &j.halves[j.active]
-	region := h.bytes[h.used : h.used+size]
-	j.offsets = encodeBatch(region, j.salt, j.sequence+1, records, j.offsets[:0])
+	j.batch = slices.Grow(j.batch[:0], size)[:size]
+	j.offsets = encodeBatch(j.batch, j.salt, j.sequence+1, records, j.offsets[:0])
 	at := h.at + int64(h.used)
-	if _, err := j.file.WriteAt(region, at); err != nil {
+	if _, err := j.file.WriteAt(j.batch, at); err != nil {
 		return j.revoke(at, err)
 	}
 	if err := j.file.Sync(); err != nil {
@@ -163,12 +178,29 @@ func (j *Journal) turn() bool {
 	return true
 }
 
-// Get returns a copy of the pending value of id.
-func (j *Journal) Get(id int64) (value []byte, found bool) {
+// Get returns a copy of the pending value of id. An error means that the file cannot be read.
+func (j *Journal) Get(id int64) (value []byte, found bool, err error) {
+	defer catchFault(&err)()
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	r, found := j.find(id)
-	return slices.Clone(r.Value), found
+	return slices.Clone(r.Value), found, nil
+}
+
+// catchFault makes err the error of a page that cannot be read, until the function that it
+// returns is called, which must be deferred.
+func catchFault(err *error) (end func()) {
+	before := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(before)
+		switch p := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }:
+			*err = fmt.Errorf("the journal cannot be read: %v", p)
+		default:
+			panic(p)
+		}
+	}
 }
 
 // find returns the pending record of id.
@@ -181,11 +213,13 @@ func (j *Journal) find(id int64) (r Record, found bool) {
 	return r, found
 }
 
-// IDs returns the pending ids that are at least from, in ascending order.
-func (j *Journal) IDs(from int64) []int64 {
+// IDs returns the pending ids that are at least from, in ascending order. An error means that
+// the file cannot be read.
+func (j *Journal) IDs(from int64) (ids []int64, err error) {
+	defer catchFault(&err)()
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	ids := make([]int64, 0, j.halves[0].records+j.halves[1].records)
+	ids = make([]int64, 0, j.halves[0].records+j.halves[1].records)
 	for i := range j.halves {
 		j.halves[i].all(func(id int64, _ int) {
 			if id >= from {
@@ -194,7 +228,7 @@ func (j *Journal) IDs(from int64) []int64 {
 		})
 	}
 	slices.Sort(ids)
-	return ids
+	return ids, nil
 }
 
 // Stats are the number and size of the pending records.

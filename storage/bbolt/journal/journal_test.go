@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"os"
@@ -64,10 +65,14 @@ func reopen(t testing.TB, j *journal.Journal, path string, state journal.State) 
 func pending(t testing.TB, j *journal.Journal) map[int64]string {
 	t.Helper()
 	all := map[int64]string{}
-	for _, id := range j.IDs(math.MinInt64) {
-		value, found := j.Get(id)
-		if !found {
-			t.Fatalf("IDs has %d, Get does not", id)
+	ids, err := j.IDs(math.MinInt64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		value, found, err := j.Get(id)
+		if !found || err != nil {
+			t.Fatalf("IDs has %d, Get does not: %v", id, err)
 		}
 		all[id] = string(value)
 	}
@@ -100,11 +105,25 @@ func add(t testing.TB, j *journal.Journal, all map[int64]string, size int, ids .
 	}
 }
 
+// parts is [journal.Journal.Checkpoint] without errors.
+func parts(j *journal.Journal, state journal.State, n int) iter.Seq[journal.Part] {
+	return func(yield func(journal.Part) bool) {
+		for part, err := range j.Checkpoint(state, n) {
+			if err != nil {
+				panic(err)
+			}
+			if !yield(part) {
+				return
+			}
+		}
+	}
+}
+
 // checkpoint applies the records of a half to a database in that state, removes them from
 // all, and returns its state after that.
 func checkpoint(j *journal.Journal, state journal.State, all map[int64]string) journal.State {
 	j.Freeze()
-	for part := range j.Checkpoint(state, 100) {
+	for part := range parts(j, state, 100) {
 		state = part.State
 		for _, r := range part.Records {
 			delete(all, r.ID)
@@ -116,7 +135,7 @@ func checkpoint(j *journal.Journal, state journal.State, all map[int64]string) j
 // begin returns the first part of a checkpoint with n records, and breaks it off.
 func begin(j *journal.Journal, state journal.State, n int) journal.Part {
 	j.Freeze()
-	for part := range j.Checkpoint(state, n) {
+	for part := range parts(j, state, n) {
 		return part
 	}
 	return journal.Part{State: state}
@@ -135,12 +154,12 @@ func TestRoundTrip(t *testing.T) {
 	add(t, j, all, 0) // an empty batch
 	add(t, j, all, journal.Block-24-12, 9)
 	want(t, j, all)
-	if _, found := j.Get(2); found {
+	if _, found, err := j.Get(2); found || err != nil {
 		t.Error("Get found an id that was not appended")
 	}
 	ids := slices.Sorted(maps.Keys(all))
 	for i, id := range ids {
-		if got := j.IDs(id); !slices.Equal(got, ids[i:]) {
+		if got, err := j.IDs(id); !slices.Equal(got, ids[i:]) || err != nil {
 			t.Errorf("IDs(%d) = %d, want %d", id, got, ids[i:])
 		}
 	}
@@ -165,7 +184,7 @@ func TestGetReturnsCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	value[0] = 'x'
-	got, _ := j.Get(1)
+	got, _, _ := j.Get(1)
 	got[1] = 'x'
 	want(t, j, map[int64]string{1: "fern"})
 }
@@ -299,8 +318,8 @@ func TestManyEmpty(t *testing.T) {
 		t.Fatalf("after %d records: %v", n, err)
 	}
 	j = reopen(t, j, path, journal.State{Salt: salt})
-	if got := len(j.IDs(0)); got != n {
-		t.Fatalf("%d records, want %d", got, n)
+	if got, err := j.IDs(0); len(got) != n || err != nil {
+		t.Fatalf("%d records, want %d: %v", len(got), n, err)
 	}
 }
 

@@ -65,14 +65,14 @@ func (m *model) append(t *rapid.T) {
 
 // apply applies some parts of a checkpoint, or all of them.
 func (m *model) apply(t *rapid.T) {
-	parts := rapid.IntRange(0, 4).Draw(t, "parts")
+	most := rapid.IntRange(0, 4).Draw(t, "parts")
 	begun := false
 	m.journal.Freeze()
-	for part := range m.journal.Checkpoint(m.state, rapid.IntRange(1, 8).Draw(t, "n")) {
-		if begun = true; parts == 0 { // as if the transaction had failed
+	for part := range parts(m.journal, m.state, rapid.IntRange(1, 8).Draw(t, "n")) {
+		if begun = true; most == 0 { // as if the transaction had failed
 			return
 		}
-		parts--
+		most--
 		for _, r := range part.Records {
 			if _, twice := m.applied[r.ID]; twice {
 				t.Fatalf("%d is applied twice", r.ID)

@@ -34,7 +34,7 @@ func TestOtherMoments(t *testing.T) {
 		now.have = with(now.have, records)
 		if id%4 == 0 {
 			j.Freeze()
-			for part := range j.Checkpoint(now.state, 2+random.IntN(7)) {
+			for part := range parts(j, now.state, 2+random.IntN(7)) {
 				now.stored = with(now.stored, part.Records)
 				now.state = part.State
 				now.content = slices.Clone(d.durable)

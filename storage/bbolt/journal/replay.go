@@ -22,7 +22,7 @@ var (
 // pending that the database lacks. It changes nothing in the file. The Journal closes
 // file, also if Open fails.
 func Open(file *os.File, state State) (*Journal, error) {
-	return open(dataFile{file}, state)
+	return open(&dataFile{File: file}, state)
 }
 
 func open(file file, state State) (*Journal, error) {
@@ -33,7 +33,8 @@ func open(file file, state State) (*Journal, error) {
 	return j, nil
 }
 
-func (j *Journal) replay(state State) error {
+func (j *Journal) replay(state State) (err error) {
+	defer catchFault(&err)()
 	h, err := readHeader(j.file)
 	if err != nil {
 		return err
@@ -47,9 +48,13 @@ func (j *Journal) replay(state State) error {
 		return ErrForeign
 	}
 	j.salt = h.Salt
+	mapped, err := j.file.Map(h.size())
+	if err != nil {
+		return err
+	}
 	for i := range j.halves {
-		half := int(h.Half) //nolint:gosec // at most MaxSize
-		if j.halves[i], err = newHalf(Block+int64(i*half), half); err != nil {
+		at := Block + i*int(h.Half)                                                       //nolint:gosec // at most MaxSize
+		if j.halves[i], err = newHalf(int64(at), mapped[at:at+int(h.Half)]); err != nil { //nolint:gosec // at most MaxSize
 			return err
 		}
 	}
@@ -61,19 +66,14 @@ func (j *Journal) replay(state State) error {
 }
 
 // scan returns the valid batches that the database has not applied, in the order of their
-// numbers. It leaves the bytes of each in its half, and makes the half active that does not
-// contain the last batch applied: [Open] needs that batch to check that journal and database are
+// numbers. It makes the half active that does not contain the last batch applied: [Open] needs that batch to check that journal and database are
 // of the same moment, so the next append must not overwrite it.
 func (j *Journal) scan(state State) (batches []batch, err error) {
 	last := uint64(0)
-	head := make([]byte, batchHeadLen)
 	for i := range j.halves {
 		h := &j.halves[i]
 		for at, next := 0, Block; at < len(h.bytes); at, next = next, next+Block {
-			if _, err := j.file.ReadAt(head, h.at+int64(at)); err != nil {
-				return nil, err
-			}
-			b, ok := decodeBatch(head, j.salt, len(h.bytes)-at)
+			b, ok := decodeBatch(h.bytes[at:], j.salt, len(h.bytes)-at)
 			if !ok {
 				continue
 			}
@@ -84,11 +84,7 @@ func (j *Journal) scan(state State) (batches []batch, err error) {
 				}
 				continue
 			}
-			region := h.bytes[at:b.end()]
-			if _, err := j.file.ReadAt(region, h.at+int64(at)); err != nil {
-				return nil, err
-			}
-			if b.valid(region, j.salt) {
+			if b.valid(h.bytes[at:b.end()], j.salt) {
 				batches = append(batches, b)
 				next = b.end()
 			}
@@ -134,7 +130,7 @@ func (j *Journal) load(batches []batch, state State) error {
 	return nil
 }
 
-// index adds the records of a batch, whose bytes its half has, to the index.
+// index adds the records of a batch to the index of its half.
 func (j *Journal) index(b batch, state State) error {
 	h := &j.halves[b.half]
 	at, end := b.at+batchHeadLen, b.at+batchHeadLen+b.length
@@ -164,13 +160,17 @@ func (j *Journal) index(b batch, state State) error {
 	return nil
 }
 
-// Rewrite writes all pending batches again, as Open has read them, and syncs them. It must
-// be called before the first Append. After a sync that failed, the cache of the
+// Rewrite writes all pending batches again, and syncs them. It must be called before the first
+// Append. After a sync that failed, the cache of the
 // operating system may have blocks that the disk lacks; without Rewrite a power failure could
 // undo a batch that was already served.
-func (j *Journal) Rewrite() error {
+func (j *Journal) Rewrite() (err error) {
+	defer catchFault(&err)()
 	for i := range j.halves {
 		h := &j.halves[i]
+		if err := h.verify(j.salt); err != nil { // the cache may have read it again since Open
+			return err
+		}
 		if _, err := j.file.WriteAt(h.bytes[:h.used], h.at); err != nil {
 			return err
 		}
