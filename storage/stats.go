@@ -20,8 +20,9 @@ type Stats struct {
 
 // FileStats are statistics of a file of plants and its file system.
 type FileStats struct {
-	// Plants is the number of plants in it.
-	Plants int64
+	// Plants is the number of plants in it. Replayed of them were only in the journal when it
+	// was opened: it had not been closed.
+	Plants, Replayed int64
 	// Size of the file in bytes.
 	Size int64
 	// Free is the space in bytes that its file system has left for this process,

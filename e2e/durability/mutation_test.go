@@ -72,8 +72,8 @@ func TestMutantsLosePlants(t *testing.T) {
 		},
 		"a half is recycled before its checkpoint": {
 			mutation{
-				"storage/bbolt/journal/checkpoint.go", "left := h.ascending()",
-				"left, last := h.ascending(), h.last; j.mu.Lock(); h.reset(); h.last, j.frozen = last, false; j.mu.Unlock()",
+				"storage/bbolt/journal/checkpoint.go", "left, err := h.missing(state, j.salt)",
+				"left, err := h.missing(state, j.salt); last := h.last; j.mu.Lock(); h.reset(); h.last, j.frozen = last, false; j.mu.Unlock()",
 			},
 			journal.MinSize, fillDuringCheckpoint,
 		},

@@ -137,9 +137,9 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	}
 	a.onClose(a.store.Close)
 	a.store.ObserveCommits(a.observer.Commit)
-	if file := a.store.Stats().File; file != nil && file.Journal != nil && file.Journal.Plants > 0 {
+	if file := a.store.Stats().File; file != nil && file.Replayed > 0 {
 		a.Notice(func(logger *slog.Logger) {
-			logger.Info("replayed the journal: the last server was killed, or could not close the database", "plants", file.Journal.Plants)
+			logger.Info("replayed the journal: the last server was killed, or could not close the database", "plants", file.Replayed)
 		})
 	}
 	if c.AuditLog == "" {

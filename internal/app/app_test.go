@@ -126,7 +126,7 @@ func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settin
 	}
 }
 
-// copyPending copies a database that is in use, and its journal. It returns the directory of the
+// copyPending copies a database that may be in use, and its journal. It returns the directory of the
 // copy, empty if that is not intact or has no pending plants.
 func copyPending(t *testing.T, dir string) string {
 	t.Helper()
@@ -155,7 +155,7 @@ func copyPending(t *testing.T, dir string) string {
 // TestReplayIsLogged starts a server on the files of one that was killed: it tells how many
 // plants were in the journal only, and how many are stored.
 func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and the settings of the runtime are of the process
-	running, killed := t.TempDir(), ""
+	running, killed, killedToo := t.TempDir(), "", ""
 	c := load(t, running, nil)
 	store, err := app.OpenStore(t.Context(), c, c.StorageOptions)
 	if err != nil {
@@ -166,14 +166,19 @@ func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and
 		if err := store.Create(t.Context(), plants, models.Plant{Name: "Fern"}); err != nil {
 			t.Fatal(err)
 		}
-		killed = copyPending(t, running)
+		if killed = copyPending(t, running); killed != "" {
+			killedToo = copyPending(t, killed)
+		}
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for dir, replayed := range map[string]bool{running: false, killed: true} {
+	for _, test := range []struct {
+		dir, journalBytes string
+		replayed          bool
+	}{{running, "131072", false}, {killed, "0", true}, {killedToo, "131072", true}} {
 		var log syncBuffer
-		a, err := app.Open(t.Context(), load(t, dir, nil), app.Options{Stderr: &log})
+		a, err := app.Open(t.Context(), load(t, test.dir, map[string]string{"JOURNAL_BYTES": test.journalBytes}), app.Options{Stderr: &log})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,8 +193,8 @@ func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and
 			t.Error(err)
 		}
 		ready, rest, _ := strings.Cut(log.String(), "\n")
-		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(rest, `"msg":"replayed the journal`) != replayed {
-			t.Errorf("replayed: %t, the log:\n%s", replayed, log.String())
+		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(rest, `"msg":"replayed the journal`) != test.replayed {
+			t.Errorf("%+v, the log:\n%s", test, log.String())
 		}
 	}
 }

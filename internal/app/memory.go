@@ -21,7 +21,7 @@ const (
 )
 
 // memoryBound returns the maximum memory in bytes of a server with these limits, without its
-// journal, which is outside the Go heap.
+// journal: that is mapped, and its index is outside the Go heap.
 func memoryBound(connections int, maxBodyBytes int64, overTLS bool) int64 {
 	each := int64(connectionMemory)
 	if overTLS {

@@ -53,6 +53,7 @@ type Engine struct {
 
 	journal       *journal.Journal // empty if the store has none, see hasJournal
 	openedJournal fileStat
+	replayed      int64         // plants that were only in the journal at the opening
 	journalErr    error         // why a journal that is needed could not be opened
 	state         journal.State // that the database has
 	checkpointing sync.Mutex    // held during a checkpoint; guards state

@@ -1,10 +1,9 @@
 package bbolt
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"plantstore/internal/wait"
@@ -82,14 +81,13 @@ func (e *Engine) checkpoint(pause func(done float64, began time.Time)) (err erro
 	e.checkpointing.Lock()
 	defer e.checkpointing.Unlock()
 	defer e.failOnPanic(&err)
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // the journal is mapped
 	if cause := e.failed.Load(); cause != nil {
 		return e.fatal(*cause, nil)
 	}
 	began := time.Now()
 	for part, readErr := range e.journal.Checkpoint(e.state, checkpointPlants) {
 		if readErr != nil {
-			return e.fatal(fmt.Errorf("read its journal: %w", readErr), nil)
+			return e.fatal(cmp.Or(e.verifyFiles(), readErr), nil)
 		}
 		if err = e.update(part.Records, &part.State); err != nil {
 			break

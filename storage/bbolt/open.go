@@ -201,6 +201,7 @@ func (e *Engine) start(journalBytes int64) (err error) {
 	if err := e.openJournal(); err != nil {
 		return err
 	}
+	e.replayed = int64(e.journal.Stats().Records)
 	plants, err := e.countPlants()
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func journalError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: its journal cannot be read: %w", storage.ErrCorrupt, err)
+	return fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
 }
 
 // pendingRecords returns the plants that are still pending under ids, see pending.

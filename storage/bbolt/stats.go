@@ -13,7 +13,7 @@ import (
 
 // fileStats is File of [storage.Features].
 func (e *Engine) fileStats() storage.FileStats {
-	stats := storage.FileStats{Plants: e.plants.Load(), Size: e.size.Load()}
+	stats := storage.FileStats{Plants: e.plants.Load(), Replayed: e.replayed, Size: e.size.Load()}
 	stats.Free, stats.ReadOnly = diskOf(filepath.Dir(e.file.Name()))
 	if scrubbed := e.scrubbed.Load(); scrubbed != nil {
 		stats.Scrub = *scrubbed

@@ -146,14 +146,10 @@ func (e *Engine) unknown(cause error) error {
 }
 
 // failOnPanic makes err the error of a panic outside of transaction, which prevents further
-// writes. It must be deferred. A fault is usually caused by a journal that was truncated.
+// writes. It must be deferred.
 func (e *Engine) failOnPanic(err *error) {
 	if p := recover(); p != nil {
-		cause := fmt.Errorf("panic: %v", p)
-		if _, fault := p.(interface{ Addr() uintptr }); fault {
-			cause = cmp.Or(e.verifyFiles(), cause)
-		}
-		*err = e.fatal(cause, fmt.Errorf("%w: panic: %v\n%s", storage.ErrUnknown, p, debug.Stack()))
+		*err = e.fatal(fmt.Errorf("panic: %v", p), fmt.Errorf("%w: panic: %v\n%s", storage.ErrUnknown, p, debug.Stack()))
 	}
 }
 

@@ -1,12 +1,10 @@
 package journal
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"iter"
-	"slices"
 )
 
 // A State describes the batches of a journal that the database has. The database stores
@@ -57,37 +55,34 @@ type Part struct {
 // Checkpoint yields the records in the frozen half that a database in that state lacks, at
 // most n at a time. Without a frozen half there are no parts. The caller makes each part and
 // its state durable before it continues: after the last part the half is free again. If the
-// caller breaks off the half stays frozen. If the file has changed, [ErrCorrupt] is instead of the parts. A
-// page of the file that cannot be read is a fault, see [debug.SetPanicOnFault].
+// caller breaks off, or after an error, the half stays frozen. An error means that the file
+// cannot be read, or has changed since it was written ([ErrCorrupt]).
 func (j *Journal) Checkpoint(state State, n int) iter.Seq2[Part, error] {
 	return func(yield func(Part, error) bool) {
 		if !j.Frozen() {
 			return
 		}
 		h := &j.halves[1-j.active] // no half becomes active while one is frozen
-		if err := h.verify(j.salt); err != nil {
+		left, err := h.missing(state, j.salt)
+		if err != nil {
 			yield(Part{}, err)
 			return
 		}
-		left := h.ascending()
 		total := len(left)
-		if state.Through == h.last {
-			first, _ := slices.BinarySearchFunc(left, state.Next, func(at uint32, id int64) int { return cmp.Compare(h.id(int(at)), id) })
-			left = left[first:]
-		}
-		part := Part{Records: make([]Record, 0, min(n, len(left)))}
+		var part Part
+		var memory []byte // for the values of a part, reused
 		for part.Done < 1 {
-			part.Records = part.Records[:0]
-			for _, at := range left[:min(n, len(left))] {
-				r, _, _ := recordAt(h.bytes, int(at), len(h.bytes)) // its batch is intact
-				part.Records = append(part.Records, r)
+			part.Records, memory, err = h.read(left[:min(n, len(left))], part.Records, memory)
+			if err != nil {
+				yield(Part{}, err)
+				return
 			}
 			left = left[len(part.Records):]
+			part.State, part.Done = State{Salt: j.salt, Applied: h.last}, 1
 			if len(left) > 0 {
-				part.State = State{Salt: j.salt, Applied: state.Applied, Through: h.last, Next: h.id(int(left[0]))}
+				next := part.Records[len(part.Records)-1].ID + 1
+				part.State = State{Salt: j.salt, Applied: state.Applied, Through: h.last, Next: next}
 				part.Done = 1 - float64(len(left))/float64(total)
-			} else {
-				part.State, part.Done = State{Salt: j.salt, Applied: h.last}, 1
 			}
 			if !yield(part, nil) {
 				return

@@ -24,6 +24,7 @@ type half struct {
 	records int // in the index
 	since   time.Time
 	last    uint64   // number of the last batch
+	count   uint64   // of batches
 	sorted  []uint32 // offsets of the records of a frozen half in ascending order of id, nil until a checkpoint begins
 }
 
@@ -106,25 +107,68 @@ func (h *half) all(yield func(id int64, at int)) {
 // id returns the id of the record at an offset.
 func (h *half) id(at int) int64 { return int64(binary.LittleEndian.Uint64(h.bytes[at:])) } //nolint:gosec // the bits are meant
 
-// ascending returns the offsets of the records of a frozen half in ascending order of id.
-func (h *half) ascending() []uint32 {
+// missing returns the offsets of the records in a frozen half that a database in that state
+// lacks, in ascending order of id.
+func (h *half) missing(state State, salt Salt) (left []uint32, err error) {
+	defer catchFault(&err)()
+	if err := h.batches(salt, func([]byte) error { return nil }); err != nil {
+		return nil, err
+	}
 	if h.sorted == nil {
 		h.sorted = make([]uint32, 0, h.records)
 		h.all(func(_ int64, at int) { h.sorted = append(h.sorted, uint32(at)) }) //nolint:gosec // within the half
 		slices.SortFunc(h.sorted, func(a, b uint32) int { return cmp.Compare(h.id(int(a)), h.id(int(b))) })
 	}
-	return h.sorted
+	left = h.sorted
+	if state.Through == h.last {
+		first, _ := slices.BinarySearchFunc(left, state.Next, func(at uint32, id int64) int { return cmp.Compare(h.id(int(at)), id) })
+		left = left[first:]
+	}
+	return left, nil
 }
 
-// verify returns [ErrCorrupt] unless the batches of the half are as they were written.
-func (h *half) verify(salt Salt) error {
-	for at := 0; at < h.used; {
-		b, ok := decodeBatch(h.bytes[at:], salt, len(h.bytes)-at)
-		b.at = at
-		if !ok || !b.valid(h.bytes[at:b.end()], salt) {
-			return fmt.Errorf("%w: a batch has changed since it was written", ErrCorrupt)
+// read returns copies of the records at offsets, in the memory of earlier ones.
+func (h *half) read(offsets []uint32, records []Record, memory []byte) (_ []Record, _ []byte, err error) {
+	defer catchFault(&err)()
+	records, memory = records[:0], memory[:0]
+	for _, at := range offsets {
+		r, _, ok := recordAt(h.bytes, int(at), len(h.bytes))
+		if !ok {
+			return nil, nil, errChanged
 		}
-		at = b.end()
+		start := len(memory)
+		memory = append(memory, r.Value...)
+		r.Value = memory[start:]
+		records = append(records, r)
+	}
+	return records, memory, nil
+}
+
+// errChanged is [ErrCorrupt] for a half that is not as it was written.
+var errChanged = fmt.Errorf("%w: it has changed since it was written", ErrCorrupt)
+
+// batches calls yield with a copy of each batch. It returns errChanged unless the half has
+// exactly the batches that were written: a page that never reached the disk may have an earlier
+// batch in it, with valid checksums.
+func (h *half) batches(salt Salt, yield func(batch []byte) error) error {
+	var content []byte
+	at, next := 0, h.last-h.count+1
+	for ; at < h.used; next++ {
+		b, ok := decodeBatch(h.bytes[at:], salt, len(h.bytes)-at)
+		if !ok || b.sequence != next {
+			return errChanged
+		}
+		content = append(content[:0], h.bytes[at:at+b.end()]...)
+		if again, ok := decodeBatch(content, salt, len(h.bytes)-at); !ok || again != b || !b.valid(content, salt) {
+			return errChanged
+		}
+		if err := yield(content); err != nil {
+			return err
+		}
+		at += b.end()
+	}
+	if at != h.used || next != h.last+1 {
+		return errChanged
 	}
 	return nil
 }
@@ -132,5 +176,5 @@ func (h *half) verify(salt Salt) error {
 // reset makes the half empty.
 func (h *half) reset() {
 	clear(h.slots)
-	h.used, h.records, h.last, h.since, h.sorted = 0, 0, 0, time.Time{}, nil
+	h.used, h.records, h.last, h.count, h.since, h.sorted = 0, 0, 0, 0, time.Time{}, nil
 }

@@ -66,6 +66,7 @@ type dataFile struct {
 // Close implements [file].
 func (f *dataFile) Close() error {
 	release(f.mapped)
+	f.mapped = nil
 	return f.File.Close()
 }
 
@@ -154,6 +155,7 @@ func (j *Journal) add(h *half, records []Record, size int) {
 	h.used += size
 	j.sequence++
 	h.last = j.sequence
+	h.count++
 }
 
 // revoke invalidates a batch whose write has failed: part of it may be in the file, and
@@ -187,6 +189,9 @@ func (j *Journal) Get(id int64) (value []byte, found bool, err error) {
 	return slices.Clone(r.Value), found, nil
 }
 
+// errUnreadable is the error of a page that cannot be read.
+var errUnreadable = errors.New("a page of the journal cannot be read: the disk has failed, or the file was truncated")
+
 // catchFault makes err the error of a page that cannot be read, until the function that it
 // returns is called, which must be deferred.
 func catchFault(err *error) (end func()) {
@@ -196,7 +201,7 @@ func catchFault(err *error) (end func()) {
 		switch p := recover().(type) {
 		case nil:
 		case interface{ Addr() uintptr }:
-			*err = fmt.Errorf("the journal cannot be read: %v", p)
+			*err = errUnreadable
 		default:
 			panic(p)
 		}

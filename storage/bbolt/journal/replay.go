@@ -66,8 +66,9 @@ func (j *Journal) replay(state State) (err error) {
 }
 
 // scan returns the valid batches that the database has not applied, in the order of their
-// numbers. It makes the half active that does not contain the last batch applied: [Open] needs that batch to check that journal and database are
-// of the same moment, so the next append must not overwrite it.
+// numbers. It makes the half active that does not contain the last batch applied: [Open] needs
+// that batch to check that journal and database are of the same moment, so the next append must
+// not overwrite it.
 func (j *Journal) scan(state State) (batches []batch, err error) {
 	last := uint64(0)
 	for i := range j.halves {
@@ -157,21 +158,24 @@ func (j *Journal) index(b batch, state State) error {
 		h.since = time.Now()
 	}
 	h.used, h.last = b.end(), b.sequence
+	h.count++
 	return nil
 }
 
 // Rewrite writes all pending batches again, and syncs them. It must be called before the first
-// Append. After a sync that failed, the cache of the
-// operating system may have blocks that the disk lacks; without Rewrite a power failure could
-// undo a batch that was already served.
+// Append. After a sync that failed, the cache of the operating system may have blocks that the
+// disk lacks; without Rewrite a power failure could undo a batch that was already served.
 func (j *Journal) Rewrite() (err error) {
 	defer catchFault(&err)()
 	for i := range j.halves {
 		h := &j.halves[i]
-		if err := h.verify(j.salt); err != nil { // the cache may have read it again since Open
+		at := h.at
+		err := h.batches(j.salt, func(batch []byte) error { // the cache may have read it again since Open
+			n, err := j.file.WriteAt(batch, at)
+			at += int64(n)
 			return err
-		}
-		if _, err := j.file.WriteAt(h.bytes[:h.used], h.at); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}
