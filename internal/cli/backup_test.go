@@ -31,6 +31,7 @@ func TestBackupAndRestore(t *testing.T) {
 		}
 		checkFailure(t, run(t, nil, "backup", "data/plants.db"), 2, "data/plants.db is the database itself: name another file")
 		checkFailure(t, run(t, nil, "restore", "data/plants.db"), 2, "data/plants.db is the database itself: name another file")
+		checkFailure(t, run(t, nil, "backup", "copies/"), 2, "copies/ is the name of a directory: name a file")
 	})
 	server := startServer(t, "plantstore", nil)
 	checkFailure(t, run(t, nil, "restore", "copy.db"), 1, "a server runs on data/plants.db: stop it first")

@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
+	"strings"
 
 	"plantstore/internal/app"
 	"plantstore/internal/audit"
@@ -20,6 +22,9 @@ const (
 // checkDestination rejects a file of this or another store, any file that a server with this
 // configuration uses, and audit logs: a running server may have options that the command lacks.
 func checkDestination(file string, c *config.Config) error {
+	if strings.HasSuffix(filepath.ToSlash(file), "/") {
+		return misuse("%s is the name of a directory: name a file", file)
+	}
 	if what := app.UsedAs(c, file); what != "" {
 		return misuse("%s is %s: name another file", file, what)
 	}

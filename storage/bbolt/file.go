@@ -104,6 +104,12 @@ func exists(name string) bool {
 // errIrregular refuses pipes, sockets and devices.
 var errIrregular = refusal("is not a regular file: name another one")
 
+// isRegular reports whether file is a regular file.
+func isRegular(file *os.File) bool {
+	info, err := file.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
 // openExisting is [os.OpenFile] for a regular file, which it never creates. It does not wait for
 // the other end of a pipe.
 func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {

@@ -11,6 +11,9 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
+// remedy is the advice for a database whose journal is lost.
+const remedy = "restore a backup, or save the plants that are left with plantstore plants export --skip-damaged"
+
 // openJournal opens the existing journal, if the database needs it, and makes the records
 // pending that the database lacks.
 func (e *Engine) openJournal() error {
@@ -20,11 +23,16 @@ func (e *Engine) openJournal() error {
 		openFile, flag = atomicfile.OpenFile, os.O_RDWR
 	}
 	file, err := openFile(path, flag, 0)
+	if err == nil && !isRegular(file) {
+		err = errors.Join(errIrregular, file.Close())
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && e.state.Clean:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return corrupt("lacks plants that are only in its journal %s, which is missing: put that back, or restore a backup", path)
+		return corrupt("may lack plants that are only in its journal %s, which is missing: put that back, or %s", path, remedy)
+	case errors.As(err, new(refusalError)):
+		return corrupt("may lack plants that should be in its journal, but %s is not a regular file: put the right one back, or %s", path, remedy)
 	case err != nil:
 		return fmt.Errorf("its journal: %w", err)
 	case e.state.Clean:
@@ -33,7 +41,7 @@ func (e *Engine) openJournal() error {
 	j, err := journal.Open(file, e.state)
 	switch {
 	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrForeign), errors.Is(err, journal.ErrStale):
-		return corrupt("lacks plants that should be in its journal %s, but %v: put the right one back, or restore a backup", path, err)
+		return corrupt("may lack plants that should be in its journal %s, but %v: put the right one back, or %s", path, err, remedy)
 	case err != nil:
 		return fmt.Errorf("its journal: %w", err)
 	}

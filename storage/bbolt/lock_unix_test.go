@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -123,5 +124,26 @@ func TestOpenExistingBlocks(t *testing.T) {
 	flags, err := unix.FcntlInt(file.Fd(), unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_NONBLOCK != 0 {
 		t.Errorf("the flags are %#x, %v", flags, err)
+	}
+}
+
+// TestPipesBesideTheDatabase checks the refusals of named pipes in the place of a watermark and
+// of a journal that is needed.
+func TestPipesBesideTheDatabase(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := openJournalled(t, path)
+	if err := s.Create(t.Context(), 1, models.Plant{Name: "fern"}); err != nil {
+		t.Fatal(err)
+	}
+	for suffix, want := range map[string]string{watermarkSuffix: "has a watermark", journalSuffix: "is not a regular file"} {
+		copied := killed(t, path)
+		if err := errors.Join(os.Remove(copied+suffix), syscall.Mkfifo(copied+suffix, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := openStore(withJournal(), copied)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), copied+suffix) {
+			t.Errorf("%s: %v", suffix, err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 
@@ -46,8 +47,15 @@ var errTorn = errors.New("its watermark is torn, as after a power failure: lost 
 // readWatermark returns the content of the watermark of the database path. The error matches
 // [fs.ErrNotExist] if there is none, and errTorn if it is not intact.
 func readWatermark(path string) (id string, txid uint64, err error) {
-	text, err := os.ReadFile(WatermarkPath(path)) //nolint:gosec // next to the database
+	file, err := openExisting(WatermarkPath(path), os.O_RDONLY, 0)
+	if errors.As(err, new(refusalError)) {
+		return "", 0, refusal("has a watermark %s that is not a regular file: remove it", WatermarkPath(path))
+	}
 	if err != nil {
+		return "", 0, fmt.Errorf("its watermark: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, 1024)) // a watermark is shorter
+	if err = errors.Join(err, file.Close()); err != nil {
 		return "", 0, fmt.Errorf("its watermark: %w", err)
 	}
 	_, err = fmt.Sscanf(string(text), "plantstore mark of %32s: %d", &id, &txid)
