@@ -182,7 +182,8 @@ func (j *Journal) turn() bool {
 
 // Get returns a copy of the pending value of id. An error means that the file cannot be read.
 func (j *Journal) Get(id int64) (value []byte, found bool, err error) {
-	defer catchFault(&err)()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer catchFault(&err)
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	r, found := j.find(id)
@@ -192,19 +193,15 @@ func (j *Journal) Get(id int64) (value []byte, found bool, err error) {
 // errUnreadable is the error of a page that cannot be read.
 var errUnreadable = errors.New("a page of the journal cannot be read: the disk has failed, or the file was truncated")
 
-// catchFault makes err the error of a page that cannot be read, until the function that it
-// returns is called, which must be deferred.
-func catchFault(err *error) (end func()) {
-	before := debug.SetPanicOnFault(true)
-	return func() {
-		debug.SetPanicOnFault(before)
-		switch p := recover().(type) {
-		case nil:
-		case interface{ Addr() uintptr }:
-			*err = errUnreadable
-		default:
-			panic(p)
-		}
+// catchFault makes err the error of a page that cannot be read, instead of a panic, see
+// [debug.SetPanicOnFault]. It must be deferred.
+func catchFault(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case interface{ Addr() uintptr }:
+		*err = errUnreadable
+	default:
+		panic(p)
 	}
 }
 
@@ -221,7 +218,8 @@ func (j *Journal) find(id int64) (r Record, found bool) {
 // IDs returns the pending ids that are at least from, in ascending order. An error means that
 // the file cannot be read.
 func (j *Journal) IDs(from int64) (ids []int64, err error) {
-	defer catchFault(&err)()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer catchFault(&err)
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	ids = make([]int64, 0, j.halves[0].records+j.halves[1].records)
