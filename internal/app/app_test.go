@@ -3,7 +3,6 @@ package app_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -94,6 +93,23 @@ func create(t *testing.T, base, body string) (status int, text string) {
 	return response.StatusCode, string(content)
 }
 
+// createOne runs a server, sends it one plant, and closes it. It returns the response.
+func createOne(t *testing.T, a *app.App, body string) (status int, text string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	status, text = create(t, a.BaseURL(), body) // it is connected as soon as it is open
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	return status, text
+}
+
 // TestApp checks that a server is opened, creates a plant over HTTP and is closed; the next one
 // on the same database has the plant.
 func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settings of the runtime are of the process
@@ -106,18 +122,8 @@ func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settin
 			t.Fatal(err)
 		}
 		a.Notice(func(logger *slog.Logger) { logger.Info("a notice") })
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- a.Run(ctx) }()
-		if got, body := create(t, a.BaseURL(), plant); got != want { // it is connected as soon as it is open
+		if got, body := createOne(t, a, plant); got != want {
 			t.Errorf("the response is %d %s, want %d", got, body, want)
-		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if err := a.Close(); err != nil {
-			t.Error(err)
 		}
 		banner, notice := strings.Index(log.String(), `"token_command":"the token command"`), strings.Index(log.String(), "a notice")
 		if banner < 0 || notice < banner {
@@ -126,8 +132,8 @@ func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settin
 	}
 }
 
-// copyPending copies a database that may be in use, and its journal. It returns the directory of the
-// copy, empty if that is not intact or has no pending plants.
+// copyPending copies a database that may be in use, and its journal. It returns the directory of
+// the copy, empty if that is not intact or has no pending plants.
 func copyPending(t *testing.T, dir string) string {
 	t.Helper()
 	copied := t.TempDir()
@@ -152,8 +158,8 @@ func copyPending(t *testing.T, dir string) string {
 	return copied
 }
 
-// TestReplayIsLogged starts a server on the files of one that was killed: it tells how many
-// plants were in the journal only, and how many are stored.
+// TestReplayIsLogged starts a server on the files of one that was killed: its log has the
+// number of plants that were in the journal only, and of those that are stored.
 func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and the settings of the runtime are of the process
 	running, killed, killedToo := t.TempDir(), "", ""
 	c := load(t, running, nil)
@@ -182,15 +188,8 @@ func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- a.Run(ctx) }()
-		if got, body := create(t, a.BaseURL(), `{"id":0,"name":"Fern"}`); got != http.StatusBadRequest {
+		if got, body := createOne(t, a, `{"id":0,"name":"Fern"}`); got != http.StatusBadRequest {
 			t.Errorf("the plant of the killed server is not stored: %s", body)
-		}
-		cancel()
-		if err := errors.Join(<-ended, a.Close()); err != nil {
-			t.Error(err)
 		}
 		ready, rest, _ := strings.Cut(log.String(), "\n")
 		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(rest, `"msg":"replayed the journal`) != test.replayed {

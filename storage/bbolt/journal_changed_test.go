@@ -40,13 +40,16 @@ func TestJournalChanged(t *testing.T) {
 // the store stops.
 func TestJournalCut(t *testing.T) {
 	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("on Windows the journal is copied, not mapped")
+	}
 	path := newPath(t)
 	s := openJournalled(t, path)
 	if err := s.Create(t.Context(), 0, models.Plant{Name: "fern"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(JournalPath(path), 0); err != nil {
-		t.Skip("Windows does not truncate an open file:", err)
+		t.Fatal(err)
 	}
 	if _, err := s.Get(t.Context(), 0); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("Get: %v", err)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -69,6 +70,9 @@ func TestChanged(t *testing.T) {
 // TestCutWhileOpen truncates the file of an open journal: its pages cannot be read.
 func TestCutWhileOpen(t *testing.T) {
 	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("on Windows the journal is copied, not mapped")
+	}
 	path := filepath.Join(t.TempDir(), "journal")
 	file, err := os.Create(path)
 	if err != nil {
@@ -88,7 +92,7 @@ func TestCutWhileOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(path, 0); err != nil {
-		t.Skip("Windows does not truncate an open file:", err)
+		t.Fatal(err)
 	}
 	if _, found, err := j.Get(7); found || err == nil {
 		t.Errorf("Get: %t, %v", found, err)
