@@ -1,9 +1,6 @@
 package models
 
 import (
-	"errors"
-	"reflect"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/go-playground/validator/v10"
@@ -12,17 +9,15 @@ import (
 // A Decoder decodes a [NewPlant] from JSON and validates it (C2.10 to C2.15). It is
 // safe for concurrent use.
 type Decoder struct {
-	limits   Limits
-	validate *validator.Validate
+	limits    Limits
+	options   json.Options
+	validator *validator.Validate
 }
 
-// NewDecoder returns a Decoder with these limits.
-func NewDecoder(limits Limits) *Decoder {
-	validate := validator.New(validator.WithRequiredStructEnabled())
-	validate.RegisterTagNameFunc(func(field reflect.StructField) string {
-		return field.Tag.Get("json")
-	})
-	return &Decoder{limits: limits, validate: validate}
+// NewDecoder returns a Decoder with these limits. With [json.RejectUnknownMembers] among the
+// options, an unknown field is a violation.
+func NewDecoder(limits Limits, options ...json.Options) *Decoder {
+	return &Decoder{limits: limits, options: json.JoinOptions(options...), validator: newValidator()}
 }
 
 // Decode decodes exactly one NewPlant from data into p. It returns an [Error] of
@@ -33,23 +28,15 @@ func (d *Decoder) Decode(data []byte, p *NewPlant) error {
 	if d.limits.TooLong(data) {
 		return TooLarge(d.limits.BodyBytes)
 	}
-	if err := json.Unmarshal(data, p); err != nil {
+	if err := json.Unmarshal(data, p, d.options); err != nil {
 		return syntaxError(data, err)
 	}
-	// By value: given a pointer, the validator copies more. For a struct it returns no other error.
-	missing, _ := errors.AsType[validator.ValidationErrors](d.validate.Struct(*p))
-	for _, field := range missing {
-		p.addViolation(field.Field(), "is required")
-	}
-	if len(p.violations) > 0 {
-		return validationError(p.violations)
-	}
-	return nil
+	return d.validate(p)
 }
 
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It fails only for malformed
 // JSON: a field of the wrong type is recorded as a violation, so that Decode can
-// report all of them at once, and unknown fields are skipped (C2.11).
+// report all of them at once, and unknown fields are skipped (C2.11) or recorded.
 func (p *NewPlant) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*p = NewPlant{}
 	if kind := dec.PeekKind(); kind != jsontext.KindBeginObject {
@@ -82,6 +69,9 @@ func (p *NewPlant) readField(dec *jsontext.Decoder, name string) (err error) {
 	case "tag":
 		p.Tag, err = p.readString(dec, name)
 	default:
+		if reject, _ := json.GetOption(dec.Options(), json.RejectUnknownMembers); reject {
+			p.addViolation(name, "is not a field of a NewPlant")
+		}
 		err = dec.SkipValue()
 	}
 	return err
@@ -118,16 +108,4 @@ func (p *NewPlant) readInteger(dec *jsontext.Decoder, name string) (f Field[int6
 		return f, nil
 	}
 	return Field[int64]{value, true}, nil
-}
-
-// addViolation records a violation of a field, unless there is one already: a field of the
-// wrong type is not missing, too, nor is one of a body that is not an object.
-func (p *NewPlant) addViolation(field, message string) {
-	if p.violations[field] != "" || p.violations["body"] != "" {
-		return
-	}
-	if p.violations == nil {
-		p.violations = map[string]string{}
-	}
-	p.violations[field] = message
 }

@@ -45,14 +45,6 @@ type NewPlant struct {
 	violations map[string]string // messages, by field, or for all of the "body"
 }
 
-// Limits bound the NewPlants that are accepted, from clients and in files.
-type Limits struct {
-	BodyBytes int64 // of a NewPlant in JSON (C2.15)
-}
-
-// TooLong reports whether a NewPlant in JSON has more than BodyBytes.
-func (l Limits) TooLong(body []byte) bool { return int64(len(body)) > l.BodyBytes }
-
 // A Field is the value of a JSON field that may be absent. It distinguishes an absent
 // id or name from 0 or "" (C2.12). Unlike a pointer, it needs no allocation.
 type Field[T any] struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"iter"
-	"log/slog"
 
 	"plantstore/models"
 )
@@ -96,32 +95,4 @@ type Features struct {
 	// fault, it calls stop, at any time and from any goroutine; the first cause
 	// counts.
 	Run func(ctx context.Context, stop func(cause error))
-}
-
-// Options are the settings of a store besides its location. Engines ignore options that
-// do not apply to them.
-type Options struct {
-	// Logger gets the messages of the engine's background work; nil discards them.
-	Logger *slog.Logger
-	// ReadOnly opens the store for reading: files are neither created nor changed,
-	// and creates are refused.
-	ReadOnly bool
-	// AllowCorrupt opens a store with corrupt files for reading, as far as that is
-	// possible. Check reports the files that could not be opened.
-	AllowCorrupt bool
-	// Ephemeral allows Reset of the store, by engines that have it.
-	Ephemeral bool
-	// Queue bounds the queue of creates.
-	Queue QueueLimits
-	// JournalBytes is the size in bytes of the journal of an engine that has one, 0
-	// for none.
-	JournalBytes int64
-}
-
-// Log returns Logger, or else a logger that discards all messages.
-func (o Options) Log() *slog.Logger {
-	if o.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return o.Logger
 }

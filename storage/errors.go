@@ -27,9 +27,9 @@ var (
 	// ErrCorrupt: the record under the id is corrupt. A create of this id stored
 	// nothing.
 	ErrCorrupt = errors.New("the stored record is corrupt")
-	// ErrTooLarge: the server that has the store open accepts no plant of this
-	// size. Nothing was stored. No engine returns it.
-	ErrTooLarge = errors.New("the plant is larger than the server accepts")
+	// ErrRefused: the server that has the store open would refuse this plant for POST,
+	// too. Nothing was stored. No engine returns it.
+	ErrRefused = errors.New("the server refuses the plant")
 	// ErrUnrecorded: the plant was stored, but the audit log may lack it. No
 	// engine returns it.
 	ErrUnrecorded = errors.New("the plant was stored, but the audit log may lack it")

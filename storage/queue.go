@@ -10,13 +10,6 @@ import (
 	"plantstore/models"
 )
 
-// QueueLimits bound the queue of a [Store]. A field that is 0 takes its default. A single
-// plant may be larger than Bytes.
-type QueueLimits struct {
-	Plants int // that wait for a batch; 10,000
-	Bytes  int // of their names and tags; 64 MiB
-}
-
 // A request is a queued create, or another task of a writer. Store.mu guards dequeued and
 // withdrawn; the other fields belong to the writer that has dequeued the request until
 // the outcome is in done, and to the caller before and after.

@@ -109,7 +109,7 @@ func (c *Client) createBatch(ctx context.Context, path string, body []byte, n in
 	}
 	err := c.call(ctx, http.MethodPost, path, bytes.NewReader(body), into(&failures))
 	switch {
-	case errors.Is(err, storage.ErrTooLarge):
+	case errors.Is(err, storage.ErrRefused):
 		return nil, err
 	case errors.Is(err, errNoServer): // it has exited; the cause is irrelevant
 		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, errNoServer)

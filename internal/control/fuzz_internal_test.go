@@ -32,7 +32,8 @@ func FuzzWire(f *testing.F) {
 	f.Add([]byte(`{"id":1,"name":"a"}`+"\n"+`{"id":2,"name":"b","tag":""}`), "")
 	f.Add([]byte(`{"kind":"no_space","message":"x"}`), "?dry_run")
 	f.Add([]byte(`{"id":1,"name":"a","x":1} nul`), "?%")
-	server := &Server{store: blindStore{}, options: Options{Limits: models.Limits{BodyBytes: 100}}}
+	limits := models.Limits{BodyBytes: 100}
+	server := &Server{store: blindStore{}, options: Options{Limits: limits}, decoder: models.NewDecoder(limits, strict())}
 	f.Fuzz(func(t *testing.T, text []byte, query string) {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathPlants, bytes.NewReader(text))

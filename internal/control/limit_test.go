@@ -48,7 +48,7 @@ func TestLimit(t *testing.T) {
 			t.Fatalf("%s: %d outcomes of %d", name, len(outcomes), len(records))
 		}
 		for i, err := range outcomes {
-			if tooLarge := lengths[i] > fits; errors.Is(err, storage.ErrTooLarge) != tooLarge || !tooLarge && err != nil {
+			if tooLarge := lengths[i] > fits; errors.Is(err, storage.ErrRefused) != tooLarge || !tooLarge && err != nil {
 				t.Errorf("%s of %d bytes: %v", name, lengths[i], err)
 			}
 		}

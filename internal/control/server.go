@@ -65,6 +65,7 @@ type Options struct {
 type Server struct {
 	store   Store
 	options Options
+	decoder *models.Decoder
 	http    *http.Server
 	cancel  context.CancelFunc // of requests in progress
 	serving sync.WaitGroup
@@ -73,7 +74,7 @@ type Server struct {
 // Start serves store on listener until Close is called.
 func Start(listener net.Listener, store Store, options Options) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{store: store, options: options, cancel: cancel}
+	s := &Server{store: store, options: options, decoder: models.NewDecoder(options.Limits, strict()), cancel: cancel}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -142,7 +143,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 // readBatch reads the plants of a request, at most batchBytes or one plant. It returns a failure
-// instead of a record for each that is too large, and nil for the others.
+// instead of a record for each that POST /plants would refuse, and nil for the others.
 func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (records []storage.Record, failures []*failure, err error) {
 	most := max(batchBytes, s.options.Limits.BodyBytes+1) // with the line end
 	decoder := jsontext.NewDecoder(http.MaxBytesReader(w, r.Body, most))
@@ -153,23 +154,17 @@ func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (records []st
 			return records, failures, nil
 		case errors.As(err, new(*http.MaxBytesError)):
 			_, err = io.Copy(io.Discard, io.LimitReader(r.Body, maxExcess))
-			return nil, nil, errors.Join(s.tooLarge(), err)
+			return nil, nil, errors.Join(fmt.Errorf("%w with error %w", storage.ErrRefused, models.TooLarge(s.options.Limits.BodyBytes)), err)
 		case err != nil:
 			return nil, nil, err
-		case s.options.Limits.TooLong(value):
-			failures = append(failures, failureOf(s.tooLarge()))
+		}
+		var plant models.NewPlant
+		if err := s.decoder.Decode(value, &plant); err != nil {
+			failures = append(failures, failureOf(fmt.Errorf("%w with error %w", storage.ErrRefused, err)))
 			continue
 		}
-		var record storage.Record
-		if err := json.Unmarshal(value, &record, strict()); err != nil {
-			return nil, nil, err
-		}
-		records, failures = append(records, record), append(failures, nil)
+		records, failures = append(records, storage.Record{ID: plant.ID.Value, Plant: plant.Plant()}), append(failures, nil)
 	}
-}
-
-func (s *Server) tooLarge() error {
-	return fmt.Errorf("%w: it has more than %d bytes, the limit of its MAX_BODY_BYTES", storage.ErrTooLarge, s.options.Limits.BodyBytes)
 }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {

@@ -67,7 +67,7 @@ func kinds() []kind {
 		{"no_space", storage.ErrNoSpace},
 		{"unavailable", storage.ErrUnavailable},
 		{"unknown", storage.ErrUnknown},
-		{"too_large", storage.ErrTooLarge},
+		{"refused", storage.ErrRefused},
 		{"unrecorded", storage.ErrUnrecorded},
 		{"reset_unrecorded", storage.ErrResetUnrecorded},
 		{"corrupt", storage.ErrCorrupt},

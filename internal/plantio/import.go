@@ -158,7 +158,7 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 	case errors.Is(err, storage.ErrCorrupt):
 		sum.Corrupt++
 		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a corrupt record", id)})
-	case errors.Is(err, storage.ErrTooLarge):
+	case errors.Is(err, storage.ErrRefused):
 		b.bad = append(b.bad, &LineError{b.lines[i], err.Error()})
 	case errors.Is(err, storage.ErrUnrecorded):
 		sum.Created++

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,34 +17,6 @@ const maxDepth = 10_000
 
 // maxLocation is the maximum length of a field's name in a message, in runes.
 const maxLocation = 64
-
-// validationError returns the Error for a NewPlant with violations. It lists the fields in
-// the order of the schema, which is that of the alphabet.
-func validationError(violations map[string]string) *Error {
-	var texts []string
-	for _, field := range slices.Sorted(maps.Keys(violations)) {
-		texts = append(texts, field+": "+violations[field])
-	}
-	return NewError(CodeUnprocessable, strings.Join(texts, "; "))
-}
-
-// kindName returns the name of a kind of JSON value in RFC 8259.
-func kindName(kind jsontext.Kind) string {
-	switch kind {
-	case jsontext.KindNull:
-		return "null"
-	case jsontext.KindTrue, jsontext.KindFalse:
-		return "a boolean"
-	case jsontext.KindString:
-		return "a string"
-	case jsontext.KindNumber:
-		return "a number"
-	case jsontext.KindBeginObject:
-		return "an object"
-	default:
-		return "an array"
-	}
-}
 
 // syntaxError returns the Error for a body that is not JSON.
 func syntaxError(data []byte, err error) *Error {

@@ -1,0 +1,73 @@
+package models
+
+import (
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/go-playground/validator/v10"
+)
+
+// newValidator returns the validator of the struct tags. It names fields as JSON does.
+func newValidator() *validator.Validate {
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterTagNameFunc(func(field reflect.StructField) string { return field.Tag.Get("json") })
+	return v
+}
+
+// validate returns the Error for the violations that were recorded while p was decoded and
+// for those of its struct tags, or nil if there are none.
+func (d *Decoder) validate(p *NewPlant) error {
+	// By value: given a pointer, the validator copies more. For a struct it returns no other error.
+	missing, _ := errors.AsType[validator.ValidationErrors](d.validator.Struct(*p))
+	for _, field := range missing {
+		p.addViolation(field.Field(), "is required")
+	}
+	if len(p.violations) > 0 {
+		return validationError(p.violations)
+	}
+	return nil
+}
+
+// addViolation records a violation of a field, unless there is one already: a field of the
+// wrong type is not missing, too, nor is one of a body that is not an object.
+func (p *NewPlant) addViolation(field, message string) {
+	if p.violations[field] != "" || p.violations["body"] != "" {
+		return
+	}
+	if p.violations == nil {
+		p.violations = map[string]string{}
+	}
+	p.violations[field] = message
+}
+
+// validationError returns the Error for a NewPlant with violations. It lists the fields in
+// the order of the schema, which is that of the alphabet.
+func validationError(violations map[string]string) *Error {
+	var texts []string
+	for _, field := range slices.Sorted(maps.Keys(violations)) {
+		texts = append(texts, field+": "+violations[field])
+	}
+	return NewError(CodeUnprocessable, strings.Join(texts, "; "))
+}
+
+// kindName returns the name of a kind of JSON value in RFC 8259.
+func kindName(kind jsontext.Kind) string {
+	switch kind {
+	case jsontext.KindNull:
+		return "null"
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return "a boolean"
+	case jsontext.KindString:
+		return "a string"
+	case jsontext.KindNumber:
+		return "a number"
+	case jsontext.KindBeginObject:
+		return "an object"
+	default:
+		return "an array"
+	}
+}

@@ -1,0 +1,38 @@
+package storage
+
+import "log/slog"
+
+// Options are the settings of a store besides its location. Engines ignore options that
+// do not apply to them.
+type Options struct {
+	// Logger gets the messages of the engine's background work; nil discards them.
+	Logger *slog.Logger
+	// ReadOnly opens the store for reading: files are neither created nor changed,
+	// and creates are refused.
+	ReadOnly bool
+	// AllowCorrupt opens a store with corrupt files for reading, as far as that is
+	// possible. Check reports the files that could not be opened.
+	AllowCorrupt bool
+	// Ephemeral allows Reset of the store, by engines that have it.
+	Ephemeral bool
+	// Queue bounds the queue of creates.
+	Queue QueueLimits
+	// JournalBytes is the size in bytes of the journal of an engine that has one, 0
+	// for none.
+	JournalBytes int64
+}
+
+// Log returns Logger, or else a logger that discards all messages.
+func (o Options) Log() *slog.Logger {
+	if o.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return o.Logger
+}
+
+// QueueLimits bound the queue of a [Store]. A field that is 0 takes its default. A single
+// plant may be larger than Bytes.
+type QueueLimits struct {
+	Plants int // that wait for a batch; 10,000
+	Bytes  int // of their names and tags; 64 MiB
+}
