@@ -1,8 +1,10 @@
 package storage_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -26,6 +28,7 @@ type testEngine struct {
 	ended   bool          // run
 	closed  bool
 	late    bool // run, which had not ended when the engine was closed
+	log     bytes.Buffer
 }
 
 // Commit implements [storage.Engine].
@@ -60,7 +63,7 @@ func runWith(t *testing.T, features storage.Features, queue storage.QueueLimits,
 	synctest.Test(t, func(t *testing.T) {
 		e := &testEngine{batches: make(chan []storage.Item), replies: make(chan func([]storage.Item) error)}
 		features.Run = e.run
-		e.store = storage.New(e, features, storage.Options{Queue: queue})
+		e.store = storage.New(e, features, storage.Options{Queue: queue, Logger: slog.New(slog.NewTextHandler(&e.log, nil))})
 		synctest.Wait()
 		test(t, e)
 		_ = e.store.Close()

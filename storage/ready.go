@@ -72,13 +72,14 @@ func (s *Store) Stopped() <-chan struct{} { return s.stopped }
 
 // stop ends the store after a fault: creates that are queued, and all that come
 // later, get [ErrUnavailable]. Creates in a batch get the outcome of its commit. The first
-// cause counts.
+// cause counts, and is logged.
 func (s *Store) stop(cause error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	first := false
 	select {
 	case <-s.stopped:
 	default:
+		first = true
 		close(s.stopped)
 	}
 	if s.refusal == nil || s.closing {
@@ -92,4 +93,8 @@ func (s *Store) stop(cause error) {
 		}
 	}
 	s.queue, s.bytes = nil, 0
+	s.mu.Unlock()
+	if first {
+		s.options.Log().Error("the store has stopped after a fault", "cause", cause.Error())
+	}
 }

@@ -39,12 +39,11 @@ func (e *Engine) run(ctx context.Context, stop func(cause error)) {
 // without a commit, and after a checkpoint that failed.
 func (e *Engine) monitor(ctx context.Context, stop func(cause error)) {
 	for wait.Sleep(ctx, monitorPause) {
-		err := e.verifyFiles()
-		if cause := e.failed.Load(); cause != nil {
-			err = *cause
+		if err := e.verifyFiles(); err != nil {
+			_ = e.fatal(err, nil)
 		}
-		if err != nil {
-			stop(err)
+		if cause := e.failed.Load(); cause != nil {
+			stop(*cause)
 			return
 		}
 	}

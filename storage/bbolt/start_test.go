@@ -229,18 +229,22 @@ func replace(path string) error {
 	return os.Rename(path+".new", path)
 }
 
-// TestWatchStops checks that the same is detected without creates.
-func TestWatchStops(t *testing.T) {
+// TestMonitorStops checks that the same is detected without creates. Close does not report the
+// fault again.
+func TestMonitorStops(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows does not let go of an open file")
 	}
 	path := newFile(t, 1)
-	s := mustOpen(t, path)
+	s := openJournalled(t, path)
 	if err := os.Rename(path, filepath.Join(filepath.Dir(path), "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
 	<-s.Stopped()
+	if err := s.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
 }
 
 // TestReadBeyondTheEnd checks that a missing page of the mapped file is an error, and does not
