@@ -41,8 +41,10 @@ func writeFindings(w io.Writer, report storage.Report) error {
 	if report.More > 0 {
 		text.WriteString("and " + counted(report.More, "more finding", "more findings") + "\n")
 	}
-	_, err := fmt.Fprintf(w, "%s%s intact, %s\n", &text, counted(report.Plants, "plant is", "plants are"),
-		counted(report.Findings(), "finding", "findings"))
+	if report.Plants > 0 || report.Intact() { // otherwise they may not have been counted
+		text.WriteString(counted(report.Plants, "plant is", "plants are") + " intact, ")
+	}
+	_, err := fmt.Fprintf(w, "%s%s\n", &text, counted(report.Findings(), "finding", "findings"))
 	return err
 }
 
