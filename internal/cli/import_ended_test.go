@@ -42,6 +42,7 @@ func TestImportOutlivesServer(t *testing.T) {
 			t.Errorf("it prints %q:\n%s", word, printed)
 		}
 	}
+	server.stop() // waits: the import may have failed while the server was closing its database
 	writeFile(t, "all.jsonl", all)
 	output(t, nil, "plants", "import", "--quiet", "all.jsonl")
 	if got := output(t, nil, "plants", "count"); got != fmt.Sprintln(lines+later) {
