@@ -67,19 +67,10 @@ func cell(text string) string {
 // as separators.
 func safeCell(text string) string {
 	first, _ := utf8.DecodeRuneInString(text)
-	if strings.ContainsRune("=+-@", halfWidth(first)) || strings.Contains(text, ";") {
+	if strings.ContainsRune("=+-@＝＋－＠", first) || strings.Contains(text, ";") { // the latter four are full-width forms
 		return strings.ReplaceAll(jsonCell(text), ";", `\u003b`)
 	}
 	return cell(text)
-}
-
-// halfWidth returns the ASCII character with the full-width form r, or r.
-func halfWidth(r rune) rune {
-	const fullWidth = '\uff01' - '!'
-	if '\uff01' <= r && r <= '\uff5e' {
-		return r - fullWidth
-	}
-	return r
 }
 
 func jsonCell(text string) string {
