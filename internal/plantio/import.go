@@ -33,11 +33,9 @@ type Options struct {
 }
 
 // A ReadError is an error of the input, as opposed to the store.
-type ReadError struct{ Err error }
+type ReadError struct{ error }
 
-func (e *ReadError) Error() string { return e.Err.Error() }
-
-func (e *ReadError) Unwrap() error { return e.Err }
+func (e *ReadError) Unwrap() error { return e.error }
 
 // A Summary counts lines by their outcome.
 type Summary struct {
@@ -143,8 +141,7 @@ func (b *batch) store(ctx context.Context, options Options, sum *Summary) error 
 
 // count counts the outcome of a record. It returns an error if the import must end.
 func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error {
-	var exists *storage.ExistsError
-	isConflict := errors.As(err, &exists)
+	exists, isConflict := errors.AsType[*storage.ExistsError](err)
 	switch id := b.records[i].ID; {
 	case err == nil:
 		sum.Created++

@@ -27,9 +27,7 @@ func NewTable(w io.Writer) Writer {
 
 func (t *table) Write(record storage.Record) error {
 	if t.rows == 0 {
-		if _, err := fmt.Fprintln(t.out, "ID\tNAME\tTAG"); err != nil {
-			return err
-		}
+		fmt.Fprintln(t.out, "ID\tNAME\tTAG") // to the buffer
 	}
 	tag := ""
 	if record.Plant.Tag != nil {
