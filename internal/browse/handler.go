@@ -76,7 +76,7 @@ func protect(h http.Header) {
 }
 
 func (s *Site) authorized(r *http.Request) bool {
-	sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	sent := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return subtle.ConstantTimeCompare([]byte(sent), []byte(s.key)) == 1
 }
 
@@ -151,7 +151,7 @@ func idParam(r *http.Request, name string) (int64, error) {
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, &requestError{http.StatusBadRequest, fmt.Sprintf("%q is not an id: must be an integer from %d to %d", clip(text).Text, math.MinInt64, math.MaxInt64)}
+		return 0, &requestError{http.StatusBadRequest, fmt.Sprintf("%q is not an id: must be an integer from %d to %d", firstCharacters(text, maxCharacters), math.MinInt64, math.MaxInt64)}
 	}
 	return id, nil
 }

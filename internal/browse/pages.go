@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -39,15 +38,22 @@ type text struct {
 }
 
 func clip(s string) text {
-	end := 0
-	for range maxCharacters {
-		_, size := utf8.DecodeRuneInString(s[end:]) // 0 at the end
-		end += size
+	shown := text{Text: firstCharacters(s, maxCharacters)}
+	if len(shown.Text) < len(s) {
+		shown.Bytes = len(s)
 	}
-	if end == len(s) {
-		return text{Text: s}
+	return shown
+}
+
+// firstCharacters returns the first n characters of s, or all of them.
+func firstCharacters(s string, n int) string {
+	for end := range s {
+		if n == 0 {
+			return s[:end]
+		}
+		n--
 	}
-	return text{Text: s[:end], Bytes: len(s)}
+	return s
 }
 
 func show(id int64, p models.Plant) plant {

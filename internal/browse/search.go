@@ -39,7 +39,7 @@ func (s *Site) search(ctx context.Context, prefix string, from int64) (p part, e
 			if err != nil {
 				return err
 			}
-			if matches := hasPrefix(record.Plant.Name, prefix); matches {
+			if hasPrefix(record.Plant.Name, prefix) {
 				if weight += weigh(record); weight > pageWeight {
 					p.Next = strconv.FormatInt(record.ID, 10)
 					return nil
@@ -62,13 +62,5 @@ func (s *Site) search(ctx context.Context, prefix string, from int64) (p part, e
 
 // hasPrefix reports whether name begins with prefix, in upper or lower case.
 func hasPrefix(name, prefix string) bool {
-	end := 0
-	for range utf8.RuneCountInString(prefix) {
-		_, size := utf8.DecodeRuneInString(name[end:])
-		if size == 0 {
-			return false
-		}
-		end += size
-	}
-	return strings.EqualFold(name[:end], prefix)
+	return strings.EqualFold(firstCharacters(name, utf8.RuneCountInString(prefix)), prefix)
 }

@@ -58,11 +58,9 @@ type sampleAge struct {
 // get returns the status, after a count if one is due and fast.
 func (s *sampler) get(ctx context.Context) status {
 	if running := s.start(); running != nil {
-		timer := time.NewTimer(countWait)
-		defer timer.Stop()
 		select {
 		case <-running:
-		case <-timer.C:
+		case <-time.After(countWait):
 		case <-ctx.Done():
 		}
 	}
