@@ -38,14 +38,13 @@ func parseAdminAddr(v string) (string, error) {
 // checkPprof returns an error if profiles are on and the admin listener is off, or can be
 // reached by others, who could slow down the server with them.
 func (c *Config) checkPprof() error {
-	host, _, err := net.SplitHostPort(c.AdminAddr)
 	switch {
 	case !c.Pprof:
 		return nil
 	case c.AdminAddr == "":
 		return fmt.Errorf("PPROF (--pprof): %q: ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; "+
 			"give it an address, such as 127.0.0.1:8081, or set PPROF to off", c.values["PPROF"].text)
-	case err == nil && !c.PprofPublic && !loopback.IsHost(host):
+	case !c.PprofPublic && !loopback.IsHost(c.AdminAddr):
 		return fmt.Errorf(`PPROF (--pprof): "on": others may reach ADMIN_ADDR (--admin-addr), %s, and could take profiles; `+
 			"give it a loopback address, such as 127.0.0.1:8081, or set PPROF to public if they may", c.AdminAddr)
 	}

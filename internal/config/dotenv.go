@@ -82,10 +82,8 @@ func checkText(text string) error {
 // IsPlain reports whether text needs no quotes in .env files and POSIX shells, if it is not
 // empty.
 func IsPlain(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		letter := 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9'
-		return !letter && !strings.ContainsRune("_-./:@,+", r)
-	})
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@,+"
+	return strings.Trim(text, plain) == ""
 }
 
 // quote quotes a value that passes checkText for .env files and POSIX shells.

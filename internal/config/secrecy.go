@@ -48,11 +48,10 @@ func shownIssuer(text string) string {
 	if auth.CheckJWKSURL(text) != nil {
 		return auth.Redacted
 	}
-	place, _, hasQuery := strings.Cut(text, "?")
-	if hasQuery {
-		place += "?" + auth.Redacted
+	if place, _, hasQuery := strings.Cut(text, "?"); hasQuery {
+		return place + "?" + auth.Redacted
 	}
-	return place
+	return text
 }
 
 // checkFlag rejects a secret in a flag, which all users of the machine can read in the list
