@@ -53,11 +53,7 @@ func checkCount(n int) error {
 func parsePublicPEM(contents []byte) ([]Key, error) {
 	var keys []Key
 	begins := bytes.Count(contents, []byte("-----BEGIN "))
-	for {
-		var block *pem.Block
-		if block, contents = pem.Decode(contents); block == nil {
-			break
-		}
+	for block, rest := pem.Decode(contents); block != nil; block, rest = pem.Decode(rest) {
 		public, err := parsePublicBlock(block)
 		if err != nil {
 			return nil, err

@@ -47,13 +47,11 @@ func checkRSA(key *rsa.PublicKey) error {
 
 // factorOf describes why a modulus is easily factored; empty: it is not.
 func factorOf(n *big.Int) string {
-	if n.Bit(0) == 0 {
+	switch factor := smallestFactor(n); {
+	case n.Bit(0) == 0:
 		return "is even"
-	}
-	if factor := smallestFactor(n); factor > 0 {
+	case factor > 0:
 		return fmt.Sprintf("has the factor %d", factor)
-	}
-	switch {
 	case n.BitLen() <= maxPrimeTest && n.ProbablyPrime(0):
 		return "is a prime"
 	case closeFactors(n):
