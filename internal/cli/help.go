@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -26,26 +27,21 @@ func newHelp(p *Process) *cli.Command {
 			"  plantstore help options",
 		ArgsUsage: "[command | options]",
 		Action: func(ctx context.Context, cmd *cli.Command) error {
-			above, args := cmd.Lineage()[1], cmd.Args().Slice()
-			isRoot := above == cmd.Root()
-			switch {
-			case len(args) == 0 && isRoot:
-				return cli.ShowRootCommandHelp(above)
-			case len(args) == 0:
-				return cli.ShowSubcommandHelp(above)
-			case len(args) == 1 && args[0] == topicOptions && isRoot:
+			described, names := cmd.Lineage()[1], cmd.Args().Slice()
+			if described == cmd.Root() && slices.Equal(names, []string{topicOptions}) {
 				return printOptions(p)
 			}
-			for {
-				next := above.Command(args[0])
-				switch {
-				case next == nil:
-					return unknownCommand(above, args[0])
-				case len(args) == 1:
-					return cli.ShowCommandHelp(ctx, above, args[0])
+			for _, name := range names {
+				below := described.Command(name)
+				if below == nil {
+					return unknownCommand(described, name)
 				}
-				above, args = next, args[1:]
+				described = below
 			}
+			if described == cmd.Root() {
+				return cli.ShowRootCommandHelp(described)
+			}
+			return cli.ShowCommandHelp(ctx, described.Lineage()[1], described.Name)
 		},
 	}
 }
