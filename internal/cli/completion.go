@@ -24,7 +24,6 @@ func configureCompletion(p *Process, cmd *cli.Command) {
 	cmd.Hidden = false
 	cmd.Usage = "print a completion script for bash, zsh, fish or pwsh"
 	cmd.Description = "Examples:\n  source <(plantstore completion bash)"
-	cmd.Action = func(_ context.Context, cmd *cli.Command) error { return cli.ShowSubcommandHelp(cmd) }
 	cmd.Command("bash").Action = func(context.Context, *cli.Command) error {
 		_, err := io.WriteString(p.Stdout, bashCompletion)
 		return err
@@ -33,29 +32,26 @@ func configureCompletion(p *Process, cmd *cli.Command) {
 	prepare(p, cmd)
 }
 
-// completion returns the function that prints the words that may come next, one a line, with
-// a colon and their usage. The scripts call the program for it, with the words before the
-// cursor, the current one if it is a flag, and a marker.
-func completion(p *Process) cli.ShellCompleteFunc {
-	return func(_ context.Context, cmd *cli.Command) {
-		words := p.Args[:max(len(p.Args)-1, 1)] // without the marker
-		last := words[len(words)-1]
-		if name, found := strings.CutPrefix(last, "-"); found {
-			name = strings.TrimPrefix(name, "-")
-			for _, value := range valuesOf(cmd, name) {
-				fmt.Fprintln(p.Stdout, value)
-			}
-			for _, flag := range cmd.Flags {
-				if full := flag.Names()[0]; full != name && strings.HasPrefix(full, name) {
-					fmt.Fprintf(p.Stdout, "--%s:%s\n", full, usageOf(flag))
-				}
-			}
-			return
+// complete prints the words that may come next, one a line, with a colon and their usage. The
+// scripts call the program for it, with the words before the cursor, the current one if it is a
+// flag, and a marker.
+func complete(p *Process, cmd *cli.Command) {
+	last := p.Args[max(len(p.Args)-2, 0)] // before the marker
+	if name, found := strings.CutPrefix(last, "-"); found {
+		name = strings.TrimPrefix(name, "-")
+		for _, value := range valuesOf(cmd, name) {
+			fmt.Fprintln(p.Stdout, value)
 		}
-		for _, below := range cmd.Commands {
-			if !below.Hidden {
-				fmt.Fprintf(p.Stdout, "%s:%s\n", below.Name, below.Usage)
+		for _, flag := range cmd.Flags {
+			if full := flag.Names()[0]; full != name && strings.HasPrefix(full, name) {
+				fmt.Fprintf(p.Stdout, "--%s:%s\n", full, usageOf(flag))
 			}
+		}
+		return
+	}
+	for _, below := range cmd.Commands {
+		if !below.Hidden {
+			fmt.Fprintf(p.Stdout, "%s:%s\n", below.Name, below.Usage)
 		}
 	}
 }

@@ -70,12 +70,7 @@ func unknownCommand(cmd *cli.Command, name string) error {
 	return misuseOf(cmd, "there is no command %q%s", shownArgument(name), config.Suggest(name, names))
 }
 
-// usageError returns a function that rewords the library's error about an invalid flag.
-func usageError(p *Process) cli.OnUsageErrorFunc {
-	return func(_ context.Context, cmd *cli.Command, err error, _ bool) error { return reword(p, cmd, err) }
-}
-
-// reword returns the error of a command for an error of the library.
+// reword returns the error of a command for the library's error about an invalid flag.
 func reword(p *Process, cmd *cli.Command, err error) error {
 	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // a flag of a misspelled command
 		return unknownCommand(cmd, cmd.Args().First())
