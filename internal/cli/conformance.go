@@ -108,12 +108,11 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 	return nil
 }
 
-// The names of flags and the environment variable for the token of conformance.
+// The names of flags of conformance.
 const (
 	flagToken     = "token"
 	flagTokenFile = "token-file"
 	flagRateLimit = "rate-limit"
-	envToken      = "TOKEN"
 )
 
 // maxToken is the maximum size of a token file in bytes.
@@ -135,7 +134,7 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 			return "", fmt.Errorf("--%s: %s is empty", flagTokenFile, file)
 		}
 	case text == "":
-		text = p.environ()[envToken]
+		text = p.environ()["TOKEN"]
 	}
 	return text, nil
 }

@@ -18,16 +18,16 @@ func commonOptions() []string {
 
 // allOptionFlags returns the flags of all options: the common ones first, the others hidden.
 func allOptionFlags() []cli.Flag {
-	var common, others []cli.Flag
+	var flags []cli.Flag
 	for _, env := range commonOptions() {
-		common = append(common, optionFlags(env)...)
+		flags = append(flags, optionFlags(env)...)
 	}
 	for _, o := range config.Options() {
 		if o.Flag != "" && !slices.Contains(commonOptions(), o.Env) {
-			others = append(others, optionFlag(o, true))
+			flags = append(flags, optionFlag(o, true))
 		}
 	}
-	return append(common, others...)
+	return flags
 }
 
 // optionFlags returns the flags of options, by their names in the environment.

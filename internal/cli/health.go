@@ -60,18 +60,14 @@ func adminURL(ctx context.Context, c *config.Config) (string, error) {
 			return "", fmt.Errorf("the server that runs on %s has no admin listener: %s; restart it with another --admin-addr", c.Storage.Path, server.NoAdmin)
 		}
 	}
-	return config.LocalURL("http", c.AdminAddr), checkAdminAddr(c.AdminAddr)
-}
-
-func checkAdminAddr(adminAddr string) error {
-	if adminAddr == "" {
-		return misuse("ADMIN_ADDR is off: health queries the admin listener; set it, such as to 127.0.0.1:8081")
+	if c.AdminAddr == "" {
+		return "", misuse("ADMIN_ADDR is off: health queries the admin listener; set it, such as to 127.0.0.1:8081")
 	}
-	if _, port, _ := net.SplitHostPort(adminAddr); strings.Trim(port, "0") == "" {
-		return misuse("ADMIN_ADDR is %s: port 0 stands for any free port; "+
-			"give the port of admin_url in the server's ready record, with --admin-addr", adminAddr)
+	if _, port, _ := net.SplitHostPort(c.AdminAddr); strings.Trim(port, "0") == "" {
+		return "", misuse("ADMIN_ADDR is %s: port 0 stands for any free port; "+
+			"give the port of admin_url in the server's ready record, with --admin-addr", c.AdminAddr)
 	}
-	return nil
+	return config.LocalURL("http", c.AdminAddr), nil
 }
 
 // checkHealth returns an error unless the server with the admin listener at adminURL is
