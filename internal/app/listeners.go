@@ -28,10 +28,8 @@ type listeners struct {
 // listenAll opens all listeners, or none. The error names all failures, so that one attempt
 // shows everything to fix.
 func listenAll(ctx context.Context, c *config.Config, logger *slog.Logger) (*listeners, error) {
-	clients, clientsErr := listenForClients(ctx, c, logger)
-	l := &listeners{clients: clients}
-	adminErr := l.listenAdmin(ctx, c)
-	if err := errors.Join(clientsErr, adminErr); err != nil {
+	l := new(listeners)
+	if err := errors.Join(l.listenForClients(ctx, c, logger), l.listenAdmin(ctx, c)); err != nil {
 		l.close()
 		return nil, err
 	}
@@ -93,34 +91,35 @@ func (l *listeners) adminURL() string {
 	return config.LocalURL("http", l.admin.Addr().String())
 }
 
-// listenForClients returns the listeners that systemd passes, or else listens on ADDR.
-func listenForClients(ctx context.Context, c *config.Config, logger *slog.Logger) ([]net.Listener, error) {
-	if passed, err := activated(logger); passed != nil || err != nil {
-		return passed, err
+// listenForClients opens the listeners that systemd passes, or else listens on ADDR.
+func (l *listeners) listenForClients(ctx context.Context, c *config.Config, logger *slog.Logger) error {
+	if err := l.activate(logger); l.clients != nil || err != nil {
+		return err
 	}
 	path, ok := config.UnixPath(c.Addr)
 	if !ok {
 		listener, err := listenTCP(ctx, c.Addr, "--addr or ADDR")
-		return []net.Listener{listener}, err
+		l.clients = []net.Listener{listener}
+		return err
 	}
 	if database := c.Storage.Path; database != "" && filepath.Clean(path) == filepath.Clean(control.SocketPath(database)) {
-		return nil, config.Invalid("ADDR (--addr): %s is the socket that the commands for plants use: name another one", path)
+		return config.Invalid("ADDR (--addr): %s is the socket that the commands for plants use: name another one", path)
 	}
 	socket, err := unixsocket.Listen(ctx, path, c.SocketMode)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another path with --addr or ADDR", c.Addr, err)
+		return fmt.Errorf("cannot listen on %s: %w; choose another path with --addr or ADDR", c.Addr, err)
 	}
-	return []net.Listener{socket}, nil
+	l.clients = []net.Listener{socket}
+	return nil
 }
 
 // activatedName is the FileDescriptorName= of the sockets for clients, if systemd passes
 // others as well.
 const activatedName = "http"
 
-// activated returns listeners for the sockets for clients that systemd passes (LISTEN_FDS):
-// the sockets with activatedName, or all if they have the same name, as the sockets of one
-// unit do.
-func activated(logger *slog.Logger) ([]net.Listener, error) {
+// activate opens listeners for the sockets for clients that systemd passes (LISTEN_FDS): the
+// sockets with activatedName, or all if they have the same name, as the sockets of one unit do.
+func (l *listeners) activate(logger *slog.Logger) error {
 	files := activation.Files(true)
 	defer func() {
 		for _, file := range files {
@@ -129,9 +128,8 @@ func activated(logger *slog.Logger) ([]net.Listener, error) {
 	}()
 	alike := !slices.ContainsFunc(files, func(f *os.File) bool { return f.Name() != files[0].Name() })
 	if !alike && !slices.ContainsFunc(files, func(f *os.File) bool { return f.Name() == activatedName }) {
-		return nil, fmt.Errorf("systemd passes %d sockets: name the sockets for clients with FileDescriptorName=%s", len(files), activatedName)
+		return fmt.Errorf("systemd passes %d sockets: name the sockets for clients with FileDescriptorName=%s", len(files), activatedName)
 	}
-	var l listeners
 	for _, file := range files {
 		if !alike && file.Name() != activatedName {
 			logger.Warn("systemd socket ignored", "name", file.Name(), "hint", "name the sockets for clients with FileDescriptorName="+activatedName)
@@ -139,12 +137,11 @@ func activated(logger *slog.Logger) ([]net.Listener, error) {
 		}
 		listener, err := net.FileListener(file)
 		if err != nil {
-			l.close()
-			return nil, fmt.Errorf("systemd passes something that clients cannot connect to: it must be a socket of ListenStream= and Accept=no: %w", err)
+			return fmt.Errorf("systemd passes something that clients cannot connect to: it must be a socket of ListenStream= and Accept=no: %w", err)
 		}
 		l.clients = append(l.clients, listener)
 	}
-	return l.clients, nil
+	return nil
 }
 
 var errInUse = errors.New("is in use by another program")
@@ -158,7 +155,7 @@ func listenTCP(ctx context.Context, addr, options string) (net.Listener, error) 
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("listening on %s is not permitted; choose a port above 1023 with %s", addr, options)
 	case err != nil:
-		if failure := new(net.OpError); errors.As(err, &failure) {
+		if failure, ok := errors.AsType[*net.OpError](err); ok {
 			err = failure.Err // the address is in the message already
 		}
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", addr, err, options)
