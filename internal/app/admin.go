@@ -10,16 +10,9 @@ import (
 	"plantstore/internal/server"
 )
 
-// The limits of the admin listener. It has few clients, and their requests have no bodies; a
-// profile takes as long as its request specifies.
-const (
-	adminHeaderTimeout   = 5 * time.Second
-	adminRequestTimeout  = 2 * time.Minute
-	adminIdleTimeout     = 2 * time.Minute
-	adminShutdownTimeout = time.Second
-	adminMaxConnections  = 64
-	adminLongestProfile  = adminRequestTimeout - 10*time.Second // the rest is for sending it
-)
+// adminRequestTimeout is the time limit for a request to the admin listener. A profile takes as
+// long as its request specifies, at most ten seconds less: they are for sending it.
+const adminRequestTimeout = 2 * time.Minute
 
 // startAdmin serves the admin listener, if there is one, until [App.Close]. When leaving is
 // done it reports the shutdown, while requests of clients are still served or drained.
@@ -32,14 +25,14 @@ func (a *App) startAdmin(leaving context.Context) {
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
 			Server: a.server.Stats, Tokens: a.verifier.Stats, RateLimited: a.rateLimited, LostLines: a.buffer.Dropped, CertificateExpires: a.expires,
-			Reset: a.reset, Draining: leaving, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminLongestProfile,
+			Reset: a.reset, Draining: leaving, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminRequestTimeout - 10*time.Second,
 		}),
 		Logger:          logger,
-		MaxConnections:  adminMaxConnections,
-		HeaderTimeout:   adminHeaderTimeout,
+		MaxConnections:  64, // it has few clients, whose requests have no bodies
+		HeaderTimeout:   5 * time.Second,
 		RequestTimeout:  adminRequestTimeout,
-		IdleTimeout:     adminIdleTimeout,
-		ShutdownTimeout: adminShutdownTimeout,
+		IdleTimeout:     2 * time.Minute,
+		ShutdownTimeout: time.Second,
 	})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(leaving))
 	var serving sync.WaitGroup
