@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -66,11 +65,7 @@ func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) lo
 // record for programs. It does so at every log level, since programs wait for the record.
 func (a *App) banner() {
 	c, o, base, l := a.config, a.options, a.BaseURL(), a.listeners
-	described, metrics, adminURL := base+"/openapi.yaml", "", l.adminURL()
-	stored := a.store.Stats().File
-	if adminURL != "" {
-		metrics = adminURL + "/metrics"
-	}
+	described, stored := base+"/openapi.yaml", a.store.Stats().File
 	if a.format == logging.JSON {
 		docs := ""
 		if c.Docs {
@@ -78,7 +73,7 @@ func (a *App) banner() {
 		}
 		attrs := []any{
 			"base_url", base, "description_url", described,
-			"docs_url", docs, "admin_url", adminURL, "data", DataPlace(c), "audit_log", c.AuditLog, "token_command", o.TokenCommand,
+			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(c), "audit_log", c.AuditLog, "token_command", o.TokenCommand,
 			"reset_command", o.ResetCommand, "addr", strings.Join(l.addresses(), ", "),
 		}
 		if stored != nil {
@@ -92,13 +87,17 @@ func (a *App) banner() {
 	if stored != nil { // shows that a misspelt path was created
 		place += fmt.Sprintf(" (%d stored)", stored.Plants)
 	}
+	metrics := "(" + l.noAdmin + ")"
+	if l.admin != nil {
+		metrics = l.adminURL() + "/metrics"
+	}
 	audited := ""
 	if c.AuditLog != "" {
 		audited = "  audit log    " + c.AuditLog + "\n"
 	}
 	fmt.Fprintf(w, "The plant store is ready.\n"+
 		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n%s  get a token  %s\n",
-		base, a.docsLink(), described, cmp.Or(metrics, "("+l.noAdmin+")"), place, audited, o.TokenCommand)
+		base, a.docsLink(), described, metrics, place, audited, o.TokenCommand)
 	if o.ResetCommand != "" {
 		fmt.Fprintf(w, "  reset it     %s\n", o.ResetCommand)
 	}

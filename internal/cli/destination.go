@@ -50,7 +50,7 @@ func inAFile(c *config.Config) error {
 
 // reason returns an error of a file without its name.
 func reason(err error) error {
-	if failure := new(fs.PathError); errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*fs.PathError](err); ok {
 		return failure.Err
 	}
 	return err
