@@ -10,6 +10,10 @@ import (
 	"syscall"
 )
 
+// refused is the error of connecting to a socket without a listener. macOS and the BSDs
+// also return it if the listener's queue is full.
+const refused = syscall.ECONNREFUSED
+
 // umask guards the umask of the process.
 var umask sync.Mutex //nolint:gochecknoglobals // the umask is global
 
