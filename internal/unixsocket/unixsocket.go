@@ -22,10 +22,6 @@ const maxPath = 103
 type Listener struct {
 	net.Listener
 
-	path string
-	dir  *os.Root    // of the socket
-	info fs.FileInfo // of the socket that was created
-
 	close func() error
 }
 
@@ -72,9 +68,7 @@ func Replace(ctx context.Context, path string, mode fs.FileMode, check func() er
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	bound := &Listener{Listener: listener, path: path, dir: dir, info: info}
-	bound.close = sync.OnceValue(bound.remove)
-	return bound, nil
+	return &Listener{listener, sync.OnceValue(func() error { return remove(listener, dir, info) })}, nil
 }
 
 // Close stops listening and removes the socket, unless it was removed or replaced. It is
@@ -82,16 +76,15 @@ func Replace(ctx context.Context, path string, mode fs.FileMode, check func() er
 // return the error of the first.
 func (l *Listener) Close() error { return l.close() }
 
-// remove implements Close. It must be called only once.
-func (l *Listener) remove() error {
-	defer func() { _ = l.dir.Close() }() // opened for reading
-	name := filepath.Base(l.path)
-	there, err := l.dir.Lstat(name) // before Close, so that the inode can't be reused
-	own := err == nil && os.SameFile(there, l.info)
-	if err := l.Listener.Close(); err != nil || !own { // if already closed, the socket may be another server's
+// remove implements Close for a listener whose socket was created in dir.
+func remove(listener net.Listener, dir *os.Root, created fs.FileInfo) error {
+	defer func() { _ = dir.Close() }()      // opened for reading
+	there, err := dir.Lstat(created.Name()) // before Close, so that the inode can't be reused
+	own := err == nil && os.SameFile(there, created)
+	if err := listener.Close(); err != nil || !own { // if already closed, the socket may be another server's
 		return err
 	}
-	if err := l.dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+	if err := dir.Remove(created.Name()); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
