@@ -46,7 +46,7 @@ type Buffer struct {
 }
 
 // NewBuffer returns a Buffer over w, to which only the Buffer may write until Close
-// returns. Unless lost is nil, its result is written instead of dropped writes.
+// returns. The result of lost is written instead of dropped writes.
 func NewBuffer(w io.Writer, lost func(writes uint64) []byte) *Buffer {
 	b := &Buffer{w: w, lost: lost, done: make(chan struct{})}
 	b.changed.L = &b.mu
@@ -131,7 +131,7 @@ func (b *Buffer) take(spare []byte) []byte {
 	}
 	lines := b.pending
 	b.pending, b.since = spare[:0], time.Now()
-	if n := b.dropped - b.noted; n > 0 && b.lost != nil { // most of these lines are older
+	if n := b.dropped - b.noted; n > 0 { // most of these lines are older
 		lines, b.noted = append(lines, b.lost(n)...), b.dropped
 	}
 	b.changed.Broadcast()

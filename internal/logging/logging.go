@@ -49,13 +49,9 @@ func newHandler(w io.Writer, format Format, level slog.Leveler) slog.Handler {
 // escaped makes the text of an attribute printable: tint passes escape sequences on, which may
 // come from a client.
 func escaped(_ []string, attr slog.Attr) slog.Attr {
-	switch attr.Value.Kind() { //nolint:exhaustive // the others have no text of clients
-	case slog.KindString:
+	kind := attr.Value.Kind() // the others have no text of clients
+	if kind == slog.KindString || kind == slog.KindAny && attr.Key != slog.LevelKey {
 		attr.Value = slog.StringValue(printable.Line(attr.Value.String()))
-	case slog.KindAny:
-		if attr.Key != slog.LevelKey {
-			attr.Value = slog.StringValue(printable.Line(attr.Value.String()))
-		}
 	}
 	return attr
 }
