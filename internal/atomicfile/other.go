@@ -24,7 +24,6 @@ func resolve(path string) (string, error) {
 	return path, nil
 }
 
-// checkDir returns nil.
 func checkDir(string, fs.FileInfo) error { return nil }
 
 // hold is a no-op, since directories cannot be locked. Leftover files remain.

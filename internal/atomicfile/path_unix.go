@@ -136,9 +136,8 @@ func checkDir(path string, info fs.FileInfo) error {
 	}
 	// In a user namespace / belongs to its creator.
 	if owner := ownerOf(info); owner != 0 && owner != topOwner() {
-		name := userName(owner)
 		return fmt.Errorf("root must not write to %s, which belongs to %s and where that user could redirect the write: "+
-			"run this command as that user, with %s", path, name, runAs(owner))
+			"run this command as that user, with %s", path, userName(owner), runAs(owner))
 	}
 	mode := info.Mode()
 	shared := mode&0o002 != 0 || mode&0o020 != 0 && status.Gid != 0
