@@ -39,7 +39,6 @@ type Engine struct {
 	client *clientv3.Client
 	keys   keys
 	retry  storage.Retry
-	user   bool // the URL has a user and a password
 }
 
 var _ storage.Engine = (*Engine)(nil)
@@ -108,7 +107,7 @@ func (e *Engine) read(ctx context.Context, key string, options ...clientv3.OpOpt
 // unknownUser reports whether the cluster requires a user and the URL has none. With a
 // user, the same error means that the login has expired, which is transient.
 func (e *Engine) unknownUser(err error) bool {
-	return !e.user && errors.Is(err, rpctypes.ErrUserEmpty)
+	return e.client.Username == "" && errors.Is(err, rpctypes.ErrUserEmpty)
 }
 
 // Check implements [storage.Engine]. It verifies the checksum of every record.

@@ -145,13 +145,10 @@ func retriable(err error) bool {
 // sent.
 type sentKey struct{}
 
-// A sentHandler sets the Bool of sentKey before the first byte of a request is sent.
+// A sentHandler is a [stats.Handler] that sets the Bool of sentKey before the first byte of a
+// request is sent.
 type sentHandler struct{}
 
-// TagRPC implements [stats.Handler].
-func (sentHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
-
-// HandleRPC implements [stats.Handler].
 func (sentHandler) HandleRPC(ctx context.Context, event stats.RPCStats) {
 	if _, ok := event.(*stats.OutHeader); !ok {
 		return
@@ -161,8 +158,8 @@ func (sentHandler) HandleRPC(ctx context.Context, event stats.RPCStats) {
 	}
 }
 
-// TagConn implements [stats.Handler].
+func (sentHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
 func (sentHandler) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
 
-// HandleConn implements [stats.Handler].
 func (sentHandler) HandleConn(context.Context, stats.ConnStats) {}

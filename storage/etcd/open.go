@@ -30,7 +30,7 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", storage.ErrURL, err)
 	}
-	e := &Engine{keys: keys(t.prefix), retry: storage.Retry{Timeout: t.timeout, Attempt: firstAttempt}, user: t.user != ""}
+	e := &Engine{keys: keys(t.prefix), retry: storage.Retry{Timeout: t.timeout, Attempt: firstAttempt}}
 	if err := e.connect(ctx, t, options); err != nil {
 		return nil, fmt.Errorf("etcd at %s: %w", strings.Join(t.endpoints, ","), advise(err, t))
 	}

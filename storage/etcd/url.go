@@ -42,10 +42,8 @@ func parseURL(rawURL string) (t target, err error) {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		authority, tail = rest[:i], rest[i:]
 	}
-	userinfo, hosts := "", authority
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		userinfo, hosts = authority[:i+1], authority[i+1:]
-	}
+	at := strings.LastIndexByte(authority, '@') + 1 // 0 without a user
+	userinfo, hosts := authority[:at], authority[at:]
 	// Package url supports only one host.
 	u, err := url.Parse("etcd://" + userinfo + "x" + tail)
 	if err != nil {
