@@ -41,7 +41,8 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 	defer cancel()
 	if err := e.ensureTable(ctx, options.ReadOnly); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("PostgreSQL at %s: %w", address(config), advise(err))
+		first := config.ConnConfig // of several hosts
+		return nil, fmt.Errorf("PostgreSQL at %s:%d/%s: %w", first.Host, first.Port, first.Database, advise(err))
 	}
 	return storage.New(e, storage.Features{ //nolint:contextcheck // the store outlives the context of its opening
 		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers, Probe: e.probe,
@@ -111,17 +112,11 @@ func nameTypes(types *pgtype.Map) {
 // reason returns the option that caused a parse error, if it can't be a secret.
 func reason(err error) string {
 	for _, option := range []string{"sslmode", "connect_timeout", "pool_", "target_session_attrs", "port", "default_query_exec_mode"} {
-		if strings.Contains(strings.TrimPrefix(err.Error(), "cannot parse `"), ": invalid "+option) ||
-			strings.Contains(err.Error(), "cannot parse "+option) {
+		if strings.Contains(err.Error(), ": invalid "+option) || strings.Contains(err.Error(), "cannot parse "+option) {
 			return " (" + strings.TrimSuffix(option, "_") + ")"
 		}
 	}
 	return ""
-}
-
-// address returns the first host and the database.
-func address(config *pgxpool.Config) string {
-	return fmt.Sprintf("%s:%d/%s", config.ConnConfig.Host, config.ConnConfig.Port, config.ConnConfig.Database)
 }
 
 // requireDurable rejects a server whose commits are not durable (C5.26). Servers other

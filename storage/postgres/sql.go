@@ -44,16 +44,11 @@ const columns = "id bigint, name bytea, request uuid, tag bytea"
 // insertSQL returns the statement that inserts n plants. Its parameters are the commit
 // token, and the id, name and tag of each plant.
 func insertSQL(n int) string {
-	var b strings.Builder
-	b.WriteString(insertHead)
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "($1,$%d,$%d,$%d)", 3*i+2, 3*i+3, 3*i+4)
+	rows := make([]string, n)
+	for i := range rows {
+		rows[i] = fmt.Sprintf("($1,$%d,$%d,$%d)", 3*i+2, 3*i+3, 3*i+4)
 	}
-	b.WriteString(insertTail)
-	return b.String()
+	return insertHead + strings.Join(rows, ",") + insertTail
 }
 
 // insertArguments returns the arguments of insertSQL.
@@ -77,7 +72,6 @@ type row struct {
 	token storage.CommitToken
 }
 
-// scan reads a row.
 func scan(from pgx.CollectableRow) (r row, err error) {
 	var name, tag []byte
 	var token pgtype.UUID
@@ -86,8 +80,7 @@ func scan(from pgx.CollectableRow) (r row, err error) {
 	}
 	r.Plant.Name, r.token = string(name), token.Bytes
 	if tag != nil {
-		text := string(tag)
-		r.Plant.Tag = &text
+		r.Plant.Tag = new(string(tag))
 	}
 	return r, nil
 }
