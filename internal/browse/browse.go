@@ -14,7 +14,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"iter"
 	"net"
 	"net/http"
@@ -80,7 +79,7 @@ func New(ctx context.Context, o Options) (*Site, error) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", address, err)
+		return nil, err // it names the address
 	}
 	return &Site{options: o, key: rand.Text(), listener: listener}, nil
 }
