@@ -70,7 +70,7 @@ func (p *NewPlant) readField(dec *jsontext.Decoder, name string) (err error) {
 		p.Tag, err = p.readString(dec, name)
 	default:
 		if reject, _ := json.GetOption(dec.Options(), json.RejectUnknownMembers); reject {
-			p.addViolation(name, "is not a field of a NewPlant")
+			p.addViolation(shorten(name), "is not a field of a NewPlant")
 		}
 		err = dec.SkipValue()
 	}

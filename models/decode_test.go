@@ -158,8 +158,8 @@ func TestDecodeRejectsUnknown(t *testing.T) {
 		t.Errorf("without an unknown field: %v", err)
 	}
 	var failure *Error
-	err := decoder.Decode([]byte(`{"id":1,"age":{"years":3}}`), new(NewPlant))
-	if want := NewError(CodeUnprocessable, "age: is not a field of a NewPlant; name: is required"); !errors.As(err, &failure) || *failure != *want {
+	err := decoder.Decode([]byte(`{"id":1,"age":{"years":3},"`+strings.Repeat("x", 100)+`":0}`), new(NewPlant))
+	if want := NewError(CodeUnprocessable, "age: is not a field of a NewPlant; name: is required; "+strings.Repeat("x", 64)+"…: is not a field of a NewPlant"); !errors.As(err, &failure) || *failure != *want {
 		t.Errorf("with an unknown field: %v, want %v", err, want)
 	}
 }

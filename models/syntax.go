@@ -77,6 +77,11 @@ func location(pointer jsontext.Pointer) string {
 	case strings.Count(name, "/") == 1:
 		name = pointer.LastToken()
 	}
+	return shorten(name)
+}
+
+// shorten returns a name of at most maxLocation runes.
+func shorten(name string) string {
 	if runes := []rune(name); len(runes) > maxLocation {
 		return string(runes[:maxLocation]) + "…"
 	}

@@ -28,7 +28,7 @@ var (
 	// nothing.
 	ErrCorrupt = errors.New("the stored record is corrupt")
 	// ErrRefused: the server that has the store open would refuse this plant for POST,
-	// too. Nothing was stored. No engine returns it.
+	// too, or does not know one of its fields. Nothing was stored. No engine returns it.
 	ErrRefused = errors.New("the server refuses the plant")
 	// ErrUnrecorded: the plant was stored, but the audit log may lack it. No
 	// engine returns it.

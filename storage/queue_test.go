@@ -325,9 +325,14 @@ func TestStop(t *testing.T) {
 }
 
 // wantStopped checks that creates are refused, with the cause as text only: the refusal
-// must not match it.
+// must not match it. The cause is logged once, and no later one.
 func wantStopped(t *testing.T, e *testEngine, cause string) {
 	t.Helper()
+	synctest.Wait()
+	if log := e.log.String(); strings.Count(log, "\n") != 1 || !strings.Contains(log, `level=ERROR msg="store stopped after a fault" cause="`) ||
+		!strings.Contains(log, cause) {
+		t.Errorf("the log has:\n%s", log)
+	}
 	for name, err := range map[string]error{
 		"Ready":  e.store.Ready(),
 		"Create": e.store.Create(t.Context(), 3, models.Plant{}),

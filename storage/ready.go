@@ -95,6 +95,6 @@ func (s *Store) stop(cause error) {
 	s.queue, s.bytes = nil, 0
 	s.mu.Unlock()
 	if first {
-		s.options.Log().Error("the store has stopped after a fault", "cause", cause.Error())
+		s.options.Log().Error("store stopped after a fault", "cause", cause.Error())
 	}
 }

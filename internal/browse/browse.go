@@ -14,6 +14,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"iter"
 	"net"
 	"net/http"
@@ -79,7 +80,10 @@ func New(ctx context.Context, o Options) (*Site, error) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, err // it names the address
+		if failure, ok := errors.AsType[*net.OpError](err); ok {
+			err = failure.Err // the address is in the message already
+		}
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
 	return &Site{options: o, key: rand.Text(), listener: listener}, nil
 }

@@ -170,8 +170,8 @@ func TestBackupOfCorrupt(t *testing.T) {
 				args = []string{command, "--storage-url", name}
 			}
 			r := run(t, nil, args...)
-			if r.code != 3 || !strings.HasPrefix(r.stderr, "database "+name+" ") || !strings.HasSuffix(r.stderr, "\n1 finding\nplantstore: "+last+"\n") {
-				t.Errorf("%v: %+v, want code 3 and at last one finding and: %s", args, r, last)
+			if r.code != 3 || !strings.HasPrefix(r.stderr, "database "+name+" ") || strings.Count(r.stderr, "\n") != 2 || !strings.HasSuffix(r.stderr, "\nplantstore: "+last+"\n") {
+				t.Errorf("%v: %+v, want code 3, one finding and at last: %s", args, r, last)
 			}
 		}
 		if readFile(t, name) != contents {

@@ -51,7 +51,7 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 		}
 		site, err := browse.New(ctx, browse.Options{Open: open, Place: app.DataPlace(c), Port: int(port)})
 		if err != nil {
-			return fmt.Errorf("%w; choose another port with --port, or none for any free one", err)
+			return fmt.Errorf("%w; choose another port with --port, or omit it for any free port", err)
 		}
 		if _, err := fmt.Fprintln(p.Stdout, site.Link()); err != nil {
 			return err

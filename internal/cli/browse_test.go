@@ -132,5 +132,9 @@ func TestBrowseFails(t *testing.T) {
 	defer b.stop()
 	base, _, _ := strings.Cut(b.link, "/#")
 	port := strings.TrimPrefix(base, "http://127.0.0.1:")
-	checkFailure(t, run(t, nil, "plants", "browse", "--port", port), 1, "listen tcp 127.0.0.1:"+port+": bind: address already in use; choose another port with --port, or none for any free one")
+	r := run(t, nil, "plants", "browse", "--port", port)
+	if r.code != 1 || !strings.HasPrefix(r.stderr, "plantstore: cannot listen on 127.0.0.1:"+port+": ") ||
+		!strings.HasSuffix(r.stderr, "; choose another port with --port, or omit it for any free port\n") {
+		t.Errorf("%+v", r)
+	}
 }

@@ -154,17 +154,26 @@ func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (records []st
 			return records, failures, nil
 		case errors.As(err, new(*http.MaxBytesError)):
 			_, err = io.Copy(io.Discard, io.LimitReader(r.Body, maxExcess))
-			return nil, nil, errors.Join(fmt.Errorf("%w with error %w", storage.ErrRefused, models.TooLarge(s.options.Limits.BodyBytes)), err)
+			return nil, nil, errors.Join(refused(models.TooLarge(s.options.Limits.BodyBytes)), err)
 		case err != nil:
 			return nil, nil, err
 		}
 		var plant models.NewPlant
 		if err := s.decoder.Decode(value, &plant); err != nil {
-			failures = append(failures, failureOf(fmt.Errorf("%w with error %w", storage.ErrRefused, err)))
+			failures = append(failures, failureOf(refused(err)))
 			continue
 		}
 		records, failures = append(records, storage.Record{ID: plant.ID.Value, Plant: plant.Plant()}), append(failures, nil)
 	}
+}
+
+// refused returns the error for a plant that POST /plants would refuse with err.
+func refused(err error) error {
+	wrapped := fmt.Errorf("%w with error %w", storage.ErrRefused, err)
+	if e, ok := errors.AsType[*models.Error](err); ok && e.Code == models.CodeContentTooLarge {
+		return fmt.Errorf("%w, its MAX_BODY_BYTES", wrapped)
+	}
+	return wrapped
 }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {

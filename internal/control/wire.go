@@ -67,7 +67,7 @@ func kinds() []kind {
 		{"no_space", storage.ErrNoSpace},
 		{"unavailable", storage.ErrUnavailable},
 		{"unknown", storage.ErrUnknown},
-		{"refused", storage.ErrRefused},
+		{"too_large", storage.ErrRefused}, // the name that version 1.0 knows,
 		{"unrecorded", storage.ErrUnrecorded},
 		{"reset_unrecorded", storage.ErrResetUnrecorded},
 		{"corrupt", storage.ErrCorrupt},

@@ -61,7 +61,7 @@ func TestWireForm(t *testing.T) {
 	}
 	for _, body := range []string{`{"id":3,"Plant":{"name":"c"}}`, `{"id":3,"name":"c","x":1}`} {
 		status, response := exchange(t, client, http.MethodPost, "/v2/plants", body)
-		if status != http.StatusOK || !strings.Contains(response, `"refused"`) || !strings.Contains(response, "is not a field of a NewPlant") {
+		if status != http.StatusOK || !strings.Contains(response, `"too_large"`) || !strings.Contains(response, "is not a field of a NewPlant") {
 			t.Errorf("create %s: %d, %s", body, status, response)
 		}
 	}

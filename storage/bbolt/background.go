@@ -40,7 +40,7 @@ func (e *Engine) run(ctx context.Context, stop func(cause error)) {
 func (e *Engine) monitor(ctx context.Context, stop func(cause error)) {
 	for wait.Sleep(ctx, monitorPause) {
 		if err := e.verifyFiles(); err != nil {
-			_ = e.fatal(err, nil)
+			_ = e.fatal(err, nil) // nothing is written any more, and Close keeps the journal
 		}
 		if cause := e.failed.Load(); cause != nil {
 			stop(*cause)

@@ -229,21 +229,31 @@ func replace(path string) error {
 	return os.Rename(path+".new", path)
 }
 
-// TestMonitorStops checks that the same is detected without creates. Close does not report the
-// fault again.
+// TestMonitorStops checks that the same is detected without creates. Close neither reports the
+// fault again nor removes the journal, which has plants that the database lacks.
 func TestMonitorStops(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows does not let go of an open file")
 	}
 	path := newFile(t, 1)
+	elsewhere := filepath.Join(filepath.Dir(path), "elsewhere")
 	s := openJournalled(t, path)
-	if err := os.Rename(path, filepath.Join(filepath.Dir(path), "elsewhere")); err != nil {
+	if err := s.Create(t.Context(), math.MaxInt64, models.Plant{Name: "pending"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, elsewhere); err != nil {
 		t.Fatal(err)
 	}
 	<-s.Stopped()
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)
+	}
+	if err := os.Rename(elsewhere, path); err != nil {
+		t.Fatal(err)
+	}
+	if plant, err := openJournalled(t, path).Get(t.Context(), math.MaxInt64); err != nil || plant.Name != "pending" {
+		t.Errorf("after the next start: %+v, %v", plant, err)
 	}
 }
 
