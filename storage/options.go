@@ -11,7 +11,7 @@ type Options struct {
 	// and creates are refused.
 	ReadOnly bool
 	// AllowCorrupt opens a store with corrupt files for reading, as far as that is
-	// possible. Check reports the files that could not be opened.
+	// possible. Check reports the files that could not be opened, and missing commits.
 	AllowCorrupt bool
 	// Ephemeral allows Reset of the store, by engines that have it.
 	Ephemeral bool

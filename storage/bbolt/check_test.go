@@ -21,7 +21,7 @@ import (
 // check returns the report of a check of the file path.
 func check(t *testing.T, path string) storage.Report {
 	t.Helper()
-	s, err := openStore(storage.Options{ReadOnly: true}, path)
+	s, err := openStore(storage.Options{ReadOnly: true, AllowCorrupt: true}, path)
 	if err != nil {
 		t.Fatalf("OpenReadOnly: %v", err)
 	}

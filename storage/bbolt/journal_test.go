@@ -3,12 +3,10 @@ package bbolt
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -342,27 +340,34 @@ func TestSnapshotWithJournal(t *testing.T) {
 	}
 }
 
-// TestJournalWithoutDatabase checks that a database without its file, but with a journal, is
-// not replaced by a new one.
+// TestJournalWithoutDatabase checks that neither an empty database nor a backup takes the place
+// of a missing one while its journal may have plants.
 func TestJournalWithoutDatabase(t *testing.T) {
 	t.Parallel()
-	path := newPath(t)
+	path, backup := newPath(t), backUp(t, newFile(t, 1))
 	s := openJournalled(t, path)
-	if err := s.Create(t.Context(), 1, models.Plant{}); err != nil {
+	if err := s.Create(t.Context(), 1, models.Plant{Name: "fern"}); err != nil {
 		t.Fatal(err)
 	}
-	copied := filepath.Join(t.TempDir(), "plants.db")
-	b, err := os.ReadFile(JournalPath(path))
-	if err != nil {
+	path = killed(t, path)
+	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(JournalPath(copied), b, filePerm); err != nil {
+	for _, readOnly := range []bool{false, true} {
+		_, err := openStore(storage.Options{ReadOnly: readOnly}, path)
+		wantLine(t, path, err, "is missing, although its journal "+JournalPath(path)+" is there: put the database back, "+
+			"or, to restore a backup or to start with an empty store, move "+JournalPath(path)+" and "+WatermarkPath(path)+" away")
+	}
+	if exists(path) {
+		t.Error("a database was made")
+	}
+	if _, _, err := Restore(t.Context(), path, backup); err == nil || !strings.HasSuffix(err.Error(), "put the database back, or move the journal away") {
+		t.Errorf("Restore: %v", err)
+	}
+	if err := errors.Join(os.Remove(JournalPath(path)), os.Remove(WatermarkPath(path))); err != nil { // the remedy
 		t.Fatal(err)
 	}
-	if _, err := openEngine(copied, withJournal()); err == nil || !strings.Contains(err.Error(), JournalPath(copied)) {
-		t.Errorf("Open: %v", err)
-	}
-	if _, err := os.Stat(copied); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a database was made: %v", err)
+	if _, _, err := Restore(t.Context(), path, backup); err != nil {
+		t.Errorf("Restore without them: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package bbolt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,10 +64,15 @@ func openEngine(path string, options storage.Options) (*Engine, error) {
 		return nil, err
 	}
 	e.logger = options.Log()
-	if !options.ReadOnly {
+	switch {
+	case !options.ReadOnly:
 		err = e.start(options.JournalBytes)
-	} else if err = e.openJournal(); err != nil && options.AllowCorrupt {
-		e.journalErr, err = explain(path, err), nil
+	case options.AllowCorrupt: // Check reports both
+		if err := e.openJournal(); err != nil {
+			e.journalErr = explain(path, err)
+		}
+	default:
+		err = cmp.Or(e.openJournal(), e.refuseLostCommits())
 	}
 	if err != nil {
 		if e.watermark != nil {

@@ -109,12 +109,8 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 // refuseIncomplete returns an error unless the database has all its plants without a
 // journal.
 func (e *Engine) refuseIncomplete() error {
-	path := e.file.Name()
-	if err := e.verifyWatermark(); err != nil && !errors.Is(err, errTorn) {
-		return explain(path, err)
-	}
 	if e.hasJournal() {
-		return fmt.Errorf("database %s: %w: run plantstore compact with it first", path, ErrPending)
+		return fmt.Errorf("database %s: %w: run plantstore compact with it first", e.file.Name(), ErrPending)
 	}
 	return nil
 }
@@ -122,7 +118,7 @@ func (e *Engine) refuseIncomplete() error {
 // createRestored creates the database path, which is filled by fill.
 func createRestored(path string, fill func(*atomicfile.File) error) error {
 	if exists(JournalPath(path)) {
-		return fmt.Errorf("%s is missing, and its journal %s may have plants: move that away first", path, JournalPath(path))
+		return fmt.Errorf("%s is missing, and its journal %s may have plants: put the database back, or move the journal away", path, JournalPath(path))
 	}
 	if err := atomicfile.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
 		return err

@@ -77,14 +77,16 @@ func corruptMeta(t *testing.T, path string, newest bool) {
 }
 
 // TestLostCommitIsReported checks that without its newest meta page bbolt opens the state before
-// the last commit, without an error. The watermark reveals that.
+// the last commit, without an error. The watermark reveals that, also to those that only read.
 func TestLostCommitIsReported(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 3)
 	corruptMeta(t, path, true)
-	_, err := openStore(storage.Options{}, path)
-	if err == nil || !strings.Contains(err.Error(), "has lost its last 1 commit:") || strings.Contains(err.Error(), "\n") {
-		t.Fatalf("Open: %v", err)
+	for _, readOnly := range []bool{false, true} {
+		_, err := openStore(storage.Options{ReadOnly: readOnly}, path)
+		if err == nil || !strings.Contains(err.Error(), "has lost its last 1 commit:") || strings.Contains(err.Error(), "\n") {
+			t.Fatalf("Open, for reading only: %t: %v", readOnly, err)
+		}
 	}
 	if report := check(t, path); len(report.Corruption) != 1 || !strings.Contains(report.Corruption[0], "has lost its last 1 commit:") {
 		t.Errorf("Check: %+v", report)

@@ -94,13 +94,21 @@ func (e *Engine) verifyWatermark() error {
 		"restore a backup, or, to continue with the plants that are left, remove %s", counted(txid-newest.Txid, "commit"), WatermarkPath(path))
 }
 
+// refuseLostCommits is verifyWatermark, but allows a torn watermark.
+func (e *Engine) refuseLostCommits() error {
+	if err := e.verifyWatermark(); !errors.Is(err, errTorn) {
+		return err
+	}
+	return nil
+}
+
 // refuseOrphan returns an error if the database path is missing, but its watermark or
 // journal is there. These are created after the database is durable, so that no crash
 // leaves them alone. A watermark of a database without plants is ignored.
 func refuseOrphan(path string) error {
 	if exists(JournalPath(path)) {
-		return refusal("is missing, although its journal %s is there: restore a backup, or, to start with an empty store, remove the journal",
-			JournalPath(path))
+		return refusal("is missing, although its journal %s is there: put the database back, or, to restore a backup or to start with an empty store, "+
+			"move %[1]s and %s away", JournalPath(path), WatermarkPath(path))
 	}
 	_, txid, err := readWatermark(path)
 	had := "is there"
@@ -112,7 +120,7 @@ func refuseOrphan(path string) error {
 	case !errors.Is(err, errTorn):
 		return err
 	}
-	return refusal("is missing, although its watermark %s %s: restore a backup, or, to start with an empty store, remove the watermark",
+	return refusal("is missing, although its watermark %s %s: put the database back, restore a backup, or, to start with an empty store, move the watermark away",
 		WatermarkPath(path), had)
 }
 

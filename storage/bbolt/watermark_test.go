@@ -19,7 +19,7 @@ func TestMissingDatabase(t *testing.T) {
 		change func(watermark []byte) []byte
 		want   string // in the refusal; empty: there is none
 	}{
-		"with plants":     {plants: 3, want: "has 3 commits: restore a backup, or, to start with an empty store, remove the watermark"},
+		"with plants":     {plants: 3, want: "has 3 commits: put the database back, restore a backup, or, to start with an empty store, move the watermark away"},
 		"without plants":  {plants: 0},
 		"torn watermark":  {plants: 3, change: func(watermark []byte) []byte { return watermark[:20] }, want: "is there"},
 		"empty watermark": {plants: 3, change: func([]byte) []byte { return nil }, want: "is there"},
