@@ -54,7 +54,7 @@ test: tools fuzz-short ## run all tests, with the race detector
 	go test -race -tags $(tags) ./...
 
 .PHONY: torture
-torture: tools ## run the tests of faults in their long form, for about an hour
+torture: tools ## run the tests of faults in their long form, for two to three hours
 	cd e2e && TORTURE=1 go test -tags $(tags) -count=1 -timeout 3h -p 1 -v $$(go list ./... | grep -E '$(faults)') \
 		| grep -vE '^ *(=== |--- PASS: .*/)'
 
