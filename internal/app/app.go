@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"plantstore/internal/admin"
-	"plantstore/internal/audit"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
@@ -125,39 +124,6 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 // onClose makes [App.Close] call release; the last one is called first.
 func (a *App) onClose(release func() error) { a.closers = append(a.closers, release) }
 
-// openStore opens the store, and the audit log for its creates.
-func (a *App) openStore(ctx context.Context) (err error) {
-	const missing, place = "name another place with --storage-url", " with --storage-url"
-	c := a.config
-	options := c.StorageOptions
-	options.Logger, options.Ephemeral = a.logger, a.options.Ephemeral
-	a.store, err = Engines().Open(ctx, c.Storage.URL, options)
-	if err != nil {
-		return AdviseLocked(ctx, c.Storage.Path, Advise(err, missing, place), ", or name another database with --storage-url or STORAGE_URL")
-	}
-	a.onClose(a.store.Close)
-	a.store.ObserveCommits(a.observer.Commit)
-	if file := a.store.Stats().File; file != nil && file.Replayed > 0 {
-		a.Notice(func(logger *slog.Logger) {
-			logger.Info("replayed the journal: the last server was killed, or could not close the database", "plants", file.Replayed)
-		})
-	}
-	if c.AuditLog == "" {
-		return nil
-	}
-	open := audit.File(c.AuditLog)
-	if c.AuditLog == config.AuditStdout {
-		open = audit.Stream(a.options.Stdout)
-	}
-	log, err := audit.Open(open, a.logger)
-	if err != nil {
-		return fmt.Errorf("AUDIT_LOG (--audit-log): %w", AdviseRead(err, "create its directory first"))
-	}
-	a.store.RecordWith(log)
-	a.reloads = append(a.reloads, log.Reopen)
-	return nil
-}
-
 // BaseURL returns the URL under which clients reach the server.
 func (a *App) BaseURL() string { return a.config.ServiceURL(a.listeners.address()) }
 
@@ -225,7 +191,7 @@ func (a *App) startControl(ctx context.Context) {
 	//nolint:contextcheck // Close ends it, before the store
 	a.onClose(control.Start(listener, a.store, control.Options{
 		Reset: a.reset, Info: control.Info{BaseURL: a.BaseURL(), AdminURL: a.listeners.adminURL(), NoAdmin: a.listeners.noAdmin},
-		Limits: a.config.PlantLimits, Logger: a.logger,
+		Limits: PlantLimits(a.config), Logger: a.logger,
 	}).Close)
 }
 

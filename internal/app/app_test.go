@@ -163,7 +163,7 @@ func copyPending(t *testing.T, dir string) string {
 func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and the settings of the runtime are of the process
 	running, killed, killedToo := t.TempDir(), "", ""
 	c := load(t, running, nil)
-	store, err := app.OpenStore(t.Context(), c, c.StorageOptions)
+	store, err := app.OpenStore(t.Context(), c, storage.Options{JournalBytes: c.JournalBytes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,12 @@
 package app
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"plantstore/internal/audit"
+	"plantstore/internal/config"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 	"plantstore/storage/etcd"
@@ -17,4 +23,37 @@ func Engines() storage.Engines {
 		"etcd":      etcd.Open,
 		"postgres":  postgres.Open, "postgresql": postgres.Open,
 	}
+}
+
+// openStore opens the store, and the audit log for its creates.
+func (a *App) openStore(ctx context.Context) (err error) {
+	const missing, place = "name another place with --storage-url", " with --storage-url"
+	c := a.config
+	a.store, err = Engines().Open(ctx, c.Storage.URL, storage.Options{
+		Logger: a.logger, Ephemeral: a.options.Ephemeral, JournalBytes: c.JournalBytes,
+	})
+	if err != nil {
+		return AdviseLocked(ctx, c.Storage.Path, Advise(err, missing, place), ", or name another database with --storage-url or STORAGE_URL")
+	}
+	a.onClose(a.store.Close)
+	a.store.ObserveCommits(a.observer.Commit)
+	if file := a.store.Stats().File; file != nil && file.Replayed > 0 {
+		a.Notice(func(logger *slog.Logger) {
+			logger.Info("replayed the journal: the last server was killed, or could not close the database", "plants", file.Replayed)
+		})
+	}
+	if c.AuditLog == "" {
+		return nil
+	}
+	open := audit.File(c.AuditLog)
+	if c.AuditLog == config.AuditStdout {
+		open = audit.Stream(a.options.Stdout)
+	}
+	log, err := audit.Open(open, a.logger)
+	if err != nil {
+		return fmt.Errorf("AUDIT_LOG (--audit-log): %w", AdviseRead(err, "create its directory first"))
+	}
+	a.store.RecordWith(log)
+	a.reloads = append(a.reloads, log.Reopen)
+	return nil
 }

@@ -43,7 +43,7 @@ func tuneRuntime(env map[string]string, connections int, c *config.Config) {
 		debug.SetGCPercent(heapGrowth)
 	}
 	if env["GOMEMLIMIT"] == "" {
-		debug.SetMemoryLimit(memoryBound(connections, c.PlantLimits.BodyBytes, c.TLS()) / 4 * 3)
+		debug.SetMemoryLimit(memoryBound(connections, c.MaxBodyBytes, c.TLS()) / 4 * 3)
 	}
 	if env["GOMAXPROCS"] == "" && c.Storage.Path != "" {
 		runtime.SetDefaultGOMAXPROCS() // in case an earlier server of this process has changed it

@@ -10,7 +10,6 @@ import (
 
 	"plantstore/internal/config"
 	"plantstore/internal/server"
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -40,7 +39,7 @@ func TestMemoryBound(t *testing.T) {
 
 // TestTuneRuntime checks that GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning.
 func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the limit applies to the process
-	c := &config.Config{PlantLimits: models.Limits{BodyBytes: 1 << 20}, TLSCertFile: "cert.pem", TLSKeyFile: "key.pem"}
+	c := &config.Config{MaxBodyBytes: 1 << 20, TLSCertFile: "cert.pem", TLSKeyFile: "key.pem"}
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
 	growth := debug.SetGCPercent(100)

@@ -6,9 +6,11 @@ import (
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
+	"plantstore/internal/config"
 	"plantstore/internal/ratelimit"
 	"plantstore/internal/server"
 	"plantstore/middleware"
+	"plantstore/models"
 	"plantstore/routes"
 )
 
@@ -18,6 +20,9 @@ const (
 	exampleScope = "plants:create"
 	exampleLimit = "100/s"
 )
+
+// PlantLimits returns the limits of the plants that are accepted.
+func PlantLimits(c *config.Config) models.Limits { return models.Limits{BodyBytes: c.MaxBodyBytes} }
 
 // newServer builds the server for clients.
 func (a *App) newServer() error {
@@ -32,7 +37,7 @@ func (a *App) newServer() error {
 	}
 	options := routes.Options{
 		Store: a.store, Audited: c.AuditLog != "", Verify: a.verifier.Verify, Description: description, Page: page,
-		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, Limits: c.PlantLimits, Origins: c.CORSOrigins,
+		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, Limits: PlantLimits(c), Origins: c.CORSOrigins,
 	}
 	a.limitRates(&options)
 	var corsHeader func(origin string) http.Header // nil: CORS is off

@@ -69,7 +69,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 			return openError(file, err)
 		}
 	}
-	i := &importer{p: p, cmd: cmd, limits: c.PlantLimits, options: plantio.Options{SkipConflicts: conflicts == "skip"}}
+	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: conflicts == "skip"}}
 	dryRun := cmd.Bool("dry-run")
 	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.Plants) error {
 		i.options.Create, i.remote = store.CreateAll, app.OfServer(store)

@@ -11,7 +11,6 @@ import (
 
 	"plantstore/internal/auth"
 	"plantstore/internal/ratelimit"
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -31,7 +30,7 @@ type Config struct {
 	ACMECache       string           // empty: next to the database
 	StorageURLFile  string           // empty, or a file for ReadStorageURL
 	Storage         storage.Location // its URL may contain a password
-	StorageOptions  storage.Options  // those that the table sets
+	JournalBytes    int64            // 0: no journal
 	JWTSecret       auth.Secret      // nil: none given
 	JWTSecretFile   string
 	JWTPublicKeys   []string // files
@@ -43,7 +42,7 @@ type Config struct {
 	JWTLeeway       time.Duration
 	CORSOrigins     []string // "*": all; empty: CORS is off
 	Docs            bool     // serve the page at /docs
-	PlantLimits     models.Limits
+	MaxBodyBytes    int64
 	MaxConnections  int
 	HeaderTimeout   time.Duration
 	RequestTimeout  time.Duration
@@ -144,7 +143,7 @@ func serviceOptions() []Option {
 		{
 			Env: "JOURNAL_BYTES", Flag: "journal-bytes", Default: "67108864",
 			Help: "size of the journal in `bytes`, 131072 to 134217728; 0: no journal (bbolt only)",
-			set:  parsed(parseJournalBytes, func(c *Config) *int64 { return &c.StorageOptions.JournalBytes }),
+			set:  parsed(parseJournalBytes, func(c *Config) *int64 { return &c.JournalBytes }),
 		},
 		{
 			Env: "CORS_ORIGINS", Flag: "cors-origins",
@@ -218,7 +217,7 @@ func limitOptions() []Option {
 		{
 			Env: "MAX_BODY_BYTES", Flag: "max-body-bytes", Default: "1048576",
 			Help: "maximum size of a request body in `bytes`, at most 64 MiB; larger: error 413",
-			set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.PlantLimits.BodyBytes }),
+			set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.MaxBodyBytes }),
 		},
 		{
 			Env: "MAX_CONNECTIONS", Flag: "max-connections", Default: "10000",

@@ -44,7 +44,7 @@ func placeSamples() []sample {
 		},
 		text("STORAGE_URL_FILE", func(c *config.Config) any { return c.StorageURLFile }),
 		{
-			"JOURNAL_BYTES", func(c *config.Config) any { return c.StorageOptions.JournalBytes }, int64(64 << 20),
+			"JOURNAL_BYTES", func(c *config.Config) any { return c.JournalBytes }, int64(64 << 20),
 			[3]string{"0", "134217728", "131072"},
 			[3]any{int64(0), int64(128 << 20), int64(128 << 10)},
 		},
@@ -102,7 +102,7 @@ func tokenSamples() []sample {
 func serverSamples() []sample {
 	return []sample{
 		{
-			"MAX_BODY_BYTES", func(c *config.Config) any { return c.PlantLimits.BodyBytes }, int64(1 << 20),
+			"MAX_BODY_BYTES", func(c *config.Config) any { return c.MaxBodyBytes }, int64(1 << 20),
 			[3]string{"1", "67108864", "2000"},
 			[3]any{int64(1), int64(64 << 20), int64(2000)},
 		},
