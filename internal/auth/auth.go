@@ -136,17 +136,6 @@ func (v *Verifier) Verify(token string) (subject string, err error) {
 	return claims.Subject, nil
 }
 
-// Stats counts verified tokens.
-type Stats struct {
-	CacheHits   uint64 // tokens found in the cache
-	CacheMisses uint64 // all others, including rejected tokens
-}
-
-// Stats returns the counts since the start.
-func (v *Verifier) Stats() Stats {
-	return Stats{CacheHits: v.hits.Load(), CacheMisses: v.misses.Load()}
-}
-
 // MissingScope returns the Error for a valid token without a scope.
 func MissingScope(scope string) *models.Error {
 	return models.Errorf(models.CodeForbidden, "the access token lacks the scope %s", scope)
