@@ -1,10 +1,6 @@
 package crash
 
 import (
-	"encoding/binary"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -41,7 +37,6 @@ func testReadOnly(t *testing.T, v *volume.Volume, s *site) {
 		wantRefusal(t, filepath.Join(v.Dir, databaseFile), "serve")
 		v.Unmount()
 		v.Mount()
-		revertLostPages(t, filepath.Join(v.Dir, databaseFile))
 		s.restart()
 		s.verify(from)
 		if t.Failed() {
@@ -50,33 +45,4 @@ func testReadOnly(t *testing.T, v *volume.Volume, s *site) {
 	}
 	s.verify(0)
 	s.check()
-}
-
-// revertLostPages makes the last transaction of a database invalid if the file system has lost its
-// pages, as docs/durability.md describes: ext4 may report a sync of newly allocated blocks as done
-// while it becomes read-only. Plants that were acknowledged are in the journal, unless a batch
-// went straight to the tree.
-func revertLostPages(t *testing.T, path string) {
-	t.Helper()
-	const page, root, txid = 4096, 16 + 16, 16 + 48 // offsets of the fields in a meta page
-	contents, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	newest := 0
-	if binary.NativeEndian.Uint64(contents[page+txid:]) > binary.NativeEndian.Uint64(contents[txid:]) {
-		newest = page
-	}
-	id := binary.NativeEndian.Uint64(contents[newest+root:])
-	if binary.NativeEndian.Uint64(contents[id*page:]) == id { // the page is there
-		return
-	}
-	t.Log("the pages of the last transaction are lost")
-	contents[newest+txid] ^= 0xff // its checksum is wrong now
-	if err := os.WriteFile(path, contents, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(path + ".mark"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
 }
