@@ -63,8 +63,8 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	if err := source.refuseIncomplete(); err != nil {
-		return 0, "", err
+	if source.hasJournal() {
+		return 0, "", fmt.Errorf("database %s: %w: run plantstore compact with it first", source.file.Name(), ErrPending)
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a link itself cannot be kept
@@ -104,15 +104,6 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		return plants, kept, err
 	}
 	return plants, kept, removeJournal(path)
-}
-
-// refuseIncomplete returns an error unless the database has all its plants without a
-// journal.
-func (e *Engine) refuseIncomplete() error {
-	if e.hasJournal() {
-		return fmt.Errorf("database %s: %w: run plantstore compact with it first", e.file.Name(), ErrPending)
-	}
-	return nil
 }
 
 // createRestored creates the database path, which is filled by fill.
