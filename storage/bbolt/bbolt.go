@@ -7,7 +7,7 @@
 //
 //	meta.go, record.go, schema.go           the content of the database
 //	file.go, watermark.go, stat_*, disk_*   its files, whether they are still the same, and the errors of opening them
-//	transaction.go, update.go               a transaction, and the outcome of a failed one
+//	transaction.go, grow.go, update.go      a transaction, the space for it, and the outcome of a failed one
 //	journal.go, checkpoint.go, commit.go    a create
 //	reset.go                                a reset of an ephemeral store
 //	read.go, fsck.go, check.go, snapshot.go reading

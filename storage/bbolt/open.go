@@ -201,6 +201,9 @@ func (e *Engine) start(journalBytes int64) (err error) {
 		return err
 	}
 	e.size.Store(e.opened.size)
+	if err := e.limitSize(); err != nil {
+		return err
+	}
 	if err := e.startWatermark(); err != nil {
 		return err
 	}

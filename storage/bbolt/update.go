@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/storage"
 	"plantstore/storage/bbolt/journal"
@@ -35,25 +36,20 @@ func (e *Engine) update(records []journal.Record, state *journal.State) error {
 	return err
 }
 
-// change runs do in one write transaction and commits it. Its errors are those of update.
+// change runs do in one write transaction and commits it. If the file is too small it grows, and
+// do runs again in another transaction. The errors are those of update.
 func (e *Engine) change(do func(*bolt.Tx) error) error {
 	e.updating.Lock()
 	defer e.updating.Unlock()
 	if cause := e.failed.Load(); cause != nil { // commits and checkpoints may race
 		return e.fatal(*cause, nil)
 	}
-	err := e.transaction(true, func(tx *bolt.Tx) error {
-		if err := do(tx); err != nil {
-			return err
+	err := e.tryChange(do)
+	for errors.Is(err, bolterrors.ErrMaxSizeReached) {
+		if err = e.grow(); err == nil {
+			err = e.tryChange(do)
 		}
-		e.db.AllocSize = growStep(e.size.Load())
-		txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
-		if err := tx.Commit(); err != nil {
-			return e.classify(txid, err)
-		}
-		e.setWatermark(txid)
-		return nil
-	})
+	}
 	if err != nil {
 		return e.fail(err)
 	}
@@ -61,6 +57,25 @@ func (e *Engine) change(do func(*bolt.Tx) error) error {
 		e.size.Store(there.size)
 	}
 	return nil
+}
+
+// tryChange is change for a file that is large enough. After an error that matches
+// [bolterrors.ErrMaxSizeReached] nothing has been written.
+func (e *Engine) tryChange(do func(*bolt.Tx) error) error {
+	return e.transaction(true, func(tx *bolt.Tx) error {
+		if err := do(tx); err != nil {
+			return err
+		}
+		txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+		switch err := tx.Commit(); {
+		case errors.Is(err, bolterrors.ErrMaxSizeReached):
+			return err
+		case err != nil:
+			return e.classify(txid, err)
+		}
+		e.setWatermark(txid)
+		return nil
+	})
 }
 
 // put adds records to a bucket of plants.
@@ -81,10 +96,6 @@ func put(plants *bolt.Bucket, records []journal.Record) error {
 	// bbolt keeps the number in the page of the bucket, which each commit writes.
 	return plants.SetSequence(uint64(stored) + uint64(len(records))) //nolint:gosec // both count plants
 }
-
-// growStep returns the number of bytes by which a file of that size grows at a time: bbolt
-// itself has only large steps once that much is mapped.
-func growStep(size int64) int { return int(min(max(size, 64<<10), 16<<20)) }
 
 // classify returns the outcome of the failed commit of transaction txid, by the meta pages
 // in the file. If there was no space and the commit surely did not happen, the next one
