@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"path/filepath"
 	"runtime"
 
 	bolt "go.etcd.io/bbolt"
@@ -46,7 +48,8 @@ func (e *Engine) grow() error {
 		return e.fatal(err, nil)
 	}
 	allocated := int64(e.db.MaxSize) - e.pageSize
-	grown, err := writeZeros(e.file, allocated, growStep(allocated))
+	free, _ := diskOf(filepath.Dir(e.file.Name()))
+	grown, err := writeZeros(e.file, allocated, growStep(allocated, free))
 	grown -= grown % e.pageSize
 	if err == nil || grown > 0 && NoSpace(err) { // the last pages of a full disk
 		err = e.file.Sync()
@@ -64,8 +67,14 @@ func (e *Engine) grow() error {
 	return e.fatal(fmt.Errorf("grow the database file: %w", err), errors.New("the database file could not grow"))
 }
 
-// growStep returns the number of bytes by which a file with that many in use grows.
-func growStep(allocated int64) int64 { return min(max(allocated, 64<<10), 16<<20) }
+// growStep returns by how many bytes a file with that many in use grows: at most by the same again, and by an
+// eighth of the space that is free, unless that is unknown. Others may need it, too.
+func growStep(allocated, free int64) int64 {
+	if free < 0 {
+		free = math.MaxInt64
+	}
+	return max(64<<10, min(allocated, free/8, 16<<20))
+}
 
 // writeZeros writes n zeros to file from offset on, and returns how many it has written.
 func writeZeros(file io.WriterAt, offset, n int64) (written int64, err error) {
