@@ -3,7 +3,7 @@
 // is appended to the journal; a checkpoint moves it to the tree later. See
 // docs/adr/0002-record-layout.md and docs/adr/0014-journal.md.
 //
-// The files of this package; each line uses only the lines above it:
+// The files of this package; each line uses only the lines above it, but for setBlocking in lock_*:
 //
 //	meta.go, record.go, schema.go           the content of the database
 //	file.go, watermark.go, stat_*, disk_*   its files, whether they are still the same, and the errors of opening them

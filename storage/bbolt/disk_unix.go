@@ -4,15 +4,16 @@ package bbolt
 
 import (
 	"math"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// diskOf returns how many bytes the file system of dir has left, negative if unknown, and
+// diskOf returns how many bytes the file system of file has left, negative if unknown, and
 // whether it is mounted read-only.
-func diskOf(dir string) (free int64, readOnly bool) {
+func diskOf(file *os.File) (free int64, readOnly bool) {
 	var stat unix.Statfs_t
-	if unix.Statfs(dir, &stat) != nil {
+	if unix.Fstatfs(int(file.Fd()), &stat) != nil {
 		return -1, false
 	}
 	const readOnlyFlag = 1                                    // ST_RDONLY, and MNT_RDONLY on macOS

@@ -2,13 +2,15 @@ package bbolt
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
 
-// diskOf returns how many bytes the file system of dir has left, negative if unknown.
-func diskOf(dir string) (free int64, readOnly bool) {
-	name, err := windows.UTF16PtrFromString(dir)
+// diskOf returns how many bytes the file system of file has left, negative if unknown.
+func diskOf(file *os.File) (free int64, readOnly bool) {
+	name, err := windows.UTF16PtrFromString(filepath.Dir(file.Name()))
 	var bytes uint64
 	if err != nil || windows.GetDiskFreeSpaceEx(name, &bytes, nil, nil) != nil {
 		return -1, false

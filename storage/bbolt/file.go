@@ -7,12 +7,19 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/internal/atomicfile"
 	"plantstore/storage"
+)
+
+const (
+	filePerm    = 0o600
+	dirPerm     = 0o750
+	lockTimeout = time.Second
 )
 
 // These are appended to the name of the database.

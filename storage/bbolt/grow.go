@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"runtime"
 
 	bolt "go.etcd.io/bbolt"
@@ -26,36 +25,40 @@ func (e *Engine) limitSize() error {
 	})
 }
 
-// setAllocated lets bbolt use the first size bytes of the file. It never uses the last page.
+// setAllocated lets bbolt use the first size bytes of the file. bbolt leaves one page below MaxSize
+// unused.
 func (e *Engine) setAllocated(size int64) {
 	e.db.AllocSize = 0 // the limit includes it
 	e.db.MaxSize = int(size + e.pageSize)
 }
 
-// grow appends zeros to the part of the file that bbolt may use, and syncs them: a commit only
-// overwrites blocks that the disk already has. Otherwise ext4 could report a sync as done whose
-// blocks it then loses: it looks for the transaction of its journal that allocated them, and
-// does not find one that was aborted. The size is therefore changed after the sync, which fails
+// minGrowth is the minimum of bytes by which the file grows, unless the disk has less.
+const minGrowth = 64 << 10
+
+// grow appends zeros to the part of the file that bbolt may use, least bytes if there is space,
+// and syncs them: a commit only overwrites blocks that the disk already has. Otherwise ext4 could
+// report a sync as done whose blocks it then loses: it looks for the transaction of its journal
+// that allocated them, and does not find one that was aborted. The truncate after the sync fails
 // if the journal was aborted.
 //
-// An error that matches [storage.ErrNoSpace] has changed nothing.
-func (e *Engine) grow() error {
+// After an error that matches [storage.ErrNoSpace] bbolt may use as much as before.
+func (e *Engine) grow(least int64) error {
 	there, err := statOpen(e.file)
-	if least := e.size.Load(); err == nil && there.size < least {
-		err = fmt.Errorf("the database file was cut short, from %d bytes to %d", least, there.size)
+	if size := e.size.Load(); err == nil && there.size < size {
+		err = fmt.Errorf("the database file was cut short, from %d bytes to %d", size, there.size)
 	}
 	if err != nil {
 		return e.fatal(err, nil)
 	}
 	allocated := int64(e.db.MaxSize) - e.pageSize
-	free, _ := diskOf(filepath.Dir(e.file.Name()))
-	grown, err := writeZeros(e.file, allocated, growStep(allocated, free))
+	free, _ := diskOf(e.file)
+	grown, err := writeZeros(e.file, allocated, growStep(least, allocated, free, e.pageSize))
 	grown -= grown % e.pageSize
 	if err == nil || grown > 0 && NoSpace(err) { // the last pages of a full disk
 		err = e.file.Sync()
 	}
 	if err == nil {
-		err = e.file.Truncate(max(there.size, allocated+grown+e.pageSize))
+		err = e.file.Truncate(max(there.size, allocated+grown) + e.pageSize)
 	}
 	switch {
 	case err == nil:
@@ -67,13 +70,15 @@ func (e *Engine) grow() error {
 	return e.fatal(fmt.Errorf("grow the database file: %w", err), errors.New("the database file could not grow"))
 }
 
-// growStep returns by how many bytes a file with that many in use grows: at most by the same again, and by an
-// eighth of the space that is free, unless that is unknown. Others may need it, too.
-func growStep(allocated, free int64) int64 {
+// growStep returns by how many bytes a file with that many in use grows, in complete pages: by as
+// many again, but at most by an eighth of the free space, since others may need it, too, and at
+// least by least. The free space is negative if it is unknown.
+func growStep(least, allocated, free, pageSize int64) int64 {
 	if free < 0 {
 		free = math.MaxInt64
 	}
-	return max(64<<10, min(allocated, free/8, 16<<20))
+	step := max(least, min(allocated, free/8, 16<<20))
+	return (step + pageSize - 1) / pageSize * pageSize
 }
 
 // writeZeros writes n zeros to file from offset on, and returns how many it has written.

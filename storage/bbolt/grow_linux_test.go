@@ -52,38 +52,3 @@ func firstHole(t *testing.T, file *os.File) int64 {
 	}
 	return hole
 }
-
-func TestGrowStep(t *testing.T) {
-	t.Parallel()
-	const mib = 1 << 20
-	for _, row := range []struct{ allocated, free, want int64 }{
-		{16 << 10, 100 * mib, 64 << 10},
-		{mib, 100 * mib, mib},
-		{mib, -1, mib},
-		{100 * mib, 1000 * mib, 16 * mib},
-		{100 * mib, -1, 16 * mib},
-		{100 * mib, 16 * mib, 2 * mib},
-		{100 * mib, 0, 64 << 10},
-	} {
-		if got := growStep(row.allocated, row.free); got != row.want {
-			t.Errorf("growStep(%d, %d) = %d, want %d", row.allocated, row.free, got, row.want)
-		}
-	}
-}
-
-// TestGrowShortenedFile checks that a file that was cut short while it was open does not become
-// as long as it was.
-func TestGrowShortenedFile(t *testing.T) {
-	t.Parallel()
-	s := mustOpen(t, newFile(t, 100))
-	size := s.size.Load()
-	if err := s.file.Truncate(size - s.pageSize); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.grow(); err == nil {
-		t.Error("no error")
-	}
-	if there, err := statOpen(s.file); err != nil || there.size >= size {
-		t.Errorf("it has %d bytes, %v, before %d", there.size, err, size)
-	}
-}

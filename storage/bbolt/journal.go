@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"plantstore/internal/atomicfile"
+	"plantstore/models"
+	"plantstore/storage"
 	"plantstore/storage/bbolt/journal"
 )
 
@@ -136,4 +138,45 @@ func removeJournal(path string) error {
 		return nil
 	}
 	return errors.Join(err, atomicfile.SyncDir(filepath.Dir(path)))
+}
+
+// pending returns the plant that is pending under id, or nil. It is called before the tree
+// is read: a checkpoint moves records from the journal to the tree.
+func (e *Engine) pending(id int64) (*models.Plant, error) {
+	value, found, err := e.journal.Get(id)
+	if err != nil {
+		return nil, journalError(err)
+	}
+	if !found {
+		return nil, nil //nolint:nilnil // as the comment says
+	}
+	return decode(keyOf(id), value)
+}
+
+// pendingIDs returns the ids of pending plants that are at least from, in ascending order.
+func (e *Engine) pendingIDs(from int64) ([]int64, error) {
+	ids, err := e.journal.IDs(from)
+	return ids, journalError(err)
+}
+
+// journalError returns the error for a journal that cannot be read, nil for nil.
+func journalError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
+}
+
+// pendingRecords returns the plants that are still pending under ids, see pending.
+func (e *Engine) pendingRecords(ids []int64) (records []storage.Record, err error) {
+	for _, id := range ids {
+		plant, err := e.pending(id)
+		if err != nil {
+			return records, err
+		}
+		if plant != nil {
+			records = append(records, storage.Record{ID: id, Plant: *plant})
+		}
+	}
+	return records, nil
 }

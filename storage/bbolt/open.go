@@ -13,19 +13,12 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/internal/atomicfile"
 	"plantstore/storage"
 	"plantstore/storage/bbolt/journal"
-)
-
-const (
-	filePerm    = 0o600
-	dirPerm     = 0o750
-	lockTimeout = time.Second
 )
 
 // Open is the [storage.Opener] of this engine. The logger gets the findings of the

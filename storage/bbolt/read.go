@@ -44,47 +44,6 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 	return *plant, nil
 }
 
-// pending returns the plant that is pending under id, or nil. It is called before the tree
-// is read: a checkpoint moves records from the journal to the tree.
-func (e *Engine) pending(id int64) (*models.Plant, error) {
-	value, found, err := e.journal.Get(id)
-	if err != nil {
-		return nil, journalError(err)
-	}
-	if !found {
-		return nil, nil //nolint:nilnil // as the comment says
-	}
-	return decode(keyOf(id), value)
-}
-
-// pendingIDs returns the ids of pending plants that are at least from, in ascending order.
-func (e *Engine) pendingIDs(from int64) ([]int64, error) {
-	ids, err := e.journal.IDs(from)
-	return ids, journalError(err)
-}
-
-// journalError returns the error for a journal that cannot be read, nil for nil.
-func journalError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
-}
-
-// pendingRecords returns the plants that are still pending under ids, see pending.
-func (e *Engine) pendingRecords(ids []int64) (records []storage.Record, err error) {
-	for _, id := range ids {
-		plant, err := e.pending(id)
-		if err != nil {
-			return records, err
-		}
-		if plant != nil {
-			records = append(records, storage.Record{ID: id, Plant: *plant})
-		}
-	}
-	return records, nil
-}
-
 // List implements [storage.Engine]. It reads page by page, so that a slow caller
 // neither holds up creates nor keeps old pages of the file from being reused.
 func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"math"
 	"strconv"
 
 	bolt "go.etcd.io/bbolt"
@@ -89,4 +90,16 @@ func putID(tx *bolt.Tx) error {
 	id := make([]byte, idLen)
 	_, _ = rand.Read(id) // never fails
 	return tx.Bucket([]byte(metaBucket)).Put([]byte(idKey), hex.AppendEncode(nil, id))
+}
+
+// countTree returns the number of plants in the bucket.
+func countTree(plants *bolt.Bucket) (n int64) {
+	if n = int64(min(plants.Sequence(), math.MaxInt64)); n > 0 {
+		return n
+	}
+	c := plants.Cursor()
+	for key, _ := c.First(); key != nil; key, _ = c.Next() {
+		n++
+	}
+	return n
 }

@@ -2,8 +2,6 @@ package bbolt
 
 import (
 	"context"
-	"math"
-	"path/filepath"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -14,7 +12,7 @@ import (
 // fileStats is File of [storage.Features].
 func (e *Engine) fileStats() storage.FileStats {
 	stats := storage.FileStats{Plants: e.plants.Load(), Replayed: e.replayed, Size: e.size.Load()}
-	stats.Free, stats.ReadOnly = diskOf(filepath.Dir(e.file.Name()))
+	stats.Free, stats.ReadOnly = diskOf(e.file)
 	if scrubbed := e.scrubbed.Load(); scrubbed != nil {
 		stats.Scrub = *scrubbed
 	}
@@ -48,16 +46,4 @@ func (e *Engine) countPlants() (n int64, err error) {
 		return nil
 	})
 	return n, err
-}
-
-// countTree returns the number of plants in the bucket.
-func countTree(plants *bolt.Bucket) (n int64) {
-	if n = int64(min(plants.Sequence(), math.MaxInt64)); n > 0 {
-		return n
-	}
-	c := plants.Cursor()
-	for key, _ := c.First(); key != nil; key, _ = c.Next() {
-		n++
-	}
-	return n
 }

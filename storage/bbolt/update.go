@@ -45,8 +45,8 @@ func (e *Engine) change(do func(*bolt.Tx) error) error {
 		return e.fatal(*cause, nil)
 	}
 	err := e.tryChange(do)
-	for errors.Is(err, bolterrors.ErrMaxSizeReached) {
-		if err = e.grow(); err == nil {
+	for least := int64(minGrowth); errors.Is(err, bolterrors.ErrMaxSizeReached); least *= 2 {
+		if err = e.grow(least); err == nil {
 			err = e.tryChange(do)
 		}
 	}
@@ -54,7 +54,7 @@ func (e *Engine) change(do func(*bolt.Tx) error) error {
 		return e.fail(err)
 	}
 	if there, err := statOpen(e.file); err == nil { // otherwise verifyFiles detects it
-		e.size.Store(there.size)
+		e.size.Store(max(e.size.Load(), there.size))
 	}
 	return nil
 }

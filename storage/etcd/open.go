@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// keepaliveTime is the minimum that servers allow.
-	keepaliveTime = 5 * time.Second
+	// keepaliveTime is the minimum of gRPC's clients.
+	keepaliveTime = 10 * time.Second
 	// keepaliveTimeout is the time without a response after which a connection is
 	// closed and another member is used.
 	keepaliveTimeout = 2 * time.Second

@@ -24,9 +24,9 @@ var (
 	ErrUnknown = errors.New("it is unknown whether the batch was written")
 )
 
-// A Journal is an open journal. Its methods may be called concurrently, but for
-// Rewrite, and but for one [Journal.Checkpoint] at a time. The zero Journal has no file and
-// no records, and accepts none.
+// A Journal is an open journal. Its methods are safe for concurrent use, except Rewrite; only one
+// [Journal.Checkpoint] may run at a time. The zero Journal has no file and no records, and accepts
+// none.
 type Journal struct {
 	file file
 	salt Salt
