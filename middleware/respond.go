@@ -1,5 +1,6 @@
 // Package middleware holds the Gin middleware, one file for each, and the functions
-// that write responses. Only [Fail] turns an error into a response.
+// that write responses. Only [Fail] turns an error of a
+// handler into a response.
 package middleware
 
 import (

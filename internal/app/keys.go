@@ -17,7 +17,8 @@ import (
 // dirPerm is the mode of the directory of a database, if it is created.
 const dirPerm = 0o750
 
-// openKeys loads the configured keys. It may generate a secret, next to a database for sure.
+// openKeys loads the configured keys. It may generate a secret next to the database, which
+// openStore must have created.
 func (a *App) openKeys(ctx context.Context) (err error) {
 	c, report := a.config, logExposed(a.logger)
 	a.verifier = auth.NewVerifier(auth.Options{

@@ -76,8 +76,8 @@ func Load(sources Sources) (*Config, error) {
 	return c, nil
 }
 
-// resolve deletes the value of two alternative options that has less precedence. Both from the
-// same source are an error. With STORAGE_URL_FILE, Storage is empty until [Config.ReadStorageURL].
+// resolve deletes one of two alternative options: the one from the source with less precedence.
+// Both from the same source are an error. With STORAGE_URL_FILE, Storage is empty until [Config.ReadStorageURL].
 func (c *Config) resolve(text, file string) error {
 	if c.values[text].text == "" || c.values[file].text == "" {
 		return nil

@@ -116,8 +116,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read is [conn.Read], but it returns how much of a header of too many lines it has
-// scanned, and continues after it.
+// read is [conn.Read], but for a header with too many lines it returns the number of scanned
+// bytes, and can be called again.
 func (c *conn) read(p []byte) (int, error) {
 	n, body, err := c.beforeRead(p)
 	if n > 0 || err != nil {

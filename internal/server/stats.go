@@ -15,8 +15,8 @@ type counters struct {
 
 // Stats are the statistics of a [Server].
 type Stats struct {
-	// Open is the number of connections at this moment, and Limit that of
-	// Config.MaxConnections.
+	// Open is the number of connections at this moment, without those beyond Limit,
+	// which is Config.MaxConnections.
 	Open, Limit int
 	// Accepted is the number of connections that were accepted, and TurnedAway of
 	// the connections among them that were beyond the limit.
