@@ -84,6 +84,14 @@ func endRequest(nc net.Conn, state http.ConnState) {
 	c.idle = !c.discarding && !c.framing.begun()
 }
 
+// refuse makes the connection send e when it is closed: after the handler has panicked, net/http
+// closes it without a response.
+func (c *conn) refuse(e *models.Error, to recipient) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refusal, c.to = e, to
+}
+
 // discardInput makes net/http see the end of the input, so that it closes the connection
 // without waiting for the rest of a body.
 func (c *conn) discardInput() {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -40,6 +41,14 @@ func (c Config) responseError(code models.Code) *models.Error {
 func (c Config) overloaded() *models.Error {
 	return models.Errorf(models.CodeUnavailable, "the server is overloaded: it has all of its %d connections in use "+
 		"and has not read the request: the plant was not stored; send it again later", c.MaxConnections)
+}
+
+// lateBody returns the error of reading a body that was not complete in time.
+func (s *Server) lateBody() error {
+	if s.bodyTime.Err() != nil {
+		return s.config.responseError(models.CodeUnavailable)
+	}
+	return os.ErrDeadlineExceeded
 }
 
 // respond writes e as the last response of an HTTP/1 connection, and logs it.

@@ -25,11 +25,3 @@ func Refuse(w http.ResponseWriter, code models.Code, applied string) *models.Err
 		}
 	}
 }
-
-// refuse makes the connection send e when it is closed: after the handler has panicked, net/http
-// closes it without a response.
-func (c *conn) refuse(e *models.Error, to recipient) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.refusal, c.to = e, to
-}

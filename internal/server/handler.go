@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -97,14 +96,6 @@ func (b *body) Read(p []byte) (int, error) {
 		}
 	}
 	return n, err
-}
-
-// lateBody returns the error of reading a body that was not complete in time.
-func (s *Server) lateBody() error {
-	if s.bodyTime.Err() != nil {
-		return s.config.responseError(models.CodeUnavailable)
-	}
-	return os.ErrDeadlineExceeded
 }
 
 // A response is an [http.ResponseWriter] that closes the connection after the response if

@@ -9,6 +9,8 @@ import (
 )
 
 const (
+	// maxHeaderBytes bounds the request line and the header fields together.
+	maxHeaderBytes = 32 << 10
 	// maxHeaderLines bounds the lines of a header, each of which costs more memory than its
 	// bytes.
 	maxHeaderLines = 128

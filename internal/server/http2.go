@@ -24,20 +24,9 @@ import (
 	"plantstore/models"
 )
 
-const (
-	// maxStreams bounds the requests at a time on a connection: the minimum that RFC 9113,
-	// 6.5.2, recommends. Because of their memory, that many times fewer connections may
-	// use HTTP/2.
-	maxStreams = 100
-	// windowSize bounds the unread bytes of bodies on a stream and on a connection: the
-	// initial value of HTTP/2 (RFC 9113, 6.9.2).
-	windowSize = 1<<16 - 1
-	// maxFrame bounds an incoming frame: the minimum of HTTP/2.
-	maxFrame = 1 << 14
-	// noTable keeps the headers of responses from referring to earlier ones, so that
-	// [responseFilter] can replace one. 0 would mean the default.
-	noTable = 1
-)
+// windowSize bounds the unread bytes of bodies on a stream and on a connection: the initial
+// value of HTTP/2 (RFC 9113, 6.9.2).
+const windowSize = 1<<16 - 1
 
 // http2Config returns the limits of HTTP/2.
 func (s *Server) http2Config() *http.HTTP2Config {

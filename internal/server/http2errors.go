@@ -15,14 +15,18 @@ import (
 	"plantstore/models"
 )
 
-// status200 is the first byte of the header of a response with status 200 (RFC 7541,
-// appendix A, index 8).
-const status200 = 0x88
+const (
+	// status200 is the first byte of the header of a response with status 200 (RFC 7541,
+	// appendix A, index 8).
+	status200 = 0x88
+	// maxReplaced bounds the replaced responses that are not sent yet.
+	maxReplaced = 2 * maxStreams
+	// noTable keeps the headers of responses from referring to earlier ones, so that
+	// [responseFilter] can replace one. 0 would mean the default.
+	noTable = 1
+)
 
-// maxReplaced bounds the replaced responses that are not sent yet.
-const maxReplaced = 2 * maxStreams
-
-// errReplaced is the error of a connection that exceeds it.
+// errReplaced is the error of a connection that exceeds maxReplaced.
 var errReplaced = errors.New("too many error responses that the client does not read")
 
 // A responseFilter replaces net/http's own responses in the output on a connection

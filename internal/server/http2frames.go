@@ -7,8 +7,12 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// frameHeadLen is the length of the head of a frame (RFC 9113, 4.1).
-const frameHeadLen = 9
+const (
+	// frameHeadLen is the length of the head of a frame (RFC 9113, 4.1).
+	frameHeadLen = 9
+	// maxFrame bounds an incoming frame: the minimum of HTTP/2.
+	maxFrame = 1 << 14
+)
 
 // A frameCursor is a position in a stream of HTTP/2 frames.
 type frameCursor struct {

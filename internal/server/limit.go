@@ -1,8 +1,14 @@
 package server
 
+import "time"
+
 const (
 	// defaultMaxConnections bounds the connections if the configuration does not.
 	defaultMaxConnections = 10_000
+	// maxStreams bounds the requests at a time on a connection of HTTP/2: the minimum that
+	// RFC 9113, 6.5.2, recommends. Because of their memory, that many times fewer connections
+	// may use HTTP/2.
+	maxStreams = 100
 	// otherFiles is the number of files that a process has open besides connections.
 	otherFiles = 64
 )
@@ -63,4 +69,15 @@ func (l connLimit) acquire(draining <-chan struct{}) (slot semaphore) {
 	case <-draining:
 		return nil
 	}
+}
+
+// lingerLimits bound the input that is read after the last response.
+type lingerLimits struct {
+	stall time.Duration // without a byte from the client
+	total time.Duration
+	bytes int64
+}
+
+func defaultLinger() lingerLimits {
+	return lingerLimits{stall: 5 * time.Second, total: 10 * time.Second, bytes: 256 << 20}
 }

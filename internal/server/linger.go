@@ -17,17 +17,6 @@ const (
 	drainLinger = 500 * time.Millisecond
 )
 
-// lingerLimits bound the input that is read after the last response.
-type lingerLimits struct {
-	stall time.Duration // without a byte from the client
-	total time.Duration
-	bytes int64
-}
-
-func defaultLinger() lingerLimits {
-	return lingerLimits{stall: 5 * time.Second, total: 10 * time.Second, bytes: 256 << 20}
-}
-
 // lingerOn responds with e, if not nil, and closes the connection when the client has
 // closed its half. Until then it discards input: closing a connection with unread input
 // resets it, and the client would lose the response (RFC 9112, 9.6).

@@ -29,8 +29,6 @@ import (
 )
 
 const (
-	// maxHeaderBytes bounds the request line and the header fields together.
-	maxHeaderBytes = 32 << 10
 	// netHTTPSlack is the number of bytes that net/http adds to its own limit of a header.
 	netHTTPSlack = 4 << 10
 	// responseTime is the time for the response to a body that was too slow.
