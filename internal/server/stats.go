@@ -25,15 +25,6 @@ type Stats struct {
 	Refused *ErrorCounts
 }
 
-// Stats returns the statistics since the server was created.
-func (s *Server) Stats() Stats {
-	return Stats{
-		Open: len(s.limit.regular), Limit: s.config.MaxConnections,
-		Accepted: s.counters.accepted.Load(), TurnedAway: s.counters.turnedAway.Load(),
-		Refused: &s.counters.refused,
-	}
-}
-
 // ErrorCounts counts Errors by their codes. The zero value is ready.
 type ErrorCounts struct {
 	counts [models.CodeInsufficientSpace - models.CodeBadRequest + 1]atomic.Uint64
