@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -184,6 +183,22 @@ func (c *conn) beforeRead(p []byte) (n int, body bool, err error) {
 	return 0, c.handling, c.applyDeadline(c.idleDeadline())
 }
 
+// idleDeadline returns the deadline of the next read: the one of net/http, or earlier if the
+// connection is idle and is to be parked. The caller holds c.mu.
+func (c *conn) idleDeadline() time.Time {
+	parked := time.Now().Add(c.server.parkAfter)
+	if c.idle && (c.deadline.IsZero() || parked.Before(c.deadline)) {
+		return parked
+	}
+	return c.deadline
+}
+
+// parkable reports whether the connection is to be parked after a read that returned err.
+// The caller holds c.mu.
+func (c *conn) parkable(err error) bool {
+	return c.idle && errors.Is(err, os.ErrDeadlineExceeded) && c.applied != c.deadline && c.server.draining.Err() == nil
+}
+
 // SetReadDeadline implements [net.Conn]. net/http sets several deadlines for each request,
 // of which only the one at the time of a read is passed on.
 func (c *conn) SetReadDeadline(t time.Time) error {
@@ -283,63 +298,6 @@ func (c *conn) recipient(code models.Code) recipient {
 			left = 0
 		}
 	}
-}
-
-// CloseWrite is called by net/http before it closes the connection after its last write.
-// It does not block in between.
-func (c *conn) CloseWrite() error { return c.Close() }
-
-// Close implements [io.Closer]. It returns at once. If there is a response that the client
-// may not have read, the connection stays open in the background, see [conn.lingerOn].
-func (c *conn) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return nil
-	}
-	c.closed = true
-	if c.parking {
-		c.park()
-		return nil
-	}
-	e, to := c.missingResponse(), c.to
-	if !c.handling {
-		to = c.framing.header().recipient()
-	}
-	if e == nil && !c.responded && !c.discarding {
-		return c.closeIdle()
-	}
-	c.server.background.Go(func() { c.lingerOn(e, to, c.server.linger) })
-	return nil
-}
-
-// closeIdle closes a connection without a request.
-func (c *conn) closeIdle() error {
-	if c.readErr == nil && c.server.draining.Err() != nil && c.server.forced.Err() == nil {
-		c.server.background.Go(c.rejectAtShutdown)
-		return nil
-	}
-	if _, secure := c.Conn.(*tls.Conn); secure { // closing may block if the client does not read
-		c.server.background.Go(func() { _ = c.release() })
-		return nil
-	}
-	return c.release()
-}
-
-// missingResponse returns the Error to send when the connection is closed, nil if the
-// client has a response or no request.
-func (c *conn) missingResponse() *models.Error {
-	switch {
-	case c.responded:
-		return nil
-	case c.refusal != nil:
-		return c.refusal
-	case c.handling:
-		return c.server.config.responseError(models.CodeInternal)
-	case c.framing.begun():
-		return c.readError()
-	}
-	return nil
 }
 
 // connKey is the key of the context value that is the connection of a request.

@@ -2,32 +2,16 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
-	"os"
 	"time"
+
+	"plantstore/models"
 )
 
 // defaultParkAfter is how long a connection is idle before it is parked: so long that a
 // connection in use, to which it would cost 0.1 ms, is not.
 const defaultParkAfter = time.Second
-
-// idleDeadline returns the deadline of the next read: the one of net/http, or earlier if the
-// connection is idle and is to be parked. The caller holds c.mu.
-func (c *conn) idleDeadline() time.Time {
-	parked := time.Now().Add(c.server.parkAfter)
-	if c.idle && (c.deadline.IsZero() || parked.Before(c.deadline)) {
-		return parked
-	}
-	return c.deadline
-}
-
-// parkable reports whether the connection is to be parked after a read that returned err.
-// The caller holds c.mu.
-func (c *conn) parkable(err error) bool {
-	return c.idle && errors.Is(err, os.ErrDeadlineExceeded) && c.applied != c.deadline && c.server.draining.Err() == nil
-}
 
 // park keeps a connection open that net/http has closed. net/http would need 18 KB for it:
 // two buffers, and the stack of a goroutine that has served a request. It gets the
@@ -62,6 +46,12 @@ func (c *conn) awaitRequest(deadline time.Time) {
 	if !serveConn(c.server.http1, c) {
 		c.rejectAtShutdown()
 	}
+}
+
+// rejectAtShutdown closes an idle connection at a shutdown. It responds to a request that
+// the client has sent before it could notice.
+func (c *conn) rejectAtShutdown() {
+	c.reject(drainGrace, c.server.config.responseError(models.CodeUnavailable), c.server.linger)
 }
 
 // serveConn passes c to a server of net/http, unless that one is shutting down.

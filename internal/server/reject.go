@@ -19,12 +19,6 @@ func (c *conn) rejectOverLimit() {
 	c.reject(rejectTime, c.server.config.overloaded(), limits)
 }
 
-// rejectAtShutdown closes an idle connection at a shutdown. It responds to a request that
-// the client has sent before it could notice.
-func (c *conn) rejectAtShutdown() {
-	c.reject(drainGrace, c.server.config.responseError(models.CodeUnavailable), c.server.linger)
-}
-
 // reject responds to the next request with e and closes the connection. It first waits for
 // the header, for no longer than wait, and not for long at a shutdown: clients take a
 // response without a request for a broken connection.

@@ -6,8 +6,9 @@
 //
 // The files of this package:
 //
+//	serve.go                                   start and shutdown of the server
 //	listener.go, limit.go, tls.go, park.go     accepted connections, until net/http gets them with their first byte
-//	conn.go, framing.go, header.go             a connection of HTTP/1
+//	close.go, conn.go, framing.go, header.go   a connection of HTTP/1
 //	http2.go, http2frames.go, http2errors.go   a connection of HTTP/2
 //	handler.go, fault.go                       the outermost handler, and faults on demand
 //	errors.go, reject.go, linger.go            the last response of a connection
