@@ -11,7 +11,7 @@ import (
 func (c *conn) CloseWrite() error { return c.Close() }
 
 // Close implements [io.Closer]. It returns at once. If there is a response that the client
-// may not have read, the connection stays open in the background, see [conn.lingerOn].
+// may not have read, the connection stays open in the background, see [acceptedConn.lingerOn].
 func (c *conn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,14 +14,9 @@ import (
 	"plantstore/models"
 )
 
-const (
-	// drainGrace is how long a connection without a request stays open when the
-	// shutdown begins.
-	drainGrace = 100 * time.Millisecond
-	// maxScanned bounds the input that is scanned for an Origin after a header was
-	// refused as too large: more than the longest URL of a browser.
-	maxScanned = 4 << 20
-)
+// maxScanned bounds the input that is scanned for an Origin after a header was refused as too
+// large: more than the longest URL of a browser.
+const maxScanned = 4 << 20
 
 // errHandling is the error of a read while the handler runs and the request was read completely.
 var errHandling = errors.New("the request has been read to its end")
@@ -32,12 +27,9 @@ var errHandling = errors.New("the request has been read to its end")
 // It never decides by the contents: [conn.startRequest] and [conn.endRequest] mark the
 // responses of the handler.
 type conn struct {
-	net.Conn
+	*acceptedConn
 
-	server    *Server
-	base      context.Context // of all requests; not canceled when the client closes
-	slot      semaphore       // of the connection limit; nil: none
-	http2Slot semaphore       // of the limit for HTTP/2; nil: none
+	base context.Context // of all requests; not canceled when the client closes
 
 	mu         sync.Mutex // guards the following; not held while waiting for the client
 	framing    framing
@@ -55,9 +47,6 @@ type conn struct {
 	deadline   time.Time     // of reads
 	applied    time.Time     // the deadline of the underlying connection
 }
-
-// withinLimit reports whether c has a regular slot of the connection limit.
-func (c *conn) withinLimit() bool { return c.slot == c.server.limit.regular }
 
 // startRequest is called when the handler gets r. It reports whether the length of r is
 // ambiguous.

@@ -51,14 +51,6 @@ func (s *Server) lateBody() error {
 	return os.ErrDeadlineExceeded
 }
 
-// respond writes e as the last response of an HTTP/1 connection, and logs it.
-func (c *conn) respond(e *models.Error, to recipient) error {
-	to.id = models.RequestID([]string{to.id})[0]
-	c.server.logError(context.Background(), e, to, c.RemoteAddr().String())
-	_, err := c.Conn.Write(c.server.config.encode(e, to))
-	return err
-}
-
 // logError counts and logs an error response.
 func (s *Server) logError(ctx context.Context, e *models.Error, to recipient, remote string) {
 	if to.applied != "" { // the handler has counted and logged it

@@ -123,7 +123,7 @@ func TestCloseWithKeptInput(t *testing.T) {
 		near, far := net.Pipe()
 		s := New(testConfigWith(nil))
 		defer s.forceClose()
-		c := &conn{Conn: near, server: s, framing: framing{pending: []byte(kept)}}
+		c := &conn{acceptedConn: &acceptedConn{Conn: near, server: s}, framing: framing{pending: []byte(kept)}}
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"runtime/debug"
@@ -44,9 +43,8 @@ func (s *Server) http2Config() *http.HTTP2Config {
 // are errors of the stream or the connection, without a response (RFC 9113, 8.1.1). For a
 // few requests net/http has a response of its own, which a responseFilter replaces.
 type http2Conn struct {
-	net.Conn // TLS
+	*acceptedConn
 
-	conn    *conn // with its slots
 	filter  responseFilter
 	closing sync.Once
 	origin  atomic.Pointer[string] // of the last request that had one
@@ -57,8 +55,8 @@ type http2Conn struct {
 	applied  time.Time // the deadline of the underlying connection
 }
 
-func newHTTP2Conn(c *conn) *http2Conn {
-	h := &http2Conn{Conn: c.Conn, conn: c}
+func newHTTP2Conn(c *acceptedConn) *http2Conn {
+	h := &http2Conn{acceptedConn: c}
 	h.filter = responseFilter{out: c.Conn, replace: h.replace}
 	return h
 }
@@ -68,7 +66,7 @@ func (h *http2Conn) Write(p []byte) (int, error) { return h.filter.Write(p) }
 // Close implements [io.Closer]. It returns at once.
 func (h *http2Conn) Close() error {
 	h.closing.Do(func() {
-		h.conn.server.background.Go(func() { _ = h.conn.release() }) // it blocks if the client does not read
+		h.server.background.Go(func() { _ = h.release() }) // it blocks if the client does not read
 	})
 	return nil
 }
@@ -100,7 +98,7 @@ func (h *http2Conn) SetReadDeadline(deadline time.Time) error {
 func (h *http2Conn) applyDeadline() error {
 	deadline := h.deadline
 	if !h.clock.since.IsZero() {
-		end := h.clock.since.Add(h.conn.server.config.HeaderTimeout)
+		end := h.clock.since.Add(h.server.config.HeaderTimeout)
 		if deadline.IsZero() || end.Before(deadline) {
 			deadline = end
 		}
@@ -135,8 +133,8 @@ func (h *http2Conn) replace(status, length int) (header http.Header, body []byte
 	if origin := h.origin.Load(); origin != nil {
 		to.origin = *origin
 	}
-	h.conn.server.logError(context.Background(), e, to, h.RemoteAddr().String())
-	return h.conn.server.config.errorHeader(len(body), to), body
+	h.server.logError(context.Background(), e, to, h.RemoteAddr().String())
+	return h.server.config.errorHeader(len(body), to), body
 }
 
 // handleHTTP2 is the outermost handler in HTTP/2. A request ends with its stream; in HTTP/1

@@ -120,8 +120,8 @@ func TestResponseFilter(t *testing.T) {
 		var out bytes.Buffer
 		near, far := net.Pipe()
 		_, _ = near.Close(), far.Close()
-		c := &conn{Conn: near, server: New(testConfig())}
-		filter := responseFilter{out: &out, replace: (&http2Conn{Conn: near, conn: c}).replace}
+		c := newHTTP2Conn(&acceptedConn{Conn: near, server: New(testConfig())})
+		filter := responseFilter{out: &out, replace: c.replace}
 		for rest := written; len(rest) > 0; rest = rest[min(size, len(rest)):] {
 			if n, err := filter.Write(rest[:min(size, len(rest))]); err != nil || n != min(size, len(rest)) {
 				t.Fatal(n, err)

@@ -131,7 +131,7 @@ func TestDeadlineOfFrames(t *testing.T) {
 	t.Parallel()
 	input := http2.ClientPreface + finished()["half a frame of DATA"]
 	under := &deadlined{input: strings.NewReader(input + "12345678")}
-	c := &http2Conn{Conn: under, conn: &conn{server: &Server{config: Config{HeaderTimeout: time.Hour}}}}
+	c := newHTTP2Conn(&acceptedConn{Conn: under, server: &Server{config: Config{HeaderTimeout: time.Hour}}})
 	read := func(n int, limited bool) {
 		t.Helper()
 		if _, err := io.ReadFull(c, make([]byte, n)); err != nil {

@@ -60,7 +60,7 @@ func TestDrainIsBounded(t *testing.T) {
 			}
 			ended := make(chan struct{})
 			go func() {
-				(&conn{Conn: near}).discard(limits)
+				(&acceptedConn{Conn: near}).discard(limits)
 				_ = near.Close()
 				close(ended)
 			}()
@@ -88,7 +88,7 @@ func TestDrainEndsWithTotal(t *testing.T) {
 		}
 	}()
 	start := time.Now()
-	(&conn{Conn: near}).discard(lingerLimits{stall: patience, total: 20 * time.Millisecond, bytes: 1 << 60})
+	(&acceptedConn{Conn: near}).discard(lingerLimits{stall: patience, total: 20 * time.Millisecond, bytes: 1 << 60})
 	if time.Since(start) >= patience {
 		t.Error("ended with the patience of the stall, not with the total")
 	}
@@ -106,7 +106,7 @@ func TestLingerWithoutCloseWrite(t *testing.T) {
 	t.Cleanup(func() { _ = far.Close() })
 	s := New(testConfigWith(http.NotFoundHandler()))
 	defer s.forceClose()
-	c := &conn{Conn: near, server: s}
+	c := &acceptedConn{Conn: near, server: s}
 	go c.lingerOn(errTruncated, recipient{}, s.linger)
 	_ = far.SetDeadline(time.Now().Add(patience))
 	if response, err := io.ReadAll(far); err != nil || !strings.Contains(string(response), `{"error":400,`) {

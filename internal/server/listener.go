@@ -3,7 +3,7 @@ package server
 import "net"
 
 // A listener accepts connections within the connection limit. It returns none of them: they
-// come to net/http with their first request, see [conn.begin].
+// come to net/http with their first request, see [acceptedConn.begin].
 type listener struct {
 	net.Listener
 
@@ -18,7 +18,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		l.server.counters.accepted.Add(1)
-		c := &conn{Conn: nc, server: l.server, slot: l.server.limit.acquire(l.server.draining.Done())}
+		c := &acceptedConn{Conn: nc, server: l.server, slot: l.server.limit.acquire(l.server.draining.Done())}
 		if !c.withinLimit() {
 			l.server.counters.turnedAway.Add(1)
 		}

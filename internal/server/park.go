@@ -17,14 +17,14 @@ const defaultParkAfter = time.Second
 // two buffers, and the stack of a goroutine that has served a request. It gets the
 // connection back as a new one with the next request. The caller holds c.mu.
 func (c *conn) park() {
-	next, until := &conn{Conn: c.Conn, server: c.server, slot: c.slot}, c.deadline
+	next, until := &conn{acceptedConn: c.acceptedConn}, c.deadline
 	c.server.background.Go(func() { next.awaitRequest(until) })
 }
 
-// begin serves a new connection. Its first header has HeaderTimeout from now on.
-func (c *conn) begin() {
-	c.headerEnd = time.Now().Add(c.server.config.HeaderTimeout)
-	c.awaitRequest(c.headerEnd)
+// begin serves HTTP/1 on a new connection. Its first header has HeaderTimeout from now on.
+func (c *acceptedConn) begin() {
+	first := &conn{acceptedConn: c, headerEnd: time.Now().Add(c.server.config.HeaderTimeout)}
+	first.awaitRequest(first.headerEnd)
 }
 
 // awaitRequest waits for the first byte of a request and passes the connection to net/http. An
@@ -51,7 +51,11 @@ func (c *conn) awaitRequest(deadline time.Time) {
 // rejectAtShutdown closes an idle connection at a shutdown. It responds to a request that
 // the client has sent before it could notice.
 func (c *conn) rejectAtShutdown() {
-	c.reject(drainGrace, c.server.config.responseError(models.CodeUnavailable), c.server.linger)
+	c.reject(drainGrace, c.server.config.responseError(models.CodeUnavailable), c.server.linger, func() []byte {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.framing.pending
+	})
 }
 
 // serveConn passes c to a server of net/http, unless that one is shutting down.

@@ -4,15 +4,16 @@
 // responses, through net/http, and through the outermost handler, which notifies the
 // connection whether a response is the handler's or net/http's.
 //
-// The files of this package:
+// The files of this package, each of which depends only on files after it:
 //
 //	serve.go                                   start and shutdown of the server
-//	listener.go, limit.go, tls.go, park.go     accepted connections, until net/http gets them with their first byte
-//	close.go, conn.go, framing.go, header.go   a connection of HTTP/1
-//	http2.go, http2frames.go, http2errors.go   a connection of HTTP/2
-//	handler.go, fault.go                       the outermost handler, and faults on demand
-//	errors.go, reject.go, linger.go            the last response of a connection
-//	stats.go                                   counters
+//	listener.go, tls.go                        new connections
+//	http2.go, http2errors.go, http2frames.go   a connection of HTTP/2
+//	fault.go, handler.go                       faults on demand, and the outermost handler
+//	close.go, park.go, conn.go, framing.go     a connection of HTTP/1, which net/http gets with its first byte
+//	accepted.go                                a connection of either, and its last response
+//	errors.go, header.go                       error responses, and what they need of a request
+//	server.go, limit.go, stats.go              configuration, limits and counters
 package server
 
 import (

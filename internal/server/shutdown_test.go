@@ -186,7 +186,7 @@ func TestShutdownBeforeFirstRequest(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.startDrain()
-				s.background.Go((&conn{Conn: near, server: s}).begin)
+				s.background.Go((&acceptedConn{Conn: near, server: s}).begin)
 				if sent != "" {
 					if _, err := io.WriteString(far, sent); err != nil {
 						t.Fatal(err)
@@ -255,7 +255,7 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 				s.linger = endless()
 				near, far := net.Pipe()
 				defer func() { _ = far.Close() }()
-				c := &conn{Conn: halfCloser{near}, server: s}
+				c := &acceptedConn{Conn: halfCloser{near}, server: s}
 				s.background.Go(func() { c.lingerOn(nil, recipient{}, s.linger) })
 				synctest.Wait()
 				stopped := time.Now()
@@ -314,7 +314,7 @@ func rejectedAtShutdown(t *testing.T, sent string, reading bool) string {
 	near, far := net.Pipe()
 	s := New(testConfigWith(nil))
 	defer s.forceClose()
-	c := &conn{Conn: near, server: s}
+	c := &conn{acceptedConn: &acceptedConn{Conn: near, server: s}}
 	if reading {
 		go func() { _, _ = c.Read(make([]byte, 4096)) }()
 		synctest.Wait()

@@ -62,7 +62,7 @@ func bodyAtShutdown(t *testing.T, timeout time.Duration, sent, rest string, paus
 	config := testConfigWith(http.HandlerFunc(new(site).serve))
 	config.ShutdownTimeout = timeout
 	s := New(config)
-	s.background.Go((&conn{Conn: near, server: s}).begin)
+	s.background.Go((&acceptedConn{Conn: near, server: s}).begin)
 	if _, err := io.WriteString(far, sent); err != nil {
 		t.Fatal(err)
 	}

@@ -206,7 +206,7 @@ func TestFirstHeaderEnd(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer func() { _, _ = ours.Close(), theirs.Close() }()
 	end := time.Now().Add(time.Hour)
-	c := &conn{Conn: ours, server: New(testConfig()), headerEnd: end}
+	c := &conn{acceptedConn: &acceptedConn{Conn: ours, server: New(testConfig())}, headerEnd: end}
 	c.framing.pending = []byte("\r")
 	if n, _, err := c.beforeRead(make([]byte, 9)); n != 1 || err != nil {
 		t.Fatalf("%d bytes, %v", n, err)

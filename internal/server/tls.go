@@ -70,7 +70,7 @@ func withProtocols(config *tls.Config) *tls.Config {
 // handshake does the TLS handshake on a new connection, so that [conn] and net/http read and
 // write plaintext, and passes it to the server of the version of HTTP that was negotiated.
 // Plain HTTP gets an Error in plain HTTP (C1.3).
-func (c *conn) handshake() {
+func (c *acceptedConn) handshake() {
 	wait := c.server.config.HeaderTimeout
 	if !c.withinLimit() {
 		wait = rejectTime
@@ -92,7 +92,7 @@ func (c *conn) handshake() {
 	_ = nc.SetDeadline(time.Time{})
 	switch {
 	case errors.Is(err, errNotTLS):
-		c.reject(wait, errNotTLS, c.server.linger)
+		c.reject(wait, errNotTLS, c.server.linger, func() []byte { return below.first })
 	case err != nil:
 		// A connection without a handshake, such as a port scan, is not logged.
 		if below.left < maxHandshake && !errors.Is(err, io.EOF) {
@@ -107,7 +107,7 @@ func (c *conn) handshake() {
 }
 
 // handOver passes c to the server of the protocol.
-func (c *conn) handOver(protocol string) {
+func (c *acceptedConn) handOver(protocol string) {
 	switch {
 	case !slices.Contains([]string{http2Name, http11Name, http10Name, ""}, protocol):
 		_ = c.release() // the handshake is all of it, as in a challenge of ACME (RFC 8737)
@@ -126,12 +126,13 @@ func (c *conn) handOver(protocol string) {
 type handshakeConn struct {
 	net.Conn
 
-	conn *conn // that is on top
-	left int   // bytes that may be read in the handshake
-	done bool  // the handshake has ended
+	conn  *acceptedConn // that is on top
+	first []byte        // the input, if it is not TLS
+	left  int           // bytes that may be read in the handshake
+	done  bool          // the handshake has ended
 }
 
-// Read implements [io.Reader]. If the input is not TLS, it is left to [conn.reject].
+// Read implements [io.Reader]. If the input is not TLS, it keeps it for [acceptedConn.reject].
 func (h *handshakeConn) Read(p []byte) (int, error) {
 	if h.done {
 		return h.Conn.Read(p)
@@ -141,7 +142,7 @@ func (h *handshakeConn) Read(p []byte) (int, error) {
 	}
 	n, err := h.Conn.Read(p[:min(len(p), h.left)])
 	if h.left == maxHandshake && n > 0 && p[0] != recordHandshake {
-		h.conn.framing.pending = bytes.Clone(p[:n])
+		h.first = bytes.Clone(p[:n])
 		return 0, errNotTLS
 	}
 	h.left -= n

@@ -1,0 +1,148 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"time"
+
+	"plantstore/models"
+)
+
+const (
+	// rejectTime is the time for the header on a connection beyond the limit, and again for
+	// reading the response.
+	rejectTime = time.Second
+	// drainGrace is how long a connection without a request stays open when the
+	// shutdown begins.
+	drainGrace = 100 * time.Millisecond
+	// drainLinger is how long a connection lingers after the shutdown has begun: as long
+	// as net/http gives a client to read its response.
+	drainLinger = 500 * time.Millisecond
+	// lastWriteTime is the time for writing the last response, possibly in addition to
+	// ShutdownTimeout.
+	lastWriteTime = time.Second
+)
+
+// An acceptedConn is a connection with its slots of the connection limit. [conn] and
+// [http2Conn] add a version of HTTP.
+type acceptedConn struct {
+	net.Conn // TLS after the handshake
+
+	server    *Server
+	slot      semaphore // of the connection limit; nil: none
+	http2Slot semaphore // of the limit for HTTP/2; nil: none
+}
+
+// withinLimit reports whether c has a regular slot of the connection limit.
+func (c *acceptedConn) withinLimit() bool { return c.slot == c.server.limit.regular }
+
+// rejectOverLimit responds on a connection beyond the connection limit. It spends no more
+// on it than a goroutine and a buffer.
+func (c *acceptedConn) rejectOverLimit() {
+	limits := lingerLimits{stall: rejectTime, total: rejectTime, bytes: defaultLinger().bytes}
+	c.reject(rejectTime, c.server.config.overloaded(), limits, func() []byte { return nil })
+}
+
+// reject responds to the next request with e and closes the connection. It first waits for
+// the header, for no longer than wait, and not for long at a shutdown: clients take a
+// response without a request for a broken connection. pending returns input that was already read.
+func (c *acceptedConn) reject(wait time.Duration, e *models.Error, limits lingerLimits, pending func() []byte) {
+	_ = c.Conn.SetReadDeadline(time.Now().Add(wait)) // if it fails, so does Read
+	stop := context.AfterFunc(c.server.draining, func() {
+		_ = c.Conn.SetReadDeadline(time.Now().Add(min(wait, drainGrace)))
+	})
+	h := c.readHeader(pending)
+	stop()
+	if h.begun {
+		c.lingerOn(e, h.recipient(), limits)
+		return
+	}
+	_ = c.release()
+}
+
+// readHeader reads as much as there is of the header of a request.
+func (c *acceptedConn) readHeader(pending func() []byte) (h header) {
+	_, err := h.scan(pending())
+	input := io.LimitReader(c.Conn, maxHeaderBytes)
+	buffer := make([]byte, 4<<10)
+	for err == nil && !h.done {
+		n, readErr := input.Read(buffer)
+		_, err = h.scan(buffer[:n])
+		if readErr != nil {
+			break
+		}
+	}
+	if !h.begun { // a read of net/http was in progress and has got it
+		_, _ = h.scan(pending())
+	}
+	return h
+}
+
+// lingerOn responds with e, if not nil, and closes the connection when the client has
+// closed its half. Until then it discards input: closing a connection with unread input
+// resets it, and the client would lose the response (RFC 9112, 9.6).
+func (c *acceptedConn) lingerOn(e *models.Error, to recipient, limits lingerLimits) {
+	defer func() { _ = c.release() }()
+	if e != nil {
+		_ = c.SetWriteDeadline(time.Now().Add(lastWriteTime))
+		if err := c.respond(e, to); err != nil {
+			return
+		}
+	}
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	defer context.AfterFunc(c.server.forced, c.closeNetwork)()
+	defer context.AfterFunc(c.server.draining, func() { time.AfterFunc(drainLinger, c.closeNetwork) })()
+	c.discard(limits)
+}
+
+// respond writes e as the last response of an HTTP/1 connection, and logs it.
+func (c *acceptedConn) respond(e *models.Error, to recipient) error {
+	to.id = models.RequestID([]string{to.id})[0]
+	c.server.logError(context.Background(), e, to, c.RemoteAddr().String())
+	_, err := c.Conn.Write(c.server.config.encode(e, to))
+	return err
+}
+
+// discard reads until the client has closed its half, or a limit is reached.
+func (c *acceptedConn) discard(limits lingerLimits) {
+	end := time.Now().Add(limits.total)
+	buffer := make([]byte, 8<<10)
+	for limits.bytes > 0 {
+		deadline := time.Now().Add(limits.stall)
+		if deadline.After(end) {
+			deadline = end
+		}
+		_ = c.Conn.SetReadDeadline(deadline) // if this fails, so does Read
+		n, err := c.Conn.Read(buffer)
+		if err != nil {
+			return
+		}
+		limits.bytes -= int64(n)
+	}
+}
+
+// release closes the underlying connection and releases its slots. It must be called only
+// once.
+func (c *acceptedConn) release() error {
+	stop := context.AfterFunc(c.server.forced, c.closeNetwork)
+	err := c.Conn.Close()
+	stop()
+	c.http2Slot.release()
+	c.slot.release()
+	return err
+}
+
+// closeNetwork closes the connection below TLS: closing TLS may take seconds if the client does
+// not read.
+func (c *acceptedConn) closeNetwork() {
+	if secure, ok := c.Conn.(*tls.Conn); ok {
+		_ = secure.NetConn().Close()
+		return
+	}
+	_ = c.Conn.Close()
+}
