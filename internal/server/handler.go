@@ -38,7 +38,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	in := r.WithContext(ctx) //nolint:contextcheck // the context of r ends when the client closes its half
 	if r.Body != http.NoBody {
-		out.body = &body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
+		out.body = &http1Body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
 		in.Body = out.body
 	}
 	panicking := true
@@ -70,8 +70,8 @@ func unknownExpectation(expect []string) bool {
 	return false
 }
 
-// A body is a request body that tracks how much of it was read.
-type body struct {
+// An http1Body is a request body that tracks how much of it was read.
+type http1Body struct {
 	io.ReadCloser
 
 	conn   *conn
@@ -82,7 +82,7 @@ type body struct {
 
 // Read implements [io.Reader]. It always returns a time-out as such, or as the Error of a
 // shutdown; net/http does not if only the very end of a chunked body is missing.
-func (b *body) Read(p []byte) (int, error) {
+func (b *http1Body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)
 	switch {
@@ -107,8 +107,8 @@ type response struct {
 
 	server    *Server
 	request   *http.Request
-	body      *body // nil if the request has none
-	ambiguous bool  // whether the length of the request is ambiguous
+	body      *http1Body // nil if the request has none
+	ambiguous bool       // whether the length of the request is ambiguous
 	begun     bool
 	closes    bool // the connection closes after the response
 
