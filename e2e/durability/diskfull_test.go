@@ -232,6 +232,8 @@ func TestFullDiskAtClose(t *testing.T) {
 		})
 		if code := s.end(); code > 1 || code == 0 && left < failing {
 			t.Errorf("no space for %d writes: exit code %d", failing-left, code)
+		} else if code == 1 && !strings.Contains(s.server.Log(), "start the server again") {
+			t.Errorf("no space for %d writes: the log does not say what to do:\n%s", failing-left, s.server.Log())
 		}
 		s.fs.SetFault(nil)
 		if err := s.start(); err != nil {

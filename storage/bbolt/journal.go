@@ -106,7 +106,7 @@ func (e *Engine) createJournal(size int64) (err error) {
 		return err
 	})
 	if err != nil && NoSpace(err) {
-		e.logger.Warn("no space for the journal: creates wait for two syncs instead of one", "journal", path, "bytes", size, "cause", err.Error())
+		e.logger.Warn("no space for the journal: creates wait for two syncs instead of one; to have one, free some space or choose a smaller journal, and start again", "journal", path, "bytes", size, "cause", err.Error())
 		return nil
 	}
 	if err != nil {
@@ -124,6 +124,9 @@ func (e *Engine) retireJournal() error {
 	err := e.checkpointAll()
 	if err == nil { // otherwise the pending records are only in the journal
 		err = e.setClean(true)
+	}
+	if errors.Is(err, storage.ErrNoSpace) {
+		err = fmt.Errorf("%w; no plant is lost, the journal has those that the database lacks: free some space and start the server again", err)
 	}
 	if err = errors.Join(err, e.journal.Close()); err != nil {
 		return err
