@@ -120,7 +120,8 @@ func TestBrowseLooks(t *testing.T) { //nolint:paralleltest // see TestLooks
 		t.Run(v.name, func(t *testing.T) {
 			tb := newTab(t, v)
 			tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
-			for seconds := 0; tb.number("#chart rect") < 4; seconds++ { // the page counts once a second
+			tb.awaitTrue(`/\d/.test(document.getElementById('count').textContent)`) // else the first plants may be in the first count
+			for seconds := 0; tb.number("#chart rect") < 4; seconds++ {             // the page counts once a second
 				for range 3 + seconds%3*4 {
 					id++
 					create(t, server, token, fmt.Sprintf(`{"id":%d,"name":"%s","tag":"workshop"}`, id, kinds()[id%8]))
