@@ -77,7 +77,8 @@ func Load(sources Sources) (*Config, error) {
 }
 
 // resolve deletes one of two alternative options: the one from the source with less precedence.
-// Both from the same source are an error. With STORAGE_URL_FILE, Storage is empty until [Config.ReadStorageURL].
+// Both from the same source are an error. With STORAGE_URL_FILE, Storage is empty until
+// [Config.ReadStorageURL].
 func (c *Config) resolve(text, file string) error {
 	if c.values[text].text == "" || c.values[file].text == "" {
 		return nil

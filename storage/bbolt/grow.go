@@ -3,13 +3,13 @@ package bbolt
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"runtime"
 
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/storage"
+	"plantstore/storage/bbolt/journal"
 )
 
 // limitSize limits the file to the pages that are in use: a transaction that needs more fails
@@ -19,6 +19,7 @@ func (e *Engine) limitSize() error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
+	e.db.AllocSize = 0 // MaxSize includes it
 	return e.db.View(func(tx *bolt.Tx) error {
 		e.setAllocated(tx.Size())
 		return nil
@@ -27,10 +28,7 @@ func (e *Engine) limitSize() error {
 
 // setAllocated lets bbolt use the first size bytes of the file. bbolt leaves one page below MaxSize
 // unused.
-func (e *Engine) setAllocated(size int64) {
-	e.db.AllocSize = 0 // the limit includes it
-	e.db.MaxSize = int(size + e.pageSize)
-}
+func (e *Engine) setAllocated(size int64) { e.db.MaxSize = int(size + e.pageSize) }
 
 // minGrowth is the minimum of bytes by which the file grows, unless the disk has less.
 const minGrowth = 64 << 10
@@ -52,7 +50,7 @@ func (e *Engine) grow(least int64) error {
 	}
 	allocated := int64(e.db.MaxSize) - e.pageSize
 	free, _ := diskOf(e.file)
-	grown, err := writeZeros(e.file, allocated, growStep(least, allocated, free, e.pageSize))
+	grown, err := journal.WriteZeros(e.file, allocated, growStep(least, allocated, free, e.pageSize))
 	grown -= grown % e.pageSize
 	if err == nil || grown > 0 && NoSpace(err) { // the last pages of a full disk
 		err = e.file.Sync()
@@ -79,15 +77,4 @@ func growStep(least, allocated, free, pageSize int64) int64 {
 	}
 	step := max(least, min(allocated, free/8, 16<<20))
 	return (step + pageSize - 1) / pageSize * pageSize
-}
-
-// writeZeros writes n zeros to file from offset on, and returns how many it has written.
-func writeZeros(file io.WriterAt, offset, n int64) (written int64, err error) {
-	zeros := make([]byte, min(n, 1<<20))
-	for written < n && err == nil {
-		var w int
-		w, err = file.WriteAt(zeros[:min(n-written, int64(len(zeros)))], offset+written)
-		written += int64(w)
-	}
-	return written, err
 }

@@ -67,10 +67,7 @@ func (e *Engine) tryChange(do func(*bolt.Tx) error) error {
 			return err
 		}
 		txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
-		switch err := tx.Commit(); {
-		case errors.Is(err, bolterrors.ErrMaxSizeReached):
-			return err
-		case err != nil:
+		if err := tx.Commit(); err != nil {
 			return e.classify(txid, err)
 		}
 		e.setWatermark(txid)
@@ -103,6 +100,8 @@ func put(plants *bolt.Bucket, records []journal.Record) error {
 // stops.
 func (e *Engine) classify(txid uint64, cause error) error {
 	switch {
+	case errors.Is(cause, bolterrors.ErrMaxSizeReached): // the file is to grow
+		return cause
 	case e.mayHaveHappened(txid):
 		return e.unknown(cause)
 	case NoSpace(cause):

@@ -78,19 +78,26 @@ func Format(file *os.File, size int64) (Salt, error) {
 	}
 	h := header{Magic: [len(magic)]byte([]byte(magic)), Version: version, Half: uint64(halfSize(size))} //nolint:gosec // not negative
 	_, _ = rand.Read(h.Salt[:])                                                                         // never fails
-	// Zeros are written, not reserved: the first write to a reserved block
-	// changes metadata, which the sync after it has to wait for as well.
 	if _, err := file.WriteAt(h.encode(), 0); err != nil {
 		return Salt{}, err
 	}
-	const chunk = 1 << 20
-	zeros := make([]byte, chunk)
-	for at, end := int64(Block), h.size(); at < end; at += chunk {
-		if _, err := file.WriteAt(zeros[:min(chunk, end-at)], at); err != nil {
-			return Salt{}, err
-		}
+	if _, err := WriteZeros(file, Block, h.size()-Block); err != nil {
+		return Salt{}, err
 	}
 	return h.Salt, nil
+}
+
+// WriteZeros writes n zeros to file from offset on, and returns how many it has written. Blocks
+// that are only reserved would not do: the first write to one changes metadata, which the sync
+// after it has to wait for as well.
+func WriteZeros(file io.WriterAt, offset, n int64) (written int64, err error) {
+	zeros := make([]byte, min(n, 1<<20))
+	for written < n && err == nil {
+		var w int
+		w, err = file.WriteAt(zeros[:min(n-written, int64(len(zeros)))], offset+written)
+		written += int64(w)
+	}
+	return written, err
 }
 
 // ReadSalt returns the salt of the journal in file. The error matches [ErrCorrupt] if
