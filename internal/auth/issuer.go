@@ -13,11 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 
 	"plantstore/internal/loopback"
 	"plantstore/internal/wait"
@@ -43,21 +39,18 @@ type Issuer struct {
 	publish func([]Key)
 	logger  *slog.Logger
 
-	fetches atomic.Uint64 // number of the latest, from 1
-
-	refreshes singleflight.Group // fetches for unknown keys
-	refreshAt time.Time          // earliest next one; used only within refreshes
-
-	mu        sync.Mutex
-	published uint64   // number of the fetch whose keys are in use
-	ignored   []string // reasons for ignored keys, as last logged
+	// fetching has one element while a fetch is in progress. The fields below are only for it.
+	fetching  chan struct{}
+	fetched   time.Time // end of the last fetch
+	refreshAt time.Time // earliest next fetch for an unknown key
+	ignored   []string  // reasons for ignored keys, as last logged
 }
 
 // NewIssuer returns the issuer at a URL, which must pass [CheckJWKSURL]. Each fetch
 // replaces its keys in the verifier; they add to the keys of [Verifier.SetKeys].
 func NewIssuer(address string, verifier *Verifier, logger *slog.Logger) *Issuer {
 	shown, _, _ := strings.Cut(address, "?")
-	i := &Issuer{url: address, shown: shown, publish: verifier.setIssued, logger: logger}
+	i := &Issuer{url: address, shown: shown, publish: verifier.setIssued, logger: logger, fetching: make(chan struct{}, 1)}
 	i.client = &http.Client{Timeout: issuerTimeout, CheckRedirect: checkRedirect}
 	verifier.issuer = i
 	return i
@@ -99,15 +92,31 @@ func origin(u *url.URL) string {
 }
 
 // Fetch fetches the set and publishes its keys. If that fails, the previous keys stay in
-// use. Fetches may overlap: after Fetch returns nil, the keys in use are those of this
-// fetch or of a later one.
+// use. A fetch begins when the previous one has ended, so that a slow one cannot bring back
+// a key that was revoked meanwhile.
 func (i *Issuer) Fetch(ctx context.Context) error {
-	number := i.fetches.Add(1)
+	i.fetching <- struct{}{} // for at most issuerTimeout
+	defer func() { <-i.fetching }()
+	return i.replace(ctx)
+}
+
+// replace replaces the keys in use by those of the issuer, and logs the ignored ones if
+// they have changed.
+func (i *Issuer) replace(ctx context.Context) error {
 	keys, ignored, err := i.fetch(ctx)
+	i.fetched = time.Now()
 	if err != nil {
 		return fmt.Errorf("the keys of %s: %w", i.shown, err)
 	}
-	i.put(number, keys, ignored)
+	i.publish(keys)
+	var reasons []string
+	for _, reason := range ignored {
+		reasons = append(reasons, reason.Error())
+	}
+	if reasons != nil && !slices.Equal(reasons, i.ignored) {
+		i.logger.Warn("issuer keys ignored", "url", i.shown, "causes", reasons)
+	}
+	i.ignored = reasons
 	return nil
 }
 
@@ -156,54 +165,34 @@ func shownError(err error) error {
 	return errHidden
 }
 
-// put publishes the keys of a fetch, unless a later fetch has already published: a key
-// that was revoked in between must not be trusted again. It logs the ignored keys if they
-// have changed.
-func (i *Issuer) put(number uint64, keys []Key, ignored []error) {
-	var reasons []string
-	for _, reason := range ignored {
-		reasons = append(reasons, reason.Error())
-	}
-	i.mu.Lock()
-	if number < i.published {
-		i.mu.Unlock()
-		return
-	}
-	i.published = number
-	i.publish(keys)
-	same := slices.Equal(reasons, i.ignored)
-	i.ignored = reasons
-	i.mu.Unlock()
-	if !same && reasons != nil {
-		i.logger.Warn("issuer keys ignored", "url", i.shown, "causes", reasons)
-	}
-}
-
 // Watch fetches the set every five minutes, until ctx is done.
 func (i *Issuer) Watch(ctx context.Context) {
 	defer i.client.CloseIdleConnections()
-	wait.Every(ctx, issuerInterval, func() { i.fetchOrLog(ctx) })
+	wait.Every(ctx, issuerInterval, func() { i.logFailure(ctx, i.Fetch(ctx)) })
 }
 
-func (i *Issuer) fetchOrLog(ctx context.Context) {
-	if err := i.Fetch(ctx); err != nil && ctx.Err() == nil {
+func (i *Issuer) logFailure(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
 		i.logger.Error("issuer keys not fetched, keeping the previous keys; check that JWT_JWKS_URL is reachable",
 			"cause", err.Error())
 	}
 }
 
-// refresh fetches the set for a token with an unknown key, and reports whether it did.
-// Concurrent calls share one fetch, and fetches begin at least [issuerPause] apart, so that
-// tokens with made-up keys don't load the issuer.
+// refresh fetches the set for a token with an unknown key, and reports whether there was a
+// fetch. Calls share a fetch that is in progress, and fetches begin at least [issuerPause]
+// apart, so that tokens with made-up keys don't load the issuer.
 func (i *Issuer) refresh() bool {
-	fetched, _, _ := i.refreshes.Do("", func() (any, error) {
-		now := time.Now()
-		if now.Before(i.refreshAt) {
-			return false, nil
-		}
-		i.refreshAt = now.Add(issuerPause)
-		i.fetchOrLog(context.Background()) // shared by all waiting requests; limited by the client's timeout
-		return true, nil
-	})
-	return fetched == true
+	asked := time.Now()
+	i.fetching <- struct{}{}
+	defer func() { <-i.fetching }()
+	switch {
+	case i.fetched.After(asked):
+		return true
+	case asked.Before(i.refreshAt):
+		return false
+	}
+	i.refreshAt = time.Now().Add(issuerPause)
+	ctx := context.Background() // shared by all waiting requests; limited by the client's timeout
+	i.logFailure(ctx, i.replace(ctx))
+	return true
 }

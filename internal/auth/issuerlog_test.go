@@ -153,26 +153,26 @@ func TestIssuerHidesQuery(t *testing.T) {
 		t.Fatal(err)
 	}
 	site.responds(http.StatusBadGateway, "")
-	issuer.fetchOrLog(t.Context())
+	issuer.logFailure(t.Context(), issuer.Fetch(t.Context()))
 	if logged := log.String(); strings.Contains(logged, "tell") || strings.Count(logged, "https://issuer.test/k.json") != 2 {
 		t.Errorf("the log: %s", logged)
 	}
 }
 
-// TestIssuerLogsUnlocked checks that ignored keys are logged without holding a lock that
-// requests need.
-func TestIssuerLogsUnlocked(t *testing.T) {
+// TestIssuerLogsAfterPublishing checks that tokens are verified with the new keys while ignored
+// keys are logged, which may take long.
+func TestIssuerLogsAfterPublishing(t *testing.T) {
 	t.Parallel()
-	issuer := NewIssuer("https://issuer.test/", NewVerifier(Options{}), nil)
-	locked := true
-	issuer.logger = slog.New(onRecord(func() {
-		if locked = !issuer.mu.TryLock(); !locked {
-			issuer.mu.Unlock()
-		}
-	}))
-	issuer.put(1, nil, []error{errNoKey})
-	if locked {
-		t.Error("it logs while it holds the lock, or not at all")
+	good := ecKind(t, "good")
+	site, verifier, logged := new(site), NewVerifier(Options{}), false
+	issuer := NewIssuer("https://issuer.test/", verifier, slog.New(onRecord(func() {
+		logged = true
+		checkVerifies(t, verifier, map[string]bool{good.named(): true})
+	})))
+	issuer.client.Transport = site
+	site.responds(http.StatusOK, setOf(t, jwkOf(t, good.key.material, jwk{"kid": "good"}), jwkOf(t, good.key.material, jwk{"use": "enc"})))
+	if err := issuer.Fetch(t.Context()); err != nil || !logged {
+		t.Errorf("%v; logged: %v", err, logged)
 	}
 }
 
