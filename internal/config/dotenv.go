@@ -28,7 +28,8 @@ const DotenvFile = ".env"
 // [secretfile.ErrUntrusted] for a file that other users can change. A file with a secret
 // that they can read is passed to report.
 func ReadDotenv(path string, report secretfile.Report) (map[string]string, error) {
-	text, exposure, err := secretfile.ReadConfig(path, maxDotenv)
+	var exposure secretfile.Exposure // zero: none
+	text, err := secretfile.ReadConfig(path, maxDotenv, func(e secretfile.Exposure) { exposure = e })
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, nil
 	}
@@ -36,7 +37,7 @@ func ReadDotenv(path string, report secretfile.Report) (map[string]string, error
 		return nil, err
 	}
 	values, err := parseDotenv(text)
-	if err == nil && exposure.Mode != 0 && report != nil && holdsSecret(values) {
+	if err == nil && exposure.Path != "" && report != nil && holdsSecret(values) {
 		report(exposure)
 	}
 	return values, err

@@ -16,11 +16,10 @@ import (
 
 // The permission bits of users other than the owner.
 const (
-	groupWrites  fs.FileMode = 0o020
 	othersWrite  fs.FileMode = 0o002
 	groupReads   fs.FileMode = 0o040
 	othersRead   fs.FileMode = 0o004
-	groupAndRest             = groupWrites | othersWrite
+	groupAndRest fs.FileMode = 0o020 | othersWrite
 )
 
 // open opens the file path and returns the FileInfo of its directory. Both use one
@@ -55,8 +54,8 @@ func checkFile(path string, info fs.FileInfo, k kind) error {
 		return err
 	}
 	writers := groupAndRest
-	if k != isSecret && ownGroup(info) {
-		writers = othersWrite
+	if k != isSecret {
+		writers = foreignWriters(info)
 	}
 	if info.Mode().Perm()&writers != 0 {
 		return untrusted(path, fmt.Sprintf("its mode is %#o", info.Mode().Perm()), "chmod go-w "+path+" after checking its contents")
@@ -74,10 +73,12 @@ func checkOwner(path string, info fs.FileInfo) error {
 		"run this as that user, or chown it to root or to this one")
 }
 
-// ownGroup reports whether a file belongs to the group of this process.
-func ownGroup(info fs.FileInfo) bool {
-	stat, known := info.Sys().(*syscall.Stat_t)
-	return known && int(stat.Gid) == os.Getegid()
+// foreignWriters returns the permissions by which users of another group can write.
+func foreignWriters(info fs.FileInfo) fs.FileMode {
+	if stat, known := info.Sys().(*syscall.Stat_t); known && int(stat.Gid) == os.Getegid() {
+		return othersWrite
+	}
+	return groupAndRest
 }
 
 // readableByOthers reports whether other users can read a file. For a file of root, group
@@ -95,21 +96,16 @@ func checkDirectory(path string, info fs.FileInfo) error {
 	if err := checkOwner(path, info); err != nil {
 		return err
 	}
-	if info.Mode()&fs.ModeSticky == 0 && info.Mode()&groupWrites != 0 && !ownGroup(info) {
-		return replaceable(path, info)
-	}
-	return checkWritable(path, info)
+	return checkWriters(path, info, foreignWriters(info))
 }
 
 // checkWritable rejects a directory in which any user can replace files.
-func checkWritable(path string, info fs.FileInfo) error {
-	if info.Mode()&fs.ModeSticky == 0 && info.Mode()&othersWrite != 0 {
-		return replaceable(path, info)
-	}
-	return nil
-}
+func checkWritable(path string, info fs.FileInfo) error { return checkWriters(path, info, othersWrite) }
 
-func replaceable(path string, info fs.FileInfo) error {
+func checkWriters(path string, info fs.FileInfo, writers fs.FileMode) error {
+	if info.Mode()&fs.ModeSticky != 0 || info.Mode()&writers == 0 {
+		return nil
+	}
 	return untrusted(path, fmt.Sprintf("the mode of the directory is %#o, so that they can replace the files in it", info.Mode().Perm()),
 		"chmod go-w "+path)
 }

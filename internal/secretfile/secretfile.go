@@ -58,11 +58,7 @@ func Once(report Report) Report {
 // user of this process, or if any user can replace it in its directory. A file that others
 // can read is passed to report.
 func Read(path string, limit int64, report Report) ([]byte, error) {
-	contents, exposure, err := read(path, limit, isSecret)
-	if err == nil && exposure.Mode != 0 && report != nil {
-		report(exposure)
-	}
-	return contents, err
+	return read(path, limit, isSecret, report)
 }
 
 // ReadShared is [Read] for a file that others may read, such as a public key. Anyone who
@@ -70,14 +66,13 @@ func Read(path string, limit int64, report Report) ([]byte, error) {
 // access for the group of this process, which is the default mode of files on systems
 // with a group for each user.
 func ReadShared(path string, limit int64) ([]byte, error) {
-	contents, _, err := read(path, limit, isShared)
-	return contents, err
+	return read(path, limit, isShared, nil)
 }
 
 // ReadConfig is [ReadShared] for a file that may contain secrets. It does not check the
-// directory. The exposure has mode 0 unless others can read the file.
-func ReadConfig(path string, limit int64) ([]byte, Exposure, error) {
-	return read(path, limit, isConfig)
+// directory. A file that others can read is passed to report.
+func ReadConfig(path string, limit int64, report Report) ([]byte, error) {
+	return read(path, limit, isConfig, report)
 }
 
 // A kind is the purpose of a file.
@@ -89,34 +84,34 @@ const (
 	isConfig
 )
 
-func read(path string, limit int64, k kind) (contents []byte, exposure Exposure, err error) {
+func read(path string, limit int64, k kind, report Report) ([]byte, error) {
 	dir, file, err := open(path)
 	if err != nil {
-		return nil, exposure, err
+		return nil, err
 	}
 	defer func() { _ = file.Close() }() // opened for reading
 	if k != isConfig && !isInherited(path) {
 		if err := checkWritable(filepath.Dir(path), dir); err != nil {
-			return nil, exposure, err
+			return nil, err
 		}
 	}
 	info, err := file.Stat()
 	if err != nil {
-		return nil, exposure, err
+		return nil, err
 	}
 	if info.Mode().IsRegular() || !isInherited(path) {
 		if err := checkFile(path, info, k); err != nil {
-			return nil, exposure, err
-		}
-		if readableByOthers(info) {
-			exposure = Exposure{Path: path, Mode: info.Mode().Perm()}
+			return nil, err
 		}
 	}
-	contents, err = io.ReadAll(io.LimitReader(file, limit+1))
+	contents, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err == nil && int64(len(contents)) > limit {
 		err = fmt.Errorf("%s: the file is too long: it has more than %d bytes", path, limit)
 	}
-	return bytes.TrimPrefix(contents, []byte(byteOrderMark)), exposure, err
+	if err == nil && report != nil && readableByOthers(info) {
+		report(Exposure{Path: path, Mode: info.Mode().Perm()})
+	}
+	return bytes.TrimPrefix(contents, []byte(byteOrderMark)), err
 }
 
 // isInherited reports whether a path refers to an inherited descriptor, as for <(command)

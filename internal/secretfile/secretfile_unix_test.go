@@ -86,7 +86,7 @@ func TestSharedModes(t *testing.T) {
 		path := newFile(t, mode)
 		contents, err := secretfile.ReadShared(path, limit)
 		checkOutcome(t, path, want, contents, err)
-		contents, _, err = secretfile.ReadConfig(path, limit)
+		contents, err = secretfile.ReadConfig(path, limit, nil)
 		checkOutcome(t, path, want, contents, err)
 	}
 	path := newFile(t, 0o664)
@@ -102,7 +102,7 @@ func TestOwners(t *testing.T) {
 	check(t, path, "it belongs to the user 65532, and this process runs as 0", false)
 	contents, err := secretfile.ReadShared(path, limit)
 	checkOutcome(t, path, "it belongs to the user 65532", contents, err)
-	contents, _, err = secretfile.ReadConfig(path, limit)
+	contents, err = secretfile.ReadConfig(path, limit, nil)
 	checkOutcome(t, path, "it belongs to the user 65532", contents, err)
 }
 
