@@ -149,12 +149,12 @@ func redact(rawURL string) (shown string, hasPassword, ok bool) {
 	if options != "" {
 		shown += "?" + models.Redacted
 	}
-	return shown, password != "" || HasSecretOption(strings.TrimPrefix(options, "?")), true
+	return shown, password != "" || hasSecretOption(strings.TrimPrefix(options, "?")), true
 }
 
-// HasSecretOption reports whether the query of a URL has an option that may hold a
+// hasSecretOption reports whether the query of a URL has an option that may hold a
 // secret, by its name. A query that cannot be parsed may have one.
-func HasSecretOption(query string) bool {
+func hasSecretOption(query string) bool {
 	values, err := url.ParseQuery(query)
 	for name := range values {
 		for _, word := range []string{"password", "passwd", "pwd", "secret", "token", "credential", "apikey", "api_key", "api-key"} {

@@ -30,7 +30,7 @@ const (
 func (a *App) announce() {
 	a.banner()
 	c := a.config
-	if names := c.Misspelled(); names != "" {
+	if names := c.Misspelled; names != "" {
 		a.logger.Warn("unknown options in .env", "names", names)
 	}
 	report := logExposed(a.logger)

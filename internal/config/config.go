@@ -57,9 +57,10 @@ type Config struct {
 	LogFormat       string // empty: text on a terminal, else json
 	AuditLog        string // path or AuditStdout; empty: none
 
-	// Unknown lists the names in .env that are not options, in order: misspelled ones,
-	// variables of other programs, or parts of a secret with line breaks.
-	Unknown []string
+	// Misspelled lists the names in .env that are similar to options, with suggestions;
+	// empty: none. It omits other unknown names: variables of other programs, or parts of a
+	// secret with line breaks (C4.25).
+	Misspelled string
 
 	values map[string]value // by Option.Env
 }
@@ -103,14 +104,6 @@ func grouped(group string, options []Option) []Option {
 		options[i].Group = group
 	}
 	return options
-}
-
-// optionNames returns the names of all options in the environment.
-func optionNames() (names []string) {
-	for _, o := range Options() {
-		names = append(names, o.Env)
-	}
-	return names
 }
 
 func serviceOptions() []Option {

@@ -11,7 +11,6 @@ import (
 	"github.com/joho/godotenv"
 
 	"plantstore/internal/secretfile"
-	"plantstore/storage"
 )
 
 // ErrDotenv is returned for a file that is not a .env file.
@@ -44,8 +43,7 @@ func ReadDotenv(path string, report secretfile.Report) (map[string]string, error
 }
 
 func holdsSecret(values map[string]string) bool {
-	loc, err := storage.ParseURL(values["STORAGE_URL"])
-	return values["JWT_SECRET"] != "" || values["STORAGE_URL"] != "" && (err != nil || loc.HasPassword())
+	return values["JWT_SECRET"] != "" || values["STORAGE_URL"] != "" && hasSecret(values["STORAGE_URL"])
 }
 
 func parseDotenv(text []byte) (map[string]string, error) {

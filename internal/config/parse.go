@@ -31,14 +31,10 @@ const AuditStdout = "stdout"
 
 // duration returns an option for a duration from least to most.
 func duration(env, flag, defaultText string, least, most time.Duration, help string, field func(*Config) *time.Duration) Option {
-	example := defaultText
-	if example == "0s" {
-		example = "10s"
-	}
 	parse := func(v string) (time.Duration, error) {
 		d, err := time.ParseDuration(v)
 		if err != nil || d < least || d > most {
-			return 0, fmt.Errorf("must be a duration from %v to %v, such as %s", least, most, example)
+			return 0, fmt.Errorf("must be a duration from %v to %v, such as 10s", least, most)
 		}
 		return d, nil
 	}

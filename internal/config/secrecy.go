@@ -2,7 +2,7 @@ package config
 
 import (
 	"fmt"
-	"net/url"
+	"slices"
 	"strings"
 
 	"plantstore/internal/auth"
@@ -19,61 +19,47 @@ func (o Option) shown(text string) string {
 	switch {
 	case text == "":
 		return ""
-	case o.Secret:
+	case o.Secret, o.Env == "JWT_JWKS_URL" && auth.CheckJWKSURL(text) != nil: // its user may be a token
 		return auth.Redacted
-	}
-	switch o.Env {
-	case "STORAGE_URL":
-		return shownStorage(text)
-	case "JWT_JWKS_URL":
-		return shownIssuer(text)
-	case "ADDR", "ADMIN_ADDR", "BASE_URL", "ACME_DIRECTORY": // without a user
-		if strings.Contains(text, "@") {
-			return storage.ShownURL(text)
-		}
-	}
-	return text
-}
-
-func shownStorage(text string) string {
-	loc, err := storage.ParseURL(text)
-	if err != nil {
-		return auth.Redacted
-	}
-	return loc.String()
-}
-
-// shownIssuer redacts the query, which may contain a secret.
-func shownIssuer(text string) string {
-	if auth.CheckJWKSURL(text) != nil {
-		return auth.Redacted
-	}
-	if place, _, hasQuery := strings.Cut(text, "?"); hasQuery {
-		return place + "?" + auth.Redacted
-	}
-	return text
-}
-
-// checkFlag rejects a secret in a flag, which all users of the machine can read in the list
-// of processes (C4.25).
-func (o Option) checkFlag(text string) error {
-	secret := false
-	switch o.Env {
-	case "STORAGE_URL":
+	case o.Env == "STORAGE_URL":
 		loc, err := storage.ParseURL(text)
-		secret = err != nil || loc.HasPassword()
-	case "JWT_JWKS_URL":
-		u, err := url.Parse(text)
-		secret = err != nil || storage.HasSecretOption(u.RawQuery)
+		if err != nil {
+			return auth.Redacted
+		}
+		return loc.String()
+	case o.Env == "JWT_JWKS_URL", o.isAddress() && strings.Contains(text, "@"):
+		return storage.ShownURL(text)
 	}
-	if !secret {
+	return text
+}
+
+// isAddress reports whether values are addresses or URLs without a user.
+func (o Option) isAddress() bool {
+	return slices.Contains([]string{"ADDR", "ADMIN_ADDR", "BASE_URL", "ACME_DIRECTORY"}, o.Env)
+}
+
+// checkFlag rejects a URL with a secret in a flag, which all users of the machine can read
+// in the list of processes (C4.25).
+func (o Option) checkFlag(text string) error {
+	remedy := "set " + o.Env + " in the environment"
+	switch o.Env {
+	case "STORAGE_URL":
+		remedy += ", or name a file with the URL by STORAGE_URL_FILE or --storage-url-file"
+	case "JWT_JWKS_URL":
+	default:
 		return nil
 	}
-	remedy := "set " + o.Env + " in the environment"
-	if o.Env == "STORAGE_URL" {
-		remedy += ", or name a file with the URL by STORAGE_URL_FILE or --storage-url-file"
+	if !hasSecret(text) {
+		return nil
 	}
 	return fmt.Errorf("it has a password in it, which other users can read in the list of processes: %s", remedy)
+}
+
+// hasSecret reports whether a URL has a password, of the user or among the options, or may
+// have one because it can't be parsed.
+func hasSecret(text string) bool {
+	loc, err := storage.ParseURL(text)
+	return err != nil || loc.HasPassword()
 }
 
 // ReadStorageURL sets the storage URL from the file STORAGE_URL_FILE, if it is given. It

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -45,17 +44,10 @@ func (s Sources) lookup(o Option) value {
 	return value{o.Default, fromDefault}
 }
 
-func (s Sources) unknown() []string {
-	names := optionNames()
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Dotenv)), func(name string) bool {
-		return slices.Contains(names, name)
-	})
-}
-
 // Load returns the configuration from the sources. The error has a line for each invalid
 // option.
 func Load(sources Sources) (*Config, error) {
-	c := &Config{values: make(map[string]value), Unknown: sources.unknown()}
+	c := &Config{values: make(map[string]value), Misspelled: misspelled(sources.Dotenv)}
 	for _, option := range Options() {
 		c.values[option.Env] = sources.lookup(option)
 	}

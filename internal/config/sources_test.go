@@ -190,13 +190,13 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// TestUnknownNames checks that unknown names in .env are reported, but not unknown names in the
-// environment.
-func TestUnknownNames(t *testing.T) {
+// TestMisspelledNames checks that unknown names in .env are reported if they are similar to
+// options, but not unknown names in the environment.
+func TestMisspelledNames(t *testing.T) {
 	t.Parallel()
 	dotenv := map[string]string{"ADDR": ":1", "JWT_SECRT": "s", "COMPOSE_FILE": "", "Yw": "=", "PORT2": "1", "docs": "off"}
-	got := load(t, config.Sources{Dotenv: dotenv, Environ: map[string]string{"HOME": "/"}}).Unknown
-	if diff := cmp.Diff([]string{"COMPOSE_FILE", "JWT_SECRT", "PORT2", "Yw", "docs"}, got); diff != "" {
-		t.Errorf("unknown names (-want +got):\n%s", diff)
+	got := load(t, config.Sources{Dotenv: dotenv, Environ: map[string]string{"HOME": "/", "ADRR": ":2"}}).Misspelled
+	if want := "JWT_SECRT (did you mean JWT_SECRET?), PORT2 (did you mean PORT?), docs (did you mean DOCS?)"; got != want {
+		t.Errorf("misspelled names: %s, want %s", got, want)
 	}
 }

@@ -2,20 +2,23 @@ package config
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
-// Misspelled lists the names in .env that are similar to options, with suggestions; empty:
-// none. It omits other unknown names, which may be parts of a secret (C4.25).
-func (c *Config) Misspelled() string {
-	var names []string
-	options := optionNames()
-	for _, name := range c.Unknown {
-		if hint := Suggest(strings.ToUpper(name), options); hint != "" {
-			names = append(names, name+" ("+strings.TrimPrefix(hint, "; ")+")")
+// misspelled returns [Config.Misspelled] for the values in .env.
+func misspelled(dotenv map[string]string) string {
+	var options, hints []string
+	for _, o := range Options() {
+		options = append(options, o.Env)
+	}
+	for _, name := range slices.Sorted(maps.Keys(dotenv)) {
+		if hint := Suggest(strings.ToUpper(name), options); hint != "" && !slices.Contains(options, name) {
+			hints = append(hints, name+" ("+strings.TrimPrefix(hint, "; ")+")")
 		}
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(hints, ", ")
 }
 
 // Suggest returns a hint for a misspelled name; empty: no name is similar.
