@@ -2,9 +2,9 @@ package storage
 
 import "slices"
 
-// A Recorder records the outcomes of creates, as an audit log does. Its methods may
-// be called from any number of goroutines at once. None may take longer than some
-// seconds: no create of the same writer is committed meanwhile.
+// A Recorder records the outcomes of creates, as an audit log does. The writer records
+// one commit or reset at a time; Ready may be called from any number of goroutines at once.
+// None may take longer than some seconds: no create is committed meanwhile.
 type Recorder interface {
 	// Ready returns nil while outcomes can be recorded. Otherwise creates fail with
 	// its error.

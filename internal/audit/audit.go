@@ -5,7 +5,6 @@ package audit
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 
@@ -34,24 +33,22 @@ func (l *Log) Ready() error {
 
 // Record implements [storage.Recorder].
 func (l *Log) Record(outcomes []storage.Outcome) error {
-	if !slices.ContainsFunc(outcomes, func(o storage.Outcome) bool { return eventOf(o.Err) != "" }) {
+	var lines []byte
+	now := time.Now().UTC()
+	for _, o := range outcomes {
+		if event := eventOf(o.Err); event != "" {
+			lines = appendLine(lines, now, event, o.ID, o.Actor)
+		}
+	}
+	if lines == nil {
 		return nil
 	}
-	return l.append(func(lines []byte, now time.Time) []byte {
-		for _, o := range outcomes {
-			if event := eventOf(o.Err); event != "" {
-				lines = appendLine(lines, now, event, o.ID, o.Actor)
-			}
-		}
-		return lines
-	})
+	return l.append(lines)
 }
 
 // RecordReset implements [storage.Recorder].
 func (l *Log) RecordReset() error {
-	return l.append(func(lines []byte, now time.Time) []byte {
-		return append(appendEvent(lines, now, reset), byOperator...)
-	})
+	return l.append(append(appendEvent(nil, time.Now().UTC(), reset), byOperator...))
 }
 
 // eventOf returns the event to record for a create with that outcome, "" if none.

@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// maxSpare is the maximum memory of a batch, in bytes, that the next one reuses.
-	maxSpare = 4 << 20
 	// interval is the time between two syncs, and before a failed write is retried.
 	interval = time.Second
 	// patience is the maximum time of a write before creates stop, and the time that creates,
@@ -39,17 +37,18 @@ type Target interface {
 	Removed() bool
 }
 
-// A Log appends lines to a target, in order, each exactly once. Lines are committed in
-// groups: each write takes all lines appended during the previous one. It is safe for
+// A Log appends lines to a target, in order, each exactly once. One goroutine writes them, so
+// that a write that does not return delays nobody for longer than [patience]. It is safe for
 // concurrent use.
 type Log struct {
 	open   func() (Target, error)
 	logger *slog.Logger
 
-	wake    chan struct{} // has capacity 1: next is not nil
-	reopens chan chan error
-	closing chan struct{}
-	done    chan struct{} // closed when run returns
+	additions chan addition
+	reopens   chan chan error
+	closing   chan struct{}
+	done      chan struct{} // closed when run returns
+	close     func()        // closes closing, once
 
 	// Only for the goroutine of run.
 	target     Target
@@ -60,18 +59,18 @@ type Log struct {
 	syncFailed bool // the last sync
 
 	mu      sync.Mutex
-	next    *batch // nil without lines
-	spare   []byte // memory for the next batch
-	failure error  // of the last write or sync, or errStalled
-	closed  bool
+	failure error // of the last write or sync, or errStalled
 }
 
-// A batch is the lines of one write.
-type batch struct {
-	lines []byte
-	done  chan struct{} // closed when err is set
-	err   error
+// An addition is lines to append, and the channel for the result.
+type addition struct {
+	lines  []byte
+	result chan error // has capacity 1: nobody may wait any more
 }
+
+// waiting is the number of additions that may wait for a stalled write. Usually there is one:
+// the store records one commit at a time, and none while the log is not ready.
+const waiting = 16
 
 // Open opens a target and returns a Log that appends to it. Reopen calls open again.
 // The logger reports when writes begin to fail, and when they succeed again.
@@ -82,9 +81,10 @@ func Open(open func() (Target, error), logger *slog.Logger) (*Log, error) {
 	}
 	l := &Log{
 		open: open, logger: logger, target: target, synced: time.Now(),
-		wake: make(chan struct{}, 1), reopens: make(chan chan error),
+		additions: make(chan addition, waiting), reopens: make(chan chan error),
 		closing: make(chan struct{}), done: make(chan struct{}),
 	}
+	l.close = sync.OnceFunc(func() { close(l.closing) })
 	go l.run()
 	return l, nil
 }
@@ -112,59 +112,40 @@ func (l *Log) Reopen(ctx context.Context) error {
 // Close writes the remaining lines and closes the target. Lines that cannot be written
 // are logged. A second call only returns the same error.
 func (l *Log) Close() error {
-	l.mu.Lock()
-	if !l.closed {
-		l.closed = true
-		close(l.closing)
-	}
-	l.mu.Unlock()
-	timeout := time.NewTimer(patience)
-	defer timeout.Stop()
+	l.close()
 	select {
 	case <-l.done:
-	case <-timeout.C:
+		return l.Ready()
+	case <-time.After(patience):
 		return fmt.Errorf("close the audit log: %w", errStalled)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.failure
 }
 
-// append appends the lines that add adds, and waits until they are written. After
-// [storage.ErrUnrecorded] they may still be written later.
-func (l *Log) append(add func(lines []byte, now time.Time) []byte) error {
-	b, err := l.enqueue(add)
+// append appends lines, and waits until they are written. After [storage.ErrUnrecorded] they
+// may still be written later.
+func (l *Log) append(lines []byte) error {
+	a, err := addition{lines, make(chan error, 1)}, errStalled
+	select {
+	case l.additions <- a:
+		err = l.await(a)
+	default: // too many wait for a stalled write
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", storage.ErrUnrecorded, err)
 	}
-	select {
-	case l.wake <- struct{}{}:
-	default: // run is woken already
-	}
-	timeout := time.NewTimer(patience)
-	defer timeout.Stop()
-	select {
-	case <-b.done:
-		return b.err
-	case <-timeout.C:
-		l.setFailure(errStalled)
-		return fmt.Errorf("%w: %w", storage.ErrUnrecorded, errStalled)
-	}
+	return nil
 }
 
-// enqueue adds lines to the next batch and returns it.
-func (l *Log) enqueue(add func(lines []byte, now time.Time) []byte) (*batch, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil, fmt.Errorf("%w: the audit log is closed", storage.ErrUnrecorded)
+func (l *Log) await(a addition) error {
+	select {
+	case err := <-a.result:
+		return err
+	case <-l.done:
+		return errors.New("the audit log is closed")
+	case <-time.After(patience):
+		l.setFailure(errStalled)
+		return errStalled
 	}
-	if l.next == nil {
-		l.next = &batch{lines: l.spare[:0], done: make(chan struct{})}
-		l.spare = nil
-	}
-	l.next.lines = add(l.next.lines, time.Now().UTC())
-	return l.next, nil
 }
 
 // run writes until Close is called.
@@ -174,47 +155,38 @@ func (l *Log) run() {
 	defer ticker.Stop()
 	for {
 		select {
-		case <-l.wake:
-			l.write()
+		case a := <-l.additions:
+			a.result <- l.write(a.lines)
 		case <-ticker.C:
-			l.write() // retries unwritten lines
+			_ = l.write(nil) // retries unwritten lines
 			l.sync()
 		case result := <-l.reopens:
 			result <- l.replace()
 		case <-l.closing:
-			l.write()
 			l.closeTarget()
 			return
 		}
 	}
 }
 
-// write writes the unwritten lines and the next batch.
-func (l *Log) write() {
-	l.mu.Lock()
-	b := l.next
-	l.next = nil
-	l.mu.Unlock()
+// write writes the unwritten lines and further ones.
+func (l *Log) write(lines []byte) error {
+	l.unwritten = append(l.unwritten, lines...)
 	err := l.replaceRemoved()
-	switch {
-	case b == nil && len(l.unwritten) == 0:
-		return
-	case b == nil: // retry without new lines
-		b = &batch{done: make(chan struct{})}
+	if len(l.unwritten) == 0 {
+		return err
 	}
-	lines, written := b.lines, l.partial
-	if len(l.unwritten) > 0 {
-		lines = slices.Concat(l.unwritten, b.lines)
-	}
+	written := l.partial
 	if err == nil {
 		var n int
-		n, err = l.target.Write(lines[l.partial:])
+		n, err = l.target.Write(l.unwritten[l.partial:])
 		written += n
 	}
 	l.dirty = l.dirty || written > 0
-	complete := bytes.LastIndexByte(lines[:written], '\n') + 1
-	l.unwritten, l.partial = bytes.Clone(lines[complete:]), written-complete
-	l.finish(b, err)
+	complete := bytes.LastIndexByte(l.unwritten[:written], '\n') + 1
+	l.unwritten, l.partial = slices.Delete(l.unwritten, 0, complete), written-complete
+	l.setFailure(err)
+	return err
 }
 
 // replaceRemoved opens a new target if the file was removed. The next write retries
@@ -237,19 +209,6 @@ func (l *Log) replaceRemoved() error {
 		l.setFailure(nil)
 	}
 	return nil
-}
-
-func (l *Log) finish(b *batch, err error) {
-	if err != nil {
-		b.err = fmt.Errorf("%w: %w", storage.ErrUnrecorded, err)
-	}
-	l.setFailure(err)
-	l.mu.Lock()
-	if cap(b.lines) <= maxSpare {
-		l.spare = b.lines
-	}
-	l.mu.Unlock()
-	close(b.done)
 }
 
 // setFailure sets or clears the failure by the error of the last write or sync, or errStalled, and
@@ -300,7 +259,7 @@ func (l *Log) sync() {
 // replace continues in a newly opened target. A line that is partially in the old one
 // is rewritten.
 func (l *Log) replace() error {
-	l.write()
+	_ = l.write(nil)
 	target, err := l.open()
 	if err != nil {
 		return fmt.Errorf("reopen failed, keeping the previous audit log: %w", err)
@@ -310,11 +269,17 @@ func (l *Log) replace() error {
 		l.logger.Error("previous audit log not closed: its last lines may be lost", "cause", err.Error())
 	}
 	l.target, l.partial = target, 0
-	l.write()
+	_ = l.write(nil)
 	return nil
 }
 
+// closeTarget writes what waits, and closes the target.
 func (l *Log) closeTarget() {
+	for len(l.additions) > 0 {
+		a := <-l.additions
+		a.result <- l.write(a.lines)
+	}
+	_ = l.write(nil)
 	l.sync()
 	if len(l.unwritten) > 0 {
 		l.logger.Error("audit log lines not written", "lines", string(l.unwritten))

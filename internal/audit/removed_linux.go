@@ -8,18 +8,9 @@ import (
 
 // isRemoved reports whether an open file has lost its last name. It doesn't query times: since
 // Linux 6.13, the write after such a query has to update them, which costs more than the write.
+// It calls statx(2), or fstat(2) before Linux 4.11.
 func isRemoved(file *os.File) bool {
-	raw, err := file.SyscallConn()
-	if err != nil {
-		return false
-	}
-	removed := false
-	err = raw.Control(func(fd uintptr) { removed = hasNoLink(int(fd)) })
-	return err == nil && removed
-}
-
-// hasNoLink calls statx(2), or fstat(2) before Linux 4.11.
-func hasNoLink(fd int) bool {
+	fd := int(file.Fd())
 	var with unix.Statx_t
 	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_NLINK, &with); err == nil && with.Mask&unix.STATX_NLINK != 0 {
 		return with.Nlink == 0
