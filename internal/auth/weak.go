@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"sync"
 
 	"filippo.io/edwards25519"
 )
@@ -18,9 +19,14 @@ const (
 	maxRSA = 8192
 )
 
-// smallFactor limits the trial division of a modulus, which takes a few milliseconds.
-// NIST SP 800-89, 5.3.3, requires 752.
+// smallFactor limits the search for a small factor of a modulus. NIST SP 800-89, 5.3.3,
+// requires 752.
 const smallFactor = 1 << 16
+
+// smallFactors returns the product of all numbers from 2 to [smallFactor].
+//
+//nolint:gochecknoglobals // a constant, which takes 20 ms to compute
+var smallFactors = sync.OnceValue(func() *big.Int { return new(big.Int).MulRange(2, smallFactor) })
 
 // maxPrimeTest is the maximum length in bits of moduli that are tested for primality. A
 // longer one would take half a second.
@@ -47,33 +53,15 @@ func checkRSA(key *rsa.PublicKey) error {
 
 // factorOf describes why a modulus is easily factored; empty: it is not.
 func factorOf(n *big.Int) string {
-	switch factor := smallestFactor(n); {
-	case n.Bit(0) == 0:
-		return "is even"
-	case factor > 0:
-		return fmt.Sprintf("has the factor %d", factor)
+	switch {
+	case new(big.Int).GCD(nil, nil, n, smallFactors()).Cmp(big.NewInt(1)) > 0:
+		return fmt.Sprintf("has a factor below %d", smallFactor)
 	case n.BitLen() <= maxPrimeTest && n.ProbablyPrime(0):
 		return "is a prime"
 	case closeFactors(n):
 		return "is the product of two numbers that are close to each other"
 	}
 	return ""
-}
-
-// smallestFactor returns the least odd factor of n below [smallFactor], or 0. It divides by
-// products of four numbers, which fit in 64 bits.
-func smallestFactor(n *big.Int) uint64 {
-	divisor, rest := new(big.Int), new(big.Int)
-	for f := uint64(3); f+6 < smallFactor; f += 8 { // 65,521 is the last prime
-		divisor.SetUint64(f * (f + 2) * (f + 4) * (f + 6))
-		r := rest.Rem(n, divisor).Uint64()
-		for _, factor := range []uint64{f, f + 2, f + 4, f + 6} {
-			if r%factor == 0 {
-				return factor
-			}
-		}
-	}
-	return 0
 }
 
 // closeFactors reports whether n has two factors near its square root. By Fermat's
