@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"plantstore/internal/atomicfile"
 	"plantstore/internal/certificate"
 	"plantstore/internal/secretfile"
 )
@@ -26,7 +27,7 @@ func (a *App) openCertificates() error {
 		return nil
 	}
 	cache := cmp.Or(c.ACMECache, acmePath(c.Storage.Path))
-	if err := certificate.PrepareCache(cache); err != nil {
+	if err := atomicfile.MkdirAll(cache, 0o700); err != nil {
 		return fmt.Errorf("the directory of the certificates, ACME_CACHE: %w", err)
 	}
 	if err := secretfile.CheckDirectory(cache); err != nil {

@@ -19,13 +19,11 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 	}
 	parent := filepath.Dir(path)
 	existing, err := OpenDir(path)
-	if err == nil {
+	switch {
+	case err == nil:
 		return errors.Join(existing.Close(), syncForeign(parent))
-	}
-	if failure, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrNotExist) {
-		return &fs.PathError{Op: "mkdir", Path: failure.Path, Err: failure.Err}
-	} else if !ok {
-		return err
+	case !errors.Is(err, fs.ErrNotExist):
+		return pathError("mkdir", path, err)
 	}
 	if err := MkdirAll(parent, perm); err != nil {
 		return err
@@ -37,7 +35,7 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 	defer func() { _ = above.Close() }() // opened for reading
 	// Another process may have created it meanwhile.
 	if err := above.Mkdir(filepath.Base(path), perm); err != nil && !errors.Is(err, fs.ErrExist) {
-		return &fs.PathError{Op: "mkdir", Path: path, Err: errors.Unwrap(err)}
+		return pathError("mkdir", path, err)
 	}
 	return errors.Join(SyncDir(path), syncRoot(above))
 }

@@ -59,8 +59,8 @@ type attempt struct {
 }
 
 // NewACME returns an ACME for domains, which must be in lower case. It keeps keys and
-// certificates in the directory cache. The URL directory selects the authority; empty:
-// Let's Encrypt. The authority may send mail about problems to email, unless it is empty.
+// certificates in the directory cache, which must exist. The URL directory selects the authority;
+// empty: Let's Encrypt. The authority may send mail about problems to email, unless it is empty.
 func NewACME(domains []string, cache, directory, email string, logger *slog.Logger) *ACME {
 	return &ACME{
 		domains: domains, logger: logger, attempts: make(map[request]*attempt), held: make(map[request]*held),
@@ -193,15 +193,8 @@ func (a *ACME) get(ctx context.Context, domain string) {
 	}
 }
 
-// The modes of private keys and their directory: accessible only to the owner.
-const (
-	cachePerm    fs.FileMode = 0o600
-	cacheDirPerm fs.FileMode = 0o700
-)
-
-// PrepareCache creates the directory of [NewACME] for keys and certificates. It fails if
-// the directory is unusable or unsafe.
-func PrepareCache(dir string) error { return atomicfile.MkdirAll(dir, cacheDirPerm) }
+// cachePerm is the mode of private keys: accessible only to the owner.
+const cachePerm fs.FileMode = 0o600
 
 // A dirCache is an [autocert.DirCache] whose files survive a power failure complete:
 // autocert fails if its account key is incomplete.

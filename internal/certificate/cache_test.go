@@ -2,7 +2,6 @@ package certificate
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"golang.org/x/crypto/acme/autocert"
@@ -10,10 +9,7 @@ import (
 
 func TestDirCache(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "a", "acme")
-	if err := PrepareCache(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	c, ctx := dirCache{autocert.DirCache(dir)}, t.Context()
 	const key = "plants.test+rsa"
 	for _, data := range []string{"first", "second"} {
