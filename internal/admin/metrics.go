@@ -53,9 +53,8 @@ type metric struct {
 
 // A series is one number of a metric.
 type series struct {
-	suffix string   // of the name, for a histogram
-	labels []string // alternating names and values
-	value  any      // a number
+	suffix string // of the name: the part of a histogram, and labels
+	value  any    // a number
 }
 
 // one returns the series of a metric without labels.
@@ -85,18 +84,14 @@ func (m metric) write(text *bytes.Buffer) {
 	name := prefix + m.name
 	fmt.Fprintf(text, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, m.help, m.kind)
 	for _, s := range m.series {
-		fmt.Fprintf(text, "%s%s%s %v\n", name, s.suffix, braced(s.labels), s.value)
+		fmt.Fprintf(text, "%s%s %v\n", name, s.suffix, s.value)
 	}
 }
 
-// braced returns labels in the text format.
-func braced(labels []string) string {
-	var pairs []string
-	for i := 0; i+1 < len(labels); i += 2 {
-		pairs = append(pairs, fmt.Sprintf("%s=%q", labels[i], labels[i+1]))
-	}
-	if len(pairs) == 0 {
+// braced returns labels, such as by="address", in the text format.
+func braced(labels ...string) string {
+	if len(labels) == 0 {
 		return ""
 	}
-	return "{" + strings.Join(pairs, ",") + "}"
+	return "{" + strings.Join(labels, ",") + "}"
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"slices"
 
 	"plantstore/models"
@@ -19,7 +20,7 @@ func table(now *sample) []metric {
 func requestMetrics(now *sample) []metric {
 	address, subject := now.RateLimited()
 	return []metric{
-		{"build_info", "gauge", "1; the label version is the running release", []series{{labels: []string{"version", now.Version}, value: 1}}},
+		{"build_info", "gauge", "1; the label version is the running release", []series{{fmt.Sprintf("{version=%q}", now.Version), 1}}},
 		{"ready", "gauge", "1 if plants can be created (/readyz), else 0", flag(now.ready)},
 		{
 			"requests_total", "counter",
@@ -42,7 +43,7 @@ func requestMetrics(now *sample) []metric {
 		{"connections_turned_away_total", "counter", "accepted connections that were beyond the limit", one(now.server.TurnedAway)},
 		{
 			"rate_limited_total", "counter", "requests that exceeded RATE_LIMIT, by the kind of client: address or subject",
-			[]series{{labels: []string{"by", "address"}, value: address}, {labels: []string{"by", "subject"}, value: subject}},
+			[]series{{`{by="address"}`, address}, {`{by="subject"}`, subject}},
 		},
 		{"log_lines_lost_total", "counter", "lines of the log that were lost because stderr was not read for two seconds", one(now.LostLines())},
 		{
@@ -58,25 +59,25 @@ func requestMetrics(now *sample) []metric {
 // requests returns the responses of the handler and of the server itself.
 func requests(now *sample) (all []series) {
 	for _, of := range []outcome{created, read} {
-		all = append(all, series{labels: []string{"outcome", string(of), "error", "0"}, value: now.Observer.durations[of].count()})
+		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="0"}`, of), now.Observer.durations[of].count()})
 	}
 	for _, c := range models.Codes() {
 		n := now.Observer.errors.Count(c.Code) + now.server.Refused.Count(c.Code)
-		all = append(all, series{labels: []string{"outcome", string(outcomeOf(c.Code)), "error", c.Code.String()}, value: n})
+		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="%v"}`, outcomeOf(c.Code), c.Code), n})
 	}
 	return all
 }
 
 func faults(o *Observer) (all []series) {
 	for _, c := range models.Codes() {
-		all = append(all, series{labels: []string{"fault", c.Code.String()}, value: o.faults.Count(c.Code)})
+		all = append(all, series{fmt.Sprintf(`{fault="%v"}`, c.Code), o.faults.Count(c.Code)})
 	}
-	return append(all, series{labels: []string{"fault", "delay"}, value: o.delays.Load()})
+	return append(all, series{`{fault="delay"}`, o.delays.Load()})
 }
 
 func durations(o *Observer) (all []series) {
 	for _, of := range outcomes() {
-		all = append(all, o.durations[of].series("outcome", string(of))...)
+		all = append(all, o.durations[of].series(fmt.Sprintf("outcome=%q", of))...)
 	}
 	return all
 }

@@ -128,7 +128,7 @@ func (h *histogram) series(labels ...string) (all []series) {
 		if i < len(h.bounds) {
 			bound = float64(h.bounds[i]) / h.unit
 		}
-		all = append(all, series{"_bucket", slices.Concat(labels, []string{"le", fmt.Sprint(bound)}), total})
+		all = append(all, series{"_bucket" + braced(append(labels, fmt.Sprintf(`le="%v"`, bound))...), total})
 	}
-	return append(all, series{"_sum", labels, float64(h.sum.Load()) / h.unit}, series{"_count", labels, total})
+	return append(all, series{"_sum" + braced(labels...), float64(h.sum.Load()) / h.unit}, series{"_count" + braced(labels...), total})
 }
