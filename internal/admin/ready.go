@@ -19,9 +19,10 @@ const leastFree = 64 << 20
 // readiness reports whether plants can be created, and why not. It logs changes since the
 // last request, with causes.
 func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
-	kinds, details := a.problems()
-	text := strings.Join(details, "; ")
-	a.logChange(r.Context(), strings.Join(kinds, "; "), text)
+	problems, detail := a.problems()
+	kinds := strings.Join(problems, "; ")
+	text := kinds + detail
+	a.logChange(r.Context(), kinds, text)
 	if text == "" {
 		write(w, http.StatusOK, "application/json", []byte(`{"status":"ready"}`+"\n"))
 		return
@@ -49,32 +50,31 @@ func (a *admin) logChange(ctx context.Context, kinds, text string) {
 	}
 }
 
-// problems returns the reasons why plants cannot be created, or soon cannot be created: their
-// kinds, and the same texts with details, which change while the problem stays the same.
-func (a *admin) problems() (kinds, details []string) {
-	add := func(kind, detail string) { kinds, details = append(kinds, kind), append(details, kind+detail) }
+// problems returns the reasons why plants cannot be created, or soon cannot be created, and a
+// detail of the last one, which changes while the problem stays the same.
+func (a *admin) problems() (problems []string, detail string) {
 	if a.Draining.Err() != nil {
-		add("the server is shutting down", "")
+		problems = append(problems, "the server is shutting down")
 	}
 	switch err := a.Store.Ready(); {
 	case stopped(a.Store):
-		add("the store has stopped itself after a fault, and the server ends: see the log", "")
+		problems = append(problems, "the store has stopped itself after a fault, and the server ends: see the log")
 	case errors.Is(err, storage.ErrCommitHangs):
-		add("a commit does not end: the disk of the plants, or the database, hangs", "")
+		problems = append(problems, "a commit does not end: the disk of the plants, or the database, hangs")
 	case errors.Is(err, storage.ErrFailing):
-		add("the last commit has failed: see the log", "")
+		problems = append(problems, "the last commit has failed: see the log")
 	case err != nil:
-		add("the store is not available: see the log", "")
+		problems = append(problems, "the store is not available: see the log")
 	}
 	file := a.Store.Stats().File
 	if file != nil && file.ReadOnly {
-		add("the file system of the plants is mounted read-only", "")
+		problems = append(problems, "the file system of the plants is mounted read-only")
 	}
 	if file != nil && file.Free >= 0 && file.Free < leastFree {
-		add("the file system of the plants is nearly full: free some space",
-			fmt.Sprintf(", it has %d bytes left and should have %d", file.Free, int64(leastFree)))
+		problems = append(problems, "the file system of the plants is nearly full: free some space")
+		detail = fmt.Sprintf(", it has %d bytes left and should have %d", file.Free, int64(leastFree))
 	}
-	return kinds, details
+	return problems, detail
 }
 
 func stopped(store Store) bool {
