@@ -67,6 +67,7 @@ func TestACMEHangs(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	go source.Watch(ctx)
 	var all sync.WaitGroup
 	for range clients {
 		all.Go(func() { _ = shake(ctx, config, &tls.Config{ServerName: domain}) })

@@ -1,13 +1,9 @@
 package certificate
 
 import (
-	"context"
 	"crypto/x509"
 	"log/slog"
-	"maps"
 	"time"
-
-	"plantstore/internal/wait"
 )
 
 const (
@@ -28,81 +24,42 @@ const (
 	advice = reachability + "; ACME_CACHE must be writable; after a long sleep of the machine, or a jump of its clock, restart the server"
 )
 
-// A held is an ACME certificate in use.
-type held struct {
-	leaf   *x509.Certificate
-	since  time.Time // first use
-	logged time.Time // last log message about an overdue renewal; only for remind
-}
-
 // overdue reports whether the certificate should have been renewed by now: a quarter of
 // the time for its renewal is over. A certificate that was just loaded from the cache may
 // still be in the process of renewal.
-func (h *held) overdue(now time.Time) bool {
-	renewBefore := min(h.leaf.NotAfter.Sub(h.leaf.NotBefore)/3, maxRenewBefore)
-	return h.leaf.NotAfter.Sub(now) < renewBefore*3/4 && now.Sub(h.since) > min(renewBefore/4, renewalTime)
+func (o *order) overdue(leaf *x509.Certificate, now time.Time) bool {
+	renewBefore := min(leaf.NotAfter.Sub(leaf.NotBefore)/3, maxRenewBefore)
+	return leaf.NotAfter.Sub(now) < renewBefore*3/4 && now.Sub(o.since) > min(renewBefore/4, renewalTime)
 }
 
 // needsReminder reports whether to log that the renewal is overdue: once, again when the
 // certificate has expired, and each day.
-func (h *held) needsReminder(now time.Time) bool {
-	hasExpired := now.After(h.leaf.NotAfter) && !h.logged.After(h.leaf.NotAfter)
-	return h.overdue(now) && (now.Sub(h.logged) >= reminder || hasExpired)
+func (o *order) needsReminder(leaf *x509.Certificate, now time.Time) bool {
+	hasExpired := now.After(leaf.NotAfter) && !o.logged.After(leaf.NotAfter)
+	return o.overdue(leaf, now) && (now.Sub(o.logged) >= reminder || hasExpired)
 }
 
-// keep records the certificate in use for r, and logs a new one.
-func (a *ACME) keep(r request, leaf *x509.Certificate) {
-	a.mu.Lock()
-	before := a.held[r]
-	same := before != nil && before.leaf.Equal(leaf)
-	if !same {
-		a.held[r] = &held{leaf: leaf, since: time.Now()}
-	}
-	a.mu.Unlock() // handshakes must not wait for the log
-	switch {
-	case before == nil:
-		a.logger.Info("ACME certificate obtained", attrs(r, leaf)...)
-	case !same:
-		a.logger.Info("ACME certificate renewed", attrs(r, leaf)...)
-	}
-}
-
-func attrs(r request, leaf *x509.Certificate) []any {
+// attrs returns the certificate in use for a log message.
+func (o *order) attrs() []any {
+	leaf := o.leaf.Load()
 	return []any{
-		slog.String("domain", r.domain), slog.String("key", leaf.PublicKeyAlgorithm.String()),
+		slog.String("domain", o.domain), slog.String("key", leaf.PublicKeyAlgorithm.String()),
 		slog.String("serial", leaf.SerialNumber.Text(16)), slog.Time("expires", leaf.NotAfter),
 	}
 }
 
-// watchRenewals logs renewed certificates, and late renewals, until ctx is done.
-func (a *ACME) watchRenewals(ctx context.Context) {
-	wait.Every(ctx, Interval, func() {
-		for r := range a.inUse() {
-			_ = a.attempt(r).await(ctx) // immediate: the certificate is cached
-		}
-		a.remind(time.Now())
-	})
-}
-
-func (a *ACME) inUse() map[request]*held {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return maps.Clone(a.held)
-}
-
-// remind logs overdue renewals.
-func (a *ACME) remind(now time.Time) {
-	for r, h := range a.inUse() {
-		if !h.needsReminder(now) {
-			continue
-		}
-		h.logged = now
-		logger := a.logger.With("advice", advice)
-		if now.After(h.leaf.NotAfter) {
-			logger.Error("ACME certificate expired, clients reject it", attrs(r, h.leaf)...)
-		} else {
-			logger.Error("ACME certificate not renewed", attrs(r, h.leaf)...)
-		}
+// remind logs an overdue renewal.
+func (a *ACME) remind(o *order, now time.Time) {
+	leaf := o.leaf.Load()
+	if leaf == nil || !o.needsReminder(leaf, now) {
+		return
+	}
+	o.logged = now
+	logger := a.logger.With("advice", advice)
+	if now.After(leaf.NotAfter) {
+		logger.Error("ACME certificate expired, clients reject it", o.attrs()...)
+	} else {
+		logger.Error("ACME certificate not renewed", o.attrs()...)
 	}
 }
 
@@ -110,9 +67,9 @@ func (a *ACME) remind(now time.Time) {
 // there is none.
 func (a *ACME) Expires() time.Time {
 	var first time.Time
-	for _, h := range a.inUse() {
-		if first.IsZero() || h.leaf.NotAfter.Before(first) {
-			first = h.leaf.NotAfter
+	for _, o := range a.orders {
+		if leaf := o.leaf.Load(); leaf != nil && (first.IsZero() || leaf.NotAfter.Before(first)) {
+			first = leaf.NotAfter
 		}
 	}
 	return first
