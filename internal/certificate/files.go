@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"log/slog"
 	"os"
@@ -151,30 +149,19 @@ func (f *Files) pair() (tls.Certificate, error) {
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return tls.Certificate{}, f.pairError(err, cert)
+		return tls.Certificate{}, f.pairError(err)
 	}
 	return pair, nil
 }
 
 // pairError returns an error that names the faulty file.
-func (f *Files) pairError(err error, cert []byte) error {
-	switch cause := strings.TrimPrefix(err.Error(), "tls: "); {
+func (f *Files) pairError(err error) error {
+	switch cause, isTLS := strings.CutPrefix(err.Error(), "tls: "); {
 	case strings.Contains(cause, "does not match"):
 		return fmt.Errorf("TLS_CERT_FILE %s and TLS_KEY_FILE %s do not belong together: the key does not match the first certificate", f.cert, f.key)
-	case !hasCertificate(cert):
+	case !isTLS, strings.Contains(cause, "in certificate input"): // the first from crypto/x509
 		return fmt.Errorf("TLS_CERT_FILE %s holds no certificate as PEM: %s", f.cert, cause)
 	default:
 		return fmt.Errorf("TLS_KEY_FILE %s holds no private key as PEM, without a password: %s", f.key, cause)
 	}
-}
-
-// hasCertificate reports whether the first certificate in a PEM text can be parsed.
-func hasCertificate(text []byte) bool {
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		if block.Type == "CERTIFICATE" {
-			_, err := x509.ParseCertificate(block.Bytes)
-			return err == nil
-		}
-	}
-	return false
 }
