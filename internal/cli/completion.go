@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -65,21 +64,16 @@ func usageOf(flag cli.Flag) string {
 }
 
 // valuesOf returns the values of a flag of cmd that has only a few.
-func valuesOf(cmd *cli.Command, flag string) []string {
-	options := config.Options()
-	if i := slices.IndexFunc(options, func(o config.Option) bool { return o.Flag == flag }); i >= 0 && flag != "" {
-		return options[i].Values
+func valuesOf(cmd *cli.Command, name string) []string {
+	for _, o := range config.Options() {
+		if o.Flag == name && name != "" {
+			return o.Values
+		}
 	}
-	if flag != flagFormat {
-		return nil
+	for _, flag := range cmd.Flags {
+		if flag, ok := flag.(*choice); ok && flag.Name == name {
+			return flag.values
+		}
 	}
-	switch cmd.Name {
-	case "conformance":
-		return []string{"text", "json", "junit"}
-	case "openapi":
-		return []string{"yaml", "json"}
-	case "export", "import":
-		return []string{"jsonl", "csv"}
-	}
-	return []string{"table", "jsonl", "csv"}
+	return nil
 }

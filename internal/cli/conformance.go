@@ -49,21 +49,18 @@ func newConformance(p *Process) *cli.Command {
 			&cli.BoolFlag{Name: "require-exp", Destination: &o.RequireExp, Usage: "expect that tokens without exp are refused (JWT_REQUIRE_EXP)", HideDefault: true},
 			&cli.StringFlag{Name: flagRateLimit, Usage: "the server's `rate` limit, such as 100/s: stay below it, and include the case that exceeds it"},
 			&cli.DurationFlag{Name: "leeway", Destination: &o.Leeway, Usage: "the server's tolerance (`time`) for exp and nbf", DefaultText: "5s"},
-			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the report: text, json or junit", Value: "text"},
+			choiceFlag(flagFormat, "`format` of the report: text, json or junit", "text", "text", "json", "junit"),
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error { return runConformance(ctx, p, cmd, o) },
 	}
 }
 
 func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *conformance.Options) (err error) {
-	write, ok := map[string]func(conformance.Report, io.Writer) error{
+	write := map[string]func(conformance.Report, io.Writer) error{
 		"text":  conformance.Report.WriteText,
 		"json":  conformance.Report.WriteJSON,
 		"junit": conformance.Report.WriteJUnit,
 	}[cmd.String(flagFormat)]
-	if !ok {
-		return misuse("--format: %q: must be text, json or junit", cmd.String(flagFormat))
-	}
 	if o.Token, err = tokenFor(p, cmd); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func newExport(p *Process) *cli.Command {
 			"  plantstore plants export plants.jsonl\n" +
 			"  plantstore plants export --format csv - | gzip >plants.csv.gz",
 		Flags: storeFlags(
-			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the file: jsonl or csv (default: by file name)"},
+			choiceFlag(flagFormat, "`format` of the file: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
 			&cli.BoolFlag{Name: flagSkipDamaged, Usage: "skip corrupt plants, name them on stderr and exit with 3", HideDefault: true},
 			safeFlag(), jsonFlag(), quietFlag(),
 		),

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -41,11 +42,11 @@ func optionFlags(envs ...string) []cli.Flag {
 	return flags
 }
 
-// optionFlag returns the flag of an option. Package config checks its value together with
-// the values of other sources.
+// optionFlag returns the flag of an option. Package config checks a text together with the
+// values of other sources.
 func optionFlag(o config.Option, hidden bool) cli.Flag {
 	if o.Bool {
-		return &cli.GenericFlag{Name: o.Flag, Usage: o.Help, Value: new(switchValue), HideDefault: true, Hidden: hidden}
+		return &cli.BoolFlag{Name: o.Flag, Usage: o.Help, HideDefault: true, Hidden: hidden}
 	}
 	return &cli.StringFlag{Name: o.Flag, Usage: o.Help, DefaultText: o.Default, HideDefault: o.Default == "", Hidden: hidden}
 }
@@ -69,15 +70,22 @@ func otherOptions() string {
 	return wrapped(text.String(), "    ", helpWidth-3)
 }
 
-// A switchValue is the value of a flag that needs none; then it is true.
-type switchValue string
+// A choice is a flag with a few valid values, which shells complete.
+type choice struct {
+	*cli.StringFlag
+	values []string
+}
 
-func (v *switchValue) Set(text string) error { *v = switchValue(text); return nil }
-func (v *switchValue) Get() any              { return string(*v) }
-func (v *switchValue) String() string        { return string(*v) }
-
-// IsBoolFlag reports to the library that the flag needs no value.
-func (v *switchValue) IsBoolFlag() bool { return true }
+func choiceFlag(name, usage, preset string, values ...string) cli.Flag {
+	validate := func(text string) error {
+		if slices.Contains(values, text) {
+			return nil
+		}
+		last := len(values) - 1
+		return fmt.Errorf("must be %s or %s", strings.Join(values[:last], ", "), values[last])
+	}
+	return &choice{&cli.StringFlag{Name: name, Usage: usage, Value: preset, Validator: validate}, values}
+}
 
 // storageOptions returns the options for the location of the plants.
 func storageOptions() []string { return []string{"STORAGE_URL", "STORAGE_URL_FILE"} }
@@ -96,7 +104,7 @@ const flagFormat = "format"
 
 // formatFlag returns the flag of commands that print plants.
 func formatFlag() cli.Flag {
-	return &cli.StringFlag{Name: flagFormat, Usage: "`format` of the output: table, jsonl or csv (default: table on a terminal, else jsonl)"}
+	return choiceFlag(flagFormat, "`format` of the output: table, jsonl or csv (default: table on a terminal, else jsonl)", "", "table", "jsonl", "csv")
 }
 
 // quietFlag returns the flag of commands that may take long.

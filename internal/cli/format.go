@@ -13,18 +13,12 @@ import (
 // --spreadsheet-safe.
 func fileFormat(cmd *cli.Command, file string) (plantio.Format, error) {
 	format := plantio.FormatOf(file)
-	if cmd.IsSet(flagFormat) {
-		var err error
-		if format, err = plantio.ParseFormat(cmd.String(flagFormat)); err != nil {
-			return format, misuse("--format: %v", err)
-		}
+	switch cmd.String(flagFormat) {
+	case "jsonl", "table":
+		format = plantio.JSONLines
+	case "csv":
+		format = plantio.CSV
 	}
-	return safeFormat(cmd, format)
-}
-
-// safeFormat returns format, or with --spreadsheet-safe its variant for spreadsheets, which
-// requires CSV.
-func safeFormat(cmd *cli.Command, format plantio.Format) (plantio.Format, error) {
 	switch {
 	case !cmd.Bool(flagSafe):
 		return format, nil
@@ -36,19 +30,11 @@ func safeFormat(cmd *cli.Command, format plantio.Format) (plantio.Format, error)
 
 // plantWriter returns a writer of plants to w in the format of the flags.
 func plantWriter(w io.Writer, cmd *cli.Command) (plantio.Writer, error) {
-	name, format := cmd.String(flagFormat), plantio.JSONLines
-	table := name == "table" || name == "" && printable.IsTerminal(w)
-	if name != "" && !table {
-		var err error
-		if format, err = plantio.ParseFormat(name); err != nil {
-			return nil, misuse("--format: %q: must be table, jsonl or csv", name)
-		}
-	}
-	format, err := safeFormat(cmd, format)
+	format, err := fileFormat(cmd, "")
 	if err != nil {
 		return nil, err
 	}
-	if table {
+	if name := cmd.String(flagFormat); name == "table" || name == "" && printable.IsTerminal(w) {
 		return plantio.NewTable(w), nil
 	}
 	return plantio.NewWriter(w, format), nil

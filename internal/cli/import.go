@@ -33,11 +33,8 @@ func newImport(p *Process) *cli.Command {
 			"  plantstore plants import --dry-run plants.jsonl\n" +
 			"  zcat plants.csv.gz | plantstore plants import --format csv --on-conflict skip -",
 		Flags: append(storeFlags(
-			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the files: jsonl or csv (default: by file name)"},
-			&cli.StringFlag{
-				Name: "on-conflict", Value: "error",
-				Usage: "`action` if a different plant has the id: error (a bad line) or skip",
-			},
+			choiceFlag(flagFormat, "`format` of the files: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
+			choiceFlag("on-conflict", "`action` if a different plant has the id: error (a bad line) or skip", "error", "error", "skip"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "report the result without storing anything", HideDefault: true},
 			jsonFlag(), quietFlag(),
 		), optionFlags("MAX_BODY_BYTES")...),
@@ -57,19 +54,12 @@ type importer struct {
 }
 
 func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	conflicts := cmd.String("on-conflict")
-	if conflicts != "error" && conflicts != "skip" {
-		return misuse("--on-conflict: %q: must be error or skip", conflicts)
-	}
-	for _, file := range cmd.Args().Slice() { // report all mistakes first
-		if _, err := fileFormat(cmd, file); err != nil {
-			return err
-		}
+	for _, file := range cmd.Args().Slice() { // before the first one is imported
 		if _, err := os.Stat(file); err != nil && file != standardStream {
 			return openError(file, err)
 		}
 	}
-	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: conflicts == "skip"}}
+	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
 	dryRun := cmd.Bool("dry-run")
 	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.Plants) error {
 		i.options.Create, i.remote = store.CreateAll, app.OfServer(store)

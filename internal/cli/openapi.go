@@ -16,7 +16,7 @@ func newOpenAPI(p *Process) *cli.Command {
 		Description: "Examples:\n" +
 			"  plantstore openapi --format json >openapi.json",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: flagFormat, Usage: "`format` of the description: yaml or json", Value: "yaml"},
+			choiceFlag(flagFormat, "`format` of the description: yaml or json", "yaml", "yaml", "json"),
 		}, optionFlags("ADDR", "BASE_URL")...),
 		Action: configured(p, printOpenAPI),
 	}
@@ -28,12 +28,8 @@ func printOpenAPI(_ context.Context, p *Process, cmd *cli.Command, c *config.Con
 		return err
 	}
 	document := description.YAML
-	switch cmd.String(flagFormat) {
-	case "yaml":
-	case "json":
+	if cmd.String(flagFormat) == "json" {
 		document = description.JSON
-	default:
-		return misuse("--format: %q: must be yaml or json", cmd.String(flagFormat))
 	}
 	_, err = p.Stdout.Write(document.Bytes())
 	return err

@@ -84,20 +84,23 @@ func reword(p *Process, cmd *cli.Command, err error) error {
 	}
 	if what, ok := strings.CutPrefix(message, "invalid value "); ok {
 		text, rest, _ := strings.Cut(what, " for flag -")
-		name, _, _ := strings.Cut(rest, ":")
-		return misuseOf(cmd, "--%s: %s: must be %s", name, text, kindOf(cmd.Value(name)))
+		name, reason, _ := strings.Cut(rest, ": ")
+		return misuseOf(cmd, "--%s: %s: %s", name, text, requirement(cmd.Value(name), reason))
 	}
 	return misuseOf(cmd, "%s", message)
 }
 
-func kindOf(value any) string {
+// requirement returns what a flag with such values requires; reason is the library's error.
+func requirement(value any, reason string) string {
 	switch value.(type) {
+	case string:
+		return reason
 	case time.Duration:
-		return "a duration, such as 90s or 24h"
+		return "must be a duration, such as 90s or 24h"
 	case int, int64:
-		return "an integer of at most 64 bits"
+		return "must be an integer of at most 64 bits"
 	}
-	return "true or false"
+	return "must be true or false"
 }
 
 // typed returns the flag of that name as the command line args has it: the library's error

@@ -29,17 +29,6 @@ const (
 	SafeCSV
 )
 
-// ParseFormat returns the format with the given name: jsonl or csv.
-func ParseFormat(name string) (Format, error) {
-	switch name {
-	case "jsonl":
-		return JSONLines, nil
-	case "csv":
-		return CSV, nil
-	}
-	return 0, fmt.Errorf("%q: must be jsonl or csv", name)
-}
-
 // FormatOf returns the format for a file name: CSV for the extension .csv, otherwise
 // JSON Lines.
 func FormatOf(name string) Format {
