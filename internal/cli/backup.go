@@ -26,7 +26,7 @@ func newBackup(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore backup \"plants-$(date +%F).db\"",
 		Flags:        storeFlags(jsonFlag(), quietFlag()),
-		ArgValidator: oneArgument,
+		ArgValidator: arguments(1, 1),
 		Action:       configured(p, backup),
 	}
 }

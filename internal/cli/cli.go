@@ -89,7 +89,7 @@ func newRoot(p *Process) *cli.Command {
 // a command and its subcommands.
 func prepare(p *Process, cmd *cli.Command) {
 	_ = cmd.Walk(func(cmd *cli.Command) error { // the function never fails
-		cmd.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error { return reword(p, cmd, err) }
+		cmd.OnUsageError = reword
 		cmd.ShellComplete = func(_ context.Context, cmd *cli.Command) { complete(p, cmd) }
 		for _, flag := range cmd.Flags {
 			if flag, ok := flag.(cli.StringerSetter); ok {

@@ -36,7 +36,7 @@ func newExport(p *Process) *cli.Command {
 			&cli.BoolFlag{Name: flagSkipDamaged, Usage: "skip corrupt plants, name them on stderr and exit with 3", HideDefault: true},
 			safeFlag(), jsonFlag(), quietFlag(),
 		),
-		ArgValidator: atMostOneArgument,
+		ArgValidator: arguments(0, 1),
 		Action:       configured(p, runExport),
 	}
 }

@@ -21,7 +21,7 @@ func newGet(p *Process) *cli.Command {
 		Description: "Examples:\n" +
 			"  plantstore plants get -9223372036854775808",
 		Flags:        storeFlags(formatFlag(), safeFlag()),
-		ArgValidator: oneArgument,
+		ArgValidator: arguments(1, 1),
 		Action:       configured(p, get),
 	}
 }

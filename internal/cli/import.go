@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 
@@ -38,7 +39,7 @@ func newImport(p *Process) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "report the result without storing anything", HideDefault: true},
 			jsonFlag(), quietFlag(),
 		), optionFlags("MAX_BODY_BYTES")...),
-		ArgValidator: someArguments,
+		ArgValidator: arguments(1, math.MaxInt),
 		Action:       configured(p, runImport),
 	}
 }

@@ -23,7 +23,7 @@ func newRestore(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore restore plants-2026-01-31.db",
 		Flags:        storeFlags(jsonFlag(), quietFlag()),
-		ArgValidator: oneArgument,
+		ArgValidator: arguments(1, 1),
 		Action:       configured(p, restore),
 	}
 }

@@ -25,33 +25,19 @@ func checkArguments(_ context.Context, cmd *cli.Command) error {
 	return misuseOf(cmd, "%s takes no arguments, but got %q", cmd.FullName(), shownArgument(name))
 }
 
-func oneArgument(_ context.Context, cmd *cli.Command) error {
-	if cmd.NArg() != 1 {
-		return misuseOf(cmd, "%s takes one argument, %s, after its flags, but got %d", cmd.FullName(), cmd.ArgsUsage, cmd.NArg())
+// arguments returns a check that a command has least to most arguments, none of which is empty,
+// as an unset shell variable is.
+func arguments(least, most int) cli.ArgValidatorFunc {
+	return func(_ context.Context, cmd *cli.Command) error {
+		given := cmd.Args().Slice()
+		if len(given) < least || len(given) > most {
+			return misuseOf(cmd, "%s takes %s after its flags, but got %s", cmd.FullName(), cmd.ArgsUsage, counted(int64(len(given)), "argument", "arguments"))
+		}
+		if slices.Contains(given, "") {
+			return misuseOf(cmd, "%s takes %s after its flags, but got an empty one", cmd.FullName(), cmd.ArgsUsage)
+		}
+		return nil
 	}
-	return noneEmpty(cmd)
-}
-
-func atMostOneArgument(_ context.Context, cmd *cli.Command) error {
-	if cmd.NArg() > 1 {
-		return misuseOf(cmd, "%s takes at most one argument, %s, after its flags, but got %d", cmd.FullName(), cmd.ArgsUsage, cmd.NArg())
-	}
-	return noneEmpty(cmd)
-}
-
-func someArguments(_ context.Context, cmd *cli.Command) error {
-	if cmd.NArg() == 0 {
-		return misuseOf(cmd, "%s needs %s", cmd.FullName(), cmd.ArgsUsage)
-	}
-	return noneEmpty(cmd)
-}
-
-// noneEmpty rejects empty arguments, which result from unset shell variables.
-func noneEmpty(cmd *cli.Command) error {
-	if slices.Contains(cmd.Args().Slice(), "") {
-		return misuseOf(cmd, "%s needs %s, but got an empty one", cmd.FullName(), cmd.ArgsUsage)
-	}
-	return nil
 }
 
 // shownArgument hides an argument that may be a URL with a password (C4.25).
@@ -71,13 +57,13 @@ func unknownCommand(cmd *cli.Command, name string) error {
 }
 
 // reword returns the error of a command for the library's error about an invalid flag.
-func reword(p *Process, cmd *cli.Command, err error) error {
+func reword(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // a flag of a misspelled command
 		return unknownCommand(cmd, cmd.Args().First())
 	}
 	message := err.Error()
 	if name, ok := strings.CutPrefix(message, "flag provided but not defined: -"); ok {
-		return unknownFlag(cmd, typed(p.Args, name))
+		return unknownFlag(cmd, strings.TrimLeft(name, "-"))
 	}
 	if name, ok := strings.CutPrefix(message, "flag needs an argument: "); ok {
 		return misuseOf(cmd, "%s needs a value", name)
@@ -103,21 +89,7 @@ func requirement(value any, reason string) string {
 	return "must be true or false"
 }
 
-// typed returns the flag of that name as the command line args has it: the library's error
-// lacks one or two dashes at its beginning.
-func typed(args []string, name string) string {
-	for _, arg := range args {
-		flag, _, _ := strings.Cut(strings.TrimSpace(arg), "=")
-		if flag == "-"+name || flag == "--"+name {
-			return flag
-		}
-	}
-	return "--" + name
-}
-
-// unknownFlag returns the error for a flag with its dashes.
-func unknownFlag(cmd *cli.Command, flag string) error {
-	name := strings.TrimLeft(flag, "-")
+func unknownFlag(cmd *cli.Command, name string) error {
 	if name == "jwt-secret" {
 		return misuseOf(cmd, "there is no flag --jwt-secret, since others could read it off the command line; "+
 			"use JWT_SECRET or --jwt-secret-file")
@@ -126,5 +98,5 @@ func unknownFlag(cmd *cli.Command, flag string) error {
 	for _, flag := range cmd.Flags {
 		names = append(names, "--"+flag.Names()[0])
 	}
-	return misuseOf(cmd, "there is no flag %s%s", flag, config.Suggest("--"+name, names))
+	return misuseOf(cmd, "there is no flag --%s%s", name, config.Suggest("--"+name, names))
 }

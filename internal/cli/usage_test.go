@@ -29,17 +29,17 @@ func TestMisuse(t *testing.T) {
 		"plants list --limit -1":                 {`--limit: -1: must not be negative`},
 		"plants list --format xml":               {`--format: "xml": must be table, jsonl or csv`, "see: plantstore plants list --help"},
 		"plants list --after x":                  {`--after: "x": must be an integer of at most 64 bits`, "see: plantstore plants list --help"},
-		"plants get":                             {`plantstore plants get takes one argument, ID, after its flags, but got 0`, "see: plantstore plants get --help"},
-		"plants get 1 2":                         {`plantstore plants get takes one argument, ID, after its flags, but got 2`, "see: plantstore plants get --help"},
+		"plants get":                             {`plantstore plants get takes ID after its flags, but got 0 arguments`, "see: plantstore plants get --help"},
+		"plants get 1 2":                         {`plantstore plants get takes ID after its flags, but got 2 arguments`, "see: plantstore plants get --help"},
 		"plants get 9223372036854775808":         {`"9223372036854775808" is not an id: must be an integer of 64 bits`, "see: plantstore plants get --help"},
-		"plants export a b":                      {`plantstore plants export takes at most one argument, [FILE], after its flags, but got 2`, "see: plantstore plants export --help"},
+		"plants export a b":                      {`plantstore plants export takes [FILE] after its flags, but got 2 arguments`, "see: plantstore plants export --help"},
 		"plants export --format table":           {`--format: "table": must be jsonl or csv`, "see: plantstore plants export --help"},
-		"backup":                                 {`plantstore backup takes one argument, FILE, after its flags, but got 0`, "see: plantstore backup --help"},
+		"backup":                                 {`plantstore backup takes FILE after its flags, but got 0 arguments`, "see: plantstore backup --help"},
 		"backup -":                               {`a backup needs a file, since it is verified before it appears*`, "see: plantstore backup --help"},
 		"serve --tls-cert c":                     {`there is no flag --tls-cert; did you mean --tls-cert-file?`, seeServe},
-		"restore a b":                            {`plantstore restore takes one argument, FILE, after its flags, but got 2`, "see: plantstore restore --help"},
+		"restore a b":                            {`plantstore restore takes FILE after its flags, but got 2 arguments`, "see: plantstore restore --help"},
 		"compact x":                              {`plantstore compact takes no arguments, but got "x"`, "see: plantstore compact --help"},
-		"plants import":                          {`plantstore plants import needs FILE...`, "see: plantstore plants import --help"},
+		"plants import":                          {`plantstore plants import takes FILE... after its flags, but got 0 arguments`, "see: plantstore plants import --help"},
 		"plants import --on-conflict x -":        {`--on-conflict: "x": must be error or skip`, "see: plantstore plants import --help"},
 		"plants import --format x -":             {`--format: "x": must be jsonl or csv`, "see: plantstore plants import --help"},
 		"plants help lst":                        {`there is no command "lst"; did you mean list?`, "see: plantstore plants --help"},
@@ -49,7 +49,7 @@ func TestMisuse(t *testing.T) {
 		"--help nosuch":                          {`No help topic for 'nosuch'`},
 		"serve --help extra":                     {`No help topic for 'extra'`},
 		"--adr":                                  {`there is no flag --adr`, seeRoot},
-		"-x":                                     {`there is no flag -x`, seeRoot},
+		"-x":                                     {`there is no flag --x`, seeRoot},
 		"serve --adr :1":                         {`there is no flag --adr; did you mean --addr?`, seeServe},
 		"serve --jwt-audence=x":                  {`there is no flag --jwt-audence; did you mean --jwt-audience?`, seeServe},
 		"serve --addr":                           {`--addr needs a value`, seeServe},
@@ -87,15 +87,15 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestUnknownFlag checks that the error quotes an unknown flag with the dashes that were typed.
+// TestUnknownFlag checks that the error names an unknown flag, however it was typed.
 func TestUnknownFlag(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"serve -x":              "there is no flag -x",
+		"serve -x":              "there is no flag --x",
 		"serve --x":             "there is no flag --x",
-		"serve ---x":            "there is no flag ---x",
-		"serve --addr :1 -xy=1": "there is no flag -xy",
-		"serve -adr :1":         "there is no flag -adr; did you mean --addr?",
+		"serve ---x":            "there is no flag --x",
+		"serve --addr :1 -xy=1": "there is no flag --xy",
+		"serve -adr :1":         "there is no flag --adr; did you mean --addr?",
 	} {
 		checkFailure(t, run(t, nil, strings.Fields(args)...), 2, want, "see: plantstore serve --help")
 	}
