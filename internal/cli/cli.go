@@ -5,13 +5,12 @@ package cli
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/config"
 	"plantstore/internal/printable"
-	"plantstore/storage"
+	"plantstore/internal/secretfile"
 )
 
 // Main runs the program and returns its exit code: 0 done, 1 failed, or check found
@@ -24,6 +23,7 @@ func Main(ctx context.Context, p Process) int {
 	if printable.IsTerminal(p.Stdout) {      // in a file or pipe it is exact, since programs read it
 		p.Stdout = printable.NewWriter(p.Stdout)
 	}
+	p.warn = secretfile.Once(func(e secretfile.Exposure) { fmt.Fprintln(p.Stderr, "plantstore: warning:", e) })
 	p.shutdown = newShutdown()
 	ctx, stop := p.shutdown.untilSignal(ctx)
 	defer stop()
@@ -33,20 +33,6 @@ func Main(ctx context.Context, p Process) int {
 	}
 	printError(ctx, p.Stderr, err)
 	return exitCode(err)
-}
-
-// exitCode returns the exit code for an error of a command.
-func exitCode(err error) int {
-	switch {
-	case errors.As(err, new(*misuseError)),
-		errors.As(err, new(*config.InvalidError)),
-		errors.As(err, new(cli.ExitCoder)), // of the library: help on an unknown command
-		errors.Is(err, storage.ErrURL):
-		return exitMisuse
-	case errors.As(err, new(*findingsError)):
-		return exitFindings
-	}
-	return exitFailure
 }
 
 func newRoot(p *Process) *cli.Command {

@@ -123,7 +123,7 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 	case text != "" && file != "":
 		return "", misuseOf(cmd, "--token and --token-file are both given; give one of them")
 	case file != "":
-		contents, err := secretfile.Read(file, maxToken, reportOnStderr(p))
+		contents, err := secretfile.Read(file, maxToken, p.warn)
 		if err != nil {
 			return "", fmt.Errorf("--%s: %w", flagTokenFile, app.AdviseRead(err, "make it with: (umask 077; plantstore token >FILE)"))
 		}
@@ -143,7 +143,7 @@ func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error
 	case secretFile != "" && keyFile != "":
 		return misuseOf(cmd, "--secret-file and --key are both given; give one of them")
 	case secretFile != "":
-		secrets, err := auth.ReadSecrets(secretFile, reportOnStderr(p))
+		secrets, err := auth.ReadSecrets(secretFile, p.warn)
 		if err != nil {
 			return fmt.Errorf("--secret-file: %w", app.AdviseRead(err, "name the file with the secret of the server, jwt-secret next to its database if it was generated"))
 		}

@@ -10,16 +10,22 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/config"
 	"plantstore/internal/printable"
+	"plantstore/storage"
 )
 
-// A misuseError is returned for an invalid command line or configuration.
-type misuseError struct{ error }
+// An exitError is an error with the exit code of the program.
+type exitError struct {
+	error
+	code int
+}
 
-func (e *misuseError) Unwrap() error { return e.error }
+func (e *exitError) Unwrap() error { return e.error }
 
-// misuseBy returns err as a misuse. Each joined error is printed on its own line.
-func misuseBy(err error) error { return &misuseError{err} }
+// misuseBy returns err as a misuse: an invalid command line or configuration. Each joined error
+// is printed on its own line.
+func misuseBy(err error) error { return &exitError{err, exitMisuse} }
 
 func misuse(format string, args ...any) error { return misuseBy(fmt.Errorf(format, args...)) }
 
@@ -28,10 +34,22 @@ func misuseOf(cmd *cli.Command, format string, args ...any) error {
 	return misuseBy(errors.Join(fmt.Errorf(format, args...), errors.New("see: "+cmd.FullName()+" --help")))
 }
 
-// A findingsError is returned by commands other than check for corruption or bad lines.
-type findingsError struct{ error }
+// findings returns the error of a command other than check for corruption or bad lines.
+func findings(format string, args ...any) error {
+	return &exitError{fmt.Errorf(format, args...), exitFindings}
+}
 
-func findings(format string, args ...any) error { return &findingsError{fmt.Errorf(format, args...)} }
+// exitCode returns the exit code for an error of a command.
+func exitCode(err error) int {
+	if coded, ok := errors.AsType[*exitError](err); ok {
+		return coded.code
+	}
+	if errors.As(err, new(*config.InvalidError)) || errors.Is(err, storage.ErrURL) ||
+		errors.As(err, new(cli.ExitCoder)) { // of the library: help on an unknown command
+		return exitMisuse
+	}
+	return exitFailure
+}
 
 const (
 	// errorTimeout limits the time for printing an error: the reader of stderr may hang.
@@ -40,15 +58,17 @@ const (
 	signalTimeout = 200 * time.Millisecond
 )
 
-// printError prints the final error, if stderr accepts it in time.
+// printError prints the final error, if stderr accepts it in time. After a signal it prints
+// "interrupted" for the causes of ctx.
 func printError(ctx context.Context, stderr io.Writer, err error) {
-	var text strings.Builder
-	for _, line := range messageLines(err) {
-		text.WriteString("plantstore: " + printable.Line(withoutCause(ctx, line)) + "\n")
-	}
-	timeout := errorTimeout
+	timeout, causes := errorTimeout, strings.NewReplacer()
 	if ctx.Err() != nil {
 		timeout = signalTimeout
+		causes = strings.NewReplacer(context.Cause(ctx).Error(), errInterrupted.Error(), context.Canceled.Error(), errInterrupted.Error())
+	}
+	var text strings.Builder
+	for _, line := range messageLines(err) {
+		text.WriteString("plantstore: " + printable.Line(causes.Replace(line)) + "\n")
 	}
 	printed := make(chan struct{})
 	go func() {
@@ -61,20 +81,11 @@ func printError(ctx context.Context, stderr io.Writer, err error) {
 	}
 }
 
-// withoutCause returns a line of an error with "interrupted" for the causes of ctx.
-func withoutCause(ctx context.Context, line string) string {
-	if ctx.Err() == nil {
-		return line
-	}
-	interrupted := errInterrupted.Error()
-	return strings.NewReplacer(context.Cause(ctx).Error(), interrupted, context.Canceled.Error(), interrupted).Replace(line)
-}
-
 // messageLines returns the lines of an error: one for each joined error. Other line ends
 // come from names or peers and do not separate lines.
 func messageLines(err error) []string {
-	if misused, ok := err.(*misuseError); ok { //nolint:errorlint // a wrapped one is part of a line
-		return messageLines(misused.error)
+	if coded, ok := err.(*exitError); ok { //nolint:errorlint // a wrapped one is part of a line
+		return messageLines(coded.error)
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

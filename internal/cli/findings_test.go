@@ -21,7 +21,7 @@ func TestImportMeetsCorruption(t *testing.T) {
 			corrupt: line + "plantstore: 1 bad line was left out: " + advice,
 			corrupt + "{}\n" + other: line + "-:2: id: is required; name: is required\n-:3: id: 2 is taken by a different plant\n" +
 				"plantstore: 3 bad lines were left out: fix and import them again; " +
-				"where an id is taken give another, or skip it with --on-conflict skip; " + advice,
+				"replace taken ids, or skip them with --on-conflict skip; " + advice,
 		} {
 			if got := runWith(t, nil, lines, "plants", "import", "--quiet", "-"); got != (result{3, "", want}) {
 				t.Errorf("%+v, want code 3 and\n%s", got, want)

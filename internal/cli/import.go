@@ -101,12 +101,8 @@ func (i *importer) remedy(invalid string) string {
 	if i.sum.Bad > i.sum.Conflicts+i.sum.Corrupt {
 		ways = append(ways, invalid)
 	}
-	switch i.sum.Conflicts {
-	case 0:
-	case i.sum.Bad:
-		ways = append(ways, "give other ids, or skip taken ids with --on-conflict skip")
-	default:
-		ways = append(ways, "where an id is taken give another, or skip it with --on-conflict skip")
+	if i.sum.Conflicts > 0 {
+		ways = append(ways, "replace taken ids, or skip them with --on-conflict skip")
 	}
 	if i.sum.Corrupt > 0 {
 		ways = append(ways, "the store is corrupt: stop the server and run plantstore check")

@@ -66,8 +66,8 @@ func TestImportAdvises(t *testing.T) {
 	for lines, want := range map[string]string{
 		bad:                 "1 bad line was left out: fix and import them again",
 		bad + bad:           "2 bad lines were left out: fix and import them again",
-		taken:               "1 bad line was left out: give other ids, or skip taken ids with --on-conflict skip",
-		bad + taken + taken: "3 bad lines were left out: fix and import them again; where an id is taken give another, or skip it with --on-conflict skip",
+		taken:               "1 bad line was left out: replace taken ids, or skip them with --on-conflict skip",
+		bad + taken + taken: "3 bad lines were left out: fix and import them again; replace taken ids, or skip them with --on-conflict skip",
 	} {
 		r := runWith(t, nil, lines, "plants", "import", "--quiet", "-")
 		if r.code != 3 || !strings.HasSuffix(r.stderr, "\nplantstore: "+want+"\n") {

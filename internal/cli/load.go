@@ -21,7 +21,7 @@ import (
 // prints a warning for each file with a secret that other users can read.
 func configured(p *Process, run func(context.Context, *Process, *cli.Command, *config.Config) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
-		report := reportOnStderr(p)
+		report := p.warn
 		if cmd.Bool("quiet") {
 			report = nil
 		}
@@ -31,13 +31,6 @@ func configured(p *Process, run func(context.Context, *Process, *cli.Command, *c
 		}
 		return run(ctx, p, cmd, c)
 	}
-}
-
-// reportOnStderr returns a report that prints a warning once for each file.
-func reportOnStderr(p *Process) secretfile.Report {
-	return secretfile.Once(func(e secretfile.Exposure) {
-		fmt.Fprintln(p.Stderr, "plantstore: warning:", e)
-	})
 }
 
 func loadConfig(p *Process, cmd *cli.Command, report secretfile.Report) (*config.Config, error) {

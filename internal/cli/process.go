@@ -4,6 +4,8 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+
+	"plantstore/internal/secretfile"
 )
 
 // The exit codes.
@@ -24,8 +26,8 @@ type Process struct {
 	Stderr  io.Writer
 	Version Version
 
-	// shutdown limits the time to end after a signal.
-	shutdown *shutdown
+	warn     secretfile.Report // prints a warning, once for each file
+	shutdown *shutdown         // limits the time to end after a signal
 }
 
 func (p *Process) environ() map[string]string {

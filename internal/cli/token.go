@@ -128,7 +128,7 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 	if err := checkServerSecret(ctx, c); err != nil {
 		return nil, err
 	}
-	secrets, generated, err := app.ReadSecrets(c, true, reportOnStderr(p))
+	secrets, generated, err := app.ReadSecrets(c, true, p.warn)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 
 // readKey reads the key of --key for the algorithm of --alg, if it is given.
 func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
-	key, err := auth.ReadPrivateKey(cmd.String(flagKey), cmd.String(flagAlg), reportOnStderr(p))
+	key, err := auth.ReadPrivateKey(cmd.String(flagKey), cmd.String(flagAlg), p.warn)
 	switch {
 	case errors.Is(err, auth.ErrAlgorithm):
 		return nil, misuseOf(cmd, "--%s: %v", flagAlg, err)
