@@ -55,8 +55,7 @@ type App struct {
 	closers []func() error
 	notices []func(*slog.Logger)
 
-	hangup       <-chan os.Signal // SIGHUP
-	toggle       <-chan os.Signal // SIGUSR1
+	signals      chan os.Signal // SIGHUP and SIGUSR1, more than come during a reload
 	buffer       *logging.Buffer
 	logger       *slog.Logger
 	level        *slog.LevelVar
@@ -84,7 +83,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	if err := checkAuditLog(c, o.Seed); err != nil {
 		return nil, err
 	}
-	a := &App{config: c, options: o, level: new(slog.LevelVar), observer: admin.NewObserver()}
+	a := &App{config: c, options: o, signals: make(chan os.Signal, 16), level: new(slog.LevelVar), observer: admin.NewObserver()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -142,9 +141,7 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.keepSeed(ctx); err != nil {
 		return err
 	}
-	go onSignal(ctx, a.toggle, a.toggleDebug)
-	a.reloads = append(a.reloads, onTerminalGone(a.options.Stderr, stop))
-	go onSignal(ctx, a.hangup, a.reload)
+	go a.handleSignals(ctx, stop)
 	a.startControl(ctx)
 	tuneRuntime(a.options.Environ, a.connections, a.config)
 	a.announce()
@@ -153,7 +150,7 @@ func (a *App) Run(ctx context.Context) error {
 	// ready. serving is done SHUTDOWN_DELAY later: then requests drain.
 	leaving, cancel := untilStopped(ctx, a.store)
 	defer cancel()
-	serving, cancel := delayed(leaving, a.config.ShutdownDelay, a.leave)
+	serving, cancel := delayed(leaving, a.leave)
 	defer cancel()
 	defer context.AfterFunc(serving, func() { a.logger.Info("shutting down: draining requests") })()
 	for _, watch := range a.watches {

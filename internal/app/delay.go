@@ -5,24 +5,18 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"plantstore/internal/wait"
 )
 
-// delayed returns a context that is done a delay after leaving is done, or earlier if the
-// context that leave returns is done. In between, load balancers notice that the server is not
-// ready, while requests are still served.
-func delayed(leaving context.Context, delay time.Duration, leave func(context.Context) (context.Context, context.CancelFunc)) (context.Context, context.CancelFunc) {
-	if delay == 0 {
-		return context.WithCancel(leaving)
-	}
+// delayed returns a context that is done when leave has returned, which is called when leaving is
+// done. In between, load balancers notice that the server is not ready, while requests are still
+// served.
+func delayed(leaving context.Context, leave func(context.Context)) (context.Context, context.CancelFunc) {
 	serving, cancel := context.WithCancel(context.WithoutCancel(leaving))
 	forget := context.AfterFunc(leaving, func() {
 		defer cancel()
-		waiting, release := leave(serving)
-		defer release()
-		wait.Sleep(waiting, delay)
+		leave(serving)
 	})
 	return serving, func() {
 		forget()
@@ -30,20 +24,18 @@ func delayed(leaving context.Context, delay time.Duration, leave func(context.Co
 	}
 }
 
-// leave begins the delay: requests are still served, but connections close after the response.
-// The returned context is done at a signal, or when the store has stopped itself, since it would
+// leave waits for SHUTDOWN_DELAY: requests are still served, but connections close after the
+// response. It ends early at a signal, or when the store has stopped itself, since it would
 // refuse each create.
-func (a *App) leave(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := untilStopped(ctx, a.store)
-	if faultOf(a.store) != nil {
-		cancel()
-		return ctx, cancel
+func (a *App) leave(ctx context.Context) {
+	if a.config.ShutdownDelay == 0 || faultOf(a.store) != nil {
+		return
 	}
+	ctx, cancel := untilStopped(ctx, a.store)
+	defer cancel()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	a.server.Leave()
 	a.logger.Info("shutting down: not ready, still serving", "delay", a.config.ShutdownDelay.String())
-	return ctx, func() {
-		stop()
-		cancel()
-	}
+	wait.Sleep(ctx, a.config.ShutdownDelay)
 }

@@ -2,7 +2,10 @@
 
 package app
 
-import "os"
+import (
+	"os"
+	"syscall"
+)
 
-// toggle returns no signal.
-func toggle() []os.Signal { return nil }
+// caught returns the signals that reload.
+func caught() []os.Signal { return []os.Signal{syscall.SIGHUP} }

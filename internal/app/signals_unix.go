@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// toggle returns the signal that changes the log level.
-func toggle() []os.Signal { return []os.Signal{syscall.SIGUSR1} }
+// caught returns the signals that reload and that change the log level.
+func caught() []os.Signal { return []os.Signal{syscall.SIGHUP, syscall.SIGUSR1} }
