@@ -28,17 +28,13 @@ func newBrowse(p *Process) *cli.Command {
 			"  ssh -t -L 8090:127.0.0.1:8090 HOST plantstore plants browse --no-open --port 8090",
 		Flags: storeFlags(
 			&cli.BoolFlag{Name: "no-open", Usage: "print the link only", HideDefault: true},
-			&cli.Int64Flag{Name: "port", Usage: "`PORT` to listen on, on 127.0.0.1 (default: any free port)", HideDefault: true},
+			&cli.Uint16Flag{Name: "port", Usage: "`PORT` to listen on, on 127.0.0.1 (default: any free port)", HideDefault: true},
 		),
 		Action: configured(p, browsePlants),
 	}
 }
 
 func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	port := cmd.Int64("port")
-	if port < 0 || port > 65535 {
-		return misuse("--port: %d: must be from 0 to 65535", port)
-	}
 	// The first use of the store fails here rather than on the page.
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
 		open := openEach(c)
@@ -49,7 +45,7 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 		} else if err := store.Close(); err != nil {
 			return err
 		}
-		site, err := browse.New(ctx, browse.Options{Open: open, Place: app.DataPlace(c), Port: int(port)})
+		site, err := browse.New(ctx, browse.Options{Open: open, Place: app.DataPlace(c), Port: int(cmd.Uint16("port"))})
 		if err != nil {
 			return fmt.Errorf("%w; choose another port with --port, or omit it for any free port", err)
 		}

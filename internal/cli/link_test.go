@@ -64,12 +64,12 @@ func TestNoLink(t *testing.T) {
 		"socket": {
 			[]string{"ADDR=unix:http.sock"},
 			[]string{"--link"},
-			[]string{"--link: ADDR is unix:http.sock, a Unix socket, which browsers do not open: give the URL of the service with --base-url"},
+			[]string{"--link: ADDR is unix:http.sock, from which no link follows: give the URL of the service with --base-url"},
 		},
 		"free port": {
 			[]string{"ADDR=127.0.0.1:0"},
 			[]string{"--link"},
-			[]string{"--link: ADDR is 127.0.0.1:0, and only the server knows its port: give the base URL that it prints with --base-url"},
+			[]string{"--link: ADDR is 127.0.0.1:0, from which no link follows: give the URL of the service with --base-url"},
 		},
 		"without a link": {nil, []string{"--base-url", "http://h"}, []string{"--base-url is about the link of --link, which is not given", "see: plantstore token --help"}},
 		"no URL":         {nil, []string{"--link", "--base-url", "h"}, []string{"BASE_URL (--base-url): *"}},

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,14 +58,12 @@ func loadConfig(p *Process, cmd *cli.Command, report secretfile.Report) (*config
 // readDotenv returns the values in .env, if it exists.
 func readDotenv(report secretfile.Report) (map[string]string, error) {
 	dotenv, err := config.ReadDotenv(config.DotenvFile, report)
-	dir, _ := os.Getwd() // empty: unknown
 	switch {
 	case errors.Is(err, config.ErrDotenv):
 		return nil, misuse(".env: %v", err)
-	case errors.Is(err, secretfile.ErrUntrusted):
-		return nil, fmt.Errorf("%s: %w; or go to another directory", cmp.Or(dir, "."), err)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w; it may be the configuration: make it a file that this user can read, or change the directory",
+		dir, _ := os.Getwd() // empty: unknown
+		return nil, fmt.Errorf("%s: %w; make it a file that only this user can change and read, or change the directory",
 			filepath.Join(dir, config.DotenvFile), reason(err))
 	}
 	return dotenv, nil

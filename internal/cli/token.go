@@ -103,12 +103,8 @@ func linkBase(ctx context.Context, cmd *cli.Command, c *config.Config) (string, 
 		return server.BaseURL, nil
 	}
 	_, port, _ := net.SplitHostPort(c.Addr)
-	_, socket := config.UnixPath(c.Addr)
-	switch {
-	case socket:
-		return "", misuse("--%s: ADDR is %s, a Unix socket, which browsers do not open: give the URL of the service with --base-url", flagLink, c.Addr)
-	case port == "0":
-		return "", misuse("--%s: ADDR is %s, and only the server knows its port: give the base URL that it prints with --base-url", flagLink, c.Addr)
+	if _, socket := config.UnixPath(c.Addr); socket || port == "0" {
+		return "", misuse("--%s: ADDR is %s, from which no link follows: give the URL of the service with --base-url", flagLink, c.Addr)
 	}
 	return c.ServiceURL(c.Addr), nil
 }

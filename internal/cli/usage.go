@@ -85,6 +85,8 @@ func requirement(value any, reason string) string {
 		return "must be a duration, such as 90s or 24h"
 	case int, int64:
 		return "must be an integer of at most 64 bits"
+	case uint16:
+		return "must be from 0 to 65535"
 	}
 	return "must be true or false"
 }
