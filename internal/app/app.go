@@ -9,6 +9,7 @@
 //	server.go, admin.go                        the server for clients, the admin listener
 //	banner.go                                  output at the start
 //	signals.go, delay.go, systemd.go, reset.go events of a running server
+//	system_unix.go, system_other.go            what differs between systems
 //	commandstore.go, advice.go                 for the commands
 package app
 

@@ -7,14 +7,12 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 
 	"github.com/coreos/go-systemd/v22/activation"
 
 	"plantstore/internal/config"
-	"plantstore/internal/control"
 	"plantstore/internal/unixsocket"
 )
 
@@ -102,8 +100,8 @@ func (l *listeners) listenForClients(ctx context.Context, c *config.Config, logg
 		l.clients = []net.Listener{listener}
 		return err
 	}
-	if database := c.Storage.Path; database != "" && filepath.Clean(path) == filepath.Clean(control.SocketPath(database)) {
-		return config.Invalid("ADDR (--addr): %s is the socket that the commands for plants use: name another one", path)
+	if what := UsedAs(c, path); what != "" {
+		return config.Invalid("ADDR (--addr): %s is %s: name another one", path, what)
 	}
 	socket, err := unixsocket.Listen(ctx, path, c.SocketMode)
 	if err != nil {

@@ -93,9 +93,6 @@ func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, s
 	if !cmd.IsSet(flagSeed) {
 		return nil
 	}
-	if file == "" {
-		return misuseOf(cmd, "--%s needs the name of a file", flagSeed)
-	}
 	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
 	if err := i.importFile(ctx, file); err != nil {
 		return fmt.Errorf("--%s: %w", flagSeed, err)
