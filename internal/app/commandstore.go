@@ -20,27 +20,32 @@ type Plants interface {
 
 // OpenPlants opens the store for a command, or connects to the server that has it open.
 func OpenPlants(ctx context.Context, c *config.Config, o storage.Options) (Plants, error) {
-	if c.Storage.Path == "" { // no file: the engine serves several processes
-		return openHere(ctx, c, o)
+	var dialErr error
+	if c.Storage.Path != "" { // else the engine serves several processes
+		// A server that responds has the file open. Trying the file first would have the same
+		// result, after waiting for its lock.
+		client, err := control.Dial(ctx, c.Storage.Path)
+		if err == nil {
+			return client, nil
+		}
+		dialErr = err
 	}
-	// A server that responds has the file open. Trying the file first would have the same
-	// result, after waiting for its lock.
-	client, dialErr := control.Dial(ctx, c.Storage.Path)
-	if dialErr == nil {
-		return client, nil
+	store, err := OpenStore(ctx, c, o)
+	if err == nil {
+		return store, nil
 	}
-	store, err := openHere(ctx, c, o)
 	if !errors.Is(err, storage.ErrLocked) {
-		return store, err
+		return nil, err
 	}
 	if !errors.Is(dialErr, context.DeadlineExceeded) { // a server may have just started
-		client, dialErr = control.Dial(ctx, c.Storage.Path)
+		client, err := control.Dial(ctx, c.Storage.Path)
+		if err == nil {
+			return client, nil
+		}
+		dialErr = err
 	}
-	if dialErr != nil {
-		return nil, fmt.Errorf("database %s is %w, and no server responds for it (%w): wait until that process has ended",
-			c.Storage.Path, storage.ErrLocked, dialErr)
-	}
-	return client, nil
+	return nil, fmt.Errorf("database %s is %w, and no server responds for it (%w): wait until that process has ended",
+		c.Storage.Path, storage.ErrLocked, dialErr)
 }
 
 // OfServer reports whether a store belongs to a running server.
@@ -54,15 +59,6 @@ func OfServer(p Plants) bool {
 func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (*storage.Store, error) {
 	store, err := Engines().Open(ctx, c.Storage.URL, o)
 	return store, AdviseDatabase(err)
-}
-
-// openHere is [OpenStore] as [Plants].
-func openHere(ctx context.Context, c *config.Config, o storage.Options) (Plants, error) {
-	store, err := OpenStore(ctx, c, o)
-	if err != nil {
-		return nil, err // an interface that holds a nil *storage.Store is not nil
-	}
-	return store, nil
 }
 
 // AdviseLocked returns err, or, if it is [storage.ErrLocked] because of a server, the advice to

@@ -34,12 +34,12 @@ func newConformance(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "unix-socket", Destination: &o.Socket, Usage: "`PATH` of a Unix socket to connect to, instead of the host of the URL"},
 			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the authorities for https (PEM), instead of the system's"},
 			&cli.BoolFlag{Name: "http2", Destination: &o.HTTP2, Usage: "use HTTP/2 over https, instead of HTTP/1.1", HideDefault: true},
-			&cli.StringFlag{Name: flagToken, Usage: "access `token`, instead of TOKEN; visible in the list of processes"},
-			&cli.StringFlag{Name: flagTokenFile, Usage: "`FILE` with the token, instead of TOKEN"},
+			&cli.StringFlag{Name: "token", Usage: "access `token`, instead of TOKEN; visible in the list of processes"},
+			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token, instead of TOKEN"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for cases with special tokens"},
-			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with a private key that the server accepts (PEM), instead of --secret-file"},
-			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key, as for plantstore token"},
-			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key (kid), if its tokens must have one"},
+			&cli.StringFlag{Name: "key", Usage: "`FILE` with a private key that the server accepts (PEM), instead of --secret-file"},
+			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key, as for plantstore token"},
+			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid), if its tokens must have one"},
 			&cli.StringFlag{Name: "origin", Destination: &o.Origin, Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
 			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store: creates of common ids must succeed", HideDefault: true},
 			&cli.BoolFlag{Name: "slow", Destination: &o.Slow, Usage: "include the cases that wait for time-outs", HideDefault: true},
@@ -47,9 +47,9 @@ func newConformance(p *Process) *cli.Command {
 			&cli.DurationFlag{Name: "header-timeout", Destination: &o.HeaderTimeout, Usage: "the server's `time` limit for a header", DefaultText: "5s"},
 			&cli.DurationFlag{Name: "request-timeout", Destination: &o.RequestTimeout, Usage: "the server's `time` limit for a request", DefaultText: "30s"},
 			&cli.BoolFlag{Name: "require-exp", Destination: &o.RequireExp, Usage: "expect that tokens without exp are refused (JWT_REQUIRE_EXP)", HideDefault: true},
-			&cli.StringFlag{Name: flagRateLimit, Usage: "the server's `rate` limit, such as 100/s: stay below it, and include the case that exceeds it"},
+			&cli.StringFlag{Name: "rate-limit", Usage: "the server's `rate` limit, such as 100/s: stay below it, and include the case that exceeds it"},
 			&cli.DurationFlag{Name: "leeway", Destination: &o.Leeway, Usage: "the server's tolerance (`time`) for exp and nbf", DefaultText: "5s"},
-			choiceFlag(flagFormat, "`format` of the report: text, json or junit", "text", "text", "json", "junit"),
+			choiceFlag("format", "`format` of the report: text, json or junit", "text", "text", "json", "junit"),
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error { return runConformance(ctx, p, cmd, o) },
 	}
@@ -60,7 +60,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 		"text":  conformance.Report.WriteText,
 		"json":  conformance.Report.WriteJSON,
 		"junit": conformance.Report.WriteJUnit,
-	}[cmd.String(flagFormat)]
+	}[cmd.String("format")]
 	if o.Token, err = tokenFor(p, cmd); err != nil {
 		return err
 	}
@@ -70,9 +70,9 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 	case o.Token == "":
 		return misuseOf(cmd, "a token is needed: TOKEN in the environment, or --token-file")
 	}
-	if limit := cmd.String(flagRateLimit); limit != "" {
+	if limit := cmd.String("rate-limit"); limit != "" {
 		if o.RateLimit, err = ratelimit.Parse(limit); err != nil {
-			return misuseOf(cmd, "--%s: %q: %v", flagRateLimit, limit, err)
+			return misuseOf(cmd, "--rate-limit: %q: %v", limit, err)
 		}
 	}
 	if err := o.Validate(); err != nil {
@@ -97,7 +97,7 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 		return err
 	}
 	if n := report.RateLimited(); n > 0 {
-		return fmt.Errorf("the rate limit of %s has prevented %s: give it with --%s", report.Target, counted(int64(n), "case", "cases"), flagRateLimit)
+		return fmt.Errorf("the rate limit of %s has prevented %s: give it with --rate-limit", report.Target, counted(int64(n), "case", "cases"))
 	}
 	if n := report.Deviations(); n > 0 {
 		return fmt.Errorf("%s deviates from the contract in %s", report.Target, counted(int64(n), "case", "cases"))
@@ -105,30 +105,23 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 	return nil
 }
 
-// The names of flags of conformance.
-const (
-	flagToken     = "token"
-	flagTokenFile = "token-file"
-	flagRateLimit = "rate-limit"
-)
-
 // maxToken is the maximum size of a token file in bytes.
 const maxToken = 1 << 20
 
 // tokenFor returns the token for the server from a flag, a file or the environment; empty:
 // none.
 func tokenFor(p *Process, cmd *cli.Command) (string, error) {
-	text, file := cmd.String(flagToken), cmd.String(flagTokenFile)
+	text, file := cmd.String("token"), cmd.String("token-file")
 	switch {
 	case text != "" && file != "":
 		return "", misuseOf(cmd, "--token and --token-file are both given; give one of them")
 	case file != "":
 		contents, err := secretfile.Read(file, maxToken, p.warn)
 		if err != nil {
-			return "", fmt.Errorf("--%s: %w", flagTokenFile, app.AdviseRead(err, "make it with: (umask 077; plantstore token >FILE)"))
+			return "", fmt.Errorf("--token-file: %w", app.AdviseRead(err, "make it with: (umask 077; plantstore token >FILE)"))
 		}
 		if text = strings.TrimSpace(string(contents)); text == "" {
-			return "", fmt.Errorf("--%s: %s is empty", flagTokenFile, file)
+			return "", fmt.Errorf("--token-file: %s is empty", file)
 		}
 	case text == "":
 		text = p.environ()["TOKEN"]
@@ -138,7 +131,7 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 
 // addSigner sets the secret or key that signs special tokens, if it is given.
 func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error {
-	secretFile, keyFile := cmd.String("secret-file"), cmd.String(flagKey)
+	secretFile, keyFile := cmd.String("secret-file"), cmd.String("key")
 	switch {
 	case secretFile != "" && keyFile != "":
 		return misuseOf(cmd, "--secret-file and --key are both given; give one of them")
@@ -153,7 +146,7 @@ func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error
 		if err != nil {
 			return err
 		}
-		key.Name(cmd.String(flagKid))
+		key.Name(cmd.String("kid"))
 		options.Key = key
 	}
 	return nil

@@ -15,9 +15,6 @@ import (
 	"plantstore/storage"
 )
 
-// flagSkipDamaged is the flag of the export from a corrupt database.
-const flagSkipDamaged = "skip-damaged"
-
 func newExport(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
@@ -32,8 +29,8 @@ func newExport(p *Process) *cli.Command {
 			"  plantstore plants export plants.jsonl\n" +
 			"  plantstore plants export --format csv - | gzip >plants.csv.gz",
 		Flags: storeFlags(
-			choiceFlag(flagFormat, "`format` of the file: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
-			&cli.BoolFlag{Name: flagSkipDamaged, Usage: "skip corrupt plants, name them on stderr and exit with 3", HideDefault: true},
+			choiceFlag("format", "`format` of the file: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
+			&cli.BoolFlag{Name: "skip-damaged", Usage: "skip corrupt plants, name them on stderr and exit with 3", HideDefault: true},
 			safeFlag(), jsonFlag(), quietFlag(),
 		),
 		ArgValidator: arguments(0, 1),
@@ -54,10 +51,10 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		}
 	}
 	e := &exporter{p: p, cmd: cmd, format: format}
-	options := storage.Options{ReadOnly: true, AllowCorrupt: cmd.Bool(flagSkipDamaged)}
+	options := storage.Options{ReadOnly: true, AllowCorrupt: cmd.Bool("skip-damaged")}
 	return withStore(ctx, c, options, func(ctx context.Context, store app.Plants) error {
 		e.source = plantio.Query{}.Source(store)
-		if cmd.Bool(flagSkipDamaged) {
+		if cmd.Bool("skip-damaged") {
 			local, ok := store.(*storage.Store)
 			if !ok { // a database can't be checked while a server writes to it
 				return app.ServerRunsError(c.Storage.Path, "")

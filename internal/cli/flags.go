@@ -19,10 +19,7 @@ func commonOptions() []string {
 
 // allOptionFlags returns the flags of all options: the common ones first, the others hidden.
 func allOptionFlags() []cli.Flag {
-	var flags []cli.Flag
-	for _, env := range commonOptions() {
-		flags = append(flags, optionFlags(env)...)
-	}
+	flags := optionFlags(commonOptions()...)
 	for _, o := range config.Options() {
 		if o.Flag != "" && !slices.Contains(commonOptions(), o.Env) {
 			flags = append(flags, optionFlag(o, true))
@@ -34,10 +31,10 @@ func allOptionFlags() []cli.Flag {
 // optionFlags returns the flags of options, by their names in the environment.
 func optionFlags(envs ...string) []cli.Flag {
 	var flags []cli.Flag
-	for _, o := range config.Options() {
-		if o.Flag != "" && slices.Contains(envs, o.Env) {
-			flags = append(flags, optionFlag(o, false))
-		}
+	options := config.Options()
+	for _, env := range envs {
+		i := slices.IndexFunc(options, func(o config.Option) bool { return o.Env == env })
+		flags = append(flags, optionFlag(options[i], false))
 	}
 	return flags
 }
@@ -99,12 +96,9 @@ func jsonFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "print the result as JSON", HideDefault: true}
 }
 
-// flagFormat is the flag for the format of a file or of the output.
-const flagFormat = "format"
-
 // formatFlag returns the flag of commands that print plants.
 func formatFlag() cli.Flag {
-	return choiceFlag(flagFormat, "`format` of the output: table, jsonl or csv (default: table on a terminal, else jsonl)", "", "table", "jsonl", "csv")
+	return choiceFlag("format", "`format` of the output: table, jsonl or csv (default: table on a terminal, else jsonl)", "", "table", "jsonl", "csv")
 }
 
 // quietFlag returns the flag of commands that may take long.
@@ -112,10 +106,7 @@ func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Usage: "print errors only", HideDefault: true}
 }
 
-// flagSafe is the flag for CSV that spreadsheets open.
-const flagSafe = "spreadsheet-safe"
-
 // safeFlag returns the flag of commands that write CSV.
 func safeFlag() cli.Flag {
-	return &cli.BoolFlag{Name: flagSafe, Usage: "in CSV, quote names and tags that spreadsheets interpret as formulas", HideDefault: true}
+	return &cli.BoolFlag{Name: "spreadsheet-safe", Usage: "in CSV, quote names and tags that spreadsheets interpret as formulas", HideDefault: true}
 }

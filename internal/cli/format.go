@@ -13,17 +13,17 @@ import (
 // --spreadsheet-safe.
 func fileFormat(cmd *cli.Command, file string) (plantio.Format, error) {
 	format := plantio.FormatOf(file)
-	switch cmd.String(flagFormat) {
+	switch cmd.String("format") {
 	case "jsonl", "table":
 		format = plantio.JSONLines
 	case "csv":
 		format = plantio.CSV
 	}
 	switch {
-	case !cmd.Bool(flagSafe):
+	case !cmd.Bool("spreadsheet-safe"):
 		return format, nil
 	case format != plantio.CSV:
-		return format, misuse("--%s: is for CSV: add --format csv, or leave it out", flagSafe)
+		return format, misuse("--spreadsheet-safe: is for CSV: add --format csv, or leave it out")
 	}
 	return plantio.SafeCSV, nil
 }
@@ -34,7 +34,7 @@ func plantWriter(w io.Writer, cmd *cli.Command) (plantio.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := cmd.String(flagFormat); name == "table" || name == "" && printable.IsTerminal(w) {
+	if name := cmd.String("format"); name == "table" || name == "" && printable.IsTerminal(w) {
 		return plantio.NewTable(w), nil
 	}
 	return plantio.NewWriter(w, format), nil

@@ -34,7 +34,7 @@ func newImport(p *Process) *cli.Command {
 			"  plantstore plants import --dry-run plants.jsonl\n" +
 			"  zcat plants.csv.gz | plantstore plants import --format csv --on-conflict skip -",
 		Flags: append(storeFlags(
-			choiceFlag(flagFormat, "`format` of the files: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
+			choiceFlag("format", "`format` of the files: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
 			choiceFlag("on-conflict", "`action` if a different plant has the id: error (a bad line) or skip", "error", "error", "skip"),
 			&cli.BoolFlag{Name: "dry-run", Usage: "report the result without storing anything", HideDefault: true},
 			jsonFlag(), quietFlag(),

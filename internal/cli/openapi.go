@@ -16,7 +16,7 @@ func newOpenAPI(p *Process) *cli.Command {
 		Description: "Examples:\n" +
 			"  plantstore openapi --format json >openapi.json",
 		Flags: append([]cli.Flag{
-			choiceFlag(flagFormat, "`format` of the description: yaml or json", "yaml", "yaml", "json"),
+			choiceFlag("format", "`format` of the description: yaml or json", "yaml", "yaml", "json"),
 		}, optionFlags("ADDR", "BASE_URL")...),
 		Action: configured(p, printOpenAPI),
 	}
@@ -28,7 +28,7 @@ func printOpenAPI(_ context.Context, p *Process, cmd *cli.Command, c *config.Con
 		return err
 	}
 	document := description.YAML
-	if cmd.String(flagFormat) == "json" {
+	if cmd.String("format") == "json" {
 		document = description.JSON
 	}
 	_, err = p.Stdout.Write(document.Bytes())

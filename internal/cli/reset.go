@@ -35,7 +35,7 @@ func reset(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 // resetCommand returns the command that resets a server with --ephemeral, for a POSIX
 // shell, empty for another server.
 func resetCommand(p *Process, cmd *cli.Command, c *config.Config) string {
-	if !cmd.Bool(flagEphemeral) {
+	if !cmd.Bool("ephemeral") {
 		return ""
 	}
 	return shellQuote(p.Args[0]) + " plants reset --storage-url " + shellQuote(c.Storage.URL)

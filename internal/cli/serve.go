@@ -16,13 +16,6 @@ import (
 	"plantstore/internal/secretfile"
 )
 
-// The flags of serve for demonstrations and client tests. They are not options of the
-// configuration, since they concern no other command.
-const (
-	flagEphemeral = "ephemeral"
-	flagSeed      = "seed"
-)
-
 func newServe(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
@@ -33,9 +26,9 @@ func newServe(p *Process) *cli.Command {
 			"  plantstore serve\n" +
 			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl\n" +
 			otherOptions(),
-		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: flagEphemeral, Usage: "keep the plants and the secret in a temporary directory that is removed at exit", HideDefault: true},
-			&cli.StringFlag{Name: flagSeed, Usage: "import `FILE` (JSON Lines or CSV) before serving; taken ids are skipped"},
+		Flags: append([]cli.Flag{ // the first two are for demonstrations and concern no other command
+			&cli.BoolFlag{Name: "ephemeral", Usage: "keep the plants and the secret in a temporary directory that is removed at exit", HideDefault: true},
+			&cli.StringFlag{Name: "seed", Usage: "import `FILE` (JSON Lines or CSV) before serving; taken ids are skipped"},
 		}, allOptionFlags()...),
 		Action: func(ctx context.Context, cmd *cli.Command) error { return serve(ctx, p, cmd) },
 	}
@@ -50,12 +43,12 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(c.CheckServe(), c.CheckFaults(cmd.Bool(flagEphemeral))); err != nil {
+	if err := errors.Join(c.CheckServe(), c.CheckFaults(cmd.Bool("ephemeral"))); err != nil {
 		return misuseBy(err)
 	}
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stdout: p.Stdout, Stderr: p.Stderr,
-		TokenCommand: tokenCommand(p, c), Ephemeral: cmd.Bool(flagEphemeral), ResetCommand: resetCommand(p, cmd, c), Seed: cmd.String(flagSeed),
+		TokenCommand: tokenCommand(p, c), Ephemeral: cmd.Bool("ephemeral"), ResetCommand: resetCommand(p, cmd, c), Seed: cmd.String("seed"),
 		Exposed: exposed,
 	})
 	if err != nil {
@@ -71,7 +64,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 // ephemeral creates the temporary directory of --ephemeral, if it is given, and sets the
 // storage URL to a file in it.
 func ephemeral(p *Process, cmd *cli.Command) error {
-	if !cmd.Bool(flagEphemeral) {
+	if !cmd.Bool("ephemeral") {
 		return nil
 	}
 	for _, flag := range []string{"storage-url", "storage-url-file"} {
@@ -89,16 +82,16 @@ func ephemeral(p *Process, cmd *cli.Command) error {
 
 // seed imports the file of --seed, if it is given.
 func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, server *app.App) error {
-	file := cmd.String(flagSeed)
-	if !cmd.IsSet(flagSeed) {
+	file := cmd.String("seed")
+	if !cmd.IsSet("seed") {
 		return nil
 	}
 	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
 	if err := i.importFile(ctx, file); err != nil {
-		return fmt.Errorf("--%s: %w", flagSeed, err)
+		return fmt.Errorf("--seed: %w", err)
 	}
 	if i.sum.Bad > 0 {
-		return findings("--%s: %s has %s: %s", flagSeed, file, counted(i.sum.Bad, "bad line", "bad lines"), i.remedy("fix the file and start again"))
+		return findings("--seed: %s has %s: %s", file, counted(i.sum.Bad, "bad line", "bad lines"), i.remedy("fix the file and start again"))
 	}
 	server.Notice(func(logger *slog.Logger) {
 		logger.Info("seeded", "file", file, "created", i.sum.Created, "identical", i.sum.Identical, "skipped", i.sum.Skipped)

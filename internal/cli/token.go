@@ -19,15 +19,6 @@ import (
 	"plantstore/internal/config"
 )
 
-// The flags of token, besides --subject. Those of the key are flags of conformance, too.
-const (
-	flagKey  = "key"
-	flagAlg  = "alg"
-	flagKid  = "kid"
-	flagTTL  = "ttl"
-	flagLink = "link"
-)
-
 // tokenOptions returns the options that decide which tokens a server accepts.
 func tokenOptions() []string {
 	return []string{
@@ -48,12 +39,12 @@ func newToken(p *Process) *cli.Command {
 			"  plantstore token --ttl=-1h    # expired, for tests",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: app.DefaultSubject},
-			&cli.DurationFlag{Name: flagTTL, Usage: "`lifetime` of the token; 0: no expiry, negative: it has expired", Value: 24 * time.Hour, DefaultText: "24h, with --link 1h"},
-			&cli.BoolFlag{Name: flagLink, Usage: "print a link to the docs page of the server, which fills in the token", HideDefault: true},
-			&cli.StringFlag{Name: flagKey, Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
-			&cli.StringFlag{Name: flagAlg, Usage: "`algorithm` of --key (default: by the key: RS256, ES256, ES384, ES512 or EdDSA)"},
-			&cli.StringFlag{Name: flagKid, Usage: "`name` of the key (kid) (default: from JWT_PUBLIC_KEYS, else none)"},
-		}, optionFlags(append(tokenOptions(), "BASE_URL")...)...),
+			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry, negative: it has expired", Value: 24 * time.Hour, DefaultText: "24h, with --link 1h"},
+			&cli.BoolFlag{Name: "link", Usage: "print a link to the docs page of the server, which fills in the token", HideDefault: true},
+			&cli.StringFlag{Name: "key", Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
+			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key (default: by the key: RS256, ES256, ES384, ES512 or EdDSA)"},
+			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid) (default: from JWT_PUBLIC_KEYS, else none)"},
+		}, optionFlags(append([]string{"BASE_URL"}, tokenOptions()...)...)...),
 		Action: configured(p, printToken),
 	}
 }
@@ -63,8 +54,8 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 	if err != nil {
 		return err
 	}
-	ttl := cmd.Duration(flagTTL)
-	if cmd.Bool(flagLink) && !cmd.IsSet(flagTTL) {
+	ttl := cmd.Duration("ttl")
+	if cmd.Bool("link") && !cmd.IsSet("ttl") {
 		ttl = app.LinkLifetime
 	}
 	if ttl == 0 && c.JWTRequireExp {
@@ -90,12 +81,12 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 // is empty.
 func linkBase(ctx context.Context, cmd *cli.Command, c *config.Config) (string, error) {
 	switch {
-	case !cmd.Bool(flagLink) && cmd.IsSet("base-url"):
+	case !cmd.Bool("link") && cmd.IsSet("base-url"):
 		return "", misuseOf(cmd, "--base-url is about the link of --link, which is not given")
-	case !cmd.Bool(flagLink):
+	case !cmd.Bool("link"):
 		return "", nil
 	case !c.Docs:
-		return "", misuse("--%s: DOCS is off: a server with the same configuration has no docs page", flagLink)
+		return "", misuse("--link: DOCS is off: a server with the same configuration has no docs page")
 	case c.BaseURL != "":
 		return c.ServiceURL(c.Addr), nil
 	}
@@ -104,17 +95,17 @@ func linkBase(ctx context.Context, cmd *cli.Command, c *config.Config) (string, 
 	}
 	_, port, _ := net.SplitHostPort(c.Addr)
 	if _, socket := config.UnixPath(c.Addr); socket || port == "0" {
-		return "", misuse("--%s: ADDR is %s, from which no link follows: give the URL of the service with --base-url", flagLink, c.Addr)
+		return "", misuse("--link: ADDR is %s, from which no link follows: give the URL of the service with --base-url", c.Addr)
 	}
 	return c.ServiceURL(c.Addr), nil
 }
 
 // signerOf returns the private key of --key, or else the secret, which it may generate.
 func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (auth.Signer, error) {
-	if cmd.String(flagKey) != "" {
+	if cmd.String("key") != "" {
 		return privateKey(p, cmd, c)
 	}
-	if cmd.IsSet(flagAlg) || cmd.IsSet(flagKid) {
+	if cmd.IsSet("alg") || cmd.IsSet("kid") {
 		return nil, misuseOf(cmd, "--alg and --kid are about the key of --key, which is not given")
 	}
 	if !c.HasSecret() {
@@ -169,8 +160,8 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 		fmt.Fprintf(p.Stderr, "plantstore: JWT_PUBLIC_KEYS has no key for this one and %s: a server with the same configuration "+
 			"refuses the token\n", key.Alg())
 	}
-	if cmd.IsSet(flagKid) {
-		kid = cmd.String(flagKid)
+	if cmd.IsSet("kid") {
+		kid = cmd.String("kid")
 	}
 	key.Name(kid)
 	return key, nil
@@ -178,12 +169,12 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 
 // readKey reads the key of --key for the algorithm of --alg, if it is given.
 func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
-	key, err := auth.ReadPrivateKey(cmd.String(flagKey), cmd.String(flagAlg), p.warn)
+	key, err := auth.ReadPrivateKey(cmd.String("key"), cmd.String("alg"), p.warn)
 	switch {
 	case errors.Is(err, auth.ErrAlgorithm):
-		return nil, misuseOf(cmd, "--%s: %v", flagAlg, err)
+		return nil, misuseOf(cmd, "--alg: %v", err)
 	case err != nil:
-		return nil, fmt.Errorf("--%s: %w", flagKey, app.AdviseRead(err, "name the file with the private key, or make one with: openssl genpkey -algorithm ed25519"))
+		return nil, fmt.Errorf("--key: %w", app.AdviseRead(err, "name the file with the private key, or make one with: openssl genpkey -algorithm ed25519"))
 	}
 	return key, nil
 }
@@ -210,7 +201,7 @@ func tokenCommand(p *Process, c *config.Config) string {
 	}
 	command = append(command, shellQuote(p.Args[0]), "token")
 	if !c.HasSecret() {
-		command = append(command, "--"+flagKey, "PRIVATE_KEY.pem") // unknown here
+		command = append(command, "--key", "PRIVATE_KEY.pem") // unknown here
 	}
 	for _, o := range config.Options() {
 		if slices.Contains(storageOptions(), o.Env) && c.Storage.Path == "" {
