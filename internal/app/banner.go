@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -110,12 +111,7 @@ func (a *App) banner() {
 }
 
 // DataPlace returns the location of the plants, without a password that a URL may contain.
-func DataPlace(c *config.Config) string {
-	if c.Storage.Path != "" {
-		return c.Storage.Path
-	}
-	return c.Storage.Scheme
-}
+func DataPlace(c *config.Config) string { return cmp.Or(c.Storage.Path, c.Storage.Scheme) }
 
 // Grant returns the claims of a token for a server with the configuration c.
 func Grant(c *config.Config, subject string, ttl time.Duration) auth.Grant {

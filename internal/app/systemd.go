@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -21,41 +20,23 @@ func notifySystemd(leaving, serving context.Context, store readier, logger *slog
 	if err != nil {
 		logger.Warn("systemd watchdog is off", "cause", err.Error())
 	}
-	s := &notifier{logger: logger, notify: func(state string) error {
-		_, err := daemon.SdNotify(false, state)
-		return err
-	}}
-	s.run(leaving, serving, interval, store)
+	supervise(leaving, serving, interval, store, func(state string) {
+		if _, err := daemon.SdNotify(false, state); err != nil {
+			logger.Warn("systemd notification failed", "state", state, "cause", err.Error())
+		}
+	})
 }
 
 // A readier reports whether a store is ready, like Ready of [storage.Store].
 type readier interface{ Ready() error }
 
-// A notifier sends notifications to systemd.
-type notifier struct {
-	notify  func(state string) error
-	logger  *slog.Logger
-	failure atomic.Value // error of the last notification; empty if it succeeded
-}
-
-// run sends notifications until serving is done. systemd restarts the server if there is none
+// supervise sends notifications until serving is done. systemd restarts the server if there is none
 // for an interval, unless that is 0.
-func (s *notifier) run(leaving, serving context.Context, interval time.Duration, store readier) {
-	s.send(daemon.SdNotifyReady)
-	context.AfterFunc(leaving, func() { s.send(daemon.SdNotifyStopping) })
+func supervise(leaving, serving context.Context, interval time.Duration, store readier, send func(state string)) {
+	send(daemon.SdNotifyReady)
+	context.AfterFunc(leaving, func() { send(daemon.SdNotifyStopping) })
 	if interval > 0 {
-		go watchdog(serving, interval/2, store, func() { s.send(daemon.SdNotifyWatchdog) })
-	}
-}
-
-// send sends one notification. It logs a failure once, until it changes.
-func (s *notifier) send(state string) {
-	failure := ""
-	if err := s.notify(state); err != nil {
-		failure = err.Error()
-	}
-	if last := s.failure.Swap(failure); last != failure && failure != "" {
-		s.logger.Warn("systemd notification failed", "state", state, "cause", failure)
+		go watchdog(serving, interval/2, store, func() { send(daemon.SdNotifyWatchdog) })
 	}
 }
 

@@ -1,13 +1,9 @@
 package app
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -63,15 +59,11 @@ func TestSupervisorIsNotified(t *testing.T) {
 	for interval, signs := range map[time.Duration][]string{0: nil, 30 * time.Second: {alive, alive, alive, alive}} {
 		synctest.Test(t, func(t *testing.T) {
 			heard := make(chan string, 100)
-			s := &notifier{notify: func(state string) error {
-				heard <- state
-				return nil
-			}}
 			var well error
 			store := new(patient)
 			store.state.Store(&well)
 			ctx, cancel := context.WithCancel(t.Context())
-			s.run(ctx, ctx, interval, store)
+			supervise(ctx, ctx, interval, store, func(state string) { heard <- state })
 			time.Sleep(59 * time.Second)
 			cancel()
 			synctest.Wait()
@@ -84,27 +76,5 @@ func TestSupervisorIsNotified(t *testing.T) {
 				t.Errorf("interval %v: it hears %q, want %q", interval, got, want)
 			}
 		})
-	}
-}
-
-// TestSupervisorIsGone checks that a failed notification is logged once, and again after a
-// success or with another reason.
-func TestSupervisorIsGone(t *testing.T) {
-	t.Parallel()
-	gone, refused := errors.New("it is gone"), errors.New("it refuses")
-	var log bytes.Buffer
-	var now error
-	s := &notifier{logger: slog.New(slog.NewTextHandler(&log, nil)), notify: func(string) error { return now }}
-	for i, phase := range []struct {
-		err  error
-		want int // lines in the log so far
-	}{{nil, 0}, {gone, 1}, {refused, 2}, {nil, 2}, {refused, 3}} {
-		now = phase.err
-		for range 3 {
-			s.send("WATCHDOG=1")
-		}
-		if got := strings.Count(log.String(), "level=WARN"); got != phase.want {
-			t.Errorf("phase %d: %d warnings, want %d:\n%s", i, got, phase.want, log.String())
-		}
 	}
 }

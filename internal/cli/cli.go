@@ -52,7 +52,7 @@ func newRoot(p *Process) *cli.Command {
 		},
 		Commands: []*cli.Command{
 			newServe(p), newToken(p), newPlants(p), newBackup(p), newRestore(p), newCompact(p), newCheck(p),
-			newConfig(p), newOpenAPI(p), newConformance(p), newHealth(p), newVersion(p), newHelp(p),
+			newConfig(p), newOpenAPI(p), newConformance(p), newHealth(p), newVersion(p), newHelp(p, false),
 		},
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			if cmd.Bool("version") {

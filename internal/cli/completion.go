@@ -27,7 +27,7 @@ func configureCompletion(p *Process, cmd *cli.Command) {
 		_, err := io.WriteString(p.Stdout, bashCompletion)
 		return err
 	}
-	cmd.Commands = append(cmd.Commands, hiddenHelp(p))
+	cmd.Commands = append(cmd.Commands, newHelp(p, true))
 	prepare(p, cmd)
 }
 

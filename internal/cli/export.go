@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -50,70 +49,65 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 			return err
 		}
 	}
-	e := &exporter{p: p, cmd: cmd, format: format}
-	options := storage.Options{ReadOnly: true, AllowCorrupt: cmd.Bool("skip-damaged")}
-	return withStore(ctx, c, options, func(ctx context.Context, store app.Plants) error {
-		e.source = plantio.Query{}.Source(store)
-		if cmd.Bool("skip-damaged") {
+	skip := cmd.Bool("skip-damaged")
+	return withStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: skip}, func(ctx context.Context, store app.Plants) error {
+		source, skipped := plantio.Query{}.Source(store), new(storage.Report)
+		if skip {
 			local, ok := store.(*storage.Store)
 			if !ok { // a database can't be checked while a server writes to it
 				return app.ServerRunsError(c.Storage.Path, "")
 			}
-			e.source = func(ctx context.Context, each func(storage.Record) error) (err error) {
-				e.skipped, err = local.Check(ctx, each)
-				return err
-			}
+			source = intactPlants(local, skipped)
 		}
-		if !toStdout {
-			return e.toFile(ctx, file)
+		write := func(w io.Writer) (plants int64, err error) {
+			bar := newProgress(p, cmd, -1)
+			defer func() { _ = bar.Clear() }()
+			return plantio.Export(ctx, source, plantio.NewWriter(w, format), func(plants int64) { _ = bar.Set64(plants) })
 		}
-		if _, err := e.write(ctx, p.Stdout); err != nil {
+		written := "the output"
+		if toStdout {
+			_, err = write(p.Stdout)
+		} else {
+			written, err = file, exportFile(p, cmd, file, write)
+		}
+		if err != nil {
 			return err
 		}
-		return e.printSkipped("the output")
+		return printSkipped(p, *skipped, written)
 	})
 }
 
-// An exporter exports plants and prints the result.
-type exporter struct {
-	p       *Process
-	cmd     *cli.Command
-	format  plantio.Format
-	source  plantio.Source
-	skipped storage.Report // corrupt records
+// intactPlants returns a source of the intact plants, which sets skipped to the corrupt ones.
+func intactPlants(store *storage.Store, skipped *storage.Report) plantio.Source {
+	return func(ctx context.Context, each func(storage.Record) error) (err error) {
+		*skipped, err = store.Check(ctx, each)
+		return err
+	}
 }
 
-// toFile exports to a file, which appears when it is complete.
-func (e *exporter) toFile(ctx context.Context, path string) error {
+// exportFile calls write for a file, which appears when it is complete, and prints the result.
+func exportFile(p *Process, cmd *cli.Command, path string, write func(io.Writer) (plants int64, err error)) error {
 	var plants int64
 	err := atomicfile.Replace(path, filePerm, func(file *atomicfile.File) (err error) {
-		plants, err = e.write(ctx, file)
+		plants, err = write(file)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("export to %s: %w", path, adviseDestination(err))
 	}
-	err = printResult(e.p.Stdout, e.cmd, struct {
+	return printResult(p.Stdout, cmd, struct {
 		File   string `json:"file"`
 		Plants int64  `json:"plants"`
 	}{path, plants}, "%s in %s", counted(plants, "plant is", "plants are"), path)
-	return errors.Join(err, e.printSkipped(path))
 }
 
-// write writes the plants to w, with a progress bar.
-func (e *exporter) write(ctx context.Context, w io.Writer) (plants int64, err error) {
-	bar := newProgress(e.p, e.cmd, -1)
-	defer func() { _ = bar.Clear() }()
-	return plantio.Export(ctx, e.source, plantio.NewWriter(w, e.format), func(plants int64) { _ = bar.Set64(plants) })
-}
-
-// printSkipped prints the corrupt records, if there are any, and returns the error for
-// them. The name of the destination is written.
-func (e *exporter) printSkipped(written string) error {
-	if e.skipped.Intact() {
+// printSkipped prints the corrupt plants, if there are any, and returns the error for them. The
+// name of the destination is written.
+func printSkipped(p *Process, skipped storage.Report, written string) error {
+	if skipped.Intact() {
 		return nil
 	}
-	if err := writeFindings(e.p.Stderr, e.skipped); err != nil {
+	if err := writeFindings(p.Stderr, skipped); err != nil {
 		return err
 	}
 	return findings("corrupt plants were left out, %s is intact: import it into a new database, or restore a backup", written)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,24 +12,21 @@ import (
 	"plantstore/internal/config"
 )
 
-const (
-	helpName     = "help"
-	topicOptions = "options" // an argument of help that is not a command
-)
-
 // newHelp returns a replacement of the library's command, which would be a subcommand of
-// every command.
-func newHelp(p *Process) *cli.Command {
+// every command. Below the root it is hidden: --help is listed.
+func newHelp(p *Process, hidden bool) *cli.Command {
 	return &cli.Command{
-		Name:  helpName,
-		Usage: "print the help of a command, or all options",
+		Name:   "help",
+		Hidden: hidden,
+		Usage:  "print the help of a command, or all options",
 		Description: "Examples:\n" +
 			"  plantstore help plants import\n" +
 			"  plantstore help options",
-		ArgsUsage: "[command | options]",
+		ArgsUsage:    "[command | options]",
+		ArgValidator: arguments(0, math.MaxInt),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			described, names := cmd.Lineage()[1], cmd.Args().Slice()
-			if described == cmd.Root() && slices.Equal(names, []string{topicOptions}) {
+			if described == cmd.Root() && slices.Equal(names, []string{"options"}) {
 				return printOptions(p)
 			}
 			for _, name := range names {
@@ -44,14 +42,6 @@ func newHelp(p *Process) *cli.Command {
 			return cli.ShowCommandHelp(ctx, described.Lineage()[1], described.Name)
 		},
 	}
-}
-
-// hiddenHelp returns the help command of a command with subcommands. It is not listed there,
-// since --help is.
-func hiddenHelp(p *Process) *cli.Command {
-	cmd := newHelp(p)
-	cmd.Hidden = true
-	return cmd
 }
 
 // The layout of help texts, in columns.

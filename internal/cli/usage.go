@@ -17,7 +17,7 @@ import (
 func checkArguments(_ context.Context, cmd *cli.Command) error {
 	name := cmd.Args().First()
 	switch {
-	case cmd.NArg() == 0 || cmd.Name == helpName:
+	case cmd.NArg() == 0:
 		return nil
 	case len(cmd.Commands) > 0:
 		return unknownCommand(cmd, name)
