@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -115,18 +116,14 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 	switch {
 	case text != "" && file != "":
 		return "", misuseOf(cmd, "--token and --token-file are both given; give one of them")
-	case file != "":
-		contents, err := secretfile.Read(file, maxToken, p.warn)
-		if err != nil {
-			return "", fmt.Errorf("--token-file: %w", app.AdviseRead(err, "make it with: (umask 077; plantstore token >FILE)"))
-		}
-		if text = strings.TrimSpace(string(contents)); text == "" {
-			return "", fmt.Errorf("--token-file: %s is empty", file)
-		}
-	case text == "":
-		text = p.environ()["TOKEN"]
+	case file == "":
+		return cmp.Or(text, p.environ()["TOKEN"]), nil
 	}
-	return text, nil
+	contents, err := secretfile.Read(file, maxToken, p.warn)
+	if err != nil {
+		return "", fmt.Errorf("--token-file: %w", app.AdviseRead(err, "make it with: (umask 077; plantstore token >FILE)"))
+	}
+	return strings.TrimSpace(string(contents)), nil
 }
 
 // addSigner sets the secret or key that signs special tokens, if it is given.

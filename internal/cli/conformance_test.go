@@ -93,7 +93,8 @@ func TestConformanceToken(t *testing.T) {
 		"--token and --token-file are both given; give one of them", see)
 	checkFailure(t, run(t, nil, "conformance", "--url", base), 2,
 		"a token is needed: TOKEN in the environment, or --token-file", see)
-	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "empty"), 1, "--token-file: empty is empty")
+	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "empty"), 2,
+		"a token is needed: TOKEN in the environment, or --token-file", see)
 	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "none"), 1,
 		"--token-file: open none: no such file or directory; make it with: (umask 077; plantstore token >FILE)")
 }

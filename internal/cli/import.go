@@ -140,11 +140,8 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 // continuation returns how to continue an import that failed with err.
 func (i *importer) continuation(err error) string {
 	const again = "run the import again to continue"
-	read := errors.As(err, new(*plantio.ReadError))
 	switch {
-	case read && errors.As(err, new(*fs.PathError)): // the file cannot be read
-		return ""
-	case read:
+	case errors.As(err, new(*plantio.ReadError)):
 		return ": fix the file, and import it again"
 	case errors.Is(err, storage.ErrAuditLog), errors.Is(err, storage.ErrUnrecorded):
 		return ": make the audit log (AUDIT_LOG) writable, or give the server another one, and " + again
