@@ -45,7 +45,6 @@ type Options struct {
 	TokenCommand string                // the command that gets a token, for the banner
 	Ephemeral    bool                  // the store is removed at exit, and can be reset
 	ResetCommand string                // the command that resets it, for the banner
-	Seed         string                // the file that the caller imports, which must not be the audit log
 	Exposed      []secretfile.Exposure // files of the configuration with secrets that other users can read
 }
 
@@ -81,7 +80,7 @@ type App struct {
 // certificates, the store and the keys. Requests are served by [App.Run]. Errors of the
 // configuration are of type [config.InvalidError]. The caller must close the App.
 func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) {
-	if err := checkAuditLog(c, o.Seed); err != nil {
+	if err := checkAuditLog(c); err != nil {
 		return nil, err
 	}
 	a := &App{config: c, options: o, signals: make(chan os.Signal, 16), level: new(slog.LevelVar), observer: admin.NewObserver()}

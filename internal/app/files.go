@@ -72,14 +72,11 @@ func SameFile(path, other string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// checkAuditLog refuses an audit log that is another file of the server, or the seed: its lines
-// would be used as secrets, or lost.
-func checkAuditLog(c *config.Config, seed string) error {
-	if c.AuditLog == "" || c.AuditLog == config.AuditStdout {
+// checkAuditLog refuses an audit log that is another file of the server, which may not exist yet:
+// its lines would be used as secrets, or lost.
+func checkAuditLog(c *config.Config) error {
+	if c.AuditLog == "" || c.AuditLog == config.AuditStdout || UsedAs(c, c.AuditLog) == auditLogUse {
 		return nil
 	}
-	if UsedAs(c, c.AuditLog) != auditLogUse || SameFile(c.AuditLog, seed) {
-		return config.Invalid("AUDIT_LOG (--audit-log): %s is another file of the server: name another one", c.AuditLog)
-	}
-	return nil
+	return config.Invalid("AUDIT_LOG (--audit-log): %s is another file of the server: name another one", c.AuditLog)
 }

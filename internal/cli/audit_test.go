@@ -12,11 +12,13 @@ func TestAuditLogIsNoOtherFile(t *testing.T) {
 	writeFile(t, "plants.jsonl", someLines)
 	writeFile(t, "secrets", "a secret that is long enough for HS256\n")
 	for _, file := range []string{
-		"data/plants.db", "data/plants.db.mark", "data/plants.db.sock", "data/jwt-secret", "./data//plants.db", "plants.jsonl", "secrets",
+		"data/plants.db", "data/plants.db.mark", "data/plants.db.sock", "data/jwt-secret", "./data//plants.db", "secrets",
 	} {
-		r := run(t, []string{"AUDIT_LOG=" + file, "JWT_SECRET_FILE=secrets"}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off", "--seed", "plants.jsonl")
+		r := run(t, []string{"AUDIT_LOG=" + file, "JWT_SECRET_FILE=secrets"}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off")
 		checkFailure(t, r, 2, "AUDIT_LOG (--audit-log): *")
 	}
+	r := run(t, []string{"AUDIT_LOG=plants.jsonl"}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off", "--seed", "plants.jsonl")
+	checkFailure(t, r, 1, "AUDIT_LOG (--audit-log): plants.jsonl: not an audit log, left unchanged: name another file")
 	if got := readFile(t, "secrets") + readFile(t, "plants.jsonl"); got != "a secret that is long enough for HS256\n"+someLines {
 		t.Errorf("the files are now %q", got)
 	}

@@ -48,8 +48,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stdout: p.Stdout, Stderr: p.Stderr,
-		TokenCommand: tokenCommand(p, c), Ephemeral: cmd.Bool("ephemeral"), ResetCommand: resetCommand(p, cmd, c), Seed: cmd.String("seed"),
-		Exposed: exposed,
+		TokenCommand: tokenCommand(p, c), Ephemeral: cmd.Bool("ephemeral"), ResetCommand: resetCommand(p, cmd, c), Exposed: exposed,
 	})
 	if err != nil {
 		return err
