@@ -139,7 +139,7 @@ func (a *App) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx) // stop ends the server when its terminal is closed
 	defer stop()
 	if err := a.keepSeed(ctx); err != nil {
-		return err
+		return fmt.Errorf("keep the seed for a reset: %w", err)
 	}
 	go a.handleSignals(ctx, stop)
 	a.startControl(ctx)

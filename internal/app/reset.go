@@ -25,25 +25,18 @@ func (a *App) keepSeed(ctx context.Context) error {
 		return nil
 	}
 	path := filepath.Join(filepath.Dir(a.config.Storage.Path), seedFile)
-	if err := snapshotTo(ctx, a.store, path); err != nil {
-		return fmt.Errorf("keep the seed for a reset: %w", err)
-	}
-	seed, err := Engines().Open(ctx, BboltScheme+":"+path, storage.Options{ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("keep the seed for a reset: %w", err)
-	}
-	a.onClose(seed.Close)
-	a.seed = seed
-	return nil
-}
-
-// snapshotTo writes a copy of the store to a new file.
-func snapshotTo(ctx context.Context, store *storage.Store, path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // next to the database
 	if err != nil {
 		return err
 	}
-	return errors.Join(store.Snapshot(ctx, file), file.Close())
+	if err := errors.Join(a.store.Snapshot(ctx, file), file.Close()); err != nil {
+		return err
+	}
+	if a.seed, err = Engines().Open(ctx, BboltScheme+":"+path, storage.Options{ReadOnly: true}); err != nil {
+		return err
+	}
+	a.onClose(a.seed.Close)
+	return nil
 }
 
 // reset replaces all plants by the seed, and returns how many it has. It returns

@@ -65,12 +65,6 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 	if o.Token, err = tokenFor(p, cmd); err != nil {
 		return err
 	}
-	switch {
-	case o.URL == "":
-		return misuseOf(cmd, "--url is needed")
-	case o.Token == "":
-		return misuseOf(cmd, "a token is needed: TOKEN in the environment, or --token-file")
-	}
 	if limit := cmd.String("rate-limit"); limit != "" {
 		if o.RateLimit, err = ratelimit.Parse(limit); err != nil {
 			return misuseOf(cmd, "--rate-limit: %q: %v", limit, err)

@@ -129,7 +129,7 @@ func (o *Options) validate() (*url.URL, error) {
 	case err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		return nil, fmt.Errorf("URL %q: want http://host or https://host, perhaps with a port and a path", o.URL)
 	case o.Token == "":
-		return nil, errors.New("a token that the server accepts is needed")
+		return nil, errors.New("a token is needed: TOKEN in the environment, or --token-file")
 	case o.Origin != "" && o.Origin != "*" && !isOrigin(o.Origin):
 		return nil, fmt.Errorf("origin %q: want *, or an origin such as https://docs.example.com", o.Origin)
 	case o.HTTP2 && u.Scheme != "https":
