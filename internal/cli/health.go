@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,12 +61,8 @@ func adminURL(ctx context.Context, c *config.Config) (string, error) {
 			return "", fmt.Errorf("the server that runs on %s has no admin listener: %s; restart it with another --admin-addr", c.Storage.Path, server.NoAdmin)
 		}
 	}
-	if c.AdminAddr == "" {
-		return "", misuse("ADMIN_ADDR is off: health queries the admin listener; set it, such as to 127.0.0.1:8081")
-	}
-	if _, port, _ := net.SplitHostPort(c.AdminAddr); strings.Trim(port, "0") == "" {
-		return "", misuse("ADMIN_ADDR is %s: port 0 stands for any free port; "+
-			"give the port of admin_url in the server's ready record, with --admin-addr", c.AdminAddr)
+	if _, port, _ := net.SplitHostPort(c.AdminAddr); strings.Trim(port, "0") == "" { // off, or any free port
+		return "", misuse("ADMIN_ADDR is %s: name the admin listener, admin_url in the server's ready record, with --admin-addr", cmp.Or(c.AdminAddr, "off"))
 	}
 	return config.LocalURL("http", c.AdminAddr), nil
 }
