@@ -156,7 +156,7 @@ func (a *App) Run(ctx context.Context) error {
 	for _, watch := range a.watches {
 		go watch(serving)
 	}
-	notifySystemd(leaving, serving, a.store, a.logger)
+	notifySystemd(leaving, serving, a.store.Ready, a.logger)
 	a.startAdmin(leaving)
 	return errors.Join(a.server.Serve(serving, a.listeners.clients...), faultOf(a.store))
 }

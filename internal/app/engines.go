@@ -27,13 +27,12 @@ func Engines() storage.Engines {
 
 // openStore opens the store, and the audit log for its creates.
 func (a *App) openStore(ctx context.Context) (err error) {
-	const missing, place = "name another place with --storage-url", " with --storage-url"
 	c := a.config
 	a.store, err = Engines().Open(ctx, c.Storage.URL, storage.Options{
 		Logger: a.logger, Ephemeral: a.options.Ephemeral, JournalBytes: c.JournalBytes,
 	})
 	if err != nil {
-		return AdviseLocked(ctx, c.Storage.Path, Advise(err, missing, place), ", or name another database with --storage-url or STORAGE_URL")
+		return AdviseLocked(ctx, c.Storage.Path, Advise(err, "name another place with --storage-url", " with --storage-url"), ", or name another database with --storage-url or STORAGE_URL")
 	}
 	a.onClose(a.store.Close)
 	a.store.ObserveCommits(a.observer.Commit)

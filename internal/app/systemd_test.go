@@ -30,7 +30,7 @@ func TestWatchdog(t *testing.T) {
 		store := new(patient)
 		store.state.Store(&well)
 		ctx, cancel := context.WithCancel(t.Context())
-		go watchdog(ctx, interval, store, func() { alive.Add(1) })
+		go watchdog(ctx, interval, store.Ready, func() { alive.Add(1) })
 		synctest.Wait()
 		for _, phase := range []struct {
 			state *error
@@ -63,7 +63,7 @@ func TestSupervisorIsNotified(t *testing.T) {
 			store := new(patient)
 			store.state.Store(&well)
 			ctx, cancel := context.WithCancel(t.Context())
-			supervise(ctx, ctx, interval, store, func(state string) { heard <- state })
+			supervise(ctx, ctx, interval, store.Ready, func(state string) { heard <- state })
 			time.Sleep(59 * time.Second)
 			cancel()
 			synctest.Wait()
