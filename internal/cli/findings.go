@@ -24,27 +24,14 @@ func corruptStore(p *Process, err error, format string, args ...any) error {
 	if !errors.As(err, &corrupt) {
 		return err
 	}
-	write := writeFindings
-	if corrupt.Report.Plants == 0 { // it could not be opened: nothing was counted
-		write = writeCorruption
-	}
-	if err := write(p.Stderr, corrupt.Report); err != nil {
+	if err := writeFindings(p.Stderr, corrupt.Report); err != nil {
 		return err
 	}
 	return findings(format, args...)
 }
 
-// writeFindings prints the findings, and how many plants are intact.
+// writeFindings prints the notes, the findings, and how many plants are intact.
 func writeFindings(w io.Writer, report storage.Report) error {
-	if err := writeCorruption(w, report); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "%s intact, %s\n", counted(report.Plants, "plant is", "plants are"), counted(report.Findings(), "finding", "findings"))
-	return err
-}
-
-// writeCorruption prints the notes and the findings.
-func writeCorruption(w io.Writer, report storage.Report) error {
 	var text strings.Builder
 	for _, note := range report.Notes {
 		text.WriteString("note: " + printable.Line(note) + "\n")
@@ -54,6 +41,9 @@ func writeCorruption(w io.Writer, report storage.Report) error {
 	}
 	if report.More > 0 {
 		text.WriteString("and " + counted(report.More, "more finding", "more findings") + "\n")
+	}
+	if report.Plants > 0 || report.Intact() { // else it could not be opened: nothing was counted
+		text.WriteString(counted(report.Plants, "plant is", "plants are") + " intact, " + counted(report.Findings(), "finding", "findings") + "\n")
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
