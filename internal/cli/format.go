@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"io"
-
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/plantio"
-	"plantstore/internal/printable"
 )
 
 // fileFormat returns the format of --format, or else by the file name, with
@@ -26,16 +23,4 @@ func fileFormat(cmd *cli.Command, file string) (plantio.Format, error) {
 		return format, misuse("--spreadsheet-safe: is for CSV: add --format csv, or leave it out")
 	}
 	return plantio.SafeCSV, nil
-}
-
-// plantWriter returns a writer of plants to w in the format of the flags.
-func plantWriter(w io.Writer, cmd *cli.Command) (plantio.Writer, error) {
-	format, err := fileFormat(cmd, "")
-	if err != nil {
-		return nil, err
-	}
-	if name := cmd.String("format"); name == "table" || name == "" && printable.IsTerminal(w) {
-		return plantio.NewTable(w), nil
-	}
-	return plantio.NewWriter(w, format), nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
+	"plantstore/internal/plantio"
+	"plantstore/internal/printable"
 	"plantstore/storage"
 )
 
@@ -30,9 +32,13 @@ func printPlants(
 	ctx context.Context, p *Process, cmd *cli.Command, c *config.Config,
 	read func(ctx context.Context, store app.Plants, each func(storage.Record) error) error,
 ) error {
-	out, err := plantWriter(p.Stdout, cmd)
+	format, err := fileFormat(cmd, "")
 	if err != nil {
 		return err
+	}
+	out := plantio.NewWriter(p.Stdout, format)
+	if name := cmd.String("format"); name == "table" || name == "" && printable.IsTerminal(p.Stdout) {
+		out = plantio.NewTable(p.Stdout)
 	}
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
 		if err := read(ctx, store, out.Write); err != nil {
