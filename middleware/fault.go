@@ -21,10 +21,8 @@ type FaultOptions struct {
 	Forbidden *models.Error
 	// RateLimit is the limit in an error 429, such as 100/s.
 	RateLimit string
-	// Refuse makes the server send the error with which it refuses a request before any handler,
-	// with the value of Preference-Applied, and returns that error. The connection of HTTP/1
-	// closes.
-	Refuse func(w http.ResponseWriter, code models.Code, applied string) *models.Error
+	// Refusal returns the error with which the server refuses a request before any handler.
+	Refusal func(code models.Code) *models.Error
 }
 
 // Faults makes the faults that requests demand by Prefer (RFC 7240), or random ones. It comes
@@ -104,10 +102,9 @@ func (o *FaultOptions) makeFault(c *gin.Context, code models.Code) {
 	case models.CodeRequestTimeout:
 		c.Request.Body = slowBody{c.Request.Body}
 	case models.CodeExpectationFailed, models.CodeHeaderTooLarge, models.CodeNotImplemented, models.CodeVersionUnsupported:
-		l.applied = true
-		c.Abort()
-		c.Status(http.StatusBadRequest)
-		l.failure = o.Refuse(c.Writer, code, l.preferenceApplied())
+		c.Header("Connection", "close")
+		c.Header("Date", time.Now().UTC().Format(http.TimeFormat)) // among the others, as in the server's own response
+		Fail(c, o.Refusal(code))
 	default:
 		l.made = false // but perhaps by the handler
 	}
@@ -132,17 +129,12 @@ const appliedHeader = "Preference-Applied"
 func (l *line) applyFault(header http.Header) {
 	if l.made && l.failure.Code == l.fault.Code {
 		l.applied = true
-		header.Set(appliedHeader, l.preferenceApplied())
+		applied := "code=" + l.fault.Code.String()
+		if l.fault.Delay > 0 {
+			applied = "delay=" + l.fault.Delay.String() + ", " + applied
+		}
+		header.Set(appliedHeader, applied)
 	}
-}
-
-// preferenceApplied returns the value of Preference-Applied for a failure.
-func (l *line) preferenceApplied() string {
-	applied := "code=" + l.fault.Code.String()
-	if l.fault.Delay > 0 {
-		applied = "delay=" + l.fault.Delay.String() + ", " + applied
-	}
-	return applied
 }
 
 // madeFault returns the part of the demanded fault that was made.

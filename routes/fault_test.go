@@ -24,10 +24,7 @@ func withFaults(made *[]models.Fault, rates ...models.FaultRate) func(*routes.Op
 		o.Faults = &middleware.FaultOptions{
 			Rates:     rates,
 			Forbidden: models.NewError(models.CodeForbidden, "no scope"),
-			Refuse: func(w http.ResponseWriter, code models.Code, applied string) *models.Error {
-				w.Header().Set("Refused-With", applied)
-				return models.NewError(code, "refused")
-			},
+			Refusal:   func(code models.Code) *models.Error { return models.NewError(code, "refused") },
 		}
 		o.Observe = func(_ string, _ models.Code, _ time.Duration, f models.Fault) {
 			if f != (models.Fault{}) {
@@ -64,14 +61,15 @@ func TestFaults(t *testing.T) {
 		w := prefer(t, h, applied, plant7)
 		switch c.Code {
 		case models.CodeExpectationFailed, models.CodeHeaderTooLarge, models.CodeNotImplemented, models.CodeVersionUnsupported:
-			if w.Header().Get("Refused-With") != applied || w.Body.Len() > 0 {
-				t.Errorf("%v: %v %s", c.Code, w.Header(), w.Body)
+			checkError(t, w, c.Code, "refused")
+			if w.Header().Get("Connection") != "close" {
+				t.Errorf("%v: the connection is not closed: %v", c.Code, w.Header())
 			}
 		default:
 			checkError(t, w, c.Code, "")
-			if got := w.Header().Get("Preference-Applied"); got != applied {
-				t.Errorf("%v: Preference-Applied %q", c.Code, got)
-			}
+		}
+		if got := w.Header().Get("Preference-Applied"); got != applied {
+			t.Errorf("%v: Preference-Applied %q", c.Code, got)
 		}
 		if len(made) != 1 || made[0] != (models.Fault{Code: c.Code}) {
 			t.Errorf("%v: observed %v", c.Code, made)

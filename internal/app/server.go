@@ -90,6 +90,6 @@ func (a *App) faults() *middleware.FaultOptions {
 		Rates:     f.Rates,
 		Forbidden: auth.MissingScope(cmp.Or(a.config.JWTScope, exampleScope)),
 		RateLimit: cmp.Or(a.config.RateLimit.String(), exampleLimit),
-		Refuse:    server.Refuse,
+		Refusal:   server.Refusal,
 	}
 }

@@ -53,10 +53,8 @@ func (c *conn) missingResponse() *models.Error {
 	switch {
 	case c.responded:
 		return nil
-	case c.refusal != nil:
-		return c.refusal
 	case c.handling:
-		return c.server.config.responseError(models.CodeInternal)
+		return Refusal(models.CodeInternal)
 	case c.framing.begun():
 		return c.readError()
 	}

@@ -33,19 +33,18 @@ type conn struct {
 
 	mu         sync.Mutex // guards the following; not held while waiting for the client
 	framing    framing
-	idle       bool          // no bytes were received since the last request
-	parking    bool          // the connection is parked when net/http closes it
-	headerEnd  time.Time     // deadline of the current header; zero: it has not begun, and is not the first
-	handling   bool          // whether the handler has, or had, the request
-	to         recipient     // of the request that is handled
-	refusal    *models.Error // of the request that is handled; nil: none
-	responded  bool          // a response to the current request has begun
-	discarding bool          // whether net/http gets no more input
-	closed     bool          // Close was called
-	readErr    error         // of the last read
-	reading    bool          // a read is in progress
-	deadline   time.Time     // of reads
-	applied    time.Time     // the deadline of the underlying connection
+	idle       bool      // no bytes were received since the last request
+	parking    bool      // the connection is parked when net/http closes it
+	headerEnd  time.Time // deadline of the current header; zero: it has not begun, and is not the first
+	handling   bool      // whether the handler has, or had, the request
+	to         recipient // of the request that is handled
+	responded  bool      // a response to the current request has begun
+	discarding bool      // whether net/http gets no more input
+	closed     bool      // Close was called
+	readErr    error     // of the last read
+	reading    bool      // a read is in progress
+	deadline   time.Time // of reads
+	applied    time.Time // the deadline of the underlying connection
 }
 
 // startRequest is called when the handler gets r. It reports whether the length of r is
@@ -70,14 +69,6 @@ func endRequest(nc net.Conn, state http.ConnState) {
 	// The rest of a body must not be parsed as a request.
 	c.discarding = !c.framing.endBody() || c.discarding
 	c.idle = !c.discarding && !c.framing.begun()
-}
-
-// refuse makes the connection send e when it is closed: after the handler has panicked, net/http
-// closes it without a response.
-func (c *conn) refuse(e *models.Error, to recipient) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.refusal, c.to = e, to
 }
 
 // discardInput makes net/http see the end of the input, so that it closes the connection
@@ -246,7 +237,7 @@ func (c *conn) replacement(p []byte) *models.Error {
 	if len(p) >= version+3 {
 		status, _ = strconv.Atoi(string(p[version : version+3]))
 	}
-	return c.server.config.responseError(models.Code(status))
+	return Refusal(models.Code(status))
 }
 
 // readError returns the Error for a header that could not be read completely, nil if the
@@ -257,9 +248,9 @@ func (c *conn) readError() *models.Error {
 	}
 	switch {
 	case c.readErr == nil: // net/http closes it at a shutdown
-		return c.server.config.responseError(models.CodeUnavailable)
+		return Refusal(models.CodeUnavailable)
 	case errors.Is(c.readErr, os.ErrDeadlineExceeded):
-		return c.server.config.responseError(models.CodeRequestTimeout)
+		return c.server.config.slowHeader()
 	case errors.Is(c.readErr, io.EOF):
 		return errTruncated
 	}

@@ -13,12 +13,10 @@ import (
 	"plantstore/models"
 )
 
-// responseError returns the Error with that code for a request that gets no response from the
+// Refusal returns the Error with that code for a request that gets no response from the
 // handler. A code that net/http does not use is mapped to CodeBadRequest.
-func (c Config) responseError(code models.Code) *models.Error {
+func Refusal(code models.Code) *models.Error {
 	switch code {
-	case models.CodeRequestTimeout:
-		return models.Errorf(code, "the header of the request was not complete after %v; send it faster", c.HeaderTimeout)
 	case models.CodeExpectationFailed:
 		return models.NewError(code, "Expect: only 100-continue is supported; send the request without it")
 	case models.CodeHeaderTooLarge:
@@ -37,6 +35,11 @@ func (c Config) responseError(code models.Code) *models.Error {
 	}
 }
 
+// slowHeader returns the Error for a header that was not complete within HeaderTimeout.
+func (c Config) slowHeader() *models.Error {
+	return models.Errorf(models.CodeRequestTimeout, "the header of the request was not complete after %v; send it faster", c.HeaderTimeout)
+}
+
 // overloaded returns the Error for a connection beyond MaxConnections.
 func (c Config) overloaded() *models.Error {
 	return models.Errorf(models.CodeUnavailable, "the server is overloaded: it has all of its %d connections in use "+
@@ -46,16 +49,13 @@ func (c Config) overloaded() *models.Error {
 // lateBody returns the error of reading a body that was not complete in time.
 func (s *Server) lateBody() error {
 	if s.bodyTime.Err() != nil {
-		return s.config.responseError(models.CodeUnavailable)
+		return Refusal(models.CodeUnavailable)
 	}
 	return os.ErrDeadlineExceeded
 }
 
 // logError counts and logs an error response.
 func (s *Server) logError(ctx context.Context, e *models.Error, to recipient, remote string) {
-	if to.applied != "" { // the handler has counted and logged it
-		return
-	}
 	s.counters.refused.Add(e.Code)
 	level := slog.LevelInfo
 	if e.Code == models.CodeInternal {
@@ -72,8 +72,10 @@ func (s *Server) logError(ctx context.Context, e *models.Error, to recipient, re
 func (c Config) encode(e *models.Error, to recipient) []byte {
 	body := e.Body()
 	var response bytes.Buffer
-	response.WriteString("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n")
-	_ = c.errorHeader(len(body), to).Write(&response) // a buffer does not fail
+	response.WriteString("HTTP/1.1 400 Bad Request\r\n")
+	header := c.errorHeader(len(body), to)
+	header.Set("Connection", "close")
+	_ = header.Write(&response) // a buffer does not fail
 	response.WriteString("\r\n")
 	if !to.head {
 		response.Write(body)
@@ -90,9 +92,6 @@ func (c Config) errorHeader(length int, to recipient) http.Header {
 		"Date":                   {time.Now().UTC().Format(http.TimeFormat)},
 		"X-Content-Type-Options": {"nosniff"},
 		"X-Request-Id":           {to.id},
-	}
-	if to.applied != "" {
-		header.Set("Preference-Applied", to.applied)
 	}
 	if c.CORSHeader != nil {
 		maps.Copy(header, c.CORSHeader(to.origin))

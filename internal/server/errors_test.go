@@ -188,14 +188,16 @@ func TestRefusalAfterHEAD(t *testing.T) {
 // TestRefusalMessages checks that a message names the remedy for the client (C1.5).
 func TestRefusalMessages(t *testing.T) {
 	t.Parallel()
-	config := testConfig()
+	if got := testConfig().slowHeader(); got.Code != models.CodeRequestTimeout || !strings.Contains(got.Message, patience.String()) {
+		t.Errorf("slowHeader() = %v", got)
+	}
 	for code, want := range map[models.Code]string{
-		0: "request line", 400: "request line", 408: patience.String(), 417: "Expect", 431: "32768 bytes", 500: "outcome is unknown",
+		0: "request line", 400: "request line", 417: "Expect", 431: "32768 bytes", 500: "outcome is unknown",
 		501: "Transfer-Encoding", 503: "shutting down", 505: "HTTP/1.1",
 	} {
-		got := config.responseError(code)
+		got := Refusal(code)
 		if wantCode := max(code, 400); got.Code != wantCode || !strings.Contains(got.Message, want) {
-			t.Errorf("responseError(%d) = %v, want %d with %q", code, got, wantCode, want)
+			t.Errorf("Refusal(%d) = %v, want %d with %q", code, got, wantCode, want)
 		}
 	}
 }

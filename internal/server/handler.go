@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"plantstore/models"
 )
 
 // maxUnread is the maximum number of unread bytes of a body that are discarded so that the
@@ -48,10 +46,6 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	s.config.Handler.ServeHTTP(out, in)
-	if out.refusal != nil {
-		c.refuse(out.refusal, out.to)
-		panic(http.ErrAbortHandler)
-	}
 	panicking = false
 	out.finish(c)
 }
@@ -111,15 +105,9 @@ type response struct {
 	ambiguous bool       // whether the length of the request is ambiguous
 	begun     bool
 	closes    bool // the connection closes after the response
-
-	refusal *models.Error // error of Refuse, instead of the handler's response
-	to      recipient     // of refusal
 }
 
 func (w *response) WriteHeader(status int) {
-	if w.refusal != nil {
-		return
-	}
 	if !w.begun && status >= http.StatusOK {
 		w.begun = true
 		switch {

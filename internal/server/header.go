@@ -147,8 +147,6 @@ type recipient struct {
 	head   bool   // the method is HEAD: the response has no body
 	id     string // the X-Request-Id, empty if it is missing or repeated; respond replaces an invalid one
 	origin string // the Origin, empty if it is missing or repeated
-
-	applied string // of Preference-Applied, empty unless the error is a fault on demand
 }
 
 // recipient returns the recipient of the request, as far as the header was received.

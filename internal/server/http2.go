@@ -152,10 +152,6 @@ func (s *Server) handleHTTP2(w http.ResponseWriter, r *http.Request) {
 	in := r.WithContext(ctx)
 	in.Body = http2Body{r.Body, out}
 	s.config.Handler.ServeHTTP(out, in)
-	if e := out.refusal; e != nil {
-		out.refusal = nil // from here on out writes
-		s.respondHTTP2(ctx, out, e, out.to)
-	}
 }
 
 // An http2Body is a request body whose reads don't wait any longer when bodies must be complete.
@@ -190,9 +186,9 @@ func (c Config) checkHTTP2(r *http.Request) *models.Error {
 	}
 	switch {
 	case fields > maxHeaderLines:
-		return c.responseError(models.CodeHeaderTooLarge)
+		return Refusal(models.CodeHeaderTooLarge)
 	case strings.Join(r.Header["Expect"], "") != "": // net/http has removed 100-continue
-		return c.responseError(models.CodeExpectationFailed)
+		return Refusal(models.CodeExpectationFailed)
 	case r.Host == "" || !httpguts.ValidHostHeader(r.Host):
 		return models.NewError(models.CodeBadRequest, ":authority: it must name the host of the URL, and perhaps a port")
 	}
@@ -210,7 +206,7 @@ func (s *Server) recovered(ctx context.Context, w *response, p any) {
 			s.config.Logger.LogAttrs(ctx, slog.LevelError, "panic",
 				slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
 		}
-		s.respondHTTP2(ctx, w, s.config.responseError(models.CodeInternal), recipientOf(w.request))
+		s.respondHTTP2(ctx, w, Refusal(models.CodeInternal), recipientOf(w.request))
 	}
 }
 

@@ -9,7 +9,7 @@
 //	serve.go                                   start and shutdown of the server
 //	listener.go, tls.go                        new connections
 //	http2.go, http2errors.go, http2frames.go   a connection of HTTP/2
-//	fault.go, handler.go                       faults on demand, and the outermost handler
+//	handler.go                                 the outermost handler
 //	close.go, park.go, conn.go, framing.go     a connection of HTTP/1, which net/http gets with its first byte
 //	accepted.go                                a connection of either, and its last response
 //	errors.go, header.go                       error responses, and what they need of a request
