@@ -38,52 +38,46 @@ type acceptedConn struct {
 // withinLimit reports whether c has a regular slot of the connection limit.
 func (c *acceptedConn) withinLimit() bool { return c.slot == c.server.limit.regular }
 
+// firstTime returns the time for a handshake, and for the header of a request to reject.
+func (c *acceptedConn) firstTime() time.Duration {
+	if c.withinLimit() {
+		return c.server.config.HeaderTimeout
+	}
+	return rejectTime
+}
+
 // rejectOverLimit responds on a connection beyond the connection limit. It spends no more
 // on it than a goroutine and a buffer.
 func (c *acceptedConn) rejectOverLimit() {
-	limits := lingerLimits{stall: rejectTime, total: rejectTime, bytes: defaultLinger().bytes}
-	c.reject(rejectTime, c.server.config.overloaded(), limits, func() []byte { return nil })
+	c.reject(c.server.config.overloaded(), func() []byte { return nil })
 }
 
 // reject responds to the next request with e and closes the connection. It first waits for
-// the header, for no longer than wait, and not for long at a shutdown: clients take a
-// response without a request for a broken connection. pending returns input that was already read.
-func (c *acceptedConn) reject(wait time.Duration, e *models.Error, limits lingerLimits, pending func() []byte) {
+// the header, and not for long at a shutdown: clients take a response without a request for a
+// broken connection. pending returns input that was already read.
+func (c *acceptedConn) reject(e *models.Error, pending func() []byte) {
+	wait := c.firstTime()
 	_ = c.Conn.SetReadDeadline(time.Now().Add(wait)) // if it fails, so does Read
 	stop := context.AfterFunc(c.server.draining, func() {
 		_ = c.Conn.SetReadDeadline(time.Now().Add(min(wait, drainGrace)))
 	})
-	h := c.readHeader(pending)
+	var h header
+	h.readRest(pending(), io.LimitReader(c.Conn, maxHeaderBytes))
+	if !h.begun { // a read of net/http was in progress and has got it
+		_, _ = h.scan(pending())
+	}
 	stop()
 	if h.begun {
-		c.lingerOn(e, h.recipient(), limits)
+		c.lingerOn(e, h.recipient())
 		return
 	}
 	_ = c.release()
 }
 
-// readHeader reads as much as there is of the header of a request.
-func (c *acceptedConn) readHeader(pending func() []byte) (h header) {
-	_, err := h.scan(pending())
-	input := io.LimitReader(c.Conn, maxHeaderBytes)
-	buffer := make([]byte, 4<<10)
-	for err == nil && !h.done {
-		n, readErr := input.Read(buffer)
-		_, err = h.scan(buffer[:n])
-		if readErr != nil {
-			break
-		}
-	}
-	if !h.begun { // a read of net/http was in progress and has got it
-		_, _ = h.scan(pending())
-	}
-	return h
-}
-
 // lingerOn responds with e, if not nil, and closes the connection when the client has
 // closed its half. Until then it discards input: closing a connection with unread input
 // resets it, and the client would lose the response (RFC 9112, 9.6).
-func (c *acceptedConn) lingerOn(e *models.Error, to recipient, limits lingerLimits) {
+func (c *acceptedConn) lingerOn(e *models.Error, to recipient) {
 	defer func() { _ = c.release() }()
 	if e != nil {
 		_ = c.SetWriteDeadline(time.Now().Add(lastWriteTime))
@@ -97,6 +91,10 @@ func (c *acceptedConn) lingerOn(e *models.Error, to recipient, limits lingerLimi
 	}
 	defer context.AfterFunc(c.server.forced, c.closeNetwork)()
 	defer context.AfterFunc(c.server.draining, func() { time.AfterFunc(drainLinger, c.closeNetwork) })()
+	limits := c.server.linger
+	if !c.withinLimit() {
+		limits.stall, limits.total = rejectTime, rejectTime
+	}
 	c.discard(limits)
 }
 

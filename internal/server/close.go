@@ -30,7 +30,7 @@ func (c *conn) Close() error {
 	if e == nil && !c.responded && !c.discarding {
 		return c.closeIdle()
 	}
-	c.server.background.Go(func() { c.lingerOn(e, to, c.server.linger) })
+	c.server.background.Go(func() { c.lingerOn(e, to) })
 	return nil
 }
 

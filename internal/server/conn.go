@@ -96,24 +96,22 @@ func (c *conn) Read(p []byte) (int, error) {
 	if _, invalid := errors.AsType[*models.Error](last); invalid {
 		return 0, last
 	}
-	n, err := c.read(p)
+	n, body, err := c.beforeRead(p)
+	if n == 0 && err == nil {
+		n, err = c.receive(p, body)
+	}
 	if errors.Is(err, errHeaderTooLarge) {
 		n = 0
 	}
 	return n, err
 }
 
-// read is [conn.Read], but for a header with too many lines it returns the number of scanned
-// bytes, and can be called again.
-func (c *conn) read(p []byte) (int, error) {
-	n, body, err := c.beforeRead(p)
-	if n > 0 || err != nil {
-		return n, err
-	}
+// receive reads from the client, perhaps a body.
+func (c *conn) receive(p []byte, body bool) (int, error) {
 	if body { // do not wait for it any longer when bodies must be complete
 		defer context.AfterFunc(c.server.bodyTime, func() { _ = c.SetReadDeadline(time.Now()) })()
 	}
-	n, err = c.Conn.Read(p)
+	n, err := c.Conn.Read(p)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -261,23 +259,13 @@ func (c *conn) readError() *models.Error {
 // is too large, the Origin may be in the part that was not read, and without it no page
 // could read the response (C3.19).
 func (c *conn) recipient(code models.Code) recipient {
-	left := 0
-	if code == models.CodeHeaderTooLarge && c.server.config.CORSHeader != nil {
-		left = maxScanned
+	c.mu.Lock()
+	h, pending := *c.framing.header(), c.framing.pending
+	c.mu.Unlock()
+	if code == models.CodeHeaderTooLarge && c.server.config.CORSHeader != nil && !h.done {
+		h.readRest(pending, io.LimitReader(c.Conn, maxScanned))
 	}
-	for buffer := make([]byte, min(left, 4<<10)); ; {
-		c.mu.Lock()
-		h := c.framing.header()
-		to, done := h.recipient(), h.done
-		c.mu.Unlock()
-		if done || to.origin != "" || left <= 0 {
-			return to
-		}
-		n, err := c.read(buffer)
-		if left -= n; err != nil && !errors.Is(err, errHeaderTooLarge) {
-			left = 0
-		}
-	}
+	return h.recipient()
 }
 
 // connKey is the key of the context value that is the connection of a request.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"strings"
 
@@ -79,6 +80,17 @@ func (h *header) scan(data []byte) (n int, err error) {
 		}
 	}
 	return n, nil
+}
+
+// readRest scans pending and what follows it in r, up to the end of the header or of the input.
+func (h *header) readRest(pending []byte, r io.Reader) {
+	_, err := h.scan(pending)
+	for buffer := make([]byte, 4<<10); err == nil && !h.done; {
+		n, readErr := r.Read(buffer)
+		if _, err = h.scan(buffer[:n]); readErr != nil {
+			return
+		}
+	}
 }
 
 func hasControl(line []byte) bool {

@@ -107,7 +107,7 @@ func TestLingerWithoutCloseWrite(t *testing.T) {
 	s := New(testConfigWith(http.NotFoundHandler()))
 	defer s.forceClose()
 	c := &acceptedConn{Conn: near, server: s}
-	go c.lingerOn(errTruncated, recipient{}, s.linger)
+	go c.lingerOn(errTruncated, recipient{})
 	_ = far.SetDeadline(time.Now().Add(patience))
 	if response, err := io.ReadAll(far); err != nil || !strings.Contains(string(response), `{"error":400,`) {
 		t.Errorf("read %q, %v", response, err)

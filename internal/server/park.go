@@ -51,7 +51,7 @@ func (c *conn) awaitRequest(deadline time.Time) {
 // rejectAtShutdown closes an idle connection at a shutdown. It responds to a request that
 // the client has sent before it could notice.
 func (c *conn) rejectAtShutdown() {
-	c.reject(drainGrace, Refusal(models.CodeUnavailable), c.server.linger, func() []byte {
+	c.reject(Refusal(models.CodeUnavailable), func() []byte {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.framing.pending

@@ -255,8 +255,8 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 				s.linger = endless()
 				near, far := net.Pipe()
 				defer func() { _ = far.Close() }()
-				c := &acceptedConn{Conn: halfCloser{near}, server: s}
-				s.background.Go(func() { c.lingerOn(nil, recipient{}, s.linger) })
+				c := &acceptedConn{Conn: halfCloser{near}, server: s, slot: s.limit.acquire(nil)}
+				s.background.Go(func() { c.lingerOn(nil, recipient{}) })
 				synctest.Wait()
 				stopped := time.Now()
 				s.startDrain()

@@ -71,11 +71,7 @@ func withProtocols(config *tls.Config) *tls.Config {
 // write plaintext, and passes it to the server of the version of HTTP that was negotiated.
 // Plain HTTP gets an Error in plain HTTP (C1.3).
 func (c *acceptedConn) handshake() {
-	wait := c.server.config.HeaderTimeout
-	if !c.withinLimit() {
-		wait = rejectTime
-	}
-	nc := c.Conn
+	wait, nc := c.firstTime(), c.Conn
 	_ = nc.SetDeadline(time.Now().Add(wait)) // if it fails, so does Read
 	// The context ends a handshake that waits for a certificate, and does no I/O.
 	ctx, cancel := context.WithTimeout(c.server.forced, wait)
@@ -92,7 +88,7 @@ func (c *acceptedConn) handshake() {
 	_ = nc.SetDeadline(time.Time{})
 	switch {
 	case errors.Is(err, errNotTLS):
-		c.reject(wait, errNotTLS, c.server.linger, func() []byte { return below.first })
+		c.reject(errNotTLS, func() []byte { return below.first })
 	case err != nil:
 		// A connection without a handshake, such as a port scan, is not logged.
 		if below.left < maxHandshake && !errors.Is(err, io.EOF) {
