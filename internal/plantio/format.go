@@ -73,7 +73,7 @@ func NewReader(r io.Reader, format Format, limits models.Limits) Reader {
 	if format != JSONLines {
 		return newCSVReader(r, lines)
 	}
-	return &jsonReader{lineDecoder: lines, in: bufio.NewReaderSize(r, bufferSize)}
+	return newJSONReader(r, lines)
 }
 
 // A lineDecoder decodes and validates a NewPlant by the rules of POST /plants.

@@ -37,12 +37,17 @@ type jsonReader struct {
 	lineDecoder
 
 	in   *bufio.Reader
-	long []byte // buffer for lines longer than the buffer of in
 	line int
 }
 
+// newJSONReader returns a reader with a buffer for the longest line that is not too long.
+func newJSONReader(r io.Reader, lines lineDecoder) *jsonReader {
+	size := max(bufferSize, int(lines.limits.BodyBytes)+2) // a byte too many, and the line end
+	return &jsonReader{lineDecoder: lines, in: bufio.NewReaderSize(r, size)}
+}
+
 // Read implements [Reader]. It skips blank lines, but not one that is too long: the rest of it,
-// which nextLong drops, may be a plant.
+// which next drops, may be a plant.
 func (r *jsonReader) Read() (storage.Record, int, error) {
 	for {
 		text, err := r.next()
@@ -56,30 +61,17 @@ func (r *jsonReader) Read() (storage.Record, int, error) {
 	}
 }
 
-// next returns the next line, which is valid until the following call.
+// next returns the next line, which is valid until the following call. Of one that does not fit
+// into the buffer, it returns as many bytes, which are too many for a plant.
 func (r *jsonReader) next() ([]byte, error) {
 	r.line++
 	text, err := r.in.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		text, err = r.nextLong(text)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = r.in.ReadSlice('\n')
 	}
 	text = bytes.TrimSuffix(text, []byte("\n"))
 	if errors.Is(err, io.EOF) && len(text) > 0 { // the last line may lack a line end
 		return text, nil
 	}
 	return text, err
-}
-
-// nextLong reads the rest of a line that begins with start. It truncates a line that
-// is too long, but leaves it too long.
-func (r *jsonReader) nextLong(start []byte) (line []byte, err error) {
-	r.long = append(r.long[:0], start...)
-	for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
-		var more []byte
-		more, err = r.in.ReadSlice('\n')
-		if !r.limits.TooLong(r.long) {
-			r.long = append(r.long, more...)
-		}
-	}
-	return r.long, err
 }
