@@ -23,7 +23,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			l.server.counters.turnedAway.Add(1)
 		}
 		switch {
-		case l.server.http2 != nil:
+		case l.server.config.TLS != nil:
 			l.server.background.Go(c.handshake)
 		case c.withinLimit():
 			l.server.background.Go(c.begin)

@@ -32,11 +32,11 @@ func New(config Config) *Server {
 	s.http1.BaseContext = func(net.Listener) context.Context { return s.forced }
 	s.http1.ConnState = endRequest
 	s.http1.Protocols.SetHTTP1(true)
+	s.http2 = s.newHTTPServer(s.handleHTTP2, maxHeaderBytes)
+	s.http2.Protocols.SetUnencryptedHTTP2(true) // TLS ends below it
+	s.http2.HTTP2 = s.http2Config()
 	if config.TLS != nil {
 		s.config.TLS = withProtocols(config.TLS)
-		s.http2 = s.newHTTPServer(s.handleHTTP2, maxHeaderBytes)
-		s.http2.Protocols.SetUnencryptedHTTP2(true) // TLS ends below it
-		s.http2.HTTP2 = s.http2Config()
 	}
 	return s
 }
@@ -105,13 +105,9 @@ func (s *Server) shutdown(ctx context.Context) error {
 // drain waits for requests in progress until ctx is done, and closes the connections
 // of the rest.
 func (s *Server) drain(ctx context.Context) error {
-	servers := []*http.Server{s.http1}
-	if s.http2 != nil {
-		servers = append(servers, s.http2)
-	}
-	errs := make([]error, len(servers))
+	var errs [2]error
 	var draining sync.WaitGroup
-	for i, server := range servers {
+	for i, server := range []*http.Server{s.http1, s.http2} {
 		draining.Go(func() {
 			if errs[i] = server.Shutdown(ctx); errs[i] != nil {
 				s.forceClose()
@@ -120,5 +116,5 @@ func (s *Server) drain(ctx context.Context) error {
 		})
 	}
 	draining.Wait()
-	return errors.Join(errs...)
+	return errors.Join(errs[:]...)
 }

@@ -68,7 +68,7 @@ type Config struct {
 type Server struct {
 	config Config
 	http1  *http.Server
-	http2  *http.Server // nil without TLS
+	http2  *http.Server // of connections with TLS
 	linger lingerLimits
 
 	parkAfter time.Duration // of an idle connection
