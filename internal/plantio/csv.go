@@ -24,6 +24,10 @@ const (
 	columnTag  = "tag"
 )
 
+// rowFactor is the maximum length of a row as a multiple of its plant in JSON. Doubled
+// quotation marks and ignored columns make it longer.
+const rowFactor = 4
+
 // A csvWriter writes CSV with a header row.
 type csvWriter struct {
 	out  *csv.Writer
@@ -82,14 +86,14 @@ type csvReader struct {
 	lineDecoder
 
 	in      *csv.Reader
-	source  *boundReader
+	source  *io.LimitedReader // for a row
 	columns []string
 	last    int    // line number of the last row
 	text    []byte // the row as JSON
 }
 
 func newCSVReader(r io.Reader, lines lineDecoder) *csvReader {
-	source := &boundReader{r: r}
+	source := &io.LimitedReader{R: r}
 	in := csv.NewReader(bufio.NewReaderSize(source, bufferSize))
 	in.FieldsPerRecord = -1 // missing cells are absent fields
 	in.ReuseRecord = true
@@ -115,15 +119,15 @@ func (r *csvReader) Read() (storage.Record, int, error) {
 
 // row returns the next row and its first line number.
 func (r *csvReader) row() (row []string, line int, err error) {
-	most := rowFactor*int(r.limits.BodyBytes) + bufferSize
-	r.source.left = most
+	most := rowFactor*r.limits.BodyBytes + bufferSize
+	r.source.N = most
 	row, err = r.in.Read()
 	var syntax *csv.ParseError
 	switch {
+	case r.source.N == 0: // package csv would read the rest of the file into memory
+		return nil, 0, fmt.Errorf("the row after line %d is longer than %d bytes; is a quotation mark left open?", r.last, most)
 	case errors.As(err, &syntax):
 		return nil, syntax.StartLine, &LineError{syntax.StartLine, fmt.Sprintf("is not CSV: %v in column %d", syntax.Err, syntax.Column)}
-	case errors.Is(err, errTooLong):
-		return nil, 0, fmt.Errorf("the row after line %d %w %d bytes; is a quotation mark left open?", r.last, err, most)
 	case err != nil:
 		return nil, 0, err
 	}
@@ -192,27 +196,4 @@ func appendCell(b []byte, column, text string) ([]byte, error) {
 		return nil, errors.New("is not UTF-8")
 	}
 	return quoted, nil
-}
-
-// rowFactor is the maximum length of a row as a multiple of its plant in JSON. Doubled
-// quotation marks and ignored columns make it longer.
-const rowFactor = 4
-
-// errTooLong is returned for a row without an end, probably because of an unclosed
-// quotation mark: package csv would read the rest of the file into memory.
-var errTooLong = errors.New("is longer than")
-
-// A boundReader returns errTooLong after left bytes.
-type boundReader struct {
-	r    io.Reader
-	left int
-}
-
-func (b *boundReader) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errTooLong
-	}
-	n, err := b.r.Read(p)
-	b.left -= n
-	return n, err
 }
