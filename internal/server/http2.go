@@ -48,15 +48,12 @@ type http2Conn struct {
 	filter  responseFilter
 	closing sync.Once
 	origin  atomic.Pointer[string] // of the last request that had one
-
-	mu       sync.Mutex // guards the following
-	clock    frameClock
-	deadline time.Time // of reads, set by net/http
-	applied  time.Time // the deadline of the underlying connection
+	clock   frameClock
+	applied time.Time // the deadline of reads
 }
 
 func newHTTP2Conn(c *acceptedConn) *http2Conn {
-	h := &http2Conn{acceptedConn: c}
+	h := &http2Conn{acceptedConn: c, clock: frameClock{since: time.Now()}}
 	h.filter = responseFilter{out: c.Conn, replace: h.replace}
 	return h
 }
@@ -71,44 +68,27 @@ func (h *http2Conn) Close() error {
 	return nil
 }
 
-// Read implements [io.Reader]. A frame or header block that has begun must be complete
-// within HeaderTimeout.
+// Read implements [io.Reader]. The first frame must be complete within HeaderTimeout, and later
+// each frame or header block that has begun.
 func (h *http2Conn) Read(p []byte) (int, error) {
-	h.mu.Lock()
-	err := h.applyDeadline()
-	h.mu.Unlock()
-	if err != nil {
-		return 0, err
+	var deadline time.Time
+	if !h.clock.since.IsZero() {
+		deadline = h.clock.since.Add(h.server.config.HeaderTimeout)
+	}
+	if !deadline.Equal(h.applied) {
+		h.applied = deadline
+		if err := h.Conn.SetReadDeadline(deadline); err != nil {
+			return 0, err
+		}
 	}
 	n, err := h.Conn.Read(p)
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.clock.follow(p[:n], time.Now())
 	return n, err
 }
 
-func (h *http2Conn) SetReadDeadline(deadline time.Time) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.deadline = deadline
-	return h.applyDeadline()
-}
-
-// applyDeadline sets the earlier of both deadlines. The caller holds h.mu.
-func (h *http2Conn) applyDeadline() error {
-	deadline := h.deadline
-	if !h.clock.since.IsZero() {
-		end := h.clock.since.Add(h.server.config.HeaderTimeout)
-		if deadline.IsZero() || end.Before(deadline) {
-			deadline = end
-		}
-	}
-	if h.applied.Equal(deadline) {
-		return nil
-	}
-	h.applied = deadline
-	return h.Conn.SetReadDeadline(deadline)
-}
+// SetReadDeadline implements [net.Conn]. net/http sets deadlines only until the first frame, for
+// which Read has one.
+func (h *http2Conn) SetReadDeadline(time.Time) error { return nil }
 
 // setOrigin remembers the origin of a request for net/http's own responses to later ones,
 // which are not visible here: before a page sends such a request, it sends a preflight
