@@ -68,10 +68,9 @@ func unknownExpectation(expect []string) bool {
 type http1Body struct {
 	io.ReadCloser
 
-	conn   *conn
-	left   int64 // negative if chunked
-	ended  bool
-	failed bool
+	conn  *conn
+	left  int64 // negative if unknown
+	ended bool
 }
 
 // Read implements [io.Reader]. It always returns a time-out as such, or as the Error of a
@@ -84,7 +83,7 @@ func (b *http1Body) Read(p []byte) (int, error) {
 	case err == io.EOF:
 		b.ended = true
 	default:
-		b.failed = true
+		b.left = -1
 		if b.conn.timedOut() {
 			return n, b.conn.server.lateBody()
 		}
@@ -127,10 +126,8 @@ func (w *response) reusable() bool {
 	switch {
 	case w.ambiguous, len(w.request.Trailer) > 0:
 		return false
-	case w.body == nil:
+	case w.body == nil, w.body.ended:
 		return true
-	case w.body.ended, w.body.failed:
-		return w.body.ended
 	}
 	// The rest of the body is discarded after the response. Without Content-Length, net/http
 	// would send the end of the response only after that.

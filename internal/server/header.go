@@ -47,8 +47,8 @@ type header struct {
 	head             bool // the method is HEAD
 	contentLength    bool // there is a Content-Length
 	transferEncoding bool // there is a Transfer-Encoding
-	requestID        field
-	origin           field
+	requestIDs       []string
+	origins          []string
 
 	lines int    // complete ones
 	line  []byte // the start of the current line, if it came in several pieces
@@ -122,9 +122,9 @@ func (h *header) endLine(line []byte) {
 	case isField(name, "Transfer-Encoding"):
 		h.transferEncoding = true
 	case isField(name, "X-Request-Id"):
-		h.requestID.add(value, len(line))
+		h.requestIDs = append(h.requestIDs, fieldValue(line, value))
 	case isField(name, "Origin"):
-		h.origin.add(value, len(line))
+		h.origins = append(h.origins, fieldValue(line, value))
 	}
 }
 
@@ -132,26 +132,20 @@ func isField(got []byte, name string) bool {
 	return len(got) == len(name) && strings.EqualFold(string(got), name)
 }
 
-// A field is the value of a header field that must occur only once.
-type field struct {
-	lines int
-	value string
-}
-
-// add adds a line of that length, which may have been cut off.
-func (f *field) add(value []byte, length int) {
-	f.lines++
-	if f.value = ""; length < maxLine {
-		f.value = string(bytes.Trim(value, " \t\r"))
-	}
-}
-
-// single returns the value if there is exactly one field line.
-func (f *field) single() string {
-	if f.lines != 1 {
+// fieldValue returns the value in a line, unless the line may have been cut off.
+func fieldValue(line, value []byte) string {
+	if len(line) >= maxLine {
 		return ""
 	}
-	return f.value
+	return string(bytes.Trim(value, " \t\r"))
+}
+
+// single returns the value of a header field if it occurs exactly once.
+func single(values []string) string {
+	if len(values) != 1 {
+		return ""
+	}
+	return values[0]
 }
 
 // A recipient has the properties of a request that its error response depends on.
@@ -163,17 +157,10 @@ type recipient struct {
 
 // recipient returns the recipient of the request, as far as the header was received.
 func (h *header) recipient() recipient {
-	return recipient{head: h.head, id: h.requestID.single(), origin: h.origin.single()}
+	return recipient{head: h.head, id: single(h.requestIDs), origin: single(h.origins)}
 }
 
 // recipientOf returns the recipient of a request that net/http has parsed.
 func recipientOf(r *http.Request) recipient {
-	to := recipient{head: r.Method == http.MethodHead}
-	if ids := r.Header["X-Request-Id"]; len(ids) == 1 {
-		to.id = ids[0]
-	}
-	if origins := r.Header["Origin"]; len(origins) == 1 {
-		to.origin = origins[0]
-	}
-	return to
+	return recipient{head: r.Method == http.MethodHead, id: single(r.Header["X-Request-Id"]), origin: single(r.Header["Origin"])}
 }
