@@ -3,7 +3,6 @@ package routes
 import (
 	"io"
 	"net/http"
-	"sync"
 
 	"plantstore/models"
 )
@@ -18,34 +17,24 @@ const (
 	largeDecodes = 2
 )
 
-// A bodyReader reads request bodies. Gin's own bindings accept bodies that the contract
-// rejects, and have other error messages.
-type bodyReader struct {
-	decoder *models.Decoder
-	buffers *sync.Pool    // of *[]byte, each empty
-	large   chan struct{} // semaphore of largeDecodes
-}
-
-func newBodyReader(limits models.Limits) bodyReader {
-	return bodyReader{
-		decoder: models.NewDecoder(limits),
-		buffers: &sync.Pool{New: func() any { return new(make([]byte, 0, firstBuffer)) }},
-		large:   make(chan struct{}, largeDecodes),
-	}
-}
-
-// read reads the whole body of a request, then decodes and validates it into plant.
-func (b bodyReader) read(req *http.Request, plant *models.NewPlant) error {
-	buffer := b.buffers.Get().(*[]byte) //nolint:forcetypeassert // nothing else is put there
-	defer b.release(buffer)
+// read reads the whole body of a request, then decodes and validates it into plant. Gin's own
+// bindings accept bodies that the contract rejects, and have other error messages.
+func (p plants) read(req *http.Request, plant *models.NewPlant) error {
+	buffer := p.buffers.Get().(*[]byte) //nolint:forcetypeassert // nothing else is put there
+	defer func() {
+		if cap(*buffer) <= usualBody {
+			*buffer = (*buffer)[:0]
+			p.buffers.Put(buffer)
+		}
+	}()
 	if err := readBody(buffer, req.Body, req.ContentLength); err != nil {
 		return err
 	}
 	if len(*buffer) > usualBody {
-		b.large <- struct{}{}
-		defer func() { <-b.large }()
+		p.large <- struct{}{}
+		defer func() { <-p.large }()
 	}
-	return b.decoder.Decode(*buffer, plant)
+	return p.decoder.Decode(*buffer, plant)
 }
 
 // readBody reads a body into an empty buffer. The buffer doubles as bytes arrive, so that
@@ -69,14 +58,5 @@ func readBody(buffer *[]byte, body io.Reader, contentLength int64) error {
 		default:
 			return err
 		}
-	}
-}
-
-// release returns the buffer to the pool, unless a large body has grown it beyond
-// usualBody.
-func (b bodyReader) release(buffer *[]byte) {
-	if cap(*buffer) <= usualBody {
-		*buffer = (*buffer)[:0]
-		b.buffers.Put(buffer)
 	}
 }

@@ -22,7 +22,7 @@ func (p plants) bodyFault(c *gin.Context, fault models.Fault) error {
 		return nil
 	}
 	middleware.MadeFault(c)
-	return p.reader.decoder.Decode(body, new(models.NewPlant))
+	return p.decoder.Decode(body, new(models.NewPlant))
 }
 
 // storePlant creates a plant, or returns the error of the demanded fault if the store causes it.

@@ -16,16 +16,20 @@ import (
 type plants struct {
 	store   Store
 	audited bool // whether to pass the actor to the store
-	reader  bodyReader
-	bodies  *sync.Pool // of *models.NewPlant
+	decoder *models.Decoder
+	bodies  *sync.Pool    // of *models.NewPlant
+	buffers *sync.Pool    // of *[]byte, each empty
+	large   chan struct{} // semaphore of largeDecodes
 }
 
 func newPlants(options Options) plants {
 	return plants{
 		store:   options.Store,
 		audited: options.Audited,
-		reader:  newBodyReader(options.Limits),
+		decoder: models.NewDecoder(options.Limits),
 		bodies:  &sync.Pool{New: func() any { return new(models.NewPlant) }},
+		buffers: &sync.Pool{New: func() any { return new(make([]byte, 0, firstBuffer)) }},
+		large:   make(chan struct{}, largeDecodes),
 	}
 }
 
@@ -38,7 +42,7 @@ func (p plants) create(c *gin.Context) {
 		p.bodies.Put(body)
 	}()
 	fault := middleware.DemandedFault(c)
-	err := p.reader.read(c.Request, body)
+	err := p.read(c.Request, body)
 	if err == nil {
 		err = p.bodyFault(c, fault)
 	}
