@@ -38,33 +38,25 @@ var (
 		"this port speaks TLS and the request came in plain HTTP: send it to an https:// URL")
 )
 
-// withProtocols returns a configuration that offers all protocols. A connection beyond the
-// limit for HTTP/2 is offered HTTP/1.1, which nearly all clients support; so is one beyond
-// the connection limit, for its Error.
+// withProtocols returns a configuration that offers HTTP/2 within its limit. Beyond it, a
+// connection is offered HTTP/1.1, which nearly all clients support; so is one beyond the
+// connection limit, for its Error.
 func withProtocols(config *tls.Config) *tls.Config {
-	regular := config.Clone()
-	for _, protocol := range []string{http2Name, http11Name, http10Name} {
-		if !slices.Contains(regular.NextProtos, protocol) {
-			regular.NextProtos = append(regular.NextProtos, protocol)
-		}
-	}
-	without := regular.Clone()
-	without.NextProtos = slices.DeleteFunc(slices.Clone(regular.NextProtos), func(p string) bool { return p == http2Name })
-	regular.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+	http1 := config.Clone()
+	http1.NextProtos = append(slices.Clone(config.NextProtos), http11Name, http10Name)
+	http1.NextProtos = slices.DeleteFunc(http1.NextProtos, func(p string) bool { return p == http2Name })
+	both := http1.Clone()
+	both.NextProtos = append([]string{http2Name}, http1.NextProtos...)
+	http1.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		c := hello.Conn.(*handshakeConn).conn //nolint:forcetypeassert // handshake passes no other
-		limit := c.server.limit
-		switch {
-		case !c.withinLimit():
-			return without, nil
-		case !slices.Contains(hello.SupportedProtos, http2Name):
-			return nil, nil //nolint:nilnil // the regular one, as documented by crypto/tls
-		case !limit.http2.tryAcquire():
-			return without, nil
+		limit := c.server.limit.http2
+		if c.withinLimit() && slices.Contains(hello.SupportedProtos, http2Name) && limit.tryAcquire() {
+			c.http2Slot = limit
+			return both, nil
 		}
-		c.http2Slot = limit.http2
-		return nil, nil //nolint:nilnil // as above
+		return nil, nil //nolint:nilnil // http1, as documented by crypto/tls
 	}
-	return regular
+	return http1
 }
 
 // handshake does the TLS handshake on a new connection, so that [conn] and net/http read and
