@@ -74,9 +74,9 @@ func (b *backwards) try(ctx context.Context, at uint64) (enough bool, err error)
 // result returns the end of the best window as a page.
 func (b *backwards) result() page {
 	first, weight := len(b.best.plants), 0
-	for first > 0 && weight+b.best.weights[first-1] <= pageWeight {
+	for first > 0 && weight+b.best.plants[first-1].weight <= pageWeight {
 		first--
-		weight += b.best.weights[first]
+		weight += b.best.plants[first].weight
 	}
 	p := page{Plants: b.best.plants[first:], Before: first > 0 || b.bounded}
 	if first == 0 && b.bounded && b.few-b.many == 1 {

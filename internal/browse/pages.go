@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -28,6 +27,8 @@ type plant struct {
 	ID   string `json:"id"` // a string: scripts read numbers as float64
 	Name text   `json:"name"`
 	Tag  *text  `json:"tag,omitzero"`
+
+	weight int // share of a page
 }
 
 // A text is a name or a tag, or its beginning.
@@ -56,17 +57,13 @@ func firstCharacters(s string, n int) string {
 	return s
 }
 
-func show(id int64, p models.Plant) plant {
-	shown := plant{ID: strconv.FormatInt(id, 10), Name: clip(p.Name)}
-	if p.Tag != nil {
-		tag := clip(*p.Tag)
-		shown.Tag = &tag
+func show(r storage.Record) plant {
+	shown := plant{ID: strconv.FormatInt(r.ID, 10), Name: clip(r.Plant.Name), weight: min(1+r.Size()/unitBytes, pageWeight)}
+	if r.Plant.Tag != nil {
+		shown.Tag = new(clip(*r.Plant.Tag))
 	}
 	return shown
 }
-
-// weigh returns the share of a page that a record takes.
-func weigh(r storage.Record) int { return min(1+r.Size()/unitBytes, pageWeight) }
 
 // A page is a part of the plants, in ascending order of their ids.
 type page struct {
@@ -102,8 +99,7 @@ func newCorruption(err error) *corruption {
 // A window is a range of consecutive ids that was read.
 type window struct {
 	plants  []plant
-	weights []int       // of the plants
-	weight  int         // weight of all of them
+	weight  int         // of all of them
 	full    bool        // there are more plants
 	corrupt *corruption // the record after the plants
 }
@@ -123,12 +119,11 @@ func read(ctx context.Context, store Store, from, last int64, weight int) (w win
 		if err != nil || record.ID > last {
 			return w, err
 		}
-		heavy := weigh(record)
-		if w.full = w.weight+heavy > weight; w.full {
+		shown := show(record)
+		if w.full = w.weight+shown.weight > weight; w.full {
 			break
 		}
-		w.plants = append(w.plants, show(record.ID, record.Plant))
-		w.weights, w.weight = append(w.weights, heavy), w.weight+heavy
+		w.plants, w.weight = append(w.plants, shown), w.weight+shown.weight
 	}
 	return w, nil
 }

@@ -40,11 +40,12 @@ func (s *Site) search(ctx context.Context, prefix string, from int64) (p part, e
 				return err
 			}
 			if hasPrefix(record.Plant.Name, prefix) {
-				if weight += weigh(record); weight > pageWeight {
+				shown := show(record)
+				if weight += shown.weight; weight > pageWeight {
 					p.Next = strconv.FormatInt(record.ID, 10)
 					return nil
 				}
-				p.Plants = append(p.Plants, show(record.ID, record.Plant))
+				p.Plants = append(p.Plants, shown)
 			}
 			p.Searched++
 			if record.ID == math.MaxInt64 {

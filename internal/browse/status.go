@@ -20,9 +20,12 @@ const (
 	history = 2 * time.Minute
 )
 
+// A sample is a count with its age in milliseconds: the page may have another clock.
 type sample struct {
-	at     time.Time
-	plants int64
+	Age    int64 `json:"age"` // when it is sent
+	Plants int64 `json:"plants"`
+
+	at time.Time
 }
 
 // A sampler counts the plants when the page requests it, not too often.
@@ -44,15 +47,9 @@ type status struct {
 	Place  string `json:"place"`
 	Source Source `json:"source,omitzero"` // result of the last count
 	// Samples are the counts of the last minutes, the newest last.
-	Samples []sampleAge `json:"samples"`
+	Samples []sample `json:"samples"`
 	// Error is the error of the last count.
 	Error string `json:"error,omitzero"`
-}
-
-// A sampleAge is a sample with its age in milliseconds: the page may have another clock.
-type sampleAge struct {
-	Age    int64 `json:"age"`
-	Plants int64 `json:"plants"`
 }
 
 // get returns the status, after a count if one is due and fast.
@@ -71,7 +68,8 @@ func (s *sampler) get(ctx context.Context) status {
 		_, result.Error = problem(s.err)
 	}
 	for _, sample := range s.samples {
-		result.Samples = append(result.Samples, sampleAge{time.Since(sample.at).Milliseconds(), sample.plants})
+		sample.Age = time.Since(sample.at).Milliseconds()
+		result.Samples = append(result.Samples, sample)
 	}
 	return result
 }
@@ -98,7 +96,7 @@ func (s *sampler) take() {
 	defer s.mu.Unlock()
 	if s.err = err; err == nil {
 		s.source = source
-		s.samples = append(s.samples, sample{now, plants})
+		s.samples = append(s.samples, sample{Plants: plants, at: now})
 	}
 	for len(s.samples) > 1 && now.Sub(s.samples[1].at) > history {
 		s.samples = s.samples[1:]
