@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"io"
@@ -98,11 +99,17 @@ func (c *acceptedConn) lingerOn(e *models.Error, to recipient) {
 	c.discard(limits)
 }
 
-// respond writes e as the last response of an HTTP/1 connection, and logs it.
+// respond writes e as the last response of an HTTP/1 connection, to HEAD without a body.
 func (c *acceptedConn) respond(e *models.Error, to recipient) error {
-	to.id = models.RequestID([]string{to.id})[0]
-	c.server.logError(context.Background(), e, to, c.RemoteAddr().String())
-	_, err := c.Conn.Write(c.server.config.encode(e, to))
+	header, body := c.server.refuse(context.Background(), e, to, c.RemoteAddr().String())
+	header.Set("Connection", "close")
+	response := bytes.NewBufferString("HTTP/1.1 400 Bad Request\r\n")
+	_ = header.Write(response) // a buffer does not fail
+	response.WriteString("\r\n")
+	if !to.head {
+		response.Write(body)
+	}
+	_, err := c.Conn.Write(response.Bytes())
 	return err
 }
 

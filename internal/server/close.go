@@ -1,10 +1,6 @@
 package server
 
-import (
-	"crypto/tls"
-
-	"plantstore/models"
-)
+import "plantstore/models"
 
 // CloseWrite is called by net/http before it closes the connection after its last write.
 // It does not block in between.
@@ -19,32 +15,21 @@ func (c *conn) Close() error {
 		return nil
 	}
 	c.closed = true
-	if c.parking {
-		c.park()
-		return nil
-	}
 	e, to := c.missingResponse(), c.to
 	if !c.handling {
 		to = c.framing.header().recipient()
 	}
-	if e == nil && !c.responded && !c.discarding {
-		return c.closeIdle()
-	}
-	c.server.background.Go(func() { c.lingerOn(e, to) })
-	return nil
-}
-
-// closeIdle closes a connection without a request.
-func (c *conn) closeIdle() error {
-	if c.readErr == nil && c.server.draining.Err() != nil && c.server.forced.Err() == nil {
+	switch {
+	case c.parking:
+		c.park()
+	case e != nil, c.responded, c.discarding:
+		c.server.background.Go(func() { c.lingerOn(e, to) })
+	case c.readErr == nil && c.server.draining.Err() != nil && c.server.forced.Err() == nil:
 		c.server.background.Go(c.rejectAtShutdown)
-		return nil
+	default:
+		c.server.background.Go(func() { _ = c.release() }) // TLS may block if the client does not read
 	}
-	if _, secure := c.Conn.(*tls.Conn); secure { // closing may block if the client does not read
-		c.server.background.Go(func() { _ = c.release() })
-		return nil
-	}
-	return c.release()
+	return nil
 }
 
 // missingResponse returns the Error to send when the connection is closed, nil if the

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"maps"
@@ -54,47 +53,29 @@ func (s *Server) lateBody() error {
 	return os.ErrDeadlineExceeded
 }
 
-// logError counts and logs an error response.
-func (s *Server) logError(ctx context.Context, e *models.Error, to recipient, remote string) {
+// refuse counts and logs an error response, and returns its header (C1.3, C1.6, C3.19) and body.
+func (s *Server) refuse(ctx context.Context, e *models.Error, to recipient, remote string) (header http.Header, body []byte) {
 	s.counters.refused.Add(e.Code)
 	level := slog.LevelInfo
 	if e.Code == models.CodeInternal {
 		level = slog.LevelError
 	}
+	id := models.RequestID([]string{to.id})
 	s.config.Logger.LogAttrs(ctx, level, "refused",
-		slog.String("request_id", to.id),
+		slog.String("request_id", id[0]),
 		slog.String("remote", remote),
 		slog.Int("error", int(e.Code)),
 		slog.String("message", e.Message))
-}
-
-// encode returns e as a response in HTTP/1.1, to HEAD without a body.
-func (c Config) encode(e *models.Error, to recipient) []byte {
-	body := e.Body()
-	var response bytes.Buffer
-	response.WriteString("HTTP/1.1 400 Bad Request\r\n")
-	header := c.errorHeader(len(body), to)
-	header.Set("Connection", "close")
-	_ = header.Write(&response) // a buffer does not fail
-	response.WriteString("\r\n")
-	if !to.head {
-		response.Write(body)
-	}
-	return response.Bytes()
-}
-
-// errorHeader returns the header of an error response (C1.3, C1.6, C3.19) with a body
-// of that length.
-func (c Config) errorHeader(length int, to recipient) http.Header {
-	header := http.Header{
+	body = e.Body()
+	header = http.Header{
 		"Content-Type":           {"application/json"},
-		"Content-Length":         {strconv.Itoa(length)},
+		"Content-Length":         {strconv.Itoa(len(body))},
 		"Date":                   {time.Now().UTC().Format(http.TimeFormat)},
 		"X-Content-Type-Options": {"nosniff"},
-		"X-Request-Id":           {to.id},
+		"X-Request-Id":           id,
 	}
-	if c.CORSHeader != nil {
-		maps.Copy(header, c.CORSHeader(to.origin))
+	if s.config.CORSHeader != nil {
+		maps.Copy(header, s.config.CORSHeader(to.origin))
 	}
-	return header
+	return header, body
 }

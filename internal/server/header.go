@@ -151,7 +151,7 @@ func single(values []string) string {
 // A recipient has the properties of a request that its error response depends on.
 type recipient struct {
 	head   bool   // the method is HEAD: the response has no body
-	id     string // the X-Request-Id, empty if it is missing or repeated; respond replaces an invalid one
+	id     string // the X-Request-Id, empty if it is missing or repeated; refuse replaces an invalid one
 	origin string // the Origin, empty if it is missing or repeated
 }
 

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -106,15 +106,15 @@ func (h *http2Conn) replace(status, length int) (header http.Header, body []byte
 	if status == int(models.CodeHeaderTooLarge) {
 		e = models.NewError(models.CodeHeaderTooLarge, "the header is too large")
 	}
-	body = e.Body()
-	padding := bytes.Repeat([]byte(" "), max(0, length-len(body)))
-	body = slices.Insert(body, len(body)-1, padding...) // the newline stays last (C1.2)
-	to := recipient{id: rand.Text()}
+	var to recipient
 	if origin := h.origin.Load(); origin != nil {
 		to.origin = *origin
 	}
-	h.server.logError(context.Background(), e, to, h.RemoteAddr().String())
-	return h.server.config.errorHeader(len(body), to), body
+	header, body = h.server.refuse(context.Background(), e, to, h.RemoteAddr().String())
+	padding := bytes.Repeat([]byte(" "), max(0, length-len(body)))
+	body = slices.Insert(body, len(body)-1, padding...) // the newline stays last (C1.2)
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	return header, body
 }
 
 // handleHTTP2 is the outermost handler in HTTP/2. A request ends with its stream; in HTTP/1
@@ -192,12 +192,10 @@ func (s *Server) recovered(ctx context.Context, w *response, p any) {
 
 // respondHTTP2 responds with e instead of the handler.
 func (s *Server) respondHTTP2(ctx context.Context, w *response, e *models.Error, to recipient) {
-	to.id = models.RequestID([]string{to.id})[0]
 	w.request.Header = nil // frees its memory: the client may not read the response for a while
-	s.logError(ctx, e, to, w.request.RemoteAddr)
-	body := e.Body()
+	header, body := s.refuse(ctx, e, to, w.request.RemoteAddr)
 	clear(w.Header())
-	maps.Copy(w.Header(), s.config.errorHeader(len(body), to))
+	maps.Copy(w.Header(), header)
 	w.WriteHeader(http.StatusBadRequest)
 	_, _ = w.Write(body) // net/http drops it for HEAD
 }
