@@ -15,6 +15,10 @@ const (
 	// rejectTime is the time for the header on a connection beyond the limit, and again for
 	// reading the response.
 	rejectTime = time.Second
+	// defaultLinger is how long a connection stays open after its last response, unless its client
+	// closes it, and maxDiscarded the number of bytes that are read in that time.
+	defaultLinger = 10 * time.Second
+	maxDiscarded  = 256 << 20
 	// drainGrace is how long a connection without a request stays open when the
 	// shutdown begins.
 	drainGrace = 100 * time.Millisecond
@@ -92,11 +96,11 @@ func (c *acceptedConn) lingerOn(e *models.Error, to recipient) {
 	}
 	defer context.AfterFunc(c.server.forced, c.closeNetwork)()
 	defer context.AfterFunc(c.server.draining, func() { time.AfterFunc(drainLinger, c.closeNetwork) })()
-	limits := c.server.linger
+	wait := c.server.linger
 	if !c.withinLimit() {
-		limits.stall, limits.total = rejectTime, rejectTime
+		wait = rejectTime
 	}
-	c.discard(limits)
+	c.discard(wait)
 }
 
 // respond writes e as the last response of an HTTP/1 connection, to HEAD without a body.
@@ -114,21 +118,9 @@ func (c *acceptedConn) respond(e *models.Error, to recipient) error {
 }
 
 // discard reads until the client has closed its half, or a limit is reached.
-func (c *acceptedConn) discard(limits lingerLimits) {
-	end := time.Now().Add(limits.total)
-	buffer := make([]byte, 8<<10)
-	for limits.bytes > 0 {
-		deadline := time.Now().Add(limits.stall)
-		if deadline.After(end) {
-			deadline = end
-		}
-		_ = c.Conn.SetReadDeadline(deadline) // if this fails, so does Read
-		n, err := c.Conn.Read(buffer)
-		if err != nil {
-			return
-		}
-		limits.bytes -= int64(n)
-	}
+func (c *acceptedConn) discard(wait time.Duration) {
+	_ = c.Conn.SetReadDeadline(time.Now().Add(wait)) // if this fails, so does Read
+	_, _ = io.Copy(io.Discard, io.LimitReader(c.Conn, maxDiscarded))
 }
 
 // release closes the underlying connection and releases its slots. It must be called only

@@ -1,7 +1,5 @@
 package server
 
-import "time"
-
 const (
 	// defaultMaxConnections bounds the connections if the configuration does not.
 	defaultMaxConnections = 10_000
@@ -69,15 +67,4 @@ func (l connLimit) acquire(draining <-chan struct{}) (slot semaphore) {
 	case <-draining:
 		return nil
 	}
-}
-
-// lingerLimits bound the input that is read after the last response.
-type lingerLimits struct {
-	stall time.Duration // without a byte from the client
-	total time.Duration
-	bytes int64
-}
-
-func defaultLinger() lingerLimits {
-	return lingerLimits{stall: 5 * time.Second, total: 10 * time.Second, bytes: 256 << 20}
 }

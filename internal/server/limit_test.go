@@ -113,7 +113,7 @@ func TestSlotsAreReleased(t *testing.T) {
 // TestLingeringKeepsSlot checks that a lingering connection keeps its slot.
 func TestLingeringKeepsSlot(t *testing.T) {
 	t.Parallel()
-	s := start(t, only(1), func(s *site, _ *Config) { s.limits.stall = patience })
+	s := start(t, only(1), func(s *site, _ *Config) { s.linger = patience })
 	c := s.dial(t).send(host("Connection: close"))
 	c.wantEcho(echo{http.MethodGet, "/", ""})
 	c.wantEnd()

@@ -43,7 +43,7 @@ type site struct {
 	stop context.CancelFunc
 	done chan error // the result of Serve
 
-	limits  lingerLimits
+	linger  time.Duration
 	entered chan struct{} // a request to /wait or /stuck has come
 	release chan struct{} // closed to let them continue
 
@@ -82,7 +82,7 @@ func startOn(t testing.TB, ln net.Listener, change ...func(*site, *Config)) *sit
 	s := &site{
 		addr: ln.Addr(), done: make(chan error, 1),
 		entered: make(chan struct{}, 1), release: make(chan struct{}),
-		limits: lingerLimits{stall: time.Second, total: patience, bytes: 1 << 30},
+		linger: defaultLinger,
 	}
 	config := testConfig()
 	config.Handler = http.HandlerFunc(s.serve)
@@ -90,7 +90,7 @@ func startOn(t testing.TB, ln net.Listener, change ...func(*site, *Config)) *sit
 		c(s, &config)
 	}
 	s.Server = New(config)
-	s.linger, s.parkAfter = s.limits, time.Millisecond
+	s.Server.linger, s.parkAfter = s.linger, time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() {

@@ -24,7 +24,7 @@ const (
 // New returns a server that is not serving yet.
 func New(config Config) *Server {
 	config.MaxConnections = cmp.Or(config.MaxConnections, defaultMaxConnections)
-	s := &Server{config: config, linger: defaultLinger(), parkAfter: defaultParkAfter, limit: newConnLimit(config.MaxConnections)}
+	s := &Server{config: config, linger: defaultLinger, parkAfter: defaultParkAfter, limit: newConnLimit(config.MaxConnections)}
 	s.draining, s.startDrain = context.WithCancel(context.Background())
 	s.bodyTime, s.endBodies = context.WithCancel(context.Background())
 	s.forced, s.forceClose = context.WithCancel(context.Background())

@@ -69,8 +69,8 @@ type Server struct {
 	config Config
 	http1  *http.Server
 	http2  *http.Server // of connections with TLS
-	linger lingerLimits
 
+	linger    time.Duration // of a connection after the last response
 	parkAfter time.Duration // of an idle connection
 
 	leaving    atomic.Bool // Leave was called

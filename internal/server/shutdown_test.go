@@ -223,7 +223,7 @@ func TestShutdownEndsLingering(t *testing.T) {
 			t.Parallel()
 			s := start(t, func(s *site, config *Config) {
 				config.ShutdownTimeout = timeout
-				s.limits = endless()
+				s.linger = time.Hour // only the shutdown ends it
 			})
 			c := s.dial(t).send(host("Connection: close"))
 			c.wantEcho(echo{"GET", "/", ""})
@@ -232,9 +232,6 @@ func TestShutdownEndsLingering(t *testing.T) {
 		})
 	}
 }
-
-// endless is a linger that only a shutdown ends.
-func endless() lingerLimits { return lingerLimits{stall: time.Hour, total: time.Hour, bytes: 1 << 30} }
 
 // A halfCloser is one end of a pipe that counts as closed for writing.
 type halfCloser struct{ net.Conn }
@@ -252,7 +249,7 @@ func TestShutdownTimeoutCutsLingering(t *testing.T) {
 				config := testConfigWith(nil)
 				config.ShutdownTimeout = timeout
 				s := New(config)
-				s.linger = endless()
+				s.linger = time.Hour // only the shutdown ends it
 				near, far := net.Pipe()
 				defer func() { _ = far.Close() }()
 				c := &acceptedConn{Conn: halfCloser{near}, server: s, slot: s.limit.acquire(nil)}

@@ -24,6 +24,7 @@ func TestStats(t *testing.T) {
 	if n := s.Stats().Refused.Count(models.CodeBadRequest); n != 1 {
 		t.Errorf("%d requests are counted as malformed, want 1", n)
 	}
+	_ = first.Close()
 	s.waitForSlot(t) // by another connection
 	if got := s.Stats(); got.Accepted < 3 || got.Refused.Count(models.CodeBadRequest) != 1 {
 		t.Errorf("after all: %+v", got)
