@@ -2,6 +2,7 @@ package storage
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -64,7 +65,7 @@ func (s *Store) commitRecords(records []Record) []error {
 		s.observer(len(items), time.Since(start))
 	}
 	if pause := s.updateHealth(items, err); pause > 0 {
-		time.AfterFunc(pause, s.queueTrial)
+		time.AfterFunc(pause, s.tryAgain)
 	}
 	outcomes, tried := make([]error, len(records)), -1
 	for _, i := range order {
@@ -77,10 +78,10 @@ func (s *Store) commitRecords(records []Record) []error {
 	return outcomes
 }
 
-// queueTrial queues a trial. Its outcome is not needed here, and a store that refuses it will
+// tryAgain commits a trial. Its outcome is not needed here, and a store that refuses it will
 // never be ready again.
-func (s *Store) queueTrial() {
-	_, _ = s.enqueueTask(func() error { s.commitRecords(nil); return nil })
+func (s *Store) tryAgain() {
+	_ = s.submitTask(context.Background(), func() error { s.commitRecords(nil); return nil })
 }
 
 // stopIfFatal stops the store after a [FatalError], and returns what the callers get

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"fmt"
 	"slices"
 )
 
@@ -14,23 +13,11 @@ import (
 func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
 	outcomes := make([]error, 0, len(records))
 	for len(records) > 0 {
-		n := s.fit(records)
+		n, _ := fit(s.features, records, Record.Size)
 		outcomes = append(outcomes, s.createBatch(ctx, records[:n:n])...)
 		records = records[n:]
 	}
 	return outcomes
-}
-
-// fit returns how many of the records go into one batch: one at least.
-func (s *Store) fit(records []Record) int {
-	bytes := 0
-	for n, r := range records {
-		bytes += r.Size()
-		if n > 0 && (n == s.features.BatchPlants || bytes > s.features.BatchBytes) {
-			return n
-		}
-	}
-	return len(records)
 }
 
 // createBatch queues records as one batch and returns their outcomes.
@@ -38,20 +25,14 @@ func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 	select {
 	case s.bulk <- struct{}{}:
 		defer func() { <-s.bulk }()
-	case <-ctx.Done():
-	}
-	if err := ctx.Err(); err != nil {
-		return repeat(fmt.Errorf("%w: %w", ErrOverloaded, err), len(records))
+	case <-ctx.Done(): // submitTask returns its error
 	}
 	batch, actor := slices.Clone(records), ActorOf(ctx) // the writer may have them for longer than the caller waits
 	var outcomes []error
-	r, err := s.enqueueTask(func() error {
+	err := s.submitTask(ctx, func() error {
 		outcomes = s.commitAudited(batch, func(int) *Actor { return actor })
 		return nil
 	})
-	if err == nil {
-		err = s.await(ctx, r)
-	}
 	if err != nil {
 		return repeat(err, len(records))
 	}

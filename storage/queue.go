@@ -6,98 +6,67 @@ import (
 	"runtime"
 	"slices"
 	"time"
-
-	"plantstore/models"
 )
 
-// A request is a queued create, or another task of a writer. Store.mu guards dequeued and
-// withdrawn; the other fields belong to the writer that has dequeued the request until
-// the outcome is in done, and to the caller before and after.
+// A request is a queued create, or another task of a writer. Its fields belong to the writer
+// that has dequeued it until the outcome is in done, and to the caller before and after.
 type request struct {
 	Record
 
-	tag       string       // a copy of the plant's tag: the caller may return before the writer
-	task      func() error // instead of a create
-	actor     *Actor       // on whose behalf, if creates are recorded
-	bytes     int          // of the plant
-	dequeued  bool         // a writer has it: the outcome will come through done
-	withdrawn bool         // the caller has returned; the request is dropped when it is dequeued
-	done      chan error
+	tag   string       // a copy of the plant's tag: the caller may return before the writer
+	task  func() error // instead of a create
+	actor *Actor       // on whose behalf, if creates are recorded
+	bytes int          // of the plant
+	done  chan error   // has space for the outcome, so that the writer never waits
 }
 
-// newRequest returns a request whose channel holds one outcome, so that the writer
-// never waits.
-func newRequest() *request { return &request{done: make(chan error, 1)} }
-
-// enqueue puts a plant into the queue, or returns why not.
-func (s *Store) enqueue(record Record, actor *Actor) (*request, error) {
-	size := record.Size()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.refusal != nil {
-		return nil, s.refusal
-	}
-	if len(s.queue) >= s.options.Queue.Plants || (s.bytes > 0 && s.bytes+size > s.options.Queue.Bytes) {
-		return nil, fmt.Errorf("%w: %d plants of %d bytes are queued", ErrOverloaded, len(s.queue), s.bytes)
-	}
-	r, ok := s.requests.Get().(*request)
-	if !ok { // the pool is empty
-		r = newRequest()
-	}
-	r.Record, r.actor, r.bytes = record, actor, size
-	if tag := record.Plant.Tag; tag != nil {
-		r.tag = *tag
-		r.Plant.Tag = &r.tag
-	}
-	s.push(r)
-	return r, nil
+// submitTask is submit for a task, which a writer runs between two batches.
+func (s *Store) submitTask(ctx context.Context, task func() error) error {
+	return s.submit(ctx, &request{task: task, bytes: s.features.BatchBytes + 1}) // of this size it goes alone
 }
 
-// push appends r to the queue and wakes a writer. The caller holds s.mu.
-func (s *Store) push(r *request) {
-	s.queue = append(s.queue, r)
-	s.bytes += r.bytes
-	s.work.Signal()
-}
-
-// enqueueTask puts a task into the queue, full or not: there is only one of each kind. A
-// writer runs it between two batches.
-func (s *Store) enqueueTask(task func() error) (*request, error) {
-	r := newRequest()
-	r.task, r.bytes = task, s.features.BatchBytes+1 // of this size it goes alone
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.refusal != nil {
-		return nil, s.refusal
+// submit queues r and returns its outcome, or that of withdraw if ctx ends before.
+func (s *Store) submit(ctx context.Context, r *request) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrOverloaded, err)
 	}
-	s.push(r)
-	return r, nil
-}
-
-// await waits for the outcome of r, until ctx ends.
-func (s *Store) await(ctx context.Context, r *request) error {
+	r.done = make(chan error, 1)
+	if err := s.enqueue(r); err != nil {
+		return err
+	}
 	select {
 	case err := <-r.done:
-		// The writer is done with r. A request that is withdrawn, or left to the
-		// writer, is never reused.
-		if r.task == nil {
-			*r = request{done: r.done}
-			s.requests.Put(r)
-		}
 		return err
 	case <-ctx.Done():
 		return s.withdraw(r, ctx.Err())
 	}
 }
 
-// withdraw ends a create whose context has ended. Once a writer has it, the outcome
-// is unknown, unless it is there already.
+// enqueue appends r to the queue and wakes a writer, or returns why not. The queue takes a task
+// even if it is full: there is only one of each kind.
+func (s *Store) enqueue(r *request) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refusal != nil {
+		return s.refusal
+	}
+	full := len(s.queue) >= s.options.Queue.Plants || (s.bytes > 0 && s.bytes+r.bytes > s.options.Queue.Bytes)
+	if full && r.task == nil {
+		return fmt.Errorf("%w: %d plants of %d bytes are queued", ErrOverloaded, len(s.queue), s.bytes)
+	}
+	s.queue = append(s.queue, r)
+	s.bytes += r.bytes
+	s.work.Signal()
+	return nil
+}
+
+// withdraw removes r from the queue, since its context has ended. Once a writer has it, the
+// outcome is unknown, unless it is there already.
 func (s *Store) withdraw(r *request, cause error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !r.dequeued {
-		r.withdrawn = true
-		r.Plant, r.task = models.Plant{}, nil // free the memory
+	if i := slices.Index(s.queue, r); i >= 0 {
+		s.queue = slices.Delete(s.queue, i, i+1)
 		s.bytes -= r.bytes
 		return fmt.Errorf("%w: %w", ErrOverloaded, cause)
 	}
@@ -125,16 +94,14 @@ func (s *Store) nextBatch(batch []*request, began *time.Time) []*request {
 			s.work.Wait()
 		}
 		if len(s.queue) == 0 {
-			break
+			return batch
 		}
 		if several || len(s.queue) > 1 {
-			s.gather()
+			s.gather() // meanwhile the queue may become empty
 		}
 		batch = s.dequeue(batch)
 	}
-	if len(batch) > 0 {
-		*began = time.Now()
-	}
+	*began = time.Now()
 	return batch
 }
 
@@ -169,38 +136,24 @@ func (s *Store) gather() {
 	}
 }
 
-// dequeue moves the head of the queue to batch, as far as the limits allow, and
-// drops withdrawn requests. The caller holds s.mu.
+// dequeue moves the head of the queue to batch, as far as the limits allow. The caller holds
+// s.mu.
 func (s *Store) dequeue(batch []*request) []*request {
-	n, bytes := 0, 0
-	for _, r := range s.queue {
-		full := len(batch) == s.features.BatchPlants || bytes+r.bytes > s.features.BatchBytes
-		if !r.withdrawn && full && len(batch) > 0 {
-			break
-		}
-		n++
-		if r.withdrawn {
-			continue
-		}
-		r.dequeued = true
-		bytes += r.bytes
-		batch = append(batch, r)
-	}
+	n, bytes := fit(s.features, s.queue, func(r *request) int { return r.bytes })
+	batch = append(batch, s.queue[:n]...)
 	s.queue = slices.Delete(s.queue, 0, n)
 	s.bytes -= bytes
 	return batch
 }
 
-// refuse refuses new creates from now on, and lets the writers end when the queue is
-// drained. It reports whether this is the first call.
-func (s *Store) refuse() (first bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	first = !s.closing
-	s.closing = true
-	if s.refusal == nil {
-		s.refusal = fmt.Errorf("%w: it is closed", ErrUnavailable)
+// fit returns how many of the first items go into one batch, one at least, and their bytes.
+func fit[T any](limits Features, items []T, size func(T) int) (n, bytes int) {
+	for _, item := range items {
+		more := size(item)
+		if n > 0 && (n == limits.BatchPlants || bytes+more > limits.BatchBytes) {
+			break
+		}
+		n, bytes = n+1, bytes+more
 	}
-	s.work.Broadcast()
-	return first
+	return n, bytes
 }

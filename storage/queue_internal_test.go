@@ -32,7 +32,7 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 	s := New(commitFunc{}, Features{}, Options{})
 	defer func() { _ = s.Close() }()
 	for _, outcome := range []error{nil, ErrNoSpace} {
-		r := &request{dequeued: true, done: make(chan error, 1)}
+		r := &request{done: make(chan error, 1)}
 		r.done <- outcome
 		if err := s.withdraw(r, context.Canceled); !errors.Is(err, outcome) {
 			t.Errorf("withdraw = %v, want: %v", err, outcome)
@@ -40,9 +40,9 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 	}
 }
 
-// TestWithdrawnBulkDropsPlants checks that a withdrawn request keeps its position in the queue,
-// without its plants.
-func TestWithdrawnBulkDropsPlants(t *testing.T) {
+// TestWithdrawnBulkLeavesQueue checks that a withdrawn request is no longer in the queue, and
+// that the others keep their positions.
+func TestWithdrawnBulkLeavesQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		free, committed := make(chan struct{}), make(chan int, 3)
@@ -55,14 +55,14 @@ func TestWithdrawnBulkDropsPlants(t *testing.T) {
 			go func() { _ = s.Create(t.Context(), id, models.Plant{}) }()
 			synctest.Wait()
 		}
-		bulk, err := s.enqueueTask(func() error { t.Error("the withdrawn task runs"); return nil })
-		if err != nil {
+		bulk := &request{task: func() error { t.Error("the withdrawn task runs"); return nil }, done: make(chan error, 1)}
+		if err := s.enqueue(bulk); err != nil {
 			t.Fatal(err)
 		}
 		go func() { _ = s.Create(t.Context(), 2, models.Plant{}) }()
 		synctest.Wait()
-		if err := s.withdraw(bulk, context.Canceled); !errors.Is(err, ErrOverloaded) || bulk.task != nil {
-			t.Errorf("withdraw = %v, and the queue holds its plants: %t", err, bulk.task != nil)
+		if err := s.withdraw(bulk, context.Canceled); !errors.Is(err, ErrOverloaded) || slices.Contains(s.queue, bulk) {
+			t.Errorf("withdraw = %v, and the queue holds its plants: %t", err, slices.Contains(s.queue, bulk))
 		}
 		close(free)
 		_ = s.Close()
@@ -84,7 +84,7 @@ func TestGatherEnds(t *testing.T) {
 	s.yield = func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.push(&request{})
+		s.queue = append(s.queue, &request{})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,8 +120,9 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 					s.mu.Lock()
 					defer s.mu.Unlock()
 					for range test.queued {
-						s.push(&request{})
+						s.queue = append(s.queue, &request{})
 					}
+					s.work.Signal()
 				}()
 				if batch := s.nextBatch(make([]*request, test.last), new(time.Time)); len(batch) != test.queued || gathered != test.gathers {
 					t.Errorf("a batch of %d, gathered = %t, want %d and %t", len(batch), gathered, test.queued, test.gathers)
@@ -134,7 +135,7 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 		s := New(commitFunc{}, Features{}, Options{ReadOnly: true})
 		gathered := false
 		s.yield = func() { gathered = true }
-		s.push(&request{})
+		s.queue = append(s.queue, &request{})
 		if s.nextBatch(make([]*request, 1), new(time.Time)); !gathered {
 			t.Error("the batch does not wait, though two clients take turns")
 		}

@@ -193,8 +193,8 @@ func TestContextEndedBefore(t *testing.T) {
 	})
 }
 
-// TestRequestsAreReused checks that a finished create does not affect later ones.
-func TestRequestsAreReused(t *testing.T) {
+// TestFinishedCreates checks that a finished create does not affect later ones.
+func TestFinishedCreates(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
 		for id := int64(0); id < 60; id += 3 {

@@ -74,27 +74,16 @@ func (s *Store) Stopped() <-chan struct{} { return s.stopped }
 // later, get [ErrUnavailable]. Creates in a batch get the outcome of its commit. The first
 // cause counts, and is logged.
 func (s *Store) stop(cause error) {
-	s.mu.Lock()
-	first := false
-	select {
-	case <-s.stopped:
-	default:
-		first = true
-		close(s.stopped)
-	}
-	if s.refusal == nil || s.closing {
+	s.stopping.Do(func() {
+		s.mu.Lock()
 		// As text only: the refusal must not match the errors that the cause matches.
 		s.refusal = fmt.Errorf("%w: it stopped after a fault: %s", ErrUnavailable, cause.Error())
-	}
-	for _, r := range s.queue {
-		if !r.withdrawn {
-			r.dequeued = true
+		close(s.stopped)
+		for _, r := range s.queue {
 			r.done <- s.refusal
 		}
-	}
-	s.queue, s.bytes = nil, 0
-	s.mu.Unlock()
-	if first {
+		s.queue, s.bytes = nil, 0
+		s.mu.Unlock()
 		s.options.Log().Error("store stopped after a fault", "cause", cause.Error())
-	}
+	})
 }

@@ -24,11 +24,7 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 	if err := s.stopIfFatal(s.features.Stage(ctx, seed)); err != nil {
 		return err
 	}
-	r, err := s.enqueueTask(s.replace)
-	if err != nil {
-		return err
-	}
-	return <-r.done
+	return s.submitTask(context.WithoutCancel(ctx), s.replace)
 }
 
 // replace replaces the plants, between two batches.

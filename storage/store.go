@@ -54,19 +54,20 @@ type Store struct {
 	features Features
 	options  Options
 	observer func(plants int, took time.Duration) // see ObserveCommits
+	stopping sync.Once                            // see stop
 	stopped  chan struct{}                        // closed by stop
 
 	resetting sync.Mutex // held during a Reset
 	recorder  Recorder   // nil if creates are not recorded
 
-	requests sync.Pool // of *request, each with an empty channel
-	yield    func()    // see gather
-	writers  sync.WaitGroup
-	bulk     chan struct{} // holds a token while a batch of CreateAll is queued
+	yield   func() // see gather
+	writers sync.WaitGroup
+	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
 
 	endBackground context.CancelFunc
 	background    sync.WaitGroup // Run and Probe of the engine
-	closed        chan struct{}  // closed when closeErr is set
+	closeOnce     sync.Once
+	closed        chan struct{} // closed when closeErr is set
 	closeErr      error
 
 	mu          sync.Mutex
@@ -124,14 +125,13 @@ func New(engine Engine, features Features, options Options) *Store {
 // outcome open. With a [Recorder], it may return [ErrUnrecorded], too. After it has
 // returned, the caller may change the plant's tag.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrOverloaded, err)
+	r := &request{Record: Record{ID: id, Plant: plant}, actor: ActorOf(ctx)}
+	r.bytes = r.Size()
+	if plant.Tag != nil {
+		r.tag = *plant.Tag
+		r.Plant.Tag = &r.tag
 	}
-	r, err := s.enqueue(Record{ID: id, Plant: plant}, ActorOf(ctx))
-	if err != nil {
-		return err
-	}
-	return s.await(ctx, r)
+	return s.submit(ctx, r)
 }
 
 // DryRun returns for each of the records the error that CreateAll would, without storing
@@ -206,9 +206,7 @@ const stoppedClose = 10 * time.Second
 // first one and returns the same error. After a fault it waits for ten seconds at most: a call
 // of a database that cannot be read may never return, and the process should end.
 func (s *Store) Close() error {
-	if s.refuse() {
-		go s.close()
-	}
+	s.closeOnce.Do(func() { go s.close() })
 	select {
 	case <-s.closed:
 	case <-s.stopped:
@@ -223,6 +221,11 @@ func (s *Store) Close() error {
 
 func (s *Store) close() {
 	defer close(s.closed)
+	s.mu.Lock()
+	s.closing = true
+	s.refusal = cmp.Or(s.refusal, fmt.Errorf("%w: it is closed", ErrUnavailable))
+	s.mu.Unlock()
+	s.work.Broadcast()
 	s.writers.Wait()
 	s.endBackground()
 	s.background.Wait()
