@@ -30,11 +30,9 @@ var (
 	// ErrRefused: the server that has the store open would refuse this plant for POST,
 	// too, or does not know one of its fields. Nothing was stored. No engine returns it.
 	ErrRefused = errors.New("the server refuses the plant")
-	// ErrUnrecorded: the plant was stored, but the audit log may lack it. No
-	// engine returns it.
-	ErrUnrecorded = errors.New("the plant was stored, but the audit log may lack it")
-	// ErrResetUnrecorded is ErrUnrecorded of a reset.
-	ErrResetUnrecorded = errors.New("the plants were reset, but the audit log may lack it")
+	// ErrUnrecorded: the plant was stored, or the plants were reset, but the audit log may
+	// lack it. No engine returns it.
+	ErrUnrecorded = errors.New("the change was stored, but the audit log may lack it")
 	// ErrAuditLog: the audit log cannot be written. It is joined with an error
 	// with the outcome for the plant. No engine returns it.
 	ErrAuditLog = errors.New("the audit log cannot be written")

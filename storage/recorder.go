@@ -15,7 +15,8 @@ type Recorder interface {
 	// plants get it.
 	Record(outcomes []Outcome) error
 
-	// RecordReset records that all plants were replaced by the seed.
+	// RecordReset records that all plants were replaced by the seed. Its errors are those of
+	// Record.
 	RecordReset() error
 
 	// Close ends recording. The store calls it after the last create.

@@ -2,10 +2,7 @@ package storage
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
-	"strings"
 )
 
 // Reset replaces all plants by those of seed, which ascend in id. A create happens
@@ -14,7 +11,7 @@ import (
 // ends with [ErrUnavailable].
 //
 // It returns [ErrNotEphemeral] unless the store was opened with [Options.Ephemeral]. After
-// any other error nothing has changed, but for [ErrResetUnrecorded], and [ErrUnknown].
+// any other error nothing has changed, but for [ErrUnrecorded], and [ErrUnknown].
 func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error {
 	if !s.options.Ephemeral || s.features.Stage == nil {
 		return ErrNotEphemeral
@@ -41,9 +38,5 @@ func (s *Store) replace() error {
 	if s.recorder == nil {
 		return nil
 	}
-	err := noPanic("audit log", ErrResetUnrecorded, s.recorder.RecordReset)
-	if err != nil && !errors.As(err, new(*FatalError)) {
-		return fmt.Errorf("%w: %s", ErrResetUnrecorded, strings.TrimPrefix(err.Error(), ErrUnrecorded.Error()+": "))
-	}
-	return err
+	return noPanic("audit log", ErrUnrecorded, s.recorder.RecordReset)
 }

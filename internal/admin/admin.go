@@ -128,8 +128,8 @@ func resetError(err error) *models.Error {
 		return models.NewError(models.CodeInsufficientSpace, "the plants were not reset: there is no space left")
 	case errors.Is(err, storage.ErrUnavailable):
 		return models.NewError(models.CodeUnavailable, "the plants were not reset: the store is not available; try again later")
-	case errors.Is(err, storage.ErrResetUnrecorded):
-		return models.NewError(models.CodeInternal, storage.ErrResetUnrecorded.Error())
+	case errors.Is(err, storage.ErrUnrecorded):
+		return models.NewError(models.CodeInternal, "the plants were reset, but the audit log may lack it")
 	case errors.Is(err, storage.ErrUnknown):
 		return models.NewError(models.CodeInternal, "it is not known whether the plants were reset: reset them again")
 	default:

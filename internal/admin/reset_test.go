@@ -38,7 +38,7 @@ func TestReset(t *testing.T) {
 		"--ephemeral":      {storage.ErrNotEphemeral, models.CodeForbidden},
 		"no space":         {fmt.Errorf("x: %w", storage.ErrNoSpace), models.CodeInsufficientSpace},
 		"not available":    {fmt.Errorf("x: %w", storage.ErrUnavailable), models.CodeUnavailable},
-		"may lack it":      {fmt.Errorf("%w (x)", storage.ErrResetUnrecorded), models.CodeInternal},
+		"may lack it":      {fmt.Errorf("%w (x)", storage.ErrUnrecorded), models.CodeInternal},
 		"not known":        {fmt.Errorf("x: %w", storage.ErrUnknown), models.CodeInternal},
 		"the reset failed": {errors.New("a secret"), models.CodeInternal},
 	} {

@@ -53,7 +53,7 @@ func (a *App) reset(ctx context.Context) (plants int64, err error) {
 	switch {
 	case err == nil:
 		a.logger.InfoContext(ctx, "plants reset", "plants", plants, "took", time.Since(began))
-	case errors.Is(err, storage.ErrResetUnrecorded):
+	case errors.Is(err, storage.ErrUnrecorded):
 		a.logger.ErrorContext(ctx, "plants reset but not recorded", "cause", err.Error())
 	default:
 		a.logger.ErrorContext(ctx, "reset failed", "cause", err.Error())

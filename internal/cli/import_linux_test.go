@@ -11,7 +11,7 @@ func TestImportNamesAuditLog(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "two.jsonl", `{"id":1,"name":"a"}`+"\n"+`{"id":2,"name":"b"}`+"\n")
 	const advice = " stored: make the audit log (AUDIT_LOG) writable, or give the server another one, and run the import again to continue"
-	const unrecorded = "line 1: the plant was stored, but the audit log may lack it: write /dev/full: no space left on device; 2 plants were" + advice
+	const unrecorded = "line 1: the change was stored, but the audit log may lack it: write /dev/full: no space left on device; 2 plants were" + advice
 	startServer(t, "plantstore", []string{"AUDIT_LOG=/dev/full"}).ready(t)
 	checkFailure(t, run(t, nil, "plants", "import", "two.jsonl"), 1, "import two.jsonl: "+unrecorded)
 	checkFailure(t, run(t, nil, "plants", "import", "two.jsonl"), 1, "import two.jsonl: line 1: no space left in the store: "+

@@ -69,7 +69,6 @@ func kinds() []kind {
 		{"unknown", storage.ErrUnknown},
 		{"too_large", storage.ErrRefused}, // the name that version 1.0 knows,
 		{"unrecorded", storage.ErrUnrecorded},
-		{"reset_unrecorded", storage.ErrResetUnrecorded},
 		{"corrupt", storage.ErrCorrupt},
 		{"canceled", context.Canceled},
 		{"not_ephemeral", storage.ErrNotEphemeral},
