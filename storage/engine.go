@@ -25,11 +25,9 @@ type Engine interface {
 	// Get is Get of [Store].
 	Get(ctx context.Context, id int64) (models.Plant, error)
 
-	// List is List of [Store].
+	// List is List of [Store]. It need not end because ctx ends, or after an error that matches
+	// [ErrCorrupt]: the store ends it.
 	List(ctx context.Context, from int64) iter.Seq2[Record, error]
-
-	// Check is Check of [Store].
-	Check(ctx context.Context, each func(Record) error) (Report, error)
 
 	// Close releases the engine. The store calls it once, when all commits have ended and Run
 	// has returned. Get and List may run during and after Close, and return [ErrUnavailable]
@@ -77,6 +75,8 @@ type Features struct {
 	// Count returns the number of plants that the engine keeps up to date. Without
 	// it Count of [Store] reads all plants.
 	Count func(ctx context.Context) (int64, error)
+	// Check is Check of [Store]. Without it that lists all plants.
+	Check func(ctx context.Context, each func(Record) error) (Report, error)
 	// File returns statistics of the file in which the plants are. It is cheap.
 	File func() FileStats
 	// Snapshot is Snapshot of [Store].

@@ -1,9 +1,7 @@
 package storage
 
 import (
-	"errors"
 	"fmt"
-	"iter"
 
 	"plantstore/models"
 )
@@ -60,23 +58,4 @@ func (r *Report) Count(record Record, each func(Record) error) error {
 		return nil
 	}
 	return each(record)
-}
-
-// CheckAll is Check of an [Engine] whose records are read in ascending order of id. A corrupt
-// one is a finding, after which reading continues.
-func CheckAll(records iter.Seq2[Record, error], each func(Record) error) (Report, error) {
-	report := Report{Corruption: []string{}}
-	for record, err := range records {
-		switch {
-		case err == nil:
-			err = report.Count(record, each)
-		case errors.Is(err, ErrCorrupt):
-			report.Add("%v", err)
-			continue
-		}
-		if err != nil {
-			return report, err
-		}
-	}
-	return report, nil
 }

@@ -161,7 +161,14 @@ func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
 // is that of ctx, [ErrCorrupt] or [ErrUnavailable]. It does not block creates, and may
 // omit plants that are created while it runs.
 func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
-	return s.engine.List(ctx, from)
+	return func(yield func(Record, error) bool) {
+		for record, err := range s.engine.List(ctx, from) {
+			err = cmp.Or(ctx.Err(), err)
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Count returns the number of stored plants. If the engine does not keep it, Count
@@ -184,7 +191,23 @@ func (s *Store) Count(ctx context.Context) (plants int64, err error) {
 // corruption, perhaps out of order and twice. An error means that the check failed, or is
 // the error of each, which ends it. Findings are not errors.
 func (s *Store) Check(ctx context.Context, each func(Record) error) (Report, error) {
-	return s.engine.Check(ctx, each)
+	if s.features.Check != nil {
+		return s.features.Check(ctx, each)
+	}
+	report := Report{Corruption: []string{}}
+	for record, err := range s.engine.List(ctx, math.MinInt64) {
+		switch {
+		case err == nil:
+			err = report.Count(record, each)
+		case errors.Is(err, ErrCorrupt):
+			report.Add("%v", err)
+			continue
+		}
+		if err != nil {
+			return report, err
+		}
+	}
+	return report, nil
 }
 
 // Snapshot writes a consistent copy of the store, in the form in which the engine opens

@@ -112,6 +112,10 @@ func TestFeaturesThatAreMissing(t *testing.T) {
 	if _, err := s.Count(t.Context()); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("Count = %v, want: %v", err, storage.ErrCorrupt)
 	}
+	report, err := s.Check(t.Context(), nil)
+	if err != nil || report.Plants != 3 || len(report.Corruption) != 1 {
+		t.Errorf("Check = %+v, %v, want 3 plants and a finding", report, err)
+	}
 	if err := s.Snapshot(t.Context(), io.Discard); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("Snapshot = %v, want: %v", err, errors.ErrUnsupported)
 	}

@@ -12,7 +12,7 @@ import (
 	"plantstore/storage"
 )
 
-// Check implements [storage.Engine]. It runs fsck, and bbolt's own check of the structure
+// Check is Check of [storage.Features]. It runs fsck, and bbolt's own check of the structure
 // if that finds nothing and the file is not being written to: bbolt's check follows any number
 // in a page, and takes pages that a commit has just freed for corruption.
 func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {

@@ -4,7 +4,6 @@
 package etcd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -60,21 +59,11 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 	return r.plant, err
 }
 
-// List implements [storage.Engine]. Each page is linearizable, but not the list.
+// List implements [storage.Engine]. Each page is linearizable, but not the list. It continues
+// after a corrupt record.
 func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
-		for record, err := range e.scan(ctx, e.keys.of(from)) {
-			err = cmp.Or(ctx.Err(), err)
-			if !yield(record, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// scan yields the records from key start on, page by page. It continues after a corrupt one.
-func (e *Engine) scan(ctx context.Context, start string) iter.Seq2[storage.Record, error] {
-	return func(yield func(storage.Record, error) bool) {
+		start := e.keys.of(from)
 		for more := true; more; {
 			page, err := e.read(ctx, start, clientv3.WithRange(e.keys.end()), clientv3.WithLimit(pageRecords))
 			if err != nil {
@@ -108,11 +97,6 @@ func (e *Engine) read(ctx context.Context, key string, options ...clientv3.OpOpt
 // user, the same error means that the login has expired, which is transient.
 func (e *Engine) unknownUser(err error) bool {
 	return e.client.Username == "" && errors.Is(err, rpctypes.ErrUserEmpty)
-}
-
-// Check implements [storage.Engine]. It verifies the checksum of every record.
-func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
-	return storage.CheckAll(e.scan(ctx, string(e.keys)), each)
 }
 
 // Close implements [storage.Engine].

@@ -73,8 +73,7 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 				return
 			}
 			for _, r := range page {
-				err := ctx.Err()
-				if !yield(r.Record, err) || err != nil {
+				if !yield(r.Record, nil) {
 					return
 				}
 			}
@@ -84,12 +83,6 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 			next = page[len(page)-1].ID + 1
 		}
 	}
-}
-
-// Check implements [storage.Engine]. It reads every row; the integrity of the pages is up
-// to the server.
-func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
-	return storage.CheckAll(e.List(ctx, math.MinInt64), each)
 }
 
 // read returns the plants that a statement with an id selects, and retries while no server

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -70,13 +69,6 @@ func (m *memory) Commit(batch []storage.Item) error {
 func (m *memory) Close() error {
 	m.closed.Store(true)
 	return nil
-}
-
-func (m *memory) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
-	if err := m.readable(ctx); err != nil {
-		return storage.Report{}, err
-	}
-	return storage.CheckAll(m.List(ctx, math.MinInt64), each)
 }
 
 // readable returns nil while a read may continue.
