@@ -3,6 +3,7 @@ package engines
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -102,4 +103,25 @@ func freshPostgres(server *postgres.Server) storagetest.Fresh {
 //nolint:paralleltest // the suite checks for leaked goroutines
 func TestPostgresSuite(t *testing.T) {
 	storagetest.Run(t, freshPostgres(postgres.Start(t, "")))
+}
+
+// TestPostgresOpensAtOnce checks that servers that start at the same time create the table once.
+func TestPostgresOpensAtOnce(t *testing.T) {
+	t.Parallel()
+	fresh := freshPostgres(postgres.Start(t, ""))
+	for range 5 {
+		open := fresh(t)
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() {
+				store, err := open()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_ = store.Close()
+			})
+		}
+		all.Wait()
+	}
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,16 +139,16 @@ func requireDurable(ctx context.Context, conn *pgx.Conn) error {
 // its columns.
 func (e *Engine) ensureTable(ctx context.Context, readOnly bool) error {
 	found, err := e.columns(ctx)
+	var createErr error
 	if err == nil && found == "" && !readOnly {
-		if err = e.create(ctx); err == nil {
-			found, err = e.columns(ctx)
-		}
+		_, createErr = e.pool.Exec(ctx, createTable)
+		found, err = e.columns(ctx) // also after an error: another server may create it at the same time
 	}
 	switch {
 	case err != nil:
 		return err
 	case found == "":
-		return errors.New("there is no table plants: start a server on it first")
+		return cmp.Or(createErr, errors.New("there is no table plants: start a server on it first"))
 	case found != columns:
 		return fmt.Errorf("the table plants has the columns %s, want: %s", found, columns)
 	}
@@ -163,22 +164,6 @@ func (e *Engine) columns(ctx context.Context) (string, error) {
 		return name + " " + kind, err
 	})
 	return strings.Join(list, ", "), err
-}
-
-// create creates the table under an advisory lock. On servers without such locks it
-// creates the table without one, which is harmless if it is done twice.
-func (e *Engine) create(ctx context.Context) error {
-	err := pgx.BeginFunc(ctx, e.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lockSchema); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, createTable)
-		return err
-	})
-	if failure, ok := errors.AsType[*pgconn.PgError](err); ok && (failure.Code == "0A000" || failure.Code == "42883") {
-		_, err = e.pool.Exec(ctx, createTable)
-	}
-	return err
 }
 
 // advise adds the remedy to an error of opening, in one line.

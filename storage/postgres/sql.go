@@ -30,9 +30,6 @@ const (
 WHERE table_schema = current_schema() AND table_name = 'plants' ORDER BY column_name`
 	selectSettings = `SELECT coalesce(current_setting('fsync', true), ''), coalesce(current_setting('synchronous_commit', true), '')`
 	selectReadOnly = `SELECT coalesce(current_setting('transaction_read_only', true), '')`
-	// lockSchema prevents concurrent creation of the table. The number is an
-	// arbitrary id of this program.
-	lockSchema = `SELECT pg_advisory_xact_lock(7810485398571)`
 )
 
 // selectFrom selects a page.
