@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/stats"
 
 	"plantstore/storage"
 )
@@ -27,21 +25,21 @@ func (e *Engine) insert(ctx context.Context, token storage.CommitToken, batch []
 	if len(ops) == 0 {
 		return nil
 	}
-	var sent atomic.Bool
+	sent := false
 	ctx = context.WithValue(clientv3.WithRequireLeader(ctx), sentKey{}, &sent)
 	response, err := e.client.Txn(ctx).Then(ops...).Commit()
 	if errors.Is(err, rpctypes.ErrNoSpace) {
 		return e.afterNoSpace(ctx, token, items, err)
 	}
 	if err != nil {
-		return classify(err, sent.Load())
+		return classify(err, sent)
 	}
 	if len(response.Responses) != len(ops) {
 		return fmt.Errorf("%w: etcd returned %d of %d outcomes", storage.ErrUnknown, len(response.Responses), len(ops))
 	}
 	for i, item := range items {
 		if txn := response.Responses[i].GetResponseTxn(); !txn.Succeeded {
-			e.setTaken(item, token, txn.Responses[0].GetResponseRange().Kvs, errNoValue)
+			e.setTaken(item, token, txn.Responses[0].GetResponseRange().Kvs, storage.ErrCorrupt) // the key exists
 		}
 	}
 	return nil
@@ -85,9 +83,6 @@ func (e *Engine) operations(token storage.CommitToken, batch []storage.Item) (op
 	}
 	return ops, items
 }
-
-// errNoValue is impossible: the comparison has found the key.
-var errNoValue = fmt.Errorf("%w: the key exists but has no value", storage.ErrCorrupt)
 
 // setTaken sets the outcome of a create whose key has been read: kvs is empty if it does not
 // exist, in which case the outcome is missing.
@@ -140,26 +135,3 @@ func retriable(err error) bool {
 	rejection, rejected := errors.AsType[rpctypes.EtcdError](err)
 	return !rejected || rejection.Code() == codes.Unavailable || transient(rejection)
 }
-
-// A sentKey is the context key of an *[atomic.Bool] that is true once the request was
-// sent.
-type sentKey struct{}
-
-// A sentHandler is a [stats.Handler] that sets the Bool of sentKey before the first byte of a
-// request is sent.
-type sentHandler struct{}
-
-func (sentHandler) HandleRPC(ctx context.Context, event stats.RPCStats) {
-	if _, ok := event.(*stats.OutHeader); !ok {
-		return
-	}
-	if sent, ok := ctx.Value(sentKey{}).(*atomic.Bool); ok {
-		sent.Store(true)
-	}
-}
-
-func (sentHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
-
-func (sentHandler) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
-
-func (sentHandler) HandleConn(context.Context, stats.ConnStats) {}

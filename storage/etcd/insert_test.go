@@ -3,12 +3,16 @@ package etcd
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.uber.org/goleak"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -52,6 +56,40 @@ func TestClassify(t *testing.T) {
 		if !errors.Is(err, test.err) {
 			t.Errorf("%s: %v does not contain the cause", name, err)
 		}
+	}
+}
+
+// TestInsertIsSent checks that the outcome of an insert is unknown once it is sent to a member,
+// which does not respond, and that nothing is stored if there is no member (C5.28).
+func TestInsertIsSent(t *testing.T) {
+	t.Parallel()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	member := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+		<-stream.Context().Done()
+		return stream.Context().Err()
+	}))
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = member.Serve(listener) })
+	insert := func() error {
+		client, err := newClient(target{endpoints: []string{listener.Addr().String()}, timeout: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = client.Close() }()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		return (&Engine{client: client, keys: keys("/")}).insert(ctx, storage.CommitToken{1}, make([]storage.Item, 1))
+	}
+	if err := insert(); !errors.Is(err, storage.ErrUnknown) {
+		t.Errorf("without a response: %v, want: %v", err, storage.ErrUnknown)
+	}
+	member.Stop()
+	serving.Wait()
+	if err := insert(); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("without a member: %v, want: %v", err, storage.ErrUnavailable)
 	}
 }
 

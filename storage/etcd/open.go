@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/peer"
 
 	"plantstore/storage"
 )
@@ -74,16 +75,23 @@ func newClient(t target) (*clientv3.Client, error) {
 		MaxUnaryRetries: 1,            // the store retries itself
 		DialOptions: []grpc.DialOption{
 			grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: keepaliveTimeout}),
-			grpc.WithStatsHandler(sentHandler{}),
-			grpc.WithChainUnaryInterceptor(failFast),
+			grpc.WithChainUnaryInterceptor(invoke),
 		},
 	})
 }
 
-// failFast makes a request fail with the cause if no member is reachable. By default the
-// client would wait.
-func failFast(ctx context.Context, method string, request, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
-	return invoke(ctx, method, request, reply, cc, append(options, grpc.WaitForReady(false))...)
+// sentKey is the context key of a *bool that invoke sets if the request was sent.
+type sentKey struct{}
+
+// invoke sends a request. If no member is reachable, the request fails with the cause: by
+// default the client would wait.
+func invoke(ctx context.Context, method string, request, reply any, cc *grpc.ClientConn, next grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	var member peer.Peer // set once the request has a connection
+	err := next(ctx, method, request, reply, cc, append(options, grpc.WaitForReady(false), grpc.Peer(&member))...)
+	if sent, ok := ctx.Value(sentKey{}).(*bool); ok && member.Addr != nil {
+		*sent = true
+	}
+	return err
 }
 
 // verify checks the right to read below the prefix and, unless options.ReadOnly is set,
