@@ -10,7 +10,6 @@ import (
 	"iter"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -26,7 +25,7 @@ const maxConns = 32
 
 // A Client reaches the store of a running server through its socket.
 type Client struct {
-	http *http.Client
+	http *http.Transport
 	info Info
 }
 
@@ -35,7 +34,7 @@ type Client struct {
 // the caller, nor as root: anyone who can write to the directory could create one.
 func Dial(ctx context.Context, database string) (*Client, error) {
 	path := SocketPath(database)
-	c := &Client{http: &http.Client{Transport: &http.Transport{
+	c := &Client{http: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			conn, err := dial(ctx, database, path)
 			if err != nil {
@@ -45,7 +44,7 @@ func Dial(ctx context.Context, database string) (*Client, error) {
 		},
 		DisableCompression: true,
 		MaxConnsPerHost:    maxConns,
-	}}}
+	}}
 	ctx, cancel := context.WithTimeout(ctx, firstResponseTime)
 	defer cancel()
 	response, err := c.do(ctx, http.MethodGet, pathReady, nil)
@@ -143,7 +142,7 @@ func (c *Client) Get(ctx context.Context, id int64) (plant models.Plant, err err
 // List is List of [storage.Store].
 func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
-		path := pathPlants + "?" + url.Values{paramFrom: {strconv.FormatInt(from, 10)}}.Encode()
+		path := pathPlants + "?" + paramFrom + "=" + strconv.FormatInt(from, 10)
 		err := c.call(ctx, http.MethodGet, path, nil, func(body io.Reader) error {
 			decoder := jsontext.NewDecoder(body)
 			for {
@@ -273,19 +272,15 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	if err != nil {
 		return nil, err
 	}
-	response, err := c.http.Do(request)
-	if err == nil {
+	response, err := c.http.RoundTrip(request)
+	switch {
+	case err == nil:
 		response.Body = responseBody{response.Body, ctx}
 		return response, nil
-	}
-	if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	}
-	// The URL and how the connection broke are irrelevant to the caller.
-	if failure := new(url.Error); !errors.Is(err, errNoServer) {
-		err = errEnded
-	} else if errors.As(err, &failure) {
-		err = failure.Err
+	case !errors.Is(err, errNoServer):
+		err = errEnded // how the connection broke is irrelevant to the caller
 	}
 	return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -67,7 +66,7 @@ func kinds() []kind {
 		{"no_space", storage.ErrNoSpace},
 		{"unavailable", storage.ErrUnavailable},
 		{"unknown", storage.ErrUnknown},
-		{"too_large", storage.ErrRefused}, // the name that version 1.0 knows,
+		{"too_large", storage.ErrRefused}, // the name that version 1.0 knows
 		{"unrecorded", storage.ErrUnrecorded},
 		{"corrupt", storage.ErrCorrupt},
 		{"canceled", context.Canceled},
@@ -85,16 +84,17 @@ func failureOf(err error) *failure {
 	if corrupt, ok := errors.AsType[*storage.CorruptError](err); ok {
 		f.ID = &corrupt.ID
 	}
-	var exists *storage.ExistsError
-	switch {
-	case errors.As(err, &exists) && exists.Identical:
-		f.Kind = kindIdentical
-	case exists != nil:
+	if exists, ok := errors.AsType[*storage.ExistsError](err); ok {
 		f.Kind = kindDifferent
-	default:
-		all := kinds()
-		if i := slices.IndexFunc(all, func(k kind) bool { return errors.Is(err, k.err) }); i >= 0 {
-			f.Kind = all[i].name
+		if exists.Identical {
+			f.Kind = kindIdentical
+		}
+		return f
+	}
+	for _, k := range kinds() {
+		if errors.Is(err, k.err) {
+			f.Kind = k.name
+			break
 		}
 	}
 	return f
