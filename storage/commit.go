@@ -17,31 +17,31 @@ func (s *Store) write(began *time.Time) {
 	}
 }
 
-// commitRequests commits a batch and sends each create its outcome.
+// commitRequests commits a batch, if its outcomes can be recorded, records them and sends them.
 func (s *Store) commitRequests(batch []*request) {
-	if r := batch[0]; r.task != nil { // it goes alone
-		r.done <- s.stopIfFatal(callEngine(r.task))
+	s.committing.RLock()
+	defer s.committing.RUnlock()
+	if trial := batch[0]; len(trial.records) == 0 { // it goes alone, and is not recorded
+		s.commitRecords(nil)
+		trial.done <- nil
 		return
 	}
-	records := make([]Record, len(batch))
-	for i, r := range batch {
-		records[i] = r.Record
+	err := s.stopIfFatal(s.auditReady())
+	if err == nil {
+		records := make([]Record, 0, len(batch))
+		for _, r := range batch {
+			records = append(records, r.records...)
+		}
+		outcomes := s.commitRecords(records)
+		for _, r := range batch {
+			n := len(r.records)
+			r.outcomes, outcomes = outcomes[:n:n], outcomes[n:]
+		}
+		s.audit(batch)
 	}
-	// After the outcome is sent, the request belongs to its caller again.
-	for i, outcome := range s.commitAudited(records, func(i int) *Actor { return batch[i].actor }) {
-		batch[i].done <- outcome
+	for _, r := range batch {
+		r.done <- err // from here on the request belongs to its caller again
 	}
-}
-
-// commitAudited commits records, if they can be recorded, and records their outcomes, which
-// it returns.
-func (s *Store) commitAudited(records []Record, actor func(i int) *Actor) []error {
-	if err := s.stopIfFatal(s.auditReady()); err != nil {
-		return repeat(err, len(records))
-	}
-	outcomes := s.commitRecords(records)
-	s.audit(records, actor, outcomes)
-	return outcomes
 }
 
 // commitRecords commits records, in any order of their ids, and returns the outcome
@@ -81,7 +81,7 @@ func (s *Store) commitRecords(records []Record) []error {
 // tryAgain commits a trial. Its outcome is not needed here, and a store that refuses it will
 // never be ready again.
 func (s *Store) tryAgain() {
-	_ = s.submitTask(context.Background(), func() error { s.commitRecords(nil); return nil })
+	_ = s.submit(context.Background(), &request{bytes: s.features.BatchBytes + 1}) // of this size it goes alone
 }
 
 // stopIfFatal stops the store after a [FatalError], and returns what the callers get

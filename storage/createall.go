@@ -13,28 +13,24 @@ import (
 func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
 	outcomes := make([]error, 0, len(records))
 	for len(records) > 0 {
-		n, _ := fit(s.features, records, Record.Size)
-		outcomes = append(outcomes, s.createBatch(ctx, records[:n:n])...)
+		n, bytes := fit(s.features, records, func(r Record) (plants, bytes int) { return 1, r.Size() })
+		outcomes = append(outcomes, s.createBatch(ctx, records[:n], bytes)...)
 		records = records[n:]
 	}
 	return outcomes
 }
 
-// createBatch queues records as one batch and returns their outcomes.
-func (s *Store) createBatch(ctx context.Context, records []Record) []error {
+// createBatch queues records as one request and returns their outcomes.
+func (s *Store) createBatch(ctx context.Context, records []Record, bytes int) []error {
 	select {
 	case s.bulk <- struct{}{}:
 		defer func() { <-s.bulk }()
-	case <-ctx.Done(): // submitTask returns its error
+	case <-ctx.Done(): // submit returns its error
 	}
-	batch, actor := slices.Clone(records), ActorOf(ctx) // the writer may have them for longer than the caller waits
-	var outcomes []error
-	err := s.submitTask(ctx, func() error {
-		outcomes = s.commitAudited(batch, func(int) *Actor { return actor })
-		return nil
-	})
-	if err != nil {
-		return repeat(err, len(records))
+	// The writer may have the records for longer than the caller waits.
+	r := &request{records: slices.Clone(records), actor: ActorOf(ctx), bytes: bytes}
+	if err := s.submit(ctx, r); err != nil {
+		return slices.Repeat([]error{err}, len(records))
 	}
-	return outcomes
+	return r.outcomes
 }

@@ -28,14 +28,12 @@ func (e *testEngine) createAll(ctx context.Context, name string, ids ...int64) <
 	return outcomes
 }
 
-// TestBulkGoesAlone checks that a bulk is a separate batch, in its turn, whatever else is
-// queued.
-func TestBulkGoesAlone(t *testing.T) {
+// TestBulkHasItsTurn checks that a bulk is in the next batch, whatever else is queued.
+func TestBulkHasItsTurn(t *testing.T) {
 	t.Parallel()
 	runWith(t, storage.Features{}, storage.QueueLimits{Plants: 2}, func(t *testing.T, e *testEngine) {
 		first := e.create(t.Context(), 1, "a")
-		queued := e.create(t.Context(), 9, "a")
-		wantNone(t, "second", e.create(t.Context(), 2, "a"))
+		queued, second := e.create(t.Context(), 9, "a"), e.create(t.Context(), 2, "a")
 		want(t, "too many", e.create(t.Context(), 3, "a"), storage.ErrOverloaded)
 		bulk := e.createAll(t.Context(), "a", 8, 2, 8) // does not care
 		wantNone(t, "bulk", bulk)
@@ -43,12 +41,12 @@ func TestBulkGoesAlone(t *testing.T) {
 		after := e.create(t.Context(), 2, "b")
 		want(t, "first", first)
 		wantNone(t, "queued", queued)
-		e.commit(t, succeed, 2, 9)
-		want(t, "queued", queued)
 		e.commit(t, func(batch []storage.Item) error {
 			batch[0].Existing = &models.Plant{Name: "b"}
 			return nil
-		}, 2, 8)
+		}, 2, 8, 9)
+		want(t, "queued", queued)
+		wantExists(t, "second", second, false)
 		want(t, "8", bulk)
 		wantExists(t, "2", bulk, false)
 		wantExists(t, "8 again", bulk, true)
@@ -75,15 +73,11 @@ func TestBulkLetsCreatesPass(t *testing.T) {
 		other := e.createAll(t.Context(), strings.Repeat("x", 6), 4, 5)
 		create := e.create(t.Context(), 9, "a")
 		e.commit(t, succeed, 1, 2)
-		e.commit(t, succeed, 9)
+		// Either of the two bulks may come next, also in the batch with the create.
+		sizes := len(e.next(t))
 		want(t, "create", create)
-		// Either of the two bulks may come next.
-		var sizes int
-		for range 3 {
+		for sizes < 4 {
 			sizes += len(e.next(t))
-		}
-		if sizes != 3 {
-			t.Errorf("the other batches had %d plants, want 3", sizes)
 		}
 		for range 3 {
 			want(t, "bulk", bulk)

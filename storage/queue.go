@@ -8,29 +8,25 @@ import (
 	"time"
 )
 
-// A request is a queued create, or another task of a writer. Its fields belong to the writer
-// that has dequeued it until the outcome is in done, and to the caller before and after.
+// A request is a create in the queue, a batch of CreateAll or, without records, a trial. Its
+// fields belong to the writer that has dequeued it until it sends to done, and to the caller
+// before and after.
 type request struct {
-	Record
-
-	tag   string       // a copy of the plant's tag: the caller may return before the writer
-	task  func() error // instead of a create
-	actor *Actor       // on whose behalf, if creates are recorded
-	bytes int          // of the plant
-	done  chan error   // has space for the outcome, so that the writer never waits
+	records  []Record
+	actor    *Actor // on whose behalf, if creates are recorded
+	bytes    int    // of the records
+	bounded  bool   // the queue refuses it if it is full
+	outcomes []error
+	done     chan error // gets nil when there are outcomes, or the outcome of all records
 }
 
-// submitTask is submit for a task, which a writer runs between two batches.
-func (s *Store) submitTask(ctx context.Context, task func() error) error {
-	return s.submit(ctx, &request{task: task, bytes: s.features.BatchBytes + 1}) // of this size it goes alone
-}
-
-// submit queues r and returns its outcome, or that of withdraw if ctx ends before.
+// submit queues r and waits for its outcomes. If it returns an error, that is the outcome of all
+// records.
 func (s *Store) submit(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrOverloaded, err)
 	}
-	r.done = make(chan error, 1)
+	r.done = make(chan error, 1) // the writer never waits
 	if err := s.enqueue(r); err != nil {
 		return err
 	}
@@ -42,8 +38,7 @@ func (s *Store) submit(ctx context.Context, r *request) error {
 	}
 }
 
-// enqueue appends r to the queue and wakes a writer, or returns why not. The queue takes a task
-// even if it is full: there is only one of each kind.
+// enqueue appends r to the queue and wakes a writer, or returns why not.
 func (s *Store) enqueue(r *request) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +46,7 @@ func (s *Store) enqueue(r *request) error {
 		return s.refusal
 	}
 	full := len(s.queue) >= s.options.Queue.Plants || (s.bytes > 0 && s.bytes+r.bytes > s.options.Queue.Bytes)
-	if full && r.task == nil {
+	if full && r.bounded {
 		return fmt.Errorf("%w: %d plants of %d bytes are queued", ErrOverloaded, len(s.queue), s.bytes)
 	}
 	s.queue = append(s.queue, r)
@@ -139,7 +134,7 @@ func (s *Store) gather() {
 // dequeue moves the head of the queue to batch, as far as the limits allow. The caller holds
 // s.mu.
 func (s *Store) dequeue(batch []*request) []*request {
-	n, bytes := fit(s.features, s.queue, func(r *request) int { return r.bytes })
+	n, bytes := fit(s.features, s.queue, func(r *request) (plants, bytes int) { return len(r.records), r.bytes })
 	batch = append(batch, s.queue[:n]...)
 	s.queue = slices.Delete(s.queue, 0, n)
 	s.bytes -= bytes
@@ -147,13 +142,15 @@ func (s *Store) dequeue(batch []*request) []*request {
 }
 
 // fit returns how many of the first items go into one batch, one at least, and their bytes.
-func fit[T any](limits Features, items []T, size func(T) int) (n, bytes int) {
+func fit[T any](limits Features, items []T, size func(T) (plants, bytes int)) (n, bytes int) {
+	plants := 0
 	for _, item := range items {
-		more := size(item)
-		if n > 0 && (n == limits.BatchPlants || bytes+more > limits.BatchBytes) {
+		morePlants, moreBytes := size(item)
+		plants += morePlants
+		if n > 0 && (plants > limits.BatchPlants || bytes+moreBytes > limits.BatchBytes) {
 			break
 		}
-		n, bytes = n+1, bytes+more
+		n, bytes = n+1, bytes+moreBytes
 	}
 	return n, bytes
 }

@@ -1,10 +1,8 @@
 package storage
 
-import "slices"
-
-// A Recorder records the outcomes of creates, as an audit log does. The writer records
-// one commit or reset at a time; Ready may be called from any number of goroutines at once.
-// None may take longer than some seconds: no create is committed meanwhile.
+// A Recorder records the outcomes of creates, as an audit log does. Its methods may
+// be called from any number of goroutines at once. None may take longer than some
+// seconds: no create of the same writer is committed meanwhile.
 type Recorder interface {
 	// Ready returns nil while outcomes can be recorded. Otherwise creates fail with
 	// its error.
@@ -43,23 +41,23 @@ func (s *Store) auditReady() error {
 	return noPanic("audit log", ErrUnavailable, s.recorder.Ready)
 }
 
-// audit records the outcomes of creates on behalf of their actors, and changes outcomes to
-// what the creates return.
-func (s *Store) audit(records []Record, actor func(i int) *Actor, outcomes []error) {
+// audit records the outcomes of a batch, and changes them to what the creates return.
+func (s *Store) audit(batch []*request) {
 	if s.recorder == nil {
 		return
 	}
-	recorded := make([]Outcome, len(records))
-	for i, err := range outcomes {
-		recorded[i] = Outcome{ID: records[i].ID, Actor: actor(i), Err: err}
+	var outcomes []Outcome
+	for _, r := range batch {
+		for i, err := range r.outcomes {
+			outcomes = append(outcomes, Outcome{ID: r.records[i].ID, Actor: r.actor, Err: err})
+		}
 	}
-	err := s.stopIfFatal(noPanic("audit log", ErrUnrecorded, func() error { return s.recorder.Record(recorded) }))
-	for i, outcome := range outcomes {
-		if outcome == nil {
-			outcomes[i] = err
+	err := s.stopIfFatal(noPanic("audit log", ErrUnrecorded, func() error { return s.recorder.Record(outcomes) }))
+	for _, r := range batch {
+		for i, outcome := range r.outcomes {
+			if outcome == nil {
+				r.outcomes[i] = err
+			}
 		}
 	}
 }
-
-// repeat returns n times err.
-func repeat(err error, n int) []error { return slices.Repeat([]error{err}, n) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -53,7 +54,10 @@ func TestRecorder(t *testing.T) {
 	run(t, func(t *testing.T, e *testEngine) {
 		r := &testRecorder{err: storage.ErrUnrecorded, let: make(chan struct{})}
 		e.store.RecordWith(r)
-		exists := func(b []storage.Item) error { b[0].Existing = new(models.Plant); return nil }
+		exists := func(b []storage.Item) error {
+			b[0].Existing, b[1].Existing = new(models.Plant), new(models.Plant)
+			return nil
+		}
 		stored := e.create(storage.WithActor(t.Context(), storage.Actor{Subject: "alice"}), 1, "a")
 		same := e.create(t.Context(), 1, "a")
 		taken := e.createAll(t.Context(), "a", 2)
@@ -62,11 +66,11 @@ func TestRecorder(t *testing.T) {
 		e.commit(t, succeed, 1)
 		wantNone(t, "stored", stored)
 		close(r.let)
-		e.commit(t, exists, 1)
+		synctest.Wait()
 		if r.closed {
 			t.Error("the recorder is closed before the last create")
 		}
-		e.commit(t, exists, 2)
+		e.commit(t, exists, 1, 2)
 		if err := <-closed; err == nil || err.Error() != "closed" || !r.closed {
 			t.Errorf("Close = %v, want the error of the recorder", err)
 		}

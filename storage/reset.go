@@ -21,10 +21,15 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 	if err := s.stopIfFatal(s.features.Stage(ctx, seed)); err != nil {
 		return err
 	}
-	return s.submitTask(context.WithoutCancel(ctx), s.replace)
+	s.committing.Lock() // between two batches
+	defer s.committing.Unlock()
+	if err := s.accepting(); err != nil {
+		return err
+	}
+	return s.stopIfFatal(callEngine(s.replace))
 }
 
-// replace replaces the plants, between two batches.
+// replace replaces the plants, and records that.
 func (s *Store) replace() error {
 	if err := s.auditReady(); err != nil {
 		return err

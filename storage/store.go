@@ -20,8 +20,8 @@
 //     commit. With a [Recorder] it is recorded first.
 //
 // CreateAll queues whole batches, one at a time, so that a bulk import delays
-// other creates by at most one batch. Reset queues its replacement of all plants in the
-// same way, which orders it before or after each create.
+// other creates by at most one batch. Reset replaces all plants between two commits, which
+// orders it before or after each create.
 //
 // Readiness (ready.go) is whether creates are accepted. A store is not ready once it
 // is closed or has stopped, while a commit hangs, after a commit that failed, while the
@@ -57,8 +57,9 @@ type Store struct {
 	stopping sync.Once                            // see stop
 	stopped  chan struct{}                        // closed by stop
 
-	resetting sync.Mutex // held during a Reset
-	recorder  Recorder   // nil if creates are not recorded
+	resetting  sync.Mutex   // held during a Reset
+	committing sync.RWMutex // read-locked during a commit, locked while a Reset replaces the plants
+	recorder   Recorder     // nil if creates are not recorded
 
 	yield   func() // see gather
 	writers sync.WaitGroup
@@ -125,13 +126,15 @@ func New(engine Engine, features Features, options Options) *Store {
 // outcome open. With a [Recorder], it may return [ErrUnrecorded], too. After it has
 // returned, the caller may change the plant's tag.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
-	r := &request{Record: Record{ID: id, Plant: plant}, actor: ActorOf(ctx)}
-	r.bytes = r.Size()
 	if plant.Tag != nil {
-		r.tag = *plant.Tag
-		r.Plant.Tag = &r.tag
+		plant.Tag = new(*plant.Tag) // the caller may return before the writer
 	}
-	return s.submit(ctx, r)
+	record := Record{ID: id, Plant: plant}
+	r := &request{records: []Record{record}, actor: ActorOf(ctx), bytes: record.Size(), bounded: true}
+	if err := s.submit(ctx, r); err != nil {
+		return err
+	}
+	return r.outcomes[0]
 }
 
 // DryRun returns for each of the records the error that CreateAll would, without storing
@@ -250,6 +253,8 @@ func (s *Store) close() {
 	s.mu.Unlock()
 	s.work.Broadcast()
 	s.writers.Wait()
+	s.resetting.Lock() // until one has ended
+	defer s.resetting.Unlock()
 	s.endBackground()
 	s.background.Wait()
 	s.closeErr = s.engine.Close()
