@@ -3,9 +3,6 @@ package storage
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -26,7 +23,7 @@ func (s *Store) commitRequests(batch []*request) {
 		trial.done <- nil
 		return
 	}
-	err := s.stopIfFatal(s.auditReady())
+	err := s.auditReady()
 	if err == nil {
 		records := make([]Record, 0, len(batch))
 		for _, r := range batch {
@@ -60,7 +57,7 @@ func (s *Store) commitRecords(records []Record) []error {
 		}
 	}
 	start := time.Now()
-	err := s.stopIfFatal(callEngine(func() error { return s.engine.Commit(items) }))
+	err := s.guard("engine", ErrUnknown, func() error { return s.engine.Commit(items) })
 	if len(items) > 0 { // else it is a trial
 		s.observer(len(items), time.Since(start))
 	}
@@ -82,34 +79,4 @@ func (s *Store) commitRecords(records []Record) []error {
 // never be ready again.
 func (s *Store) tryAgain() {
 	_ = s.submit(context.Background(), &request{bytes: s.features.BatchBytes + 1}) // of this size it goes alone
-}
-
-// stopIfFatal stops the store after a [FatalError], and returns what the callers get
-// after err.
-func (s *Store) stopIfFatal(err error) error {
-	fatal, ok := errors.AsType[*FatalError](err)
-	if !ok {
-		return err
-	}
-	s.stop(fatal.Cause)
-	if fatal.Outcome == nil {
-		return s.accepting()
-	}
-	return fatal.Outcome
-}
-
-// callEngine turns a panic into a fatal error: the state of the engine is unknown then.
-func callEngine(call func() error) error { return noPanic("engine", ErrUnknown, call) }
-
-// noPanic turns a panic of a part of the store into a fatal error with that outcome.
-func noPanic(part string, outcome error, call func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &FatalError{
-				Cause:   fmt.Errorf("the %s panicked: %v", part, p),
-				Outcome: fmt.Errorf("%w: the %s panicked: %v\n%s", outcome, part, p, debug.Stack()),
-			}
-		}
-	}()
-	return call()
 }

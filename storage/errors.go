@@ -1,6 +1,9 @@
 package storage
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+)
 
 // The errors of a store. Engines wrap them with details; callers match them with
 // [errors.Is]. An error of Create that matches neither one of these nor
@@ -81,12 +84,7 @@ type FatalError struct {
 }
 
 // Error returns the text of the outcome, or else of the cause.
-func (e *FatalError) Error() string {
-	if e.Outcome == nil {
-		return e.Cause.Error()
-	}
-	return e.Outcome.Error()
-}
+func (e *FatalError) Error() string { return cmp.Or(e.Outcome, e.Cause).Error() }
 
 // Unwrap returns the outcome.
 func (e *FatalError) Unwrap() error { return e.Outcome }

@@ -3,7 +3,9 @@ package storage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"plantstore/internal/wait"
@@ -86,4 +88,28 @@ func (s *Store) stop(cause error) {
 		s.mu.Unlock()
 		s.options.Log().Error("store stopped after a fault", "cause", cause.Error())
 	})
+}
+
+// guard returns the error of a call of a part of the store. After a [FatalError] it stops the
+// store, and returns what the callers get. A panic is a FatalError with that outcome.
+func (s *Store) guard(part string, outcome error, call func() error) error {
+	err := noPanic(part, outcome, call)
+	fatal, ok := errors.AsType[*FatalError](err)
+	if !ok {
+		return err
+	}
+	s.stop(fatal.Cause)
+	return cmp.Or(fatal.Outcome, s.accepting())
+}
+
+func noPanic(part string, outcome error, call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &FatalError{
+				Cause:   fmt.Errorf("the %s panicked: %v", part, p),
+				Outcome: fmt.Errorf("%w: the %s panicked: %v\n%s", outcome, part, p, debug.Stack()),
+			}
+		}
+	}()
+	return call()
 }

@@ -32,13 +32,12 @@ type Outcome struct {
 // must be called before the first create.
 func (s *Store) RecordWith(r Recorder) { s.recorder = r }
 
-// auditReady returns nil unless there is a recorder that is not ready. A panic of the recorder
-// is a [FatalError].
+// auditReady returns nil unless there is a recorder that is not ready.
 func (s *Store) auditReady() error {
 	if s.recorder == nil {
 		return nil
 	}
-	return noPanic("audit log", ErrUnavailable, s.recorder.Ready)
+	return s.guard("audit log", ErrUnavailable, s.recorder.Ready)
 }
 
 // audit records the outcomes of a batch, and changes them to what the creates return.
@@ -52,7 +51,7 @@ func (s *Store) audit(batch []*request) {
 			outcomes = append(outcomes, Outcome{ID: r.records[i].ID, Actor: r.actor, Err: err})
 		}
 	}
-	err := s.stopIfFatal(noPanic("audit log", ErrUnrecorded, func() error { return s.recorder.Record(outcomes) }))
+	err := s.guard("audit log", ErrUnrecorded, func() error { return s.recorder.Record(outcomes) })
 	for _, r := range batch {
 		for i, outcome := range r.outcomes {
 			if outcome == nil {

@@ -18,7 +18,8 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 	}
 	s.resetting.Lock()
 	defer s.resetting.Unlock()
-	if err := s.stopIfFatal(s.features.Stage(ctx, seed)); err != nil {
+	stage := func() error { return s.features.Stage(ctx, seed) }
+	if err := s.guard("engine", ErrUnknown, stage); err != nil {
 		return err
 	}
 	s.committing.Lock() // between two batches
@@ -26,7 +27,7 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 	if err := s.accepting(); err != nil {
 		return err
 	}
-	return s.stopIfFatal(callEngine(s.replace))
+	return s.guard("engine", ErrUnknown, s.replace)
 }
 
 // replace replaces the plants, and records that.
@@ -43,5 +44,5 @@ func (s *Store) replace() error {
 	if s.recorder == nil {
 		return nil
 	}
-	return noPanic("audit log", ErrUnrecorded, s.recorder.RecordReset)
+	return s.guard("audit log", ErrUnrecorded, s.recorder.RecordReset)
 }
