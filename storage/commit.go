@@ -2,7 +2,6 @@ package storage
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 )
@@ -61,9 +60,7 @@ func (s *Store) commitRecords(records []Record) []error {
 	if len(items) > 0 { // else it is a trial
 		s.observer(len(items), time.Since(start))
 	}
-	if pause := s.updateHealth(items, err); pause > 0 {
-		time.AfterFunc(pause, s.tryAgain)
-	}
+	s.updateHealth(items, err)
 	outcomes, tried := make([]error, len(records)), -1
 	for _, i := range order {
 		first := tried < 0 || items[tried].ID != records[i].ID
@@ -73,10 +70,4 @@ func (s *Store) commitRecords(records []Record) []error {
 		outcomes[i] = items[tried].outcome(records[i].Plant, first, err)
 	}
 	return outcomes
-}
-
-// tryAgain commits a trial. Its outcome is not needed here, and a store that refuses it will
-// never be ready again.
-func (s *Store) tryAgain() {
-	_ = s.submit(context.Background(), &request{bytes: s.features.BatchBytes + 1}) // of this size it goes alone
 }

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -21,9 +22,8 @@ type commitHealth struct {
 }
 
 // updateHealth counts a commit and records its outcome. After a failure the store is not ready, and
-// trials detect when it is ready again: a store that is not ready may get no creates. If pause
-// is not 0, a trial must follow after it.
-func (s *Store) updateHealth(items []Item, err error) (pause time.Duration) {
+// trials detect when it is ready again: a store that is not ready may get no creates.
+func (s *Store) updateHealth(items []Item, err error) {
 	created, failure := createdOrFailed(items, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *Store) updateHealth(items []Item, err error) (pause time.Duration) {
 		if !s.health.trying {
 			s.health.trying = true
 			s.health.pause = min(max(2*s.health.pause, firstTrial), lastTrial)
-			return s.health.pause
+			time.AfterFunc(s.health.pause, s.tryAgain)
 		}
 	case created > 0:
 		s.health.failure, s.health.pause = nil, 0
@@ -49,7 +49,12 @@ func (s *Store) updateHealth(items []Item, err error) (pause time.Duration) {
 		// next trial comes later.
 		s.health.failure = nil
 	}
-	return 0
+}
+
+// tryAgain commits a trial. Its outcome is not needed here, and a store that refuses it will
+// never be ready again.
+func (s *Store) tryAgain() {
+	_ = s.submit(context.Background(), &request{bytes: s.features.BatchBytes + 1}) // of this size it goes alone
 }
 
 // createdOrFailed returns the number of plants that a commit has stored, or why it could not
