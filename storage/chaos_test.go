@@ -60,7 +60,7 @@ func TestEveryOutcomeIsTrue(t *testing.T) {
 	t.Parallel()
 	const clients, creates, ids = 32, 300, 1500
 	d := &flakyDisk{t: t, random: newRandom(0), plants: map[int64]models.Plant{}}
-	s := storage.New(d, storage.Features{BatchPlants: 5}, storage.Options{Queue: storage.QueueLimits{Plants: clients / 2}})
+	s := storage.New(d, storage.Features{BatchPlants: 5}, storage.Options{QueuePlants: clients / 2})
 
 	type outcome struct {
 		id    int64

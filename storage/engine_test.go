@@ -54,16 +54,17 @@ func (e *testEngine) run(ctx context.Context, stop func(cause error)) {
 // run runs a test in a bubble, with a store over a testEngine.
 func run(t *testing.T, test func(t *testing.T, e *testEngine)) {
 	t.Helper()
-	runWith(t, storage.Features{}, storage.QueueLimits{}, test)
+	runWith(t, storage.Features{}, storage.Options{}, test)
 }
 
 // runWith is run with limits.
-func runWith(t *testing.T, features storage.Features, queue storage.QueueLimits, test func(t *testing.T, e *testEngine)) {
+func runWith(t *testing.T, features storage.Features, options storage.Options, test func(t *testing.T, e *testEngine)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		e := &testEngine{batches: make(chan []storage.Item), replies: make(chan func([]storage.Item) error)}
 		features.Run = e.run
-		e.store = storage.New(e, features, storage.Options{Queue: queue, Logger: slog.New(slog.NewTextHandler(&e.log, nil))})
+		options.Logger = slog.New(slog.NewTextHandler(&e.log, nil))
+		e.store = storage.New(e, features, options)
 		synctest.Wait()
 		test(t, e)
 		_ = e.store.Close()

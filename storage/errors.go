@@ -11,7 +11,7 @@ import (
 var (
 	// ErrNotFound: no plant has that id.
 	ErrNotFound = errors.New("no plant has this id")
-	// ErrOverloaded: the queue refused the create, see [QueueLimits], or the context
+	// ErrOverloaded: the queue refused the create, see [Options], or the context
 	// ended while it was still queued. Nothing was stored.
 	ErrOverloaded = errors.New("the store is overloaded")
 	// ErrNoSpace: there was no space left. Nothing was stored.

@@ -1,6 +1,9 @@
 package storage
 
-import "log/slog"
+import (
+	"cmp"
+	"log/slog"
+)
 
 // Options are the settings of a store besides its location. Engines ignore options that
 // do not apply to them.
@@ -15,24 +18,13 @@ type Options struct {
 	AllowCorrupt bool
 	// Ephemeral allows Reset of the store, by engines that have it.
 	Ephemeral bool
-	// Queue bounds the queue of creates.
-	Queue QueueLimits
+	// QueuePlants bounds the plants that wait for a batch, 10,000 by default, and QueueBytes
+	// the bytes of their names and tags, 64 MiB. A single plant may be larger.
+	QueuePlants, QueueBytes int
 	// JournalBytes is the size in bytes of the journal of an engine that has one, 0
 	// for none.
 	JournalBytes int64
 }
 
 // Log returns Logger, or else a logger that discards all messages.
-func (o Options) Log() *slog.Logger {
-	if o.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return o.Logger
-}
-
-// QueueLimits bound the queue of a [Store]. A field that is 0 takes its default. A single
-// plant may be larger than Bytes.
-type QueueLimits struct {
-	Plants int // that wait for a batch; 10,000
-	Bytes  int // of their names and tags; 64 MiB
-}
+func (o Options) Log() *slog.Logger { return cmp.Or(o.Logger, slog.New(slog.DiscardHandler)) }

@@ -45,7 +45,7 @@ func (s *Store) enqueue(r *request) error {
 	if s.refusal != nil {
 		return s.refusal
 	}
-	full := len(s.queue) >= s.options.Queue.Plants || (s.bytes > 0 && s.bytes+r.bytes > s.options.Queue.Bytes)
+	full := len(s.queue) >= s.options.QueuePlants || (s.bytes > 0 && s.bytes+r.bytes > s.options.QueueBytes)
 	if full && r.bounded {
 		return fmt.Errorf("%w: %d plants of %d bytes are queued", ErrOverloaded, len(s.queue), s.bytes)
 	}

@@ -146,15 +146,15 @@ func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		features Features
-		queue    QueueLimits
+		options  Options
 		want     [5]int
 	}{
-		"zero":       {Features{}, QueueLimits{}, [5]int{10_000, 64 << 20, 4096, 16 << 20, 1}},
-		"some given": {Features{BatchPlants: 127}, QueueLimits{Bytes: 10}, [5]int{10_000, 10, 127, 16 << 20, 1}},
+		"zero":       {Features{}, Options{}, [5]int{10_000, 64 << 20, 4096, 16 << 20, 1}},
+		"some given": {Features{BatchPlants: 127}, Options{QueueBytes: 10}, [5]int{10_000, 10, 127, 16 << 20, 1}},
 	} {
-		s := New(commitFunc{}, test.features, Options{Queue: test.queue})
-		q, f := s.options.Queue, s.features
-		if got := [5]int{q.Plants, q.Bytes, f.BatchPlants, f.BatchBytes, f.Writers}; got != test.want {
+		s := New(commitFunc{}, test.features, test.options)
+		o, f := s.options, s.features
+		if got := [5]int{o.QueuePlants, o.QueueBytes, f.BatchPlants, f.BatchBytes, f.Writers}; got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 		_ = s.Close()

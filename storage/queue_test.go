@@ -182,7 +182,7 @@ func TestTagIsTheCallers(t *testing.T) {
 // queue, which would refuse it for another reason.
 func TestContextEndedBefore(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{}, storage.QueueLimits{Plants: 1}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{}, storage.Options{QueuePlants: 1}, func(t *testing.T, e *testEngine) {
 		e.create(t.Context(), 1, "taken")
 		e.create(t.Context(), 2, "queued")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -216,7 +216,7 @@ func TestQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	t.Run("plants", func(t *testing.T) {
 		t.Parallel()
-		runWith(t, storage.Features{}, storage.QueueLimits{Plants: 2}, func(t *testing.T, e *testEngine) {
+		runWith(t, storage.Features{}, storage.Options{QueuePlants: 2}, func(t *testing.T, e *testEngine) {
 			for id := range int64(3) { // the first is dequeued at once
 				wantNone(t, "create", e.create(t.Context(), id, ""))
 			}
@@ -229,7 +229,7 @@ func TestQueueIsBounded(t *testing.T) {
 	})
 	t.Run("bytes", func(t *testing.T) {
 		t.Parallel()
-		runWith(t, storage.Features{}, storage.QueueLimits{Bytes: 10}, func(t *testing.T, e *testEngine) {
+		runWith(t, storage.Features{}, storage.Options{QueueBytes: 10}, func(t *testing.T, e *testEngine) {
 			ctx, cancel := context.WithCancel(t.Context())
 			wantNone(t, "larger than the bound", e.create(t.Context(), 0, strings.Repeat("x", 100)))
 			wantNone(t, "8 of 10", e.create(ctx, 1, "12345678"))
@@ -249,7 +249,7 @@ func TestQueueIsBounded(t *testing.T) {
 
 func TestBytesOfTagsCount(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{}, storage.QueueLimits{Bytes: 10}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{}, storage.Options{QueueBytes: 10}, func(t *testing.T, e *testEngine) {
 		e.create(t.Context(), 0, "")
 		e.create(t.Context(), 1, "1")
 		tag := "1234567890"
@@ -275,7 +275,7 @@ func TestBatchIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runWith(t, test.limits, storage.QueueLimits{}, func(t *testing.T, e *testEngine) {
+			runWith(t, test.limits, storage.Options{}, func(t *testing.T, e *testEngine) {
 				outcomes := []<-chan error{e.create(t.Context(), 0, "")}
 				for i, size := range test.sizes {
 					outcomes = append(outcomes, e.create(t.Context(), int64(i+1), strings.Repeat("x", size)))
@@ -349,7 +349,7 @@ func wantStopped(t *testing.T, e *testEngine, cause string) {
 // lets each have the same id.
 func TestSeveralWriters(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{Writers: 2}, storage.QueueLimits{}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{Writers: 2}, storage.Options{}, func(t *testing.T, e *testEngine) {
 		first := e.create(t.Context(), 1, "a")
 		second := e.create(t.Context(), 1, "b")
 		third := e.create(t.Context(), 1, "b")

@@ -68,7 +68,7 @@ func (s *Store) ObserveCommits(f func(plants int, took time.Duration)) { s.obser
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	stats := s.stats
-	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.options.Queue.Plants
+	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.options.QueuePlants
 	s.mu.Unlock()
 	if s.features.File != nil {
 		file := s.features.File()

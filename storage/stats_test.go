@@ -15,7 +15,7 @@ import (
 // each moment.
 func TestStats(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{}, storage.QueueLimits{Plants: 7}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{}, storage.Options{QueuePlants: 7}, func(t *testing.T, e *testEngine) {
 		var commits []int
 		var took time.Duration
 		e.store.ObserveCommits(func(plants int, d time.Duration) { commits, took = append(commits, plants), took+d })

@@ -89,8 +89,8 @@ func New(engine Engine, features Features, options Options) *Store {
 	features.BatchPlants = cmp.Or(features.BatchPlants, 4096)
 	features.BatchBytes = cmp.Or(features.BatchBytes, 16<<20)
 	features.Writers = cmp.Or(features.Writers, 1)
-	options.Queue.Plants = cmp.Or(options.Queue.Plants, 10_000)
-	options.Queue.Bytes = cmp.Or(options.Queue.Bytes, 64<<20)
+	options.QueuePlants = cmp.Or(options.QueuePlants, 10_000)
+	options.QueueBytes = cmp.Or(options.QueueBytes, 64<<20)
 	s := &Store{
 		engine: engine, features: features, options: options, observer: func(int, time.Duration) {},
 		yield: yield, stopped: make(chan struct{}), closed: make(chan struct{}), bulk: make(chan struct{}, 1),

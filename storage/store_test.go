@@ -126,7 +126,7 @@ func TestFeaturesThatAreMissing(t *testing.T) {
 
 func TestCloseCommitsWhatIsQueued(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{BatchPlants: 2}, storage.QueueLimits{}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Features{BatchPlants: 2}, storage.Options{}, func(t *testing.T, e *testEngine) {
 		var queued []<-chan error
 		for id := range int64(4) {
 			queued = append(queued, e.create(t.Context(), id, "a"))
