@@ -69,7 +69,7 @@ type addition struct {
 }
 
 // waiting is the number of additions that may wait for a stalled write. Usually there is one:
-// the store records one commit at a time, and none while the log is not ready.
+// each writer of the store records one commit at a time, and none while the log is not ready.
 const waiting = 16
 
 // Open opens a target and returns a Log that appends to it. Reopen calls open again.
