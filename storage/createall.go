@@ -28,7 +28,8 @@ func (s *Store) createBatch(ctx context.Context, records []Record, bytes int) []
 	case <-ctx.Done(): // submit returns its error
 	}
 	// The writer may have the records for longer than the caller waits.
-	r := &request{records: slices.Clone(records), actor: ActorOf(ctx), bytes: bytes}
+	r := newRequest()
+	r.records, r.actor, r.bytes = slices.Clone(records), ActorOf(ctx), bytes
 	if err := s.submit(ctx, r); err != nil {
 		return slices.Repeat([]error{err}, len(records))
 	}

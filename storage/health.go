@@ -54,7 +54,9 @@ func (s *Store) updateHealth(items []Item, err error) {
 // tryAgain commits a trial. Its outcome is not needed here, and a store that refuses it will
 // never be ready again.
 func (s *Store) tryAgain() {
-	_ = s.submit(context.Background(), &request{bytes: s.features.BatchBytes + 1}) // of this size it goes alone
+	r := newRequest()
+	r.bytes = s.features.BatchBytes + 1 // of this size it goes alone
+	_ = s.submit(context.Background(), r)
 }
 
 // createdOrFailed returns the number of plants that a commit has stored, or why it could not

@@ -18,15 +18,30 @@ type request struct {
 	bounded  bool   // the queue refuses it if it is full
 	outcomes []error
 	done     chan error // gets nil when there are outcomes, or the outcome of all records
+
+	record [1]Record // memory for the records of a create
+	tag    string    // memory for its tag
+}
+
+// newRequest returns a request whose channel has capacity 1, so that the writer never waits.
+func newRequest() *request { return &request{done: make(chan error, 1)} }
+
+// set makes r a create of record. It copies the tag: the caller may return before the writer.
+func (r *request) set(record Record, actor *Actor) {
+	r.record[0] = record
+	r.records, r.actor, r.bytes, r.bounded = r.record[:], actor, record.Size(), true
+	if tag := record.Plant.Tag; tag != nil {
+		r.tag = *tag
+		r.record[0].Plant.Tag = &r.tag
+	}
 }
 
 // submit queues r and waits for its outcomes. If it returns an error, that is the outcome of all
-// records.
+// records. After [ErrUnknown] a writer may still have r.
 func (s *Store) submit(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrOverloaded, err)
 	}
-	r.done = make(chan error, 1) // the writer never waits
 	if err := s.enqueue(r); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 	s := New(commitFunc{}, Features{}, Options{})
 	defer func() { _ = s.Close() }()
 	for _, outcome := range []error{nil, ErrNoSpace} {
-		r := &request{done: make(chan error, 1)}
+		r := newRequest()
 		r.done <- outcome
 		if err := s.withdraw(r, context.Canceled); !errors.Is(err, outcome) {
 			t.Errorf("withdraw = %v, want: %v", err, outcome)

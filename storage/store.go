@@ -61,6 +61,8 @@ type Store struct {
 	committing sync.RWMutex // read-locked during a commit, locked while a Reset replaces the plants
 	recorder   Recorder     // nil if creates are not recorded
 
+	requests sync.Pool // of creates that have ended
+
 	yield   func() // see gather
 	writers sync.WaitGroup
 	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
@@ -96,6 +98,7 @@ func New(engine Engine, features Features, options Options) *Store {
 		yield: yield, stopped: make(chan struct{}), closed: make(chan struct{}), bulk: make(chan struct{}, 1),
 	}
 	s.work.L = &s.mu
+	s.requests.New = func() any { return newRequest() }
 	ctx, end := context.WithCancel(context.Background())
 	s.endBackground = end
 	if options.ReadOnly {
@@ -126,15 +129,17 @@ func New(engine Engine, features Features, options Options) *Store {
 // outcome open. With a [Recorder], it may return [ErrUnrecorded], too. After it has
 // returned, the caller may change the plant's tag.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
-	if plant.Tag != nil {
-		plant.Tag = new(*plant.Tag) // the caller may return before the writer
+	r := s.requests.Get().(*request) //nolint:forcetypeassert // nothing else is put there
+	r.set(Record{ID: id, Plant: plant}, ActorOf(ctx))
+	err := s.submit(ctx, r)
+	if err == nil {
+		err = r.outcomes[0]
 	}
-	record := Record{ID: id, Plant: plant}
-	r := &request{records: []Record{record}, actor: ActorOf(ctx), bytes: record.Size(), bounded: true}
-	if err := s.submit(ctx, r); err != nil {
-		return err
+	if !errors.Is(err, ErrUnknown) { // else a writer may still have it
+		*r = request{done: r.done}
+		s.requests.Put(r)
 	}
-	return r.outcomes[0]
+	return err
 }
 
 // DryRun returns for each of the records the error that CreateAll would, without storing
