@@ -162,8 +162,8 @@ func (v *Verifier) parse(keys []Key, token string) (*tokenClaims, error) {
 		return nil, err
 	}
 	claims, unknownKid := new(tokenClaims), false
-	// The keys that are bound to the token's algorithm and have its kid or none. Keys in
-	// the header itself are ignored (C4.21).
+	// The keys that are bound to the token's algorithm and match its kid. A token or a key
+	// without a kid matches all. Keys in the header itself are ignored (C4.21).
 	choose := func(token *jwt.Token) (any, error) {
 		kid, _ := token.Header["kid"].(string)
 		unknownKid = kid != "" && !slices.ContainsFunc(keys, func(k Key) bool { return k.id == kid })

@@ -33,17 +33,17 @@ var errClaims = fmt.Errorf("%w: the payload is not a JSON object", jwt.ErrTokenM
 
 // UnmarshalJSON decodes the payload of a token strictly.
 func (c *tokenClaims) UnmarshalJSON(payload []byte) error {
-	var members map[string]jsontext.Value
-	if err := json.Unmarshal(payload, &members); err != nil || members == nil {
+	var fields map[string]jsontext.Value
+	if err := json.Unmarshal(payload, &fields); err != nil || fields == nil {
 		return errClaims
 	}
-	c.read, c.scope = true, stringOf(members["scope"])
-	c.Subject, c.Issuer, c.Audience = stringOf(members["sub"]), stringOf(members["iss"]), stringsOf(members["aud"])
+	c.read, c.scope = true, stringOf(fields["scope"])
+	c.Subject, c.Issuer, c.Audience = stringOf(fields["sub"]), stringOf(fields["iss"]), stringsOf(fields["aud"])
 	var err error
-	if c.ExpiresAt, err = dateOf(members, "exp"); err != nil {
+	if c.ExpiresAt, err = dateOf(fields, "exp"); err != nil {
 		return err
 	}
-	c.NotBefore, err = dateOf(members, "nbf")
+	c.NotBefore, err = dateOf(fields, "nbf")
 	return err
 }
 
@@ -70,9 +70,9 @@ func stringsOf(value jsontext.Value) []string {
 
 // dateOf returns a claim that is a NumericDate (RFC 7519, section 2), or nil if it is
 // absent. It must be a JSON number (C4.22), and is clamped to the years 1 to 9999.
-func dateOf(members map[string]jsontext.Value, claim string) (*jwt.NumericDate, error) {
+func dateOf(fields map[string]jsontext.Value, claim string) (*jwt.NumericDate, error) {
 	const first, last = -62135596800, 253402300799
-	value, present := members[claim]
+	value, present := fields[claim]
 	if !present {
 		return nil, nil //nolint:nilnil // required by jwt.Claims
 	}
@@ -100,11 +100,11 @@ func checkForm(token string) error {
 	if err != nil {
 		return jwt.ErrTokenMalformed
 	}
-	var members map[string]jsontext.Value
-	if err := json.Unmarshal(header, &members); err != nil || members == nil {
+	var fields map[string]jsontext.Value
+	if err := json.Unmarshal(header, &fields); err != nil || fields == nil {
 		return jwt.ErrTokenMalformed
 	}
-	if _, critical := members["crit"]; critical {
+	if _, critical := fields["crit"]; critical {
 		return fmt.Errorf("%w: crit", jwt.ErrTokenMalformed)
 	}
 	return nil

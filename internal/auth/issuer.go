@@ -64,7 +64,7 @@ func CheckJWKSURL(text string) error {
 	trusted := err == nil && (u.Scheme == "https" || u.Scheme == "http" && loopback.IsHost(u.Host))
 	if !trusted || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return errors.New("must be a URL such as https://issuer.example.com/jwks.json, without a password; " +
-			"http only to this machine, since others on the way could change the keys")
+			"http only to this machine, since an attacker on the network could replace the keys")
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (i *Issuer) fetch(ctx context.Context) (keys []Key, ignored []error, err er
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, nil, fmt.Errorf("the status is %d, want 200", response.StatusCode)
+		return nil, nil, fmt.Errorf("the status of the response is %d instead of 200", response.StatusCode)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxKeyFile+1))
 	if err == nil && len(text) > maxKeyFile {
@@ -165,7 +165,7 @@ func shownError(err error) error {
 	return errHidden
 }
 
-// Watch fetches the set every five minutes, until ctx is done.
+// Watch fetches the set every [issuerInterval], until ctx is done.
 func (i *Issuer) Watch(ctx context.Context) {
 	defer i.client.CloseIdleConnections()
 	wait.Every(ctx, issuerInterval, func() { i.logFailure(ctx, i.Fetch(ctx)) })
@@ -173,13 +173,13 @@ func (i *Issuer) Watch(ctx context.Context) {
 
 func (i *Issuer) logFailure(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
-		i.logger.Error("issuer keys not fetched, keeping the previous keys; check that JWT_JWKS_URL is reachable",
-			"cause", err.Error())
+		i.logger.Error("issuer keys not fetched, keeping the previous keys",
+			"cause", err.Error(), "hint", "check that JWT_JWKS_URL is reachable")
 	}
 }
 
-// refresh fetches the set for a token with an unknown key, and reports whether there was a
-// fetch. Calls share a fetch that is in progress, and fetches begin at least [issuerPause]
+// refresh fetches the set for a token with an unknown key, and reports whether a fetch was
+// attempted. Calls share a fetch that is in progress, and fetches begin at least [issuerPause]
 // apart, so that tokens with made-up keys don't load the issuer.
 func (i *Issuer) refresh() bool {
 	asked := time.Now()

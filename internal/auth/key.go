@@ -12,14 +12,16 @@ import (
 	"strings"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"plantstore/models"
 )
 
 // ErrUnfitKey is returned for a key that is too weak or of an unsupported type.
-var ErrUnfitKey = errors.New("the key does not fit")
+var ErrUnfitKey = errors.New("the key cannot be used")
 
 // ErrAlgorithm is returned, together with [ErrUnfitKey], for an algorithm that the type
 // of a key does not support.
-var ErrAlgorithm = errors.New("keys of its kind have other algorithms than")
+var ErrAlgorithm = errors.New("keys of its type do not support the algorithm")
 
 // errCurve is returned for an EC key on an unsupported curve.
 var errCurve = fmt.Errorf("%w: an EC key must be on the curve P-256, P-384 or P-521", ErrUnfitKey)
@@ -39,7 +41,7 @@ type Key struct {
 }
 
 // Format implements [fmt.Formatter], for every verb.
-func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
+func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, models.Redacted) }
 
 // Key returns the key that verifies tokens signed with the secret, by HS256.
 func (s Secret) Key() Key {
@@ -55,7 +57,7 @@ func newPublicKey(kid, alg string, public any) (Key, error) {
 	}
 	if alg != "" {
 		if !slices.Contains(algorithms, alg) {
-			return Key{}, fmt.Errorf("%w: %w %q: %s", ErrUnfitKey, ErrAlgorithm, alg, strings.Join(algorithms, ", "))
+			return Key{}, fmt.Errorf("%w: %w %q, only %s", ErrUnfitKey, ErrAlgorithm, alg, strings.Join(algorithms, ", "))
 		}
 		algorithms = []string{alg}
 	}

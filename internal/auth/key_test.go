@@ -163,7 +163,7 @@ func TestUnfitKeys(t *testing.T) {
 	exponent := func(e int) *rsa.PublicKey { return &rsa.PublicKey{N: good.N, E: e} }
 	modulus := func(bits int) *rsa.PublicKey {
 		n := new(big.Int).SetBit(big.NewInt(1), bits-1, 1)
-		for factorOf(n) != "" {
+		for weaknessOf(n) != "" {
 			n.Add(n, big.NewInt(2))
 		}
 		return &rsa.PublicKey{N: n, E: 65537}
@@ -213,7 +213,7 @@ func TestKeyIsRedacted(t *testing.T) {
 	}
 	signer := &PrivateKey{key: private}
 	for _, printed := range []string{fmt.Sprintf("%v %+v %#v %x", signer, signer, signer, signer), fmt.Sprint(Secret(testSecret).Key())} {
-		if strings.ReplaceAll(strings.ReplaceAll(printed, Redacted, ""), " ", "") != "" {
+		if strings.ReplaceAll(strings.ReplaceAll(printed, models.Redacted, ""), " ", "") != "" {
 			t.Error(printed)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"plantstore/internal/atomicfile"
 	"plantstore/internal/secretfile"
+	"plantstore/models"
 )
 
 // Errors of texts that are rejected as secrets.
@@ -31,17 +32,14 @@ const minSecret = 32
 // secretPerm is the mode of a generated secret file.
 const secretPerm fs.FileMode = 0o600
 
-// Redacted replaces secrets in printed text (C4.25).
-const Redacted = "REDACTED"
-
 // A Secret is an HS256 key. It prints, logs and encodes as REDACTED (C4.25).
 type Secret []byte
 
 // Format implements [fmt.Formatter], for every verb.
-func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, models.Redacted) }
 
 // MarshalText implements [encoding.TextMarshaler].
-func (Secret) MarshalText() ([]byte, error) { return []byte(Redacted), nil }
+func (Secret) MarshalText() ([]byte, error) { return []byte(models.Redacted), nil }
 
 // ParseSecret returns text as a secret, byte for byte. It fails with [ErrWeakSecret] for
 // less than 32 bytes, and with [ErrKeyAsSecret] for a key in any common encoding.

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"plantstore/models"
 )
 
 func TestParseSecret(t *testing.T) {
@@ -152,7 +154,7 @@ func TestSecretIsRedacted(t *testing.T) {
 		"JSON": string(encoded),
 		"fmt":  fmt.Sprintf("%v %+v %#v %s %q %+v", secret, secret, secret, secret, secret, Options{Keys: []Key{secret.Key()}}),
 	} {
-		if strings.Contains(printed, testSecret) || !strings.Contains(printed, Redacted) {
+		if strings.Contains(printed, testSecret) || !strings.Contains(printed, models.Redacted) {
 			t.Errorf("%s: %s", name, printed)
 		}
 	}

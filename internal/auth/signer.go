@@ -14,6 +14,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"plantstore/internal/secretfile"
+	"plantstore/models"
 )
 
 // A Signer signs tokens: a [Secret] or a [PrivateKey].
@@ -65,7 +66,7 @@ type PrivateKey struct {
 }
 
 // Format implements [fmt.Formatter], for every verb.
-func (*PrivateKey) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
+func (*PrivateKey) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, models.Redacted) }
 
 func (k *PrivateKey) signing() (method jwt.SigningMethod, key any, kid string) {
 	return k.method, k.key, k.kid
@@ -89,8 +90,8 @@ func (k *PrivateKey) PublicPEM() ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
 }
 
-// Name sets the kid of tokens signed with the key; empty: none.
-func (k *PrivateKey) Name(kid string) { k.kid = kid }
+// SetKid sets the kid of tokens signed with the key; empty: none.
+func (k *PrivateKey) SetKid(kid string) { k.kid = kid }
 
 // Among searches keys for the public key, and returns its kid.
 func (k *PrivateKey) Among(keys []Key) (kid string, found bool) {

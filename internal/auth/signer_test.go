@@ -45,7 +45,7 @@ func TestPrivateKeySigns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key.Name("mine")
+			key.SetKid("mine")
 			issued, err := Issue(key, Grant{Subject: "x", TTL: time.Hour}, time.Now())
 			if err != nil {
 				t.Fatal(err)
@@ -131,12 +131,12 @@ func TestReadPrivateKeyRefuses(t *testing.T) {
 		"encrypted":       {block(t, "ENCRYPTED PRIVATE KEY", good, nil), "encrypted"},
 		"encrypted, old":  {"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n", "encrypted"},
 		"of OpenSSH":      {block(t, "OPENSSH PRIVATE KEY", good, nil), `"OPENSSH PRIVATE KEY"`},
-		"garbage":         {block(t, "PRIVATE KEY", []byte("garbage"), nil), "does not fit"},
-		"garbage, PKCS1":  {block(t, "RSA PRIVATE KEY", good, nil), "does not fit"},
-		"garbage, SEC1":   {block(t, "EC PRIVATE KEY", []byte("garbage"), nil), "does not fit"},
+		"garbage":         {block(t, "PRIVATE KEY", []byte("garbage"), nil), "cannot be used"},
+		"garbage, PKCS1":  {block(t, "RSA PRIVATE KEY", good, nil), "cannot be used"},
+		"garbage, SEC1":   {block(t, "EC PRIVATE KEY", []byte("garbage"), nil), "cannot be used"},
 		"weak":            {block(t, "PRIVATE KEY", weak, weakErr), "P-256"},
 		"secp256k1":       {privateSecp256k1(t), "P-256, P-384 or P-521"},
-		"for exchange":    {block(t, "PRIVATE KEY", other, otherErr), "does not fit"},
+		"for exchange":    {block(t, "PRIVATE KEY", other, otherErr), "cannot be used"},
 		"parameters only": {block(t, "EC PARAMETERS", []byte("x"), nil), "no PEM block"},
 	} {
 		_, err := ReadPrivateKey(writeKey(t, test.contents), "", nil)

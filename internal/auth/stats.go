@@ -1,6 +1,6 @@
 package auth
 
-// Stats counts verified tokens.
+// Stats counts look-ups in the cache of verified tokens.
 type Stats struct {
 	CacheHits   uint64 // tokens found in the cache
 	CacheMisses uint64 // all others, including rejected tokens

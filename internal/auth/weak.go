@@ -45,14 +45,14 @@ func checkRSA(key *rsa.PublicKey) error {
 	if key.E < 3 || key.E%2 == 0 || key.E > math.MaxInt32 { // the limit of crypto/rsa
 		return fmt.Errorf("%w: an RSA key cannot have the exponent %d", ErrUnfitKey, key.E)
 	}
-	if factor := factorOf(key.N); factor != "" {
-		return fmt.Errorf("%w: the modulus of the RSA key %s, so that anybody can sign with it; make another key", ErrUnfitKey, factor)
+	if weakness := weaknessOf(key.N); weakness != "" {
+		return fmt.Errorf("%w: the modulus of the RSA key %s, so that anybody can sign with it; make another key", ErrUnfitKey, weakness)
 	}
 	return nil
 }
 
-// factorOf describes why a modulus is easily factored; empty: it is not.
-func factorOf(n *big.Int) string {
+// weaknessOf describes why a modulus is easily factored; empty: it is not.
+func weaknessOf(n *big.Int) string {
 	switch {
 	case new(big.Int).GCD(nil, nil, n, smallFactors()).Cmp(big.NewInt(1)) > 0:
 		return fmt.Sprintf("has a factor below %d", smallFactor)

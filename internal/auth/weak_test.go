@@ -114,7 +114,7 @@ func TestWeakModuli(t *testing.T) {
 		{mersenne, "is a prime"},
 		{new(big.Int).Mul(p, next), "is the product of two numbers that are close to each other"},
 	} {
-		if got := factorOf(test.n); got != test.want {
+		if got := weaknessOf(test.n); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 		if _, err := newPublicKey("", "", &rsa.PublicKey{N: test.n, E: 65537}); !errors.Is(err, ErrUnfitKey) {
@@ -124,7 +124,7 @@ func TestWeakModuli(t *testing.T) {
 	if square := new(big.Int).Mul(p, p); !closeFactors(square) {
 		t.Error("a square is not recognised")
 	}
-	if got := factorOf(good.N); got != "" {
+	if got := weaknessOf(good.N); got != "" {
 		t.Errorf("a good modulus %s", got)
 	}
 	for _, e := range []int{-3, 0, 1, 2, 4, 1 << 31} {
@@ -137,7 +137,7 @@ func TestWeakModuli(t *testing.T) {
 // BenchmarkCheckRSA measures the check of the largest accepted modulus.
 func BenchmarkCheckRSA(b *testing.B) {
 	n := new(big.Int).SetBit(big.NewInt(1), maxRSA-1, 1)
-	for factorOf(n) != "" {
+	for weaknessOf(n) != "" {
 		n.Add(n, big.NewInt(2))
 	}
 	for b.Loop() {

@@ -137,7 +137,7 @@ func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error
 		if err != nil {
 			return err
 		}
-		key.Name(cmd.String("kid"))
+		key.SetKid(cmd.String("kid"))
 		options.Key = key
 	}
 	return nil

@@ -155,14 +155,14 @@ func TestWrongKeys(t *testing.T) {
 		"no file": {[]string{"serve", "--jwt-public-keys", "a.pub,none"}, 1, "JWT_PUBLIC_KEYS: open none: no such file or directory; " +
 			"name files with the public keys that verify tokens, PEM or JWK Sets"},
 		"private": {[]string{"serve", "--jwt-public-keys", "a.pem"}, 1, "JWT_PUBLIC_KEYS: a.pem: it holds a private key*"},
-		"no set":  {[]string{"serve", "--jwt-jwks-url", issuer.URL}, 1, "JWT_JWKS_URL: the keys of " + issuer.URL + ": the status is 404, want 200"},
+		"no set":  {[]string{"serve", "--jwt-jwks-url", issuer.URL}, 1, "JWT_JWKS_URL: the keys of " + issuer.URL + ": the status of the response is 404 instead of 200"},
 		"no key": {[]string{"token", "--key", "none"}, 1, "--key: open none: no such file or directory; " +
 			"name the file with the private key, or make one with: openssl genpkey -algorithm ed25519"},
 		"public": {[]string{"token", "--key", "a.pub"}, 1, `--key: a.pub: it holds a PEM block "PUBLIC KEY"*`},
 		"other algorithm": {
 			[]string{"token", "--key", "rsa.pem", "--alg", "ES256"},
 			2,
-			`--alg: rsa.pem: the key does not fit: keys of its kind have other algorithms than "ES256": RS256, RS384, RS512, PS256, PS384, PS512`,
+			`--alg: rsa.pem: the key cannot be used: keys of its type do not support the algorithm "ES256", only RS256, RS384, RS512, PS256, PS384, PS512`,
 		},
 		"no --key": {[]string{"token", "--alg", "RS256"}, 2, "--alg and --kid are about *"},
 		"both": {
@@ -174,7 +174,7 @@ func TestWrongKeys(t *testing.T) {
 		"conformance, other algorithm": {
 			[]string{"conformance", "--url", "http://a", "--token", "t", "--key", "a.pem", "--alg", "x"},
 			2,
-			`--alg: a.pem: the key does not fit: keys of its kind have other algorithms than "x": ES256`,
+			`--alg: a.pem: the key cannot be used: keys of its type do not support the algorithm "x", only ES256`,
 		},
 		"conformance, no file": {
 			[]string{"conformance", "--url", "http://a", "--token", "t", "--secret-file", "none"},

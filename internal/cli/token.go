@@ -163,7 +163,7 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 	if cmd.IsSet("kid") {
 		kid = cmd.String("kid")
 	}
-	key.Name(kid)
+	key.SetKid(kid)
 	return key, nil
 }
 

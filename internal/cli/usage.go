@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/auth"
 	"plantstore/internal/config"
+	"plantstore/models"
 )
 
 // checkArguments rejects arguments of a command without arguments, such as a misspelled
@@ -43,7 +43,7 @@ func arguments(least, most int) cli.ArgValidatorFunc {
 // shownArgument hides an argument that may be a URL with a password (C4.25).
 func shownArgument(text string) string {
 	if strings.ContainsAny(text, "@=") || strings.Contains(text, "://") {
-		return auth.Redacted
+		return models.Redacted
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 
 	"plantstore/internal/auth"
 	"plantstore/internal/ratelimit"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -158,7 +159,7 @@ func tokenOptions() []Option {
 			Help: "`secret` that signs tokens, at least 32 bytes (default: generated on first start, stored next to the database)",
 			set: func(c *Config, v string) (err error) {
 				c.JWTSecret = auth.Secret(v)
-				if v != auth.Redacted { // the output of config must load back
+				if v != models.Redacted { // the output of config must load back
 					_, err = auth.ParseSecret(v)
 				}
 				return err

@@ -7,6 +7,7 @@ import (
 
 	"plantstore/internal/auth"
 	"plantstore/internal/secretfile"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -20,11 +21,11 @@ func (o Option) shown(text string) string {
 	case text == "":
 		return ""
 	case o.Secret, o.Env == "JWT_JWKS_URL" && auth.CheckJWKSURL(text) != nil: // its user may be a token
-		return auth.Redacted
+		return models.Redacted
 	case o.Env == "STORAGE_URL":
 		loc, err := storage.ParseURL(text)
 		if err != nil {
-			return auth.Redacted
+			return models.Redacted
 		}
 		return loc.String()
 	case o.Env == "JWT_JWKS_URL", o.isAddress() && strings.Contains(text, "@"):

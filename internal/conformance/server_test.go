@@ -231,7 +231,7 @@ func keyPair(t *testing.T, alg, kid string) (*auth.PrivateKey, auth.Key) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	private.Name(kid)
+	private.SetKid(kid)
 	public, err := private.PublicPEM()
 	if err != nil {
 		t.Fatal(err)
