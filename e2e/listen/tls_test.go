@@ -135,11 +135,11 @@ func TestCertificateIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the log names the broken key", func() bool {
-		return strings.Contains(server.Log(), "certificate reload failed") && strings.Contains(server.Log(), "key.pem holds no private key")
+		return strings.Contains(server.Log(), "certificate reload failed") && strings.Contains(server.Log(), "key.pem holds no unencrypted private key")
 	})
 	server.HangUp()
 	await(t, "SIGHUP reads it, too", func() bool {
-		return strings.Contains(server.Log(), "reload failed") && strings.Count(server.Log(), "key.pem holds no private key") == 2
+		return strings.Contains(server.Log(), "reload failed") && strings.Count(server.Log(), "key.pem holds no unencrypted private key") == 2
 	})
 	if now := serial(t, address, authority.Client()); now != second {
 		t.Errorf("serial %s, want still %s", now, second)
@@ -180,7 +180,7 @@ func TestWrongOptions(t *testing.T) {
 		"a missing file":      {"TLS_CERT_FILE=" + cert + "x TLS_KEY_FILE=" + key, 1, "TLS_CERT_FILE: open " + cert + "x: no such file"},
 		"a missing key":       {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + key + "x", 1, "TLS_KEY_FILE: open " + key + "x: no such file"},
 		"no PEM":              {"TLS_CERT_FILE=" + garbage + " TLS_KEY_FILE=" + key, 1, "TLS_CERT_FILE " + garbage + " holds no certificate"},
-		"no PEM in the key":   {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + garbage, 1, "TLS_KEY_FILE " + garbage + " holds no private key"},
+		"no PEM in the key":   {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + garbage, 1, "TLS_KEY_FILE " + garbage + " holds no unencrypted private key"},
 		"files and ACME":      {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + key + " ACME_DOMAINS=a.test", 2, "TLS_CERT_FILE and ACME_DOMAINS are both given"},
 		"ACME over a socket":  {"ADDR=unix:s ACME_DOMAINS=a.test", 2, "ACME_DOMAINS needs a port"},
 		"a file for a socket": {"ADDR=unix:" + garbage, 1, "is not a socket"},

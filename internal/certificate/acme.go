@@ -25,7 +25,7 @@ type ACME struct {
 	first   string // the domain for clients without SNI
 	logger  *slog.Logger
 	manager autocert.Manager
-	orders  map[request]*order // never changed
+	orders  map[certificateKind]*order // never changed
 }
 
 // NewACME returns an ACME for domains, which must be in lower case. It keeps keys and
@@ -33,7 +33,7 @@ type ACME struct {
 // empty: Let's Encrypt. The authority may send mail about problems to email, unless it is empty.
 func NewACME(domains []string, cache, directory, email string, logger *slog.Logger) *ACME {
 	a := &ACME{
-		first: domains[0], logger: logger, orders: make(map[request]*order),
+		first: domains[0], logger: logger, orders: make(map[certificateKind]*order),
 		manager: autocert.Manager{
 			Prompt:     autocert.AcceptTOS,
 			Cache:      dirCache{autocert.DirCache(cache)},
@@ -44,8 +44,8 @@ func NewACME(domains []string, cache, directory, email string, logger *slog.Logg
 	}
 	for _, domain := range domains {
 		for _, rsa := range []bool{false, true} {
-			r := request{domain, rsa}
-			a.orders[r] = newOrder(r)
+			kind := certificateKind{domain, rsa}
+			a.orders[kind] = newOrder(kind)
 		}
 	}
 	return a
@@ -68,7 +68,7 @@ func (a *ACME) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 		return a.manager.GetCertificate(hello)
 	}
 	domain := cmp.Or(strings.ToLower(hello.ServerName), a.first)
-	order, known := a.orders[request{domain, !supportsECDSA(hello)}]
+	order, known := a.orders[certificateKind{domain, !supportsECDSA(hello)}]
 	if !known {
 		return nil, fmt.Errorf("there is no certificate for %q, which is not in ACME_DOMAINS", domain)
 	}

@@ -76,7 +76,7 @@ func (f *Files) Reload(context.Context) error {
 	return nil
 }
 
-// Watch reads the files every five seconds, until ctx is done, and uses a new certificate.
+// Watch reads the files every [Interval], until ctx is done, and uses a new certificate.
 // It logs failures, after which the previous certificate stays in use. Pipes, which can be
 // read only once, are not watched.
 func (f *Files) Watch(ctx context.Context) {
@@ -98,7 +98,8 @@ func (f *Files) check() {
 	isNew, _ := f.read()
 	switch {
 	case f.failure != "" && f.failure != before:
-		f.logger.Error("certificate reload failed, keeping the previous certificate", "cause", f.failure)
+		f.logger.Error("certificate reload failed, keeping the previous certificate", "cause", f.failure,
+			"hint", "fix the files; they are reloaded without a restart")
 	case f.failure == "" && (isNew || before != ""):
 		f.logReload()
 	}
@@ -118,8 +119,8 @@ func (f *Files) warn() {
 	leaf, now := f.current.Load().Leaf, time.Now()
 	invalid := now.Before(leaf.NotBefore) || now.After(leaf.NotAfter)
 	if invalid && !f.warned {
-		f.logger.Warn("certificate not valid now, clients reject it; replace it or check the clock",
-			"file", f.cert, "from", leaf.NotBefore, "expires", leaf.NotAfter)
+		f.logger.Warn("certificate not valid now, clients reject it",
+			"file", f.cert, "from", leaf.NotBefore, "expires", leaf.NotAfter, "hint", "replace it, or check the clock")
 	}
 	f.warned = invalid
 }
@@ -160,8 +161,8 @@ func (f *Files) pairError(err error) error {
 	case strings.Contains(cause, "does not match"):
 		return fmt.Errorf("TLS_CERT_FILE %s and TLS_KEY_FILE %s do not belong together: the key does not match the first certificate", f.cert, f.key)
 	case !isTLS, strings.Contains(cause, "in certificate input"): // the first from crypto/x509
-		return fmt.Errorf("TLS_CERT_FILE %s holds no certificate as PEM: %s", f.cert, cause)
+		return fmt.Errorf("TLS_CERT_FILE %s holds no certificate in PEM: %s", f.cert, cause)
 	default:
-		return fmt.Errorf("TLS_KEY_FILE %s holds no private key as PEM, without a password: %s", f.key, cause)
+		return fmt.Errorf("TLS_KEY_FILE %s holds no unencrypted private key in PEM: %s", f.key, cause)
 	}
 }

@@ -96,7 +96,7 @@ func TestWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass()
-		if logged := log.take(); shown(t, files) != second || !strings.Contains(logged, "holds no private key") {
+		if logged := log.take(); shown(t, files) != second || !strings.Contains(logged, "holds no unencrypted private key") || !strings.Contains(logged, "hint=\"fix the files") {
 			t.Errorf("a broken key: %q", logged)
 		}
 		if pass(); log.take() != "" {
@@ -128,7 +128,7 @@ func TestWatchAfterFailure(t *testing.T) {
 			t.Fatal(err)
 		}
 		overwrite(t, key, bytes.Repeat([]byte("x"), len(intact)))
-		if pass(); strings.Count(log.take(), "holds no private key") != 1 {
+		if pass(); strings.Count(log.take(), "holds no unencrypted private key") != 1 {
 			t.Error("want one log message")
 		}
 		if pass(); log.take() != "" {
@@ -212,7 +212,7 @@ func TestWatchSeesEachDifference(t *testing.T) {
 		"written to, at the same time": {size: true},
 		"replaced, alike":              {file: true},
 	} {
-		for file, want := range map[string]string{"cert.pem": "holds no certificate", "key.pem": "holds no private key"} {
+		for file, want := range map[string]string{"cert.pem": "holds no certificate", "key.pem": "holds no unencrypted private key"} {
 			t.Run(file+" "+name, func(t *testing.T) {
 				t.Parallel()
 				watched(t, func(t *testing.T, dir string, _ *certificate.Files, log *log, pass func()) {
@@ -295,7 +295,7 @@ func TestLoadWrongFiles(t *testing.T) {
 		"no key":                {cert, key + "x", "TLS_KEY_FILE: open"},
 		"a key for another":     {other, key, "do not belong together"},
 		"the other way round":   {key, cert, "TLS_CERT_FILE " + key + " holds no certificate"},
-		"twice the certificate": {cert, cert, "TLS_KEY_FILE " + cert + " holds no private key"},
+		"twice the certificate": {cert, cert, "TLS_KEY_FILE " + cert + " holds no unencrypted private key"},
 		"malformed":             {malformed, key, "TLS_CERT_FILE " + malformed + " holds no certificate"},
 		"a directory":           {dir, key, "TLS_CERT_FILE: read " + dir},
 	}

@@ -18,16 +18,16 @@ const (
 	maxRetry = time.Hour
 )
 
-// A request identifies a certificate by domain and key type.
-type request struct {
+// A certificateKind identifies a certificate by domain and key type.
+type certificateKind struct {
 	domain string
 	rsa    bool // false: ECDSA
 }
 
 // hello returns a handshake that makes autocert choose the certificate.
-func (r request) hello() *tls.ClientHelloInfo {
-	hello := &tls.ClientHelloInfo{ServerName: r.domain}
-	if !r.rsa {
+func (k certificateKind) hello() *tls.ClientHelloInfo {
+	hello := &tls.ClientHelloInfo{ServerName: k.domain}
+	if !k.rsa {
 		hello.CipherSuites = []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}
 	}
 	return hello
@@ -36,7 +36,7 @@ func (r request) hello() *tls.ClientHelloInfo {
 // An order is a certificate that is obtained and renewed. Handshakes get the result of the
 // last attempt, so that they cause no further ones.
 type order struct {
-	request
+	certificateKind
 
 	needed, tried       chan struct{} // closed when it is needed first, and after the first attempt
 	setNeeded, setTried func()        // close them
@@ -54,8 +54,8 @@ type result struct {
 	err         error
 }
 
-func newOrder(r request) *order {
-	o := &order{request: r, needed: make(chan struct{}), tried: make(chan struct{})}
+func newOrder(kind certificateKind) *order {
+	o := &order{certificateKind: kind, needed: make(chan struct{}), tried: make(chan struct{})}
 	o.setNeeded = sync.OnceFunc(func() { close(o.needed) })
 	o.setTried = sync.OnceFunc(func() { close(o.tried) })
 	return o
@@ -104,7 +104,7 @@ func (a *ACME) fulfil(ctx context.Context, o *order) {
 			}
 			if err != nil && o.leaf.Load() == nil && !o.rsa && ctx.Err() == nil {
 				a.logger.Error("no ACME certificate yet", "domain", o.domain, "cause", err.Error(), "again", again,
-					"advice", reachability)
+					"hint", reachability)
 			}
 		}
 		a.remind(o, time.Now())

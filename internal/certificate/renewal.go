@@ -55,7 +55,7 @@ func (a *ACME) remind(o *order, now time.Time) {
 		return
 	}
 	o.logged = now
-	logger := a.logger.With("advice", advice)
+	logger := a.logger.With("hint", advice)
 	if now.After(leaf.NotAfter) {
 		logger.Error("ACME certificate expired, clients reject it", o.attrs()...)
 	} else {

@@ -228,7 +228,7 @@ func TestACMEExpiredAtStart(t *testing.T) {
 		if got := calls.take(); len(got) != 1 || got[0] != 0 {
 			t.Errorf("the authority is called after %v, want at once", got)
 		}
-		if logged := log.take(); !strings.Contains(logged, "no ACME certificate yet") || !strings.Contains(logged, "no route") {
+		if logged := log.take(); !strings.Contains(logged, "no ACME certificate yet") || !strings.Contains(logged, "no route") || !strings.Contains(logged, "hint=") {
 			t.Errorf("the log is %q", logged)
 		}
 	})
