@@ -89,7 +89,7 @@ func Create(path string, perm fs.FileMode, write func(f *File) error) error {
 // linkError returns the error for a file that could not be linked to path. Without hard
 // links it is not [fs.ErrPermission], for which callers have other advice.
 func linkError(path string, err error) error {
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported) { // as link(2) has it
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported) { // the errors of link(2) without hard links
 		return fmt.Errorf("create %s: the file system may have no hard links (%v); use a directory on another one", path, errors.Unwrap(err)) //nolint:errorlint // see above
 	}
 	return createError(path, err)

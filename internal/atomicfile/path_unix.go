@@ -17,8 +17,8 @@ import (
 // maxLinks limits the symbolic links of a path, as Linux does (path_resolution(7)).
 const maxLinks = 40
 
-// OpenFile is [os.OpenFile] for writing. Its rules prevent that another user of the machine
-// chooses the file:
+// OpenFile is [os.OpenFile] for writing. Its rules prevent another user of the machine
+// from redirecting the write to another file:
 //
 //   - For root, every directory of the path must belong to root, and only root may write
 //     to it unless it is sticky, as /tmp is. Otherwise its owner could swap a name at any
@@ -72,7 +72,7 @@ func resolve(path string) (string, error) {
 		name := names[0]
 		names = names[1:]
 		if name == "" || name == "." || name == ".." {
-			at = filepath.Join(at, name) // at has no links, so that its parent is the name before
+			at = filepath.Join(at, name) // correct for "..", too, since at contains no symbolic links
 			continue
 		}
 		dir, err := os.Stat(at)

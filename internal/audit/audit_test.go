@@ -188,7 +188,7 @@ func TestClosedWhileFull(t *testing.T) {
 			t.Errorf("Close: %v, closed: %t, %t", err, fake.closed, d.closed)
 		}
 	}
-	for _, want := range []string{"level=ERROR", "cannot be written", "no space left", "4711"} {
+	for _, want := range []string{"level=ERROR", "cannot be written", "no space left", "hint=\"fix the cause", "4711"} {
 		if !strings.Contains(output.String(), want) {
 			t.Errorf("the log lacks %q: %s", want, output)
 		}
@@ -225,7 +225,7 @@ type callingHandler struct {
 	slog.Handler
 
 	call      func() error
-	responded chan error // gets the result, or an error after a time-out
+	responded chan error // gets the result, or an error after a timeout
 	once      sync.Once
 }
 

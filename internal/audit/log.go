@@ -90,7 +90,8 @@ func Open(open func() (Target, error), logger *slog.Logger) (*Log, error) {
 }
 
 // Reopen writes all lines appended so far, and replaces the target by a newly opened
-// one. On error the old one stays in use.
+// one. If that fails, the old target stays in use. If Reopen returns because a write has
+// stalled or ctx is done, the target may still be replaced later.
 func (l *Log) Reopen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errStalled)
 	defer cancel()
@@ -110,7 +111,8 @@ func (l *Log) Reopen(ctx context.Context) error {
 }
 
 // Close writes the remaining lines and closes the target. Lines that cannot be written
-// are logged. A second call only returns the same error.
+// are logged. If a write has stalled, Close returns an error after [patience], and the target is
+// closed when the write returns. Close may be called again.
 func (l *Log) Close() error {
 	l.close()
 	select {
@@ -220,7 +222,8 @@ func (l *Log) setFailure(err error) {
 	l.mu.Unlock()
 	switch {
 	case err != nil && !failed:
-		l.logger.Error("audit log cannot be written: creates stopped", "cause", err.Error())
+		l.logger.Error("audit log cannot be written: creates stopped", "cause", err.Error(),
+			"hint", "fix the cause; creates resume without a restart")
 	case err == nil && failed:
 		l.logger.Warn("audit log written again: creates resumed")
 	}

@@ -68,8 +68,7 @@ func (l *Limiter) Take(client string) time.Duration {
 }
 
 // key returns the key of a client's bucket: a hash, so that a bucket does not keep a subject
-// of many kilobytes, with a seed that clients do not know, so that they cannot choose whose
-// bucket they use.
+// of many kilobytes, with a secret seed, so that clients cannot choose whose bucket they use.
 func (l *Limiter) key(client string) (key uint64, limited bool) {
 	if !l.address {
 		return maphash.String(l.seed, client), true

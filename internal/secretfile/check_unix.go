@@ -16,10 +16,10 @@ import (
 
 // The permission bits of users other than the owner.
 const (
-	othersWrite  fs.FileMode = 0o002
-	groupReads   fs.FileMode = 0o040
-	othersRead   fs.FileMode = 0o004
-	groupAndRest fs.FileMode = 0o020 | othersWrite
+	othersWrite        fs.FileMode = 0o002
+	groupReads         fs.FileMode = 0o040
+	othersRead         fs.FileMode = 0o004
+	groupOrOthersWrite fs.FileMode = 0o020 | othersWrite
 )
 
 // open opens the file path and returns the FileInfo of its directory. Both use one
@@ -53,7 +53,7 @@ func checkFile(path string, info fs.FileInfo, k kind) error {
 	if err := checkOwner(path, info); err != nil {
 		return err
 	}
-	writers := groupAndRest
+	writers := groupOrOthersWrite
 	if k != isSecret {
 		writers = foreignWriters(info)
 	}
@@ -70,7 +70,7 @@ func checkOwner(path string, info fs.FileInfo) error {
 		return nil
 	}
 	return untrusted(path, fmt.Sprintf("it belongs to the user %d, and this process runs as %d", stat.Uid, os.Geteuid()),
-		"run this as that user, or chown it to root or to this one")
+		"run this as its owner, or chown it to root or to the user of this process")
 }
 
 // foreignWriters returns the permissions by which users of another group can write.
@@ -78,7 +78,7 @@ func foreignWriters(info fs.FileInfo) fs.FileMode {
 	if stat, known := info.Sys().(*syscall.Stat_t); known && int(stat.Gid) == os.Getegid() {
 		return othersWrite
 	}
-	return groupAndRest
+	return groupOrOthersWrite
 }
 
 // readableByOthers reports whether other users can read a file. For a file of root, group

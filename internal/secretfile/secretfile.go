@@ -1,6 +1,6 @@
 // Package secretfile reads files that security depends on: secrets, private and public
-// keys, and configuration. Like PostgreSQL for its server key, it rejects a file that
-// other users can change, and reports a secret that they can read.
+// keys, and configuration. It rejects a file that other users can change, and reports
+// a secret that they can read, which PostgreSQL would reject.
 //
 // All checks are made on the descriptor that is read, so that the file can't be replaced
 // in between. Symbolic links are followed, since Kubernetes mounts secrets through them,
@@ -62,9 +62,9 @@ func Read(path string, limit int64, report Report) ([]byte, error) {
 }
 
 // ReadShared is [Read] for a file that others may read, such as a public key. Anyone who
-// can change it could sign tokens, so it makes the same checks. It only allows write
-// access for the group of this process, which is the default mode of files on systems
-// with a group for each user.
+// can change it could sign tokens, so it makes the same checks, with one exception: the group
+// of this process may have write access, which is the default on systems with a group for
+// each user.
 func ReadShared(path string, limit int64) ([]byte, error) {
 	return read(path, limit, isShared, nil)
 }

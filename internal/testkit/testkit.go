@@ -1,4 +1,4 @@
-// Package testkit ends tests that cannot run on a machine.
+// Package testkit skips tests that cannot run on this machine, and fails them in CI.
 package testkit
 
 import (

@@ -72,8 +72,8 @@ func Replace(ctx context.Context, path string, mode fs.FileMode, check func() er
 }
 
 // Close stops listening and removes the socket, unless it was removed or replaced. It is
-// safe for concurrent use, as the HTTP/1 and HTTP/2 servers share a listener: all calls
-// return the error of the first.
+// safe for concurrent use and may be called again, since both a server and the owner of its
+// listener may close it: all calls return the error of the first.
 func (l *Listener) Close() error { return l.close() }
 
 // remove implements Close for a listener whose socket was created in dir.
