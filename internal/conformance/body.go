@@ -104,8 +104,8 @@ func sizeCases() []Case {
 	}
 }
 
-// cutCases send less than they announce (C2.16). The id is still free after that, so nothing was
-// stored.
+// cutCases send incomplete bodies, and bodies whose length differs from the announced one (C2.16).
+// The id is still free after that, so nothing was stored.
 func cutCases() []Case {
 	const rule = "C2.16"
 	padded := post(`{"id":{{id}},"name":"fern"}   `)

@@ -30,7 +30,7 @@ type Need uint16
 // The needs of cases.
 const (
 	NeedSecret  Need = 1 << iota // the HS256 secret or a private key, to sign odd tokens
-	NeedSlow                     // permission to wait for the server's time-outs
+	NeedSlow                     // permission to wait for the server's timeouts
 	NeedTLS                      // an https URL
 	NeedOrigin                   // an origin that the server allows
 	NeedForeign                  // an origin that the server does not allow
@@ -112,7 +112,7 @@ type Request struct {
 type Response struct {
 	// Codes are the allowed values of error; 200 stands for a Plant.
 	Codes []int
-	// Name and Tag are the Plant; nil is no tag.
+	// Name and Tag are the Plant; a nil Tag means that there is none.
 	Name string
 	Tag  *string
 	// Naming are words that the message must contain, NotNaming words that it must not.
@@ -172,7 +172,7 @@ func good() Request { return post(`{"id":{{id}},"name":"fern"}`) }
 // target returns good with another request target.
 func target(path string) Request { return good().line("POST " + path + " HTTP/1.1") }
 
-// bare returns a request without a credential and a body.
+// bare returns a request without a credential and without a body.
 func bare(line string) Request {
 	return Request{Line: line + " HTTP/1.1", Header: []string{"Host: {{host}}"}}
 }

@@ -55,7 +55,7 @@ type Options struct {
 	// RateLimit is the server's limit of requests of a client; the zero value means none. The
 	// run stays below it, except for the cases at its end that exceed it.
 	RateLimit ratelimit.Rate
-	// Slow also runs the cases that wait for the server's time-outs.
+	// Slow also runs the cases that wait for the server's timeouts.
 	Slow bool
 	// HeaderTimeout and RequestTimeout are the server's limits for reading the header and the
 	// whole request; 0 means 5 s and 30 s.
@@ -101,7 +101,7 @@ func run(ctx context.Context, o Options, cases []Case) (Report, error) {
 		return Report{}, err
 	}
 	started := time.Now()
-	report := Report{Target: o.URL, Started: started, Results: r.all(ctx, cases)}
+	report := Report{Target: o.URL, Started: started, Results: r.runAll(ctx, cases)}
 	report.Seconds = time.Since(started).Seconds()
 	return report, ctx.Err()
 }
@@ -135,7 +135,7 @@ func (o *Options) validate() (*url.URL, error) {
 	case o.HTTP2 && u.Scheme != "https":
 		return nil, fmt.Errorf("URL %q: HTTP/2 needs https", o.URL)
 	case o.MaxBodyBytes < 0 || o.Leeway < 0 || o.Timeout < 0 || o.HeaderTimeout < 0 || o.RequestTimeout < 0:
-		return nil, errors.New("limits and time-outs must not be negative")
+		return nil, errors.New("limits and timeouts must not be negative")
 	}
 	return u, nil
 }
@@ -209,7 +209,7 @@ func (r *runner) probe(ctx context.Context) error {
 	case code == 401 || code == 403:
 		return fmt.Errorf("%s refuses the token given: %s", r.URL, message)
 	case (len(received) == 0 || received[0].status != http.StatusOK) && r.speaksTLS(ctx):
-		return fmt.Errorf("%s speaks TLS: name it by a URL with https", r.URL)
+		return fmt.Errorf("%s uses TLS: give a URL with https", r.URL)
 	case len(received) == 0:
 		return fmt.Errorf("%s does not respond: %w", r.URL, err)
 	case received[0].status == http.StatusNotFound || code == 404 || code == 405:
@@ -250,9 +250,9 @@ func (r *runner) speaksTLS(ctx context.Context) bool {
 	return true
 }
 
-// all runs the cases, at most workers at a time, those that exceed the rate limit last. Slow
+// runAll runs the cases, at most workers at a time, those that exceed the rate limit last. Slow
 // cases mostly wait, so they do not count.
-func (r *runner) all(ctx context.Context, cases []Case) []Result {
+func (r *runner) runAll(ctx context.Context, cases []Case) []Result {
 	results := make([]Result, len(cases))
 	slots := make(chan struct{}, workers)
 	var wg sync.WaitGroup
@@ -264,7 +264,7 @@ func (r *runner) all(ctx context.Context, cases []Case) []Result {
 			slots <- struct{}{}
 		}
 		wg.Go(func() {
-			results[i] = r.one(ctx, c, r.values.forCase(i))
+			results[i] = r.runCase(ctx, c, r.values.forCase(i))
 			if c.Needs&NeedSlow == 0 {
 				<-slots
 			}
@@ -273,14 +273,14 @@ func (r *runner) all(ctx context.Context, cases []Case) []Result {
 	wg.Wait()
 	for i, c := range cases {
 		if c.Exceeds {
-			results[i] = r.one(ctx, c, r.values.forCase(i))
+			results[i] = r.runCase(ctx, c, r.values.forCase(i))
 		}
 	}
 	return results
 }
 
-// one runs one case and returns its outcome.
-func (r *runner) one(ctx context.Context, c Case, v values) Result {
+// runCase runs one case and returns its outcome.
+func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 	result := Result{Rule: c.Rule, Name: c.Name, Outcome: Passed}
 	if reason, flags := r.missing(c.Needs); reason != "" {
 		result.Outcome, result.Reason, result.RunWith = NotRun, reason, flags
@@ -319,7 +319,7 @@ func (r *runner) missing(n Need) (reason, flags string) {
 		flag  string
 	}{
 		{NeedSecret, len(r.Secret) > 0 || r.Key != nil, "needs the HS256 secret, or a private key", "--secret-file or --key"},
-		{NeedSlow, r.Slow, "waits for time-outs; run only on request", "--slow"},
+		{NeedSlow, r.Slow, "waits for timeouts; run only on request", "--slow"},
 		{NeedTLS, r.values.scheme == "https", "needs an https URL", "--url https://..."},
 		{NeedHTTP2, r.HTTP2, "needs HTTP/2", "--http2"},
 		{NeedOrigin, r.Origin != "", "needs an origin that the server allows", "--origin"},

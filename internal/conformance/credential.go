@@ -26,12 +26,12 @@ func credentialCases() []Case {
 		one(rule, "token in a cookie only", good().without("Authorization").with("Cookie: access_token={{token}}"), noCredential()),
 		one(rule, "token in another header only", good().without("Authorization").with("X-Auth-Token: {{token}}", "Proxy-Authorization: Bearer {{token}}"), noCredential()),
 		one(rule, "a refused create stores nothing", good().without("Authorization"), noCredential()).then(good(), fern()),
-		one(rule, "the same line twice", good().with("Authorization: Bearer {{token}}"), challenged()),
-		one(rule, "a good line and a bad one", good().with("Authorization: Bearer a.b.c"), challenged()),
-		one(rule, "a bad line and a good one", auth(" Bearer a.b.c").with("Authorization: Bearer {{token}}"), challenged()),
-		one(rule, "a good line and Basic", good().with("Authorization: Basic dTpw"), challenged()),
+		one(rule, "the same field twice", good().with("Authorization: Bearer {{token}}"), challenged()),
+		one(rule, "a good field and a bad one", good().with("Authorization: Bearer a.b.c"), challenged()),
+		one(rule, "a bad field and a good one", auth(" Bearer a.b.c").with("Authorization: Bearer {{token}}"), challenged()),
+		one(rule, "a good field and Basic", good().with("Authorization: Basic dTpw"), challenged()),
 		one(rule, "a token of 100,000 characters", auth(" Bearer "+strings.Repeat("a", 100_000)), fails(401, 431)),
-		one(rule, "a good line and an empty one", good().with("Authorization:"), challenged()),
+		one(rule, "a good field and an empty one", good().with("Authorization:"), challenged()),
 	)
 	for _, v := range []variant{
 		{"an empty value", ""},
@@ -57,7 +57,7 @@ func credentialCases() []Case {
 		{"null", " Bearer null"},
 		{"three words", " Bearer a.b.c"},
 		{"only dots", " Bearer .."},
-		{"Latin letters in the scheme that look alike", " Веarer {{token}}"},
+		{"Cyrillic letters in the scheme that look like Latin ones", " Веarer {{token}}"},
 	} {
 		cases = append(cases, one(rule, "refused: "+v.name, auth(v.text), challenged()))
 	}

@@ -58,7 +58,7 @@ func (c Case) wanted(v values) []string {
 	var lines []string
 	for _, t := range c.Exchanges {
 		for _, a := range t.Want {
-			lines = append(lines, v.fill(a.describe())+t.outcome())
+			lines = append(lines, v.fill(a.describe())+t.connectionState())
 		}
 	}
 	return lines
@@ -111,7 +111,7 @@ func (r Request) lacks(name string) bool {
 func (t Token) describe() string {
 	var parts []string
 	if t.Given {
-		parts = append(parts, "given, changed as the name says")
+		parts = append(parts, "given, changed as the name of the case describes")
 	}
 	if t.Header != "" {
 		parts = append(parts, "header "+code(t.Header))
@@ -161,7 +161,7 @@ func (a Response) describe() string {
 		parts = append(parts, "a newline at its end")
 	}
 	if a.Label != "" {
-		parts = append(parts, "saying "+a.Label)
+		parts = append(parts, "message labelled "+a.Label)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -213,8 +213,8 @@ func (t Exchange) manner() string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// outcome describes the required state of the connection, if any.
-func (t Exchange) outcome() string {
+// connectionState describes the required state of the connection, if any.
+func (t Exchange) connectionState() string {
 	switch t.After {
 	case AfterKept:
 		return ", connection kept"

@@ -106,7 +106,7 @@ func (l *http2Conn) handshake() error {
 	return l.framer.WriteWindowUpdate(0, 1<<30)
 }
 
-// exchange is [conn.exchange].
+// exchange is [conn.exchange] in HTTP/2.
 func (l *http2Conn) exchange(t Exchange, requests []http2Request) ([]received, error) {
 	var all []received
 	var waiting []*stream

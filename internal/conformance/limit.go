@@ -27,7 +27,7 @@ const (
 // limitCases are about the rate limit (C1.4, C1.6). They send requests that a server refuses
 // anyway, so that they store next to nothing.
 func limitCases() []Case {
-	c := one("C1.4", "429 for too many requests, which are welcome after Retry-After", post(`{`), fails(429)).then(good(), fern())
+	c := one("C1.4", "429 for too many requests; after Retry-After a request succeeds", post(`{`), fails(429)).then(good(), fern())
 	c.Exceeds = true
 	return []Case{c.needs(NeedLimit)}
 }

@@ -38,15 +38,18 @@ Unless a row says otherwise, the request is ` + "`POST /plants`" + ` with ` + "`
 values that are known only when the request is sent: ` + "`{{id}}`" + ` is an id that no other case uses. Control characters and backslashes
 are escaped as in a Go string; long texts are cut. Several steps are numbered; each uses a new connection unless it says
 otherwise. The form of every response is checked, too: 200 with exactly a Plant, or 400 with exactly an Error, and the header
-fields that every response has.
+fields that every response has. Within a case, messages with the same label are equal, and messages with different labels
+differ.
 
-Requirements are in brackets: *secret* (the HS256 secret, to sign unusual tokens), *slow* (waits for the server's time-outs), *TLS*
-(an https URL), *HTTP/2* (` + "`--http2`" + `), *origin* (an origin that the server allows), *foreign* (an
-origin that it does not allow), *limit* (a rate limit, ` + "`--rate-limit`" + `, below which all other requests stay). With ` + "`--http2`" + `, all requests use HTTP/2 over TLS. Cases that only HTTP/1.1 can express, such as a malformed
-request line or a transfer coding, are not run, and a connection need not be closed after a response. Concurrent requests
-get their responses in any order. If a request is malformed in HTTP/2, the server may end the stream or the connection with an
-error instead of a response (RFC 9113, 8.1.1). Of an ` + "`Expect`" + ` with several expectations, the HTTP/2 library hides the others if one is
-100-continue: such a request succeeds, but is error 417 in HTTP/1. A case whose requirements are not met is reported as not run.
+Requirements are in brackets: *secret* (the HS256 secret, to sign unusual tokens), *key* (a private key,
+` + "`--key`" + `), *no exp* (a server that accepts tokens without exp), *slow* (waits for the server's timeouts), *TLS* (an https URL),
+*HTTP/2* (` + "`--http2`" + `), *origin* (an origin that the server allows), *foreign* (an origin that it does not allow), *limit* (a rate
+limit, ` + "`--rate-limit`" + `, below which all other requests stay). With ` + "`--http2`" + `, all requests use HTTP/2 over TLS. Cases that
+only HTTP/1.1 can express, such as a malformed request line or a transfer coding, are not run, and a connection
+need not be closed after a response. Concurrent requests get their responses in any order. If a request is malformed in HTTP/2,
+the server may end the stream or the connection with an error instead of a response (RFC 9113, 8.1.1). Of an ` + "`Expect`" + ` with
+several expectations, the HTTP/2 library hides the others if one is 100-continue: such a request succeeds, but is error 417 in
+HTTP/1. A case whose requirements are not met is reported as not run.
 `
 
 // row is one row of the document.
@@ -69,7 +72,7 @@ func (c Case) row() string {
 				line += " (or error 409 unless the store is fresh)"
 			}
 			if i == len(t.Want)-1 {
-				line += t.outcome()
+				line += t.connectionState()
 			}
 			if t.Resets {
 				line += " (in HTTP/2: or a stream error)"
@@ -82,7 +85,7 @@ func (c Case) row() string {
 	}
 	if c.Exceeds {
 		sent[0] = "faster than the limit allows: " + sent[0]
-		expected[0] = "at last " + expected[0]
+		expected[0] = "eventually " + expected[0]
 		sent[1] = "after the seconds of Retry-After: " + sent[1]
 	}
 	if c.Racing > 0 {
@@ -108,7 +111,7 @@ func (n Need) brackets() string {
 	for _, need := range []struct {
 		Need
 		name string
-	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}, {NeedKey, "key"}, {NeedHTTP2, "HTTP/2"}, {NeedLimit, "limit"}} {
+	}{{NeedSecret, "secret"}, {NeedSlow, "slow"}, {NeedTLS, "TLS"}, {NeedOrigin, "origin"}, {NeedForeign, "foreign"}, {NeedKey, "key"}, {NeedHTTP2, "HTTP/2"}, {NeedNoExp, "no exp"}, {NeedLimit, "limit"}} {
 		if n&need.Need != 0 {
 			names = append(names, need.name)
 		}

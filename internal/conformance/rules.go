@@ -6,7 +6,7 @@ type Rule struct {
 	ID string
 	// Text is a summary of the rule.
 	Text string
-	// Note names the tests of the part that requests cannot show.
+	// Note adds exceptions and advice, and names the tests of the part that requests cannot show.
 	Note string
 }
 
@@ -37,7 +37,7 @@ func Rules() []Rule {
 		},
 		{
 			"C2.8", "Checks come in order: route, method, credential, media type, size, JSON, NewPlant, store",
-			"If a rate limit is configured, that of the client's address comes first, and that of the token's subject after the credential; the tests of the routes show it.",
+			"If rate limits are configured, the limit of the client's address is checked first, and the limit of the token's subject after the credential; the tests of the routes show it.",
 		},
 		{"C2.9", "The media type is application/json in UTF-8, without a content coding", ""},
 		{

@@ -204,7 +204,7 @@ func TestRunFindsDeviations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := r.one(t.Context(), test.c, r.values)
+			got := r.runCase(t.Context(), test.c, r.values)
 			if got.Outcome != Failed || !strings.Contains(got.Reason, test.want) {
 				t.Errorf("%s %q, want failed with %q", got.Outcome, got.Reason, test.want)
 			}
@@ -237,7 +237,7 @@ func TestRunCannotStart(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		"plain to TLS":   {func(o *Options) { o.URL = "http://" + secure.Listener.Addr().String() }, "speaks TLS"},
+		"plain to TLS":   {func(o *Options) { o.URL = "http://" + secure.Listener.Addr().String() }, "uses TLS"},
 		"no URL":         {func(o *Options) { o.URL = "" }, "want http://host"},
 		"another scheme": {func(o *Options) { o.URL = "ftp://host" }, "want http://host"},
 		"no scheme":      {func(o *Options) { o.URL = "localhost:8080" }, "want http://host"},

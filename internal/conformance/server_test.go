@@ -38,7 +38,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testSecret = "0123456789abcdef0123456789abcdef"
 
-// patient and hasty are the time-outs of the server under test: so long that most cases never
+// patient and hasty are the timeouts of the server under test: so long that most cases never
 // reach them, and short for the slow cases.
 const (
 	patient = time.Minute
@@ -129,7 +129,7 @@ func (s setup) start(t *testing.T) Options {
 	}
 }
 
-// slowOrNot returns the cases that wait for time-outs, or all others.
+// slowOrNot returns the cases that wait for timeouts, or all others.
 func slowOrNot(slow bool) []Case {
 	return slices.DeleteFunc(Cases(), func(c Case) bool { return (c.Needs&NeedSlow != 0) != slow })
 }

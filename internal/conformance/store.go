@@ -3,7 +3,7 @@ package conformance
 // storeCases are about stored plants (C5.26 to C5.29).
 func storeCases() []Case {
 	other := func(text string) Request { return post(`{"id":{{id}},` + text + `}`) }
-	taken := func(says string) Response { return fails(409).labelled(says) }
+	taken := func(label string) Response { return fails(409).labelled(label) }
 	const green = `"name":"fern","tag":"green"`
 	cases := []Case{
 		one("C5.26", "a plant that got 200 is stored", good(), fern()).then(good(), fails(409)),
@@ -53,14 +53,14 @@ func storeCases() []Case {
 	return append(cases, one("C5.28", "after 409 the id is not free", good(), fern()).then(good(), fails(409)).then(good(), fails(409)))
 }
 
-// racing sends a create n times at once; one succeeds, all others get that the id is taken.
+// racing sends a create n times at once: one succeeds, and all others get error 409.
 func racing(name string, n int, r Request, winner Response) Case {
 	c := one("C5.27", "racing: "+name, r, winner)
 	c.Racing = n
 	return c.last(func(t *Exchange) { t.Want = []Response{winner, fails(409)} })
 }
 
-// slowCases wait for the server's time-outs (C1.3, C1.4).
+// slowCases wait for the server's timeouts (C1.3, C1.4).
 func slowCases() []Case {
 	stalled := func(rule, name string, r Request, cut int) Case {
 		return one(rule, name, r, fails(408)).cut(cut, ThenReceive).closed().needs(NeedSlow)

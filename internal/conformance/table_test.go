@@ -66,7 +66,7 @@ func TestCasesAreUnique(t *testing.T) {
 			continue
 		}
 		r := c.Exchanges[0].Send[0]
-		key := fmt.Sprint(c.Rule, c.Exchanges[0].manner(), c.Exchanges[0].outcome(), r.Raw, r.Line, r.Header, r.Body, r.Size, r.Chunk)
+		key := fmt.Sprint(c.Rule, c.Exchanges[0].manner(), c.Exchanges[0].connectionState(), r.Raw, r.Line, r.Header, r.Body, r.Size, r.Chunk)
 		if was, known := seen[key]; known {
 			t.Errorf("%s: %q and %q send the same", c.Rule, was, c.Name)
 		}

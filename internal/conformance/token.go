@@ -40,7 +40,7 @@ type Token struct {
 var errNotApplicable = errors.New("not applicable")
 
 // errTokenKind means that the case cannot be derived from a token of this kind.
-var errTokenKind = fmt.Errorf("%w: the token given is not of the kind that this is made from", errNotApplicable)
+var errTokenKind = fmt.Errorf("%w: the case cannot be made from the given token", errNotApplicable)
 
 func (t Token) needsSecret() bool { return !t.Given && t.Key == "" && t.MAC != "none" }
 
@@ -85,7 +85,7 @@ func (t Token) sign(v values) (string, error) {
 	}
 	key := []byte(v.fill(t.Key))
 	if t.Key == "" {
-		key = slices.Concat(v.secret, v.public) // of which there is one
+		key = slices.Concat(v.secret, v.public) // at most one of them is given
 	}
 	return signed + "." + mac(t.MAC, key, signed), nil
 }
@@ -95,7 +95,7 @@ func (t Token) sign(v values) (string, error) {
 func headerOf(key Key, header string) (string, error) {
 	name := `"` + key.Alg() + `"`
 	if strings.Contains(header, name) || strings.Contains(header, `"kid"`) {
-		return "", fmt.Errorf("%w: with a private key this is another thing", errNotApplicable)
+		return "", fmt.Errorf("%w: the case is for the HS256 secret, and the run signs with a private key", errNotApplicable)
 	}
 	if kid := key.Kid(); kid != "" {
 		name += `,"kid":` + strconv.Quote(kid)

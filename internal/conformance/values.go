@@ -14,11 +14,11 @@ type values struct {
 	host, scheme, path, token string
 
 	origin  string // an origin that the server allows
-	allowed string // its configuration
+	allowed string // the value of Access-Control-Allow-Origin: origin, or *
 
 	secret  []byte
 	key     Key    // signs instead of the secret, if not nil
-	public  []byte // its public key, PEM
+	public  []byte // the public half of key, PEM
 	claims  string // properties of a claims set that the server requires
 	leeway  time.Duration
 	maxBody int

@@ -71,8 +71,8 @@ func (r *runner) exchange(ctx context.Context, t Exchange, v values) ([]received
 	return all, r.describeError(l.after(t.After, v))
 }
 
-// timeout returns the time limit of an exchange. If it provokes a time-out of the server,
-// that is added.
+// timeout returns the time limit of an exchange. If the exchange provokes a timeout of the
+// server, the limit includes HeaderTimeout and RequestTimeout.
 func (r *runner) timeout(t Exchange) time.Duration {
 	for _, a := range t.Want {
 		if slices.Contains(a.Codes, 408) {
@@ -156,7 +156,8 @@ func (l *conn) exchange(t Exchange, out [][]byte) ([]received, error) {
 	return all, nil
 }
 
-// send writes b. After the last bytes of an exchange it executes t.Then.
+// send writes b. After the last bytes of an exchange it half-closes the connection if t.Then is
+// ThenHalfClose.
 func (l *conn) send(b []byte, t Exchange, last bool) error {
 	size := len(b)
 	if t.Pieces > 0 {
