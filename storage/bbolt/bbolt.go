@@ -47,9 +47,7 @@ type Engine struct {
 	size      atomic.Int64 // of file, at least
 	plants    atomic.Int64 // that are stored, in the tree and pending
 
-	committing sync.Mutex       // held while a batch is committed; guards records and memory
-	records    []journal.Record // of a batch, reused
-	memory     []byte           // for the records of a batch, reused
+	committing sync.Mutex // held while a batch is committed
 
 	journal       *journal.Journal // empty if the store has none, see hasJournal
 	openedJournal fileStat

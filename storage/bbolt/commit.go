@@ -11,14 +11,9 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-const (
-	// keptMemory bounds the memory for records, in bytes, that is kept for the next
-	// batch: a usual one needs less.
-	keptMemory = 1 << 20
-	// journalBatch bounds a batch in the journal, in bytes. A larger one is cheaper
-	// in the tree alone than in both.
-	journalBatch = 512 << 10
-)
+// journalBatch bounds a batch in the journal, in bytes. A larger one is cheaper in the tree alone
+// than in both.
+const journalBatch = 512 << 10
 
 // Commit implements [storage.Engine]. It appends the batch to the journal, or writes
 // it to the tree if it is large or the store has no journal. A batch without items is
@@ -46,12 +41,12 @@ func (e *Engine) Commit(batch []storage.Item) (err error) {
 }
 
 // encodeNew returns the records of the items with free ids, and sets Existing or Err in
-// the others. The records are valid until the next call.
+// the others.
 func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err error) {
 	for i := range batch {
 		batch[i].Existing, batch[i].Err = e.pending(batch[i].ID)
 	}
-	records, memory := e.records[:0], e.memory[:0]
+	records = make([]journal.Record, 0, len(batch))
 	err = e.transaction(false, func(tx *bolt.Tx) error {
 		stored := tx.Bucket([]byte(plantsBucket)).Cursor()
 		last, _ := stored.Last()
@@ -60,28 +55,22 @@ func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err 
 			if item.Existing != nil || item.Err != nil {
 				continue
 			}
-			start := len(memory)
-			memory = appendKey(memory, item.ID)
-			key := memory[start:]
-			if bytes.Compare(key, last) <= 0 { // else the id is free
+			if len(last) != keyLen || item.ID <= idOf(last) { // else the id is free
+				key := keyOf(item.ID)
 				if found, value := stored.Seek(key); bytes.Equal(found, key) {
 					item.Existing, item.Err = decode(key, value)
 					continue
 				}
 			}
-			extended, err := appendRecord(memory, key, item.Plant)
+			value, err := encode(item.ID, item.Plant)
 			if err != nil {
 				item.Err = fmt.Errorf("encode the plant: %w", err)
 				continue
 			}
-			memory = extended
-			records = append(records, journal.Record{ID: item.ID, Value: memory[start+keyLen:]})
+			records = append(records, journal.Record{ID: item.ID, Value: value})
 		}
 		return nil
 	})
-	if cap(memory) <= keptMemory {
-		e.memory, e.records = memory, records
-	}
 	if err != nil {
 		return nil, e.fail(err)
 	}

@@ -23,7 +23,7 @@ const (
 
 // keyOf returns the key of id: big-endian with the sign bit flipped, so that
 // the order of the keys is the order of the ids (C5.29).
-func keyOf(id int64) []byte { return appendKey(make([]byte, 0, keyLen), id) }
+func keyOf(id int64) []byte { return appendKey(nil, id) }
 
 func appendKey(b []byte, id int64) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(id)^signBit) //nolint:gosec // the bits are meant
@@ -34,18 +34,16 @@ func idOf(key []byte) int64 {
 	return int64(binary.BigEndian.Uint64(key) ^ signBit) //nolint:gosec // the bits are meant
 }
 
-// appendRecord appends the value that stores plant under key to b. It fails for
-// strings that are not UTF-8.
-func appendRecord(b, key []byte, plant models.Plant) ([]byte, error) {
-	start := len(b)
-	b = append(b, recordVersion, 0, 0, 0, 0)
-	b, err := plant.AppendJSON(b)
+// encode returns the value that stores plant under id. It fails for strings that are not UTF-8.
+func encode(id int64, plant models.Plant) ([]byte, error) {
+	const usual = 128 // bytes; more are allocated again
+	b, err := plant.AppendJSON(append(appendKey(make([]byte, 0, usual), id), recordVersion, 0, 0, 0, 0))
 	if err != nil {
 		return nil, err
 	}
-	value := b[start:]
+	key, value := b[:keyLen], b[keyLen:]
 	binary.BigEndian.PutUint32(value[1:], checksum(key, value[headerLen:]))
-	return b, nil
+	return value, nil
 }
 
 // decode returns the plant that value stores under key, or an error that

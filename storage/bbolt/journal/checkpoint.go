@@ -47,7 +47,7 @@ func (s State) applied(sequence uint64, id int64) bool {
 
 // A Part is some of the records of a checkpoint.
 type Part struct {
-	Records []Record // in ascending order of id, valid until the next part
+	Records []Record // in ascending order of id
 	State   State    // of a database that has these records and those of the parts before
 	Done    float64  // share of the records of the checkpoint that it has then; 1 in the last part
 }
@@ -70,9 +70,8 @@ func (j *Journal) Checkpoint(state State, n int) iter.Seq2[Part, error] {
 		}
 		total := len(left)
 		var part Part
-		var memory []byte // for the values of a part, reused
 		for part.Done < 1 {
-			part.Records, memory, err = h.read(left[:min(n, len(left))], part.Records, memory)
+			part.Records, err = h.read(left[:min(n, len(left))])
 			if err != nil {
 				yield(Part{}, err)
 				return

@@ -129,22 +129,22 @@ func (h *half) missing(state State, salt Salt) (left []uint32, err error) {
 	return left, nil
 }
 
-// read returns copies of the records at offsets, in the memory of earlier ones.
-func (h *half) read(offsets []uint32, records []Record, memory []byte) (_ []Record, _ []byte, err error) {
+// read returns copies of the records at offsets.
+func (h *half) read(offsets []uint32) (records []Record, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer catchFault(&err)
-	records, memory = records[:0], memory[:0]
+	var memory []byte // of all values
 	for _, at := range offsets {
 		r, _, ok := recordAt(h.bytes, int(at), len(h.bytes))
 		if !ok {
-			return nil, nil, errChanged
+			return nil, errChanged
 		}
 		start := len(memory)
 		memory = append(memory, r.Value...)
 		r.Value = memory[start:]
 		records = append(records, r)
 	}
-	return records, memory, nil
+	return records, nil
 }
 
 // errChanged is [ErrCorrupt] for a half that is not as it was written.
