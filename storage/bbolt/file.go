@@ -111,16 +111,14 @@ func exists(name string) bool {
 // errIrregular refuses pipes, sockets and devices.
 var errIrregular = refusal("is not a regular file: name another one")
 
-// isRegular reports whether file is a regular file.
-func isRegular(file *os.File) bool {
-	info, err := file.Stat()
-	return err == nil && info.Mode().IsRegular()
-}
-
-// openExisting is [os.OpenFile] for a regular file, which it never creates. It does not wait for
-// the other end of a pipe.
+// openExisting is [atomicfile.OpenFile] for a regular file, which it never creates. It does not wait
+// for the other end of a pipe.
 func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	file, err := os.OpenFile(name, flag&^os.O_CREATE|syscall.O_NONBLOCK, perm) //nolint:gosec // the operator names the database
+	openFile := atomicfile.OpenFile
+	if flag&os.O_RDWR == 0 { // root may read in a directory of another user
+		openFile = os.OpenFile
+	}
+	file, err := openFile(name, flag&^os.O_CREATE|syscall.O_NONBLOCK, perm)
 	switch {
 	case errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.EOPNOTSUPP): // a socket
 		return nil, errIrregular

@@ -20,14 +20,11 @@ const remedy = "restore a backup, or save the plants that are left with plantsto
 // pending that the database lacks.
 func (e *Engine) openJournal() error {
 	path := JournalPath(e.file.Name())
-	openFile, flag := openExisting, os.O_RDONLY // root may read in a directory of another user
+	flag := os.O_RDONLY
 	if e.writable() {
-		openFile, flag = atomicfile.OpenFile, os.O_RDWR
+		flag = os.O_RDWR
 	}
-	file, err := openFile(path, flag, 0)
-	if err == nil && !isRegular(file) {
-		err = errors.Join(errIrregular, file.Close())
-	}
+	file, err := openExisting(path, flag, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && e.state.Clean:
 		return nil
@@ -61,21 +58,17 @@ func (e *Engine) refuseLeftover(file *os.File) error {
 		state = journal.State{Salt: salt}
 	}
 	j, err := journal.Open(file, state) // closes file
-	switch {
-	case errors.Is(err, journal.ErrStale):
+	if errors.Is(err, journal.ErrStale) {
 		return nil // the database has all of it, and more
-	case err != nil:
-		return refusal("was closed cleanly, and the journal %s next to it is not its own (%v): move the journal away", file.Name(), err)
 	}
-	pending := j.Stats().Bytes
-	if err := j.Close(); err != nil {
-		return err
+	if err == nil {
+		if j.Stats().Bytes == 0 {
+			return j.Close()
+		}
+		err = errors.Join(errors.New("it has plants"), j.Close())
 	}
-	if pending > 0 {
-		return refusal("was closed cleanly, but the journal %s next to it has plants: the database is an older copy, or the journal of another one; "+
-			"put the right one back, or, to continue with the plants in the database, move the journal away", file.Name())
-	}
-	return nil
+	return refusal("was closed cleanly, but the journal %s next to it is not its own (%v): the database is an older copy, or the journal of another one; "+
+		"put the right one back, or, to continue with the plants in the database, move the journal away", file.Name(), err)
 }
 
 // startJournal prepares the journal for appending, if the store is to have one.
