@@ -57,7 +57,6 @@ type Engine struct {
 	checkpointing sync.Mutex    // held during a checkpoint; guards state
 	clean         atomic.Bool   // a snapshot has left the database clean
 	noSpace       atomic.Bool   // the last checkpoint found no space
-	halfFull      chan struct{} // has a token when a half has become full
 
 	resetting sync.RWMutex // held while all plants are replaced, for reading by each page of a list; guards resets
 	resets    uint64
@@ -70,7 +69,6 @@ type Engine struct {
 	checkpointTime atomic.Int64 // of all checkpoints in ns, pauses included
 
 	abandoned atomic.Bool // bbolt holds locks that it will never release
-	closeOnce func() error
 }
 
 var _ storage.Engine = (*Engine)(nil)

@@ -29,17 +29,9 @@ const (
 // runCheckpoints moves pending plants to the tree when a checkpoint is due. It ends when one
 // fails for another reason than space: monitor stops the store then.
 func (e *Engine) runCheckpoints(ctx context.Context) {
-	ticker := time.NewTicker(checkpointInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-e.halfFull:
-		case <-ticker.C:
-			if !e.checkpointDue() {
-				continue
-			}
+	for wait.Sleep(ctx, checkpointInterval) {
+		if !e.checkpointDue() {
+			continue
 		}
 		tried := e.noSpace.Load()
 		e.journal.Freeze()
@@ -56,7 +48,7 @@ func (e *Engine) runCheckpoints(ctx context.Context) {
 // checkpointDue reports whether a checkpoint should begin, or be tried again.
 func (e *Engine) checkpointDue() bool {
 	s := e.journal.Stats()
-	return s.Bytes > 0 && (e.journal.Frozen() || // also after a checkpoint without space
+	return s.Bytes > 0 && (e.journal.Frozen() || // a half is full, or a checkpoint found no space
 		time.Since(s.Appended) >= checkpointIdle || time.Since(s.Oldest) >= checkpointAge)
 }
 
@@ -101,16 +93,6 @@ func (e *Engine) checkpoint(pause func(done float64, began time.Time)) (err erro
 	}
 	e.noSpace.Store(errors.Is(err, storage.ErrNoSpace))
 	return err
-}
-
-// wakeCheckpoints lets a checkpoint begin if a half is full.
-func (e *Engine) wakeCheckpoints() {
-	if e.journal.Frozen() {
-		select {
-		case e.halfFull <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // checkpointAll moves all pending records to the tree. There must be no commits

@@ -107,6 +107,5 @@ func (e *Engine) write(records []journal.Record) error {
 	case err != nil:
 		return fmt.Errorf("append to the journal: %w", err)
 	}
-	e.wakeCheckpoints()
 	return nil
 }

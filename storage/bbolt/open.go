@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
-	"sync"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -126,8 +125,7 @@ func initialise(file *atomicfile.File) error {
 // open opens an existing file by openFile, and refuses one that is not a plant store. It does
 // not open the journal, and changes nothing unless bbolt does.
 func open(path string, readOnly bool, openFile func(string, int, fs.FileMode) (*os.File, error)) (e *Engine, err error) {
-	e = &Engine{logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal), halfFull: make(chan struct{}, 1)}
-	e.closeOnce = sync.OnceValue(e.close)
+	e = &Engine{logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal)}
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        readOnly,
@@ -227,10 +225,8 @@ func (e *Engine) store(options storage.Options) *storage.Store {
 }
 
 // Close implements [storage.Engine]. It moves pending records to the tree, and removes
-// the journal. Closing again does nothing.
-func (e *Engine) Close() error { return e.closeOnce() }
-
-func (e *Engine) close() (err error) {
+// the journal.
+func (e *Engine) Close() (err error) {
 	if e.hasJournal() {
 		retire := e.writable() && e.failed.Load() == nil
 		if retire { // both must still be the files that the next start opens

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -207,7 +208,8 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	if err != nil {
 		return 0, 0, err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
+	closed := sync.OnceValue(e.Close)
+	defer func() { err = errors.Join(err, closed()) }()
 	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) error {
 		if err := e.compactTo(ctx, file); err != nil {
 			return err
@@ -218,7 +220,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 		}
 		after = compact.Size()
 		if runtime.GOOS == "windows" { // which replaces no open file
-			return e.Close()
+			return closed()
 		}
 		return nil
 	})
