@@ -20,7 +20,7 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 	if e.journalErr != nil {
 		report.Add("%v", e.journalErr)
 	}
-	ids, err := e.pendingIDs(math.MinInt64)
+	ids, err := e.journal.IDs(math.MinInt64)
 	pending, err2 := e.pendingRecords(ids)
 	if err = cmp.Or(err, err2); err != nil {
 		report.Add("the journal: %v", err)
@@ -58,16 +58,15 @@ func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (st
 
 // checkWatermark adds a finding if the database has lost commits, or a note if that is unknown.
 func (e *Engine) checkWatermark(report *storage.Report) error {
-	err := e.verifyWatermark()
-	switch {
-	case errors.Is(err, errTorn):
-		report.Notes = append(report.Notes, err.Error())
-	case errors.As(err, new(refusalError)):
-		report.Add("%v", explain(e.file.Name(), err))
-	default:
-		return err
+	torn, err := e.verifyWatermark()
+	if torn != nil {
+		report.Notes = append(report.Notes, torn.Error())
 	}
-	return nil
+	if errors.As(err, new(refusalError)) {
+		report.Add("%v", explain(e.file.Name(), err))
+		return nil
+	}
+	return err
 }
 
 // checkStructure adds the findings of bbolt's check. If ctx ends before the check does, it is

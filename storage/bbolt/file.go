@@ -64,11 +64,8 @@ func (e *CorruptError) Error() string { return e.Report.Corruption[0] }
 // explain returns a one-line error for the error of opening the file path, a *CorruptError if
 // it is corrupt.
 func explain(path string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		err = cmp.Or(refuseOrphan(path), err)
-	case errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrInvalid):
-		err = corrupt("is corrupt (%v): restore a backup", err)
 	}
 	if refused, ok := errors.AsType[refusalError](err); ok {
 		line := fmt.Sprintf("database %s %s", path, refused.text)
@@ -77,11 +74,8 @@ func explain(path string, err error) error {
 		}
 		return errors.New(line)
 	}
-	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
+	if errors.Is(err, bolterrors.ErrTimeout) {
 		return fmt.Errorf("database %s is %w: stop that one, or name another file", path, storage.ErrLocked)
-	case errors.Is(err, bolterrors.ErrVersionMismatch):
-		return fmt.Errorf("database %s is of another version of bbolt (%w): name another file", path, err)
 	}
 	return fmt.Errorf("database %s cannot be opened: %w", path, withoutPath(path, err))
 }
@@ -158,8 +152,6 @@ func inspect(file *os.File) error {
 	switch {
 	case err != nil:
 		return err
-	case info.Size() == 0:
-		return corrupt("is empty, which a plant store's never is: restore a backup, or name another file")
 	case !found:
 		return corrupt("is not a plant store's, or its beginning is corrupt: name another file, or restore a backup")
 	case info.Size() < newest.size():

@@ -141,26 +141,12 @@ func removeJournal(path string) error {
 func (e *Engine) pending(id int64) (*models.Plant, error) {
 	value, found, err := e.journal.Get(id)
 	if err != nil {
-		return nil, journalError(err)
+		return nil, fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
 	}
 	if !found {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	return decode(keyOf(id), value)
-}
-
-// pendingIDs returns the ids of pending plants that are at least from, in ascending order.
-func (e *Engine) pendingIDs(from int64) ([]int64, error) {
-	ids, err := e.journal.IDs(from)
-	return ids, journalError(err)
-}
-
-// journalError returns the error for a journal that cannot be read, nil for nil.
-func journalError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
 }
 
 // pendingRecords returns the plants that are still pending under ids, see pending.

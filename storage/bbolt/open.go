@@ -64,7 +64,8 @@ func openEngine(path string, options storage.Options) (*Engine, error) {
 			e.journalErr = explain(path, err)
 		}
 	default:
-		err = cmp.Or(e.openJournal(), e.refuseLostCommits())
+		_, lost := e.verifyWatermark()
+		err = cmp.Or(e.openJournal(), lost)
 	}
 	if err != nil {
 		if e.watermark != nil {

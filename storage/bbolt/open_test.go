@@ -45,7 +45,7 @@ func TestOpenRefuses(t *testing.T) {
 		path func(t *testing.T) string
 		want string
 	}{
-		"empty": {written(nil), "is empty"},
+		"empty": {written(nil), "is not a plant store's"},
 		"short": {written([]byte("x")), "is not a plant store's"},
 		"text":  {written([]byte(strings.Repeat("not a database\n", 10_000))), "is not a plant store's"},
 		"bbolt of another program": {

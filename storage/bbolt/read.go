@@ -82,8 +82,11 @@ type lister struct {
 func (e *Engine) newLister(from int64) (*lister, error) {
 	e.resetting.RLock()
 	defer e.resetting.RUnlock()
-	ids, err := e.pendingIDs(from)
-	return &lister{engine: e, next: keyOf(from), ids: ids, resets: e.resets}, err
+	ids, err := e.journal.IDs(from)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
+	}
+	return &lister{engine: e, next: keyOf(from), ids: ids, resets: e.resets}, nil
 }
 
 // page returns the next plants in ascending order of id; with an error, the plants before

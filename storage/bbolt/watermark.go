@@ -23,11 +23,12 @@ import (
 // watermark. It truncates a longer file.
 func (e *Engine) startWatermark() error {
 	path := WatermarkPath(e.file.Name())
-	err := e.verifyWatermark()
-	if errors.Is(err, errTorn) {
-		e.logger.Warn("watermark torn: lost commits cannot be detected this time", "path", path)
-	} else if err != nil {
+	torn, err := e.verifyWatermark()
+	if err != nil {
 		return err
+	}
+	if torn != nil {
+		e.logger.Warn("watermark torn: lost commits cannot be detected this time", "path", path)
 	}
 	e.watermark, err = atomicfile.OpenFile(path, os.O_RDWR|os.O_CREATE, filePerm)
 	if err == nil {
@@ -78,28 +79,22 @@ func (e *Engine) setWatermark(txid uint64) {
 	_, _ = e.watermark.WriteAt(encodeWatermark(e.id, txid), 0)
 }
 
-// verifyWatermark returns a refusal if the database lacks commits of its watermark, and errTorn
+// verifyWatermark returns a refusal if the database lacks commits of its watermark. torn is errTorn
 // if that is unknown. The watermark of another database, as before a restore, is ignored.
-func (e *Engine) verifyWatermark() error {
+func (e *Engine) verifyWatermark() (torn, err error) {
 	path := e.file.Name()
 	newest, _ := newestMeta(e.file) // there is one, or the file would not be open
 	id, txid, err := readWatermark(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return nil, nil
+	case errors.Is(err, errTorn):
+		return err, nil
 	case err != nil || id != e.id || txid <= newest.Txid:
-		return err
+		return nil, err
 	}
-	return corrupt("has lost its last %s: it is corrupt, or was replaced by an older copy; "+
+	return nil, corrupt("has lost its last %s: it is corrupt, or was replaced by an older copy; "+
 		"restore a backup, or, to continue with the plants that are left, remove %s", counted(txid-newest.Txid, "commit"), WatermarkPath(path))
-}
-
-// refuseLostCommits is verifyWatermark, but allows a torn watermark.
-func (e *Engine) refuseLostCommits() error {
-	if err := e.verifyWatermark(); !errors.Is(err, errTorn) {
-		return err
-	}
-	return nil
 }
 
 // refuseOrphan returns an error if the database path is missing, but its watermark or

@@ -135,26 +135,24 @@ func (j *Journal) load(batches []batch, state State) error {
 
 // index adds the records of a batch to the index of its half.
 func (j *Journal) index(b batch, state State) error {
+	malformed := fmt.Errorf("%w: the records of batch %d do not fit it, or are pending already", ErrCorrupt, b.sequence)
 	h := &j.halves[b.half]
 	at, end := b.at+batchHeadLen, b.at+batchHeadLen+b.length
 	for range b.count {
 		r, next, ok := recordAt(h.bytes, at, end)
 		if !ok {
-			return fmt.Errorf("%w: batch %d has a record that is too long", ErrCorrupt, b.sequence)
+			return malformed
 		}
 		if !state.applied(b.sequence, r.ID) {
-			if _, twice := j.find(r.ID); twice {
-				return fmt.Errorf("%w: batch %d has id %d, which is pending already", ErrCorrupt, b.sequence, r.ID)
-			}
-			if h.records == h.maxRecords() {
-				return fmt.Errorf("%w: batch %d has too many records", ErrCorrupt, b.sequence)
+			if _, twice := j.find(r.ID); twice || h.records == h.maxRecords() {
+				return malformed
 			}
 			h.insert(r.ID, at)
 		}
 		at = next
 	}
 	if at != end {
-		return fmt.Errorf("%w: batch %d has more bytes than records", ErrCorrupt, b.sequence)
+		return malformed
 	}
 	if h.last == 0 {
 		h.since = time.Now()
