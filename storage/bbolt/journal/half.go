@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/bits"
-	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -93,6 +92,15 @@ func (h *half) insert(id int64, at int) {
 	h.records++
 }
 
+// extend makes a batch, which ends at the offset end, the last one of the half.
+func (h *half) extend(sequence uint64, end int, now time.Time) {
+	if h.used == 0 {
+		h.since = now
+	}
+	h.last, h.used = sequence, end
+	h.count++
+}
+
 // all calls yield with each record, in no order.
 func (h *half) all(yield func(id int64, at int)) {
 	if h.records == 0 {
@@ -111,8 +119,7 @@ func (h *half) id(at int) int64 { return int64(binary.LittleEndian.Uint64(h.byte
 // missing returns the offsets of the records in a frozen half that a database in that state
 // lacks, in ascending order of id.
 func (h *half) missing(state State, salt Salt) (left []uint32, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer catchFault(&err)
+	defer catchFaults(&err)()
 	if err := h.batches(salt, func([]byte) error { return nil }); err != nil {
 		return nil, err
 	}
@@ -131,8 +138,7 @@ func (h *half) missing(state State, salt Salt) (left []uint32, err error) {
 
 // read returns copies of the records at offsets.
 func (h *half) read(offsets []uint32) (records []Record, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer catchFault(&err)
+	defer catchFaults(&err)()
 	var memory []byte // of all values
 	for _, at := range offsets {
 		r, _, ok := recordAt(h.bytes, int(at), len(h.bytes))

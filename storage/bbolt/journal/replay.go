@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -35,8 +34,7 @@ func open(file file, state State) (*Journal, error) {
 }
 
 func (j *Journal) replay(state State) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer catchFault(&err)
+	defer catchFaults(&err)()
 	h, err := readHeader(j.file)
 	if err != nil {
 		return err
@@ -154,11 +152,7 @@ func (j *Journal) index(b batch, state State) error {
 	if at != end {
 		return malformed
 	}
-	if h.last == 0 {
-		h.since = time.Now()
-	}
-	h.used, h.last = b.end(), b.sequence
-	h.count++
+	h.extend(b.sequence, b.end(), time.Now())
 	return nil
 }
 
@@ -166,8 +160,7 @@ func (j *Journal) index(b batch, state State) error {
 // Append. After a sync that failed, the cache of the operating system may have blocks that the
 // disk lacks; without Rewrite a power failure could undo a batch that was already served.
 func (j *Journal) Rewrite() (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer catchFault(&err)
+	defer catchFaults(&err)()
 	for i := range j.halves {
 		h := &j.halves[i]
 		at := h.at
