@@ -33,7 +33,12 @@ func (e *Engine) Commit(batch []storage.Item) (err error) {
 		return err
 	}
 	e.plants.Add(int64(len(records)))
-	// A create is durable only if the next start opens the same files.
+	return e.confirm()
+}
+
+// confirm returns an error if the files that were written to are not those that the next start
+// opens: what was written is not durable then.
+func (e *Engine) confirm() error {
 	if err := e.verifyFiles(); err != nil {
 		return e.unknown(err)
 	}

@@ -135,14 +135,6 @@ func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	return file, nil
 }
 
-// lockError returns an error of openExisting with the path, which a refusal lacks.
-func lockError(path string, err error) error {
-	if errors.As(err, new(refusalError)) {
-		return fmt.Errorf("database %s %w", path, err)
-	}
-	return err
-}
-
 // inspect returns a refusal unless file is a complete bbolt file: reading beyond the end
 // of a mapped file kills the process. Another process may be writing to it: that extends
 // the file before a meta page has the new size.

@@ -4,20 +4,18 @@ package bbolt
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 
-	"plantstore/storage"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// lock prevents other processes from opening the database path, as bbolt does, intact or not. If
-// there is no file the error matches [fs.ErrNotExist]; if it is not a regular file, the error is
-// a [refusalError].
+// lock prevents other processes from opening the database path, as bbolt does, intact or not. Its
+// errors are those of opening it, for [explain].
 func lock(path string) (unlock func() error, err error) {
 	file, err := openExisting(path, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, lockError(path, err)
+		return nil, err
 	}
 	if err := lockFile(file, path); err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -30,7 +28,7 @@ func lock(path string) (unlock func() error, err error) {
 func setBlocking(file *os.File) error { return syscall.SetNonblock(int(file.Fd()), false) }
 
 // lockFile locks a file that was opened as path, if path still leads to it: a process
-// that replaces a database has locked it before.
+// that replaces a database has locked it before. It returns bbolt's error for a locked file.
 func lockFile(file *os.File, path string) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) {
@@ -39,7 +37,7 @@ func lockFile(file *os.File, path string) error {
 	locked, openErr := file.Stat()
 	there, pathErr := os.Stat(path)
 	if err != nil || openErr != nil || pathErr != nil || !os.SameFile(locked, there) {
-		return fmt.Errorf("database %s is %w: stop that one first", path, storage.ErrLocked)
+		return bolterrors.ErrTimeout
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func TestLockOfReplacedFile(t *testing.T) {
 	if err := os.Rename(newFile(t, 2), path); err != nil {
 		t.Fatal(err)
 	}
-	if err := lockFile(file, path); !errors.Is(err, storage.ErrLocked) {
+	if err := lockFile(file, path); !errors.Is(explain(path, err), storage.ErrLocked) {
 		t.Errorf("lockFile of a replaced file: %v, want: %v", err, storage.ErrLocked)
 	}
 	unlock, err := lock(path)

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/storage"
 	"plantstore/storage/bbolt/journal"
@@ -46,10 +47,8 @@ func (e *Engine) stage(ctx context.Context, seed iter.Seq2[storage.Record, error
 // createStaged creates the bucket for staged plants. An earlier stage that failed may have
 // left one.
 func createStaged(tx *bolt.Tx) error {
-	if tx.Bucket([]byte(stagedBucket)) != nil {
-		if err := tx.DeleteBucket([]byte(stagedBucket)); err != nil {
-			return err
-		}
+	if err := tx.DeleteBucket([]byte(stagedBucket)); err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
+		return err
 	}
 	staged, err := tx.CreateBucket([]byte(stagedBucket))
 	if err == nil {
@@ -92,8 +91,5 @@ func (e *Engine) replace() (err error) {
 	}
 	e.resets++
 	e.plants.Store(plants)
-	if err := e.verifyFiles(); err != nil {
-		return e.unknown(err)
-	}
-	return nil
+	return e.confirm()
 }

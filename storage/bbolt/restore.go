@@ -15,6 +15,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"plantstore/internal/atomicfile"
 	"plantstore/storage"
@@ -86,7 +87,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		return plants, "", err
 	}
 	if err != nil {
-		return 0, "", err
+		return 0, "", explain(path, err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) (err error) {
@@ -168,7 +169,7 @@ func MayReplace(path string) error {
 	}
 	unlock, err := lock(path)
 	switch {
-	case errors.Is(err, storage.ErrLocked):
+	case errors.Is(err, bolterrors.ErrTimeout):
 		return fmt.Errorf("%s is %w: name another file", path, storage.ErrLocked)
 	case errors.Is(err, fs.ErrNotExist), errors.As(err, new(refusalError)):
 		return nil // there is no file, or it is not a regular one: writing to it will fail
