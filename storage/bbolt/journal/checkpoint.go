@@ -62,7 +62,7 @@ func (j *Journal) Checkpoint(state State, n int) iter.Seq2[Part, error] {
 		if !j.Frozen() {
 			return
 		}
-		h := &j.halves[1-j.active] // no half becomes active while one is frozen
+		h := j.inactive() // no half becomes active while one is frozen
 		left, err := h.missing(state, j.salt)
 		if err != nil {
 			yield(Part{}, err)
@@ -90,7 +90,6 @@ func (j *Journal) Checkpoint(state State, n int) iter.Seq2[Part, error] {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		h.reset()
-		j.frozen = false
 	}
 }
 
@@ -109,5 +108,5 @@ func (j *Journal) Freeze() {
 func (j *Journal) Frozen() bool {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	return j.frozen
+	return j.inactive().used > 0
 }

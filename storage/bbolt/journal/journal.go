@@ -38,8 +38,7 @@ type Journal struct {
 
 	mu       sync.RWMutex // guards the fields below, and the index and counters of the halves
 	halves   [2]half
-	active   int    // the half that batches go to
-	frozen   bool   // whether the other half has records that are pending
+	active   int    // the half that batches go to; the other one is frozen while it has any
 	sequence uint64 // number of the last batch
 	appended time.Time
 }
@@ -171,14 +170,17 @@ func (j *Journal) revoke(at int64, cause error) error {
 	return cause
 }
 
+// inactive returns the half that batches do not go to.
+func (j *Journal) inactive() *half { return &j.halves[1-j.active] }
+
 // turn makes the other half active, unless it is frozen. The caller holds appending.
 func (j *Journal) turn() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.frozen {
+	if j.inactive().used > 0 {
 		return false
 	}
-	j.active, j.frozen = 1-j.active, true
+	j.active = 1 - j.active
 	return true
 }
 
@@ -258,10 +260,7 @@ func (j *Journal) Stats() Stats {
 		s.Records += j.halves[i].records
 		s.Bytes += int64(j.halves[i].used)
 	}
-	s.Oldest = j.halves[j.active].since
-	if j.frozen {
-		s.Oldest = j.halves[1-j.active].since
-	}
+	s.Oldest = cmp.Or(j.inactive().since, j.halves[j.active].since)
 	return s
 }
 
@@ -275,6 +274,5 @@ func (j *Journal) Close() error {
 	for i := range j.halves {
 		j.halves[i].close()
 	}
-	j.frozen = false
 	return j.file.Close()
 }
