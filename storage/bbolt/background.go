@@ -90,10 +90,9 @@ func (e *Engine) scrub(ctx context.Context) {
 	}
 }
 
-// warm reads the database into the cache of the operating system. bbolt reads mapped memory: a
-// page that is not in the cache is a page fault, which the runtime cannot interrupt, so that the
-// garbage collector, and with it the entire process, may wait for a busy disk. A read is a
-// system call, which delays its own goroutine only. warm uses at most half of the disk's time.
+// warm reads the database into the cache of the operating system: a page fault, unlike a system
+// call, may delay the entire process, see docs/adr/0014-journal.md. It uses at most half of the
+// disk's time.
 func (e *Engine) warm(ctx context.Context) {
 	chunk := make([]byte, warmChunk)
 	for at, end := int64(0), min(e.size.Load(), warmBytes); at < end; at += warmChunk {

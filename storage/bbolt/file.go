@@ -192,10 +192,9 @@ func (e *Engine) verifyFiles() error {
 	return nil
 }
 
-// resyncMeta rewrites and syncs both meta pages as they are, before anything else is
-// written. After a sync that failed, the cache of the operating system shows a meta
-// page that the disk may lack, and reports no further error: a commit on top of it would
-// overwrite pages that the disk still needs.
+// resyncMeta rewrites and syncs both meta pages as they are, before anything else is written:
+// after a sync that failed, the cache of the operating system has a meta page that the disk may
+// lack. A commit on top of it would overwrite pages that the disk still needs.
 func resyncMeta(file *os.File, pageSize int64) error {
 	page := make([]byte, pageSize)
 	for offset := int64(0); offset <= pageSize; offset += pageSize {

@@ -34,10 +34,8 @@ func (e *Engine) setAllocated(size int64) { e.db.MaxSize = int(size + e.pageSize
 const minGrowth = 64 << 10
 
 // grow appends zeros to the part of the file that bbolt may use, least bytes if there is space,
-// and syncs them: a commit only overwrites blocks that the disk already has. Otherwise ext4 could
-// report a sync as done whose blocks it then loses: it looks for the transaction of its journal
-// that allocated them, and does not find one that was aborted. The truncate after the sync fails
-// if the journal was aborted.
+// and syncs them: a commit only overwrites blocks that the disk already has. The truncate after the
+// sync fails if ext4 has lost them, see docs/adr/0005-fail-stop.md.
 //
 // After an error that matches [storage.ErrNoSpace] bbolt may use as much as before.
 func (e *Engine) grow(least int64) error {

@@ -23,8 +23,7 @@ func lock(path string) (unlock func() error, err error) {
 	return file.Close, nil
 }
 
-// setBlocking makes reads and writes of a file block, which was opened with
-// [syscall.O_NONBLOCK]. On regular files the flag has no effect today, but open(2) reserves one.
+// setBlocking reverts [syscall.O_NONBLOCK], which open(2) may define for regular files one day.
 func setBlocking(file *os.File) error { return syscall.SetNonblock(int(file.Fd()), false) }
 
 // lockFile locks a file that was opened as path, if path still leads to it: a process

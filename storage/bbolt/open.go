@@ -34,9 +34,8 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 
 // OpenFile opens the store in the file path. Unless it is opened for reading, OpenFile creates
 // the file, and the directories above it, if they do not exist. It refuses, and does not change,
-// a file that is not a plant store's, or is corrupt, or that another process has locked for more
-// than a second. It also refuses a missing file with a watermark. The error has the reason and a
-// remedy.
+// a file that is not a plant store's, or is corrupt, or that another process has locked, and a
+// missing file with a watermark. The error has the reason and a remedy.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 	e, err := openEngine(path, options)
 	if err != nil {
@@ -172,9 +171,8 @@ func open(path string, readOnly bool, openFile func(string, int, fs.FileMode) (*
 }
 
 // mappedSize returns the number of bytes of the file that are mapped initially; 0 means the size
-// of the file. To map more, a commit has to wait for all readers, and a snapshot reads for a
-// long time: so 16 GiB are mapped, or twice the size of the file. They cost address space only,
-// except on Windows.
+// of the file. To map more, a commit has to wait for all readers, such as a snapshot. It costs
+// address space only, except on Windows.
 func mappedSize(path string, readOnly bool) int {
 	info, err := os.Stat(path) //nolint:gosec // the operator names the database
 	if err != nil || readOnly || runtime.GOOS == "windows" || strconv.IntSize < 64 {

@@ -11,13 +11,10 @@ import (
 	"plantstore/internal/atomicfile"
 )
 
-// The watermark is a small file next to the database with the number of the last
-// committed transaction. If the newest meta page is corrupt, bbolt falls back to the
-// transaction before without an error; the watermark reveals that.
-//
-// It is written after each commit to the tree and synced when the store is closed. After
-// a power failure it may be older than the database. It is newer only if the database has
-// lost a commit.
+// The watermark is a small file next to the database with the number of the last committed
+// transaction: if the newest meta page is corrupt, bbolt silently falls back to the one before. It
+// is written after each commit to the tree and synced when the store is closed. After a power
+// failure it may be older than the database. It is newer only if the database has lost a commit.
 
 // startWatermark compares the database with its watermark, and opens or creates the
 // watermark. It truncates a longer file.
