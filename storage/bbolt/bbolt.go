@@ -71,8 +71,6 @@ type Engine struct {
 	abandoned atomic.Bool // bbolt holds locks that it will never release
 }
 
-var _ storage.Engine = (*Engine)(nil)
-
 func (e *Engine) writable() bool { return e.watermark != nil }
 
 func (e *Engine) hasJournal() bool { return e.journal.MaxBatch() > 0 }

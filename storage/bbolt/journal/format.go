@@ -120,12 +120,10 @@ type batch struct {
 // end returns the offset in bytes of the block after the batch, in its half.
 func (b batch) end() int { return b.at + roundUp(batchHeadLen+b.length) }
 
-// encodeBatch writes a batch of records to b, which has the Size of them, and
-// returns the offset of each.
-func encodeBatch(b []byte, salt Salt, sequence uint64, records []Record, offsets []int) []int {
+// encodeBatch writes a batch of records to b, which has the Size of them.
+func encodeBatch(b []byte, salt Salt, sequence uint64, records []Record) {
 	payload := b[batchHeadLen:batchHeadLen]
 	for _, r := range records {
-		offsets = append(offsets, batchHeadLen+len(payload))
 		payload = binary.LittleEndian.AppendUint64(payload, uint64(r.ID))         //nolint:gosec // the bits are meant
 		payload = binary.LittleEndian.AppendUint32(payload, uint32(len(r.Value))) //nolint:gosec // less than a half
 		payload = append(payload, r.Value...)
@@ -136,7 +134,6 @@ func encodeBatch(b []byte, salt Salt, sequence uint64, records []Record, offsets
 	binary.LittleEndian.PutUint32(b[countAt:], uint32(len(records)))  //nolint:gosec // less than the length
 	binary.LittleEndian.PutUint32(b[payloadSumAt:], checksum(salt, payload))
 	binary.LittleEndian.PutUint32(b, checksum(salt, b[payloadSumAt:batchHeadLen]))
-	return offsets
 }
 
 // decodeBatch returns the batch whose header b is. It reports false if b is not a

@@ -16,7 +16,7 @@ import (
 func forged(blocks, length int, sequence uint64) []byte {
 	value := make([]byte, blocks*Block)
 	fake := make([]byte, Block)
-	encodeBatch(fake, Salt{}, sequence, []Record{{ID: 666, Value: []byte("forged")}}, nil)
+	encodeBatch(fake, Salt{}, sequence, []Record{{ID: 666, Value: []byte("forged")}})
 	binary.LittleEndian.PutUint32(fake[lengthAt:], uint32(length)) //nolint:gosec // small
 	binary.LittleEndian.PutUint32(fake, checksum(Salt{}, fake[payloadSumAt:batchHeadLen]))
 	for at := Block - batchHeadLen - recordHeadLen; at < len(value); at += Block {
@@ -167,7 +167,7 @@ func TestImpossibleBatches(t *testing.T) {
 	write := func(block int, sequence uint64, change func(b []byte), records ...Record) func(b []byte) {
 		return func(content []byte) {
 			b := content[Block+block*Block:][:Size(records)]
-			encodeBatch(b, state.Salt, sequence, records, nil)
+			encodeBatch(b, state.Salt, sequence, records)
 			if change != nil {
 				change(b)
 				length := int(binary.LittleEndian.Uint32(b[lengthAt:]))
@@ -207,7 +207,7 @@ func TestImpossibleBatches(t *testing.T) {
 	for _, length := range []uint32{19*Block + Block - batchHeadLen + 1, 1 << 31, 1<<32 - 1} { // as if torn
 		image := slices.Clone(content)
 		b := image[Block : 2*Block]
-		encodeBatch(b, state.Salt, 1, []Record{fern}, nil)
+		encodeBatch(b, state.Salt, 1, []Record{fern})
 		binary.LittleEndian.PutUint32(b[lengthAt:], length)
 		binary.LittleEndian.PutUint32(b, checksum(state.Salt, b[payloadSumAt:batchHeadLen]))
 		if n := len(contents(mustOpen(t, diskOf(image), state))); n != 0 {

@@ -33,7 +33,6 @@ type Journal struct {
 
 	appending sync.Mutex // held while a batch is written; locked before mu
 	batch     []byte     // that is written, reused
-	offsets   []int      // of its records, reused
 	failed    error      // the first ErrUnknown: all later appends fail
 
 	mu       sync.RWMutex // guards the fields below, and the index and counters of the halves
@@ -134,7 +133,7 @@ func (j *Journal) Append(records []Record) error {
 	}
 	h := &j.halves[j.active]
 	j.batch = slices.Grow(j.batch[:0], size)[:size]
-	j.offsets = encodeBatch(j.batch, j.salt, j.sequence+1, records, j.offsets[:0])
+	encodeBatch(j.batch, j.salt, j.sequence+1, records)
 	at := h.at + int64(h.used)
 	if _, err := j.file.WriteAt(j.batch, at); err != nil {
 		return j.revoke(at, err)
@@ -151,8 +150,10 @@ func (j *Journal) Append(records []Record) error {
 func (j *Journal) add(h *half, records []Record, size int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for i, r := range records {
-		h.insert(r.ID, h.used+j.offsets[i])
+	at := h.used + batchHeadLen
+	for _, r := range records {
+		h.insert(r.ID, at)
+		at += recordHeadLen + len(r.Value)
 	}
 	j.sequence++
 	j.appended = time.Now()
