@@ -79,8 +79,8 @@ func beginsObject(text string) bool {
 
 // beginsField reports whether a JSON object, which may be truncated anywhere, begins with a field.
 func beginsField(object []byte) bool {
-	object = bytes.Clone(object) // so that only this function allocates
-	decoder := jsontext.NewDecoder(bytes.NewReader(object))
+	memory := bytes.Clone(object) // so that only this function allocates
+	decoder := jsontext.NewDecoder(bytes.NewReader(memory))
 	for range 3 { // the brace, the name of the field, and its value or the beginning of it
 		if _, err := decoder.ReadToken(); err != nil {
 			return errors.Is(err, io.ErrUnexpectedEOF)

@@ -34,7 +34,7 @@ func benchBare(b *testing.B, plants int) {
 	pairs := make([]pair, plants)
 	for i := range pairs {
 		key := keyOf(int64(i))
-		value, err := encode(int64(i), bulkRecord(int64(i)).Plant)
+		value, err := encode(keyOf(int64(i)), bulkRecord(int64(i)).Plant)
 		if err != nil {
 			b.Fatal(err)
 		}

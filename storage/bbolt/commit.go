@@ -15,6 +15,9 @@ import (
 // than in both.
 const journalBatch = 512 << 10
 
+// usualRecord is the memory of a key and its value in bytes; a larger value is allocated again.
+const usualRecord = 128
+
 // Commit implements [storage.Engine]. It appends the batch to the journal, or writes
 // it to the tree if it is large or the store has no journal. A batch without items is
 // written, too.
@@ -60,14 +63,14 @@ func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err 
 			if item.Existing != nil || item.Err != nil {
 				continue
 			}
-			if len(last) != keyLen || item.ID <= idOf(last) { // else the id is free
-				key := keyOf(item.ID)
+			key := appendKey(make([]byte, 0, usualRecord), item.ID)
+			if bytes.Compare(key, last) <= 0 { // else the id is free
 				if found, value := stored.Seek(key); bytes.Equal(found, key) {
 					item.Existing, item.Err = decode(key, value)
 					continue
 				}
 			}
-			value, err := encode(item.ID, item.Plant)
+			value, err := encode(key, item.Plant)
 			if err != nil {
 				item.Err = fmt.Errorf("encode the plant: %w", err)
 				continue

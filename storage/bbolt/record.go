@@ -34,14 +34,14 @@ func idOf(key []byte) int64 {
 	return int64(binary.BigEndian.Uint64(key) ^ signBit) //nolint:gosec // the bits are meant
 }
 
-// encode returns the value that stores plant under id. It fails for strings that are not UTF-8.
-func encode(id int64, plant models.Plant) ([]byte, error) {
-	const usual = 128 // bytes; more are allocated again
-	b, err := plant.AppendJSON(append(appendKey(make([]byte, 0, usual), id), recordVersion, 0, 0, 0, 0))
+// encode returns the value that stores plant under key, in memory behind the key if it has space. It
+// fails for strings that are not UTF-8.
+func encode(key []byte, plant models.Plant) ([]byte, error) {
+	b, err := plant.AppendJSON(append(key, recordVersion, 0, 0, 0, 0))
 	if err != nil {
 		return nil, err
 	}
-	key, value := b[:keyLen], b[keyLen:]
+	value := b[keyLen:]
 	binary.BigEndian.PutUint32(value[1:], checksum(key, value[headerLen:]))
 	return value, nil
 }

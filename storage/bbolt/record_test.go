@@ -34,7 +34,7 @@ func TestLayout(t *testing.T) {
 		{math.MaxInt64, models.Plant{Name: "\u2028\x00é"}, "ffffffffffffffff", "010510eab7" + hex.EncodeToString([]byte("{\"name\":\"\u2028\\u0000é\"}"))},
 	} {
 		key := keyOf(test.id)
-		value, err := encode(test.id, test.plant)
+		value, err := encode(keyOf(test.id), test.plant)
 		if err != nil {
 			t.Fatalf("encode: %v", err)
 		}
@@ -74,7 +74,7 @@ func compare(a, b int64) int {
 func TestEveryFlippedBitIsFound(t *testing.T) {
 	t.Parallel()
 	key, tag := keyOf(42), "succulent"
-	value, err := encode(42, models.Plant{Name: "Echeveria", Tag: &tag})
+	value, err := encode(keyOf(42), models.Plant{Name: "Echeveria", Tag: &tag})
 	if err != nil {
 		t.Fatal(err)
 	}

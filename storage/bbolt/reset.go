@@ -28,7 +28,7 @@ func (e *Engine) stage(ctx context.Context, seed iter.Seq2[storage.Record, error
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return fmt.Errorf("read the seed: %w", err)
 		}
-		value, err := encode(record.ID, record.Plant)
+		value, err := encode(keyOf(record.ID), record.Plant)
 		if err != nil {
 			return fmt.Errorf("encode the plant with the id %d: %w", record.ID, err)
 		}

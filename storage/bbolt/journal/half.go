@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/bits"
+	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -119,7 +120,8 @@ func (h *half) id(at int) int64 { return int64(binary.LittleEndian.Uint64(h.byte
 // missing returns the offsets of the records in a frozen half that a database in that state
 // lacks, in ascending order of id.
 func (h *half) missing(state State, salt Salt) (left []uint32, err error) {
-	defer catchFaults(&err)()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer catchFault(&err)
 	if err := h.batches(salt, func([]byte) error { return nil }); err != nil {
 		return nil, err
 	}
@@ -138,7 +140,8 @@ func (h *half) missing(state State, salt Salt) (left []uint32, err error) {
 
 // read returns copies of the records at offsets.
 func (h *half) read(offsets []uint32) (records []Record, err error) {
-	defer catchFaults(&err)()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer catchFault(&err)
 	var memory []byte // of all values
 	for _, at := range offsets {
 		r, _, ok := recordAt(h.bytes, int(at), len(h.bytes))

@@ -187,7 +187,8 @@ func (j *Journal) turn() bool {
 
 // Get returns a copy of the pending value of id. An error means that the file cannot be read.
 func (j *Journal) Get(id int64) (value []byte, found bool, err error) {
-	defer catchFaults(&err)()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer catchFault(&err)
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	r, found := j.find(id)
@@ -197,19 +198,15 @@ func (j *Journal) Get(id int64) (value []byte, found bool, err error) {
 // errUnreadable is the error of a page that cannot be read.
 var errUnreadable = errors.New("a page of the journal cannot be read: the disk has failed, or the file was truncated")
 
-// catchFaults makes err the error of a page that cannot be read, instead of a panic, until the
-// function that it returns is called by defer.
-func catchFaults(err *error) func() {
-	before := debug.SetPanicOnFault(true)
-	return func() {
-		debug.SetPanicOnFault(before)
-		switch p := recover().(type) {
-		case nil:
-		case interface{ Addr() uintptr }:
-			*err = errUnreadable
-		default:
-			panic(p)
-		}
+// catchFault makes err the error of a page that cannot be read, instead of a panic, see
+// [debug.SetPanicOnFault]. It must be deferred.
+func catchFault(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case interface{ Addr() uintptr }:
+		*err = errUnreadable
+	default:
+		panic(p)
 	}
 }
 
@@ -226,7 +223,8 @@ func (j *Journal) find(id int64) (r Record, found bool) {
 // IDs returns the pending ids that are at least from, in ascending order. An error means that
 // the file cannot be read.
 func (j *Journal) IDs(from int64) (ids []int64, err error) {
-	defer catchFaults(&err)()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer catchFault(&err)
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	ids = make([]int64, 0, j.halves[0].records+j.halves[1].records)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -34,7 +35,8 @@ func open(file file, state State) (*Journal, error) {
 }
 
 func (j *Journal) replay(state State) (err error) {
-	defer catchFaults(&err)()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer catchFault(&err)
 	h, err := readHeader(j.file)
 	if err != nil {
 		return err
@@ -160,7 +162,8 @@ func (j *Journal) index(b batch, state State) error {
 // Append. After a sync that failed, the cache of the operating system may have blocks that the
 // disk lacks; without Rewrite a power failure could undo a batch that was already served.
 func (j *Journal) Rewrite() (err error) {
-	defer catchFaults(&err)()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer catchFault(&err)
 	for i := range j.halves {
 		h := &j.halves[i]
 		at := h.at
