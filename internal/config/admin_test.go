@@ -14,15 +14,15 @@ func TestAdminPort(t *testing.T) {
 		environ  map[string]string
 		samePort bool
 	}{
-		"the same":              {map[string]string{"ADDR": "127.0.0.1:9", "ADMIN_ADDR": "127.0.0.1:9"}, true},
-		"all addresses":         {map[string]string{"ADDR": ":9", "ADMIN_ADDR": "127.0.0.1:9"}, true},
-		"all admin addresses":   {map[string]string{"ADDR": "127.0.0.1:9", "ADMIN_ADDR": "[::]:9"}, true},
-		"PORT and the default":  {map[string]string{"PORT": "8081"}, true},
-		"another":               {map[string]string{"ADDR": ":9", "ADMIN_ADDR": ":10"}, false},
-		"different addresses":   {map[string]string{"ADDR": "127.0.0.1:9", "ADMIN_ADDR": "127.0.0.2:9"}, false},
-		"free ports":            {map[string]string{"ADDR": ":0", "ADMIN_ADDR": ":0"}, false},
-		"no admin listener":     {map[string]string{"PORT": "8081", "ADMIN_ADDR": "off"}, false},
-		"ADDR is stronger than": {map[string]string{"PORT": "8081", "ADDR": ":9"}, false},
+		"the same":             {map[string]string{"ADDR": "127.0.0.1:9", "ADMIN_ADDR": "127.0.0.1:9"}, true},
+		"all addresses":        {map[string]string{"ADDR": ":9", "ADMIN_ADDR": "127.0.0.1:9"}, true},
+		"all admin addresses":  {map[string]string{"ADDR": "127.0.0.1:9", "ADMIN_ADDR": "[::]:9"}, true},
+		"PORT and the default": {map[string]string{"PORT": "8081"}, true},
+		"another":              {map[string]string{"ADDR": ":9", "ADMIN_ADDR": ":10"}, false},
+		"different addresses":  {map[string]string{"ADDR": "127.0.0.1:9", "ADMIN_ADDR": "127.0.0.2:9"}, false},
+		"free ports":           {map[string]string{"ADDR": ":0", "ADMIN_ADDR": ":0"}, false},
+		"no admin listener":    {map[string]string{"PORT": "8081", "ADMIN_ADDR": "off"}, false},
+		"ADDR overrides PORT":  {map[string]string{"PORT": "8081", "ADDR": ":9"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

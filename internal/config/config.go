@@ -116,7 +116,7 @@ func serviceOptions() []Option {
 		},
 		{
 			Env:  "PORT",
-			Help: "`PORT` to listen on, on all interfaces, if ADDR is not set",
+			Help: "`PORT` to listen on, on all interfaces, if ADDR is not set; in the environment it overrides ADDR in .env",
 			set:  func(_ *Config, v string) error { return checkPort(v) },
 		},
 		{
@@ -231,7 +231,7 @@ func limitOptions() []Option {
 			"`time` after SIGTERM or SIGINT in which the server is not ready, but still serves",
 			func(c *Config) *time.Duration { return &c.ShutdownDelay }),
 		duration("SHUTDOWN_TIMEOUT", "shutdown-timeout", "10s", time.Millisecond, time.Hour,
-			"`time` limit for requests in flight after SIGTERM or SIGINT, and SHUTDOWN_DELAY; a tenth of it for incomplete bodies",
+			"`time` limit for draining requests, after SHUTDOWN_DELAY; a tenth of it for incomplete bodies",
 			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 	}
 }

@@ -23,7 +23,7 @@ type Faults struct {
 func faultOptions() []Option {
 	return []Option{{
 		Env: "FAULTS", Flag: "faults", Default: "off",
-		Help: "`faults` on demand, by the header Prefer, for tests of clients: off, on, always, or rates (code=503:1%)",
+		Help: "`faults` on demand, by the header field Prefer, for tests of clients: off, on, always, or rates (code=503:1%)",
 		set:  parsed(parseFaults, func(c *Config) *Faults { return &c.Faults }),
 	}}
 }
@@ -64,7 +64,7 @@ func parseFaultRate(text string) (r models.FaultRate, err error) {
 	r.Percent, err = strconv.ParseFloat(number, 64)
 	r.Fault = models.ParsePrefer([]string{preference})
 	if err != nil || !isPercent || !isExact(preference, r.Fault) || math.IsNaN(r.Percent) || r.Percent <= 0 || r.Percent > 100 || r.Fault == (models.Fault{}) {
-		return r, fmt.Errorf("must be off, on, always, or rates of errors of the list and of delays up to %v, such as code=503:1%%,delay=200ms:10%%",
+		return r, fmt.Errorf("must be off, on, always, or rates of error codes of the service and of delays up to %v, such as code=503:1%%,delay=200ms:10%%",
 			models.MaxDelay)
 	}
 	return r, nil

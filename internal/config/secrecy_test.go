@@ -12,8 +12,8 @@ import (
 	"plantstore/internal/secretfile"
 )
 
-// TestSecretOrFile checks that of the two ways to give the secret the stronger source wins;
-// from the same one there is only one.
+// TestSecretOrFile checks that of the two ways to give the secret the one of higher precedence
+// wins, and that a source cannot give both.
 func TestSecretOrFile(t *testing.T) {
 	t.Parallel()
 	const long = "a secret of more than thirty-two bytes"

@@ -18,8 +18,8 @@ type Sources struct {
 
 // A value is the value of an option and the precedence of its source.
 type value struct {
-	text     string
-	strength int
+	text       string
+	precedence int
 }
 
 // The precedence of sources.
@@ -75,7 +75,7 @@ func (c *Config) resolve(text, file string) error {
 	if c.values[text].text == "" || c.values[file].text == "" {
 		return nil
 	}
-	switch t, f := c.values[text].strength, c.values[file].strength; {
+	switch t, f := c.values[text].precedence, c.values[file].precedence; {
 	case t > f:
 		delete(c.values, file)
 	case f > t:
@@ -88,9 +88,9 @@ func (c *Config) resolve(text, file string) error {
 
 // applyPort sets ADDR=:n for PORT=n, unless ADDR has the same or higher precedence.
 func (c *Config) applyPort() {
-	if port := c.values["PORT"]; port.strength > c.values["ADDR"].strength {
+	if port := c.values["PORT"]; port.precedence > c.values["ADDR"].precedence {
 		c.Addr = ":" + port.text
-		c.values["ADDR"] = value{c.Addr, port.strength}
+		c.values["ADDR"] = value{c.Addr, port.precedence}
 	}
 }
 
@@ -107,7 +107,7 @@ func (o Option) apply(c *Config, v value) error {
 	if err == nil && !o.Secret {
 		err = checkText(v.text)
 	}
-	if err == nil && v.strength == fromFlag {
+	if err == nil && v.precedence == fromFlag {
 		err = o.checkFlag(v.text)
 	}
 	if err == nil {
@@ -137,11 +137,11 @@ func (o Option) checkValue(text string) error {
 // directory.
 func (c *Config) Given(env string) (text string, given bool) {
 	v := c.values[env]
-	return v.text, v.strength >= fromEnviron
+	return v.text, v.precedence >= fromEnviron
 }
 
-// Lines returns the configuration as lines of a .env file that loads back to
-// itself, except for secrets, which are REDACTED.
+// Lines returns the lines of a .env file that loads back to the same configuration, except
+// for secrets, which are REDACTED.
 func (c *Config) Lines() []string {
 	var lines []string
 	for _, option := range Options() {

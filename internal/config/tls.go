@@ -69,13 +69,13 @@ func (c *Config) checkTLS() error {
 	_, socket := UnixPath(c.Addr)
 	switch acme := len(c.ACMEDomains) > 0; {
 	case !socket && c.SocketMode != usualSocketMode:
-		return fmt.Errorf("SOCKET_MODE is about the socket of ADDR=unix:PATH, and ADDR is %s", c.Addr)
+		return fmt.Errorf("SOCKET_MODE requires ADDR=unix:PATH, and ADDR is %s: remove SOCKET_MODE, or change ADDR", c.Addr)
 	case c.TLSCertFile == "" && c.TLSKeyFile != "":
 		return errors.New("TLS_KEY_FILE is given and TLS_CERT_FILE is not; give both of them or none")
 	case c.TLSCertFile != "" && c.TLSKeyFile == "":
 		return errors.New("TLS_CERT_FILE is given and TLS_KEY_FILE is not; give both of them or none")
 	case !acme && c.ACMECache+c.ACMEDirectory+c.ACMEEmail != "":
-		return errors.New("ACME_CACHE, ACME_DIRECTORY and ACME_EMAIL are about the certificates of ACME_DOMAINS, which is not given")
+		return errors.New("ACME_CACHE, ACME_DIRECTORY and ACME_EMAIL require ACME_DOMAINS: set it, or remove them")
 	case acme && c.TLSCertFile != "":
 		return errors.New("TLS_CERT_FILE and ACME_DOMAINS are both given; give one of them")
 	case acme && socket:
