@@ -11,15 +11,15 @@ import (
 	"plantstore/storage"
 )
 
-// Plants is the store that a command uses: a [storage.Store], or a [control.Client] of
+// A CommandStore is the store that a command uses: a [storage.Store], or a [control.Client] of
 // a server that has it open.
-type Plants interface {
+type CommandStore interface {
 	control.Store
 	io.Closer
 }
 
-// OpenPlants opens the store for a command, or connects to the server that has it open.
-func OpenPlants(ctx context.Context, c *config.Config, o storage.Options) (Plants, error) {
+// OpenCommandStore opens the store for a command, or connects to the server that has it open.
+func OpenCommandStore(ctx context.Context, c *config.Config, o storage.Options) (CommandStore, error) {
 	var dialErr error
 	if c.Storage.Path != "" { // else the engine serves several processes
 		// A server that responds has the file open. Trying the file first would have the same
@@ -49,8 +49,8 @@ func OpenPlants(ctx context.Context, c *config.Config, o storage.Options) (Plant
 }
 
 // OfServer reports whether a store belongs to a running server.
-func OfServer(p Plants) bool {
-	_, ok := p.(*control.Client)
+func OfServer(s CommandStore) bool {
+	_, ok := s.(*control.Client)
 	return ok
 }
 

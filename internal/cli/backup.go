@@ -36,10 +36,10 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 	if file == standardStream {
 		return misuseOf(cmd, "a backup needs a file, since it is verified before it appears; use plants export for stdout")
 	}
-	if err := errors.Join(inAFile(c), checkDestination(file, c)); err != nil {
+	if err := errors.Join(requireFile(c), checkDestination(file, c)); err != nil {
 		return err
 	}
-	run := func(ctx context.Context, store app.Plants) error {
+	run := func(ctx context.Context, store app.CommandStore) error {
 		plants, size, err := writeBackup(ctx, file, store)
 		if err != nil {
 			return corruptStore(p, fmt.Errorf("backup to %s: %w", file, adviseDestination(err)),
@@ -60,7 +60,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 
 // writeBackup writes a verified copy of the store to the file path. It returns the number
 // of plants and the size in bytes.
-func writeBackup(ctx context.Context, path string, store app.Plants) (plants, size int64, err error) {
+func writeBackup(ctx context.Context, path string, store app.CommandStore) (plants, size int64, err error) {
 	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) error {
 		if err := store.Snapshot(ctx, file); err != nil {
 			return err

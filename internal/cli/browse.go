@@ -36,7 +36,7 @@ func newBrowse(p *Process) *cli.Command {
 
 func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	// The first use of the store fails here rather than on the page.
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) error {
 		open := openEach(c)
 		if c.Storage.Path == "" {
 			open = func(context.Context) (browse.Store, browse.Source, error) {
@@ -76,7 +76,7 @@ func launch(p *Process, cmd *cli.Command, site *browse.Site) {
 // connects to the server that has it open.
 func openEach(c *config.Config) func(context.Context) (browse.Store, browse.Source, error) {
 	return func(ctx context.Context) (browse.Store, browse.Source, error) {
-		store, err := app.OpenPlants(ctx, c, storage.Options{ReadOnly: true})
+		store, err := app.OpenCommandStore(ctx, c, storage.Options{ReadOnly: true})
 		switch {
 		case err != nil:
 			return nil, "", err
@@ -88,7 +88,7 @@ func openEach(c *config.Config) func(context.Context) (browse.Store, browse.Sour
 }
 
 // A connected store of an engine over a network stays open between requests.
-type connected struct{ app.Plants }
+type connected struct{ app.CommandStore }
 
 // Close implements [browse.Store].
 func (connected) Close() error { return nil }

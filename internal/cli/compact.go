@@ -25,7 +25,7 @@ func newCompact(p *Process) *cli.Command {
 }
 
 func compact(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	if err := inAFile(c); err != nil {
+	if err := requireFile(c); err != nil {
 		return err
 	}
 	before, after, err := bbolt.Compact(ctx, c.Storage.Path)

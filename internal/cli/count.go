@@ -23,7 +23,7 @@ func newCount(p *Process) *cli.Command {
 }
 
 func count(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) error {
 		plants, err := store.Count(ctx)
 		if err != nil {
 			return err

@@ -40,8 +40,8 @@ func checkDestination(file string, c *config.Config) error {
 // adviseDestination adds a remedy to an error of a written file.
 func adviseDestination(err error) error { return app.Advise(err, "create its directory first", "") }
 
-// inAFile requires a store in a file.
-func inAFile(c *config.Config) error {
+// requireFile returns an error if the plants are not in a file.
+func requireFile(c *config.Config) error {
 	if c.Storage.Path == "" {
 		return misuse("the plants are not in a file but in %s: use its own tools for copies", c.Storage.Scheme)
 	}

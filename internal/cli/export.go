@@ -50,7 +50,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		}
 	}
 	skip := cmd.Bool("skip-damaged")
-	return withStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: skip}, func(ctx context.Context, store app.Plants) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: skip}, func(ctx context.Context, store app.CommandStore) error {
 		source, skipped := plantio.Query{}.Source(store), new(storage.Report)
 		if skip {
 			local, ok := store.(*storage.Store)

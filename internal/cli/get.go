@@ -31,7 +31,7 @@ func get(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) er
 	if err != nil {
 		return misuseOf(cmd, "%q is not an id: must be an integer of 64 bits", cmd.Args().First())
 	}
-	return printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.Plants, each func(storage.Record) error) error {
+	return printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error {
 		plant, err := store.Get(ctx, id)
 		if errors.Is(err, storage.ErrNotFound) {
 			return fmt.Errorf("no plant has the id %d", id)

@@ -62,7 +62,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	}
 	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
 	dryRun := cmd.Bool("dry-run")
-	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.Plants) error {
+	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.CommandStore) error {
 		i.options.Create, i.remote = store.CreateAll, app.OfServer(store)
 		if dryRun {
 			i.options.Create = store.DryRun

@@ -44,7 +44,7 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 		q.Limit = new(int64(terminalPlants + 1))
 	}
 	shown, last := 0, int64(0)
-	err = printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.Plants, each func(storage.Record) error) error {
+	err = printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error {
 		return q.Source(store)(ctx, func(record storage.Record) error {
 			if shown++; preview && shown > terminalPlants { // there are more
 				return nil

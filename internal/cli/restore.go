@@ -30,7 +30,7 @@ func newRestore(p *Process) *cli.Command {
 
 func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	file := cmd.Args().First()
-	if err := inAFile(c); err != nil {
+	if err := requireFile(c); err != nil {
 		return err
 	}
 	if app.SameFile(file, c.Storage.Path) {

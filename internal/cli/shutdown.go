@@ -21,13 +21,13 @@ var errInterrupted = errors.New("interrupted")
 // the temporary directory, the effect is that of kill -9, which all commands and servers
 // survive.
 type shutdown struct {
-	draining  chan struct{}          // closed when the command limits its shutdown itself
+	unlimited chan struct{}          // closed when the command limits its shutdown itself
 	temporary atomic.Pointer[string] // a directory to remove at exit
 	again     chan os.Signal         // gets the second signal if there is one
 }
 
 func newShutdown() *shutdown {
-	return &shutdown{draining: make(chan struct{}), again: make(chan os.Signal, 1)}
+	return &shutdown{unlimited: make(chan struct{}), again: make(chan os.Signal, 1)}
 }
 
 // limit runs a command and returns its error, or [errInterrupted] if it does not end within
@@ -48,7 +48,7 @@ func (s *shutdown) limit(ctx context.Context, run func() error) (err error) {
 	select {
 	case err := <-result:
 		return err
-	case <-s.draining:
+	case <-s.unlimited:
 	case <-time.After(grace):
 		return errInterrupted
 	}
@@ -61,7 +61,7 @@ func (s *shutdown) limit(ctx context.Context, run func() error) (err error) {
 }
 
 // removeLimit removes the time limit: the command has its own. It is called once.
-func (s *shutdown) removeLimit() { close(s.draining) }
+func (s *shutdown) removeLimit() { close(s.unlimited) }
 
 // untilSignal returns a context that SIGINT or SIGTERM cancels. A second signal ends the
 // process, unless the server catches it in SHUTDOWN_DELAY. If there is a temporary directory,

@@ -14,8 +14,8 @@ import (
 )
 
 // withStore opens the store, or connects to the server that has it open, and calls run.
-func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, app.Plants) error) (err error) {
-	store, err := app.OpenPlants(ctx, c, o)
+func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, app.CommandStore) error) (err error) {
+	store, err := app.OpenCommandStore(ctx, c, o)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func withStore(ctx context.Context, c *config.Config, o storage.Options, run fun
 // printPlants prints the plants that read passes to each, in the format of --format.
 func printPlants(
 	ctx context.Context, p *Process, cmd *cli.Command, c *config.Config,
-	read func(ctx context.Context, store app.Plants, each func(storage.Record) error) error,
+	read func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error,
 ) error {
 	format, err := fileFormat(cmd, "")
 	if err != nil {
@@ -40,7 +40,7 @@ func printPlants(
 	if name := cmd.String("format"); name == "table" || name == "" && printable.IsTerminal(p.Stdout) {
 		out = plantio.NewTable(p.Stdout)
 	}
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.Plants) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) error {
 		if err := read(ctx, store, out.Write); err != nil {
 			_ = out.Flush() // best effort: the plants before the error
 			return err
