@@ -11,11 +11,11 @@ import (
 )
 
 // adminRequestTimeout is the time limit for a request to the admin listener. A profile takes as
-// long as its request specifies, at most ten seconds less: they are for sending it.
+// long as its request specifies, at most this limit less ten seconds for sending the profile.
 const adminRequestTimeout = 2 * time.Minute
 
-// startAdmin serves the admin listener, if there is one, until [App.Close]. When leaving is
-// done it reports the shutdown, while requests of clients are still served or drained.
+// startAdmin serves the admin listener, if there is one, until [App.Close]. After leaving is done,
+// /readyz reports the shutdown, while requests of clients are still served or drained.
 func (a *App) startAdmin(leaving context.Context) {
 	if a.listeners.admin == nil {
 		return

@@ -5,11 +5,11 @@
 // The files of this package:
 //
 //	app.go, engines.go, files.go, memory.go    open, run and close
-//	listeners.go, keys.go, tls.go              what a server needs
+//	listeners.go, keys.go, tls.go              listeners, keys and certificates
 //	server.go, admin.go                        the server for clients, the admin listener
 //	banner.go                                  output at the start
 //	signals.go, delay.go, systemd.go, reset.go events of a running server
-//	system_unix.go, system_other.go            what differs between systems
+//	system_unix.go, system_other.go            signals and the limit of open files, by system
 //	commandstore.go, advice.go                 for the commands
 package app
 
@@ -39,7 +39,7 @@ import (
 // Options are the inputs of a server beyond its configuration.
 type Options struct {
 	Version      string                // the release, for the metrics
-	Environ      map[string]string     // GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning of the runtime
+	Environ      map[string]string     // GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors
 	Stdout       io.Writer             // the audit log of AUDIT_LOG=stdout
 	Stderr       io.Writer             // the log
 	TokenCommand string                // the command that gets a token, for the banner
@@ -132,9 +132,8 @@ func (a *App) Store() *storage.Store { return a.store }
 // Notice registers a function that logs when the server is ready, after the banner.
 func (a *App) Notice(log func(*slog.Logger)) { a.notices = append(a.notices, log) }
 
-// Run serves until ctx is done, and for SHUTDOWN_DELAY, or until the store has stopped
-// itself after a fault. Then it drains requests for SHUTDOWN_TIMEOUT at most. It is called
-// once.
+// Run serves until SHUTDOWN_DELAY after ctx is done, or until the store has stopped itself
+// after a fault. Then it drains requests for SHUTDOWN_TIMEOUT at most. It is called once.
 func (a *App) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx) // stop ends the server when its terminal is closed
 	defer stop()

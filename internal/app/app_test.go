@@ -192,7 +192,7 @@ func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and
 			t.Errorf("the plant of the killed server is not stored: %s", body)
 		}
 		ready, rest, _ := strings.Cut(log.String(), "\n")
-		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(rest, `"msg":"replayed the journal`) != test.replayed {
+		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(rest, `"msg":"journal replayed"`) != test.replayed {
 			t.Errorf("%+v, the log:\n%s", test, log.String())
 		}
 	}

@@ -103,7 +103,11 @@ func (a *App) banner() {
 		fmt.Fprintf(w, "  reset it     %s\n", o.ResetCommand)
 	}
 	if c.Faults.On {
-		fmt.Fprint(w, "  faults       on demand (Prefer: code=503), and as FAULTS says\n")
+		rates := ""
+		if len(c.Faults.Rates) > 0 {
+			rates = ", and at the rates of FAULTS"
+		}
+		fmt.Fprintf(w, "  faults       on demand (Prefer: code=503)%s\n", rates)
 	}
 	if _, socket := config.UnixPath(l.address()); socket || len(l.clients) > 1 {
 		fmt.Fprintf(w, "  listens on   %s\n", strings.Join(l.addresses(), ", "))

@@ -38,7 +38,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	a.store.ObserveCommits(a.observer.Commit)
 	if file := a.store.Stats().File; file != nil && file.Replayed > 0 {
 		a.Notice(func(logger *slog.Logger) {
-			logger.Info("replayed the journal: the last server was killed, or could not close the database", "plants", file.Replayed)
+			logger.Info("journal replayed", "plants", file.Replayed, "cause", "the last server was killed, or could not close the database")
 		})
 	}
 	if c.AuditLog == "" {

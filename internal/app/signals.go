@@ -9,10 +9,10 @@ import (
 	"plantstore/internal/printable"
 )
 
-// catchSignals catches the signals that a server handles, besides signals that end it, until
-// [App.Close]: a signal while the server starts does not end it, but is handled when it runs.
-// Windows sends none of them. SIGPIPE is ignored: the server continues if the reader of the log
-// exits, and refuses creates if the audit log cannot be written.
+// catchSignals catches SIGHUP and SIGUSR1 until [App.Close]. One that arrives during the start
+// does not end the process, but is handled when the server runs. Windows sends neither. SIGPIPE
+// is ignored: the server continues if the reader of the log exits, and refuses creates if the
+// audit log cannot be written.
 func (a *App) catchSignals() {
 	signal.Ignore(syscall.SIGPIPE)
 	signal.Notify(a.signals, caught()...)

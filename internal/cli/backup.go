@@ -20,8 +20,8 @@ func newBackup(p *Process) *cli.Command {
 		Usage:     "write a verified copy of the database to a file",
 		ArgsUsage: "FILE",
 		Description: "Copies all plants that were acknowledged before it started. The copy is verified before\n" +
-			"it appears as FILE. It replaces an older backup, but no database that is open, has been\n" +
-			"written to, or was kept by restore. The server may run.\n" +
+			"it appears as FILE, and replaces an older backup. FILE must not be a database that is open, has\n" +
+			"been written to, or was kept by restore. The server may run.\n" +
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy is corrupt and was deleted.\n" +
 			"Examples:\n" +
 			"  plantstore backup \"plants-$(date +%F).db\"",

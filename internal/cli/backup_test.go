@@ -38,7 +38,7 @@ func TestBackupAndRestore(t *testing.T) {
 	checkFailure(t, run(t, nil, "compact"), 1, "a server runs on data/plants.db: stop it first")
 	checkFailure(t, run(t, nil, "restore", "no.db"), 1, "restore no.db: no such file or directory; name a file that plantstore backup has written")
 	checkFailure(t, run(t, nil, "check"), 1,
-		"a server runs on data/plants.db: stop it first, or check a copy of it, as plantstore backup does")
+		"a server runs on data/plants.db: stop it first, or make a verified copy of it with plantstore backup FILE")
 	server.stop()
 
 	stored(t, record(5, "later", "-"))

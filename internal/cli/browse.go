@@ -60,7 +60,7 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 
 // launch opens the page in the browser if stdout is a terminal, and prints what to do.
 func launch(p *Process, cmd *cli.Command, site *browse.Site) {
-	fmt.Fprintln(p.Stderr, "Whoever has this link can read the plants. Ctrl-C ends it.")
+	fmt.Fprintln(p.Stderr, "Whoever has this link can read the plants until you press Ctrl-C.")
 	if cmd.Bool("no-open") || !printable.IsTerminal(p.Stdout) {
 		return
 	}

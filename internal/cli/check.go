@@ -29,7 +29,7 @@ func newCheck(p *Process) *cli.Command {
 func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (err error) {
 	store, err := app.OpenStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: true})
 	if errors.Is(err, storage.ErrLocked) {
-		const other = ", or check a copy of it, as plantstore backup does"
+		const other = ", or make a verified copy of it with plantstore backup FILE"
 		return app.AdviseLocked(ctx, c.Storage.Path, fmt.Errorf("%w%s", err, other), other)
 	}
 	if err != nil {
@@ -48,7 +48,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		return err
 	}
 	if !report.Intact() {
-		return fmt.Errorf("%s is corrupt: do what the findings say; if they name no step, "+remedy, app.DataPlace(c))
+		return fmt.Errorf("%s is corrupt: follow the steps in the findings; if there are none, "+remedy, app.DataPlace(c))
 	}
 	return nil
 }

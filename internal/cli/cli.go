@@ -16,8 +16,9 @@ import (
 // Main runs the program and returns its exit code: 0 done, 1 failed, or check found
 // corruption, 2 misused, 3 corruption or bad lines.
 //
-// Commands end within a second of SIGTERM or SIGINT, whatever they wait for. Only a
-// running server may take longer, up to SHUTDOWN_TIMEOUT.
+// Commands end within a second of SIGTERM or SIGINT, whatever they wait for. Only serve and
+// plants browse limit their shutdown themselves: a server takes up to SHUTDOWN_DELAY plus
+// SHUTDOWN_TIMEOUT, and then closes the store.
 func Main(ctx context.Context, p Process) int {
 	p.Stderr = printable.NewWriter(p.Stderr) // escapes terminal control sequences
 	if printable.IsTerminal(p.Stdout) {      // in a file or pipe it is exact, since programs read it

@@ -101,8 +101,8 @@ func exportFile(p *Process, cmd *cli.Command, path string, write func(io.Writer)
 	}{path, plants}, "%s in %s", counted(plants, "plant is", "plants are"), path)
 }
 
-// printSkipped prints the corrupt plants, if there are any, and returns the error for them. The
-// name of the destination is written.
+// printSkipped prints the corrupt plants, if there are any, and returns the error for them.
+// written is the name of the destination.
 func printSkipped(p *Process, skipped storage.Report, written string) error {
 	if skipped.Intact() {
 		return nil

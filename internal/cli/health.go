@@ -50,8 +50,8 @@ func health(ctx context.Context, _ *Process, _ *cli.Command, c *config.Config) e
 	return checkHealth(ctx, adminURL)
 }
 
-// adminURL returns the URL of the admin listener: that of ADMIN_ADDR if it is given, or else
-// that of the server that runs on the database, whose default address another one may have.
+// adminURL returns the URL of the admin listener: ADMIN_ADDR if it is given, or else the URL that
+// the server on this database reports, since another server may have the default address.
 func adminURL(ctx context.Context, c *config.Config) (string, error) {
 	if _, given := c.Given("ADMIN_ADDR"); !given {
 		switch server, _ := app.RunningServer(ctx, c.Storage.Path); {

@@ -80,7 +80,7 @@ func TestServeWithPublicKeys(t *testing.T) {
 		t.Errorf("the command for a token is %s, want %s", ready.TokenCommand, want)
 	}
 	stranger := run(t, environ, "token", "--key", "c.pem")
-	if want := "plantstore: JWT_PUBLIC_KEYS has no key for this one and ES256: a server with the same configuration refuses the token\n"; stranger.stderr != want {
+	if want := "plantstore: JWT_PUBLIC_KEYS does not contain the public key of --key for the algorithm ES256: a server with the same configuration refuses the token\n"; stranger.stderr != want {
 		t.Errorf("with an unknown key token prints %q, want %q", stranger.stderr, want)
 	}
 	named := token(t, environ, "--key", "b.pem")
@@ -97,10 +97,10 @@ func TestServeWithPublicKeys(t *testing.T) {
 		token(t, []string{"JWT_SECRET=" + secret}):            false,
 	})
 	checkFailure(t, run(t, environ, "token"), 1, "there is no secret to sign with: this server accepts only tokens that are signed with a private key "+
-		"(JWT_PUBLIC_KEYS, JWT_JWKS_URL): plantstore token --key FILE, or get one from the issuer")
+		"(JWT_PUBLIC_KEYS, JWT_JWKS_URL): run plantstore token --key FILE, or get a token from the issuer")
 	checkFailure(t, run(t, nil, "token"), 1, "the server that runs on data/plants.db has no secret next to it, so none was generated: "+
-		"if it takes only tokens that are signed with a private key, plantstore token --key FILE; "+
-		"else give JWT_SECRET or JWT_SECRET_FILE as to the server, or, if the file was removed while it runs, put it back")
+		"if the server accepts only tokens that are signed with a private key, run plantstore token --key FILE; "+
+		"else set JWT_SECRET or JWT_SECRET_FILE as for the server, or restore the secret file if it was removed while the server runs")
 	if _, err := os.Stat("data/jwt-secret"); err == nil {
 		t.Error("a secret was made")
 	}
@@ -164,7 +164,7 @@ func TestWrongKeys(t *testing.T) {
 			2,
 			`--alg: rsa.pem: the key cannot be used: keys of its type do not support the algorithm "ES256", only RS256, RS384, RS512, PS256, PS384, PS512`,
 		},
-		"no --key": {[]string{"token", "--alg", "RS256"}, 2, "--alg and --kid are about *"},
+		"no --key": {[]string{"token", "--alg", "RS256"}, 2, "--alg and --kid require --key*"},
 		"both": {
 			[]string{"conformance", "--url", "http://a", "--token", "t", "--secret-file", "x", "--key", "a.pem"},
 			2,

@@ -71,7 +71,7 @@ func TestNoLink(t *testing.T) {
 			[]string{"--link"},
 			[]string{"--link: ADDR is 127.0.0.1:0, from which no link follows: give the URL of the service with --base-url"},
 		},
-		"without a link": {nil, []string{"--base-url", "http://h"}, []string{"--base-url is about the link of --link, which is not given", "see: plantstore token --help"}},
+		"without a link": {nil, []string{"--base-url", "http://h"}, []string{"--base-url requires --link", "see: plantstore token --help"}},
 		"no URL":         {nil, []string{"--link", "--base-url", "h"}, []string{"BASE_URL (--base-url): *"}},
 	}
 	for name, test := range tests { //nolint:paralleltest // t.Chdir

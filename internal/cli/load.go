@@ -63,7 +63,7 @@ func readDotenv(report secretfile.Report) (map[string]string, error) {
 		return nil, misuse(".env: %v", err)
 	case err != nil:
 		dir, _ := os.Getwd() // empty: unknown
-		return nil, fmt.Errorf("%s: %w; make it a file that only this user can change and read, or change the directory",
+		return nil, fmt.Errorf("%s: %w; make it a file that only this user can change and read, or run the command in another directory",
 			filepath.Join(dir, config.DotenvFile), reason(err))
 	}
 	return dotenv, nil

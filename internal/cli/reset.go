@@ -13,8 +13,8 @@ func newReset(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "reset",
 		Usage: "put a running server with --ephemeral back to its seed",
-		Description: "Replaces all plants by those that the server started with, in one step: each create happens\n" +
-			"before or after it. Give the storage URL that the server prints at its start.\n" +
+		Description: "Replaces all plants by the seed of the server, in one step: each create happens before or\n" +
+			"after it. Give the storage URL that the server prints at its start.\n" +
 			"Examples:\n" +
 			"  plantstore plants reset --storage-url /tmp/plantstore-123/plants.db",
 		Flags:  storeFlags(jsonFlag(), quietFlag()),

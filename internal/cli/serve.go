@@ -20,7 +20,8 @@ func newServe(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "run the server until SIGTERM or SIGINT",
-		Description: "SIGTERM and SIGINT drain requests in flight; a second signal ends SHUTDOWN_DELAY or the process.\n" +
+		Description: "SIGTERM and SIGINT drain requests in flight. A second signal ends the process, or,\n" +
+			"during SHUTDOWN_DELAY and without --ephemeral, only the delay.\n" +
 			"Each option can be set in the environment or in .env, too: --addr is ADDR.\n" +
 			"Examples:\n" +
 			"  plantstore serve\n" +
@@ -73,7 +74,7 @@ func ephemeral(p *Process, cmd *cli.Command) error {
 	}
 	dir, err := os.MkdirTemp("", "plantstore-")
 	if err != nil {
-		return fmt.Errorf("--ephemeral: %w; TMPDIR names another place", err)
+		return fmt.Errorf("--ephemeral: %w; set TMPDIR to another directory", err)
 	}
 	p.shutdown.temporary.Store(&dir)
 	return cmd.Set("storage-url", app.BboltScheme+":"+filepath.Join(dir, "plants.db"))

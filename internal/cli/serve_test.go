@@ -164,6 +164,21 @@ func TestServeInText(t *testing.T) {
 	}
 }
 
+// TestBannerOfFaults checks that the banner mentions the rates of FAULTS only if there are any.
+func TestBannerOfFaults(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for faults, want := range map[string]string{
+		"always":             "\n  faults       on demand (Prefer: code=503)\n",
+		"always,code=503:1%": "\n  faults       on demand (Prefer: code=503), and at the rates of FAULTS\n",
+	} {
+		s := startServer(t, "plantstore", []string{"LOG_FORMAT=text"}, "--faults", faults)
+		s.stop()
+		if got := s.first + s.log(); !strings.Contains(got, want) {
+			t.Errorf("FAULTS=%s: the output is\n%s\nwant it to contain %q", faults, got, want)
+		}
+	}
+}
+
 // TestTokenCommand checks that the server names the exact command that gets a token which it
 // accepts, whatever it was started with.
 func TestTokenCommand(t *testing.T) {

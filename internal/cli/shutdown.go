@@ -18,8 +18,7 @@ var errInterrupted = errors.New("interrupted")
 
 // A shutdown ends a command after a signal, even if it waits for something that ignores
 // contexts: the writer of a FIFO, the reader of a pipe, a person at a terminal. Apart from
-// the temporary directory, the effect is that of kill -9, which all commands and servers
-// survive.
+// removing the temporary directory, this is like kill -9, after which all files are still valid.
 type shutdown struct {
 	unlimited chan struct{}          // closed when the command limits its shutdown itself
 	temporary atomic.Pointer[string] // a directory to remove at exit
@@ -65,7 +64,7 @@ func (s *shutdown) removeLimit() { close(s.unlimited) }
 
 // untilSignal returns a context that SIGINT or SIGTERM cancels. A second signal ends the
 // process, unless the server catches it in SHUTDOWN_DELAY. If there is a temporary directory,
-// it ends limit instead, also in SHUTDOWN_DELAY, so that the directory is removed.
+// the second signal makes limit return, even in SHUTDOWN_DELAY, so that the directory is removed.
 func (s *shutdown) untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	forget := context.AfterFunc(ctx, func() {

@@ -82,7 +82,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 func linkBase(ctx context.Context, cmd *cli.Command, c *config.Config) (string, error) {
 	switch {
 	case !cmd.Bool("link") && cmd.IsSet("base-url"):
-		return "", misuseOf(cmd, "--base-url is about the link of --link, which is not given")
+		return "", misuseOf(cmd, "--base-url requires --link")
 	case !cmd.Bool("link"):
 		return "", nil
 	case !c.Docs:
@@ -106,11 +106,11 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 		return privateKey(p, cmd, c)
 	}
 	if cmd.IsSet("alg") || cmd.IsSet("kid") {
-		return nil, misuseOf(cmd, "--alg and --kid are about the key of --key, which is not given")
+		return nil, misuseOf(cmd, "--alg and --kid require --key")
 	}
 	if !c.HasSecret() {
 		return nil, errors.New("there is no secret to sign with: this server accepts only tokens that are signed with a private key (JWT_PUBLIC_KEYS, " +
-			"JWT_JWKS_URL): plantstore token --key FILE, or get one from the issuer")
+			"JWT_JWKS_URL): run plantstore token --key FILE, or get a token from the issuer")
 	}
 	if err := checkServerSecret(ctx, c); err != nil {
 		return nil, err
@@ -140,8 +140,8 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 		return nil
 	}
 	return fmt.Errorf("the server that runs on %s has no secret next to it, so none was generated: "+
-		"if it takes only tokens that are signed with a private key, plantstore token --key FILE; "+
-		"else give JWT_SECRET or JWT_SECRET_FILE as to the server, or, if the file was removed while it runs, put it back", c.Storage.Path)
+		"if the server accepts only tokens that are signed with a private key, run plantstore token --key FILE; "+
+		"else set JWT_SECRET or JWT_SECRET_FILE as for the server, or restore the secret file if it was removed while the server runs", c.Storage.Path)
 }
 
 // privateKey returns the key of --key with its kid in JWT_PUBLIC_KEYS. It prints a warning if
@@ -157,7 +157,7 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 	}
 	kid, known := key.Among(public)
 	if !known && c.JWTJWKSURL == "" {
-		fmt.Fprintf(p.Stderr, "plantstore: JWT_PUBLIC_KEYS has no key for this one and %s: a server with the same configuration "+
+		fmt.Fprintf(p.Stderr, "plantstore: JWT_PUBLIC_KEYS does not contain the public key of --key for the algorithm %s: a server with the same configuration "+
 			"refuses the token\n", key.Alg())
 	}
 	if cmd.IsSet("kid") {
