@@ -10,8 +10,8 @@ import (
 	"plantstore/models"
 )
 
-// A line is what the middleware of a request shares: the attributes that handlers add to the
-// access log, the demanded fault, and a buffer for the response. Lines are pooled.
+// A line holds the state that the middleware of a request shares: the attributes for the access
+// log, the fault on demand, and a buffer for the response. Lines are pooled.
 type line struct {
 	subject  string
 	hasPlant bool // id and stored are set
@@ -19,8 +19,8 @@ type line struct {
 	stored   time.Duration // time in the store
 	failure  *models.Error
 
-	fault   models.Fault // that the request demands
-	made    bool         // its failure, unless an earlier check failed
+	fault   models.Fault // that the request demands, or random
+	made    bool         // its failure was caused; an earlier check may have failed first
 	applied bool         // its failure is the response
 
 	response []byte      // empty, with capacity for most responses
@@ -138,6 +138,6 @@ func (l *line) outcome() (slog.Level, string) {
 	case l.failure.Code == models.CodeInternal:
 		return slog.LevelError, "failed"
 	default: // temporary
-		return slog.LevelWarn, "unavailable"
+		return slog.LevelWarn, "failed"
 	}
 }

@@ -91,9 +91,9 @@ func TestLine(t *testing.T) {
 		"created":     {[]gin.HandlerFunc{note, pass}, map[string]any{"outcome": "ok", "plant_id": -7.0, "store_duration": 1e9, "error": nil}},
 		"no plant":    {[]gin.HandlerFunc{pass}, map[string]any{"outcome": "ok", "plant_id": nil, "store_duration": nil}},
 		"taken":       {[]gin.HandlerFunc{note, fail(models.NewError(models.CodeConflict, "taken"))}, map[string]any{"outcome": "refused", "plant_id": -7.0, "error": 409.0}},
-		"unavailable": {[]gin.HandlerFunc{fail(models.NewError(models.CodeInsufficientSpace, "full"))}, map[string]any{"outcome": "unavailable", "error": 507.0}},
+		"unavailable": {[]gin.HandlerFunc{fail(models.NewError(models.CodeInsufficientSpace, "full"))}, map[string]any{"outcome": "failed", "error": 507.0, "level": "WARN"}},
 		"unsupported": {[]gin.HandlerFunc{fail(models.NewError(models.CodeNotImplemented, "no"))}, map[string]any{"outcome": "refused", "error": 501.0, "level": "INFO"}},
-		"failed":      {[]gin.HandlerFunc{fail(errors.New("bug"))}, map[string]any{"outcome": "failed", "error": 500.0, "cause": "bug"}},
+		"failed":      {[]gin.HandlerFunc{fail(errors.New("bug"))}, map[string]any{"outcome": "failed", "error": 500.0, "cause": "bug", "level": "ERROR"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -39,20 +39,19 @@ func (a *App) keepSeed(ctx context.Context) error {
 	return nil
 }
 
-// reset replaces all plants by the seed, and returns how many it has. It returns
+// reset replaces all plants by the seed, and returns their number. It logs failures. It returns
 // [storage.ErrNotEphemeral] if the server is not ephemeral.
 func (a *App) reset(ctx context.Context) (plants int64, err error) {
 	if a.seed == nil {
 		return 0, storage.ErrNotEphemeral
 	}
 	began := time.Now()
-	if plants, err = a.seed.Count(ctx); err != nil {
-		return 0, err
+	if plants, err = a.seed.Count(ctx); err == nil {
+		err = a.store.Reset(ctx, a.seed.List(ctx, math.MinInt64))
 	}
-	err = a.store.Reset(ctx, a.seed.List(ctx, math.MinInt64))
 	switch {
 	case err == nil:
-		a.logger.InfoContext(ctx, "plants reset", "plants", plants, "took", time.Since(began))
+		a.logger.InfoContext(ctx, "plants reset", "plants", plants, "duration", time.Since(began))
 	case errors.Is(err, storage.ErrUnrecorded):
 		a.logger.ErrorContext(ctx, "plants reset but not recorded", "cause", err.Error())
 	default:

@@ -86,7 +86,7 @@ func (e *Engine) scrub(ctx context.Context) {
 		pass := stats
 		e.scrubbed.Store(&pass)
 		e.logger.Info("scrubbed", "database", e.file.Name(), "plants", stats.Records-before.Records-stats.LastCorrupt,
-			"damaged", stats.LastCorrupt, "took", time.Since(start))
+			"damaged", stats.LastCorrupt, "duration", time.Since(start))
 	}
 }
 
