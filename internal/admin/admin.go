@@ -43,11 +43,11 @@ type Options struct {
 	// there are none.
 	CertificateExpires func() time.Time
 	// Reset replaces all plants by the seed, and returns the number of plants, or
-	// [storage.ErrNotEphemeral].
+	// [storage.ErrNotEphemeral]. It logs failures.
 	Reset func(ctx context.Context) (plants int64, err error)
-	// Draining is done when the shutdown begins.
-	Draining context.Context //nolint:containedctx // a state, not that of a call
-	Logger   *slog.Logger
+	// Leaving is done when the shutdown begins, before SHUTDOWN_DELAY.
+	Leaving context.Context //nolint:containedctx // the state of the server, not the context of a call
+	Logger  *slog.Logger
 	// Pprof enables the profiles of the Go runtime at /debug/pprof/.
 	Pprof bool
 	// LongestProfile is the maximum duration of a profile. The write time-out of the listener
@@ -92,7 +92,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"there is nothing at this path; there are /livez, /readyz, /metrics, POST /reset and, with PPROF=on or public, /debug/pprof/"))
 	case !slices.Contains(methods(r.URL.Path), r.Method):
 		header.Set("Allow", strings.Join(methods(r.URL.Path), ", "))
-		fail(w, models.NewError(models.CodeMethodNotAllowed, "this path does not take this method; see the header Allow"))
+		fail(w, models.NewError(models.CodeMethodNotAllowed, "this path does not support this method; see the header field Allow"))
 	default:
 		handler(w, r)
 	}
@@ -119,7 +119,7 @@ func (a *admin) reset(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, "application/json", fmt.Appendf(nil, `{"status":"reset","plants":%d}`+"\n", plants))
 }
 
-// resetError returns the Error for an error of a reset, which was logged.
+// resetError returns the Error for an error of a reset, whose cause [Options.Reset] has logged.
 func resetError(err error) *models.Error {
 	switch {
 	case errors.Is(err, storage.ErrNotEphemeral):
@@ -131,7 +131,7 @@ func resetError(err error) *models.Error {
 	case errors.Is(err, storage.ErrUnrecorded):
 		return models.NewError(models.CodeInternal, "the plants were reset, but the audit log may lack it")
 	case errors.Is(err, storage.ErrUnknown):
-		return models.NewError(models.CodeInternal, "it is not known whether the plants were reset: reset them again")
+		return models.NewError(models.CodeInternal, "the outcome is unknown: reset the plants again")
 	default:
 		return models.NewError(models.CodeInternal, "the reset failed: see the log")
 	}

@@ -41,7 +41,7 @@ func newStore() *store {
 func newHandler(t *testing.T, s admin.Store, change ...func(*admin.Options)) http.Handler {
 	t.Helper()
 	options := admin.Options{
-		Version: "v1.2.3", Store: s, Observer: admin.NewObserver(), Draining: t.Context(), Logger: slog.New(slog.DiscardHandler),
+		Version: "v1.2.3", Store: s, Observer: admin.NewObserver(), Leaving: t.Context(), Logger: slog.New(slog.DiscardHandler),
 		Server:             func() server.Stats { return server.Stats{Refused: new(server.ErrorCounts)} },
 		Tokens:             func() auth.Stats { return auth.Stats{} },
 		RateLimited:        func() (uint64, uint64) { return 0, 0 },
@@ -110,8 +110,8 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// TestReady checks that each reason why plants cannot be created makes /readyz fail, and not
-// /livez.
+// TestReady checks that each reason why the server should not get requests makes /readyz
+// fail, and not /livez.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -161,7 +161,7 @@ func TestReadyListsAllProblems(t *testing.T) {
 	var log strings.Builder
 	stopping, stop := context.WithCancel(t.Context())
 	h := newHandler(t, s, func(o *admin.Options) {
-		o.Draining, o.Logger = stopping, slog.New(slog.NewTextHandler(&log, nil))
+		o.Leaving, o.Logger = stopping, slog.New(slog.NewTextHandler(&log, nil))
 	})
 	send(t, h, http.MethodGet, "/readyz")
 	if log.Len() > 0 {

@@ -21,7 +21,7 @@ func requestMetrics(now *sample) []metric {
 	address, subject := now.RateLimited()
 	return []metric{
 		{"build_info", "gauge", "1; the label version is the running release", []series{{fmt.Sprintf("{version=%q}", now.Version), 1}}},
-		{"ready", "gauge", "1 if plants can be created (/readyz), else 0", flag(now.ready)},
+		{"ready", "gauge", "1 if the server should get requests (/readyz), else 0", flag(now.ready)},
 		{
 			"requests_total", "counter",
 			"responses, by outcome (created; read; refused: caused by the request; failed: caused by the server) and the number of the Error, 0 if there is none",
@@ -34,7 +34,7 @@ func requestMetrics(now *sample) []metric {
 		},
 		{
 			"request_duration_seconds", "histogram",
-			"time from the header of a request to its response, by outcome; without requests refused before their header was read",
+			"time from the header of a request to its response, by outcome; without requests that the server refuses before any handler runs",
 			durations(now.Observer),
 		},
 		{"connections", "gauge", "open connections", one(now.server.Open)},
@@ -52,7 +52,7 @@ func requestMetrics(now *sample) []metric {
 			moment(now.CertificateExpires()),
 		},
 		{"token_cache_hits_total", "counter", "tokens that were found in the cache of verified tokens", one(now.tokens.CacheHits)},
-		{"token_cache_misses_total", "counter", "tokens that were not in the cache, and were verified", one(now.tokens.CacheMisses)},
+		{"token_cache_misses_total", "counter", "tokens that were not in the cache, including rejected ones", one(now.tokens.CacheMisses)},
 	}
 }
 
@@ -112,9 +112,10 @@ func fileMetrics(f *storage.FileStats) []metric {
 		{"store_free_bytes", "gauge", "bytes that the file system of the database has left (bbolt)", free},
 		{"scrub_records_total", "counter", "records that the scrub has read (bbolt)", one(f.Scrub.Records)},
 		{"scrub_damaged_total", "counter", "corrupt records that the scrub has found, counted again in each pass (bbolt)", one(f.Scrub.Corrupt)},
-		{"scrub_last_pass_damaged", "gauge", "corrupt records in the last complete pass (bbolt)", one(f.Scrub.LastCorrupt)},
+		{"scrub_last_pass_damaged", "gauge", "corrupt records that the last complete pass of the scrub has found (bbolt)", one(f.Scrub.LastCorrupt)},
 		{
-			"scrub_last_pass_timestamp_seconds", "gauge", "when that pass ended, in Unix time; missing before the first one has (bbolt)",
+			"scrub_last_pass_timestamp_seconds", "gauge",
+			"when the last complete pass of the scrub ended, in Unix time; missing before the first one ends (bbolt)",
 			moment(f.Scrub.LastPass),
 		},
 	}, journalMetrics(f.Journal)...)

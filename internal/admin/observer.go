@@ -17,7 +17,7 @@ type outcome string
 
 const (
 	created outcome = "created" // a plant was created
-	read    outcome = "read"    // a document was read
+	read    outcome = "read"    // another success: a document, a redirect or a preflight
 	refused outcome = "refused" // the client can avoid it
 	failed  outcome = "failed"  // see [models.Code.ServerFault]
 )

@@ -16,8 +16,9 @@ import (
 // 16 MiB at a time.
 const leastFree = 64 << 20
 
-// readiness reports whether plants can be created, and why not. It logs changes since the
-// last request, with causes.
+// readiness reports whether the server should get requests, and why not: it is shutting down, or
+// plants cannot be created, or soon cannot be created. It logs changes since the last request,
+// with causes.
 func (a *admin) readiness(w http.ResponseWriter, r *http.Request) {
 	problems, detail := a.problems()
 	kinds := strings.Join(problems, "; ")
@@ -50,10 +51,10 @@ func (a *admin) logChange(ctx context.Context, kinds, text string) {
 	}
 }
 
-// problems returns the reasons why plants cannot be created, or soon cannot be created, and a
-// detail of the last one, which changes while the problem stays the same.
+// problems returns the reasons why the server should not get requests, and a detail of the last
+// one, which changes while the problem stays the same.
 func (a *admin) problems() (problems []string, detail string) {
-	if a.Draining.Err() != nil {
+	if a.Leaving.Err() != nil {
 		problems = append(problems, "the server is shutting down")
 	}
 	switch err := a.Store.Ready(); {

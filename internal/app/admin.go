@@ -25,7 +25,7 @@ func (a *App) startAdmin(leaving context.Context) {
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
 			Server: a.server.Stats, Tokens: a.verifier.Stats, RateLimited: a.rateLimited, LostLines: a.buffer.Dropped, CertificateExpires: a.expires,
-			Reset: a.reset, Draining: leaving, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminRequestTimeout - 10*time.Second,
+			Reset: a.reset, Leaving: leaving, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminRequestTimeout - 10*time.Second,
 		}),
 		Logger:          logger,
 		MaxConnections:  64, // it has few clients, whose requests have no bodies
