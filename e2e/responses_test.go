@@ -72,7 +72,7 @@ func TestResponsesMatchDescription(t *testing.T) {
 		"coded":             {create(token, `{"id":5,"name":"a"}`, "Content-Encoding: gzip"), 415},
 		"unknown Expect":    {create(token, `{"id":5,"name":"a"}`, "Expect: a miracle"), 417},
 		"no NewPlant":       {create(token, `{"name":null}`), 422},
-		"headers too large": {create(token, `{"id":5,"name":"a"}`, "X-Filler: "+strings.Repeat("x", 5<<18)), 431},
+		"header too large":  {create(token, `{"id":5,"name":"a"}`, "X-Filler: "+strings.Repeat("x", 5<<18)), 431},
 		"transfer coding":   {rawRequest("POST /plants HTTP/1.1", []string{"Transfer-Encoding: gzip"}, ""), 501},
 		"HTTP version":      {rawRequest("POST /plants HTTP/3.0", nil, ""), 505},
 	}

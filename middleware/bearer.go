@@ -49,7 +49,7 @@ func reject(c *gin.Context, code string, err error) {
 func credential(values []string) (token, code string, err error) {
 	if len(values) > 1 {
 		return "", `, error="invalid_request"`,
-			models.NewError(models.CodeUnauthorized, "send one Authorization header, not several")
+			models.NewError(models.CodeUnauthorized, "send one Authorization header field, not several")
 	}
 	scheme := ""
 	if len(values) == 1 {
@@ -57,7 +57,7 @@ func credential(values []string) (token, code string, err error) {
 	}
 	if !strings.EqualFold(scheme, "Bearer") {
 		return "", "", models.NewError(models.CodeUnauthorized,
-			"send an access token in the header Authorization: Bearer <ACCESS_TOKEN>")
+			"send an access token in the header field Authorization: Bearer <ACCESS_TOKEN>")
 	}
 	return strings.TrimLeft(token, " "), "", nil
 }

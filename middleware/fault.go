@@ -28,9 +28,9 @@ type FaultOptions struct {
 // Faults makes the faults that requests demand by Prefer (RFC 7240), or random ones. It comes
 // after the check of the credential, so that only clients that could create a plant get a fault.
 // Each fault happens at the position of the real failure and, as far as possible, in the same
-// code: earlier checks still fail first (C2.8), and the response is the same except for
+// function: earlier checks still fail first (C2.8), and the response is the same except for
 // Preference-Applied (C1.7). The handler makes the faults of a body and of the store, see
-// [DemandedFault]. Without options Faults does nothing.
+// [FaultOf]. Without options Faults does nothing.
 func Faults(o *FaultOptions) gin.HandlerFunc {
 	if o == nil {
 		return func(*gin.Context) {}
@@ -115,16 +115,16 @@ type slowBody struct{ io.Closer }
 
 func (slowBody) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
-// DemandedFault returns the fault that a request demands. A handler that makes it calls
-// [MadeFault].
-func DemandedFault(c *gin.Context) models.Fault { return lineOf(c).fault }
+// FaultOf returns the fault for a request: the one that it demands, or a random one. A handler
+// that makes it calls [MadeFault].
+func FaultOf(c *gin.Context) models.Fault { return lineOf(c).fault }
 
-// MadeFault records that the response to the request is the demanded failure.
+// MadeFault records that the response to the request is the failure of [FaultOf].
 func MadeFault(c *gin.Context) { lineOf(c).made = true }
 
 const appliedHeader = "Preference-Applied"
 
-// applyFault records that the failure is the demanded one, if it is: an earlier check may have
+// applyFault records that the failure is that of the fault, if it is: an earlier check may have
 // failed.
 func (l *line) applyFault(header http.Header) {
 	if l.made && l.failure.Code == l.fault.Code {
@@ -137,7 +137,7 @@ func (l *line) applyFault(header http.Header) {
 	}
 }
 
-// madeFault returns the part of the demanded fault that was made.
+// madeFault returns the part of the fault that was made.
 func (l *line) madeFault() models.Fault {
 	made := l.fault
 	if !l.applied {

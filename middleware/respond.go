@@ -29,7 +29,7 @@ func Fail(c *gin.Context, err error) {
 	var failure *models.Error
 	if !errors.As(err, &failure) {
 		failure = models.NewError(models.CodeInternal,
-			"the server failed; try again, and report the X-Request-Id if it stays").WithCause(err)
+			"the server failed; try again, and report the X-Request-Id if the error persists").WithCause(err)
 	}
 	l := lineOf(c)
 	l.failure = failure
@@ -46,7 +46,7 @@ func NotFound(c *gin.Context) {
 // MethodNotAllowed responds to a request whose method its path does not have. The router has
 // set Allow.
 func MethodNotAllowed(c *gin.Context) {
-	Fail(c, models.NewError(models.CodeMethodNotAllowed, "this path does not take this method; see the header Allow"))
+	Fail(c, models.NewError(models.CodeMethodNotAllowed, "this path does not support this method; see the header field Allow"))
 }
 
 // write sends a response. Its body is complete, so that a failure to encode never

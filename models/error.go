@@ -66,7 +66,7 @@ func Codes() []CodeMeaning {
 		{CodeExpectationFailed, "unknown Expect"},
 		{CodeUnprocessable, "valid JSON, but not a NewPlant"},
 		{CodeTooManyRequests, "too many requests, if a rate limit is configured"},
-		{CodeHeaderTooLarge, "headers too large"},
+		{CodeHeaderTooLarge, "header too large"},
 		{CodeInternal, "fault of the server or of its storage"},
 		{CodeNotImplemented, "unsupported transfer coding"},
 		{CodeUnavailable, "overloaded, storage not available, or shutting down"},

@@ -18,7 +18,7 @@ const (
 	OutcomeIdentical = "identical"
 )
 
-// A Fault is a failure or a delay that a request demands, to test its client.
+// A Fault is a failure or a delay to test a client, which a request demands or which is random.
 type Fault struct {
 	// Code is the failure, 0 for none.
 	Code Code

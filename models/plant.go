@@ -6,8 +6,8 @@ import "github.com/go-json-experiment/json/jsontext"
 type Plant struct {
 	// Name is kept byte for byte as the client sent it (C2.14).
 	Name string `json:"name"`
-	// Tag is the type of the plant. Nil is no tag, which differs from an empty
-	// one (C1.2).
+	// Tag is the type of the plant. Nil means that there is no tag, which
+	// differs from an empty tag (C1.2).
 	Tag *string `json:"tag,omitzero"`
 }
 

@@ -32,8 +32,8 @@ func (d *Decoder) validate(p *NewPlant) error {
 	return nil
 }
 
-// addViolation records a violation of a field, unless there is one already: a field of the
-// wrong type is not missing, too, nor is one of a body that is not an object.
+// addViolation records a violation of a field, unless the field or the body has one already: a
+// field of the wrong type, or of a body that is not an object, is not reported as missing, too.
 func (p *NewPlant) addViolation(field, message string) {
 	if p.violations[field] != "" || p.violations["body"] != "" {
 		return
@@ -45,7 +45,7 @@ func (p *NewPlant) addViolation(field, message string) {
 }
 
 // validationError returns the Error for a NewPlant with violations. It lists the fields in
-// the order of the schema, which is that of the alphabet.
+// alphabetical order, which is also the order of the schema.
 func validationError(violations map[string]string) *Error {
 	var texts []string
 	for _, field := range slices.Sorted(maps.Keys(violations)) {

@@ -10,7 +10,7 @@ import (
 	"plantstore/storage"
 )
 
-// bodyFault returns the error of the demanded fault if a body causes it, else nil. It decodes a
+// bodyFault returns the error of the fault on demand if a body causes it, else nil. It decodes a
 // body that has the fault, so that the error is the real one.
 func (p plants) bodyFault(c *gin.Context, fault models.Fault) error {
 	var body []byte
@@ -25,7 +25,7 @@ func (p plants) bodyFault(c *gin.Context, fault models.Fault) error {
 	return p.decoder.Decode(body, new(models.NewPlant))
 }
 
-// storePlant creates a plant, or returns the error of the demanded fault if the store causes it.
+// storePlant creates a plant, or returns the error of the fault on demand if the store causes it.
 // Then the plant is stored only if the fault has [models.OutcomeStored].
 func (p plants) storePlant(ctx context.Context, c *gin.Context, fault models.Fault, id int64, plant models.Plant) error {
 	failure := storeFault(fault)
@@ -41,7 +41,7 @@ func (p plants) storePlant(ctx context.Context, c *gin.Context, fault models.Fau
 	return failure
 }
 
-// storeFault returns the error of the store for a demanded fault, or nil.
+// storeFault returns the error of the store for a fault on demand, or nil.
 func storeFault(fault models.Fault) error {
 	switch fault.Code {
 	case models.CodeConflict:

@@ -124,11 +124,11 @@ func TestFaultOutcomes(t *testing.T) {
 	h := newHandler(t, store, withFaults(&made))
 	checkError(t, prefer(t, h, "code=409", plant7), 409, "is different")
 	checkError(t, prefer(t, h, "code=409; outcome=identical", plant7), 409, "is identical")
-	checkError(t, prefer(t, h, "code=500", plant7), 500, "it is not known whether the plant was stored")
+	checkError(t, prefer(t, h, "code=500", plant7), 500, "the outcome is unknown")
 	if _, err := store.Get(t.Context(), 7); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("the plant is stored: %v", err)
 	}
-	checkError(t, prefer(t, h, "code=500; outcome=stored", plant7), 500, "it is not known whether the plant was stored")
+	checkError(t, prefer(t, h, "code=500; outcome=stored", plant7), 500, "the outcome is unknown")
 	if _, err := store.Get(t.Context(), 7); err != nil {
 		t.Errorf("the plant is not stored: %v", err)
 	}

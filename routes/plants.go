@@ -41,7 +41,7 @@ func (p plants) create(c *gin.Context) {
 		*body = models.NewPlant{} // free its strings
 		p.bodies.Put(body)
 	}()
-	fault := middleware.DemandedFault(c)
+	fault := middleware.FaultOf(c)
 	err := p.read(c.Request, body)
 	if err == nil {
 		err = p.bodyFault(c, fault)
@@ -80,8 +80,8 @@ func storeError(id int64, err error) *models.Error {
 	case errors.As(err, &exists):
 		return models.Errorf(models.CodeConflict, "id: %d is taken; the stored plant is different from this one", id)
 	case errors.Is(err, storage.ErrUnknown):
-		return models.NewError(models.CodeInternal, "it is not known whether the plant was stored; "+
-			"send it again: if it was, the id is taken by an identical plant").WithCause(err)
+		return models.NewError(models.CodeInternal, "the outcome is unknown; send the plant again: "+
+			"if it was stored, the id is taken by an identical plant").WithCause(err)
 	case errors.Is(err, storage.ErrUnrecorded):
 		return models.NewError(models.CodeInternal, "the plant was stored, but the server could not confirm that it is in the audit log; "+
 			"do not send it again, and report the X-Request-Id").WithCause(err)
@@ -99,6 +99,6 @@ func storeError(id int64, err error) *models.Error {
 			"choose another id, and report the X-Request-Id", id).WithCause(err)
 	default:
 		return models.NewError(models.CodeInternal,
-			"the plant was not stored: the store failed; try again, and report the X-Request-Id if it stays").WithCause(err)
+			"the plant was not stored: the store failed; try again, and report the X-Request-Id if the error persists").WithCause(err)
 	}
 }

@@ -283,7 +283,7 @@ func TestStoreRefuses(t *testing.T) {
 		"no space":    {storage.ErrNoSpace, 507, "not stored"},
 		"overloaded":  {storage.ErrOverloaded, 503, "not stored"},
 		"unavailable": {storage.ErrUnavailable, 503, "not stored"},
-		"unknown":     {storage.ErrUnknown, 500, "not known whether the plant was stored"},
+		"unknown":     {storage.ErrUnknown, 500, "the outcome is unknown"},
 		"unrecorded":  {storage.ErrUnrecorded, 500, "the plant was stored, but"},
 		"corrupt":     {storage.ErrCorrupt, 500, "taken by a corrupt record"},
 		"other":       {errors.New("broken"), 500, "not stored"},

@@ -81,7 +81,7 @@ func (a reply) fault() string {
 
 // unknown reports whether the response is that the outcome is unknown.
 func (a reply) unknown() bool {
-	return a.code == http.StatusInternalServerError && strings.Contains(a.message, "not known whether")
+	return a.code == http.StatusInternalServerError && strings.Contains(a.message, "the outcome is unknown")
 }
 
 // A site is a file system with a server on it, and the requests to the server.

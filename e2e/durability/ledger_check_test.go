@@ -12,7 +12,7 @@ var (
 	created   = reply{status: ok}                                                                                        //nolint:gochecknoglobals // never changed
 	identical = reply{status: 400, code: conflict, message: "id: 1 is taken; the stored plant is identical to this one"} //nolint:gochecknoglobals // never changed
 	refused   = reply{status: 400, code: noSpace, message: "the plant was not stored: there is no space left"}           //nolint:gochecknoglobals // never changed
-	ambiguous = reply{status: 400, code: 500, message: "it is not known whether the plant was stored"}                   //nolint:gochecknoglobals // never changed
+	ambiguous = reply{status: 400, code: 500, message: "the outcome is unknown"}                                         //nolint:gochecknoglobals // never changed
 	none      = reply{err: errors.New("connection reset")}                                                               //nolint:gochecknoglobals // never changed
 )
 

@@ -128,7 +128,7 @@ func classify(status int, failure models.Error) outcome {
 		return different
 	case strings.Contains(failure.Message, "was not stored"):
 		return refused
-	case failure.Code == http.StatusInternalServerError && strings.Contains(failure.Message, "it is not known"):
+	case failure.Code == http.StatusInternalServerError && strings.Contains(failure.Message, "the outcome is unknown"):
 		return unknown
 	}
 	return wrong

@@ -39,7 +39,7 @@ type Description struct {
 // New returns the description of the server at the absolute URL baseURL. A trailing slash
 // is dropped, since paths begin with one. It fails if baseURL is not UTF-8.
 func New(baseURL string) (*Description, error) {
-	url, err := json.Marshal(serverURL(baseURL), jsontext.EscapeForJS(true)) // YAML has the same line separators
+	url, err := json.Marshal(serverURL(baseURL), jsontext.EscapeForJS(true)) // in YAML 1.1, as in JavaScript, U+2028 and U+2029 end a line
 	if err != nil {
 		return nil, fmt.Errorf("the base URL: %w", err)
 	}

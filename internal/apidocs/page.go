@@ -15,7 +15,7 @@ var (
 	//go:embed page.js
 	pageStart string
 	//go:embed page.json
-	pageDescription string // for scripts, which read numbers as float64
+	pageDescription string // openapi.json for scripts, which read numbers as float64: large integers are strings
 	//go:embed scalar/LICENSE
 	scalarLicence string
 )

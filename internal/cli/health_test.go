@@ -60,7 +60,7 @@ func TestHealthOfWrongAddresses(t *testing.T) {
 	clients := startServer(t, "plantstore", nil).ready(t).BaseURL
 	secure := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"error":400,"message":"this port speaks TLS"}`)
+		_, _ = io.WriteString(w, `{"error":400,"message":"this port uses TLS"}`)
 	}))
 	t.Cleanup(secure.Close)
 	const forClients = " is the address for clients: name the admin listener with --admin-addr or ADMIN_ADDR"

@@ -35,7 +35,7 @@ var (
 	errLongHandshake = fmt.Errorf("the handshake exceeds %d bytes", maxHandshake)
 	// errNotTLS reports that the first byte does not begin TLS. It is also the response.
 	errNotTLS = models.NewError(models.CodeBadRequest,
-		"this port speaks TLS and the request came in plain HTTP: send it to an https:// URL")
+		"this port uses TLS and the request came in plain HTTP: send it to an https:// URL")
 )
 
 // withProtocols returns a configuration that offers HTTP/2 within its limit. Beyond it, a
@@ -98,7 +98,7 @@ func (c *acceptedConn) handshake() {
 func (c *acceptedConn) handOver(protocol string) {
 	switch {
 	case !slices.Contains([]string{http2Name, http11Name, http10Name, ""}, protocol):
-		_ = c.release() // the handshake is all of it, as in a challenge of ACME (RFC 8737)
+		_ = c.release() // nothing follows the handshake, as in a challenge of ACME (RFC 8737)
 	case !c.withinLimit():
 		c.rejectOverLimit()
 	case protocol == http2Name:
