@@ -14,7 +14,7 @@ func idAt(position uint64) int64 { return int64(position ^ 1<<63) } //nolint:gos
 // A backwards finds the page that ends with an id. A store lists in ascending order only, so it
 // searches for an id to begin with: so low that there are enough plants from there on, and so
 // high that they are not too many to read. It steps away from the expected position, with
-// growing steps, and then bisects: usually one short read, at most some 100.
+// growing steps, and then bisects: usually two short reads, at most some 100.
 type backwards struct {
 	store Store
 	end   uint64 // the position at which the page ends
@@ -22,9 +22,9 @@ type backwards struct {
 
 	few     uint64 // from here on there are too few plants, which are in best
 	best    window
-	many    uint64 // from here on there are too many plants, if bounded
+	many    uint64 // a read from here on is too long, or meets a corrupt record; set if bounded
 	bounded bool
-	corrupt *corruption // read from many on, if that was too much
+	corrupt *corruption // that the read from many on has met; nil: it was only too long
 }
 
 func (b *backwards) page(ctx context.Context) (page, error) {

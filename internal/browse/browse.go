@@ -55,12 +55,12 @@ type Options struct {
 }
 
 const (
-	// headerTime limits the time for receiving the header of a request, and maxHeader its size
+	// headerTimeout limits the time for receiving the header of a request, and maxHeader its size
 	// in bytes.
-	headerTime = 5 * time.Second
-	maxHeader  = 16 << 10
-	// endTime limits the time for requests in progress at the end.
-	endTime = time.Second
+	headerTimeout = 5 * time.Second
+	maxHeader     = 16 << 10
+	// shutdownTimeout limits the time for draining requests at shutdown.
+	shutdownTimeout = time.Second
 )
 
 // A Site is the page and its listener.
@@ -96,7 +96,7 @@ func (s *Site) Run(ctx context.Context) error {
 	server := &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: headerTime,
+		ReadHeaderTimeout: headerTimeout,
 		MaxHeaderBytes:    maxHeader,
 	}
 	s.status = &sampler{ctx: ctx, count: s.count}
@@ -106,7 +106,7 @@ func (s *Site) Run(ctx context.Context) error {
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer cancel()
 		if err = server.Shutdown(grace); err != nil { // a client that reads nothing
 			err = server.Close()

@@ -128,7 +128,7 @@ func read(ctx context.Context, store Store, from, last int64, weight int) (w win
 	return w, nil
 }
 
-// from returns the page of the plants with ids from from on.
+// from returns the page of the plants whose ids are at least from.
 func (s *Site) from(ctx context.Context, from int64) (p page, err error) {
 	err = s.withStore(ctx, func(store Store, _ Source) error {
 		w, err := read(ctx, store, from, math.MaxInt64, pageWeight)

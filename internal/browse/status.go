@@ -36,7 +36,7 @@ type sampler struct {
 	mu      sync.Mutex
 	samples []sample
 	source  Source
-	err     error         // end of the last count
+	err     error         // result of the last count
 	due     time.Time     // earliest time of the next count
 	running chan struct{} // closed when the count in progress has ended
 	counts  sync.WaitGroup
@@ -45,7 +45,7 @@ type sampler struct {
 // A status is the state of the store.
 type status struct {
 	Place  string `json:"place"`
-	Source Source `json:"source,omitzero"` // result of the last count
+	Source Source `json:"source,omitzero"` // of the last successful count
 	// Samples are the counts of the last minutes, the newest last.
 	Samples []sample `json:"samples"`
 	// Error is the error of the last count.

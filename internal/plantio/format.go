@@ -21,7 +21,7 @@ const (
 	JSONLines Format = iota
 	// CSV is RFC 4180 with the columns id, name and tag. A cell that begins
 	// with a quotation mark is a JSON string, any other cell is literal text,
-	// and an empty tag is no tag.
+	// and an empty cell of the column tag means that there is no tag.
 	CSV
 	// SafeCSV is CSV in which spreadsheets find no formulas: a name or tag that
 	// begins with =, +, -, @, a tab or a line end, or contains a semicolon, is a

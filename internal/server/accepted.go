@@ -68,7 +68,7 @@ func (c *acceptedConn) reject(e *models.Error, pending func() []byte) {
 	})
 	var h header
 	h.readRest(pending(), io.LimitReader(c.Conn, maxHeaderBytes))
-	if !h.begun { // a read of net/http was in progress and has got it
+	if !h.begun { // a read of net/http was in progress, and may have received the input
 		_, _ = h.scan(pending())
 	}
 	stop()

@@ -2,8 +2,8 @@ package server
 
 import "plantstore/models"
 
-// CloseWrite is called by net/http before it closes the connection after its last write.
-// It does not block in between.
+// CloseWrite closes the connection. net/http calls it after its last write, waits, and then calls
+// Close, which has no further effect.
 func (c *conn) CloseWrite() error { return c.Close() }
 
 // Close implements [io.Closer]. It returns at once. If there is a response that the client

@@ -24,8 +24,8 @@ var errHandling = errors.New("the request has been read to its end")
 // A conn is an HTTP/1 connection between net/http and the client. A write of net/http
 // outside of a handler call is an error response of its own, which conn
 // replaces with an Error (C1.3). If net/http closes without a response, conn sends one.
-// It never decides by the contents: [conn.startRequest] and [conn.endRequest] mark the
-// responses of the handler.
+// Whether a response is the handler's is not decided by its contents: [conn.startRequest] and
+// [endRequest] mark it.
 type conn struct {
 	*acceptedConn
 

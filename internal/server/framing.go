@@ -33,12 +33,12 @@ func (f *framing) startBody(r *http.Request) (ambiguous bool) {
 	return ambiguous
 }
 
-// endBody is called when net/http has finished a request. It reports whether the complete
-// body was passed on.
+// endBody is called when net/http has finished a request. It returns false if a part of a body
+// with Content-Length was not passed on. A connection with an unread chunked body is not reused.
 func (f *framing) endBody() bool {
-	whole := f.body <= 0
+	finished := f.body <= 0
 	f.body = 0
-	return whole
+	return finished
 }
 
 // header returns the header of the request that the handler has not got yet.

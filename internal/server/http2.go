@@ -68,8 +68,8 @@ func (h *http2Conn) Close() error {
 	return nil
 }
 
-// Read implements [io.Reader]. The first frame must be complete within HeaderTimeout, and later
-// each frame or header block that has begun.
+// Read implements [io.Reader]. The first frame, and later each header block and each frame other
+// than DATA that has begun, must be complete within HeaderTimeout.
 func (h *http2Conn) Read(p []byte) (int, error) {
 	var deadline time.Time
 	if !h.clock.since.IsZero() {
@@ -102,6 +102,7 @@ func (h *http2Conn) setOrigin(origin string) {
 // replace returns the Error in place of a response of net/http with that status and a body
 // of that length.
 func (h *http2Conn) replace(status, length int) (header http.Header, body []byte) {
+	// The messages are short: a body must not be longer than the one of net/http that it replaces.
 	e := models.NewError(models.CodeBadRequest, "drop HTTP/1.1 headers")
 	if status == int(models.CodeHeaderTooLarge) {
 		e = models.NewError(models.CodeHeaderTooLarge, "the header is too large")

@@ -31,8 +31,8 @@ var errReplaced = errors.New("too many error responses that the client does not 
 
 // A responseFilter replaces net/http's own responses in the output on a connection
 // of HTTP/2: to a header that is too large, and to fields that HTTP/2 forbids (C1.3). No
-// limit or setting avoids them. Handlers send only status 200, or 400 with JSON, so any
-// other response is net/http's.
+// limit or setting avoids them. Handlers send errors only as 400 with JSON, so any other
+// response with a status of 400 or more is net/http's.
 //
 // A replaced body has the same length, so that flow control stays correct on both sides.
 type responseFilter struct {

@@ -9,8 +9,8 @@ import (
 	"plantstore/models"
 )
 
-// defaultParkAfter is how long a connection is idle before it is parked: so long that a
-// connection in use, to which it would cost 0.1 ms, is not.
+// defaultParkAfter is the idle time after which a connection is parked. Parking costs the next
+// request 0.1 ms, so connections in use should not be parked.
 const defaultParkAfter = time.Second
 
 // park keeps a connection open that net/http has closed. net/http would need 18 KB for it:

@@ -33,7 +33,7 @@ func New(config Config) *Server {
 	s.http1.ConnState = endRequest
 	s.http1.Protocols.SetHTTP1(true)
 	s.http2 = s.newHTTPServer(s.handleHTTP2, maxHeaderBytes)
-	s.http2.Protocols.SetUnencryptedHTTP2(true) // TLS ends below it
+	s.http2.Protocols.SetUnencryptedHTTP2(true) // its connections decrypt TLS themselves
 	s.http2.HTTP2 = s.http2Config()
 	if config.TLS != nil {
 		s.config.TLS = withProtocols(config.TLS)

@@ -12,7 +12,7 @@
 //	handler.go                                 the outermost handler
 //	close.go, park.go, conn.go, framing.go     a connection of HTTP/1, which net/http gets with its first byte
 //	accepted.go                                a connection of either, and its last response
-//	errors.go, header.go                       error responses, and what they need of a request
+//	errors.go, header.go                       error responses, and the fields of a request that they depend on
 //	server.go, limit.go, stats.go              configuration, limits and counters
 package server
 
@@ -33,7 +33,7 @@ type Config struct {
 	// for the response. A handler that responds before it has read the complete body
 	// should set Content-Length; otherwise the connection closes after the response.
 	Handler http.Handler
-	// TLS, if not nil, makes the server speak TLS, with HTTP/1 and HTTP/2. It needs
+	// TLS, if not nil, makes the server use TLS, with HTTP/1 and HTTP/2. It needs
 	// certificates; protocols are added to NextProtos.
 	TLS *tls.Config
 	// Logger gets a line for each error response of the server itself, and the
