@@ -17,8 +17,8 @@ func WithActor(ctx context.Context, actor Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, &actor)
 }
 
-// ActorOf returns the actor in ctx, or nil: then the plant is created by the
-// operator, who imports or seeds it.
+// ActorOf returns the actor in ctx, or nil. With an audit log, nil means that the operator
+// creates the plant, by an import or a seed; without one, no create has an actor.
 func ActorOf(ctx context.Context) *Actor {
 	actor, _ := ctx.Value(actorKey{}).(*Actor)
 	return actor

@@ -13,16 +13,17 @@ func (s *Store) write(began *time.Time) {
 	}
 }
 
-// commitRequests commits a batch, if its outcomes can be recorded, records them and sends them.
+// commitRequests commits a batch, unless the recorder is not ready, passes the outcomes to the
+// recorder, and sends them.
 func (s *Store) commitRequests(batch []*request) {
 	s.committing.RLock()
 	defer s.committing.RUnlock()
-	if trial := batch[0]; len(trial.records) == 0 { // it goes alone, and is not recorded
+	if trial := batch[0]; trial.isTrial() { // it goes alone, and is not recorded
 		s.commitRecords(nil)
 		trial.done <- nil
 		return
 	}
-	err := s.auditReady()
+	err := s.recorderReady()
 	if err == nil {
 		records := make([]Record, 0, len(batch))
 		for _, r := range batch {
@@ -33,7 +34,7 @@ func (s *Store) commitRequests(batch []*request) {
 			n := len(r.records)
 			r.outcomes, outcomes = outcomes[:n:n], outcomes[n:]
 		}
-		s.audit(batch)
+		s.recordOutcomes(batch)
 	}
 	for _, r := range batch {
 		r.done <- err // from here on the request belongs to its caller again

@@ -26,12 +26,12 @@ var (
 	// matches ErrUnavailable, too; only Ready returns it.
 	ErrFailing = errors.New("the last commit has failed")
 	// ErrUnknown: the outcome is unknown; the plant may be stored or not (C5.28).
-	ErrUnknown = errors.New("it is not known whether the plant was stored")
+	ErrUnknown = errors.New("the outcome is unknown: the plant may be stored or not")
 	// ErrCorrupt: the record under the id is corrupt. A create of this id stored
 	// nothing.
 	ErrCorrupt = errors.New("the stored record is corrupt")
 	// ErrRefused: the server that has the store open would refuse this plant for POST,
-	// too, or does not know one of its fields. Nothing was stored. No engine returns it.
+	// too, or does not support one of its fields. Nothing was stored. No engine returns it.
 	ErrRefused = errors.New("the server refuses the plant")
 	// ErrUnrecorded: the plant was stored, or the plants were reset, but the audit log may
 	// lack it. No engine returns it.
@@ -42,7 +42,7 @@ var (
 	// ErrNotEphemeral: the store cannot be reset.
 	ErrNotEphemeral = errors.New("only a server that was started with --ephemeral can be reset")
 	// ErrLocked: the store cannot be opened because another process has it open,
-	// which may offer it to others.
+	// which may be a server that commands can connect to.
 	ErrLocked = errors.New("locked by another process")
 )
 

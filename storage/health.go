@@ -16,7 +16,7 @@ const (
 
 // A commitHealth is the state that the last commits have left.
 type commitHealth struct {
-	failure error         // ErrFailing with that of the last commit; nil since one has succeeded
+	failure error         // ErrFailing with the error of the last commit; nil after a successful commit
 	pause   time.Duration // before the last trial; 0 since a plant was stored
 	trying  bool          // a trial is scheduled, or under way
 }

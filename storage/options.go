@@ -8,7 +8,7 @@ import (
 // Options are the settings of a store besides its location. Engines ignore options that
 // do not apply to them.
 type Options struct {
-	// Logger gets the messages of the engine's background work; nil discards them.
+	// Logger gets the messages of the store and of its engine; nil discards them.
 	Logger *slog.Logger
 	// ReadOnly opens the store for reading: files are neither created nor changed,
 	// and creates are refused.

@@ -23,6 +23,9 @@ type request struct {
 	tag    string    // memory for its tag
 }
 
+// isTrial reports whether r is a trial, see health.go.
+func (r *request) isTrial() bool { return len(r.records) == 0 }
+
 // newRequest returns a request whose channel has capacity 1, so that the writer never waits.
 func newRequest() *request { return &request{done: make(chan error, 1)} }
 

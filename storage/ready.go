@@ -16,8 +16,8 @@ import (
 const hangsAfter = 90 * time.Second
 
 // Ready returns nil while creates are accepted and succeed, otherwise the reason why not: the
-// error matches [ErrCommitHangs] if none gets an outcome, and [ErrFailing] if the last commit
-// has failed.
+// error matches [ErrCommitHangs] if the commit of a writer hangs, and [ErrFailing] if the
+// last commit has failed.
 func (s *Store) Ready() error {
 	s.mu.Lock()
 	err := cmp.Or(s.refusal, s.hanging(), s.health.failure, s.unreachable)
@@ -25,7 +25,7 @@ func (s *Store) Ready() error {
 	if err != nil {
 		return err
 	}
-	return s.auditReady()
+	return s.recorderReady()
 }
 
 // accepting returns nil while creates are accepted, else their error.

@@ -21,27 +21,27 @@ type Recorder interface {
 	Close() error
 }
 
-// An Outcome is that of a create.
+// An Outcome is the outcome of one create.
 type Outcome struct {
 	ID    int64
 	Actor *Actor // nil: the operator
 	Err   error  // of the create; nil: the plant was stored
 }
 
-// RecordWith has the outcomes of all creates recorded by r, which Close closes. It
-// must be called before the first create.
+// RecordWith makes r record the outcomes of all creates. Close closes it. RecordWith must be
+// called before the first create.
 func (s *Store) RecordWith(r Recorder) { s.recorder = r }
 
-// auditReady returns nil unless there is a recorder that is not ready.
-func (s *Store) auditReady() error {
+// recorderReady returns nil unless there is a recorder that is not ready.
+func (s *Store) recorderReady() error {
 	if s.recorder == nil {
 		return nil
 	}
 	return s.guard("audit log", ErrUnavailable, s.recorder.Ready)
 }
 
-// audit records the outcomes of a batch, and changes them to what the creates return.
-func (s *Store) audit(batch []*request) {
+// recordOutcomes records the outcomes of a batch, and changes them to what the creates return.
+func (s *Store) recordOutcomes(batch []*request) {
 	if s.recorder == nil {
 		return
 	}

@@ -32,7 +32,7 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 
 // replace replaces the plants, and records that.
 func (s *Store) replace() error {
-	if err := s.auditReady(); err != nil {
+	if err := s.recorderReady(); err != nil {
 		return err
 	}
 	if err := s.features.Replace(); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // A CommitToken is the random token of one commit, which a remote engine stores with
-// each plant. After an attempt with an unknown outcome, the next one sees by it
+// each plant. After an attempt with an unknown outcome, the next attempt detects by the token
 // whether the stored plant is its own (C5.28).
 type CommitToken [16]byte
 
@@ -80,12 +80,12 @@ func lastError(last, unknown error) error {
 	if unknown == nil || errors.Is(last, ErrUnknown) {
 		return last
 	}
-	return fmt.Errorf("%w; and then: %s", unknown, last.Error()) // which must not match
+	return fmt.Errorf("%w; and then: %s", unknown, last.Error()) // as text: errors.Is must match unknown only
 }
 
-// Read calls read until it succeeds, or again returns false for its error: then Read
-// returns [ErrUnavailable]. When ctx has ended, it returns the error of ctx. The
-// function read returns soon after its context has ended.
+// Read calls read until it succeeds, the function again returns false for its error, or the
+// time is up: then Read returns [ErrUnavailable]. When ctx has ended, it returns the error of
+// ctx. The function read returns soon after its context has ended.
 func (r Retry) Read(ctx context.Context, read func(ctx context.Context) error, again func(error) bool) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -4,8 +4,8 @@ import "time"
 
 // Stats are the statistics of a store since it was opened.
 type Stats struct {
-	// QueuedCreates wait for a commit, with QueuedBytes of names and tags. A
-	// batch of CreateAll is one of them. At most QueueLimit may wait.
+	// QueuedCreates wait for a commit, with QueuedBytes of names and tags. Create is refused
+	// while QueueLimit wait. A batch of CreateAll counts as one create, and is never refused.
 	QueuedCreates, QueuedBytes, QueueLimit int
 	// Created is the number of plants that were stored.
 	Created uint64
@@ -69,6 +69,12 @@ func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	stats := s.stats
 	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.options.QueuePlants
+	for _, r := range s.queue {
+		if r.isTrial() {
+			stats.QueuedCreates--
+			stats.QueuedBytes -= r.bytes
+		}
+	}
 	s.mu.Unlock()
 	if s.features.File != nil {
 		file := s.features.File()

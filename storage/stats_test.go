@@ -51,3 +51,25 @@ func TestStats(t *testing.T) {
 		}
 	})
 }
+
+// TestStatsLeaveOutTrials checks that a trial in the queue is not counted as a create.
+func TestStatsLeaveOutTrials(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, e *testEngine) {
+		first := e.create(t.Context(), 1, "a")
+		errHum := errors.New("the disk hums")
+		e.commit(t, fail(errHum), 1)
+		want(t, "first", first, errHum)
+		second := e.create(t.Context(), 2, "bb")
+		time.Sleep(2 * time.Second) // the trial is queued after one
+		third := e.create(t.Context(), 3, "ccc")
+		if n := e.store.Stats(); n.QueuedCreates != 1 || n.QueuedBytes != 3 {
+			t.Errorf("with a trial and a create in the queue: %+v", n)
+		}
+		e.commit(t, succeed, 2)
+		e.commit(t, succeed) // the trial
+		e.commit(t, succeed, 3)
+		want(t, "second", second)
+		want(t, "third", third)
+	})
+}

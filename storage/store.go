@@ -158,15 +158,15 @@ func (s *Store) DryRun(ctx context.Context, records []Record) []error {
 	return outcomes
 }
 
-// Get returns the plant stored under id, or [ErrNotFound], [ErrCorrupt] or
-// [ErrUnavailable].
+// Get returns the plant stored under id, or [ErrNotFound], [ErrCorrupt],
+// [ErrUnavailable] or the error of ctx.
 func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
 	return s.engine.Get(ctx, id)
 }
 
 // List yields the stored plants with an id of at least from, in ascending order of
-// id: negative ids first (C5.29). It ends after the first error that it yields, which
-// is that of ctx, [ErrCorrupt] or [ErrUnavailable]. It does not block creates, and may
+// id: negative ids first (C5.29). It ends after the first error that it yields: the
+// error of ctx, [ErrCorrupt] or [ErrUnavailable]. It does not block creates, and may
 // omit plants that are created while it runs.
 func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {

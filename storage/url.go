@@ -53,7 +53,7 @@ func ParseURL(rawURL string) (Location, error) {
 	case rest == "":
 		return Location{}, fmt.Errorf("storage URL %q has no path: write %s:PATH", rawURL, loc.Scheme)
 	case loc.Scheme != defaultScheme && !isURL:
-		return Location{}, fmt.Errorf("the storage URL is neither a path nor one such as postgres://USER:PASSWORD@HOST:PORT/DATABASE; "+
+		return Location{}, fmt.Errorf("the storage URL is neither a path nor a URL such as postgres://USER:PASSWORD@HOST:PORT/DATABASE; "+
 			"in a user, password or option write special characters as %% and two digits; for a file with such a name write %s:PATH", defaultScheme)
 	case rest == rawURL && !isPlainPath(rawURL):
 		return Location{}, fmt.Errorf("the storage URL is not clearly a path: it has a blank, a colon, an equals sign or :// in it, or begins with //; "+
@@ -64,7 +64,7 @@ func ParseURL(rawURL string) (Location, error) {
 	return loc, nil
 }
 
-// isPlainPath reports whether a text can only be the path of a file: a misspelt URL must
+// isPlainPath reports whether a text can only be the path of a file: a misspelled URL must
 // not create a database.
 func isPlainPath(text string) bool {
 	if regexp.MustCompile(`^[A-Za-z]:[/\\]`).MatchString(text) { // a drive

@@ -152,7 +152,7 @@ func testCreateAllContextEnds(t *testing.T, open Open) {
 	wantError(t, "a bulk whose context has ended", outcomes[0][0], storage.ErrOverloaded)
 	for i, errs := range outcomes {
 		for j, err := range errs {
-			checkTrue(t, s, int64(i*size+j), models.Plant{Name: fmt.Sprint(i)}, err)
+			checkOutcome(t, s, int64(i*size+j), models.Plant{Name: fmt.Sprint(i)}, err)
 		}
 	}
 }

@@ -150,12 +150,12 @@ func testCreateContextEndsUnderWay(t *testing.T, open Open) {
 	mustClose(t, s)
 	s = mustOpen(t, open)
 	for i, err := range outcomes {
-		checkTrue(t, s, int64(i), models.Plant{Name: fmt.Sprint(i)}, err)
+		checkOutcome(t, s, int64(i), models.Plant{Name: fmt.Sprint(i)}, err)
 	}
 }
 
-// checkTrue checks that the outcome of the only create of id was correct (C5.28).
-func checkTrue(t *testing.T, s Store, id int64, plant models.Plant, outcome error) {
+// checkOutcome checks that the outcome of the only create of id was correct (C5.28).
+func checkOutcome(t *testing.T, s Store, id int64, plant models.Plant, outcome error) {
 	t.Helper()
 	switch {
 	case outcome == nil:
@@ -166,7 +166,7 @@ func checkTrue(t *testing.T, s Store, id int64, plant models.Plant, outcome erro
 		}
 	default:
 		if _, err := s.Get(t.Context(), id); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("Get(%d): %v, want %v: Create had said %q", id, err, storage.ErrNotFound, outcome)
+			t.Errorf("Get(%d): %v, want %v: Create returned %q", id, err, storage.ErrNotFound, outcome)
 		}
 	}
 }
@@ -176,7 +176,7 @@ func testInvalidUTF8(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	bad := "a\xffb\xed\xa0\x80"
 	for i, plant := range []models.Plant{{Name: bad}, {Name: "a", Tag: &bad}} {
-		checkTrue(t, s, int64(i), plant, s.Create(t.Context(), int64(i), plant))
+		checkOutcome(t, s, int64(i), plant, s.Create(t.Context(), int64(i), plant))
 	}
 	mustCreate(t, s, storage.Record{ID: 2, Plant: models.Plant{Name: "a"}})
 }

@@ -76,7 +76,7 @@ func testCloseWhileWriting(t *testing.T, open Open) {
 	s = mustOpen(t, open)
 	for w, errs := range outcomes {
 		for i, err := range errs {
-			checkTrue(t, s, int64(i*writers+w), models.Plant{Name: fmt.Sprint(w)}, err)
+			checkOutcome(t, s, int64(i*writers+w), models.Plant{Name: fmt.Sprint(w)}, err)
 		}
 	}
 }
