@@ -55,8 +55,8 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 	if len(response.Kvs) == 0 {
 		return models.Plant{}, storage.ErrNotFound
 	}
-	r, err := decode(key, response.Kvs[0].Value)
-	return r.plant, err
+	record, err := e.keys.record(response.Kvs[0])
+	return record.Plant, err
 }
 
 // List implements [storage.Engine]. Each page is linearizable, but not the list. It continues
@@ -88,14 +88,14 @@ func (e *Engine) read(ctx context.Context, key string, options ...clientv3.OpOpt
 		response, err = e.client.Get(clientv3.WithRequireLeader(ctx), key, options...)
 		return err
 	}, func(err error) bool {
-		return retriable(err) && !e.unknownUser(err) && e.client.Ctx().Err() == nil
+		return retriable(err) && !e.lacksUser(err) && e.client.Ctx().Err() == nil
 	})
 	return response, err
 }
 
-// unknownUser reports whether the cluster requires a user and the URL has none. With a
+// lacksUser reports whether the cluster requires a user and the URL has none. With a
 // user, the same error means that the login has expired, which is transient.
-func (e *Engine) unknownUser(err error) bool {
+func (e *Engine) lacksUser(err error) bool {
 	return e.client.Username == "" && errors.Is(err, rpctypes.ErrUserEmpty)
 }
 

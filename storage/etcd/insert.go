@@ -84,8 +84,8 @@ func (e *Engine) operations(token storage.CommitToken, batch []storage.Item) (op
 	return ops, items
 }
 
-// setTaken sets the outcome of a create whose key has been read: kvs is empty if it does not
-// exist, in which case the outcome is missing.
+// setTaken sets the outcome of a create whose key has been read. If the key does not exist,
+// kvs is empty, and the outcome is the error passed as missing.
 func (e *Engine) setTaken(item *storage.Item, token storage.CommitToken, kvs []*mvccpb.KeyValue, missing error) {
 	if len(kvs) == 0 {
 		item.Err = missing

@@ -107,7 +107,8 @@ func (e *Engine) verify(ctx context.Context, options storage.Options) error {
 	defer cancel()
 	err := e.tryToWrite(ctx)
 	if errors.Is(err, rpctypes.ErrNoSpace) {
-		options.Log().Warn("no space left in etcd: creates are refused until there is", "error", err)
+		options.Log().Warn("no space left in etcd: creates refused", "cause", err.Error(),
+			"hint", "compact and defragment etcd, or raise its quota, and disarm its alarm")
 		return nil
 	}
 	return err

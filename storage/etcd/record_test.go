@@ -1,15 +1,18 @@
 package etcd
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"pgregory.net/rapid"
 
 	"plantstore/models"
@@ -108,5 +111,24 @@ func TestParseRefuses(t *testing.T) {
 		if _, err := decode("key", value); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("%s: %v, want: %v", name, err, storage.ErrCorrupt)
 		}
+	}
+}
+
+// A corruptKV is a cluster whose records are all corrupt.
+type corruptKV struct{ clientv3.KV }
+
+// Get implements [clientv3.KV].
+func (corruptKV) Get(_ context.Context, key string, _ ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	return &clientv3.GetResponse{Kvs: []*mvccpb.KeyValue{{Key: []byte(key), Value: []byte("x")}}}, nil
+}
+
+// TestGetCorrupt checks that Get returns the id of a corrupt record, as List does.
+func TestGetCorrupt(t *testing.T) {
+	t.Parallel()
+	e := &Engine{client: &clientv3.Client{KV: corruptKV{}}, keys: "/plants/", retry: storage.Retry{Timeout: time.Second, Attempt: time.Second}}
+	_, err := e.Get(t.Context(), 7)
+	var corrupt *storage.CorruptError
+	if !errors.As(err, &corrupt) || corrupt.ID != 7 || !errors.Is(err, storage.ErrCorrupt) {
+		t.Errorf("Get: %v, want a CorruptError of id 7", err)
 	}
 }

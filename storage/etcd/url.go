@@ -55,7 +55,7 @@ func parseURL(rawURL string) (t target, err error) {
 	t.user = u.User.Username()
 	t.password, _ = u.User.Password()
 	if (t.user == "") != (t.password == "") {
-		return t, errors.New("a user and a password go together")
+		return t, errors.New("the URL must have both a user and a password, or neither")
 	}
 	if t.prefix = "/" + strings.Trim(u.Path, "/") + "/"; t.prefix == "//" {
 		t.prefix = defaultPrefix
@@ -111,7 +111,7 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 		return nil, nil //nolint:nilnil // nil: no TLS
 	}
 	if (cert == "") != (key == "") {
-		return nil, errors.New("cert and key go together")
+		return nil, errors.New("give both cert and key, or neither")
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {

@@ -87,8 +87,8 @@ func parseURL(loc storage.Location) (*pgxpool.Config, error) {
 // maxKey is the maximum size of a private key file in bytes.
 const maxKey = 1 << 20
 
-// checkKey rejects a private key file, sslkey in the URL, that other users can change, as
-// libpq does. The driver reads the file itself.
+// checkKey rejects a private key file, sslkey in the URL, that other users can change.
+// Unlike libpq it accepts one that they can only read. The driver reads the file itself.
 func checkKey(rest string) error {
 	_, query, _ := strings.Cut(rest, "?")
 	values, err := url.ParseQuery(query)
@@ -150,7 +150,7 @@ func (e *Engine) ensureTable(ctx context.Context, readOnly bool) error {
 	case found == "":
 		return cmp.Or(createErr, errors.New("there is no table plants: start a server on it first"))
 	case found != columns:
-		return fmt.Errorf("the table plants has the columns %s, want: %s", found, columns)
+		return fmt.Errorf("the table plants has the columns %s instead of %s: name another database", found, columns)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func advise(err error) error {
 	failure, rejected := errors.AsType[*pgconn.PgError](err)
 	switch {
 	case rejected && failure.Code == "42501":
-		return fmt.Errorf("the user lacks a right; it needs SELECT and INSERT on the table plants, and CREATE in the schema to make it: %w", failure)
+		return fmt.Errorf("the user lacks a right: grant SELECT and INSERT on the table plants, and CREATE in the schema if the table does not exist: %w", failure)
 	case rejected && strings.HasPrefix(failure.Code, "28"):
 		return fmt.Errorf("the user or the password is wrong: %w", failure)
 	case errors.Is(err, context.DeadlineExceeded):
