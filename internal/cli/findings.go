@@ -17,10 +17,10 @@ import (
 // remedy is the advice for a corrupt database.
 const remedy = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
 
-// corruptStore returns err. If that is a *bbolt.CorruptError, it prints the findings and returns
+// corruptStore returns err. If that is a *bbolt.CorruptStoreError, it prints the findings and returns
 // an error with this message and exit code 3 instead.
 func corruptStore(p *Process, err error, format string, args ...any) error {
-	var corrupt *bbolt.CorruptError
+	var corrupt *bbolt.CorruptStoreError
 	if !errors.As(err, &corrupt) {
 		return err
 	}

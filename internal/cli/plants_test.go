@@ -139,7 +139,7 @@ func TestLockedByACommand(t *testing.T) {
 	defer func() { _ = store.Close() }()
 	checkFailure(t, run(t, nil, "plants", "count"), 1,
 		"database data/plants.db is locked by another process, and no server responds for it (*")
-	const locked = "database data/plants.db is locked by another process: stop that one, or name another file"
+	const locked = "database data/plants.db is locked by another process: stop that process, or name another file"
 	checkFailure(t, run(t, nil, "check"), 1, locked+", or make a verified copy of it with plantstore backup FILE")
 	checkFailure(t, run(t, nil, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "off"), 1, locked)
 }

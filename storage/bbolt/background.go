@@ -14,7 +14,7 @@ import (
 const (
 	monitorPause = time.Second            // between two checks of the files
 	scrubStart   = 10 * time.Second       // after opening
-	scrubPause   = 100 * time.Millisecond // between pages of records
+	scrubPause   = 100 * time.Millisecond // between chunks of records
 	scrubRest    = time.Hour              // between two passes through all records
 
 	// warmBytes bounds the bytes of a database that are read at the start. More could
@@ -72,12 +72,12 @@ func (e *Engine) scrub(ctx context.Context) {
 				findings = append(findings, err)
 			}
 			for _, err := range findings {
-				e.logger.Error("the scrub found corruption: run plantstore check, restore a backup",
-					"database", e.file.Name(), "damage", err.Error())
+				e.logger.Error("corruption found", "database", e.file.Name(), "cause", err.Error(),
+					"hint", "stop the server, run plantstore check, and restore a backup")
 			}
 			stats.Corrupt += uint64(len(findings))
-			page := stats
-			e.scrubbed.Store(&page)
+			current := stats
+			e.scrubbed.Store(&current)
 			if next = after; !wait.Sleep(ctx, scrubPause) {
 				return
 			}
@@ -86,7 +86,7 @@ func (e *Engine) scrub(ctx context.Context) {
 		pass := stats
 		e.scrubbed.Store(&pass)
 		e.logger.Info("scrubbed", "database", e.file.Name(), "plants", stats.Records-before.Records-stats.LastCorrupt,
-			"damaged", stats.LastCorrupt, "duration", time.Since(start))
+			"corrupt", stats.LastCorrupt, "duration", time.Since(start))
 	}
 }
 

@@ -3,7 +3,8 @@
 // is appended to the journal; a checkpoint moves it to the tree later. See
 // docs/adr/0002-record-layout.md and docs/adr/0014-journal.md.
 //
-// The files of this package; each line uses only the lines above it, but for setBlocking in lock_*:
+// The files of this package; each line uses only the lines above it,
+// except for the errors of file.go in schema.go, and setBlocking in lock_*:
 //
 //	meta.go, record.go, schema.go           the content of the database
 //	file.go, watermark.go, stat_*, disk_*   its files, whether they are still the same, and the errors of opening them
@@ -53,12 +54,12 @@ type Engine struct {
 	openedJournal fileStat
 	replayed      int64         // plants that were only in the journal at the opening
 	journalErr    error         // why a journal that is needed could not be opened
-	state         journal.State // that the database has
+	state         journal.State // of the journal, as stored in the database
 	checkpointing sync.Mutex    // held during a checkpoint; guards state
 	clean         atomic.Bool   // a snapshot has left the database clean
 	noSpace       atomic.Bool   // the last checkpoint found no space
 
-	resetting sync.RWMutex // held while all plants are replaced, for reading by each page of a list; guards resets
+	resetting sync.RWMutex // locked while all plants are replaced, read-locked while a chunk of a list is read; guards resets
 	resets    uint64
 
 	updating sync.Mutex            // held from the beginning of a transaction until its outcome is in failed

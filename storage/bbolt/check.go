@@ -13,8 +13,8 @@ import (
 )
 
 // Check is Check of [storage.Features]. It runs fsck, and bbolt's own check of the structure
-// if that finds nothing and the file is not being written to: bbolt's check follows any number
-// in a page, and takes pages that a commit has just freed for corruption.
+// if that finds nothing and the file is not being written to: bbolt's check follows page
+// numbers without validating them, and reports pages that a commit has just freed as corrupt.
 func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
 	report := storage.Report{Corruption: []string{}}
 	if e.journalErr != nil {

@@ -116,7 +116,7 @@ func TestCheckFindsCorruptStructure(t *testing.T) {
 		"overflow out":   {func(m *pageMap) { order.PutUint32(m.page(m.end - 1)[pageOverflow:], 1) }, "invalid number"},
 		"loop": {func(m *pageMap) {
 			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], m.plants)
-		}, "in use or listed already"},
+		}, "both in use and free"},
 		"child outside the file": {func(m *pageMap) {
 			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], 1<<63)
 		}, "invalid number"},

@@ -38,7 +38,7 @@ func JournalPath(database string) string { return database + journalSuffix }
 // name of the file.
 type refusalError struct {
 	text    string
-	corrupt bool // it is, or was, a plant store
+	corrupt bool // it is a corrupt plant store, or not a plant store
 }
 
 func (e refusalError) Error() string { return e.text }
@@ -52,17 +52,17 @@ func corrupt(format string, args ...any) error {
 	return refusalError{text: fmt.Sprintf(format, args...), corrupt: true}
 }
 
-// A CorruptError is returned by a function that refuses to use or to replace a corrupt
+// A CorruptStoreError is returned by a function that refuses to use or to replace a corrupt
 // store.
-type CorruptError struct {
+type CorruptStoreError struct {
 	Report storage.Report // with at least one finding
 }
 
 // Error returns the first finding.
-func (e *CorruptError) Error() string { return e.Report.Corruption[0] }
+func (e *CorruptStoreError) Error() string { return e.Report.Corruption[0] }
 
-// explain returns a one-line error for the error of opening the file path, a *CorruptError if
-// it is corrupt.
+// explain returns a one-line error for the error of opening the file path, a
+// *CorruptStoreError if it is corrupt.
 func explain(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = cmp.Or(refuseOrphan(path), err)
@@ -70,12 +70,12 @@ func explain(path string, err error) error {
 	if refused, ok := errors.AsType[refusalError](err); ok {
 		line := fmt.Sprintf("database %s %s", path, refused.text)
 		if refused.corrupt {
-			return &CorruptError{storage.Report{Corruption: []string{line}}}
+			return &CorruptStoreError{storage.Report{Corruption: []string{line}}}
 		}
 		return errors.New(line)
 	}
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return fmt.Errorf("database %s is %w: stop that one, or name another file", path, storage.ErrLocked)
+		return fmt.Errorf("database %s is %w: stop that process, or name another file", path, storage.ErrLocked)
 	}
 	return fmt.Errorf("database %s cannot be opened: %w", path, withoutPath(path, err))
 }
@@ -145,7 +145,7 @@ func inspect(file *os.File) error {
 	case err != nil:
 		return err
 	case !found:
-		return corrupt("is not a plant store's, or its beginning is corrupt: name another file, or restore a backup")
+		return corrupt("is not the file of a plant store, or its beginning is corrupt: name another file, or restore a backup")
 	case info.Size() < newest.size():
 		return corrupt("has been cut short, from at least %d bytes to %d: restore a backup", newest.size(), info.Size())
 	}

@@ -319,7 +319,7 @@ func (f *fsck) claim(id, n uint64, verb string) bool {
 			f.report.Add("page %d: invalid number, the file has %d pages", id, len(f.used))
 			return false
 		case f.used[id]:
-			f.report.Add("page %d: it %s, and is in use or listed already", id, verb)
+			f.report.Add("page %d: it %s twice, or both in use and free", id, verb)
 			return false
 		}
 		f.used[id] = true

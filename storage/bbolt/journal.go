@@ -75,7 +75,7 @@ func (e *Engine) refuseLeftover(file *os.File) error {
 func (e *Engine) startJournal(size int64) error {
 	if e.hasJournal() {
 		if err := e.journal.Rewrite(); err != nil {
-			return refusal("cannot make its journal durable (%v): the disk may be failing", err)
+			return refusal("cannot make its journal durable (%v): the disk may be failing; examine it before starting again", err)
 		}
 		if e.openedJournal.size == journal.FileSize(size) {
 			return nil
@@ -99,7 +99,8 @@ func (e *Engine) createJournal(size int64) (err error) {
 		return err
 	})
 	if err != nil && NoSpace(err) {
-		e.logger.Warn("no space for the journal: creates wait for two syncs instead of one; to have one, free some space or choose a smaller journal, and start again", "journal", path, "bytes", size, "cause", err.Error())
+		e.logger.Warn("no space for the journal: creates wait for two syncs", "journal", path, "bytes", size, "cause", err.Error(),
+			"hint", "free some space, or choose a smaller JOURNAL_BYTES, and start again")
 		return nil
 	}
 	if err != nil {

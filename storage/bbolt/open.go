@@ -21,20 +21,20 @@ import (
 )
 
 // Open is the [storage.Opener] of this engine. The logger gets the findings of the
-// scrub, and whether the watermark is torn.
+// scrub, and problems with the files that do not prevent the start.
 func Open(ctx context.Context, loc storage.Location, options storage.Options) (*storage.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if loc.Path == "" {
-		return nil, fmt.Errorf("%w names a host: write %s:PATH, or %[2]s:///PATH for one from the root", storage.ErrURL, loc.Scheme)
+		return nil, fmt.Errorf("%w names a host: write %s:PATH, or %[2]s:///PATH for an absolute path", storage.ErrURL, loc.Scheme)
 	}
 	return OpenFile(loc.Path, options) //nolint:contextcheck // the store outlives the context of its opening
 }
 
 // OpenFile opens the store in the file path. Unless it is opened for reading, OpenFile creates
 // the file, and the directories above it, if they do not exist. It refuses, and does not change,
-// a file that is not a plant store's, or is corrupt, or that another process has locked, and a
+// a file that is not a plant store, or is corrupt, or that another process has locked, and a
 // missing file with a watermark. The error has the reason and a remedy.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 	e, err := openEngine(path, options)

@@ -45,9 +45,9 @@ func TestOpenRefuses(t *testing.T) {
 		path func(t *testing.T) string
 		want string
 	}{
-		"empty": {written(nil), "is not a plant store's"},
-		"short": {written([]byte("x")), "is not a plant store's"},
-		"text":  {written([]byte(strings.Repeat("not a database\n", 10_000))), "is not a plant store's"},
+		"empty": {written(nil), "is not the file of a plant store"},
+		"short": {written([]byte("x")), "is not the file of a plant store"},
+		"text":  {written([]byte(strings.Repeat("not a database\n", 10_000))), "is not the file of a plant store"},
 		"bbolt of another program": {
 			foreign(&bolt.Options{}), "is a bbolt database, but not of a plant store",
 		},

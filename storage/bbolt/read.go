@@ -14,11 +14,11 @@ import (
 	"plantstore/storage"
 )
 
-// A page of [Engine.List] ends after so many records, or so many bytes of them.
-// While a page is being read a commit may have to wait for it.
+// A chunk of [Engine.List] ends after chunkRecords records, or chunkBytes bytes of them.
+// While a chunk is being read a commit may have to wait for it.
 const (
-	pageRecords = 1000
-	pageBytes   = 1 << 20
+	chunkRecords = 1000
+	chunkBytes   = 1 << 20
 )
 
 // Get implements [storage.Engine].
@@ -44,7 +44,7 @@ func (e *Engine) Get(ctx context.Context, id int64) (models.Plant, error) {
 	return *plant, nil
 }
 
-// List implements [storage.Engine]. It reads page by page, so that a slow caller
+// List implements [storage.Engine]. It reads chunk by chunk, so that a slow caller
 // neither holds up creates nor keeps old pages of the file from being reused.
 func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
@@ -54,7 +54,7 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 			return
 		}
 		for l.next != nil {
-			records, err := l.page()
+			records, err := l.chunk()
 			for _, record := range records {
 				if ctx.Err() != nil {
 					break
@@ -71,7 +71,7 @@ func (e *Engine) List(ctx context.Context, from int64) iter.Seq2[storage.Record,
 	}
 }
 
-// A lister reads pages of plants from the journal and the tree.
+// A lister reads chunks of plants from the journal and the tree.
 type lister struct {
 	engine *Engine
 	next   []byte  // the key of the next plant to read, or one before it; nil at the end
@@ -89,17 +89,17 @@ func (e *Engine) newLister(from int64) (*lister, error) {
 	return &lister{engine: e, next: keyOf(from), ids: ids, resets: e.resets}, nil
 }
 
-// page returns the next plants in ascending order of id; with an error, the plants before
+// chunk returns the next plants in ascending order of id; with an error, the plants before
 // the error.
-func (l *lister) page() (records []storage.Record, err error) {
+func (l *lister) chunk() (records []storage.Record, err error) {
 	l.engine.resetting.RLock()
 	defer l.engine.resetting.RUnlock()
 	if l.engine.resets != l.resets {
 		return nil, fmt.Errorf("%w: the plants were reset meanwhile; list them again", storage.ErrUnavailable)
 	}
 	ids, end := l.ids, []byte(nil)
-	if len(ids) > pageRecords {
-		ids, end = ids[:pageRecords], keyOf(ids[pageRecords])
+	if len(ids) > chunkRecords {
+		ids, end = ids[:chunkRecords], keyOf(ids[chunkRecords])
 	}
 	pending, err := l.engine.pendingRecords(ids)
 	if err != nil {
@@ -128,12 +128,12 @@ func (l *lister) page() (records []storage.Record, err error) {
 }
 
 // readTree calls each with the records in the tree from key start up to key end, which
-// may be nil, or to the bounds of a page. It returns the key after them, nil at the end.
+// may be nil, or to the bounds of a chunk. It returns the key after them, nil at the end.
 func (e *Engine) readTree(start, end []byte, each func(key, value []byte) error) (next []byte, err error) {
 	err = e.view(func(plants *bolt.Bucket) error {
 		n, size, last, c := 0, 0, []byte(nil), plants.Cursor()
 		for key, value := c.Seek(start); key != nil && (end == nil || bytes.Compare(key, end) < 0); key, value = c.Next() {
-			if n == pageRecords || size >= pageBytes {
+			if n == chunkRecords || size >= chunkBytes {
 				next = bytes.Clone(key)
 				return nil
 			}

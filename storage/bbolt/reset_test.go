@@ -157,7 +157,7 @@ func TestResetWithoutSeed(t *testing.T) {
 func TestResetInterruptsList(t *testing.T) {
 	t.Parallel()
 	s := openEphemeral(t, 1<<20)
-	if err := s.Reset(t.Context(), all(seedOf(pageRecords+1))); err != nil {
+	if err := s.Reset(t.Context(), all(seedOf(chunkRecords+1))); err != nil {
 		t.Fatal(err)
 	}
 	listed := 0
@@ -168,12 +168,12 @@ func TestResetInterruptsList(t *testing.T) {
 			break
 		}
 		if listed++; listed == 1 {
-			if err := s.Reset(t.Context(), all(seedOf(pageRecords+1))); err != nil {
+			if err := s.Reset(t.Context(), all(seedOf(chunkRecords+1))); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if listed != pageRecords || !errors.Is(failure, storage.ErrUnavailable) {
+	if listed != chunkRecords || !errors.Is(failure, storage.ErrUnavailable) {
 		t.Errorf("after %d plants: %v", listed, failure)
 	}
 }

@@ -34,7 +34,7 @@ const (
 var keptName = regexp.MustCompile(regexp.QuoteMeta(keptSuffix) + `\d{8}T\d{6}Z(-\d+)?$`)
 
 // Check reads the store in a file as [Engine.Check] does. It returns the number of plants, or a
-// *CorruptError if the store is not intact.
+// *CorruptStoreError if the store is not intact.
 func Check(ctx context.Context, file *atomicfile.File) (plants int64, err error) {
 	e, err := open(file.Name(), true, file.OpenFile)
 	if err != nil {
@@ -44,17 +44,17 @@ func Check(ctx context.Context, file *atomicfile.File) (plants int64, err error)
 	return plants, errors.Join(err, e.Close())
 }
 
-// countIntact returns the number of plants, or a *CorruptError.
+// countIntact returns the number of plants, or a *CorruptStoreError.
 func (e *Engine) countIntact(ctx context.Context) (plants int64, err error) {
 	report, err := e.Check(ctx, nil)
 	if err == nil && !report.Intact() {
-		err = &CorruptError{report}
+		err = &CorruptStoreError{report}
 	}
 	return report.Plants, err
 }
 
 // Restore replaces the database path by a copy of the file backup, if that is intact; else
-// it returns a *CorruptError. The copy gets a new id: the watermark of the replaced
+// it returns a *CorruptStoreError. The copy gets a new id: the watermark of the replaced
 // database does not apply to it. That database stays under the name kept, which is empty
 // if there was none. A database that another process has open is not touched: the error
 // matches [storage.ErrLocked]. Nor is one that is created meanwhile: the error matches
@@ -66,7 +66,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	if source.hasJournal() {
-		return 0, "", fmt.Errorf("database %s: %w: run plantstore compact with it first", source.file.Name(), ErrPending)
+		return 0, "", fmt.Errorf("%s: %w: run plantstore compact --storage-url %[1]s first", source.file.Name(), ErrPending)
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a link itself cannot be kept
@@ -123,8 +123,9 @@ func createRestored(path string, fill func(*atomicfile.File) error) error {
 	return err
 }
 
-// leftover returns the state of a database that has applied the journal of the database
-// path, if there is one: the next start removes it, should the process die before it does.
+// leftover returns the state of a database that has applied all batches of the journal next to
+// path, if there is one: if the process dies before it has removed that journal, the next start
+// removes it.
 func leftover(path string) journal.State {
 	state := journal.State{Clean: true, Applied: math.MaxUint64}
 	if file, err := os.Open(JournalPath(path)); err == nil {

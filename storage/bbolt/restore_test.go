@@ -42,7 +42,7 @@ func checkFile(t *testing.T, path string) (plants int64, err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	report, err := s.Check(t.Context(), nil)
 	if err == nil && !report.Intact() {
-		err = &CorruptError{report}
+		err = &CorruptStoreError{report}
 	}
 	return report.Plants, err
 }
@@ -121,7 +121,7 @@ func TestRestoreOfLostCommits(t *testing.T) {
 	t.Parallel()
 	path, backup := newFile(t, 1), newFile(t, 10)
 	corruptMeta(t, backup, true)
-	var corrupt *CorruptError
+	var corrupt *CorruptStoreError
 	if _, _, err := Restore(t.Context(), path, backup); !errors.As(err, &corrupt) {
 		t.Errorf("Restore: %v", err)
 	}
@@ -211,7 +211,7 @@ func TestRestoreRefuses(t *testing.T) {
 	edit(t, flipped, func(tx *bolt.Tx) error {
 		return tx.Bucket([]byte(plantsBucket)).Put(keyOf(3), []byte("no record"))
 	})
-	var corrupt *CorruptError
+	var corrupt *CorruptStoreError
 	if _, _, err := Restore(t.Context(), path, flipped); !errors.As(err, &corrupt) || len(corrupt.Report.Corruption) != 1 {
 		t.Errorf("Restore of a corrupt copy: %v", err)
 	}
@@ -291,7 +291,7 @@ func TestCompactRefuses(t *testing.T) {
 	edit(t, path, func(tx *bolt.Tx) error {
 		return tx.Bucket([]byte(plantsBucket)).Put(keyOf(3), []byte("no record"))
 	})
-	if _, _, err := Compact(t.Context(), path); !errors.As(err, new(*CorruptError)) {
+	if _, _, err := Compact(t.Context(), path); !errors.As(err, new(*CorruptStoreError)) {
 		t.Errorf("Compact of a corrupt store: %v", err)
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))

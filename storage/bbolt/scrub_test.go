@@ -39,7 +39,7 @@ func TestScrub(t *testing.T) {
 	if !strings.Contains(finding, "level=ERROR") || !strings.Contains(finding, "wrong checksum") {
 		t.Errorf("the scrub logs first: %s", finding)
 	}
-	if !strings.Contains(done, "plants=2999") || !strings.Contains(done, "damaged=1") {
+	if !strings.Contains(done, "plants=2999") || !strings.Contains(done, "corrupt=1") {
 		t.Errorf("the scrub finally reports: %s", done)
 	}
 	if err := s.Ready(); err != nil {

@@ -26,8 +26,8 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 	ended := false
 	defer func() {
 		if p := recover(); p != nil {
-			e.logger.Error("the database cannot be read or written: run plantstore check, restore a backup",
-				"database", e.file.Name(), "cause", fmt.Sprint(p), "stack", string(debug.Stack()))
+			e.logger.Error("database access failed", "database", e.file.Name(), "cause", fmt.Sprint(p),
+				"hint", "stop the server, run plantstore check, and restore a backup", "stack", string(debug.Stack()))
 			err = fmt.Errorf("%w: %v", errPanic, p)
 		}
 		if !ended {

@@ -108,7 +108,7 @@ func halfSize(size int64) int { return (int(size) - Block) / 2 &^ (Block - 1) }
 // size returns the size of the file in bytes.
 func (h header) size() int64 { return Block + 2*int64(h.Half) } //nolint:gosec // at most MaxSize
 
-// A batch is the header of a batch, and where the batch is.
+// A batch has the header fields of a batch in the file, and its position.
 type batch struct {
 	sequence uint64
 	length   int // of the payload in bytes

@@ -50,7 +50,7 @@ type file interface {
 	Stat() (fs.FileInfo, error)
 	Close() error
 	// Map returns the first size bytes of the file, for reading until Close. They change with
-	// WriteAt. A page that cannot be read is a fault.
+	// WriteAt. Access to a page that cannot be read panics, see catchFaults.
 	Map(size int64) ([]byte, error)
 }
 
