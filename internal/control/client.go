@@ -83,8 +83,8 @@ func (c *Client) createAll(ctx context.Context, path string, records []storage.R
 	return outcomes
 }
 
-// encode returns the body of a request with the first n records. One beyond batchBytes is
-// sent alone, so that the server can refuse it.
+// encode returns the body of a request with the first n records. A record longer than
+// batchBytes is sent alone; the server accepts or refuses it by its limits.
 func encode(records []storage.Record) (body []byte, n int, err error) {
 	var buffer bytes.Buffer
 	encoder := jsontext.NewEncoder(&buffer)
@@ -225,7 +225,7 @@ func receive(response *http.Response, read func(io.Reader) error) error {
 		}
 		return f.err()
 	default:
-		return fmt.Errorf("the running server is of another version (%s): use its own program", response.Status)
+		return fmt.Errorf("the running server has another version, and returned %s: use the plantstore program of that version", response.Status)
 	}
 	if err := read(response.Body); err != nil {
 		return err
@@ -248,7 +248,7 @@ var (
 	// errNoServer means that a request was not sent.
 	errNoServer = errors.New("no server responds")
 	// errEnded means that a request was sent, and the response is missing or incomplete.
-	errEnded = errors.New("the server has ended meanwhile")
+	errEnded = errors.New("the server exited during the request")
 )
 
 // A responseBody fails with errEnded if the response is incomplete.

@@ -149,7 +149,7 @@ func TestIncompleteResponse(t *testing.T) {
 		for method, err := range map[string]error{
 			"Get": getErr, "Count": countErr, "Reset": resetErr, "List": listErr, "Snapshot": client.Snapshot(t.Context(), io.Discard),
 		} {
-			want := storage.ErrUnavailable.Error() + ": the server has ended meanwhile"
+			want := storage.ErrUnavailable.Error() + ": the server exited during the request"
 			if !errors.Is(err, storage.ErrUnavailable) || err.Error() != want {
 				t.Errorf("status %d: %s: %v, want: %s", status, method, err, want)
 			}

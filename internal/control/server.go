@@ -25,9 +25,9 @@ const (
 	// stallTime is the time for which a client may stop reading a snapshot. Meanwhile the store
 	// cannot reuse pages.
 	stallTime = 30 * time.Second
-	// endTime is the time in which requests in progress must end at Close. Only a client that
-	// does not read its response needs it.
-	endTime = 2 * time.Second
+	// shutdownTimeout is the time in which requests in progress must end at Close. Only a client
+	// that does not read its response needs it.
+	shutdownTimeout = 2 * time.Second
 
 	bufferSize = 64 << 10
 )
@@ -93,7 +93,7 @@ func Start(listener net.Listener, store Store, options Options) *Server {
 // closed.
 func (s *Server) Close() error {
 	s.cancel()
-	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -225,8 +225,8 @@ func stream(ctx context.Context, w http.ResponseWriter, write func(context.Conte
 	}
 }
 
-// whenEnding returns err or, if the context of the request caused it, that the server ends:
-// otherwise the client has disconnected and gets no response.
+// whenEnding returns err. If the context of the request caused err, it returns errEnded with the
+// same outcome: either the server shuts down, or the client has disconnected and gets no response.
 func whenEnding(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() == nil || !errors.Is(err, ctx.Err()):

@@ -66,7 +66,7 @@ func kinds() []kind {
 		{"no_space", storage.ErrNoSpace},
 		{"unavailable", storage.ErrUnavailable},
 		{"unknown", storage.ErrUnknown},
-		{"too_large", storage.ErrRefused}, // the name that version 1.0 knows
+		{"too_large", storage.ErrRefused}, // the name in version 1.0
 		{"unrecorded", storage.ErrUnrecorded},
 		{"corrupt", storage.ErrCorrupt},
 		{"canceled", context.Canceled},
