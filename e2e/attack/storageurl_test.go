@@ -68,9 +68,9 @@ func TestPasswordInFlag(t *testing.T) {
 	}
 }
 
-// TestMisspeltStorageURL checks that however the URL of a database is misspelt, no command
+// TestMisspelledStorageURL checks that however the URL of a database is misspelled, no command
 // prints its password or creates a database in a file of that name.
-func TestMisspeltStorageURL(t *testing.T) {
+func TestMisspelledStorageURL(t *testing.T) {
 	t.Parallel()
 	urls := []string{
 		"host=h user=u password=SECRET", "password=SECRET", " postgres://u:SECRET@127.0.0.1:1/db", "'postgres://u:SECRET@127.0.0.1:1/db'",

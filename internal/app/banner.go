@@ -85,7 +85,7 @@ func (a *App) banner() {
 	}
 	w := printable.NewWriter(a.buffer)
 	place := DataPlace(c)
-	if stored != nil { // shows that a misspelt path was created
+	if stored != nil { // shows that a misspelled path was created
 		place += fmt.Sprintf(" (%d stored)", stored.Plants)
 	}
 	metrics := "(" + l.noAdmin + ")"

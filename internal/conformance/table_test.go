@@ -74,7 +74,7 @@ func TestCasesAreUnique(t *testing.T) {
 	}
 }
 
-// TestTemplatesAreSupported checks the names in double braces: a misspelt name would be sent
+// TestTemplatesAreSupported checks the names in double braces: a misspelled name would be sent
 // literally.
 func TestTemplatesAreSupported(t *testing.T) {
 	t.Parallel()
