@@ -29,6 +29,8 @@ var errHandling = errors.New("the request has been read to its end")
 type conn struct {
 	*acceptedConn
 
+	base context.Context // of its requests, with its local address; not canceled when the client closes
+
 	mu         sync.Mutex // guards the following; not held while waiting for the client
 	framing    framing
 	idle       bool      // no bytes were received since the last request
@@ -271,5 +273,8 @@ type connKey struct{}
 
 // withConn is the ConnContext hook of net/http.
 func withConn(ctx context.Context, nc net.Conn) context.Context {
+	if c, ok := nc.(*conn); ok {
+		c.base = context.WithValue(ctx, http.LocalAddrContextKey, nc.LocalAddr())
+	}
 	return context.WithValue(ctx, connKey{}, nc)
 }

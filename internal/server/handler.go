@@ -32,7 +32,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	// A response does not wait for a body that the handler does not read.
 	_ = out.controller().EnableFullDuplex() // all writers of net/http for HTTP/1 can
 
-	ctx, cancel := context.WithTimeout(s.forced, s.config.RequestTimeout)
+	ctx, cancel := context.WithTimeout(c.base, s.config.RequestTimeout)
 	defer cancel()
 	in := r.WithContext(ctx) //nolint:contextcheck // the context of r ends when the client closes its half
 	if r.Body != http.NoBody {
