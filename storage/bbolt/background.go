@@ -72,7 +72,7 @@ func (e *Engine) scrub(ctx context.Context) {
 				findings = append(findings, err)
 			}
 			for _, err := range findings {
-				e.logger.Error("corruption found", "database", e.file.Name(), "cause", err.Error(),
+				e.logger.Error("corruption found", "database", e.path, "cause", err.Error(),
 					"hint", "stop the server, run plantstore check, and restore a backup")
 			}
 			stats.Corrupt += uint64(len(findings))
@@ -85,7 +85,7 @@ func (e *Engine) scrub(ctx context.Context) {
 		stats.LastPass, stats.LastCorrupt = time.Now(), stats.Corrupt-before.Corrupt
 		pass := stats
 		e.scrubbed.Store(&pass)
-		e.logger.Info("scrubbed", "database", e.file.Name(), "plants", stats.Records-before.Records-stats.LastCorrupt,
+		e.logger.Info("scrubbed", "database", e.path, "plants", stats.Records-before.Records-stats.LastCorrupt,
 			"corrupt", stats.LastCorrupt, "duration", time.Since(start))
 	}
 }

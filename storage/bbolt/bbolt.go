@@ -36,6 +36,7 @@ const batchPlants = 16_384
 // UTF-8 is refused, since it could not be kept byte for byte (C2.14).
 type Engine struct {
 	db       *bolt.DB
+	path     string   // of file as it was opened: the journal and the watermark are next to this name
 	file     *os.File // of db, to read the pages that a failed commit has left
 	pageSize int64    // of the file
 	id       string   // of the database

@@ -63,7 +63,7 @@ func (e *Engine) checkWatermark(report *storage.Report) error {
 		report.Notes = append(report.Notes, torn.Error())
 	}
 	if errors.As(err, new(refusalError)) {
-		report.Add("%v", explain(e.file.Name(), err))
+		report.Add("%v", explain(e.path, err))
 		return nil
 	}
 	return err

@@ -40,7 +40,7 @@ func (e *Engine) runCheckpoints(ctx context.Context) {
 			return
 		}
 		if err != nil && !tried {
-			e.logger.Error("no space for a checkpoint: creates refused", "database", e.file.Name(), "cause", err.Error(),
+			e.logger.Error("no space for a checkpoint: creates refused", "database", e.path, "cause", err.Error(),
 				"hint", "free some space on the disk: the checkpoint is retried")
 		}
 	}

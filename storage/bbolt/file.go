@@ -181,11 +181,11 @@ func verifyFile(path string, opened fileStat, least int64) error {
 // later writes to the open file would be lost.
 func (e *Engine) verifyFiles() error {
 	least := e.size.Load() // before the stat: the file may grow at any time
-	if err := verifyFile(e.file.Name(), e.opened, least); err != nil {
+	if err := verifyFile(e.path, e.opened, least); err != nil {
 		return fmt.Errorf("the database file %w", err)
 	}
 	if e.hasJournal() {
-		if err := verifyFile(JournalPath(e.file.Name()), e.openedJournal, e.openedJournal.size); err != nil {
+		if err := verifyFile(JournalPath(e.path), e.openedJournal, e.openedJournal.size); err != nil {
 			return fmt.Errorf("the journal %w", err)
 		}
 	}

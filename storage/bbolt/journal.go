@@ -19,7 +19,7 @@ const remedy = "restore a backup, or save the plants that are left with plantsto
 // openJournal opens the existing journal, if the database needs it, and makes the records
 // pending that the database lacks.
 func (e *Engine) openJournal() error {
-	path := JournalPath(e.file.Name())
+	path := JournalPath(e.path)
 	flag := os.O_RDONLY
 	if e.writable() {
 		flag = os.O_RDWR
@@ -84,7 +84,7 @@ func (e *Engine) startJournal(size int64) error {
 			return err
 		}
 	}
-	if err := removeJournal(e.file.Name()); err != nil || size == 0 {
+	if err := removeJournal(e.path); err != nil || size == 0 {
 		return err
 	}
 	return e.createJournal(size)
@@ -93,7 +93,7 @@ func (e *Engine) startJournal(size int64) error {
 // createJournal creates an empty journal. If there is no space, the store works without one.
 func (e *Engine) createJournal(size int64) (err error) {
 	var state journal.State
-	path := JournalPath(e.file.Name())
+	path := JournalPath(e.path)
 	err = atomicfile.Create(path, filePerm, func(file *atomicfile.File) (err error) {
 		state.Salt, err = journal.Format(file.File, size)
 		return err
@@ -125,7 +125,7 @@ func (e *Engine) retireJournal() error {
 	if err = errors.Join(err, e.journal.Close()); err != nil {
 		return err
 	}
-	return removeJournal(e.file.Name())
+	return removeJournal(e.path)
 }
 
 // removeJournal removes the journal next to the clean database path, if there is one.

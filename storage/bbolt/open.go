@@ -125,7 +125,7 @@ func initialise(file *atomicfile.File) error {
 // open opens an existing file by openFile, and refuses one that is not a plant store. It does
 // not open the journal, and changes nothing unless bbolt does.
 func open(path string, readOnly bool, openFile func(string, int, fs.FileMode) (*os.File, error)) (e *Engine, err error) {
-	e = &Engine{logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal)}
+	e = &Engine{path: path, logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal)}
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        readOnly,

@@ -26,7 +26,7 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 	ended := false
 	defer func() {
 		if p := recover(); p != nil {
-			e.logger.Error("database access failed", "database", e.file.Name(), "cause", fmt.Sprint(p),
+			e.logger.Error("database access failed", "database", e.path, "cause", fmt.Sprint(p),
 				"hint", "stop the server, run plantstore check, and restore a backup", "stack", string(debug.Stack()))
 			err = fmt.Errorf("%w: %v", errPanic, p)
 		}
@@ -52,7 +52,7 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 func (e *Engine) view(read func(plants *bolt.Bucket) error) error {
 	err := e.transaction(false, func(tx *bolt.Tx) error { return read(tx.Bucket([]byte(plantsBucket))) })
 	if errors.Is(err, errPanic) {
-		return fmt.Errorf("%w: a page of %s is corrupt, or cannot be read", storage.ErrCorrupt, e.file.Name())
+		return fmt.Errorf("%w: a page of %s is corrupt, or cannot be read", storage.ErrCorrupt, e.path)
 	}
 	return err
 }

@@ -19,7 +19,7 @@ import (
 // startWatermark compares the database with its watermark, and opens or creates the
 // watermark. It truncates a longer file.
 func (e *Engine) startWatermark() error {
-	path := WatermarkPath(e.file.Name())
+	path := WatermarkPath(e.path)
 	torn, err := e.verifyWatermark()
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (e *Engine) setWatermark(txid uint64) {
 // verifyWatermark returns a refusal if the database lacks commits of its watermark. torn is errTorn
 // if that is unknown. The watermark of another database, as before a restore, is ignored.
 func (e *Engine) verifyWatermark() (torn, err error) {
-	path := e.file.Name()
+	path := e.path
 	newest, _ := newestMeta(e.file) // there is one, or the file would not be open
 	id, txid, err := readWatermark(path)
 	switch {
