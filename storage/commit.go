@@ -18,6 +18,14 @@ func (s *Store) write(began *time.Time) {
 func (s *Store) commitRequests(batch []*request) {
 	s.committing.RLock()
 	defer s.committing.RUnlock()
+	select {
+	case <-s.stopped: // by the reset that the batch has waited for
+		for _, r := range batch {
+			r.done <- s.accepting()
+		}
+		return
+	default:
+	}
 	if trial := batch[0]; trial.isTrial() { // it goes alone, and is not recorded
 		s.commitRecords(nil)
 		trial.done <- nil

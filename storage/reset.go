@@ -18,6 +18,9 @@ func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error 
 	}
 	s.resetting.Lock()
 	defer s.resetting.Unlock()
+	if err := s.accepting(); err != nil {
+		return err
+	}
 	stage := func() error { return s.features.Stage(ctx, seed) }
 	if err := s.guard("engine", ErrUnknown, stage); err != nil {
 		return err
