@@ -3,11 +3,8 @@ package models
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
-	"io"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"unicode/utf8"
 )
 
 // Redacted replaces values that must not be logged (C4.25).
@@ -66,25 +63,35 @@ func beginsObject(text string) bool {
 		return false
 	}
 	cut := n == len(memory)
-	object := bytes.TrimLeft(memory[:n], blanks)
-	if len(object) == 0 || object[0] != '{' {
-		return len(object) == 0 && cut
+	rest := bytes.TrimLeft(memory[:n], blanks)
+	if len(rest) == 0 || rest[0] != '{' {
+		return len(rest) == 0 && cut
 	}
-	fields := bytes.TrimLeft(object[1:], blanks)
-	if len(fields) == 0 {
+	rest = bytes.TrimLeft(rest[1:], blanks)
+	if len(rest) == 0 {
 		return cut
 	}
-	return fields[0] == '"' && beginsField(object)
+	return rest[0] == '"' && beginsField(rest[1:])
 }
 
-// beginsField reports whether a JSON object, which may be truncated anywhere, begins with a field.
-func beginsField(object []byte) bool {
-	memory := bytes.Clone(object) // so that only this function allocates
-	decoder := jsontext.NewDecoder(bytes.NewReader(memory))
-	for range 3 { // the brace, the name of the field, and its value or the beginning of it
-		if _, err := decoder.ReadToken(); err != nil {
-			return errors.Is(err, io.ErrUnexpectedEOF)
+// beginsField reports whether text continues the name of a JSON field after its opening
+// quotation mark. The text may be truncated anywhere.
+func beginsField(text []byte) bool {
+	for i := 0; i < len(text); {
+		if !utf8.FullRune(text[i:]) {
+			return true
 		}
+		r, size := utf8.DecodeRune(text[i:])
+		switch {
+		case r == '"':
+			rest := bytes.TrimLeft(text[i+1:], blanks)
+			return len(rest) == 0 || rest[0] == ':'
+		case r == '\\':
+			size = min(2, len(text)-i)
+		case r < ' ', r == utf8.RuneError && size == 1:
+			return false
+		}
+		i += size
 	}
 	return true
 }

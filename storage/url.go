@@ -149,12 +149,12 @@ func redact(rawURL string) (shown string, hasPassword, ok bool) {
 	if options != "" {
 		shown += "?" + models.Redacted
 	}
-	return shown, password != "" || hasSecretOption(strings.TrimPrefix(options, "?")), true
+	return shown, password != "" || HasSecretOption(strings.TrimPrefix(options, "?")), true
 }
 
-// hasSecretOption reports whether the query of a URL has an option that may hold a
+// HasSecretOption reports whether the query of a URL has an option that may hold a
 // secret, by its name. A query that cannot be parsed may have one.
-func hasSecretOption(query string) bool {
+func HasSecretOption(query string) bool {
 	values, err := url.ParseQuery(query)
 	for name := range values {
 		for _, word := range []string{"password", "passwd", "pwd", "secret", "token", "credential", "apikey", "api_key", "api-key"} {

@@ -381,7 +381,7 @@ func TestReset(t *testing.T) {
 		t.Errorf("the lines are\n%s", d.String())
 	}
 	d.set(0, nil)
-	if err := store.Reset(t.Context(), nil); !errors.Is(err, storage.ErrUnrecorded) || strings.Contains(err.Error(), "the plant was stored") {
+	if err := store.Reset(t.Context(), nil); !errors.Is(err, storage.ErrUnrecorded) || strings.Contains(err.Error(), "the plant") {
 		t.Errorf("Reset: %v", err)
 	}
 	if err := store.Reset(t.Context(), nil); !errors.Is(err, storage.ErrUnavailable) {

@@ -86,6 +86,9 @@ func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, s
 	if !cmd.IsSet("seed") {
 		return nil
 	}
+	if file == "" {
+		return misuseOf(cmd, "--seed needs the name of a file")
+	}
 	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: true, Create: server.Store().CreateAll}}
 	if err := i.importFile(ctx, file); err != nil {
 		return fmt.Errorf("--seed: %w", err)

@@ -71,7 +71,7 @@ func TestMisuse(t *testing.T) {
 		"completion fihs":                        {`there is no command "fihs"`, "see: plantstore completion --help"},
 		"completion bash --x":                    {`there is no flag --x`, seeBash},
 		"completion bash extra":                  {`plantstore completion bash takes no arguments, but got "extra"`, seeBash},
-		"conformance":                            {`URL "": want http://host or https://host, perhaps with a port and a path`, "see: plantstore conformance --help"},
+		"conformance":                            {"the URL of a server is needed: --url http://127.0.0.1:8080", "see: plantstore conformance --help"},
 		"conformance --url http://a":             {`a token is needed: TOKEN in the environment, or --token-file`, "see: plantstore conformance --help"},
 		"conformance --format x":                 {`--format: "x": must be text, json or junit`, "see: plantstore conformance --help"},
 		"conformance --fresh=x":                  {`--fresh: "x": must be true or false`, "see: plantstore conformance --help"},

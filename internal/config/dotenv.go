@@ -43,7 +43,7 @@ func ReadDotenv(path string, report secretfile.Report) (map[string]string, error
 }
 
 func holdsSecret(values map[string]string) bool {
-	return values["JWT_SECRET"] != "" || values["STORAGE_URL"] != "" && hasSecret(values["STORAGE_URL"])
+	return values["JWT_SECRET"] != "" || values["STORAGE_URL"] != "" && hasPassword(values["STORAGE_URL"])
 }
 
 func parseDotenv(text []byte) (map[string]string, error) {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -40,25 +41,26 @@ func (o Option) isAddress() bool {
 }
 
 // checkFlag rejects a URL with a secret in a flag, which all users of the machine can read
-// in the list of processes (C4.25).
+// in the list of processes (C4.25). A URL that cannot be parsed may have one.
 func (o Option) checkFlag(text string) error {
-	remedy := "set " + o.Env + " in the environment"
+	secret, remedy := false, "set "+o.Env+" in the environment"
 	switch o.Env {
 	case "STORAGE_URL":
+		secret = hasPassword(text)
 		remedy += ", or name a file with the URL by STORAGE_URL_FILE or --storage-url-file"
 	case "JWT_JWKS_URL":
-	default:
-		return nil
+		u, err := url.Parse(text)
+		secret = err != nil || u.User != nil || storage.HasSecretOption(u.RawQuery)
 	}
-	if !hasSecret(text) {
+	if !secret {
 		return nil
 	}
 	return fmt.Errorf("it has a password in it, which other users can read in the list of processes: %s", remedy)
 }
 
-// hasSecret reports whether a URL has a password, of the user or among the options, or may
-// have one because it can't be parsed.
-func hasSecret(text string) bool {
+// hasPassword reports whether a storage URL has a password, or may have one because it can't be
+// parsed.
+func hasPassword(text string) bool {
 	loc, err := storage.ParseURL(text)
 	return err != nil || loc.HasPassword()
 }

@@ -126,6 +126,8 @@ func (o *Options) Validate() error {
 func (o *Options) validate() (*url.URL, error) {
 	u, err := url.Parse(o.URL)
 	switch {
+	case o.URL == "":
+		return nil, errors.New("the URL of a server is needed: --url http://127.0.0.1:8080")
 	case err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		return nil, fmt.Errorf("URL %q: want http://host or https://host, perhaps with a port and a path", o.URL)
 	case o.Token == "":

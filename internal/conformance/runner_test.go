@@ -238,7 +238,7 @@ func TestRunCannotStart(t *testing.T) {
 		want   string
 	}{
 		"plain to TLS":   {func(o *Options) { o.URL = "http://" + secure.Listener.Addr().String() }, "uses TLS"},
-		"no URL":         {func(o *Options) { o.URL = "" }, "want http://host"},
+		"no URL":         {func(o *Options) { o.URL = "" }, "--url"},
 		"another scheme": {func(o *Options) { o.URL = "ftp://host" }, "want http://host"},
 		"no scheme":      {func(o *Options) { o.URL = "localhost:8080" }, "want http://host"},
 		"no token":       {func(o *Options) { o.Token = "" }, "token"},

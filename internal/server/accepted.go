@@ -67,7 +67,7 @@ func (c *acceptedConn) reject(e *models.Error, pending func() []byte) {
 		_ = c.Conn.SetReadDeadline(time.Now().Add(min(wait, drainGrace)))
 	})
 	var h header
-	h.readRest(pending(), io.LimitReader(c.Conn, maxHeaderBytes))
+	h.readRest(pending(), io.LimitReader(c.Conn, maxHeaderBytes), func() bool { return false })
 	if !h.begun { // a read of net/http was in progress, and may have received the input
 		_, _ = h.scan(pending())
 	}

@@ -263,7 +263,7 @@ func (c *conn) recipient(code models.Code) recipient {
 	h, pending := *c.framing.header(), c.framing.pending
 	c.mu.Unlock()
 	if code == models.CodeHeaderTooLarge && c.server.config.CORSHeader != nil && !h.done {
-		h.readRest(pending, io.LimitReader(c.Conn, maxScanned))
+		h.readRest(pending, io.LimitReader(c.Conn, maxScanned), func() bool { return len(h.origins) > 0 })
 	}
 	return h.recipient()
 }

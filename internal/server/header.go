@@ -82,10 +82,11 @@ func (h *header) scan(data []byte) (n int, err error) {
 	return n, nil
 }
 
-// readRest scans pending and what follows it in r, up to the end of the header or of the input.
-func (h *header) readRest(pending []byte, r io.Reader) {
+// readRest scans pending and what follows it in r, up to the end of the header or of the input, or
+// until enough returns true.
+func (h *header) readRest(pending []byte, r io.Reader, enough func() bool) {
 	_, err := h.scan(pending)
-	for buffer := make([]byte, 4<<10); err == nil && !h.done; {
+	for buffer := make([]byte, 4<<10); err == nil && !h.done && !enough(); {
 		n, readErr := r.Read(buffer)
 		if _, err = h.scan(buffer[:n]); readErr != nil {
 			return
