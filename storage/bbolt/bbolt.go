@@ -3,11 +3,12 @@
 // is appended to the journal; a checkpoint moves it to the tree later. See
 // docs/adr/0002-record-layout.md and docs/adr/0014-journal.md.
 //
-// The files of this package; each line uses only the lines above it,
-// except for the errors of file.go in schema.go, and setBlocking in lock_*:
+// The files of this package; each line uses only the lines above it:
 //
+//	errors.go                               refusals
 //	meta.go, record.go, schema.go           the content of the database
-//	file.go, watermark.go, stat_*, disk_*   its files, whether they are still the same, and the errors of opening them
+//	blocking_*, stat_*, disk_*              what differs between systems
+//	file.go, watermark.go                   its files, whether they are still the same, and the errors of opening them
 //	transaction.go, grow.go, update.go      a transaction, the space for it, and the outcome of a failed one
 //	journal.go, checkpoint.go, commit.go    a create
 //	reset.go                                a reset of an ephemeral store

@@ -29,6 +29,3 @@ func lock(path string) (unlock func() error, err error) {
 	}
 	return func() error { return nil }, nil // a corrupt one may be replaced
 }
-
-// setBlocking returns nil: opening a file never waits here.
-func setBlocking(*os.File) error { return nil }

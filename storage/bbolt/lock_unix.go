@@ -23,9 +23,6 @@ func lock(path string) (unlock func() error, err error) {
 	return file.Close, nil
 }
 
-// setBlocking reverts [syscall.O_NONBLOCK], which open(2) may define for regular files one day.
-func setBlocking(file *os.File) error { return syscall.SetNonblock(int(file.Fd()), false) }
-
 // lockFile locks a file that was opened as path, if path still leads to it: a process
 // that replaces a database has locked it before. It returns bbolt's error for a locked file.
 func lockFile(file *os.File, path string) error {

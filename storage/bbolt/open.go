@@ -214,7 +214,7 @@ func (e *Engine) store(options storage.Options) *storage.Store {
 	return storage.New(e, storage.Features{
 		BatchPlants: batchPlants,
 		Count:       e.count,
-		Check:       e.Check,
+		Check:       e.check,
 		File:        e.fileStats,
 		Snapshot:    e.snapshot,
 		Stage:       e.stage,

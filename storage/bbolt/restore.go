@@ -33,7 +33,7 @@ const (
 // keptName matches the names that keep gives to databases.
 var keptName = regexp.MustCompile(regexp.QuoteMeta(keptSuffix) + `\d{8}T\d{6}Z(-\d+)?$`)
 
-// Check reads the store in a file as [Engine.Check] does. It returns the number of plants, or a
+// Check reads the store in a file as [Engine.check] does. It returns the number of plants, or a
 // *CorruptStoreError if the store is not intact.
 func Check(ctx context.Context, file *atomicfile.File) (plants int64, err error) {
 	e, err := open(file.Name(), true, file.OpenFile)
@@ -46,7 +46,7 @@ func Check(ctx context.Context, file *atomicfile.File) (plants int64, err error)
 
 // countIntact returns the number of plants, or a *CorruptStoreError.
 func (e *Engine) countIntact(ctx context.Context) (plants int64, err error) {
-	report, err := e.Check(ctx, nil)
+	report, err := e.check(ctx, nil)
 	if err == nil && !report.Intact() {
 		err = &CorruptStoreError{report}
 	}
