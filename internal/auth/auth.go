@@ -145,9 +145,12 @@ func MissingScope(scope string) *models.Error {
 // token is unknown, it first refreshes the keys of the issuer.
 func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (*tokenClaims, error) {
 	claims, err := v.parse(trusted.keys, token)
-	if errors.Is(err, errUnknownKey) && v.issuer != nil && v.issuer.refresh() {
-		trusted = v.trusted.Load()
-		claims, err = v.parse(trusted.keys, token)
+	if errors.Is(err, errUnknownKey) && v.issuer != nil {
+		v.issuer.refresh()
+		if now := v.trusted.Load(); now != trusted { // by this fetch, or one that has ended before
+			trusted = now
+			claims, err = v.parse(trusted.keys, token)
+		}
 	}
 	if err != nil {
 		return nil, err

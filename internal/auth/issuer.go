@@ -178,21 +178,17 @@ func (i *Issuer) logFailure(ctx context.Context, err error) {
 	}
 }
 
-// refresh fetches the set for a token with an unknown key, and reports whether a fetch was
-// attempted. Calls share a fetch that is in progress, and fetches begin at least [issuerPause]
-// apart, so that tokens with made-up keys don't load the issuer.
-func (i *Issuer) refresh() bool {
+// refresh fetches the set for a token with an unknown key. Calls share a fetch that is in
+// progress, and fetches begin at least [issuerPause] apart, so that tokens with made-up keys
+// don't load the issuer.
+func (i *Issuer) refresh() {
 	asked := time.Now()
 	i.fetching <- struct{}{}
 	defer func() { <-i.fetching }()
-	switch {
-	case i.fetched.After(asked):
-		return true
-	case asked.Before(i.refreshAt):
-		return false
+	if i.fetched.After(asked) || asked.Before(i.refreshAt) {
+		return
 	}
 	i.refreshAt = time.Now().Add(issuerPause)
 	ctx := context.Background() // shared by all waiting requests; limited by the client's timeout
 	i.logFailure(ctx, i.replace(ctx))
-	return true
 }

@@ -160,6 +160,21 @@ func TestTokensOfNewKeyWaitTogether(t *testing.T) {
 	}
 }
 
+// TestKeysFetchedMeanwhile checks that a token is verified whose key a fetch has published since
+// the keys were read for it.
+func TestKeysFetchedMeanwhile(t *testing.T) {
+	t.Parallel()
+	known, fresh := ecKind(t, "known"), ecKind(t, "fresh")
+	site, issuer, verifier := startIssuer(t, known)
+	set := setOf(t, jwkOf(t, fresh.key.material, jwk{"kid": "fresh"}))
+	site.handle(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, set) })
+	before := verifier.trusted.Load()
+	issuer.refresh()
+	if _, err := verifier.authenticate(before, digest{}, fresh.sign(`{"alg":"HS256","kid":"fresh"}`, `{}`)); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestIssuerFails checks that if a fetch fails, the previous keys stay in use and the error
 // describes the cause.
 func TestIssuerFails(t *testing.T) {
