@@ -1,27 +1,31 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httputil"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"plantstore/e2e/internal/plantstore"
+	"plantstore/internal/certtest"
 	"plantstore/models"
 )
 
-// rawExchange sends a request and returns the bytes of the response, without Date and
-// Preference-Applied, the value of which it returns.
-func rawExchange(t *testing.T, server *plantstore.Server, request string) (response, applied string) {
+// rawExchange sends a request over TLS and returns the bytes of the response, see withoutPreference.
+func rawExchange(t *testing.T, config *tls.Config, server *plantstore.Server, request string) (response, applied string) {
 	t.Helper()
-	conn := dial(t, server)
+	conn := tls.Client(dial(t, server), config)
 	defer func() { _ = conn.Close() }()
 	go func() { _, _ = io.WriteString(conn, request) }()
 	var raw []byte
@@ -33,6 +37,39 @@ func rawExchange(t *testing.T, server *plantstore.Server, request string) (respo
 			t.Fatalf("%q: %v", raw, err)
 		}
 	}
+	return withoutPreference(raw)
+}
+
+// http2Exchange is rawExchange over HTTP/2, for a request of HTTP/1. A body that is shorter than
+// its Content-Length does not end.
+func http2Exchange(t *testing.T, client *http.Client, server *plantstore.Server, request string) (response, applied string) {
+	t.Helper()
+	rest, end := io.Pipe()
+	defer func() { _ = end.Close() }()
+	r, err := http.ReadRequest(bufio.NewReader(io.MultiReader(strings.NewReader(request), rest)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.RequestURI, r.URL.Scheme, r.URL.Host = "", "https", strings.TrimPrefix(server.BaseURL, "https://")
+	got, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(got.Body)
+	_, _ = end.Close(), got.Body.Close()
+	if err != nil || got.ProtoMajor != 2 {
+		t.Fatalf("%s: %v", got.Proto, err)
+	}
+	header, err := httputil.DumpResponse(got, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return withoutPreference(append(header, body...))
+}
+
+// withoutPreference returns a response without Date and Preference-Applied, the value of which it
+// returns.
+func withoutPreference(raw []byte) (response, applied string) {
 	text := regexp.MustCompile(`\r\nDate: [^\r]*`).ReplaceAllString(string(raw), "")
 	preference := regexp.MustCompile(`\r\nPreference-Applied: ([^\r]*)`)
 	if found := preference.FindStringSubmatch(text); found != nil {
@@ -47,26 +84,13 @@ func isComplete(response []byte) bool {
 	return found && json.Valid(body)
 }
 
-// TestFaultsAreReal checks that a fault on demand is, byte for byte except for
-// Preference-Applied, the response to the real failure, for each code that a client can provoke
-// (C1.7).
-func TestFaultsAreReal(t *testing.T) {
-	t.Parallel()
-	env := []string{"JWT_SECRET=" + strings.Repeat("s", 32), "JWT_SCOPE=plants:create", "CORS_ORIGINS=*", "REQUEST_TIMEOUT=2s", "RATE_LIMIT=1/s"}
-	generous := append(slices.Clone(env), "RATE_LIMIT_BURST=1000000")
-	faulty := plantstore.Start(t, plantstore.Options{Env: append(generous, "FAULTS=on"), Args: []string{"--ephemeral"}})
-	plain := plantstore.Start(t, plantstore.Options{Env: generous})
-	token, weak := plain.Token(), plain.Token("--jwt-scope", "plants:read")
-	const id, plant = "X-Request-Id: same", `{"id":7,"name":"a"}`
+// failingRequests returns the requests for real failures by the preferences for them. The plant is
+// stored, and the weak token lacks the scope.
+func failingRequests(id, token, weak, plant string) map[string]string {
 	headers := func(more ...string) []string {
 		return append([]string{id, "Authorization: Bearer " + token, "Content-Type: application/json"}, more...)
 	}
-	for _, body := range []string{plant, `{"id":8,"name":"a"}`} {
-		if response := exchange(t, plain, create(token, body)); response.StatusCode != http.StatusOK {
-			t.Fatal(response.Status)
-		}
-	}
-	tests := map[string]string{ // preference: the request for the real failure
+	return map[string]string{
 		"code=400":                    rawRequest("POST /plants HTTP/1.1", headers("Content-Length: 0"), ""),
 		"code=401":                    rawRequest("POST /plants HTTP/1.1", []string{id}, ""),
 		"code=403":                    create(weak, plant, id),
@@ -83,33 +107,77 @@ func TestFaultsAreReal(t *testing.T) {
 		"code=501":                    rawRequest("POST /plants HTTP/1.1", append([]string{id}, "Transfer-Encoding: gzip"), ""),
 		"code=505":                    rawRequest("POST /plants HTTP/3.0", []string{id}, ""),
 	}
+}
+
+// TestFaultsAreReal checks that a fault on demand is, byte for byte except for
+// Preference-Applied, the response to the real failure, for each code that a client can provoke,
+// in each version of HTTP (C1.7).
+func TestFaultsAreReal(t *testing.T) {
+	t.Parallel()
+	authority := certtest.New(t)
+	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
+	env := []string{
+		"JWT_SECRET=" + strings.Repeat("s", 32), "JWT_SCOPE=plants:create", "CORS_ORIGINS=*", "REQUEST_TIMEOUT=2s", "RATE_LIMIT=1/s",
+		"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key,
+	}
+	generous := append(slices.Clone(env), "RATE_LIMIT_BURST=1000000")
+	faulty := plantstore.Start(t, plantstore.Options{Env: append(generous, "FAULTS=on"), Args: []string{"--ephemeral"}})
+	plain := plantstore.Start(t, plantstore.Options{Env: generous})
+	token, weak := plain.Token(), plain.Token("--jwt-scope", "plants:read")
+	const id, plant = "X-Request-Id: same", `{"id":7,"name":"a"}`
+	config := authority.Client()
+	config.ServerName = "localhost"
+	transport := &http.Transport{TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true, DisableCompression: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	client := &http.Client{Timeout: patience, Transport: transport}
+	inVersion := func(t *testing.T, version string, server *plantstore.Server, request string) (response, applied string) {
+		t.Helper()
+		if version == "HTTP/2" {
+			return http2Exchange(t, client, server, request)
+		}
+		return rawExchange(t, config, server, strings.Replace(request, "HTTP/1.1", version, 1))
+	}
+	versions := []string{"HTTP/1.0", "HTTP/1.1", "HTTP/2"}
+	absent := []string{"HTTP/1.0, code=501", "HTTP/2, code=501", "HTTP/2, code=505"} // no request has these failures
+	for _, body := range []string{plant, `{"id":8,"name":"a"}`} {
+		if response, _ := inVersion(t, "HTTP/1.1", plain, create(token, body)); !strings.HasPrefix(response, "HTTP/1.1 200 ") {
+			t.Fatal(response)
+		}
+	}
 	tested := map[string]bool{"code=429": true}
 	t.Run("code=429", func(t *testing.T) {
 		t.Parallel()
 		limited := plantstore.Start(t, plantstore.Options{Env: append(slices.Clone(env), "RATE_LIMIT_BURST=1", "RATE_LIMIT_BY=subject")})
-		want := ""
-		for !strings.Contains(want, `"error":429`) {
-			want, _ = rawExchange(t, limited, create(token, plant, id))
-		}
-		got, applied := rawExchange(t, faulty, create(token, plant, id, "Prefer: code=429"))
-		if diff := cmp.Diff(want, got); diff != "" || applied != "code=429" {
-			t.Errorf("Preference-Applied: %q (-real +on demand):\n%s", applied, diff)
+		for _, version := range versions {
+			want := ""
+			for !strings.Contains(want, `"error":429`) {
+				want, _ = inVersion(t, version, limited, create(token, plant, id))
+			}
+			got, applied := inVersion(t, version, faulty, create(token, plant, id, "Prefer: code=429"))
+			if diff := cmp.Diff(want, got); diff != "" || applied != "code=429" {
+				t.Errorf("%s: Preference-Applied: %q (-real +on demand):\n%s", version, applied, diff)
+			}
 		}
 	})
-	for preference, request := range tests {
+	for preference, request := range failingRequests(id, token, weak, plant) {
 		name, _, _ := strings.Cut(preference, ";")
 		tested[name] = true
-		t.Run(preference, func(t *testing.T) {
-			t.Parallel()
-			want, _ := rawExchange(t, plain, request)
-			got, applied := rawExchange(t, faulty, create(token, plant, id, "Prefer: "+preference))
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-real +on demand):\n%s", diff)
+		for _, version := range versions {
+			if slices.Contains(absent, version+", "+preference) {
+				continue
 			}
-			if applied != name {
-				t.Errorf("Preference-Applied: %q, want %q", applied, name)
-			}
-		})
+			t.Run(version+", "+preference, func(t *testing.T) {
+				t.Parallel()
+				want, _ := inVersion(t, version, plain, request)
+				got, applied := inVersion(t, version, faulty, create(token, plant, id, "Prefer: "+preference))
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("(-real +on demand):\n%s", diff)
+				}
+				if applied != name {
+					t.Errorf("Preference-Applied: %q, want %q", applied, name)
+				}
+			})
+		}
 	}
 	rest := unprovoked()
 	for _, c := range models.Codes() {

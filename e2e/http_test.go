@@ -61,7 +61,8 @@ func checkerOf(t *testing.T, server *plantstore.Server) *oas.Checker {
 // dial connects to a server.
 func dial(t *testing.T, server *plantstore.Server) net.Conn {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.BaseURL, "http://"))
+	_, address, _ := strings.Cut(server.BaseURL, "://")
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
