@@ -55,7 +55,7 @@ type App struct {
 	closers []func() error
 	notices []func(*slog.Logger)
 
-	signals      chan os.Signal // SIGHUP and SIGUSR1, more than come during a reload
+	signals      []chan os.Signal // SIGHUP and SIGUSR1
 	buffer       *logging.Buffer
 	logger       *slog.Logger
 	level        *slog.LevelVar
@@ -83,7 +83,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	if err := checkAuditLog(c); err != nil {
 		return nil, err
 	}
-	a := &App{config: c, options: o, signals: make(chan os.Signal, 16), level: new(slog.LevelVar), observer: admin.NewObserver()}
+	a := &App{config: c, options: o, level: new(slog.LevelVar), observer: admin.NewObserver()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -140,7 +140,9 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.keepSeed(ctx); err != nil {
 		return fmt.Errorf("keep the seed for a reset: %w", err)
 	}
-	go a.handleSignals(ctx, stop)
+	for _, arrived := range a.signals {
+		go a.handleSignals(ctx, arrived, stop)
+	}
 	a.startControl(ctx)
 	tuneRuntime(a.options.Environ, a.connections, a.config)
 	a.announce()

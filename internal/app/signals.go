@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -15,20 +16,24 @@ import (
 // audit log cannot be written.
 func (a *App) catchSignals() {
 	signal.Ignore(syscall.SIGPIPE)
-	signal.Notify(a.signals, caught()...)
-	a.onClose(func() error { signal.Stop(a.signals); return nil })
+	for _, s := range caught() {
+		arrived := make(chan os.Signal, 1) // all that arrive while one is handled are one further
+		signal.Notify(arrived, s)
+		a.onClose(func() error { signal.Stop(arrived); return nil })
+		a.signals = append(a.signals, arrived)
+	}
 }
 
-// handleSignals handles the caught signals until ctx is done. If stderr was a terminal that is
+// handleSignals handles one of the caught signals until ctx is done. If stderr was a terminal that is
 // closed it calls stop: the system then sends SIGHUP, and a server that was started by hand ends
 // with its terminal.
-func (a *App) handleSignals(ctx context.Context, stop context.CancelFunc) {
+func (a *App) handleSignals(ctx context.Context, arrived <-chan os.Signal, stop context.CancelFunc) {
 	terminal := printable.IsTerminal(a.options.Stderr)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case s := <-a.signals:
+		case s := <-arrived:
 			switch {
 			case s != syscall.SIGHUP:
 				a.toggleDebug(ctx)
