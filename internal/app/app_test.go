@@ -158,8 +158,8 @@ func copyPending(t *testing.T, dir string) string {
 	return copied
 }
 
-// TestReplayIsLogged starts a server on the files of one that was killed: its log has the
-// number of plants that were in the journal only, and of those that are stored.
+// TestReplayIsLogged starts a server on the files of one that was killed: before the startup record,
+// which has the number of all plants, its log has the number of those that were in the journal only.
 func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and the settings of the runtime are of the process
 	running, killed, killedToo := t.TempDir(), "", ""
 	c := load(t, running, nil)
@@ -191,8 +191,8 @@ func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and
 		if got, body := createOne(t, a, `{"id":0,"name":"Fern"}`); got != http.StatusBadRequest {
 			t.Errorf("the plant of the killed server is not stored: %s", body)
 		}
-		ready, rest, _ := strings.Cut(log.String(), "\n")
-		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(rest, `"msg":"journal replayed"`) != test.replayed {
+		before, ready, _ := strings.Cut(log.String(), `"msg":"ready"`)
+		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(before, `"msg":"journal replayed"`) != test.replayed {
 			t.Errorf("%+v, the log:\n%s", test, log.String())
 		}
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"log/slog"
 
 	"plantstore/internal/audit"
 	"plantstore/internal/config"
@@ -37,9 +36,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	a.onClose(a.store.Close)
 	a.store.ObserveCommits(a.observer.Commit)
 	if file := a.store.Stats().File; file != nil && file.Replayed > 0 {
-		a.Notice(func(logger *slog.Logger) {
-			logger.Info("journal replayed", "plants", file.Replayed, "cause", "the last server was killed, or could not close the database")
-		})
+		a.logger.Info("journal replayed", "plants", file.Replayed, "cause", "the last server was killed, or could not close the database")
 	}
 	if c.AuditLog == "" {
 		return nil
