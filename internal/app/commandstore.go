@@ -44,7 +44,7 @@ func OpenCommandStore(ctx context.Context, c *config.Config, o storage.Options) 
 		}
 		dialErr = err
 	}
-	return nil, fmt.Errorf("database %s is %w, and no server responds for it (%w): wait until that process has ended",
+	return nil, fmt.Errorf("database %s is %w, and no server responds for it (%w): stop that process if it is a server, else wait until it has ended",
 		c.Storage.Path, storage.ErrLocked, dialErr)
 }
 

@@ -28,12 +28,8 @@ func newCheck(p *Process) *cli.Command {
 
 func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (err error) {
 	store, err := app.OpenStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: true})
-	if errors.Is(err, storage.ErrLocked) {
-		const other = ", or make a verified copy of it with plantstore backup FILE"
-		return app.AdviseLocked(ctx, c.Storage.Path, fmt.Errorf("%w%s", err, other), other)
-	}
 	if err != nil {
-		return err
+		return app.AdviseLocked(ctx, c.Storage.Path, err, ", or make a verified copy of it with plantstore backup FILE")
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	report, err := store.Check(ctx, nil)
