@@ -105,7 +105,7 @@ func (h *http2Conn) replace(status, length int) (header http.Header, body []byte
 	// The messages are short: a body must not be longer than the one of net/http that it replaces.
 	e := models.NewError(models.CodeBadRequest, "drop HTTP/1.1 headers")
 	if status == int(models.CodeHeaderTooLarge) {
-		e = models.NewError(models.CodeHeaderTooLarge, "the header is too large")
+		e = models.Errorf(models.CodeHeaderTooLarge, "the header is more than %d bytes", maxHeaderBytes)
 	}
 	var to recipient
 	if origin := h.origin.Load(); origin != nil {

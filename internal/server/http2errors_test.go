@@ -99,7 +99,7 @@ func responses(t *testing.T) []byte {
 			t.Fatal(err)
 		}
 	}
-	text := strings.Repeat("x", 64)
+	text := "<h1>HTTP Error 431</h1><p>Request Header Field(s) Too Large</p>"
 	head(1, false, "200", "application/json", "4")
 	head(3, false, "431", "text/html", strconv.Itoa(len(text)))
 	data(3, false, text[:30])
@@ -150,8 +150,8 @@ func TestResponseFilter(t *testing.T) {
 		if status[1] != "200" || status[3] != "400" || status[5] != "400" || status[7] != "400" {
 			t.Errorf("size %d: %v", size, status)
 		}
-		if bodies[1] != `"ok"` || bodies[7] != `{}` || len(bodies[3]) != 64 ||
-			!strings.HasPrefix(bodies[3], `{"error":431,"message":"`) || !strings.HasSuffix(bodies[3], " \n") {
+		if bodies[1] != `"ok"` || bodies[7] != `{}` || len(bodies[3]) != 63 ||
+			!strings.HasPrefix(bodies[3], `{"error":431,"message":"the header is more than 32768 bytes"`) || !strings.HasSuffix(bodies[3], " \n") {
 			t.Errorf("size %d: %v", size, bodies)
 		}
 	}
