@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -275,8 +276,8 @@ func TestWrongValues(t *testing.T) {
 			t.Run(env+"="+text, func(t *testing.T) {
 				t.Parallel()
 				_, err := config.Load(config.Sources{Environ: map[string]string{env: text}})
-				if err == nil || !strings.HasPrefix(err.Error(), env) || strings.Contains(err.Error(), "\n") {
-					t.Errorf("got %v, want one line that begins with the name", err)
+				if err == nil || !strings.HasPrefix(err.Error(), env) || strings.Contains(err.Error(), "\n") || strings.Count(err.Error(), strconv.Quote(text)) > 1 {
+					t.Errorf("got %v, want one line that begins with the name, and has the value once", err)
 				}
 			})
 		}

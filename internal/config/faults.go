@@ -42,7 +42,7 @@ func parseFaults(v string) (f Faults, err error) {
 		default:
 			rate, err := parseFaultRate(item)
 			if err != nil {
-				return Faults{}, fmt.Errorf("%q: %w", item, err)
+				return Faults{}, err
 			}
 			if rate.Code != 0 {
 				failures += rate.Percent
