@@ -226,6 +226,9 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 		}
 		return nil
 	})
+	if err != nil {
+		err = fmt.Errorf("compact: %w", err)
+	}
 	return info.Size(), after, err
 }
 
