@@ -4,8 +4,11 @@
 package cli
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/urfave/cli/v3"
 
@@ -28,7 +31,8 @@ func Main(ctx context.Context, p Process) int {
 	p.shutdown = newShutdown()
 	ctx, stop := p.shutdown.untilSignal(ctx)
 	defer stop()
-	err := p.shutdown.limit(ctx, func() error { return newRoot(&p).Run(ctx, p.Args) })
+	help := bufio.NewWriter(p.Stdout) // keeps its error, which the library ignores
+	err := p.shutdown.limit(ctx, func() error { return errors.Join(newRoot(&p, help).Run(ctx, p.Args), help.Flush()) })
 	if err == nil {
 		return exitOK
 	}
@@ -36,7 +40,7 @@ func Main(ctx context.Context, p Process) int {
 	return exitCode(err)
 }
 
-func newRoot(p *Process) *cli.Command {
+func newRoot(p *Process, help io.Writer) *cli.Command {
 	root := &cli.Command{
 		Name:  "plantstore",
 		Usage: "a server for the OpenAPI Plant Store",
@@ -64,7 +68,7 @@ func newRoot(p *Process) *cli.Command {
 		ArgValidator:                    checkArguments,
 		EnableShellCompletion:           true,
 		ConfigureShellCompletionCommand: func(cmd *cli.Command) { configureCompletion(p, cmd) },
-		Writer:                          p.Stdout,
+		Writer:                          help,
 		ErrWriter:                       p.Stderr,
 		ExitErrHandler:                  func(context.Context, *cli.Command, error) {}, // Main prints errors
 	}

@@ -2,13 +2,16 @@ package cli_test
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"plantstore/internal/cli"
 	"plantstore/internal/config"
 	"plantstore/internal/testkit"
 )
@@ -181,6 +184,28 @@ func TestCompletionOfWords(t *testing.T) {
 		}
 		if strings.Join(words, " ") != want {
 			t.Errorf("%s is completed to %q, want %s", args, words, want)
+		}
+	}
+}
+
+// TestOutputCannotBeWritten checks that a command fails if its output, such as the help, cannot be
+// written.
+func TestOutputCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	closed, err := os.Create(filepath.Join(t.TempDir(), "closed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"", "--help", "help", "help serve", "plants", "plants list --help", "help options", "completion zsh", "version", "openapi", "config", "token"} {
+		var stderr strings.Builder
+		code := cli.Main(t.Context(), cli.Process{
+			Args: append([]string{"plantstore"}, strings.Fields(command)...), Environ: []string{"JWT_SECRET=" + secret}, Stdout: closed, Stderr: &stderr,
+		})
+		if want := "plantstore: write " + closed.Name() + ": "; code != 1 || !strings.HasPrefix(stderr.String(), want) {
+			t.Errorf("plantstore %s: exit code %d, want 1 and %s\n%s", command, code, want, stderr.String())
 		}
 	}
 }
