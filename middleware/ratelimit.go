@@ -50,5 +50,5 @@ func failRate(c *gin.Context, client, limit string, wait time.Duration) {
 	seconds := int64((wait + time.Second - 1) / time.Second) // at least 1: wait is positive
 	c.Header("Retry-After", strconv.FormatInt(seconds, 10))
 	Fail(c, models.Errorf(models.CodeTooManyRequests,
-		"the plant was not stored: the rate limit of %s for %s is exceeded; send it again in %d s", limit, client, seconds))
+		"the rate limit of %s for %s is exceeded; send the request again in %d s", limit, client, seconds))
 }

@@ -32,7 +32,7 @@ func TestRateLimits(t *testing.T) {
 				t.Errorf("%s, %v: Retry-After %q, want %q", client, wait, got, want)
 			}
 			if wait > 0 {
-				checkError(t, w, 429, "the rate limit of 100/s for "+client+" is exceeded; send it again in "+want+" s")
+				checkError(t, w, 429, "the rate limit of 100/s for "+client+" is exceeded; send the request again in "+want+" s")
 			} else if !reached(w) {
 				t.Errorf("%s: got %d %s", client, w.Code, w.Body)
 			}
