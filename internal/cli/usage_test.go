@@ -29,6 +29,10 @@ func TestMisuse(t *testing.T) {
 		"plants list --limit -1":                 {`--limit: -1: must not be negative`},
 		"plants list --format xml":               {`--format: "xml": must be table, jsonl or csv`, "see: plantstore plants list --help"},
 		"plants list --after x":                  {`--after: "x": must be an integer of at most 64 bits`, "see: plantstore plants list --help"},
+		"plants list --limit 0x10":               {`--limit: "0x10": must be an integer of at most 64 bits`, "see: plantstore plants list --help"},
+		"plants list --after 0b1":                {`--after: "0b1": must be an integer of at most 64 bits`, "see: plantstore plants list --help"},
+		"plants browse --port 0x10":              {`--port: "0x10": must be from 0 to 65535`, "see: plantstore plants browse --help"},
+		"conformance --max-body-bytes 1_0":       {`--max-body-bytes: "1_0": must be an integer of at most 64 bits`, "see: plantstore conformance --help"},
 		"plants get":                             {`plantstore plants get takes ID after its flags, but got 0 arguments`, "see: plantstore plants get --help"},
 		"plants get 1 2":                         {`plantstore plants get takes ID after its flags, but got 2 arguments`, "see: plantstore plants get --help"},
 		"plants get 9223372036854775808":         {`"9223372036854775808" is not an id: must be an integer of 64 bits`, "see: plantstore plants get --help"},
@@ -75,9 +79,7 @@ func TestMisuse(t *testing.T) {
 		"conformance --url http://a":             {`a token is needed: TOKEN in the environment, or --token-file`, "see: plantstore conformance --help"},
 		"conformance --format x":                 {`--format: "x": must be text, json or junit`, "see: plantstore conformance --help"},
 		"conformance --fresh=x":                  {`--fresh: "x": must be true or false`, "see: plantstore conformance --help"},
-		"conformance --max-body-bytes 1M": {
-			`--max-body-bytes: "1M": must be an integer of at most 64 bits`, "see: plantstore conformance --help",
-		},
+		"conformance --max-body-bytes 1M":        {`--max-body-bytes: "1M": must be an integer of at most 64 bits`, "see: plantstore conformance --help"},
 	}
 	for args, want := range tests {
 		t.Run(args, func(t *testing.T) {
