@@ -95,7 +95,7 @@ type csvReader struct {
 func newCSVReader(r io.Reader, lines lineDecoder) *csvReader {
 	source := &io.LimitedReader{R: r}
 	in := csv.NewReader(bufio.NewReaderSize(source, bufferSize))
-	in.FieldsPerRecord = -1 // missing cells are absent fields: Excel omits empty ones at the end of some rows
+	in.FieldsPerRecord = -1 // missing cells are absent fields: some programs omit empty ones at the end of a row
 	in.ReuseRecord = true
 	return &csvReader{lineDecoder: lines, in: in, source: source}
 }
