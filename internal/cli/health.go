@@ -54,10 +54,7 @@ func health(ctx context.Context, _ *Process, _ *cli.Command, c *config.Config) e
 // the server on this database reports, since another server may have the default address.
 func adminURL(ctx context.Context, c *config.Config) (string, error) {
 	if _, given := c.Given("ADMIN_ADDR"); !given {
-		_, named := c.Given("STORAGE_URL")
-		switch server, runs := app.RunningServer(ctx, c.Storage.Path); {
-		case !runs && named && c.Storage.Path != "":
-			return "", fmt.Errorf("no server runs on %s, or it does not respond; name an admin listener with --admin-addr", c.Storage.Path)
+		switch server, _ := app.RunningServer(ctx, c.Storage.Path); {
 		case server.AdminURL != "":
 			return server.AdminURL, nil
 		case server.NoAdmin != "":
