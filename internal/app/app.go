@@ -54,7 +54,6 @@ type App struct {
 	options Options
 	closers []func() error
 	notices []func(*slog.Logger)
-	ran     bool // Run was called
 
 	signals      []chan os.Signal // SIGHUP and SIGUSR1
 	buffer       *logging.Buffer
@@ -136,7 +135,6 @@ func (a *App) Notice(log func(*slog.Logger)) { a.notices = append(a.notices, log
 // Run serves until SHUTDOWN_DELAY after ctx is done, or until the store has stopped itself
 // after a fault. Then it drains requests for SHUTDOWN_TIMEOUT at most. It is called once.
 func (a *App) Run(ctx context.Context) error {
-	a.ran = true
 	ctx, stop := context.WithCancel(ctx) // stop ends the server when its terminal is closed
 	defer stop()
 	if err := a.keepSeed(ctx); err != nil {

@@ -33,13 +33,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return AdviseLocked(ctx, c.Storage.Path, Advise(err, "name another place with --storage-url", " with --storage-url"), ", or name another database with --storage-url or STORAGE_URL")
 	}
-	a.onClose(func() error {
-		err := a.store.Close()
-		if err == nil && a.ran {
-			a.logger.Info("stopped")
-		}
-		return err
-	})
+	a.onClose(a.store.Close)
 	a.store.ObserveCommits(a.observer.Commit)
 	if file := a.store.Stats().File; file != nil && file.Replayed > 0 {
 		a.logger.Info("journal replayed", "plants", file.Replayed, "cause", "the last server was killed, or could not close the database")
