@@ -72,8 +72,8 @@ func (a *admin) problems() (problems []string, detail string) {
 		problems = append(problems, "the file system of the plants is mounted read-only")
 	}
 	if file != nil && file.Free >= 0 && file.Free < leastFree {
-		problems = append(problems, "the file system of the plants is nearly full")
-		detail = fmt.Sprintf(": it has %d bytes left and should have %d: free some space, or start again with a smaller JOURNAL_BYTES", file.Free, int64(leastFree))
+		problems = append(problems, "the file system of the plants is nearly full: free some space")
+		detail = fmt.Sprintf(", it has %d bytes left and should have %d", file.Free, int64(leastFree))
 	}
 	return problems, detail
 }

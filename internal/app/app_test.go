@@ -191,8 +191,9 @@ func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and
 		if got, body := createOne(t, a, `{"id":0,"name":"Fern"}`); got != http.StatusBadRequest {
 			t.Errorf("the plant of the killed server is not stored: %s", body)
 		}
+		const replayed = `"msg":"journal replayed"`
 		before, ready, _ := strings.Cut(log.String(), `"msg":"ready"`)
-		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(before, `"msg":"journal replayed"`) != test.replayed {
+		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(before, replayed) != test.replayed || strings.Contains(ready, replayed) {
 			t.Errorf("%+v, the log:\n%s", test, log.String())
 		}
 	}

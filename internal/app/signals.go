@@ -17,14 +17,14 @@ import (
 func (a *App) catchSignals() {
 	signal.Ignore(syscall.SIGPIPE)
 	for _, s := range caught() {
-		arrived := make(chan os.Signal, 1) // all that arrive while one is handled are one further
+		arrived := make(chan os.Signal, 1) // signals that arrive while one is handled are merged
 		signal.Notify(arrived, s)
 		a.onClose(func() error { signal.Stop(arrived); return nil })
 		a.signals = append(a.signals, arrived)
 	}
 }
 
-// handleSignals handles one of the caught signals until ctx is done. If stderr was a terminal that is
+// handleSignals handles the signals that arrive until ctx is done. If stderr was a terminal that is
 // closed it calls stop: the system then sends SIGHUP, and a server that was started by hand ends
 // with its terminal.
 func (a *App) handleSignals(ctx context.Context, arrived <-chan os.Signal, stop context.CancelFunc) {

@@ -112,8 +112,6 @@ func (w *response) WriteHeader(status int) {
 		switch {
 		case w.request.ProtoMajor == 2: // net/http would close the connection with all its streams
 			w.Header().Del("Connection")
-		case w.Header().Get("Connection") == "close": // a fault on demand, or an incomplete body
-			w.request.ProtoMinor = 1 // in HTTP/1.0, too: the status line of the server's own responses
 		case !w.reusable(), w.server.leaving.Load():
 			w.Header().Set("Connection", "close")
 		}
