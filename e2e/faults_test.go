@@ -111,7 +111,7 @@ func failingRequests(id, token, weak, plant string) map[string]string {
 
 // TestFaultsAreReal checks that a fault on demand is, byte for byte except for
 // Preference-Applied, the response to the real failure, for each code that a client can provoke,
-// over HTTP/1.1 and HTTP/2 (C1.7).
+// in each version of HTTP (C1.7).
 func TestFaultsAreReal(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -135,10 +135,10 @@ func TestFaultsAreReal(t *testing.T) {
 		if version == "HTTP/2" {
 			return http2Exchange(t, client, server, request)
 		}
-		return rawExchange(t, config, server, request)
+		return rawExchange(t, config, server, strings.Replace(request, "HTTP/1.1", version, 1))
 	}
-	versions := []string{"HTTP/1.1", "HTTP/2"}
-	absent := []string{"HTTP/2, code=501", "HTTP/2, code=505"} // no request has these failures
+	versions := []string{"HTTP/1.0", "HTTP/1.1", "HTTP/2"}
+	absent := []string{"HTTP/1.0, code=501", "HTTP/2, code=501", "HTTP/2, code=505"} // no request has these failures
 	for _, body := range []string{plant, `{"id":8,"name":"a"}`} {
 		if response, _ := inVersion(t, "HTTP/1.1", plain, create(token, body)); !strings.HasPrefix(response, "HTTP/1.1 200 ") {
 			t.Fatal(response)

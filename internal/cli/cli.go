@@ -31,8 +31,8 @@ func Main(ctx context.Context, p Process) int {
 	p.shutdown = newShutdown()
 	ctx, stop := p.shutdown.untilSignal(ctx)
 	defer stop()
-	help := bufio.NewWriter(p.Stdout) // keeps its error, which the library ignores
-	err := p.shutdown.limit(ctx, func() error { return errors.Join(newRoot(&p, help).Run(ctx, p.Args), help.Flush()) })
+	out := bufio.NewWriter(p.Stdout) // for help and completion scripts: it keeps its error, which the library ignores
+	err := p.shutdown.limit(ctx, func() error { return errors.Join(newRoot(&p, out).Run(ctx, p.Args), out.Flush()) })
 	if err == nil {
 		return exitOK
 	}
@@ -40,7 +40,7 @@ func Main(ctx context.Context, p Process) int {
 	return exitCode(err)
 }
 
-func newRoot(p *Process, help io.Writer) *cli.Command {
+func newRoot(p *Process, out io.Writer) *cli.Command {
 	root := &cli.Command{
 		Name:  "plantstore",
 		Usage: "a server for the OpenAPI Plant Store",
@@ -68,7 +68,7 @@ func newRoot(p *Process, help io.Writer) *cli.Command {
 		ArgValidator:                    checkArguments,
 		EnableShellCompletion:           true,
 		ConfigureShellCompletionCommand: func(cmd *cli.Command) { configureCompletion(p, cmd) },
-		Writer:                          help,
+		Writer:                          out,
 		ErrWriter:                       p.Stderr,
 		ExitErrHandler:                  func(context.Context, *cli.Command, error) {}, // Main prints errors
 	}

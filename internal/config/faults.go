@@ -41,6 +41,9 @@ func parseFaults(v string) (f Faults, err error) {
 			f.Always = true
 		default:
 			rate, err := parseFaultRate(item)
+			if err != nil && item != v {
+				err = fmt.Errorf("%q: %w", item, err)
+			}
 			if err != nil {
 				return Faults{}, err
 			}

@@ -112,6 +112,8 @@ func (w *response) WriteHeader(status int) {
 		switch {
 		case w.request.ProtoMajor == 2: // net/http would close the connection with all its streams
 			w.Header().Del("Connection")
+		case w.Header().Get("Connection") == "close": // a fault on demand, or a body that was not read to its end
+			w.request.ProtoMinor = 1 // as a response that no handler writes has it (C1.7)
 		case !w.reusable(), w.server.leaving.Load():
 			w.Header().Set("Connection", "close")
 		}

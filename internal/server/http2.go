@@ -104,7 +104,7 @@ func (h *http2Conn) setOrigin(origin string) {
 func (h *http2Conn) replace(status, length int) (header http.Header, body []byte) {
 	// The messages are short: a body must not be longer than the one of net/http that it replaces.
 	e := models.NewError(models.CodeBadRequest, "drop HTTP/1.1 headers")
-	if status == int(models.CodeHeaderTooLarge) {
+	if status == int(models.CodeHeaderTooLarge) { // RFC 9113, section 6.5.2, counts 32 bytes more for each field
 		e = models.Errorf(models.CodeHeaderTooLarge, "the header is more than %d bytes", maxHeaderBytes)
 	}
 	var to recipient
