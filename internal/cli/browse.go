@@ -28,7 +28,7 @@ func newBrowse(p *Process) *cli.Command {
 			"  ssh -t -L 8090:127.0.0.1:8090 HOST plantstore plants browse --no-open --port 8090",
 		Flags: storeFlags(
 			&cli.BoolFlag{Name: "no-open", Usage: "print the link only", HideDefault: true},
-			&cli.Uint16Flag{Name: "port", Config: cli.IntegerConfig{Base: 10}, Usage: "`PORT` to listen on, on 127.0.0.1 (default: any free port)", HideDefault: true},
+			&cli.Uint16Flag{Name: "port", Config: decimal(), Usage: "`PORT` to listen on, on 127.0.0.1 (default: any free port)", HideDefault: true},
 		),
 		Action: configured(p, browsePlants),
 	}

@@ -44,7 +44,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "origin", Destination: &o.Origin, Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
 			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store: creates of common ids must succeed", HideDefault: true},
 			&cli.BoolFlag{Name: "slow", Destination: &o.Slow, Usage: "include the cases that wait for timeouts", HideDefault: true},
-			&cli.IntFlag{Name: "max-body-bytes", Config: cli.IntegerConfig{Base: 10}, Destination: &o.MaxBodyBytes, Usage: "the server's maximum size of a body in `bytes`", Value: 1 << 20},
+			&cli.IntFlag{Name: "max-body-bytes", Config: decimal(), Destination: &o.MaxBodyBytes, Usage: "the server's maximum size of a body in `bytes`", Value: 1 << 20},
 			&cli.DurationFlag{Name: "header-timeout", Destination: &o.HeaderTimeout, Usage: "the server's `time` limit for a header", DefaultText: "5s"},
 			&cli.DurationFlag{Name: "request-timeout", Destination: &o.RequestTimeout, Usage: "the server's `time` limit for a request", DefaultText: "30s"},
 			&cli.BoolFlag{Name: "require-exp", Destination: &o.RequireExp, Usage: "expect that tokens without exp are refused (JWT_REQUIRE_EXP)", HideDefault: true},

@@ -10,6 +10,9 @@ import (
 	"plantstore/internal/config"
 )
 
+// decimal is for flags with integers: by default the library also accepts 0x10, and 010 as 8.
+func decimal() cli.IntegerConfig { return cli.IntegerConfig{Base: 10} }
+
 // commonOptions are the options that the help of serve describes, most used first.
 func commonOptions() []string {
 	return []string{

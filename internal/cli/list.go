@@ -22,8 +22,8 @@ func newList(p *Process) *cli.Command {
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants list --after 4711 --tag climber --format csv",
 		Flags: storeFlags(
-			&cli.Int64Flag{Name: "after", Config: cli.IntegerConfig{Base: 10}, Usage: "only plants whose id is greater than `ID`", HideDefault: true},
-			&cli.Int64Flag{Name: "limit", Config: cli.IntegerConfig{Base: 10}, Usage: "at most `N` plants", HideDefault: true},
+			&cli.Int64Flag{Name: "after", Config: decimal(), Usage: "only plants whose id is greater than `ID`", HideDefault: true},
+			&cli.Int64Flag{Name: "limit", Config: decimal(), Usage: "at most `N` plants", HideDefault: true},
 			&cli.StringFlag{Name: "tag", Usage: "only plants with this `tag`"},
 			formatFlag(), safeFlag(),
 		),

@@ -41,10 +41,10 @@ func parseFaults(v string) (f Faults, err error) {
 			f.Always = true
 		default:
 			rate, err := parseFaultRate(item)
-			if err != nil && item != v {
-				err = fmt.Errorf("%q: %w", item, err)
-			}
 			if err != nil {
+				if item != v { // else the value is in the error already
+					err = fmt.Errorf("%q: %w", item, err)
+				}
 				return Faults{}, err
 			}
 			if rate.Code != 0 {
