@@ -21,6 +21,7 @@ func newExport(p *Process) *cli.Command {
 		ArgsUsage: "[FILE]",
 		Description: "Writes JSON Lines, or CSV if FILE ends in .csv, in ascending order of the ids. FILE appears\n" +
 			"when it is complete, and replaces an older one. Plants created meanwhile may be missing.\n" +
+			"CSV is not escaped for spreadsheets, which may take a name such as =1+1 for a formula.\n" +
 			"An export fails at the first corrupt plant. With --skip-damaged it contains all intact plants,\n" +
 			"and stderr names the others; the server must be stopped for that.\n" +
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 there are corrupt plants.\n" +
@@ -30,7 +31,7 @@ func newExport(p *Process) *cli.Command {
 		Flags: storeFlags(
 			choiceFlag("format", "`format` of the file: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
 			&cli.BoolFlag{Name: "skip-damaged", Usage: "skip corrupt plants, name them on stderr and exit with 3", HideDefault: true},
-			safeFlag(), jsonFlag(), quietFlag(),
+			jsonFlag(), quietFlag(),
 		),
 		ArgValidator: arguments(0, 1),
 		Action:       configured(p, runExport),
@@ -39,10 +40,6 @@ func newExport(p *Process) *cli.Command {
 
 func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	file := cmd.Args().First()
-	format, err := fileFormat(cmd, file)
-	if err != nil {
-		return err
-	}
 	toStdout := file == "" || file == standardStream || file == "/dev/stdout" // which leads to the same file as stdout
 	if !toStdout {
 		if err := checkDestination(file, c); err != nil {
@@ -50,7 +47,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		}
 	}
 	skip := cmd.Bool("skip-damaged")
-	return withStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: skip}, func(ctx context.Context, store app.CommandStore) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: skip}, func(ctx context.Context, store app.CommandStore) (err error) {
 		source, skipped := plantio.Query{}.Source(store), new(storage.Report)
 		if skip {
 			local, ok := store.(*storage.Store)
@@ -62,7 +59,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		write := func(w io.Writer) (plants int64, err error) {
 			bar := newProgress(p, cmd, -1)
 			defer func() { _ = bar.Clear() }()
-			return plantio.Export(ctx, source, plantio.NewWriter(w, format), func(plants int64) { _ = bar.Set64(plants) })
+			return plantio.Export(ctx, source, plantio.NewWriter(w, fileFormat(cmd, file)), func(plants int64) { _ = bar.Set64(plants) })
 		}
 		written := "the output"
 		if toStdout {

@@ -108,8 +108,3 @@ func formatFlag() cli.Flag {
 func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Usage: "print errors only", HideDefault: true}
 }
-
-// safeFlag returns the flag of commands that write CSV.
-func safeFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "spreadsheet-safe", Usage: "in CSV, quote names and tags that spreadsheets interpret as formulas", HideDefault: true}
-}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,12 @@ type importer struct {
 	remote  bool // a server has the store open
 	options plantio.Options
 	sum     plantio.Summary
+
+	reported int64 // bad lines, printed or not
 }
+
+// maxReported bounds the bad lines that an import prints.
+const maxReported = 100
 
 func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	for _, file := range cmd.Args().Slice() { // before the first one is imported
@@ -111,10 +117,6 @@ func (i *importer) remedy(invalid string) string {
 }
 
 func (i *importer) importFile(ctx context.Context, name string) error {
-	format, err := fileFormat(i.cmd, name)
-	if err != nil {
-		return err
-	}
 	in, size, err := i.open(name)
 	if err != nil {
 		return openError(name, err)
@@ -126,7 +128,9 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	options := i.options
 	options.Bad = func(bad *plantio.LineError) error { return i.reportLine(name, bad) }
 	options.Done = func() { bar.Describe(counted(i.sum.Created, "plant", "plants")) }
-	err = plantio.Import(ctx, plantio.NewReader(&input, format, i.limits), options, &i.sum)
+	before := max(i.reported, maxReported)
+	err = plantio.Import(ctx, plantio.NewReader(&input, fileFormat(i.cmd, name), i.limits), options, &i.sum)
+	err = cmp.Or(err, i.reportMore(name, i.reported-before))
 	if err == nil {
 		return nil
 	}
@@ -143,8 +147,6 @@ func (i *importer) continuation(err error) string {
 	switch {
 	case errors.As(err, new(*plantio.ReadError)):
 		return ": fix the file, and import it again"
-	case errors.Is(err, storage.ErrAuditLog), errors.Is(err, storage.ErrUnrecorded):
-		return ": make the audit log (AUDIT_LOG) writable, or give the server another one, and " + again
 	case errors.Is(err, storage.ErrNoSpace):
 		return ": free space for the database, and " + again
 	case i.remote && !errors.Is(err, context.Canceled):
@@ -168,17 +170,36 @@ func (i *importer) open(name string) (in io.ReadCloser, size int64, err error) {
 	return file, -1, nil
 }
 
-// reportLine prints a bad line: on stdout with --json, else on stderr.
+// reportLine prints a bad line, if it is one of the first: on stdout with --json, else on stderr.
 func (i *importer) reportLine(file string, bad *plantio.LineError) error {
-	if !i.cmd.Bool("json") {
-		fmt.Fprintf(i.p.Stderr, "%s:%d: %s\n", printable.Line(file), bad.Line, printable.Line(bad.Reason))
+	if i.reported++; i.reported > maxReported {
 		return nil
 	}
-	return printResult(i.p.Stdout, i.cmd, struct {
+	return i.report(struct {
 		File   string `json:"file"`
 		Line   int    `json:"line"`
 		Reason string `json:"reason"`
-	}{file, bad.Line, bad.Reason}, "")
+	}{file, bad.Line, bad.Reason}, "%s:%d: %s", file, bad.Line, bad.Reason)
+}
+
+// reportMore prints the number of the bad lines of a file that reportLine has not printed.
+func (i *importer) reportMore(file string, more int64) error {
+	if more <= 0 {
+		return nil
+	}
+	return i.report(struct {
+		File string `json:"file"`
+		More int64  `json:"more"`
+	}{file, more}, "%s: and %s", file, counted(more, "more bad line", "more bad lines"))
+}
+
+// report prints value on stdout with --json, else a line on stderr.
+func (i *importer) report(value any, format string, args ...any) error {
+	if i.cmd.Bool("json") {
+		return printResult(i.p.Stdout, i.cmd, value, "")
+	}
+	_, err := fmt.Fprintln(i.p.Stderr, printable.Line(fmt.Sprintf(format, args...)))
+	return err
 }
 
 // openError returns the error for a file that cannot be opened.

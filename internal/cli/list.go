@@ -25,7 +25,7 @@ func newList(p *Process) *cli.Command {
 			&cli.Int64Flag{Name: "after", Config: decimal(), Usage: "only plants whose id is greater than `ID`", HideDefault: true},
 			&cli.Int64Flag{Name: "limit", Config: decimal(), Usage: "at most `N` plants", HideDefault: true},
 			&cli.StringFlag{Name: "tag", Usage: "only plants with this `tag`"},
-			formatFlag(), safeFlag(),
+			formatFlag(),
 		),
 		Action: configured(p, list),
 	}

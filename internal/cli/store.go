@@ -27,16 +27,23 @@ func withStore(ctx context.Context, c *config.Config, o storage.Options, run fun
 	return err
 }
 
+// fileFormat returns the format of --format, or else by the file name.
+func fileFormat(cmd *cli.Command, file string) plantio.Format {
+	switch cmd.String("format") {
+	case "jsonl", "table":
+		return plantio.JSONLines
+	case "csv":
+		return plantio.CSV
+	}
+	return plantio.FormatOf(file)
+}
+
 // printPlants prints the plants that read passes to each, in the format of --format.
 func printPlants(
 	ctx context.Context, p *Process, cmd *cli.Command, c *config.Config,
 	read func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error,
 ) error {
-	format, err := fileFormat(cmd, "")
-	if err != nil {
-		return err
-	}
-	out := plantio.NewWriter(p.Stdout, format)
+	out := plantio.NewWriter(p.Stdout, fileFormat(cmd, ""))
 	if name := cmd.String("format"); name == "table" || name == "" && printable.IsTerminal(p.Stdout) {
 		out = plantio.NewTable(p.Stdout)
 	}

@@ -10,49 +10,39 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"plantstore/storage"
 )
 
-// The columns of a CSV file.
-const (
-	columnID   = "id"
-	columnName = "name"
-	columnTag  = "tag"
-)
-
 // rowFactor is the maximum length of a row as a multiple of its plant in JSON. Doubled
 // quotation marks and ignored columns make it longer.
 const rowFactor = 4
 
+// columns returns the columns of a CSV file, in the order in which they are written.
+func columns() []string { return []string{"id", "name", "tag"} }
+
 // A csvWriter writes CSV with a header row.
-type csvWriter struct {
-	out  *csv.Writer
-	cell func(text string) string // escapes a name or tag
-}
+type csvWriter struct{ out *csv.Writer }
 
-func newCSVWriter(w io.Writer, cell func(string) string) *csvWriter {
+func newCSVWriter(w io.Writer) csvWriter {
 	out := csv.NewWriter(w)
-	_ = out.Write([]string{columnID, columnName, columnTag}) // to the buffer
-	return &csvWriter{out, cell}
+	_ = out.Write(columns()) // to the buffer
+	return csvWriter{out}
 }
 
-func (w *csvWriter) Write(record storage.Record) error {
-	name, tag := w.cell(record.Plant.Name), ""
-	switch t := record.Plant.Tag; {
-	case t == nil:
-	case *t == "":
-		tag = `""`
-	default:
-		tag = w.cell(*t)
+func (w csvWriter) Write(record storage.Record) error {
+	tag := ""
+	if t := record.Plant.Tag; t != nil {
+		if tag = cell(*t); tag == "" {
+			tag = `""`
+		}
 	}
-	return w.out.Write([]string{strconv.FormatInt(record.ID, 10), name, tag})
+	return w.out.Write([]string{strconv.FormatInt(record.ID, 10), cell(record.Plant.Name), tag})
 }
 
-func (w *csvWriter) Flush() error {
+func (w csvWriter) Flush() error {
 	w.out.Flush()
 	return w.out.Error()
 }
@@ -60,24 +50,9 @@ func (w *csvWriter) Flush() error {
 // cell returns the cell for text: a JSON string if text would not survive a round trip
 // or contains control characters, otherwise text itself.
 func cell(text string) string {
-	if strings.HasPrefix(text, `"`) || strings.ContainsFunc(text, unicode.IsControl) {
-		return jsonCell(text)
+	if !strings.HasPrefix(text, `"`) && !strings.ContainsFunc(text, unicode.IsControl) {
+		return text
 	}
-	return text
-}
-
-// safeCell is cell for spreadsheets. It also returns a JSON string for text that a
-// spreadsheet may interpret as a formula, and escapes semicolons, which some of them use
-// as separators.
-func safeCell(text string) string {
-	first, _ := utf8.DecodeRuneInString(text)
-	if strings.ContainsRune("=+-@＝＋－＠", first) || strings.Contains(text, ";") { // the latter four are full-width forms
-		return strings.ReplaceAll(jsonCell(text), ";", `\u003b`)
-	}
-	return cell(text)
-}
-
-func jsonCell(text string) string {
 	quoted, _ := jsontext.AppendQuote(nil, text) // stored strings are UTF-8
 	return string(quoted)
 }
@@ -85,11 +60,11 @@ func jsonCell(text string) string {
 type csvReader struct {
 	lineDecoder
 
-	in      *csv.Reader
-	source  *io.LimitedReader // for a row
-	columns []string
-	last    int    // line number of the last row
-	text    []byte // the row as JSON
+	in     *csv.Reader
+	source *io.LimitedReader // for a row
+	header []string
+	last   int    // line number of the last row
+	text   []byte // the row as JSON
 }
 
 func newCSVReader(r io.Reader, lines lineDecoder) *csvReader {
@@ -101,17 +76,17 @@ func newCSVReader(r io.Reader, lines lineDecoder) *csvReader {
 }
 
 func (r *csvReader) Read() (storage.Record, int, error) {
-	if r.columns == nil {
-		if err := r.readColumns(); err != nil {
+	if r.header == nil {
+		if err := r.readHeader(); err != nil {
 			return storage.Record{}, 1, err
 		}
 	}
 	row, line, err := r.row()
+	if err == nil {
+		err = r.toJSON(row, line)
+	}
 	if err != nil {
 		return storage.Record{}, line, err
-	}
-	if err := r.toJSON(row); err != nil {
-		return storage.Record{}, line, &LineError{line, err.Error()}
 	}
 	record, err := r.decode(r.text, line)
 	return record, line, err
@@ -127,7 +102,7 @@ func (r *csvReader) row() (row []string, line int, err error) {
 	case r.source.N == 0: // package csv would read the rest of the file into memory
 		return nil, 0, fmt.Errorf("the row after line %d is longer than %d bytes; is a quotation mark left open?", r.last, most)
 	case errors.As(err, &syntax):
-		return nil, syntax.StartLine, &LineError{syntax.StartLine, fmt.Sprintf("is not CSV: %v in column %d", syntax.Err, syntax.Column)}
+		return nil, syntax.StartLine, badLine(syntax.StartLine, "is not CSV: %v in column %d", syntax.Err, syntax.Column)
 	case err != nil:
 		return nil, 0, err
 	}
@@ -135,20 +110,20 @@ func (r *csvReader) row() (row []string, line int, err error) {
 	return row, r.last, nil
 }
 
-func (r *csvReader) readColumns() error {
+func (r *csvReader) readHeader() error {
 	row, _, err := r.row()
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("the file is empty: its first line must name the columns id, name and tag")
+		return errors.New("the file is empty: its first line must name the columns id, name and tag")
 	}
 	if err != nil {
 		return err
 	}
-	r.columns = slices.Clone(row)
-	r.columns[0] = strings.TrimPrefix(r.columns[0], "\ufeff") // written by spreadsheets
-	for _, column := range []string{columnID, columnName, columnTag} {
-		first := slices.Index(r.columns, column)
-		if slices.Contains(r.columns[first+1:], column) || first < 0 && column != columnTag {
-			return fmt.Errorf("line 1: must name the columns id, name and tag, each once, but names %q", r.columns)
+	r.header = slices.Clone(row)
+	r.header[0] = strings.TrimPrefix(r.header[0], "\ufeff") // written by spreadsheets
+	for _, column := range columns() {
+		first := slices.Index(r.header, column)
+		if slices.Contains(r.header[first+1:], column) || first < 0 && column != "tag" {
+			return errors.New(shorten(fmt.Sprintf("line 1: must name the columns id, name and tag, each once, but names %q", r.header)))
 		}
 	}
 	return nil
@@ -156,15 +131,14 @@ func (r *csvReader) readColumns() error {
 
 // toJSON sets r.text to the row as a NewPlant in JSON. It ignores other columns, as
 // [models.Decoder] ignores unknown fields.
-func (r *csvReader) toJSON(row []string) (err error) {
+func (r *csvReader) toJSON(row []string, line int) (err error) {
+	if len(row) > len(r.header) {
+		return badLine(line, "has %d cells, but there are %d columns", len(row), len(r.header))
+	}
 	r.text = append(r.text[:0], '{')
 	for i, text := range row {
-		if i >= len(r.columns) {
-			return fmt.Errorf("has %d cells, but there are %d columns", len(row), len(r.columns))
-		}
-		column := r.columns[i]
-		absent := text == "" && column != columnName
-		if absent || column != columnID && column != columnName && column != columnTag {
+		column := r.header[i]
+		if !slices.Contains(columns(), column) || text == "" && column != "name" {
 			continue
 		}
 		if len(r.text) > 1 {
@@ -172,7 +146,7 @@ func (r *csvReader) toJSON(row []string) (err error) {
 		}
 		r.text = append(strconv.AppendQuote(r.text, column), ':')
 		if r.text, err = appendCell(r.text, column, text); err != nil {
-			return fmt.Errorf("%s: %w", column, err)
+			return badLine(line, "%s: %v", column, err)
 		}
 	}
 	r.text = append(r.text, '}')
@@ -182,14 +156,12 @@ func (r *csvReader) toJSON(row []string) (err error) {
 // appendCell appends the value of a cell as JSON.
 func appendCell(b []byte, column, text string) ([]byte, error) {
 	value := jsontext.Value(text)
-	if column == columnID && value.Kind() == jsontext.KindNumber && value.IsValid() {
+	literal := strings.HasPrefix(text, `"`)
+	switch {
+	case column == "id" && value.Kind() == jsontext.KindNumber && value.IsValid(), literal && value.IsValid():
 		return append(b, text...), nil
-	}
-	if strings.HasPrefix(text, `"`) {
-		if !value.IsValid() {
-			return nil, errors.New("begins with a quotation mark, but is not a JSON string")
-		}
-		return append(b, text...), nil
+	case literal:
+		return nil, errors.New("begins with a quotation mark, but is not a JSON string")
 	}
 	quoted, err := jsontext.AppendQuote(b, text)
 	if err != nil {

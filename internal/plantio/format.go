@@ -21,12 +21,9 @@ const (
 	JSONLines Format = iota
 	// CSV is RFC 4180 with the columns id, name and tag. A cell that begins
 	// with a quotation mark is a JSON string, any other cell is literal text,
-	// and an empty cell of the column tag means that there is no tag.
+	// and an empty cell of the column tag means that there is no tag. It is not
+	// escaped for spreadsheets, which may take a name such as =1+1 for a formula.
 	CSV
-	// SafeCSV is CSV in which spreadsheets find no formulas: a name or tag that
-	// begins with =, +, -, @, a tab or a line end, or contains a semicolon, is a
-	// JSON string. It is read like CSV.
-	SafeCSV
 )
 
 // FormatOf returns the format for a file name: CSV for the extension .csv, otherwise
@@ -48,14 +45,10 @@ type Writer interface {
 
 // NewWriter returns a Writer to w.
 func NewWriter(w io.Writer, format Format) Writer {
-	switch format {
-	case CSV:
-		return newCSVWriter(w, cell)
-	case SafeCSV:
-		return newCSVWriter(w, safeCell)
-	default:
-		return &jsonWriter{out: bufio.NewWriterSize(w, bufferSize)}
+	if format == CSV {
+		return newCSVWriter(w)
 	}
+	return &jsonWriter{out: bufio.NewWriterSize(w, bufferSize)}
 }
 
 // A Reader reads plants and validates them by the rules of POST /plants.
@@ -70,7 +63,7 @@ type Reader interface {
 // the CSV row converted to JSON.
 func NewReader(r io.Reader, format Format, limits models.Limits) Reader {
 	lines := lineDecoder{limits, models.NewDecoder(limits)}
-	if format != JSONLines {
+	if format == CSV {
 		return newCSVReader(r, lines)
 	}
 	return newJSONReader(r, lines)
@@ -93,15 +86,31 @@ func (d lineDecoder) decode(text []byte, line int) (storage.Record, error) {
 	case !errors.As(err, &failure):
 		return storage.Record{}, err
 	case failure.Code == models.CodeContentTooLarge:
-		return storage.Record{}, &LineError{line, fmt.Sprintf("is longer than %d bytes, the limit of MAX_BODY_BYTES", d.limits.BodyBytes)}
+		return storage.Record{}, badLine(line, "is longer than %d bytes, the limit of MAX_BODY_BYTES", d.limits.BodyBytes)
 	}
-	return storage.Record{}, &LineError{line, strings.TrimPrefix(failure.Message, "body: ")}
+	return storage.Record{}, badLine(line, "%s", strings.TrimPrefix(failure.Message, "body: "))
 }
 
 // A LineError reports an invalid line.
 type LineError struct {
 	Line   int
-	Reason string
+	Reason string // at most maxReason bytes
 }
 
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
+
+func badLine(line int, format string, args ...any) *LineError {
+	return &LineError{line, shorten(fmt.Sprintf(format, args...))}
+}
+
+// maxReason bounds the messages about a file, in bytes: its names can be long.
+const maxReason = 500
+
+// shorten returns at most the first maxReason bytes of text.
+func shorten(text string) string {
+	const mark = "…"
+	if len(text) <= maxReason {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxReason-len(mark)], "") + mark
+}

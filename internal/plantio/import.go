@@ -151,15 +151,12 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 		sum.Skipped++
 	case isConflict:
 		sum.Conflicts++
-		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a different plant", id)})
+		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a different plant", id))
 	case errors.Is(err, storage.ErrCorrupt):
 		sum.Corrupt++
-		b.bad = append(b.bad, &LineError{b.lines[i], fmt.Sprintf("id: %d is taken by a corrupt record", id)})
+		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a corrupt record", id))
 	case errors.Is(err, storage.ErrRefused):
-		b.bad = append(b.bad, &LineError{b.lines[i], err.Error()})
-	case errors.Is(err, storage.ErrUnrecorded):
-		sum.Created++
-		return err
+		b.bad = append(b.bad, badLine(b.lines[i], "%v", err))
 	default:
 		return err
 	}

@@ -79,3 +79,58 @@ func TestImportAdvises(t *testing.T) {
 		t.Errorf("a quotation mark that is left open: %+v", r)
 	}
 }
+
+// TestImportPrintsLittle checks that an import of a file of bad lines, of long names, or of a long
+// header prints a bounded number of bounded lines, and counts the others.
+func TestImportPrintsLittle(t *testing.T) {
+	t.Chdir(t.TempDir())
+	long := strings.Repeat("n\u0001", 10_000)
+	duplicate := fmt.Sprintf("{%q:1,%[1]q:2}\n", long)
+	writeFile(t, "names.jsonl", strings.Repeat(duplicate, 90))
+	writeFile(t, "plants.jsonl", strings.Repeat("{}\n", 30_000))
+	writeFile(t, "plants.csv", strings.Repeat(long, 100)+"\n")
+	for command, want := range map[string]struct {
+		lines int
+		last  string // of the bad lines
+	}{
+		"plants import names.jsonl plants.jsonl":        {103, "plants.jsonl: and 29990 more bad lines\n"},
+		"plants import --json plants.jsonl names.jsonl": {104, `{"file":"plants.jsonl","more":29900}` + "\n" + `{"file":"names.jsonl","more":90}` + "\n"},
+		"plants import plants.csv":                      {1, ""},
+	} {
+		r := run(t, nil, strings.Fields(command)...)
+		printed := r.stdout + r.stderr
+		if got := strings.Count(printed, "\n"); got != want.lines || !strings.Contains(printed, want.last) {
+			t.Errorf("%s: prints %d lines, want %d with %q:\n%.2000s", command, got, want.lines, want.last, printed)
+		}
+		for line := range strings.Lines(printed) {
+			if len(line) > 600 {
+				t.Errorf("%s: prints a line of %d bytes: %.700s", command, len(line), line)
+			}
+		}
+	}
+}
+
+// TestImportKeepsMaxBodyBytes checks that a line that would be error 413 for POST is bad, by the
+// limit of the command and by the limit of the running server.
+func TestImportKeepsMaxBodyBytes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stored(t, record(1, "a", "-"))
+	long := `{"id":2,"name":"` + strings.Repeat("x", 2<<20) + `"}`
+	writeFile(t, "long.jsonl", `{"id":1,"name":"a"}`+"\n"+long+"\n"+`{"id":3,"name":"c"}`+"\n")
+	onBoth(t, func(t *testing.T) {
+		r := run(t, nil, "plants", "import", "--quiet", "long.jsonl")
+		if want := "long.jsonl:2: is longer than 1048576 bytes, the limit of MAX_BODY_BYTES\n"; r.code != 3 || !strings.HasPrefix(r.stderr, want) {
+			t.Errorf("exit code %d, stderr:\n%s\nwant 3, and first:\n%s", r.code, r.stderr, want)
+		}
+	})
+	server := startServer(t, "plantstore", nil)
+	r := run(t, nil, "plants", "import", "--quiet", "--max-body-bytes", "4194304", "long.jsonl")
+	if want := "long.jsonl:2: the server refuses the plant with error 413: the body is larger than the limit of 1048576 bytes, its MAX_BODY_BYTES\n"; r.code != 3 ||
+		!strings.HasPrefix(r.stderr, want) {
+		t.Errorf("exit code %d, stderr:\n%s\nwant 3, and first:\n%s", r.code, r.stderr, want)
+	}
+	server.stop()
+	if r := run(t, nil, "plants", "import", "--quiet", "--max-body-bytes", "4194304", "long.jsonl"); r.code != 0 {
+		t.Errorf("exit code %d with a higher limit, stderr:\n%s", r.code, r.stderr)
+	}
+}
