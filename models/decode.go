@@ -10,14 +10,12 @@ import (
 // safe for concurrent use.
 type Decoder struct {
 	limits    Limits
-	options   json.Options
 	validator *validator.Validate
 }
 
-// NewDecoder returns a Decoder with these limits. With [json.RejectUnknownMembers] among the
-// options, an unknown field is a violation.
-func NewDecoder(limits Limits, options ...json.Options) *Decoder {
-	return &Decoder{limits: limits, options: json.JoinOptions(options...), validator: newValidator()}
+// NewDecoder returns a Decoder with these limits.
+func NewDecoder(limits Limits) *Decoder {
+	return &Decoder{limits: limits, validator: newValidator()}
 }
 
 // Decode decodes exactly one NewPlant from data into p. It returns an [Error] of
@@ -28,7 +26,7 @@ func (d *Decoder) Decode(data []byte, p *NewPlant) error {
 	if d.limits.TooLong(data) {
 		return TooLarge(d.limits.BodyBytes)
 	}
-	if err := json.Unmarshal(data, p, d.options); err != nil {
+	if err := json.Unmarshal(data, p); err != nil {
 		return syntaxError(data, err)
 	}
 	return d.validate(p)
@@ -36,7 +34,7 @@ func (d *Decoder) Decode(data []byte, p *NewPlant) error {
 
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom]. It fails only for malformed
 // JSON: a field of the wrong type is recorded as a violation, so that Decode can
-// report all of them at once, and unknown fields are skipped (C2.11) or recorded.
+// report all of them at once, and unknown fields are skipped (C2.11).
 func (p *NewPlant) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*p = NewPlant{}
 	if kind := dec.PeekKind(); kind != jsontext.KindBeginObject {
@@ -69,9 +67,6 @@ func (p *NewPlant) readField(dec *jsontext.Decoder, name string) (err error) {
 	case "tag":
 		p.Tag, err = p.readString(dec, name)
 	default:
-		if reject, _ := json.GetOption(dec.Options(), json.RejectUnknownMembers); reject {
-			p.addViolation(shorten(name), "is not a field of a NewPlant")
-		}
 		err = dec.SkipValue()
 	}
 	return err

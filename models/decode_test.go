@@ -7,7 +7,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -147,20 +146,6 @@ func TestDecodeLimit(t *testing.T) {
 	err := decoder.Decode([]byte(body+"x"), new(NewPlant))
 	if !errors.As(err, &failure) || *failure != *TooLarge(int64(len(body))) {
 		t.Errorf("a body beyond the limit: %v, want %v", err, TooLarge(int64(len(body))))
-	}
-}
-
-// TestDecodeRejectsUnknown checks that unknown fields are violations, with the option.
-func TestDecodeRejectsUnknown(t *testing.T) {
-	t.Parallel()
-	decoder := NewDecoder(Limits{BodyBytes: 1 << 20}, jsonv2.RejectUnknownMembers(true))
-	if err := decoder.Decode([]byte(`{"id":1,"name":"fern"}`), new(NewPlant)); err != nil {
-		t.Errorf("without an unknown field: %v", err)
-	}
-	var failure *Error
-	err := decoder.Decode([]byte(`{"id":1,"age":{"years":3},"`+strings.Repeat("x", 100)+`":0}`), new(NewPlant))
-	if want := NewError(CodeUnprocessable, "age: is not a field of a NewPlant; name: is required; "+strings.Repeat("x", 64)+"…: is not a field of a NewPlant"); !errors.As(err, &failure) || *failure != *want {
-		t.Errorf("with an unknown field: %v, want %v", err, want)
 	}
 }
 

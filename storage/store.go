@@ -142,22 +142,6 @@ func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error 
 	return err
 }
 
-// DryRun returns for each of the records the error that CreateAll would, without storing
-// it. It does not notice ids that come twice in records.
-func (s *Store) DryRun(ctx context.Context, records []Record) []error {
-	outcomes := make([]error, len(records))
-	for i, record := range records {
-		stored, err := s.Get(ctx, record.ID)
-		switch {
-		case err == nil:
-			outcomes[i] = &ExistsError{Identical: stored.Equal(record.Plant)}
-		case !errors.Is(err, ErrNotFound):
-			outcomes[i] = err
-		}
-	}
-	return outcomes
-}
-
 // Get returns the plant stored under id, or [ErrNotFound], [ErrCorrupt],
 // [ErrUnavailable] or the error of ctx.
 func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {

@@ -18,12 +18,10 @@ type CommandStore interface {
 	io.Closer
 }
 
-// OpenCommandStore opens the store for a command, or connects to the server that has it open.
+// OpenCommandStore connects to the server that has the store open, or opens it for a command.
 func OpenCommandStore(ctx context.Context, c *config.Config, o storage.Options) (CommandStore, error) {
 	var dialErr error
 	if c.Storage.Path != "" { // else the engine serves several processes
-		// A server that responds has the file open. Trying the file first would have the same
-		// result, after waiting for its lock.
 		client, err := control.Dial(ctx, c.Storage.Path)
 		if err == nil {
 			return client, nil
@@ -31,21 +29,14 @@ func OpenCommandStore(ctx context.Context, c *config.Config, o storage.Options) 
 		dialErr = err
 	}
 	store, err := OpenStore(ctx, c, o)
-	if err == nil {
+	switch {
+	case err == nil:
 		return store, nil
+	case errors.Is(err, storage.ErrLocked):
+		return nil, fmt.Errorf("database %s is %w, and no server responds for it (%w): stop that process if it is a server, else wait until it has ended",
+			c.Storage.Path, storage.ErrLocked, dialErr)
 	}
-	if !errors.Is(err, storage.ErrLocked) {
-		return nil, err
-	}
-	if !errors.Is(dialErr, context.DeadlineExceeded) { // a server may have just started
-		client, err := control.Dial(ctx, c.Storage.Path)
-		if err == nil {
-			return client, nil
-		}
-		dialErr = err
-	}
-	return nil, fmt.Errorf("database %s is %w, and no server responds for it (%w): stop that process if it is a server, else wait until it has ended",
-		c.Storage.Path, storage.ErrLocked, dialErr)
+	return nil, err
 }
 
 // OfServer reports whether a store belongs to a running server.

@@ -71,7 +71,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.CommandStore) error {
 		i.options.Create, i.remote = store.CreateAll, app.OfServer(store)
 		if dryRun {
-			i.options.Create = store.DryRun
+			i.options.Create = plantio.DryRun(store.Get)
 		}
 		return i.importAll(ctx)
 	})

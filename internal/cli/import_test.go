@@ -125,7 +125,7 @@ func TestImportKeepsMaxBodyBytes(t *testing.T) {
 	})
 	server := startServer(t, "plantstore", nil)
 	r := run(t, nil, "plants", "import", "--quiet", "--max-body-bytes", "4194304", "long.jsonl")
-	if want := "long.jsonl:2: the server refuses the plant with error 413: the body is larger than the limit of 1048576 bytes, its MAX_BODY_BYTES\n"; r.code != 3 ||
+	if want := "long.jsonl:2: the server refuses the plant: is longer than 1048576 bytes, the limit of MAX_BODY_BYTES\n"; r.code != 3 ||
 		!strings.HasPrefix(r.stderr, want) {
 		t.Errorf("exit code %d, stderr:\n%s\nwant 3, and first:\n%s", r.code, r.stderr, want)
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -14,14 +15,29 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
+	"plantstore/internal/plantio"
+	"plantstore/internal/unixsocket"
 	"plantstore/models"
 	"plantstore/storage"
 )
 
-// maxConns bounds the connections of a client: the queue of a socket is short.
-const maxConns = 32
+// The bounds of a line of a response, in bytes. A server that sends a longer one is not a plant
+// store.
+const (
+	maxReply   = 1 << 20
+	maxOutcome = 4 << 10  // of a create: there are many
+	maxPlant   = 65 << 20 // more than MAX_BODY_BYTES can allow
+)
+
+var (
+	// errNoServer means that a request was not sent.
+	errNoServer = errors.New("no server responds")
+	// errEnded means that a request was sent, and the response is missing, incomplete or not valid.
+	errEnded = errors.New("the response of the server is missing or incomplete")
+	// errVersion means that the server does not have the request.
+	errVersion = errors.New("the running server is another version: restart it, or use its own plantstore program")
+)
 
 // A Client reaches the store of a running server through its socket.
 type Client struct {
@@ -30,165 +46,118 @@ type Client struct {
 }
 
 // Dial connects to the server that has the database file open. It fails if no server
-// responds. It ignores a socket whose process runs neither as the owner of the file, nor as
-// the caller, nor as root: anyone who can write to the directory could create one.
+// responds.
 func Dial(ctx context.Context, database string) (*Client, error) {
 	path := SocketPath(database)
 	c := &Client{http: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := dial(ctx, database, path)
+			conn, err := unixsocket.Dial(ctx, path)
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", errNoServer, err)
 			}
 			return conn, nil
 		},
-		DisableCompression: true,
-		MaxConnsPerHost:    maxConns,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxReply,
 	}}
 	ctx, cancel := context.WithTimeout(ctx, firstResponseTime)
 	defer cancel()
-	response, err := c.do(ctx, http.MethodGet, pathReady, nil)
+	info, err := one[Info](ctx, c, http.MethodGet, "/info", maxReply)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, c.Close())
 	}
-	if response.StatusCode == http.StatusOK { // a server that shuts down responds as well
-		_ = into(&c.info)(response.Body) // another version may not send it
-	}
-	return c, response.Body.Close()
+	c.info = info
+	return c, nil
 }
 
 // Info returns the information that the server reports about itself.
 func (c *Client) Info() Info { return c.info }
 
-// CreateAll is CreateAll of [storage.Store]. If the server exits, the outcomes are unknown.
+// CreateAll is CreateAll of [storage.Store], in one request. If the server exits, the outcomes
+// that it has not sent are unknown.
 func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []error {
-	return c.createAll(ctx, pathPlants, records)
-}
-
-// createAll sends records in requests of bounded size.
-func (c *Client) createAll(ctx context.Context, path string, records []storage.Record) []error {
+	response, err := c.create(ctx, records)
+	if err != nil {
+		return slices.Repeat([]error{err}, len(records))
+	}
+	defer response.Body.Close()
 	outcomes := make([]error, 0, len(records))
-	for len(records) > 0 {
-		body, n, err := encode(records)
-		if err != nil {
-			return append(outcomes, slices.Repeat([]error{err}, len(records))...)
+	for _, err := range lines[struct{}](response, maxOutcome) {
+		if outcomes = append(outcomes, err); len(outcomes) == len(records) {
+			return outcomes
 		}
-		batch, err := c.createBatch(ctx, path, body, n)
-		if err != nil {
-			batch = slices.Repeat([]error{err}, n)
-		}
-		outcomes = append(outcomes, batch...)
-		records = records[n:]
 	}
-	return outcomes
+	missing := []error{lost(response.Request)}
+	return append(outcomes, slices.Repeat(missing, len(records)-len(outcomes))...)
 }
 
-// encode returns the body of a request with the first n records. A record longer than
-// batchBytes is sent alone; the server accepts or refuses it by its limits.
-func encode(records []storage.Record) (body []byte, n int, err error) {
-	var buffer bytes.Buffer
-	encoder := jsontext.NewEncoder(&buffer)
-	for _, record := range records[:min(len(records), batchPlants)] {
-		before := buffer.Len()
-		if err := json.MarshalEncode(encoder, record); err != nil {
-			return nil, 0, fmt.Errorf("encode the plant with the id %d: %w", record.ID, err)
-		}
-		if n > 0 && buffer.Len() > batchBytes {
-			return buffer.Bytes()[:before], n, nil
-		}
-		n++
-	}
-	return buffer.Bytes(), n, nil
-}
-
-func (c *Client) createBatch(ctx context.Context, path string, body []byte, n int) ([]error, error) {
-	var failures []*failure
+// create sends records.
+func (c *Client) create(ctx context.Context, records []storage.Record) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w", storage.ErrOverloaded, err)
 	}
-	err := c.call(ctx, http.MethodPost, path, bytes.NewReader(body), into(&failures))
-	switch {
-	case errors.Is(err, storage.ErrRefused):
+	var body bytes.Buffer
+	out := plantio.NewWriter(&body, plantio.JSONLines)
+	for _, record := range records {
+		if err := out.Write(record); err != nil {
+			return nil, err
+		}
+	}
+	if err := out.Flush(); err != nil {
 		return nil, err
-	case errors.Is(err, errNoServer): // it has exited; the cause is irrelevant
-		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, errNoServer)
-	case errors.Is(err, errEnded):
-		err = errEnded
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", storage.ErrUnknown, err)
-	}
-	if len(failures) != n {
-		return nil, fmt.Errorf("%w: the server returned %d outcomes for %d plants", storage.ErrUnknown, len(failures), n)
-	}
-	outcomes := make([]error, n)
-	for i, f := range failures {
-		outcomes[i] = f.err()
-	}
-	return outcomes, nil
-}
-
-// DryRun is DryRun of [storage.Store].
-func (c *Client) DryRun(ctx context.Context, records []storage.Record) []error {
-	return c.createAll(ctx, pathPlants+"?"+paramDryRun, records)
+	return c.do(ctx, http.MethodPost, "/plants", &body)
 }
 
 // Get is Get of [storage.Store].
-func (c *Client) Get(ctx context.Context, id int64) (plant models.Plant, err error) {
-	err = c.call(ctx, http.MethodGet, pathPlants+"/"+strconv.FormatInt(id, 10), nil, into(&plant))
-	return plant, err
+func (c *Client) Get(ctx context.Context, id int64) (models.Plant, error) {
+	record, err := one[storage.Record](ctx, c, http.MethodGet, "/plants/"+strconv.FormatInt(id, 10), maxPlant)
+	return record.Plant, err
 }
 
 // List is List of [storage.Store].
 func (c *Client) List(ctx context.Context, from int64) iter.Seq2[storage.Record, error] {
 	return func(yield func(storage.Record, error) bool) {
-		path := pathPlants + "?" + paramFrom + "=" + strconv.FormatInt(from, 10)
-		err := c.call(ctx, http.MethodGet, path, nil, func(body io.Reader) error {
-			decoder := jsontext.NewDecoder(body)
-			for {
-				var record storage.Record
-				switch err := json.UnmarshalDecode(decoder, &record, strict()); {
-				case errors.Is(err, io.EOF):
-					return nil
-				case err != nil:
-					return fmt.Errorf("%w: the list of the server cannot be read: %w", storage.ErrUnavailable, err)
-				}
-				if err := ctx.Err(); err != nil { // records may be buffered
-					return err
-				}
-				if !yield(record, nil) {
-					return errBreak
-				}
-			}
-		})
-		if err != nil && !errors.Is(err, errBreak) {
+		response, err := c.do(ctx, http.MethodGet, "/plants?from="+strconv.FormatInt(from, 10), http.NoBody)
+		if err != nil {
 			yield(storage.Record{}, err)
+			return
+		}
+		defer response.Body.Close()
+		for record, err := range lines[storage.Record](response, maxPlant) {
+			err = cmp.Or(ctx.Err(), err) // records may be buffered
+			if !yield(record, err) || err != nil {
+				return
+			}
 		}
 	}
 }
 
-// errBreak ends a list when the caller stops the iteration.
-var errBreak = errors.New("iteration stopped")
-
 // Count is Count of [storage.Store].
 func (c *Client) Count(ctx context.Context) (plants int64, err error) {
-	err = c.call(ctx, http.MethodGet, pathCount, nil, into(&plants))
-	return plants, err
+	n, err := one[number](ctx, c, http.MethodGet, "/count", maxReply)
+	return n.Plants, err
 }
 
 // Snapshot is Snapshot of [storage.Store].
 func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
-	return c.call(ctx, http.MethodGet, pathSnapshot, nil, func(body io.Reader) error {
-		_, err := io.Copy(w, body)
+	response, err := c.do(ctx, http.MethodGet, "/snapshot", http.NoBody)
+	if err != nil {
 		return err
-	})
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(w, response.Body)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return lost(response.Request)
+	}
+	return err
 }
 
 // Reset makes the server replace all plants by its seed, and returns their number, or
 // [storage.ErrNotEphemeral]. If the server exits, the outcome is unknown.
 func (c *Client) Reset(ctx context.Context) (plants int64, err error) {
-	err = c.call(ctx, http.MethodPost, pathReset, nil, into(&plants))
-	return plants, err
+	n, err := one[number](ctx, c, http.MethodPost, "/reset", maxReply)
+	return n.Plants, err
 }
 
 // Close closes the connections. The store of the server stays open.
@@ -197,76 +166,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// call sends a request and passes the body of the response to read. It returns the failure in
-// the response or in its trailer. If the response is missing or incomplete, the error matches
-// [storage.ErrUnavailable].
-func (c *Client) call(ctx context.Context, method, path string, body io.Reader, read func(io.Reader) error) error {
-	response, err := c.do(ctx, method, path, body)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	err = receive(response, read)
-	if errors.Is(err, errEnded) { // the place where the response breaks off is irrelevant
-		return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
-	}
-	return err
-}
-
-// receive passes the body of a response to read. It returns the failure in the response or in
-// its trailer.
-func receive(response *http.Response, read func(io.Reader) error) error {
-	switch response.StatusCode {
-	case http.StatusOK:
-	case http.StatusBadRequest:
-		var f failure
-		if err := into(&f)(response.Body); err != nil {
-			return err
-		}
-		return f.err()
-	default:
-		return fmt.Errorf("the running server has another version, and returned %s: use the plantstore program of that version", response.Status)
-	}
-	if err := read(response.Body); err != nil {
-		return err
-	}
-	var f *failure
-	if text := response.Trailer.Get(trailer); text != "" {
-		if err := json.Unmarshal([]byte(text), &f, strict()); err != nil {
-			return err
-		}
-	}
-	return f.err()
-}
-
-// into returns a function that decodes a body into value.
-func into(value any) func(io.Reader) error {
-	return func(body io.Reader) error { return json.UnmarshalRead(body, value, strict()) }
-}
-
-var (
-	// errNoServer means that a request was not sent.
-	errNoServer = errors.New("no server responds")
-	// errEnded means that a request was sent, and the response is missing or incomplete.
-	errEnded = errors.New("the server exited during the request")
-)
-
-// A responseBody fails with errEnded if the response is incomplete.
-type responseBody struct {
-	io.ReadCloser
-
-	ctx context.Context //nolint:containedctx // of the request
-}
-
-func (b responseBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = cmp.Or(b.ctx.Err(), errEnded)
-	}
-	return n, err
-}
-
-// do sends a request. Its errors match [storage.ErrUnavailable], or are the error of ctx.
+// do sends a request.
 func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://plantstore"+path, body)
 	if err != nil {
@@ -274,13 +174,66 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	}
 	response, err := c.http.RoundTrip(request)
 	switch {
+	case err == nil && response.StatusCode != http.StatusOK:
+		return nil, errors.Join(errVersion, response.Body.Close())
 	case err == nil:
-		response.Body = responseBody{response.Body, ctx}
 		return response, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case !errors.Is(err, errNoServer):
-		err = errEnded // how the connection broke is irrelevant to the caller
+	case ctx.Err() == nil && errors.Is(err, errNoServer):
+		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
-	return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	return nil, lost(request)
+}
+
+// lost returns the error for a response that is missing, incomplete or not valid. A POST may have
+// changed the store (C5.28).
+func lost(request *http.Request) error {
+	err := request.Context().Err()
+	switch {
+	case request.Method == http.MethodPost:
+		return fmt.Errorf("%w: %w", storage.ErrUnknown, cmp.Or(err, errEnded))
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
+}
+
+// one sends a request and returns the only line of its response.
+func one[T any](ctx context.Context, c *Client, method, path string, bound int) (value T, err error) {
+	response, err := c.do(ctx, method, path, http.NoBody)
+	if err != nil {
+		return value, err
+	}
+	defer response.Body.Close()
+	next, stop := iter.Pull2(lines[T](response, bound))
+	defer stop()
+	value, err, ok := next()
+	if !ok {
+		err = lost(response.Request)
+	}
+	return value, err
+}
+
+// lines yields the lines of a response, each of at most bound bytes: values or errors. An error of
+// lost is the last one.
+func lines[T any](response *http.Response, bound int) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		in := bufio.NewScanner(response.Body)
+		in.Buffer(nil, bound)
+		for in.Scan() {
+			var line struct {
+				Value   T       `json:",embed"`
+				Failure failure `json:",embed"`
+			}
+			if json.Unmarshal(in.Bytes(), &line) != nil {
+				yield(line.Value, lost(response.Request))
+				return
+			}
+			if !yield(line.Value, line.Failure.err()) {
+				return
+			}
+		}
+		if in.Err() != nil {
+			yield(*new(T), lost(response.Request))
+		}
+	}
 }

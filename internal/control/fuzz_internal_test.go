@@ -3,11 +3,11 @@ package control
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
-
-	"github.com/go-json-experiment/json"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -16,42 +16,45 @@ import (
 // A blindStore accepts all creates without storing them.
 type blindStore struct{ Store }
 
-// DryRun implements [Store].
-func (b blindStore) DryRun(ctx context.Context, records []storage.Record) []error {
-	return b.CreateAll(ctx, records)
-}
-
 // CreateAll implements [Store].
 func (blindStore) CreateAll(_ context.Context, records []storage.Record) []error {
 	return make([]error, len(records))
 }
 
-// FuzzWire sends arbitrary creates to the server, and decodes arbitrary failures. The response
-// is one outcome for each plant, or a failure.
+// FuzzWire sends arbitrary creates to the server, and passes arbitrary responses to the client. The
+// response to a create is a line for each line of the request that is not blank.
 func FuzzWire(f *testing.F) {
-	f.Add([]byte(`{"id":1,"name":"a"}`+"\n"+`{"id":2,"name":"b","tag":""}`), "")
-	f.Add([]byte(`{"kind":"no_space","message":"x"}`), "?dry_run")
-	f.Add([]byte(`{"id":1,"name":"a","x":1} nul`), "?%")
-	limits := models.Limits{BodyBytes: 100}
-	server := &Server{store: blindStore{}, options: Options{Limits: limits}, decoder: models.NewDecoder(limits, strict())}
-	f.Fuzz(func(t *testing.T, text []byte, query string) {
+	f.Add([]byte(`{"id":1,"name":"a"}` + "\n" + `{"id":2,"name":"b","tag":""}`))
+	f.Add([]byte(`{"error":507,"message":"x"}` + "\n\n" + `{"error":500,"message":"x","corrupt":true,"corrupt_id":7}`))
+	f.Add([]byte(`{"id":1,"name":"a","x":1} nul`))
+	server := &Server{store: blindStore{}, options: Options{Limits: models.Limits{BodyBytes: 100}}}
+	f.Fuzz(func(t *testing.T, text []byte) {
 		w := httptest.NewRecorder()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, pathPlants, bytes.NewReader(text))
-		r.URL.RawQuery = query
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/plants", bytes.NewReader(text))
 		server.handler().ServeHTTP(w, r)
-		var outcomes []*failure
-		var refused failure
-		switch {
-		case w.Code == http.StatusOK && json.Unmarshal(w.Body.Bytes(), &outcomes, strict()) == nil:
-		case w.Code == http.StatusBadRequest && json.Unmarshal(w.Body.Bytes(), &refused, strict()) == nil && refused.err() != nil:
-		default:
-			t.Errorf("responded with %d %s", w.Code, w.Body)
-		}
-		var decoded failure
-		if json.Unmarshal(text, &decoded, strict()) == nil {
-			if err := decoded.err(); err == nil || failureOf(err).err().Error() != err.Error() && failureOf(err).Kind != kindOther {
-				t.Errorf("%s stands for %v", text, err)
+		response := w.Result()
+		response.Request = r
+		outcomes := 0
+		for _, err := range lines[struct{}](response, maxOutcome) {
+			if outcomes++; err != nil && !errors.Is(err, storage.ErrRefused) {
+				t.Errorf("outcome %d: %v", outcomes, err)
 			}
+		}
+		sent := 0
+		for line := range bytes.Lines(text) {
+			if line = bytes.TrimSuffix(line, []byte("\n")); len(bytes.TrimSpace(line)) > 0 || len(line) > 100 {
+				sent++
+			}
+		}
+		if outcomes != sent {
+			t.Errorf("%d outcomes of %d lines", outcomes, sent)
+		}
+		read := 0
+		for range lines[storage.Record](&http.Response{Body: io.NopCloser(bytes.NewReader(text)), Request: r}, 100) {
+			read++
+		}
+		if read > sent+1 {
+			t.Errorf("%d values or errors in %d lines", read, sent)
 		}
 	})
 }

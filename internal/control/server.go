@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"plantstore/internal/plantio"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -28,6 +29,8 @@ const (
 	// shutdownTimeout is the time in which requests in progress must end at Close. Only a client
 	// that does not read its response needs it.
 	shutdownTimeout = 2 * time.Second
+	// maxRequest bounds the body of a create: more than a batch of an import can have.
+	maxRequest = 128 << 20
 
 	bufferSize = 64 << 10
 )
@@ -35,18 +38,10 @@ const (
 // A Store is the part of [storage.Store] that a server offers.
 type Store interface {
 	CreateAll(ctx context.Context, records []storage.Record) []error
-	DryRun(ctx context.Context, records []storage.Record) []error
 	Get(ctx context.Context, id int64) (models.Plant, error)
 	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
 	Count(ctx context.Context) (int64, error)
 	Snapshot(ctx context.Context, w io.Writer) error
-}
-
-// Info is the information that a server reports about itself.
-type Info struct {
-	BaseURL  string `json:"base_url,omitzero"`
-	AdminURL string `json:"admin_url,omitzero"` // empty: there is no admin listener
-	NoAdmin  string `json:"no_admin,omitzero"`  // reason why there is none
 }
 
 // Options are the settings of a [Server].
@@ -65,7 +60,6 @@ type Options struct {
 type Server struct {
 	store   Store
 	options Options
-	decoder *models.Decoder
 	http    *http.Server
 	cancel  context.CancelFunc // of requests in progress
 	serving sync.WaitGroup
@@ -74,7 +68,7 @@ type Server struct {
 // Start serves store on listener until Close is called.
 func Start(listener net.Listener, store Store, options Options) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{store: store, options: options, decoder: models.NewDecoder(options.Limits, strict()), cancel: cancel}
+	s := &Server{store: store, options: options, cancel: cancel}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -105,138 +99,119 @@ func (s *Server) Close() error {
 
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathReady, respond(func(http.ResponseWriter, *http.Request) (any, error) { return s.options.Info, nil }))
-	mux.HandleFunc("GET "+pathPlants, s.list)
-	mux.HandleFunc("GET "+pathPlants+"/{id}", respond(s.get))
-	mux.HandleFunc("POST "+pathPlants, respond(s.create))
-	mux.HandleFunc("GET "+pathCount, respond(func(_ http.ResponseWriter, r *http.Request) (any, error) { return s.store.Count(r.Context()) }))
-	mux.HandleFunc("GET "+pathSnapshot, s.snapshot)
-	mux.HandleFunc("POST "+pathReset, respond(func(_ http.ResponseWriter, r *http.Request) (any, error) { return s.options.Reset(r.Context()) }))
+	mux.HandleFunc("GET /info", respond(func(_ *http.Request, send sender) error { return send(s.options.Info) }))
+	mux.HandleFunc("GET /plants", respond(s.list))
+	mux.HandleFunc("GET /plants/{id}", respond(s.get))
+	mux.HandleFunc("POST /plants", respond(s.create))
+	mux.HandleFunc("GET /count", respond(sendNumber(s.store.Count)))
+	mux.HandleFunc("GET /snapshot", s.snapshot)
+	mux.HandleFunc("POST /reset", respond(sendNumber(s.options.Reset)))
 	return mux
 }
 
-func (s *Server) get(_ http.ResponseWriter, r *http.Request) (any, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err != nil {
-		return nil, err
-	}
-	return s.store.Get(r.Context(), id)
-}
+// A sender sends a line.
+type sender func(value any) error
 
-// create is CreateAll or DryRun of the store.
-func (s *Server) create(w http.ResponseWriter, r *http.Request) (any, error) {
-	records, failures, err := s.readBatch(w, r)
-	if err != nil {
-		return nil, err
-	}
-	run := s.store.CreateAll
-	if r.URL.Query().Has(paramDryRun) {
-		run = s.store.DryRun
-	}
-	outcomes := run(r.Context(), records)
-	for i, f := range failures {
-		if f == nil { // it is in records
-			failures[i], outcomes = failureOf(whenEnding(r.Context(), outcomes[0])), outcomes[1:]
+// respond returns a handler that sends the lines of f, and its error as the last one.
+func respond(f func(*http.Request, sender) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		out := bufio.NewWriterSize(w, bufferSize)
+		encoder := jsontext.NewEncoder(out)
+		send := func(value any) error { return json.MarshalEncode(encoder, value) }
+		if err := f(r, send); err != nil {
+			_ = send(failureOf(r.Context(), err)) // best effort
 		}
-	}
-	return failures, nil
-}
-
-// readBatch reads the plants of a request, at most batchBytes or one plant. It returns a failure
-// instead of a record for each that POST /plants would refuse, and nil for the others.
-func (s *Server) readBatch(w http.ResponseWriter, r *http.Request) (records []storage.Record, failures []*failure, err error) {
-	most := max(batchBytes, s.options.Limits.BodyBytes+1) // with the line end
-	decoder := jsontext.NewDecoder(http.MaxBytesReader(w, r.Body, most))
-	for {
-		value, err := decoder.ReadValue()
-		switch {
-		case errors.Is(err, io.EOF):
-			return records, failures, nil
-		case errors.As(err, new(*http.MaxBytesError)):
-			_, err = io.Copy(io.Discard, io.LimitReader(r.Body, maxExcess))
-			return nil, nil, errors.Join(refused(models.TooLarge(s.options.Limits.BodyBytes)), err)
-		case err != nil:
-			return nil, nil, err
-		}
-		var plant models.NewPlant
-		if err := s.decoder.Decode(value, &plant); err != nil {
-			failures = append(failures, failureOf(refused(err)))
-			continue
-		}
-		records, failures = append(records, storage.Record{ID: plant.ID.Value, Plant: plant.Plant()}), append(failures, nil)
+		_ = out.Flush() // best effort
 	}
 }
 
-// refused returns the error for a plant that POST /plants would refuse with err.
-func refused(err error) error {
-	wrapped := fmt.Errorf("%w with error %w", storage.ErrRefused, err)
-	if e, ok := errors.AsType[*models.Error](err); ok && e.Code == models.CodeContentTooLarge {
-		return fmt.Errorf("%w, its MAX_BODY_BYTES", wrapped)
-	}
-	return wrapped
-}
-
-func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	stream(r.Context(), w, func(ctx context.Context, w io.Writer) error {
-		from, err := strconv.ParseInt(r.URL.Query().Get(paramFrom), 10, 64)
+func sendNumber(f func(context.Context) (int64, error)) func(*http.Request, sender) error {
+	return func(r *http.Request, send sender) error {
+		plants, err := f(r.Context())
 		if err != nil {
 			return err
 		}
-		encoder := jsontext.NewEncoder(w)
-		for record, err := range s.store.List(ctx, from) {
-			if err != nil {
-				return err
-			}
-			if err := json.MarshalEncode(encoder, record); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
-	stream(r.Context(), w, func(ctx context.Context, out io.Writer) error {
-		return s.store.Snapshot(ctx, &stallWriter{out, http.NewResponseController(w)})
-	})
-}
-
-// respond returns a handler that sends the value of f, or its failure.
-func respond(f func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		value, err := f(w, r)
-		status := http.StatusOK
-		if err != nil {
-			status, value = http.StatusBadRequest, failureOf(whenEnding(r.Context(), err))
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_ = json.MarshalWrite(w, value) // best effort
+		return send(number{plants})
 	}
 }
 
-// stream sends the output of write, and its failure in the trailer.
-func stream(ctx context.Context, w http.ResponseWriter, write func(context.Context, io.Writer) error) {
-	w.Header().Set("Trailer", trailer)
-	out := bufio.NewWriterSize(w, bufferSize)
-	if err := whenEnding(ctx, errors.Join(write(ctx, out), out.Flush())); err != nil {
-		text, _ := json.Marshal(failureOf(err), jsontext.EscapeForHTML(true)) // strings always encode
-		w.Header().Set(trailer, string(text))
-	}
-}
-
-// whenEnding returns err. If the context of the request caused err, it returns errEnded with the
-// same outcome: either the server shuts down, or the client has disconnected and gets no response.
-func whenEnding(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() == nil || !errors.Is(err, ctx.Err()):
+func (s *Server) get(r *http.Request, send sender) error {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
 		return err
-	case errors.Is(err, storage.ErrUnknown):
-		return fmt.Errorf("%w: %w", storage.ErrUnknown, errEnded)
-	case errors.Is(err, storage.ErrUnrecorded):
-		return fmt.Errorf("%w: %w", storage.ErrUnrecorded, errEnded)
 	}
-	return fmt.Errorf("%w: %w", storage.ErrUnavailable, errEnded)
+	plant, err := s.store.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return send(storage.Record{ID: id, Plant: plant})
+}
+
+func (s *Server) list(r *http.Request, send sender) error {
+	from, err := strconv.ParseInt(r.URL.Query().Get("from"), 10, 64)
+	if err != nil {
+		return err
+	}
+	for record, err := range s.store.List(r.Context(), from) {
+		if err != nil {
+			return err
+		}
+		if err := send(record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// create creates the plants of the body, but for those that POST /plants would refuse, and sends
+// a line for each.
+func (s *Server) create(r *http.Request, send sender) error {
+	records, refused, err := s.readPlants(r)
+	if err != nil {
+		return err
+	}
+	outcomes := s.store.CreateAll(r.Context(), records)
+	for _, err := range refused {
+		if err == nil {
+			err, outcomes = outcomes[0], outcomes[1:]
+		}
+		var line any = struct{}{}
+		if err != nil {
+			line = failureOf(r.Context(), err)
+		}
+		if err := send(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPlants reads the plants of a request. For each, refused has the reason why it is not in
+// records, or nil.
+func (s *Server) readPlants(r *http.Request) (records []storage.Record, refused []error, err error) {
+	in := plantio.NewReader(http.MaxBytesReader(nil, r.Body, maxRequest), plantio.JSONLines, s.options.Limits)
+	for {
+		record, _, err := in.Read()
+		var bad *plantio.LineError
+		switch {
+		case errors.Is(err, io.EOF):
+			return records, refused, nil
+		case errors.As(err, &bad):
+			refused = append(refused, fmt.Errorf("%w: %s", storage.ErrRefused, bad.Reason))
+		case err != nil:
+			return nil, nil, err
+		default:
+			records, refused = append(records, record), append(refused, nil)
+		}
+	}
+}
+
+// snapshot sends a copy of the store. It aborts the response if the copy is not complete.
+func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
+	if err := s.store.Snapshot(r.Context(), &stallWriter{w, http.NewResponseController(w)}); err != nil {
+		s.options.Logger.Error("snapshot failed", "cause", err.Error())
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // A stallWriter fails if the client stops reading for stallTime.
@@ -246,7 +221,6 @@ type stallWriter struct {
 }
 
 func (s *stallWriter) Write(p []byte) (int, error) {
-	// Buffered bytes are sent with one of the next writes.
 	if err := s.controller.SetWriteDeadline(time.Now().Add(stallTime)); err != nil {
 		return 0, err
 	}

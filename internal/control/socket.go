@@ -1,13 +1,23 @@
 // Package control connects commands to the [storage.Store] of a running server, which has the
-// database open exclusively. The server listens on a Unix socket that only its own user may
-// open, next to the database. The protocol is HTTP.
+// database open exclusively. The server listens on a Unix socket next to the database, which only
+// its own user may open.
+//
+//	GET  /info        base URL and admin URL of the server
+//	GET  /plants      the plants, from the id of ?from= on
+//	GET  /plants/ID   a plant
+//	GET  /count       the number of plants
+//	GET  /snapshot    a copy of the database
+//	POST /plants      creates the plants of the body, in JSON Lines
+//	POST /reset       replaces all plants by the seed
+//
+// A response other than that of /snapshot is JSON Lines: values, or an Error with a code of
+// [models.Code] in place of one. A create has a line for each plant: {} or an Error. After any
+// other Error there are no lines. A response that is not complete ends without the last chunk of
+// its chunked encoding, so that the client does not take the part for the whole.
 package control
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net"
 	"path/filepath"
 	"time"
 
@@ -31,29 +41,7 @@ func SocketPath(database string) string {
 	return database + socketSuffix
 }
 
-// Listen creates the socket of a database. The caller must have the database open for writing,
-// so that no other server uses the socket: one that remains, or belongs to a user who is not
-// trusted, is replaced.
+// Listen creates the socket of a database. It replaces a socket that a killed server has left.
 func Listen(ctx context.Context, database string) (*unixsocket.Listener, error) {
-	path := SocketPath(database)
-	return unixsocket.Replace(ctx, path, socketPerm, func() error {
-		if conn, err := dial(ctx, database, path); err == nil {
-			_ = conn.Close()
-			return fmt.Errorf("another process listens on %s", path)
-		}
-		return nil
-	})
-}
-
-// dial connects to the socket of the database, at path. It rejects a process of a user
-// who is not trusted, and sends no data to it.
-func dial(ctx context.Context, database, path string) (net.Conn, error) {
-	conn, err := unixsocket.Dial(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkPeer(conn, database, path); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return conn, nil
+	return unixsocket.Listen(ctx, SocketPath(database), socketPerm)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 
 	"plantstore/internal/control"
@@ -81,44 +80,11 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 	if unix, ok := stale.(*net.UnixListener); ok {
 		unix.SetUnlinkOnClose(false)
 	}
-	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "another process listens") {
-		t.Errorf("Listen over a running server: %v", err)
-	}
 	if err := stale.Close(); err != nil {
 		t.Fatal(err)
 	}
 	newDatabase(t, path)
 	wantPlant(t, path)
-}
-
-func TestFileInTheWay(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "plants.db")
-	if err := os.WriteFile(control.SocketPath(path), []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "is not a socket") {
-		t.Errorf("Listen: %v", err)
-	}
-	if text, err := os.ReadFile(control.SocketPath(path)); string(text) != "mine" {
-		t.Errorf("the file holds %q, %v", text, err)
-	}
-}
-
-// TestLongPath checks that the error for a path that is too long for a socket contains a
-// remedy.
-func TestLongPath(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), strings.Repeat("p", 100))
-	if _, err := control.Listen(t.Context(), path); err == nil || !strings.Contains(err.Error(), "choose a shorter one") {
-		t.Errorf("Listen: %v", err)
-	}
-	if err := os.WriteFile(control.SocketPath(path), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := control.Dial(t.Context(), path); err == nil || !strings.Contains(err.Error(), "choose a shorter one") {
-		t.Errorf("Dial: %v", err)
-	}
 }
 
 // TestLinkedDatabase checks that the server is found through a link to the file, and the other
@@ -132,27 +98,4 @@ func TestLinkedDatabase(t *testing.T) {
 	}
 	newDatabase(t, path)
 	wantPlant(t, link)
-}
-
-// TestCloseLeavesOthers checks that a server removes the socket that it has created, but not
-// its replacement.
-func TestCloseLeavesOthers(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "plants.db")
-	server := newDatabase(t, path)
-	socket := control.SocketPath(path)
-	if err := os.Remove(socket); err != nil {
-		t.Fatal(err)
-	}
-	next, err := control.Listen(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = next.Close() }()
-	if err := server.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
-	if _, err := os.Lstat(socket); err != nil {
-		t.Errorf("the socket of the other server is gone: %v", err)
-	}
 }

@@ -4,129 +4,116 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
-	"github.com/go-json-experiment/json"
-
+	"plantstore/models"
 	"plantstore/storage"
 )
 
-// The paths of the protocol, with its version.
-const (
-	pathReady    = "/v2/ready"
-	pathPlants   = "/v2/plants"
-	pathCount    = "/v2/count"
-	pathSnapshot = "/v2/snapshot"
-	pathReset    = "/v2/reset"
+// maxMessage bounds the message of an error, in bytes, so that its line has at most maxOutcome.
+const maxMessage = 600
 
-	paramFrom   = "from"    // of a list: the first id
-	paramDryRun = "dry_run" // of creates
-
-	// trailer contains the failure that ended a response early, in JSON.
-	trailer = "Failure"
-)
-
-const (
-	// batchPlants and batchBytes bound the creates of one request.
-	batchPlants = 16_384
-	batchBytes  = 4 << 20
-	// maxExcess is the number of bytes of a too large request that are discarded, so that its
-	// client reads the response: more than the largest plant.
-	maxExcess = 80 << 20
-)
-
-// strict makes both sides refuse unknown properties, which may come from another version.
-func strict() json.Options { return json.RejectUnknownMembers(true) }
-
-// A failure is an encoded error.
-type failure struct {
-	Kind    string `json:"kind"`
-	Message string `json:"message"`
-	// ID is the id of a [storage.CorruptError].
-	ID *int64 `json:"id,omitzero"`
+// Info is the information that a server reports about itself.
+type Info struct {
+	BaseURL  string `json:"base_url,omitzero"`
+	AdminURL string `json:"admin_url,omitzero"` // empty: there is no admin listener
+	NoAdmin  string `json:"no_admin,omitzero"`  // reason why there is none
 }
 
-// The names of errors that are not in kinds.
-const (
-	kindIdentical = "identical"
-	kindDifferent = "different"
-	kindOther     = "other"
-)
+// A number is the line with a number of plants.
+type number struct {
+	Plants int64 `json:"plants"`
+}
 
-type kind struct {
-	name string
+// A failure is the line of an error.
+type failure struct {
+	models.Error `json:",embed"`
+
+	Identical bool   `json:"identical,omitzero"`  // of a taken id: whether the plants are
+	Unknown   bool   `json:"unknown,omitzero"`    // whether it is [storage.ErrUnknown]
+	Corrupt   bool   `json:"corrupt,omitzero"`    // whether it is [storage.ErrCorrupt]
+	CorruptID *int64 `json:"corrupt_id,omitzero"` // of a [storage.CorruptError]
+}
+
+// codes returns the errors that commands match by their code. The first match applies.
+func codes() []codedError {
+	return []codedError{
+		{models.CodeNotFound, storage.ErrNotFound},
+		{models.CodeUnprocessable, storage.ErrRefused},
+		{models.CodeInsufficientSpace, storage.ErrNoSpace},
+		{models.CodeUnavailable, storage.ErrUnavailable},
+	}
+}
+
+type codedError struct {
+	code models.Code
 	err  error
 }
 
-// kinds returns the errors that clients can match. The first match applies.
-func kinds() []kind {
-	return []kind{
-		{"not_found", storage.ErrNotFound},
-		{"audit_log", storage.ErrAuditLog},
-		{"overloaded", storage.ErrOverloaded},
-		{"no_space", storage.ErrNoSpace},
-		{"unavailable", storage.ErrUnavailable},
-		{"unknown", storage.ErrUnknown},
-		{"too_large", storage.ErrRefused}, // the name in version 1.0
-		{"unrecorded", storage.ErrUnrecorded},
-		{"corrupt", storage.ErrCorrupt},
-		{"canceled", context.Canceled},
-		{"not_ephemeral", storage.ErrNotEphemeral},
-		{"unsupported", errors.ErrUnsupported},
-	}
-}
+// errShutdown is the cause of an error that the context of a request has caused, unless the client
+// has gone.
+var errShutdown = errors.New("the server shuts down")
 
-// failureOf encodes err, which may be nil.
-func failureOf(err error) *failure {
-	if err == nil {
-		return nil
+// failureOf encodes an error of the store.
+func failureOf(ctx context.Context, err error) *failure {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		outcome := storage.ErrUnavailable
+		if errors.Is(err, storage.ErrUnknown) {
+			outcome = storage.ErrUnknown
+		}
+		err = fmt.Errorf("%w: %w", outcome, errShutdown)
 	}
-	f := &failure{Kind: kindOther, Message: err.Error()}
+	message := strings.ToValidUTF8(err.Error()[:min(len(err.Error()), maxMessage)], "")
+	f := &failure{
+		Error: *models.NewError(models.CodeInternal, message), Unknown: errors.Is(err, storage.ErrUnknown), Corrupt: errors.Is(err, storage.ErrCorrupt),
+	}
 	if corrupt, ok := errors.AsType[*storage.CorruptError](err); ok {
-		f.ID = &corrupt.ID
+		f.CorruptID = &corrupt.ID
 	}
 	if exists, ok := errors.AsType[*storage.ExistsError](err); ok {
-		f.Kind = kindDifferent
-		if exists.Identical {
-			f.Kind = kindIdentical
-		}
-		return f
+		f.Code, f.Identical = models.CodeConflict, exists.Identical
 	}
-	for _, k := range kinds() {
-		if errors.Is(err, k.err) {
-			f.Kind = k.name
+	for _, c := range codes() {
+		if errors.Is(err, c.err) {
+			f.Code = c.code
 			break
 		}
 	}
 	return f
 }
 
-// err decodes the error, nil for a nil failure.
+// err decodes the error: nil for a line that is not a failure.
 func (f *failure) err() error {
+	remote := &remoteError{message: f.Message}
 	switch {
-	case f == nil:
+	case f.Code == 0:
 		return nil
-	case f.Kind == kindIdentical, f.Kind == kindDifferent:
-		return &storage.ExistsError{Identical: f.Kind == kindIdentical}
-	}
-	for _, k := range kinds() {
-		if k.name != f.Kind {
-			continue
+	case f.Code == models.CodeConflict:
+		return &storage.ExistsError{Identical: f.Identical}
+	case f.Unknown:
+		remote.kind = storage.ErrUnknown
+	case f.Corrupt:
+		remote.kind = storage.ErrCorrupt
+		if f.CorruptID != nil {
+			return &storage.CorruptError{ID: *f.CorruptID, Err: remote}
 		}
-		err := &remoteError{message: f.Message, kind: k.err}
-		if f.ID != nil && errors.Is(k.err, storage.ErrCorrupt) {
-			return &storage.CorruptError{ID: *f.ID, Err: err}
-		}
-		return err
 	}
-	return fmt.Errorf("the server reports: %s", f.Message)
+	for _, c := range codes() {
+		if c.code == f.Code {
+			remote.kind = c.err
+		}
+	}
+	return remote
 }
 
-// A remoteError has the message of the server and matches its kind.
+// A remoteError has the message of the server and matches its kind, if there is one.
 type remoteError struct {
 	message string
 	kind    error
 }
 
+// Error returns the message.
 func (e *remoteError) Error() string { return e.message }
 
+// Unwrap returns the kind.
 func (e *remoteError) Unwrap() error { return e.kind }

@@ -66,7 +66,7 @@ func NewReader(r io.Reader, format Format, limits models.Limits) Reader {
 	if format == CSV {
 		return newCSVReader(r, lines)
 	}
-	return newJSONReader(r, lines)
+	return &jsonReader{lineDecoder: lines, in: bufio.NewReaderSize(r, bufferSize)}
 }
 
 // A lineDecoder decodes and validates a NewPlant by the rules of POST /plants.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -23,8 +24,7 @@ type Options struct {
 	// SkipConflicts skips a plant whose id is taken by a different one.
 	// Otherwise its line is bad.
 	SkipConflicts bool
-	// Create stores records as [storage.Store.CreateAll] does, or simulates it
-	// for a dry run.
+	// Create stores records as [storage.Store.CreateAll] does, or is [DryRun].
 	Create func(ctx context.Context, records []storage.Record) []error
 	// Bad is called for each bad line, in order. An error ends the import.
 	Bad func(*LineError) error
@@ -161,4 +161,22 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 		return err
 	}
 	return nil
+}
+
+// DryRun returns a function for [Options] that stores nothing, and returns the errors for ids that
+// are taken. It does not notice an id that comes twice.
+func DryRun(get func(ctx context.Context, id int64) (models.Plant, error)) func(context.Context, []storage.Record) []error {
+	return func(ctx context.Context, records []storage.Record) []error {
+		outcomes := make([]error, len(records))
+		for i, record := range records {
+			stored, err := get(ctx, record.ID)
+			switch {
+			case err == nil:
+				outcomes[i] = &storage.ExistsError{Identical: stored.Equal(record.Plant)}
+			case !errors.Is(err, storage.ErrNotFound):
+				outcomes[i] = err
+			}
+		}
+		return outcomes
+	}
 }

@@ -38,12 +38,7 @@ type jsonReader struct {
 
 	in   *bufio.Reader
 	line int
-}
-
-// newJSONReader returns a reader with a buffer for the longest line that is not too long.
-func newJSONReader(r io.Reader, lines lineDecoder) *jsonReader {
-	size := max(bufferSize, int(lines.limits.BodyBytes)+2) // a byte too many, and the line end
-	return &jsonReader{lineDecoder: lines, in: bufio.NewReaderSize(r, size)}
+	long []byte // the line, if it does not fit into the buffer of in
 }
 
 // Read implements [Reader]. It skips blank lines, but not one that is too long: the rest of it,
@@ -61,13 +56,21 @@ func (r *jsonReader) Read() (storage.Record, int, error) {
 	}
 }
 
-// next returns the next line, which is valid until the following call. Of one that does not fit
-// into the buffer, it returns as many bytes, which are too many for a plant.
+// next returns the next line, which is valid until the following call. Of one that is too long it
+// returns the first bytes, which are too many for a plant.
 func (r *jsonReader) next() ([]byte, error) {
 	r.line++
+	r.long = r.long[:0]
 	text, err := r.in.ReadSlice('\n')
 	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = r.in.ReadSlice('\n')
+		if !r.limits.TooLong(r.long) {
+			r.long = append(r.long, text...)
+		}
+		text, err = r.in.ReadSlice('\n')
+	}
+	if len(r.long) > 0 {
+		r.long = append(r.long, text...)
+		text = r.long
 	}
 	text = bytes.TrimSuffix(text, []byte("\n"))
 	if errors.Is(err, io.EOF) && len(text) > 0 { // the last line may lack a line end

@@ -180,19 +180,3 @@ func testCount(t *testing.T, open Open) {
 	_, err = s.Count(t.Context())
 	wantError(t, "Count", err, storage.ErrUnavailable)
 }
-
-// testDryRun checks that a dry run returns the error that a create would, without storing
-// the plant.
-func testDryRun(t *testing.T, open Open) {
-	s := mustOpen(t, open)
-	a, b := models.Plant{Name: "a"}, models.Plant{Name: "b"}
-	mustCreate(t, s, storage.Record{ID: 1, Plant: a})
-	outcomes := s.DryRun(t.Context(), []storage.Record{{ID: 2, Plant: a}, {ID: 1, Plant: a}, {ID: 1, Plant: b}})
-	if len(outcomes) != 3 || outcomes[0] != nil {
-		t.Fatalf("DryRun = %v", outcomes)
-	}
-	wantExists(t, "of the same plant", outcomes[1], true)
-	wantExists(t, "of another plant", outcomes[2], false)
-	_, err := s.Get(t.Context(), 2)
-	wantError(t, "Get", err, storage.ErrNotFound)
-}

@@ -20,7 +20,6 @@ import (
 type Store interface {
 	Create(ctx context.Context, id int64, plant models.Plant) error
 	CreateAll(ctx context.Context, records []storage.Record) []error
-	DryRun(ctx context.Context, records []storage.Record) []error
 	Get(ctx context.Context, id int64) (models.Plant, error)
 	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
 	Count(ctx context.Context) (int64, error)
@@ -51,7 +50,6 @@ func Run(t *testing.T, fresh Fresh) {
 		"CreateAllRacing":           testCreateAllRacing,
 		"CreateAllContextEnds":      testCreateAllContextEnds,
 		"InvalidUTF8":               testInvalidUTF8,
-		"DryRun":                    testDryRun,
 		"Count":                     testCount,
 		"GetNotFound":               testGetNotFound,
 		"GetContextEnded":           testGetContextEnded,
