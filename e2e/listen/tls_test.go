@@ -34,17 +34,12 @@ func host(t *testing.T, server *plantstore.Server) string {
 	return u.Host
 }
 
-// TestConformanceOverTLS checks that the contract holds over TLS in both versions of HTTP.
+// TestConformanceOverTLS checks that the contract holds over TLS.
 func TestConformanceOverTLS(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
 	server := startTLS(t, authority, t.TempDir())
-	for name, args := range map[string][]string{"HTTP/1.1": nil, "HTTP/2": {"--http2"}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			conform(t, server, append([]string{"--url", server.BaseURL, "--ca-file", authority.File}, args...)...)
-		})
-	}
+	conform(t, server, "--url", server.BaseURL, "--ca-file", authority.File)
 }
 
 // TestGoClient checks that Go's own client speaks HTTP/2, or HTTP/1.1 if configured.

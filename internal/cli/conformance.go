@@ -29,12 +29,13 @@ func newConformance(p *Process) *cli.Command {
 			"since other users can read flags.\n" +
 			"Exit codes: 0 conforms, 1 deviates or failed, 2 misused.\n" +
 			"Examples:\n" +
-			"  TOKEN=$(plantstore token) plantstore conformance --url http://127.0.0.1:8080",
+			"  TOKEN=$(plantstore token) plantstore conformance --url http://127.0.0.1:8080\n" +
+			"  plantstore conformance --list",
 		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "list", Usage: "print all cases, their requests and the expected responses, and send nothing", HideDefault: true},
 			&cli.StringFlag{Name: "url", Destination: &o.URL, Usage: "base `URL` of the server"},
 			&cli.StringFlag{Name: "unix-socket", Destination: &o.Socket, Usage: "`PATH` of a Unix socket to connect to, instead of the host of the URL"},
 			&cli.StringFlag{Name: "ca-file", Usage: "`FILE` with the authorities for https (PEM), instead of the system's"},
-			&cli.BoolFlag{Name: "http2", Destination: &o.HTTP2, Usage: "use HTTP/2 over https, instead of HTTP/1.1", HideDefault: true},
 			&cli.StringFlag{Name: "token", Usage: "access `token`, instead of TOKEN; visible in the list of processes"},
 			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token, instead of TOKEN"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the server's HS256 secret, for cases with special tokens"},
@@ -45,11 +46,9 @@ func newConformance(p *Process) *cli.Command {
 			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store: creates of common ids must succeed", HideDefault: true},
 			&cli.BoolFlag{Name: "slow", Destination: &o.Slow, Usage: "include the cases that wait for timeouts", HideDefault: true},
 			&cli.IntFlag{Name: "max-body-bytes", Config: decimal(), Destination: &o.MaxBodyBytes, Usage: "the server's maximum size of a body in `bytes`", Value: 1 << 20},
-			&cli.DurationFlag{Name: "header-timeout", Destination: &o.HeaderTimeout, Usage: "the server's `time` limit for a header", DefaultText: "5s"},
 			&cli.DurationFlag{Name: "request-timeout", Destination: &o.RequestTimeout, Usage: "the server's `time` limit for a request", DefaultText: "30s"},
 			&cli.BoolFlag{Name: "require-exp", Destination: &o.RequireExp, Usage: "expect that tokens without exp are refused (JWT_REQUIRE_EXP)", HideDefault: true},
 			&cli.StringFlag{Name: "rate-limit", Usage: "the server's `rate` limit, such as 100/s: stay below it, and include the case that exceeds it"},
-			&cli.DurationFlag{Name: "leeway", Destination: &o.Leeway, Usage: "the server's tolerance (`time`) for exp and nbf", DefaultText: "5s"},
 			choiceFlag("format", "`format` of the report: text, json or junit", "text", "text", "json", "junit"),
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error { return runConformance(ctx, p, cmd, o) },
@@ -57,6 +56,9 @@ func newConformance(p *Process) *cli.Command {
 }
 
 func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *conformance.Options) (err error) {
+	if cmd.Bool("list") {
+		return conformance.WriteList(p.Stdout)
+	}
 	write := map[string]func(conformance.Report, io.Writer) error{
 		"text":  conformance.Report.WriteText,
 		"json":  conformance.Report.WriteJSON,

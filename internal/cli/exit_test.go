@@ -57,7 +57,6 @@ func exitCodes() map[string]int {
 
 		"conformance --url http://127.0.0.1":                        2,
 		"conformance --url ftp://127.0.0.1 --token x":               2,
-		"conformance --http2 --url http://127.0.0.1 --token x":      2,
 		"conformance --leeway -1s --url http://127.0.0.1 --token x": 2,
 
 		"plants get 1":                                               1,

@@ -35,7 +35,6 @@ const (
 	NeedOrigin                   // an origin that the server allows
 	NeedForeign                  // an origin that the server does not allow
 	NeedKey                      // a private key, whose public half is used as a secret
-	NeedHTTP2                    // HTTP/2
 	NeedNoExp                    // that tokens without exp are accepted
 	NeedLimit                    // a rate limit
 )
@@ -60,11 +59,6 @@ type Exchange struct {
 	More bool
 	// Plain sends plain HTTP, even if the scheme of the URL is https.
 	Plain bool
-	// HTTP2Only marks requests that only HTTP/2 can express, or forbids.
-	HTTP2Only bool
-	// Resets allows that in HTTP/2 the stream is reset instead of a response
-	// (RFC 9113, 8.1.1).
-	Resets bool
 
 	unpaced bool // sent regardless of the rate limit
 }
@@ -296,13 +290,6 @@ func (c Case) closed() Case      { return c.last(func(t *Exchange) { t.After = A
 func (c Case) pipelined() Case   { return c.last(func(t *Exchange) { t.Pipelined = true }) }
 func (c Case) pieces(n int) Case { return c.last(func(t *Exchange) { t.Pieces = n }) }
 
-func (c Case) resets() Case { return c.last(func(t *Exchange) { t.Resets = true }) }
-
-// http2 runs the case in HTTP/2 only.
-func (c Case) http2() Case {
-	return c.last(func(t *Exchange) { t.HTTP2Only = true }).needs(NeedHTTP2 | NeedTLS)
-}
-
 // cut holds back the last n bytes, and then does then.
 func (c Case) cut(n int, then Then) Case {
 	return c.last(func(t *Exchange) {
@@ -328,7 +315,7 @@ func bodies(a Response, variants ...variant) []Case {
 // Cases returns the table, ordered by rule.
 func Cases() []Case {
 	cases := slices.Concat(
-		interfaceCases(), responseCases(), headerCases(), refusalCases(), http2Cases(), framingCases(),
+		interfaceCases(), responseCases(), headerCases(), refusalCases(), framingCases(),
 		orderCases(), mediaCases(), grammarCases(), numberCases(), stringCases(), encodingCases(), structureCases(),
 		fieldCases(), requiredCases(), idCases(), textCases(), sizeCases(), cutCases(),
 		pathCases(), methodCases(), corsCases(),

@@ -48,8 +48,6 @@ type Options struct {
 	Origin string
 	// MaxBodyBytes is the server's limit of a body; 0 means 1 MiB.
 	MaxBodyBytes int
-	// Leeway is the server's tolerance for exp and nbf; 0 means 5 s.
-	Leeway time.Duration
 	// RequireExp means that the server refuses tokens without exp.
 	RequireExp bool
 	// RateLimit is the server's limit of requests of a client; the zero value means none. The
@@ -57,16 +55,12 @@ type Options struct {
 	RateLimit ratelimit.Rate
 	// Slow also runs the cases that wait for the server's timeouts.
 	Slow bool
-	// HeaderTimeout and RequestTimeout are the server's limits for reading the header and the
-	// whole request; 0 means 5 s and 30 s.
-	HeaderTimeout, RequestTimeout time.Duration
+	// RequestTimeout is the server's limit for reading a request; 0 means 30 s.
+	RequestTimeout time.Duration
 	// Timeout is the maximum time for one response; 0 means 10 s.
 	Timeout time.Duration
 	// TLS is used for https; nil means the system's trust in certificates.
 	TLS *tls.Config
-	// HTTP2 uses HTTP/2 instead of HTTP/1.1. It needs an https URL. Cases that HTTP/2
-	// cannot express are reported as not run.
-	HTTP2 bool
 	// Socket, if not empty, is the path of the Unix socket to connect to, instead of the
 	// host of URL.
 	Socket string
@@ -134,9 +128,7 @@ func (o *Options) validate() (*url.URL, error) {
 		return nil, errors.New("a token is needed: TOKEN in the environment, or --token-file")
 	case o.Origin != "" && o.Origin != "*" && !isOrigin(o.Origin):
 		return nil, fmt.Errorf("origin %q: want *, or an origin such as https://docs.example.com", o.Origin)
-	case o.HTTP2 && u.Scheme != "https":
-		return nil, fmt.Errorf("URL %q: HTTP/2 needs https", o.URL)
-	case o.MaxBodyBytes < 0 || o.Leeway < 0 || o.Timeout < 0 || o.HeaderTimeout < 0 || o.RequestTimeout < 0:
+	case o.MaxBodyBytes < 0 || o.Timeout < 0 || o.RequestTimeout < 0:
 		return nil, errors.New("limits and timeouts must not be negative")
 	}
 	return u, nil
@@ -154,8 +146,6 @@ func newRunner(o Options) (*runner, error) {
 		return nil, err
 	}
 	setDefault(&o.MaxBodyBytes, 1<<20)
-	setDefault(&o.Leeway, 5*time.Second)
-	setDefault(&o.HeaderTimeout, 5*time.Second)
 	setDefault(&o.RequestTimeout, 30*time.Second)
 	setDefault(&o.Timeout, 10*time.Second)
 	origin := o.Origin
@@ -172,7 +162,7 @@ func newRunner(o Options) (*runner, error) {
 	r.values = values{
 		host: u.Host, scheme: u.Scheme, path: strings.TrimSuffix(u.EscapedPath(), "/"),
 		origin: origin, allowed: o.Origin,
-		token: o.Token, secret: o.Secret, claims: claimsOf(o.Token), leeway: o.Leeway,
+		token: o.Token, secret: o.Secret, claims: claimsOf(o.Token),
 		maxBody: o.MaxBodyBytes, firstID: randomID(),
 	}
 	if o.Key != nil {
@@ -291,7 +281,7 @@ func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 	started := time.Now()
 	received, err := r.perform(ctx, c, v)
 	result.Seconds = time.Since(started).Seconds()
-	if err == nil || errors.Is(err, errAllowedReset) {
+	if err == nil {
 		return result
 	}
 	if errors.Is(err, errNotApplicable) {
@@ -310,30 +300,38 @@ func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 	return result
 }
 
+// A requirement is the description of a [Need].
+type requirement struct {
+	Need
+
+	name   string // in a list of cases
+	met    func(*runner) bool
+	reason string // why a case is not run without it
+	flag   string // of plantstore conformance
+}
+
+func needs() []requirement {
+	return []requirement{
+		{NeedSecret, "secret", func(r *runner) bool { return len(r.Secret) > 0 || r.Key != nil }, "needs the HS256 secret, or a private key", "--secret-file or --key"},
+		{NeedSlow, "slow", func(r *runner) bool { return r.Slow }, "waits for timeouts; run only on request", "--slow"},
+		{NeedTLS, "TLS", func(r *runner) bool { return r.values.scheme == "https" }, "needs an https URL", "--url https://..."},
+		{NeedOrigin, "origin", func(r *runner) bool { return r.Origin != "" }, "needs an origin that the server allows", "--origin"},
+		{NeedForeign, "foreign", func(r *runner) bool { return r.Origin != "*" }, "needs an origin that the server does not allow", "--origin"},
+		{NeedKey, "key", func(r *runner) bool { return r.Key != nil }, "needs a private key", "--key"},
+		{NeedNoExp, "no exp", func(r *runner) bool { return !r.RequireExp }, "needs a server that accepts tokens without exp", ""},
+		{NeedLimit, "limit", (*runner).limited, "needs a server with a rate limit", flagRateLimit},
+	}
+}
+
 // missing returns the requirements of a case that the options lack, or "", and the flags that
 // would meet them.
 func (r *runner) missing(n Need) (reason, flags string) {
 	var reasons, with []string
-	for _, need := range []struct {
-		Need
-		given bool
-		what  string
-		flag  string
-	}{
-		{NeedSecret, len(r.Secret) > 0 || r.Key != nil, "needs the HS256 secret, or a private key", "--secret-file or --key"},
-		{NeedSlow, r.Slow, "waits for timeouts; run only on request", "--slow"},
-		{NeedTLS, r.values.scheme == "https", "needs an https URL", "--url https://..."},
-		{NeedHTTP2, r.HTTP2, "needs HTTP/2", "--http2"},
-		{NeedOrigin, r.Origin != "", "needs an origin that the server allows", "--origin"},
-		{NeedForeign, r.Origin != "*", "needs an origin that the server does not allow", "--origin"},
-		{NeedKey, r.Key != nil, "needs a private key", "--key"},
-		{NeedNoExp, !r.RequireExp, "needs a server that accepts tokens without exp", ""},
-		{NeedLimit, r.limited(), "needs a server with a rate limit", flagRateLimit},
-	} {
-		if n&need.Need == 0 || need.given {
+	for _, need := range needs() {
+		if n&need.Need == 0 || need.met(r) {
 			continue
 		}
-		reasons = append(reasons, need.what)
+		reasons = append(reasons, need.reason)
 		if need.flag != "" {
 			with = append(with, need.flag)
 		}

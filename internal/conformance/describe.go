@@ -18,6 +18,14 @@ func short(s string, length int) string {
 	return escape(s[:length*3/4]) + fmt.Sprintf("…(%d bytes)", len(s)) + escape(s[len(s)-length/4:])
 }
 
+// code formats a text, escaped and shortened.
+func code(s string) string {
+	if s == "" {
+		return "(empty)"
+	}
+	return short(s, shortLength)
+}
+
 // escape escapes a text as in a Go string, except quotes.
 func escape(s string) string {
 	quoted := quote(s)

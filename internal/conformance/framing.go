@@ -80,29 +80,6 @@ func bareVersion(version string) Request {
 	return Request{Line: "POST {{path}}/plants " + version, Header: []string{"Host: {{host}}", "Content-Length: 0"}}
 }
 
-// http2Cases are about requests that HTTP/2 libraries refuse themselves, or that are
-// malformed only in HTTP/2 (C1.3).
-func http2Cases() []Case {
-	const rule = "C1.3"
-	var cases []Case
-	for _, line := range []string{
-		"Connection: close", "Connection: keep-alive", "Keep-Alive: 5", "Proxy-Connection: keep-alive", "Transfer-Encoding: chunked", "Upgrade: h2c", "TE: gzip",
-	} {
-		cases = append(cases, one(rule, "HTTP/2 with "+line, good().with(line), fails(400)).kept().http2())
-	}
-	return append(cases,
-		one(rule, "HTTP/2 with TE: trailers", good().with("TE: trailers"), fern()).http2(),
-		one(rule, "HTTP/2, HEAD with Connection", bare("HEAD {{path}}/plants").with("Connection: close"), Response{Kind: KindHead}).kept().http2(),
-		one(rule, "HTTP/2 without an authority", good().without("Host"), fails(400)).kept().http2(),
-		one(rule, "HTTP/2 with a malformed authority", good().replace("Host: a b"), fails(400)).kept().http2().resets(),
-		one(rule, "HTTP/2 with two authorities", good().with("Host: {{host}}"), fails(400)).kept().http2().resets(),
-		one(rule, "HTTP/2 with a control character in a header's value", good().with("X-Y: a\x01b"), fails(400)).kept().http2().resets(),
-		one(rule, "HTTP/2 with a body shorter than Content-Length", good().replace("Content-Length: 100"), fails(400)).kept().http2().resets(),
-		one(rule, "HTTP/2 with a body longer than Content-Length", good().replace("Content-Length: 5"), fails(400)).kept().http2().resets(),
-		one(rule, "HTTP/2 without Content-Length", good().without("Content-Length"), fern()).kept().http2(),
-	)
-}
-
 // framingCases are about the end of a body and of a connection (C1.3).
 func framingCases() []Case {
 	const rule = "C1.3"

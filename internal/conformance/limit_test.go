@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"plantstore/internal/auth"
-	"plantstore/internal/certtest"
 	"plantstore/internal/ratelimit"
 )
 
@@ -27,24 +26,19 @@ func limitedServer(t *testing.T, s setup, limit ratelimit.Rate, burst int) Optio
 func TestConformanceRateLimit(t *testing.T) {
 	t.Parallel()
 	limit := ratelimit.Rate{Requests: 100, Per: time.Second}
-	for name, s := range map[string]setup{"HTTP/1.1": {}, "HTTP/2": {authority: certtest.New(t)}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := limitedServer(t, s, limit, 50)
-			o.RateLimit, o.HTTP2 = limit, s.authority != nil
-			report, err := run(t.Context(), o, slices.Concat(limitCases(), storeCases()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if first := report.Results[0]; first.Outcome != Passed {
-				t.Errorf("%s: %s %s", first.Name, first.Outcome, first.Reason)
-			}
-			for _, r := range report.Results {
-				if r.Outcome == Failed {
-					t.Errorf("%s %s: %s, got %q", r.Rule, r.Name, r.Reason, r.Got)
-				}
-			}
-		})
+	o := limitedServer(t, setup{}, limit, 50)
+	o.RateLimit = limit
+	report, err := run(t.Context(), o, slices.Concat(limitCases(), storeCases()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first := report.Results[0]; first.Outcome != Passed {
+		t.Errorf("%s: %s %s", first.Name, first.Outcome, first.Reason)
+	}
+	for _, r := range report.Results {
+		if r.Outcome == Failed {
+			t.Errorf("%s %s: %s, got %q", r.Rule, r.Name, r.Reason, r.Got)
+		}
 	}
 }
 

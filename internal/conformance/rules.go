@@ -37,7 +37,7 @@ func Rules() []Rule {
 		},
 		{
 			"C2.8", "Checks come in order: route, method, credential, media type, size, JSON, NewPlant, store",
-			"If rate limits are configured, the limit of the client's address is checked first, and the limit of the token's subject after the credential; the tests of the routes show it.",
+			"If a rate limit is configured, the limit of the token's subject is checked after the credential; the tests of the routes show it.",
 		},
 		{"C2.9", "The media type is application/json in UTF-8, without a content coding", ""},
 		{

@@ -55,17 +55,6 @@ func startServer(t *testing.T, timeout time.Duration, origins ...string) Options
 	return o
 }
 
-// startSecureServer is startServer over TLS.
-func startSecureServer(t *testing.T, timeout time.Duration) Options {
-	t.Helper()
-	secret := auth.Secret(testSecret)
-	o := setup{
-		signer: secret, key: secret.Key(), authority: certtest.New(t), timeout: timeout, origins: []string{"https://docs.test"},
-	}.start(t)
-	o.Secret = secret
-	return o
-}
-
 // A setup is the configuration of the server under test.
 type setup struct {
 	signer    auth.Signer         // of tokens
@@ -99,7 +88,7 @@ func (s setup) start(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{s.key}, Leeway: time.Minute})
+	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{s.key}, Leeway: leeway})
 	logger := slog.New(slog.DiscardHandler)
 	under := server.New(server.Config{
 		Handler: routes.New(routes.Options{
@@ -124,8 +113,8 @@ func (s setup) start(t *testing.T) Options {
 	})
 	return Options{
 		Origin: strings.Join(s.origins, ","), TLS: clientTLS,
-		URL: url, Token: token, FreshStore: true, Leeway: time.Minute,
-		HeaderTimeout: s.timeout, RequestTimeout: s.timeout, Timeout: patient,
+		URL: url, Token: token, FreshStore: true,
+		RequestTimeout: s.timeout, Timeout: patient,
 	}
 }
 
@@ -138,12 +127,9 @@ func slowOrNot(slow bool) []Case {
 // requirements.
 func wantNoDeviation(t *testing.T, o Options, cases []Case) {
 	t.Helper()
-	apart := []string{"needs HTTP/2", "needs a private key", "needs a server with a rate limit"}
+	apart := []string{"needs a private key", "needs a server with a rate limit"}
 	if o.TLS == nil {
 		apart = append(apart, "needs an https URL")
-	}
-	if o.HTTP2 {
-		apart = []string{errHTTP1Only.Error(), "needs a private key", "needs a server with a rate limit"}
 	}
 	report, err := run(t.Context(), o, cases)
 	if err != nil {
@@ -253,23 +239,15 @@ func TestConformanceSlow(t *testing.T) {
 	wantNoDeviation(t, o, slowOrNot(true))
 }
 
-// TestConformanceOverTLS checks that over TLS, the same holds for HTTP/1.1 and for HTTP/2.
+// TestConformanceOverTLS checks that over TLS, the same holds.
 func TestConformanceOverTLS(t *testing.T) {
 	t.Parallel()
-	for name, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := startSecureServer(t, patient)
-			o.HTTP2 = two
-			wantNoDeviation(t, o, slowOrNot(false))
-		})
-		t.Run(name+", slow clients", func(t *testing.T) {
-			t.Parallel()
-			o := startSecureServer(t, hasty)
-			o.HTTP2, o.Slow = two, true
-			wantNoDeviation(t, o, slowOrNot(true))
-		})
-	}
+	secret := auth.Secret(testSecret)
+	o := setup{
+		signer: secret, key: secret.Key(), authority: certtest.New(t), timeout: hasty, origins: []string{"https://docs.test"},
+	}.start(t)
+	o.Secret, o.Slow = secret, true
+	wantNoDeviation(t, o, Cases())
 }
 
 // TestConformanceCORS checks that with CORS off, no origin is allowed; with *, all are.

@@ -92,6 +92,28 @@ func TestTemplatesAreSupported(t *testing.T) {
 	}
 }
 
+// TestWriteList checks that the list has each case with its requests and expected responses.
+func TestWriteList(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := WriteList(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\nC1.2  Success is 200", "\n  an empty tag is a tag\n    send   {\"id\":{{id}},\"name\":\"fern\",\"tag\":\"\"}\n    expect 200, name fern, tag (empty)\n",
+		" [slow]\n", "(same connection)", ", connection closed\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the list lacks %q", want)
+		}
+	}
+	for _, c := range Cases() {
+		if !strings.Contains(b.String(), "\n  "+c.Name+c.Needs.brackets()+"\n    send   ") {
+			t.Errorf("the list lacks %s %s", c.Rule, c.Name)
+		}
+	}
+}
+
 func TestDocumentIsCurrent(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/conformance.md"

@@ -20,7 +20,6 @@ type values struct {
 	key     Key    // signs instead of the secret, if not nil
 	public  []byte // the public half of key, PEM
 	claims  string // properties of a claims set that the server requires
-	leeway  time.Duration
 	maxBody int
 	firstID int64
 	racer   int
@@ -65,6 +64,9 @@ func (v values) fill(s string, more ...string) string {
 	)...).Replace(s)
 }
 
+// leeway is the tolerance for exp and nbf (C4.22).
+const leeway = 5 * time.Second
+
 // fillClaims fills in the text of a claims set; times are in whole seconds.
 func (v values) fillClaims(s string) string {
 	at := func(d time.Duration) string { return strconv.FormatInt(time.Now().Add(d).Unix(), 10) }
@@ -72,10 +74,10 @@ func (v values) fillClaims(s string) string {
 		"{{base}}", v.claims,
 		"{{live}}", v.claims+`,"exp":`+at(time.Hour),
 		"{{soon}}", at(time.Hour),
-		"{{long ago}}", at(-v.leeway-time.Hour),
-		"{{just now}}", at(-v.leeway/2),
-		"{{in a moment}}", at(v.leeway/2),
-		"{{in an hour}}", at(v.leeway+time.Hour),
+		"{{long ago}}", at(-leeway-time.Hour),
+		"{{just now}}", at(-leeway/2),
+		"{{in a moment}}", at(leeway/2),
+		"{{in an hour}}", at(leeway+time.Hour),
 	)
 }
 

@@ -54,9 +54,6 @@ func (r *runner) exchange(ctx context.Context, t Exchange, v values) ([]received
 	if err := l.SetDeadline(time.Now().Add(r.timeout(t))); err != nil {
 		return nil, err
 	}
-	if r.HTTP2 && !t.Plain {
-		return r.exchangeHTTP2(ctx, t, v, l.Conn)
-	}
 	out, err := t.bytes(v)
 	if err != nil {
 		return nil, err
@@ -72,11 +69,11 @@ func (r *runner) exchange(ctx context.Context, t Exchange, v values) ([]received
 }
 
 // timeout returns the time limit of an exchange. If the exchange provokes a timeout of the
-// server, the limit includes HeaderTimeout and RequestTimeout.
+// server, the limit includes RequestTimeout.
 func (r *runner) timeout(t Exchange) time.Duration {
 	for _, a := range t.Want {
 		if slices.Contains(a.Codes, 408) {
-			return r.Timeout + r.HeaderTimeout + r.RequestTimeout
+			return r.Timeout + r.RequestTimeout
 		}
 	}
 	return r.Timeout
@@ -92,7 +89,7 @@ func (r *runner) dial(ctx context.Context, plain bool) (*conn, error) {
 		if config == nil {
 			config = &tls.Config{MinVersion: tls.VersionTLS12}
 		}
-		config.NextProtos = []string{r.protocol()}
+		config.NextProtos = []string{"http/1.1"}
 		nc, err = (&tls.Dialer{Config: config}).DialContext(ctx, r.network, r.address)
 	} else {
 		nc, err = (&net.Dialer{}).DialContext(ctx, r.network, r.address)
@@ -101,14 +98,6 @@ func (r *runner) dial(ctx context.Context, plain bool) (*conn, error) {
 		return nil, err
 	}
 	return &conn{Conn: nc, in: bufio.NewReader(nc)}, nil
-}
-
-// protocol returns the protocol's name in ALPN.
-func (r *runner) protocol() string {
-	if r.HTTP2 {
-		return "h2"
-	}
-	return "http/1.1"
 }
 
 // bytes returns the bytes to send before each response.
