@@ -248,7 +248,7 @@ func TestRoundTrip(t *testing.T) {
 	ids := []int64{math.MinInt64, -1 << 53, -1, 0, 1<<53 + 1, math.MaxInt64}
 	var records []storage.Record
 	for i, odd := range []string{
-		"", " ", "\r\n", "a\rb\nc", "\x00", `"`, `""`, `"a"`, `\`, `a,"b"`, "\ufeff", "\ufffd", "\u2028", "🌵", "e\u0301", "=1", "<&>", "\x7f\u0085",
+		"", " ", "\t", "\r\n", "a\rb\nc", "\x00", `"`, `""`, `"a"`, `"a`, `\`, `\n`, `a,"b"`, "\ufeff", "\ufeffid", "\ufffd", "\u2028", "🌵", "e\u0301", "=1", "null", "<&>", "\x7f\u0085",
 		strings.Repeat("\x01", 1<<16),
 	} {
 		id := int64(i)

@@ -87,7 +87,8 @@ func callAll(ctx context.Context, client *control.Client) map[string]error {
 	_, countErr := client.Count(ctx)
 	_, resetErr := client.Reset(ctx)
 	var listErr error
-	for _, listErr = range client.List(ctx, 0) {
+	for _, err := range client.List(ctx, 0) {
+		listErr = err
 	}
 	return map[string]error{
 		"Get": getErr, "Count": countErr, "Reset": resetErr, "List": listErr, "Snapshot": client.Snapshot(ctx, io.Discard),

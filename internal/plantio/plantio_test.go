@@ -63,43 +63,8 @@ func read(t testing.TB, format plantio.Format, text string) (records []storage.R
 	}
 }
 
-// oddStrings returns strings that are hard to represent in one format or another.
-func oddStrings() []string {
-	return []string{
-		"", " ", "\t", "\r", "\n", "\r\n", "a\r\nb", "a\rb", "\x00", "\x7f", "\u0085", "\u2028", "\ufeff", "\ufffd", "\ufeffid",
-		`"`, `""`, `"a"`, `a"b`, `"a`, `\`, `\n`, `\.`, `\N`, `'`, `,`, `;`, `a,b`, `null`, `=1+1`, `-5`, `+1`, `@a`, "\t=1", "\r=1", "a;=1", "＝1", `# a`, "🌵👩‍🌾", "e\u0301",
-		"\u00e9", "\U0010ffff", "<&>", strings.Repeat("x", 1<<20), strings.Repeat("\x01", 1<<18), strings.Repeat("\n", 300_000),
-	}
-}
-
-func edgeIDs() []int64 {
-	return []int64{math.MinInt64, math.MinInt64 + 1, -1<<53 - 1, -1, 0, 1, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64}
-}
-
-// TestRoundTrip writes, reads and rewrites odd strings and edge ids. The plants and the
-// files must be equal.
+// TestRoundTrip writes arbitrary plants and reads them. Both must be equal.
 func TestRoundTrip(t *testing.T) {
-	t.Parallel()
-	var records []storage.Record
-	for i, odd := range oddStrings() {
-		id := edgeIDs()[i%len(edgeIDs())]
-		for _, plant := range []models.Plant{{Name: odd}, {Name: "a", Tag: &odd}, {Name: odd, Tag: &odd}, {Name: odd, Tag: new(string)}} {
-			records = append(records, storage.Record{ID: id, Plant: plant})
-		}
-	}
-	for name, format := range formats() {
-		text := write(t, format, records)
-		got, bad := read(t, format, text)
-		if diff := cmp.Diff(records, got); diff != "" || bad != nil {
-			t.Errorf("%s: read back (-want +got):\n%.2000s\n%v", name, diff, bad)
-		}
-		if write(t, format, got) != text {
-			t.Errorf("%s: written again it is another text", name)
-		}
-	}
-}
-
-func TestRoundTripOfAnything(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		texts := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\r\n",\\ a]{0,4}`))
