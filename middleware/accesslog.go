@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ type line struct {
 	hasPlant bool // id and stored are set
 	id       int64
 	stored   time.Duration // time in the store
+	unknown  bool          // whether the plant was stored
 	failure  *models.Error
 
 	fault   models.Fault // that the request demands, or random
@@ -45,11 +47,11 @@ func lineOf(c *gin.Context) *line {
 // Subject returns the subject of the token that Bearer accepted, or "".
 func Subject(c *gin.Context) string { return lineOf(c).subject }
 
-// NotePlant adds the id of the request's plant and the time in the store to the access
-// log.
-func NotePlant(c *gin.Context, id int64, stored time.Duration) {
+// NotePlant adds the id of the request's plant and the time in the store to the access log.
+// unknown reports whether the outcome is unknown.
+func NotePlant(c *gin.Context, id int64, stored time.Duration, unknown bool) {
 	l := lineOf(c)
-	l.hasPlant, l.id, l.stored = true, id, stored
+	l.hasPlant, l.id, l.stored, l.unknown = true, id, stored, unknown
 }
 
 // Observe records a response: the method of the request, the code of the Error (0 for
@@ -59,7 +61,8 @@ type Observe func(method string, code models.Code, took time.Duration, made mode
 // AccessLog logs each request with its outcome, and calls observe, unless it is nil. The
 // line of an error includes the cause, which the response omits. Server errors have level
 // error, lack of space or capacity level warn, all else level info. Queries are omitted and
-// values that contain a token redacted, since clients put tokens anywhere (C4.25).
+// values that contain a token redacted, since clients put tokens anywhere (C4.25), except for
+// the subject of a verified token.
 func AccessLog(logger *slog.Logger, observe Observe) gin.HandlerFunc {
 	lines := sync.Pool{New: func() any {
 		l := &line{response: make([]byte, 0, usualResponse)}
@@ -99,7 +102,7 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, start time.Time) {
 		slog.String("method", models.WithoutToken(c.Request.Method)),
 		slog.String("path", models.WithoutToken(c.Request.URL.Path)),
 		slog.String("remote", c.Request.RemoteAddr),
-		slog.String("subject", l.subject),
+		slog.String("subject", shortened(l.subject)),
 		slog.Duration("duration", time.Since(start)),
 		slog.Int("status", c.Writer.Status()),
 		slog.String("outcome", outcome))
@@ -126,6 +129,17 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, start time.Time) {
 	logger.LogAttrs(ctx, level, "request", attrs...)
 }
 
+// longestSubject bounds the bytes of the subject in a line.
+const longestSubject = 255
+
+// shortened returns the first bytes of a subject, which handlers of logs escape.
+func shortened(subject string) string {
+	if len(subject) <= longestSubject {
+		return subject
+	}
+	return strings.ToValidUTF8(subject[:longestSubject], "") // without half a character
+}
+
 // outcome returns the outcome of a request as one word, and the level of its line.
 func (l *line) outcome() (slog.Level, string) {
 	switch {
@@ -133,6 +147,8 @@ func (l *line) outcome() (slog.Level, string) {
 		return slog.LevelInfo, "fault"
 	case l.failure == nil:
 		return slog.LevelInfo, "ok"
+	case l.unknown:
+		return slog.LevelError, "unknown"
 	case !l.failure.Code.ServerFault():
 		return slog.LevelInfo, "refused"
 	case l.failure.Code == models.CodeInternal:

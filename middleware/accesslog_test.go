@@ -82,7 +82,8 @@ func TestTraceparent(t *testing.T) {
 // debug.
 func TestLine(t *testing.T) {
 	t.Parallel()
-	note := func(c *gin.Context) { middleware.NotePlant(c, -7, time.Second) }
+	note := func(c *gin.Context) { middleware.NotePlant(c, -7, time.Second, false) }
+	unknown := func(c *gin.Context) { middleware.NotePlant(c, -7, time.Second, true) }
 	fail := func(err error) gin.HandlerFunc { return func(c *gin.Context) { middleware.Fail(c, err) } }
 	tests := map[string]struct {
 		handlers []gin.HandlerFunc
@@ -91,6 +92,7 @@ func TestLine(t *testing.T) {
 		"created":     {[]gin.HandlerFunc{note, pass}, map[string]any{"outcome": "ok", "plant_id": -7.0, "store_duration": 1e9, "error": nil}},
 		"no plant":    {[]gin.HandlerFunc{pass}, map[string]any{"outcome": "ok", "plant_id": nil, "store_duration": nil}},
 		"taken":       {[]gin.HandlerFunc{note, fail(models.NewError(models.CodeConflict, "taken"))}, map[string]any{"outcome": "refused", "plant_id": -7.0, "error": 409.0}},
+		"unknown":     {[]gin.HandlerFunc{unknown, fail(errors.New("bug"))}, map[string]any{"outcome": "unknown", "plant_id": -7.0, "error": 500.0, "level": "ERROR"}},
 		"unavailable": {[]gin.HandlerFunc{fail(models.NewError(models.CodeInsufficientSpace, "full"))}, map[string]any{"outcome": "failed", "error": 507.0, "level": "WARN"}},
 		"unsupported": {[]gin.HandlerFunc{fail(models.NewError(models.CodeNotImplemented, "no"))}, map[string]any{"outcome": "refused", "error": 501.0, "level": "INFO"}},
 		"failed":      {[]gin.HandlerFunc{fail(errors.New("bug"))}, map[string]any{"outcome": "failed", "error": 500.0, "cause": "bug", "level": "ERROR"}},
@@ -122,7 +124,7 @@ func TestLineIsReset(t *testing.T) {
 	n := 0
 	line := lineOf(t, slog.LevelInfo, post(t, nil, nil), func(c *gin.Context) {
 		if n++; n == 1 {
-			middleware.NotePlant(c, 1, 1)
+			middleware.NotePlant(c, 1, 1, true)
 			middleware.Fail(c, errors.New("bug"))
 		}
 	})
@@ -144,6 +146,29 @@ func TestLineHidesTokens(t *testing.T) {
 	}
 }
 
+// TestLineHasSubject checks that a line has the subject of the token as it is, whatever it looks
+// like, up to 255 bytes and without half a character.
+func TestLineHasSubject(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ subject, want string }{
+		"none":       {"", ""},
+		"control":    {"a\x1b[2J\u202e\n\"b", "a\x1b[2J\u202e\n\"b"},
+		"like token": {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"},
+		"long":       {strings.Repeat("a", 255), strings.Repeat("a", 255)},
+		"too long":   {strings.Repeat("a", 256), strings.Repeat("a", 255)},
+		"half":       {strings.Repeat("a", 254) + "ß", strings.Repeat("a", 254)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bearer := middleware.Bearer(func(string) (string, error) { return tt.subject, nil })
+			line := lineOf(t, slog.LevelInfo, post(t, http.Header{"Authorization": {"Bearer x"}}, nil), bearer)
+			if line["subject"] != tt.want {
+				t.Errorf("subject %q, want %q", line["subject"], tt.want)
+			}
+		})
+	}
+}
+
 // BenchmarkAccessLog measures the cost of a line: the difference between the two cases.
 func BenchmarkAccessLog(b *testing.B) {
 	for name, level := range map[string]slog.Level{"on": slog.LevelInfo, "off": slog.LevelError} {
@@ -152,7 +177,7 @@ func BenchmarkAccessLog(b *testing.B) {
 			router := gin.New()
 			logger := slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, &slog.HandlerOptions{Level: level}))
 			router.Use(middleware.Headers(), middleware.AccessLog(logger, nil))
-			router.NoRoute(func(c *gin.Context) { middleware.NotePlant(c, 7, time.Millisecond) })
+			router.NoRoute(func(c *gin.Context) { middleware.NotePlant(c, 7, time.Millisecond, false) })
 			r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/plants", nil)
 			b.ReportAllocs()
 			for b.Loop() {

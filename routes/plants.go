@@ -15,7 +15,6 @@ import (
 // plants handles the operation on plants.
 type plants struct {
 	store   Store
-	audited bool // whether to pass the actor to the store
 	decoder *models.Decoder
 	bodies  *sync.Pool    // of *models.NewPlant
 	buffers *sync.Pool    // of *[]byte, each empty
@@ -25,7 +24,6 @@ type plants struct {
 func newPlants(options Options) plants {
 	return plants{
 		store:   options.Store,
-		audited: options.Audited,
 		decoder: models.NewDecoder(options.Limits),
 		bodies:  &sync.Pool{New: func() any { return new(models.NewPlant) }},
 		buffers: &sync.Pool{New: func() any { return new(make([]byte, 0, firstBuffer)) }},
@@ -51,23 +49,13 @@ func (p plants) create(c *gin.Context) {
 		return
 	}
 	plant, ctx, start := body.Plant(), c.Request.Context(), time.Now()
-	if p.audited {
-		ctx = storage.WithActor(ctx, actor(c))
-	}
 	err = p.storePlant(ctx, c, fault, body.ID.Value, plant)
-	middleware.NotePlant(c, body.ID.Value, time.Since(start))
+	middleware.NotePlant(c, body.ID.Value, time.Since(start), errors.Is(err, storage.ErrUnknown))
 	if err != nil {
 		middleware.Fail(c, storeError(body.ID.Value, err))
 		return
 	}
 	middleware.OK(c, plant)
-}
-
-// actor returns the client of a request, for the audit log.
-func actor(c *gin.Context) storage.Actor {
-	return storage.Actor{
-		Subject: middleware.Subject(c), RequestID: middleware.RequestIDOf(c), Remote: c.Request.RemoteAddr,
-	}
 }
 
 // storeError returns the Error for an error of the store. Its message names the client's
@@ -82,9 +70,6 @@ func storeError(id int64, err error) *models.Error {
 	case errors.Is(err, storage.ErrUnknown):
 		return models.NewError(models.CodeInternal, "the outcome is unknown; send the plant again: "+
 			"if it was stored, the id is taken by an identical plant").WithCause(err)
-	case errors.Is(err, storage.ErrUnrecorded):
-		return models.NewError(models.CodeInternal, "the plant was stored, but the server could not confirm that it is in the audit log; "+
-			"do not send it again, and report the X-Request-Id").WithCause(err)
 	case errors.Is(err, storage.ErrNoSpace):
 		return models.NewError(models.CodeInsufficientSpace,
 			"the plant was not stored: there is no space left; try again later").WithCause(err)

@@ -16,7 +16,6 @@ import (
 // Options are the dependencies and settings of the routes.
 type Options struct {
 	Store        Store
-	Audited      bool // whether to pass the actor of each create to the store
 	Verify       middleware.Verify
 	Description  *apidocs.Description
 	Page         *apidocs.Page // nil: no documentation page

@@ -31,8 +31,7 @@ func newHandler(t *testing.T, store routes.Store, change ...func(*routes.Options
 		t.Fatal(err)
 	}
 	options := routes.Options{
-		Store:   store,
-		Audited: true,
+		Store: store,
 		Verify: func(token string) (string, error) {
 			if token != "good" {
 				return "", models.NewError(models.CodeUnauthorized, "bad token")
@@ -251,28 +250,6 @@ type brokenStore struct{ err error }
 
 func (s brokenStore) Create(context.Context, int64, models.Plant) error { return s.err }
 
-// An actorStore records the actors of creates.
-type actorStore struct {
-	brokenStore
-
-	actors []storage.Actor
-}
-
-func (s *actorStore) Create(ctx context.Context, _ int64, _ models.Plant) error {
-	s.actors = append(s.actors, *storage.ActorOf(ctx))
-	return s.err
-}
-
-func TestActor(t *testing.T) {
-	t.Parallel()
-	store := new(actorStore)
-	w := do(t, newHandler(t, store), http.MethodPost, "/plants", `{"id":1,"name":"x"}`)
-	want := []storage.Actor{{Subject: "tester", RequestID: w.Header().Get("X-Request-Id"), Remote: "192.0.2.1:1234"}}
-	if !slices.Equal(store.actors, want) || want[0].RequestID == "" {
-		t.Errorf("the store gets %+v, want %+v", store.actors, want)
-	}
-}
-
 func TestStoreRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -284,7 +261,6 @@ func TestStoreRefuses(t *testing.T) {
 		"overloaded":  {storage.ErrOverloaded, 503, "not stored"},
 		"unavailable": {storage.ErrUnavailable, 503, "not stored"},
 		"unknown":     {storage.ErrUnknown, 500, "the outcome is unknown"},
-		"unrecorded":  {storage.ErrUnrecorded, 500, "the plant was stored, but"},
 		"corrupt":     {storage.ErrCorrupt, 500, "taken by a corrupt record"},
 		"other":       {errors.New("broken"), 500, "not stored"},
 		"late":        {context.DeadlineExceeded, 500, "not stored"},

@@ -7,14 +7,13 @@ import (
 )
 
 // write commits batches until the store is closed and its queue is drained.
-func (s *Store) write(began *time.Time) {
-	for batch := s.nextBatch(nil, began); len(batch) > 0; batch = s.nextBatch(batch, began) {
+func (s *Store) write() {
+	for batch, more := s.nextBatch(nil); more; batch, more = s.nextBatch(batch) {
 		s.commitRequests(batch)
 	}
 }
 
-// commitRequests commits a batch, unless the recorder is not ready, passes the outcomes to the
-// recorder, and sends them.
+// commitRequests commits a batch, and sends the outcomes.
 func (s *Store) commitRequests(batch []*request) {
 	s.committing.RLock()
 	defer s.committing.RUnlock()
@@ -26,32 +25,21 @@ func (s *Store) commitRequests(batch []*request) {
 		return
 	default:
 	}
-	if trial := batch[0]; trial.isTrial() { // it goes alone, and is not recorded
-		s.commitRecords(nil)
-		trial.done <- nil
-		return
-	}
-	err := s.recorderReady()
-	if err == nil {
-		records := make([]Record, 0, len(batch))
-		for _, r := range batch {
-			records = append(records, r.records...)
-		}
-		outcomes := s.commitRecords(records)
-		for _, r := range batch {
-			n := len(r.records)
-			r.outcomes, outcomes = outcomes[:n:n], outcomes[n:]
-		}
-		s.recordOutcomes(batch)
-	}
+	records := make([]Record, 0, len(batch))
 	for _, r := range batch {
-		r.done <- err // from here on the request belongs to its caller again
+		records = append(records, r.records...)
+	}
+	outcomes := s.commitRecords(records)
+	for _, r := range batch {
+		n := len(r.records)
+		r.outcomes, outcomes = outcomes[:n:n], outcomes[n:]
+		r.done <- nil // from here on the request belongs to its caller again
 	}
 }
 
 // commitRecords commits records, in any order of their ids, and returns the outcome
 // of each. Of records with the same id only the first is tried; its outcome decides the
-// others.
+// others. The caller holds s.committing.
 func (s *Store) commitRecords(records []Record) []error {
 	order := make([]int, len(records))
 	for i := range order {
@@ -65,11 +53,11 @@ func (s *Store) commitRecords(records []Record) []error {
 		}
 	}
 	start := time.Now()
-	err := s.guard("engine", ErrUnknown, func() error { return s.engine.Commit(items) })
-	if len(items) > 0 { // else it is a trial
+	err := s.guard(func() error { return s.opened.engine.Commit(items) })
+	if len(items) > 0 {
 		s.observer(len(items), time.Since(start))
 	}
-	s.updateHealth(items, err)
+	s.countCommit(items, err)
 	outcomes, tried := make([]error, len(records)), -1
 	for _, i := range order {
 		first := tried < 0 || items[tried].ID != records[i].ID

@@ -13,7 +13,7 @@ import (
 func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
 	outcomes := make([]error, 0, len(records))
 	for len(records) > 0 {
-		n, bytes := fit(s.features, records, func(r Record) (plants, bytes int) { return 1, r.Size() })
+		n, bytes := fit(s, records, func(r Record) (plants, bytes int) { return 1, r.Size() })
 		outcomes = append(outcomes, s.createBatch(ctx, records[:n], bytes)...)
 		records = records[n:]
 	}
@@ -29,7 +29,7 @@ func (s *Store) createBatch(ctx context.Context, records []Record, bytes int) []
 	}
 	// The writer may have the records for longer than the caller waits.
 	r := newRequest()
-	r.records, r.actor, r.bytes = slices.Clone(records), ActorOf(ctx), bytes
+	r.records, r.bytes = slices.Clone(records), bytes
 	if err := s.submit(ctx, r); err != nil {
 		return slices.Repeat([]error{err}, len(records))
 	}

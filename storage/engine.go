@@ -18,8 +18,8 @@ type Engine interface {
 	// Writers goroutines at a time, see [Features], and must not keep batch or the tags of its
 	// plants.
 	//
-	// An empty batch is a trial after a failed commit: it stores nothing. It must write
-	// and sync as a commit of plants does, so that its success predicts one.
+	// An empty batch follows a failed commit: it stores nothing. It must write and sync as
+	// a commit of plants does, so that its success predicts one.
 	Commit(batch []Item) error
 
 	// Get is Get of [Store].
@@ -81,12 +81,6 @@ type Features struct {
 	File func() FileStats
 	// Snapshot is Snapshot of [Store].
 	Snapshot func(ctx context.Context, w io.Writer) error
-	// Stage and Replace are the steps of Reset of [Store]: Stage stores the plants of
-	// seed next to the others, which can be created meanwhile, and Replace replaces all
-	// plants by those of the last Stage, in one transaction. Their errors are those of
-	// Commit. Nil: the engine has no Reset.
-	Stage   func(ctx context.Context, seed iter.Seq2[Record, error]) error
-	Replace func() error
 	// Probe returns nil if a remote engine can store plants, otherwise the reason why not. It is
 	// called every few seconds, and returns soon after ctx has ended.
 	Probe func(ctx context.Context) error

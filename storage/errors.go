@@ -19,12 +19,6 @@ var (
 	// ErrUnavailable: the store is closed, has stopped after a fault, or cannot
 	// be reached. Nothing was stored.
 	ErrUnavailable = errors.New("the store is not available")
-	// ErrCommitHangs: a commit does not end, as on a disk that hangs. The error
-	// matches ErrUnavailable, too; only Ready returns it.
-	ErrCommitHangs = errors.New("a commit does not end")
-	// ErrFailing: creates are accepted, but the last commit has failed. The error
-	// matches ErrUnavailable, too; only Ready returns it.
-	ErrFailing = errors.New("the last commit has failed")
 	// ErrUnknown: the outcome is unknown; the plant may be stored or not (C5.28).
 	ErrUnknown = errors.New("the outcome is unknown: the plant may be stored or not")
 	// ErrCorrupt: the record under the id is corrupt. A create of this id stored
@@ -33,13 +27,7 @@ var (
 	// ErrRefused: the server that has the store open would refuse this plant for POST,
 	// too, or does not support one of its fields. Nothing was stored. No engine returns it.
 	ErrRefused = errors.New("the server refuses the plant")
-	// ErrUnrecorded: the plant was stored, or the plants were reset, but the audit log may
-	// lack it. No engine returns it.
-	ErrUnrecorded = errors.New("the change was stored, but the audit log may lack it")
-	// ErrAuditLog: the audit log cannot be written. It is joined with an error
-	// with the outcome for the plant. No engine returns it.
-	ErrAuditLog = errors.New("the audit log cannot be written")
-	// ErrNotEphemeral: the store cannot be reset.
+	// ErrNotEphemeral: the plants cannot be reset. No engine returns it.
 	ErrNotEphemeral = errors.New("only a server that was started with --ephemeral can be reset")
 	// ErrLocked: the store cannot be opened because another process has it open,
 	// which may be a server that commands can connect to.

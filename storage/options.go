@@ -16,8 +16,6 @@ type Options struct {
 	// AllowCorrupt opens a store with corrupt files for reading, as far as that is
 	// possible. Check reports the files that could not be opened, and missing commits.
 	AllowCorrupt bool
-	// Ephemeral allows Reset of the store, by engines that have it.
-	Ephemeral bool
 	// QueuePlants bounds the plants that wait for a batch, 10,000 by default, and QueueBytes
 	// the bytes of their names and tags, 64 MiB. A single plant may be larger.
 	QueuePlants, QueueBytes int

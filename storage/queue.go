@@ -8,14 +8,12 @@ import (
 	"time"
 )
 
-// A request is a create in the queue, a batch of CreateAll or, without records, a trial. Its
-// fields belong to the writer that has dequeued it until it sends to done, and to the caller
-// before and after.
+// A request is a create in the queue, or a batch of CreateAll. Its fields belong to the writer
+// that has dequeued it until it sends to done, and to the caller before and after.
 type request struct {
 	records  []Record
-	actor    *Actor // on whose behalf, if creates are recorded
-	bytes    int    // of the records
-	bounded  bool   // the queue refuses it if it is full
+	bytes    int  // of the records
+	bounded  bool // the queue refuses it if it is full
 	outcomes []error
 	done     chan error // gets nil when there are outcomes, or the outcome of all records
 
@@ -23,16 +21,13 @@ type request struct {
 	tag    string    // memory for its tag
 }
 
-// isTrial reports whether r is a trial, see health.go.
-func (r *request) isTrial() bool { return len(r.records) == 0 }
-
 // newRequest returns a request whose channel has capacity 1, so that the writer never waits.
 func newRequest() *request { return &request{done: make(chan error, 1)} }
 
 // set makes r a create of record. It copies the tag: the caller may return before the writer.
-func (r *request) set(record Record, actor *Actor) {
+func (r *request) set(record Record) {
 	r.record[0] = record
-	r.records, r.actor, r.bytes, r.bounded = r.record[:], actor, record.Size(), true
+	r.records, r.bytes, r.bounded = r.record[:], record.Size(), true
 	if tag := record.Plant.Tag; tag != nil {
 		r.tag = *tag
 		r.record[0].Plant.Tag = &r.tag
@@ -91,31 +86,32 @@ func (s *Store) withdraw(r *request, cause error) error {
 	}
 }
 
-// nextBatch waits for work and returns the next batch in the order of arrival, in
-// the memory of the last one. It sets began, the time at which the commit of the batch
-// began. An empty batch means that the queue is drained and the store is closing.
-func (s *Store) nextBatch(batch []*request, began *time.Time) []*request {
+// nextBatch waits for work and returns the next batch in the order of arrival, in the memory of
+// the last one. The batch is empty if a commit has failed and the next attempt is due. It returns
+// false when the queue is drained and the store is closing.
+func (s *Store) nextBatch(batch []*request) (next []*request, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	*began = time.Time{}
 	// Further creates are to be expected, unless one client sends one after the other.
 	several := len(batch) > 1 || len(s.queue) > 0
 	clear(batch)
-	batch = batch[:0]
-	for len(batch) == 0 {
-		for len(s.queue) == 0 && !s.closing {
+	for batch = batch[:0]; ; {
+		for len(s.queue) == 0 && !s.closing && !s.retryDue {
 			s.work.Wait()
 		}
-		if len(s.queue) == 0 {
-			return batch
-		}
-		if several || len(s.queue) > 1 {
+		switch {
+		case s.retryDue:
+			s.retryDue = false
+			return batch, true
+		case len(s.queue) == 0:
+			return batch, false
+		case several || len(s.queue) > 1:
 			s.gather() // meanwhile the queue may become empty
 		}
-		batch = s.dequeue(batch)
+		if batch = s.dequeue(batch); len(batch) > 0 {
+			return batch, true
+		}
 	}
-	*began = time.Now()
-	return batch
 }
 
 const (
@@ -138,7 +134,7 @@ func yield() {
 // queue. The caller holds s.mu.
 func (s *Store) gather() {
 	start := time.Now()
-	for unchanged := 0; unchanged < gatherRounds && len(s.queue) < s.features.BatchPlants && time.Since(start) < gatherTime; {
+	for unchanged := 0; unchanged < gatherRounds && len(s.queue) < s.limits.BatchPlants && time.Since(start) < gatherTime; {
 		queued := len(s.queue)
 		s.mu.Unlock()
 		s.yield()
@@ -152,7 +148,7 @@ func (s *Store) gather() {
 // dequeue moves the head of the queue to batch, as far as the limits allow. The caller holds
 // s.mu.
 func (s *Store) dequeue(batch []*request) []*request {
-	n, bytes := fit(s.features, s.queue, func(r *request) (plants, bytes int) { return len(r.records), r.bytes })
+	n, bytes := fit(s, s.queue, func(r *request) (plants, bytes int) { return len(r.records), r.bytes })
 	batch = append(batch, s.queue[:n]...)
 	s.queue = slices.Delete(s.queue, 0, n)
 	s.bytes -= bytes
@@ -160,12 +156,12 @@ func (s *Store) dequeue(batch []*request) []*request {
 }
 
 // fit returns how many of the first items go into one batch, one at least, and their bytes.
-func fit[T any](limits Features, items []T, size func(T) (plants, bytes int)) (n, bytes int) {
+func fit[T any](s *Store, items []T, size func(T) (plants, bytes int)) (n, bytes int) {
 	plants := 0
 	for _, item := range items {
 		morePlants, moreBytes := size(item)
 		plants += morePlants
-		if n > 0 && (plants > limits.BatchPlants || bytes+moreBytes > limits.BatchBytes) {
+		if n > 0 && (plants > s.limits.BatchPlants || bytes+moreBytes > s.limits.BatchBytes) {
 			break
 		}
 		n, bytes = n+1, bytes+moreBytes

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"plantstore/models"
 )
@@ -124,7 +123,7 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 					}
 					s.work.Signal()
 				}()
-				if batch := s.nextBatch(make([]*request, test.last), new(time.Time)); len(batch) != test.queued || gathered != test.gathers {
+				if batch, _ := s.nextBatch(make([]*request, test.last)); len(batch) != test.queued || gathered != test.gathers {
 					t.Errorf("a batch of %d, gathered = %t, want %d and %t", len(batch), gathered, test.queued, test.gathers)
 				}
 			})
@@ -136,7 +135,7 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 		gathered := false
 		s.yield = func() { gathered = true }
 		s.queue = append(s.queue, &request{})
-		if s.nextBatch(make([]*request, 1), new(time.Time)); !gathered {
+		if _, _ = s.nextBatch(make([]*request, 1)); !gathered {
 			t.Error("the batch does not wait, though two clients take turns")
 		}
 	})
@@ -153,7 +152,7 @@ func TestDefaultLimits(t *testing.T) {
 		"some given": {Features{BatchPlants: 127}, Options{QueueBytes: 10}, [5]int{10_000, 10, 127, 16 << 20, 1}},
 	} {
 		s := New(commitFunc{}, test.features, test.options)
-		o, f := s.options, s.features
+		o, f := s.options, s.limits
 		if got := [5]int{o.QueuePlants, o.QueueBytes, f.BatchPlants, f.BatchBytes, f.Writers}; got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}

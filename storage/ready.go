@@ -11,21 +11,12 @@ import (
 	"plantstore/internal/wait"
 )
 
-// hangsAfter is the maximum duration of a commit. It is longer than any successful commit, and
-// than the longest time-out of a remote engine, which is a minute.
-const hangsAfter = 90 * time.Second
-
-// Ready returns nil while creates are accepted and succeed, otherwise the reason why not: the
-// error matches [ErrCommitHangs] if the commit of a writer hangs, and [ErrFailing] if the
-// last commit has failed.
+// Ready returns nil while creates are accepted and the last commit has succeeded, otherwise the
+// reason why not.
 func (s *Store) Ready() error {
 	s.mu.Lock()
-	err := cmp.Or(s.refusal, s.hanging(), s.health.failure, s.unreachable)
-	s.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	return s.recorderReady()
+	defer s.mu.Unlock()
+	return cmp.Or(s.refusal, s.failure, s.unreachable)
 }
 
 // accepting returns nil while creates are accepted, else their error.
@@ -35,14 +26,56 @@ func (s *Store) accepting() error {
 	return s.refusal
 }
 
-// hanging returns an error if a commit hangs.
-func (s *Store) hanging() error {
-	for _, began := range s.began {
-		if took := time.Since(began); !began.IsZero() && took > hangsAfter {
-			return fmt.Errorf("%w: %w: one has taken %v", ErrUnavailable, ErrCommitHangs, took.Round(time.Second))
+// retryPause is the time from a failed commit to the next attempt.
+const retryPause = time.Second
+
+// countCommit counts a commit and keeps its outcome for Ready. After a failure a writer commits
+// an empty batch each second until a commit succeeds: a store that is not ready may get no
+// creates.
+func (s *Store) countCommit(items []Item, err error) {
+	created, failure := createdOrFailed(items, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Created += created
+	if err != nil && len(items) > 0 {
+		s.stats.FailedCommits++
+	}
+	switch {
+	case failure != nil:
+		s.failure = fmt.Errorf("%w: the last commit has failed: %w", ErrUnavailable, failure)
+		s.retry.Reset(retryPause)
+	case created > 0 || len(items) == 0:
+		s.failure = nil
+		s.retry.Stop()
+	}
+}
+
+// createdOrFailed returns the number of plants that a commit has stored, or why it could not
+// store any. A batch without a new plant is neither.
+func createdOrFailed(items []Item, err error) (created uint64, failure error) {
+	for i := range items {
+		switch item := &items[i]; {
+		case item.Err == nil && item.Existing == nil:
+			created++
+		case errors.Is(item.Err, ErrNoSpace):
+			failure = item.Err
 		}
 	}
-	return nil
+	switch {
+	case err != nil:
+		return 0, err
+	case created > 0:
+		return created, nil
+	}
+	return 0, failure
+}
+
+// retryCommit makes a writer commit an empty batch.
+func (s *Store) retryCommit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.retryDue = true
+	s.work.Signal()
 }
 
 const (
@@ -54,11 +87,11 @@ const (
 
 // probe probes a remote engine from time to time until ctx ends, so that Ready returns at
 // once: the result is at most 8 seconds old. The engine was reached when it was opened.
-func (s *Store) probe(ctx context.Context) {
+func (s *Store) probe(ctx context.Context, probe func(context.Context) error) {
 	wait.Every(ctx, probeInterval, func() {
 		inTime, cancel := context.WithTimeout(ctx, probeTimeout)
 		defer cancel()
-		err := s.features.Probe(inTime)
+		err := probe(inTime)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.unreachable = nil; err != nil {
@@ -90,10 +123,10 @@ func (s *Store) stop(cause error) {
 	})
 }
 
-// guard returns the error of a call of a part of the store. After a [FatalError] it stops the
-// store, and returns what the callers get. A panic is a FatalError with that outcome.
-func (s *Store) guard(part string, outcome error, call func() error) error {
-	err := noPanic(part, outcome, call)
+// guard returns the error of a call of the engine. After a [FatalError] it stops the store, and
+// returns what the callers get. A panic is a FatalError with an unknown outcome.
+func (s *Store) guard(call func() error) error {
+	err := noPanic(call)
 	fatal, ok := errors.AsType[*FatalError](err)
 	if !ok {
 		return err
@@ -102,12 +135,12 @@ func (s *Store) guard(part string, outcome error, call func() error) error {
 	return cmp.Or(fatal.Outcome, s.accepting())
 }
 
-func noPanic(part string, outcome error, call func() error) (err error) {
+func noPanic(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &FatalError{
-				Cause:   fmt.Errorf("the %s panicked: %v", part, p),
-				Outcome: fmt.Errorf("%w: the %s panicked: %v\n%s", outcome, part, p, debug.Stack()),
+				Cause:   fmt.Errorf("the engine panicked: %v", p),
+				Outcome: fmt.Errorf("%w: the engine panicked: %v\n%s", ErrUnknown, p, debug.Stack()),
 			}
 		}
 	}()

@@ -2,50 +2,66 @@ package storage
 
 import (
 	"context"
-	"iter"
+	"fmt"
+	"sync"
 )
 
-// Reset replaces all plants by those of seed, which ascend in id. A create happens
-// completely before the reset or completely after it: one that has returned nil before
-// is gone, one that begins after it finds the seed. A list that a reset interrupts
-// ends with [ErrUnavailable].
-//
-// It returns [ErrNotEphemeral] unless the store was opened with [Options.Ephemeral]. After
-// any other error nothing has changed, but for [ErrUnrecorded], and [ErrUnknown].
-func (s *Store) Reset(ctx context.Context, seed iter.Seq2[Record, error]) error {
-	if !s.options.Ephemeral || s.features.Stage == nil {
-		return ErrNotEphemeral
+// An opened is an engine with its background work.
+type opened struct {
+	engine   Engine
+	features Features
+	close    func() error // ends the background work and closes the engine, once
+}
+
+// start begins the background work of an engine.
+func (s *Store) start(engine Engine, features Features) *opened {
+	ctx, end := context.WithCancel(context.Background())
+	var background sync.WaitGroup
+	if features.Probe != nil && !s.options.ReadOnly {
+		background.Go(func() { s.probe(ctx, features.Probe) })
 	}
+	if features.Run != nil && !s.options.ReadOnly {
+		background.Go(func() { features.Run(ctx, s.stop) })
+	}
+	return &opened{engine, features, sync.OnceValue(func() error {
+		end()
+		background.Wait()
+		return engine.Close()
+	})}
+}
+
+// current returns the engine. During a reset it waits for the new one.
+func (s *Store) current() *opened {
+	s.committing.RLock()
+	defer s.committing.RUnlock()
+	return s.opened
+}
+
+// Reset replaces all plants: between two commits it closes the engine, and continues with the
+// one that reopen returns, within the limits of the first one. A create happens completely
+// before the reset or completely after it: one that has returned nil before is gone, one that
+// begins after it finds the new plants. A read that begins meanwhile waits, and a list that a
+// reset interrupts ends with [ErrUnavailable]. A reset waits until snapshots have ended.
+//
+// If reopen fails, the store stops, and Reset returns [ErrUnavailable].
+func (s *Store) Reset(reopen func() (Engine, Features, error)) error {
 	s.resetting.Lock()
 	defer s.resetting.Unlock()
-	if err := s.accepting(); err != nil {
-		return err
-	}
-	stage := func() error { return s.features.Stage(ctx, seed) }
-	if err := s.guard("engine", ErrUnknown, stage); err != nil {
-		return err
-	}
-	s.committing.Lock() // between two batches
+	s.committing.Lock()
 	defer s.committing.Unlock()
 	if err := s.accepting(); err != nil {
 		return err
 	}
-	return s.guard("engine", ErrUnknown, s.replace)
-}
-
-// replace replaces the plants, and records that.
-func (s *Store) replace() error {
-	if err := s.recorderReady(); err != nil {
-		return err
-	}
-	if err := s.features.Replace(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.stats.Resets++
-	s.mu.Unlock()
-	if s.recorder == nil {
+	_ = s.opened.close() // what it could not store is discarded anyway
+	return s.guard(func() error {
+		engine, features, err := reopen()
+		if err != nil {
+			return &FatalError{Cause: fmt.Errorf("reset: %w", err)}
+		}
+		s.opened = s.start(engine, features)
+		s.mu.Lock()
+		s.stats.Resets++
+		s.mu.Unlock()
 		return nil
-	}
-	return s.guard("audit log", ErrUnrecorded, s.recorder.RecordReset)
+	})
 }

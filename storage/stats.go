@@ -27,10 +27,8 @@ type FileStats struct {
 	Size int64
 	// Free is the space in bytes that its file system has left for this process,
 	// negative if unknown.
-	Free int64
-	// ReadOnly is true if the file system is mounted read-only.
-	ReadOnly bool
-	Scrub    ScrubStats
+	Free  int64
+	Scrub ScrubStats
 	// Journal is nil if the store has no journal.
 	Journal *JournalStats
 }
@@ -59,8 +57,8 @@ type ScrubStats struct {
 	LastCorrupt uint64
 }
 
-// ObserveCommits makes the store call f after each commit but trials, with its number of plants
-// and its duration, all attempts included. It must be called before the first create.
+// ObserveCommits makes the store call f after each commit of plants, with their number and its
+// duration, all attempts included. It must be called before the first create.
 func (s *Store) ObserveCommits(f func(plants int, took time.Duration)) { s.observer = f }
 
 // Stats returns the current statistics. It is cheap for stores of any size, and needs no
@@ -69,16 +67,10 @@ func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	stats := s.stats
 	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.options.QueuePlants
-	for _, r := range s.queue {
-		if r.isTrial() {
-			stats.QueuedCreates--
-			stats.QueuedBytes -= r.bytes
-		}
-	}
 	s.mu.Unlock()
-	if s.features.File != nil {
-		file := s.features.File()
-		stats.File = &file
+	if file := s.current().features.File; file != nil {
+		f := file()
+		stats.File = &f
 	}
 	return stats
 }

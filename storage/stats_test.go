@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -28,7 +27,6 @@ func TestStats(t *testing.T) {
 			t.Errorf("with two in the queue: %+v", n)
 		}
 		time.Sleep(3 * time.Second) // the duration of the first commit
-		errHum := errors.New("the disk hums")
 		e.commit(t, fail(errHum), 1)
 		want(t, "first", first, errHum)
 		synctest.Wait()
@@ -49,27 +47,5 @@ func TestStats(t *testing.T) {
 		if n.FailedCommits != 1 || n.Created != 1 || !slices.Equal(commits, []int{1, 1, 1}) {
 			t.Errorf("after one plant, and an id that is taken: %+v, commits %v", n, commits)
 		}
-	})
-}
-
-// TestStatsLeaveOutTrials checks that a trial in the queue is not counted as a create.
-func TestStatsLeaveOutTrials(t *testing.T) {
-	t.Parallel()
-	run(t, func(t *testing.T, e *testEngine) {
-		first := e.create(t.Context(), 1, "a")
-		errHum := errors.New("the disk hums")
-		e.commit(t, fail(errHum), 1)
-		want(t, "first", first, errHum)
-		second := e.create(t.Context(), 2, "bb")
-		time.Sleep(2 * time.Second) // the trial is queued after one
-		third := e.create(t.Context(), 3, "ccc")
-		if n := e.store.Stats(); n.QueuedCreates != 1 || n.QueuedBytes != 3 {
-			t.Errorf("with a trial and a create in the queue: %+v", n)
-		}
-		e.commit(t, succeed, 2)
-		e.commit(t, succeed) // the trial
-		e.commit(t, succeed, 3)
-		want(t, "second", second)
-		want(t, "third", third)
 	})
 }

@@ -17,20 +17,18 @@
 //     batch queues up, so that many creates share the cost of a commit and none waits
 //     for later ones. An engine may have several writers.
 //  3. Outcome. Each create gets its own: nil, an ExistsError, or the error of the
-//     commit. With a [Recorder] it is recorded first.
+//     commit.
 //
 // CreateAll queues whole batches, one at a time, so that a bulk import delays
-// other creates by at most one batch. Reset replaces all plants between two commits, which
+// other creates by at most one batch. Reset replaces the engine between two commits, which
 // orders it before or after each create.
 //
-// Readiness (ready.go) is whether creates are accepted. A store is not ready once it
-// is closed or has stopped, while a commit hangs, after a commit that failed, while the
-// probe of a remote engine fails, and while the recorder can't record. After a failed
-// commit the store finds out by itself when commits succeed again, by trials (health.go):
-// a store that is not ready may get no creates. A store stops permanently (fail-stop) when
-// the engine returns a [FatalError] or reports a fault from its background work, and when
-// the engine or the recorder panics: queued and later creates get ErrUnavailable, and
-// Stopped lets the process end and be restarted.
+// A store is ready (ready.go) while it is open, has not stopped, its last commit has
+// succeeded, and the probe of a remote engine succeeds. After a failed commit a writer
+// commits an empty batch each second until one succeeds. A store stops permanently
+// (fail-stop) when the engine returns a [FatalError], reports a fault from its background
+// work, or panics: queued and later creates get ErrUnavailable, and Stopped lets the
+// process end and be restarted.
 package storage
 
 import (
@@ -50,16 +48,15 @@ import (
 // A Store keeps plants in an engine, each under an id that is used once, unless the plants
 // are reset. Its methods may be called from any number of goroutines at once.
 type Store struct {
-	engine   Engine
-	features Features
+	limits   Features // the bounds of a batch
 	options  Options
 	observer func(plants int, took time.Duration) // see ObserveCommits
 	stopping sync.Once                            // see stop
 	stopped  chan struct{}                        // closed by stop
 
-	resetting  sync.Mutex   // held during a Reset
-	committing sync.RWMutex // read-locked during a commit, locked while a Reset replaces the plants
-	recorder   Recorder     // nil if creates are not recorded
+	resetting  sync.RWMutex // locked during a Reset, read-locked during a Snapshot
+	committing sync.RWMutex // locked while a Reset replaces the engine, read-locked during a commit; guards opened
+	opened     *opened
 
 	requests sync.Pool // of creates that have ended
 
@@ -67,22 +64,21 @@ type Store struct {
 	writers sync.WaitGroup
 	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
 
-	endBackground context.CancelFunc
-	background    sync.WaitGroup // Run and Probe of the engine
-	closeOnce     sync.Once
-	closed        chan struct{} // closed when closeErr is set
-	closeErr      error
+	closeOnce sync.Once
+	closed    chan struct{} // closed when closeErr is set
+	closeErr  error
 
 	mu          sync.Mutex
 	work        sync.Cond // the queue is no longer empty, or closing has begun
 	queue       []*request
-	began       []time.Time // when each writer began its commit; zero while it has none
 	bytes       int         // of the plants in queue
 	closing     bool        // the writers end when the queue is empty
 	refusal     error       // the error of creates; nil while they are accepted
-	health      commitHealth
-	unreachable error // of the last probe
-	stats       Stats // without the state of queue and file
+	failure     error       // of the last commit
+	retry       *time.Timer // sets retryDue after a failed commit
+	retryDue    bool        // a writer is to commit an empty batch
+	unreachable error       // of the last probe
+	stats       Stats       // without the state of queue and file
 }
 
 // New returns a store of the plants in engine, and starts its goroutines, which run
@@ -94,26 +90,20 @@ func New(engine Engine, features Features, options Options) *Store {
 	options.QueuePlants = cmp.Or(options.QueuePlants, 10_000)
 	options.QueueBytes = cmp.Or(options.QueueBytes, 64<<20)
 	s := &Store{
-		engine: engine, features: features, options: options, observer: func(int, time.Duration) {},
+		limits: features, options: options, observer: func(int, time.Duration) {},
 		yield: yield, stopped: make(chan struct{}), closed: make(chan struct{}), bulk: make(chan struct{}, 1),
 	}
 	s.work.L = &s.mu
 	s.requests.New = func() any { return newRequest() }
-	ctx, end := context.WithCancel(context.Background())
-	s.endBackground = end
+	s.retry = time.AfterFunc(retryPause, s.retryCommit)
+	s.retry.Stop() // until a commit fails
+	s.opened = s.start(engine, features)
 	if options.ReadOnly {
 		s.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
 		return s
 	}
-	s.began = make([]time.Time, features.Writers)
-	for i := range s.began {
-		s.writers.Go(func() { s.write(&s.began[i]) })
-	}
-	if features.Probe != nil {
-		s.background.Go(func() { s.probe(ctx) })
-	}
-	if features.Run != nil {
-		s.background.Go(func() { features.Run(ctx, s.stop) })
+	for range features.Writers {
+		s.writers.Go(s.write)
 	}
 	return s
 }
@@ -126,11 +116,10 @@ func New(engine Engine, features Features, options Options) *Store {
 // refuses it or ctx ends while it is still queued, [ErrNoSpace],
 // [ErrUnavailable], [ErrCorrupt] if the id is taken by a corrupt record, and
 // [ErrUnknown] if a commit failed in a way, or ctx ended at a time, that leaves the
-// outcome open. With a [Recorder], it may return [ErrUnrecorded], too. After it has
-// returned, the caller may change the plant's tag.
+// outcome open. After it has returned, the caller may change the plant's tag.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
 	r := s.requests.Get().(*request) //nolint:forcetypeassert // nothing else is put there
-	r.set(Record{ID: id, Plant: plant}, ActorOf(ctx))
+	r.set(Record{ID: id, Plant: plant})
 	err := s.submit(ctx, r)
 	if err == nil {
 		err = r.outcomes[0]
@@ -145,7 +134,7 @@ func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error 
 // Get returns the plant stored under id, or [ErrNotFound], [ErrCorrupt],
 // [ErrUnavailable] or the error of ctx.
 func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
-	return s.engine.Get(ctx, id)
+	return s.current().engine.Get(ctx, id)
 }
 
 // List yields the stored plants with an id of at least from, in ascending order of
@@ -154,7 +143,7 @@ func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
 // omit plants that are created while it runs.
 func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for record, err := range s.engine.List(ctx, from) {
+		for record, err := range s.current().engine.List(ctx, from) {
 			err = cmp.Or(ctx.Err(), err)
 			if !yield(record, err) || err != nil {
 				return
@@ -166,8 +155,8 @@ func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
 // Count returns the number of stored plants. If the engine does not keep it, Count
 // reads all plants, and returns the errors of List.
 func (s *Store) Count(ctx context.Context) (plants int64, err error) {
-	if s.features.Count != nil {
-		return s.features.Count(ctx)
+	if count := s.current().features.Count; count != nil {
+		return count(ctx)
 	}
 	for _, err := range s.List(ctx, math.MinInt64) {
 		if err != nil {
@@ -183,11 +172,11 @@ func (s *Store) Count(ctx context.Context) (plants int64, err error) {
 // corruption, perhaps out of order and twice. An error means that the check failed, or is
 // the error of each, which ends it. Findings are not errors.
 func (s *Store) Check(ctx context.Context, each func(Record) error) (Report, error) {
-	if s.features.Check != nil {
-		return s.features.Check(ctx, each)
+	if check := s.current().features.Check; check != nil {
+		return check(ctx, each)
 	}
 	report := Report{Corruption: []string{}}
-	for record, err := range s.engine.List(ctx, math.MinInt64) {
+	for record, err := range s.current().engine.List(ctx, math.MinInt64) {
 		switch {
 		case err == nil:
 			err = report.Count(record, each)
@@ -207,17 +196,20 @@ func (s *Store) Check(ctx context.Context, each func(Record) error) (Report, err
 // store may grow until all is written to w. For engines with other tools for copies, it
 // returns [errors.ErrUnsupported].
 func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
-	if s.features.Snapshot == nil {
+	s.resetting.RLock()
+	defer s.resetting.RUnlock()
+	snapshot := s.current().features.Snapshot
+	if snapshot == nil {
 		return fmt.Errorf("this engine has no snapshots: %w", errors.ErrUnsupported)
 	}
-	return s.features.Snapshot(ctx, w)
+	return snapshot(ctx, w)
 }
 
 // stoppedClose limits the time of Close after a fault.
 const stoppedClose = 10 * time.Second
 
 // Close commits queued creates, refuses later ones with [ErrUnavailable], ends the
-// background work, and closes the engine and then the recorder. A second call waits for the
+// background work, and closes the engine. A second call waits for the
 // first one and returns the same error. After a fault it waits for ten seconds at most: a call
 // of a database that cannot be read may never return, and the process should end.
 func (s *Store) Close() error {
@@ -242,12 +234,5 @@ func (s *Store) close() {
 	s.mu.Unlock()
 	s.work.Broadcast()
 	s.writers.Wait()
-	s.resetting.Lock() // until one has ended
-	defer s.resetting.Unlock()
-	s.endBackground()
-	s.background.Wait()
-	s.closeErr = s.engine.Close()
-	if s.recorder != nil {
-		s.closeErr = errors.Join(s.closeErr, s.recorder.Close())
-	}
+	s.closeErr = s.current().close() // after a reset that has begun; a later one is refused
 }

@@ -41,7 +41,7 @@ func TestShortRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| Machine |", "| SQLite |", "| bare |", "### Ascending ids, many tokens, c=64", "### Logs, c=256", "AUDIT_LOG=audit.jsonl", "### Stored plants, c=256",
+		"| Machine |", "| SQLite |", "| bare |", "### Ascending ids, many tokens, c=64", "### Logs, c=256", "LOG_LEVEL=error", "### Stored plants, c=256",
 		"### Order of ids, c=64", "### Long load, c=256", "| Longest pause |", noJournal + ", ascending ids |",
 	} {
 		if !strings.Contains(string(document), want) {

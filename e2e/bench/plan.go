@@ -143,19 +143,17 @@ func ordersGroup() group {
 const (
 	logNone = iota
 	logAccess
-	logAudit
 )
 
 // logName names a group of logGroup.
 func logName(clients int) string { return fmt.Sprintf("logs, c=%d", clients) }
 
-// logGroup compares the server without an access log, with one, and with the audit log alone.
+// logGroup compares the server without an access log and with one.
 func logGroup(clients int) group {
 	l := load{order: wrk.Ascending, clients: clients}
 	return group{logName(clients), []contender{
 		logNone:   {program: plantstoreName, load: l, options: "LOG_LEVEL=error"},
 		logAccess: {program: plantstoreName, load: l},
-		logAudit:  {program: plantstoreName, load: l, options: "LOG_LEVEL=error AUDIT_LOG=audit.jsonl"},
 	}}
 }
 

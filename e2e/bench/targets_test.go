@@ -27,7 +27,7 @@ func made() *results {
 		},
 		chainName:      {chainBare: samplesOf(100, 200), chainOwn: samplesOf(86, 172)},
 		ordersName:     {ordersAscending: samplesOf(100, 200), ordersScattered: samplesOf(87, 174)},
-		logName(64):    {logNone: samplesOf(100, 1000), logAccess: samplesOf(89, 890), logAudit: samplesOf(91, 910)},
+		logName(64):    {logNone: samplesOf(100, 1000), logAccess: samplesOf(89, 890)},
 		storedName(64): {storedEmpty: samplesOf(100, 200), storedSequential: samplesOf(95, 190)},
 		longName(64):   {longEmpty: samplesOf(100, 200, 300), longRandom: samplesOf(60, 120, 260), longNoJournal: samplesOf(50, 151, 250)},
 	}
@@ -55,8 +55,7 @@ func TestTargets(t *testing.T) {
 		"throughput of floor+ / bare, no logs, c=64":                     "0.86 ok",
 		"throughput with scattered / ascending ids, empty stores, c=64":  "0.87 missed",
 		"throughput with access log / without, c=64":                     "0.89 missed",
-		"throughput with audit log / without, c=64":                      "0.91 ok",
-		"throughput with audit log / without, c=256":                     "- not measured",
+		"throughput with access log / without, c=256":                    "- not measured",
 		"throughput with ascending ids stored / empty, c=64":             "0.95 ok",
 		"throughput with scattered ids stored / empty, long load, c=64":  "0.60 missed",
 		"throughput with scattered ids stored / empty, long load, c=256": "- not measured",

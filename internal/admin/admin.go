@@ -64,7 +64,7 @@ type admin struct {
 	paths map[string]http.HandlerFunc
 
 	mu   sync.Mutex
-	last string // the kinds of problems in the last response of /readyz
+	last string // the problem in the last response of /readyz
 }
 
 // New returns the handler of the admin listener.
@@ -127,11 +127,7 @@ func resetError(err error) *models.Error {
 	case errors.Is(err, storage.ErrNoSpace):
 		return models.NewError(models.CodeInsufficientSpace, "the plants were not reset: there is no space left")
 	case errors.Is(err, storage.ErrUnavailable):
-		return models.NewError(models.CodeUnavailable, "the plants were not reset: the store is not available; try again later")
-	case errors.Is(err, storage.ErrUnrecorded):
-		return models.NewError(models.CodeInternal, "the plants were reset, but the audit log may lack it")
-	case errors.Is(err, storage.ErrUnknown):
-		return models.NewError(models.CodeInternal, "the outcome is unknown: reset the plants again")
+		return models.NewError(models.CodeUnavailable, "the reset failed: the store is not available; try again later")
 	default:
 		return models.NewError(models.CodeInternal, "the reset failed: see the log")
 	}

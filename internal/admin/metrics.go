@@ -29,9 +29,8 @@ type sample struct {
 
 // metrics responds with all metrics, including those of the Go runtime and the process.
 func (a *admin) metrics(w http.ResponseWriter, _ *http.Request) {
-	problems, _ := a.problems()
 	now := &sample{
-		admin: a, ready: len(problems) == 0, stopped: stopped(a.Store),
+		admin: a, ready: a.problem() == "", stopped: stopped(a.Store),
 		store: a.Store.Stats(), server: a.Server(), tokens: a.Tokens(),
 	}
 	var text bytes.Buffer

@@ -35,12 +35,10 @@ func TestReset(t *testing.T) {
 		err  error
 		code models.Code
 	}{
-		"--ephemeral":        {storage.ErrNotEphemeral, models.CodeForbidden},
-		"no space":           {fmt.Errorf("x: %w", storage.ErrNoSpace), models.CodeInsufficientSpace},
-		"not available":      {fmt.Errorf("x: %w", storage.ErrUnavailable), models.CodeUnavailable},
-		"may lack it":        {fmt.Errorf("%w (x)", storage.ErrUnrecorded), models.CodeInternal},
-		"outcome is unknown": {fmt.Errorf("x: %w", storage.ErrUnknown), models.CodeInternal},
-		"the reset failed":   {errors.New("a secret"), models.CodeInternal},
+		"--ephemeral":      {storage.ErrNotEphemeral, models.CodeForbidden},
+		"no space":         {fmt.Errorf("x: %w", storage.ErrNoSpace), models.CodeInsufficientSpace},
+		"not available":    {fmt.Errorf("x: %w", storage.ErrUnavailable), models.CodeUnavailable},
+		"the reset failed": {errors.New("a secret"), models.CodeInternal},
 	} {
 		wantError(t, send(t, resets(t, &count, 0, want.err), http.MethodPost, "/reset"), want.code, text)
 	}

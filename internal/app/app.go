@@ -9,7 +9,7 @@
 //	server.go, admin.go                        the server for clients, the admin listener
 //	banner.go                                  output at the start
 //	signals.go, delay.go, systemd.go, reset.go events of a running server
-//	system_unix.go, system_other.go            signals and the limit of open files, by system
+//	system_unix.go, system_other.go            the limit of open files, by system
 //	commandstore.go, advice.go                 for the commands
 package app
 
@@ -40,7 +40,6 @@ import (
 type Options struct {
 	Version      string                // the release, for the metrics
 	Environ      map[string]string     // GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors
-	Stdout       io.Writer             // the audit log of AUDIT_LOG=stdout
 	Stderr       io.Writer             // the log
 	TokenCommand string                // the command that gets a token, for the banner
 	Ephemeral    bool                  // the store is removed at exit, and can be reset
@@ -55,10 +54,9 @@ type App struct {
 	closers []func() error
 	notices []func(*slog.Logger)
 
-	signals      []chan os.Signal // SIGHUP and SIGUSR1
+	hangups      chan os.Signal // SIGHUP
 	buffer       *logging.Buffer
 	logger       *slog.Logger
-	level        *slog.LevelVar
 	format       logging.Format
 	reloads      []func(context.Context) error // at SIGHUP; after an error the previous state is unchanged
 	watches      []func(context.Context)       // keep the state current until the context is done
@@ -67,7 +65,7 @@ type App struct {
 	listeners    *listeners
 	connections  int
 	store        *storage.Store
-	seed         *storage.Store // to reset to; nil: the server is not ephemeral
+	seed         *seed // to reset to; nil: the server is not ephemeral
 	verifier     *auth.Verifier
 	secrets      []auth.Secret      // at startup, the signing one first
 	addressLimit *ratelimit.Limiter // nil: none
@@ -80,23 +78,19 @@ type App struct {
 // certificates, the store and the keys. Requests are served by [App.Run]. Errors of the
 // configuration are of type [config.InvalidError]. The caller must close the App.
 func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) {
-	if err := checkAuditLog(c); err != nil {
-		return nil, err
-	}
-	a := &App{config: c, options: o, level: new(slog.LevelVar), observer: admin.NewObserver()}
+	a := &App{config: c, options: o, observer: admin.NewObserver()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	a.catchSignals()
-	a.level.Set(c.LogLevel)
+	a.catchHangups()
 	a.format = logFormat(o.Stderr, c, o.Environ)
 	log := o.Stderr
 	if a.format == logging.Color { // the escaping writer would escape the colors
 		log = printable.Underlying(log)
 	}
-	a.logger, a.buffer = logging.New(log, a.format, a.level)
+	a.logger, a.buffer = logging.New(log, a.format, c.LogLevel)
 	a.onClose(func() error { _ = a.buffer.Close(); return nil }) // best effort
 	if err := a.openCertificates(); err != nil {
 		return nil, err
@@ -140,9 +134,7 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.keepSeed(ctx); err != nil {
 		return fmt.Errorf("keep the seed for a reset: %w", err)
 	}
-	for _, arrived := range a.signals {
-		go a.handleSignals(ctx, arrived, stop)
-	}
+	go a.handleHangups(ctx, stop)
 	a.startControl(ctx)
 	tuneRuntime(a.options.Environ, a.connections, a.config)
 	a.announce()
@@ -157,7 +149,7 @@ func (a *App) Run(ctx context.Context) error {
 	for _, watch := range a.watches {
 		go watch(serving)
 	}
-	notifySystemd(leaving, serving, a.store.Ready, a.logger)
+	notifySystemd(leaving, serving, a.logger)
 	a.startAdmin(leaving)
 	return errors.Join(a.server.Serve(serving, a.listeners.clients...), faultOf(a.store))
 }

@@ -258,9 +258,8 @@ func TestOpenCommandStoreFails(t *testing.T) {
 func TestOpenFails(t *testing.T) { //nolint:paralleltest // the signals are of the process
 	dir := t.TempDir()
 	for name, flags := range map[string]map[string]string{
-		"address":   {"ADDR": "192.0.2.1:0"}, // for documentation only (RFC 5737)
-		"keys":      {"JWT_PUBLIC_KEYS": filepath.Join(dir, "none.pem")},
-		"audit log": {"AUDIT_LOG": filepath.Join(dir, "none", "audit.jsonl")},
+		"address": {"ADDR": "192.0.2.1:0"}, // for documentation only (RFC 5737)
+		"keys":    {"JWT_PUBLIC_KEYS": filepath.Join(dir, "none.pem")},
 	} {
 		if a, err := app.Open(t.Context(), load(t, dir, flags), app.Options{Stderr: io.Discard}); err == nil {
 			t.Errorf("%s: it opens", name)

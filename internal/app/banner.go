@@ -74,7 +74,7 @@ func (a *App) banner() {
 		}
 		attrs := []any{
 			"base_url", base, "description_url", described,
-			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(c), "audit_log", c.AuditLog, "token_command", o.TokenCommand,
+			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(c), "token_command", o.TokenCommand,
 			"reset_command", o.ResetCommand, "addr", strings.Join(l.addresses(), ", "),
 		}
 		if stored != nil {
@@ -92,13 +92,9 @@ func (a *App) banner() {
 	if l.admin != nil {
 		metrics = l.adminURL() + "/metrics"
 	}
-	audited := ""
-	if c.AuditLog != "" {
-		audited = "  audit log    " + c.AuditLog + "\n"
-	}
 	fmt.Fprintf(w, "The plant store is ready.\n"+
-		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n%s  get a token  %s\n",
-		base, a.docsLink(), described, metrics, place, audited, o.TokenCommand)
+		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
+		base, a.docsLink(), described, metrics, place, o.TokenCommand)
 	if o.ResetCommand != "" {
 		fmt.Fprintf(w, "  reset it     %s\n", o.ResetCommand)
 	}

@@ -9,9 +9,6 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// auditLogUse is the last use that [UsedAs] tries.
-const auditLogUse = "the audit log"
-
 // A File is a file that the program reads or writes.
 type File struct{ Path, What string }
 
@@ -33,7 +30,7 @@ func SecretPath(database string) string { return filepath.Join(filepath.Dir(data
 // acmePath returns the default of ACME_CACHE, next to the database.
 func acmePath(database string) string { return filepath.Join(filepath.Dir(database), "acme") }
 
-// UsedAs returns the use of a file in this configuration, such as "the audit log", empty if
+// UsedAs returns the use of a file in this configuration, such as "the secret of the tokens", empty if
 // it has none.
 func UsedAs(c *config.Config, file string) string {
 	files := []File{{config.DotenvFile, "the file with options"}, {c.JWTSecretFile, "the secret of the tokens"}, {c.StorageURLFile, "the file of the storage URL"}}
@@ -43,9 +40,6 @@ func UsedAs(c *config.Config, file string) string {
 	files = append(files, File{c.TLSCertFile, "the certificate for TLS"}, File{c.TLSKeyFile, "the private key for TLS"}, File{c.ACMECache, "the directory of the certificates"})
 	if database := c.Storage.Path; database != "" {
 		files = append(files, DatabaseFiles(database)...)
-	}
-	if c.AuditLog != config.AuditStdout {
-		files = append(files, File{c.AuditLog, auditLogUse})
 	}
 	for _, f := range files {
 		if SameFile(file, f.Path) {
@@ -70,13 +64,4 @@ func SameFile(path, other string) bool {
 	}
 	b, err := os.Stat(other)
 	return err == nil && os.SameFile(a, b)
-}
-
-// checkAuditLog refuses an audit log that is another file of the server, which may not exist yet:
-// its lines would be used as secrets, or lost.
-func checkAuditLog(c *config.Config) error {
-	if c.AuditLog == "" || c.AuditLog == config.AuditStdout || UsedAs(c, c.AuditLog) == auditLogUse {
-		return nil
-	}
-	return config.Invalid("AUDIT_LOG (--audit-log): %s is another file of the server: name another one", c.AuditLog)
 }

@@ -1,19 +1,16 @@
 package app_test
 
 import (
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"plantstore/internal/app"
-	"plantstore/internal/config"
 )
 
 // TestDatabaseFiles checks that the database and each file next to it are in the table of
-// docs/operations.md and refused as destination and as audit log.
+// docs/operations.md and refused as destination.
 func TestDatabaseFiles(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operations.md")
@@ -28,15 +25,8 @@ func TestDatabaseFiles(t *testing.T) {
 		if got := app.UsedAs(c, file.Path); got != file.What {
 			t.Errorf("%s is %q, want %q", file.Path, got, file.What)
 		}
-		a, err := app.Open(t.Context(), load(t, "data", map[string]string{"AUDIT_LOG": file.Path}), app.Options{Stderr: io.Discard})
-		if !errors.As(err, new(*config.InvalidError)) {
-			t.Errorf("audit log %s: %v, want that it is invalid", file.Path, err)
-		}
-		if a != nil {
-			_ = a.Close()
-		}
 	}
-	for _, other := range []string{"data/other.db", "data/plants.jsonl", "", config.AuditStdout} {
+	for _, other := range []string{"data/other.db", "data/plants.jsonl", ""} {
 		if got := app.UsedAs(c, other); got != "" {
 			t.Errorf("%s is %q, want no use", other, got)
 		}

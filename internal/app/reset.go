@@ -4,38 +4,46 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"plantstore/internal/config"
 	"plantstore/internal/control"
 	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
-// seedFile is the name of the file with the initial plants of an ephemeral server, next to its
-// database.
-const seedFile = "seed.db"
+// A seed is a copy of the database of an ephemeral server with its initial plants.
+type seed struct {
+	path   string
+	plants int64
 
-// keepSeed copies the plants of an ephemeral server before the first request, so that a reset
-// needs neither the file of --seed nor memory for them.
+	resetting sync.Mutex // held during a reset
+}
+
+// keepSeed copies the database of an ephemeral server before the first request, so that a reset
+// needs neither the file of --seed nor memory for the plants.
 func (a *App) keepSeed(ctx context.Context) error {
 	if !a.options.Ephemeral {
 		return nil
 	}
-	path := filepath.Join(filepath.Dir(a.config.Storage.Path), seedFile)
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // next to the database
+	plants, err := a.store.Count(ctx)
+	if err != nil {
+		return err
+	}
+	s := &seed{path: filepath.Join(filepath.Dir(a.config.Storage.Path), "seed.db"), plants: plants}
+	file, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // next to the database
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(a.store.Snapshot(ctx, file), file.Close()); err != nil {
 		return err
 	}
-	if a.seed, err = Engines().Open(ctx, BboltScheme+":"+path, storage.Options{ReadOnly: true}); err != nil {
-		return err
-	}
-	a.onClose(a.seed.Close)
+	a.seed = s
 	return nil
 }
 
@@ -45,19 +53,62 @@ func (a *App) reset(ctx context.Context) (plants int64, err error) {
 	if a.seed == nil {
 		return 0, storage.ErrNotEphemeral
 	}
-	began := time.Now()
-	if plants, err = a.seed.Count(ctx); err == nil {
-		err = a.store.Reset(ctx, a.seed.List(ctx, math.MinInt64))
+	a.seed.resetting.Lock()
+	defer a.seed.resetting.Unlock()
+	began, next := time.Now(), a.seed.path+".next"
+	if err = a.seed.copyTo(next); err == nil { // creates continue meanwhile, and after an error
+		err = a.store.Reset(func() (storage.Engine, storage.Features, error) { return a.reopen(next) })
 	}
-	switch {
-	case err == nil:
-		a.logger.InfoContext(ctx, "plants reset", "plants", plants, "duration", time.Since(began))
-	case errors.Is(err, storage.ErrUnrecorded):
-		a.logger.ErrorContext(ctx, "plants reset but not recorded", "cause", err.Error())
-	default:
+	if err != nil {
 		a.logger.ErrorContext(ctx, "reset failed", "cause", err.Error())
+		return 0, errors.Join(err, removeFiles(next))
 	}
-	return plants, err
+	a.logger.InfoContext(ctx, "plants reset", "plants", a.seed.plants, "duration", time.Since(began))
+	return a.seed.plants, nil
+}
+
+// copyTo copies the seed to a new file. Its error matches [storage.ErrNoSpace] if there is no
+// space.
+func (s *seed) copyTo(path string) error {
+	from, err := os.Open(s.path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }()                                     // it was only read
+	to, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // next to the database
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Close()); err != nil && bbolt.NoSpace(err) {
+		return fmt.Errorf("%w: %w", storage.ErrNoSpace, err)
+	}
+	return err
+}
+
+// reopen replaces the database, which is closed, by the file next, and opens it.
+func (a *App) reopen(next string) (storage.Engine, storage.Features, error) {
+	database := a.config.Storage.Path
+	err := removeFiles(bbolt.WatermarkPath(database), bbolt.JournalPath(database))
+	if err = errors.Join(err, os.Rename(next, database)); err != nil {
+		return nil, storage.Features{}, err
+	}
+	engine, err := bbolt.OpenEngine(database, a.storeOptions())
+	if err != nil {
+		return nil, storage.Features{}, err
+	}
+	return engine, engine.Features(), nil
+}
+
+// removeFiles removes files that may not exist.
+func removeFiles(paths ...string) error {
+	var errs []error
+	for _, path := range paths {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // ResetPlants makes the running server of a configuration reset its plants, and returns their

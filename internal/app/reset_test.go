@@ -2,38 +2,126 @@ package app
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"plantstore/internal/admin"
+	"plantstore/internal/config"
+	"plantstore/models"
 	"plantstore/storage"
 )
 
-// An emptyEngine has no plants.
-type emptyEngine struct{ storage.Engine }
+// newEphemeral returns an app without listeners whose store was seeded with the ids from 0 to
+// n-1. It logs to log.
+func newEphemeral(t *testing.T, n int, log *bytes.Buffer) *App {
+	t.Helper()
+	c, err := config.Load(config.Sources{Flags: map[string]string{"STORAGE_URL": "bbolt:" + filepath.Join(t.TempDir(), "plants.db")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &App{config: c, options: Options{Ephemeral: true}, observer: admin.NewObserver(), logger: slog.New(slog.NewTextHandler(log, nil))}
+	if err := a.openStore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() })
+	records := make([]storage.Record, n)
+	for id := range records {
+		records[id].ID = int64(id)
+	}
+	if err := errors.Join(a.store.CreateAll(t.Context(), records)...); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.keepSeed(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
 
-// Close implements [storage.Engine].
-func (emptyEngine) Close() error { return nil }
+// countUntil returns the number of ids in a list of the store that are less than end.
+func countUntil(t *testing.T, store *storage.Store, end int64) (n int64, err error) {
+	t.Helper()
+	for record, err := range store.List(t.Context(), math.MinInt64) {
+		if err != nil {
+			return n, err
+		}
+		if record.ID < end {
+			n++
+		}
+	}
+	return n, nil
+}
 
-// TestUncountedReset checks that a reset is logged as failed if the seed cannot be counted, and that
-// it changes nothing.
-func TestUncountedReset(t *testing.T) {
+// TestReset checks that lists and creates during resets see the whole seed: a list may fail, and
+// no create of a seeded id succeeds. At the end only the seed is there.
+func TestReset(t *testing.T) {
 	t.Parallel()
-	cause := errors.New("unreadable")
-	seed := storage.New(emptyEngine{}, storage.Features{
-		Count: func(context.Context) (int64, error) { return 0, cause },
-	}, storage.Options{})
+	const seeded, resets = 3000, 10 // a list reads in parts
+	a := newEphemeral(t, seeded, new(bytes.Buffer))
+	done := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		for id := int64(0); ; id++ {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if n, err := countUntil(t, a.store, seeded); err == nil && n != seeded || err != nil && !errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("a list has %d plants of the seed, want %d: %v", n, seeded, err)
+			}
+			if err := a.store.Create(t.Context(), seeded+id, models.Plant{}); err != nil {
+				t.Errorf("Create = %v", err)
+			}
+			if err := a.store.Create(t.Context(), id%seeded, models.Plant{}); !errors.As(err, new(*storage.ExistsError)) {
+				t.Errorf("Create of a seeded id = %v", err)
+			}
+		}
+	})
+	for range resets {
+		if plants, err := a.reset(t.Context()); plants != seeded || err != nil {
+			t.Errorf("reset = %d, %v", plants, err)
+		}
+	}
+	close(done)
+	running.Wait()
+	if plants, err := a.reset(t.Context()); plants != seeded || err != nil {
+		t.Errorf("reset = %d, %v", plants, err)
+	}
+	if n, err := a.store.Count(t.Context()); n != seeded || err != nil {
+		t.Errorf("Count = %d, %v, want %d", n, err, seeded)
+	}
+	if n, err := countUntil(t, a.store, math.MaxInt64); n != seeded || err != nil {
+		t.Errorf("List has %d plants, %v, want %d", n, err, seeded)
+	}
+}
+
+// TestFailedReset checks that a reset without its seed changes nothing and is logged, and that one
+// that cannot open the database stops the store.
+func TestFailedReset(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
-	a := &App{seed: seed, logger: slog.New(slog.NewTextHandler(&log, nil))} // a reset of its store, nil, would panic
-	if plants, err := a.reset(t.Context()); plants != 0 || !errors.Is(err, cause) {
-		t.Errorf("reset = %d, %v, want %v", plants, err, cause)
+	a := newEphemeral(t, 1, &log)
+	away := a.seed.path + ".away"
+	if err := os.Rename(a.seed.path, away); err != nil {
+		t.Fatal(err)
 	}
-	if want := `msg="reset failed" cause=unreadable`; !strings.Contains(log.String(), want) {
-		t.Errorf("the log is %q, want %q", log.String(), want)
+	if _, err := a.reset(t.Context()); !errors.Is(err, os.ErrNotExist) || !strings.Contains(log.String(), `msg="reset failed"`) {
+		t.Errorf("without the seed: %v, logged %q", err, log.String())
 	}
-	if err := seed.Close(); err != nil {
-		t.Error(err)
+	if err := a.store.Create(t.Context(), 7, models.Plant{}); err != nil {
+		t.Errorf("Create = %v", err)
 	}
+	if err := os.WriteFile(a.seed.path, []byte("not a database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.reset(t.Context()); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("with another file as seed: %v, want: %v", err, storage.ErrUnavailable)
+	}
+	<-a.store.Stopped()
 }

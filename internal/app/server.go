@@ -36,7 +36,7 @@ func (a *App) newServer() error {
 		page = apidocs.NewPage()
 	}
 	options := routes.Options{
-		Store: a.store, Audited: c.AuditLog != "", Verify: a.verifier.Verify, Description: description, Page: page,
+		Store: a.store, Verify: a.verifier.Verify, Description: description, Page: page,
 		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, Limits: PlantLimits(c), Origins: c.CORSOrigins,
 	}
 	a.limitRates(&options)

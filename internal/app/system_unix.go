@@ -4,12 +4,8 @@ package app
 
 import (
 	"math"
-	"os"
 	"syscall"
 )
-
-// caught returns the signals that reload and that change the log level.
-func caught() []os.Signal { return []os.Signal{syscall.SIGHUP, syscall.SIGUSR1} }
 
 // maxOpenFiles returns the limit of open files of the process. The Go runtime has raised the
 // soft limit to the hard one.

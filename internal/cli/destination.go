@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"plantstore/internal/app"
-	"plantstore/internal/audit"
 	"plantstore/internal/config"
 	"plantstore/storage/bbolt"
 )
@@ -19,17 +18,14 @@ const (
 	filePerm = 0o600
 )
 
-// checkDestination rejects a file of this or another store, any file that a server with this
-// configuration uses, and audit logs: a running server may have options that the command lacks.
+// checkDestination rejects a file of this or another store, and any file that a server with this
+// configuration uses.
 func checkDestination(file string, c *config.Config) error {
 	if strings.HasSuffix(filepath.ToSlash(file), "/") {
 		return misuse("%s is the name of a directory: name a file", file)
 	}
 	if what := app.UsedAs(c, file); what != "" {
 		return misuse("%s is %s: name another file", file, what)
-	}
-	if audit.IsLog(file) {
-		return misuse("%s is an audit log: name another file", file)
 	}
 	if err := bbolt.MayReplace(file); err != nil {
 		return misuseBy(err)

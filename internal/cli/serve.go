@@ -48,7 +48,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 		return misuseBy(err)
 	}
 	server, err := app.Open(ctx, c, app.Options{
-		Version: p.Version.Release, Environ: p.environ(), Stdout: p.Stdout, Stderr: p.Stderr,
+		Version: p.Version.Release, Environ: p.environ(), Stderr: p.Stderr,
 		TokenCommand: tokenCommand(p, c), Ephemeral: cmd.Bool("ephemeral"), ResetCommand: resetCommand(p, cmd, c), Exposed: exposed,
 	})
 	if err != nil {

@@ -20,8 +20,9 @@ import (
 
 // A server is plantstore serve in this process.
 type server struct {
-	first string // line on stderr
-	log   func() string
+	first string            // line on stderr
+	sofar func() string     // the other lines that it has printed so far
+	log   func() string     // all other lines, after it has stopped
 	stop  func() (code int) // as SIGTERM does
 }
 
@@ -47,16 +48,32 @@ func startServer(t *testing.T, name string, environ []string, args ...string) se
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rest []byte
+	var mu sync.Mutex
+	var rest strings.Builder
+	sofar := func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return rest.String()
+	}
 	var follow sync.WaitGroup
-	follow.Go(func() { rest, _ = io.ReadAll(reader) })
+	follow.Go(func() {
+		for {
+			line, err := reader.ReadString('\n')
+			mu.Lock()
+			rest.WriteString(line)
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	})
 	stop := sync.OnceValue(func() int {
 		cancel()
 		follow.Wait()
 		return <-exited
 	})
 	t.Cleanup(func() { stop() })
-	return server{first, func() string { stop(); return string(rest) }, stop}
+	return server{first, sofar, func() string { stop(); return sofar() }, stop}
 }
 
 // A readyRecord is the banner of a server as JSON.
@@ -67,7 +84,6 @@ type readyRecord struct {
 	DescriptionURL string `json:"description_url"`
 	AdminURL       string `json:"admin_url"`
 	Data           string `json:"data"`
-	AuditLog       string `json:"audit_log"`
 	TokenCommand   string `json:"token_command"`
 }
 

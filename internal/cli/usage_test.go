@@ -119,8 +119,8 @@ func TestFlagForAValue(t *testing.T) {
 	t.Chdir(t.TempDir())
 	checkFailure(t, run(t, nil, "serve", "--storage-url", "--ephemeral"), 2,
 		`--storage-url needs a value, and got "--ephemeral"`, "see: plantstore serve --help")
-	checkFailure(t, run(t, nil, "config", "--audit-log", "--log-level=info"), 2,
-		`--audit-log needs a value, and got "--log-level=info"`, "see: plantstore config --help")
+	checkFailure(t, run(t, nil, "config", "--jwt-issuer", "--log-level=info"), 2,
+		`--jwt-issuer needs a value, and got "--log-level=info"`, "see: plantstore config --help")
 }
 
 // TestWrongConfiguration checks that all wrong values are reported at once, whatever their

@@ -56,7 +56,6 @@ type Config struct {
 	Faults          Faults
 	LogLevel        slog.Level
 	LogFormat       string // empty: text on a terminal, else json
-	AuditLog        string // path or AuditStdout; empty: none
 
 	// Misspelled lists the names in .env that are similar to options, with suggestions;
 	// empty: none. It omits other unknown names: variables of other programs, or parts of a
@@ -247,11 +246,6 @@ func logOptions() []Option {
 			Env: "LOG_FORMAT", Flag: "log-format", Values: []string{"text", "json"},
 			Help: "`format` of the log: text or json (default: text on a terminal, else json)",
 			set:  func(c *Config, v string) error { c.LogFormat = v; return nil },
-		},
-		{
-			Env: "AUDIT_LOG", Flag: "audit-log",
-			Help: "`FILE` that records each created plant and its creator, or stdout; empty: none",
-			set:  setAuditLog,
 		},
 	}
 }

@@ -155,11 +155,6 @@ func serverSamples() []sample {
 			[3]string{"text", "json", "text"},
 			[3]any{"text", "json", "text"},
 		},
-		{
-			"AUDIT_LOG", func(c *config.Config) any { return c.AuditLog }, "",
-			[3]string{"a.jsonl", "stdout", "c.jsonl"},
-			[3]any{"a.jsonl", config.AuditStdout, "c.jsonl"},
-		},
 	}
 }
 

@@ -17,18 +17,6 @@ func parsed[T any](parse func(string) (T, error), field func(*Config) *T) func(*
 	}
 }
 
-// setAuditLog rejects misspelled streams, which would be files.
-func setAuditLog(c *Config, v string) error {
-	if v != AuditStdout && (strings.EqualFold(v, AuditStdout) || strings.EqualFold(v, "stderr")) {
-		return fmt.Errorf("must be a file or %s; write ./%s for a file of that name", AuditStdout, v)
-	}
-	c.AuditLog = v
-	return nil
-}
-
-// AuditStdout is the value of AUDIT_LOG for stdout.
-const AuditStdout = "stdout"
-
 // duration returns an option for a duration from least to most.
 func duration(env, flag, defaultText string, least, most time.Duration, help string, field func(*Config) *time.Duration) Option {
 	parse := func(v string) (time.Duration, error) {

@@ -11,7 +11,6 @@
 //	file.go, watermark.go                   its files, whether they are still the same, and the errors of opening them
 //	transaction.go, grow.go, update.go      a transaction, the space for it, and the outcome of a failed one
 //	journal.go, checkpoint.go, commit.go    a create
-//	reset.go                                a reset of an ephemeral store
 //	read.go, fsck.go, check.go, snapshot.go reading
 //	background.go, stats.go                 background tasks of an open store
 //	open.go, restore.go, lock_*             opening, closing, and replacing a database
@@ -60,9 +59,6 @@ type Engine struct {
 	checkpointing sync.Mutex    // held during a checkpoint; guards state
 	clean         atomic.Bool   // a snapshot has left the database clean
 	noSpace       atomic.Bool   // the last checkpoint found no space
-
-	resetting sync.RWMutex // locked while all plants are replaced, read-locked while a chunk of a list is read; guards resets
-	resets    uint64
 
 	updating sync.Mutex            // held from the beginning of a transaction until its outcome is in failed
 	failed   atomic.Pointer[error] // why the database must no longer be written to

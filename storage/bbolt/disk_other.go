@@ -4,8 +4,8 @@ package bbolt
 
 import "os"
 
-// diskOf returns that the free space is unknown.
-func diskOf(*os.File) (free int64, readOnly bool) { return -1, false }
+// freeSpace returns that the free space is unknown.
+func freeSpace(*os.File) int64 { return -1 }
 
 // refuseNetwork accepts every directory: the file system is unknown here.
 func refuseNetwork(string) error { return nil }

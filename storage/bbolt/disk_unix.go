@@ -9,17 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// diskOf returns how many bytes the file system of file has left, negative if unknown, and
-// whether it is mounted read-only.
-func diskOf(file *os.File) (free int64, readOnly bool) {
+// freeSpace returns how many bytes the file system of file has left, negative if unknown.
+func freeSpace(file *os.File) int64 {
 	var stat unix.Statfs_t
 	if unix.Fstatfs(int(file.Fd()), &stat) != nil {
-		return -1, false
+		return -1
 	}
-	const readOnlyFlag = 1                                    // ST_RDONLY, and MNT_RDONLY on macOS
-	size := uint64(stat.Bsize)                                //nolint:gosec // a size
-	bytes := min(uint64(stat.Bavail)*size, math.MaxInt64)     //nolint:unconvert // not the same type everywhere
-	return int64(bytes), uint64(stat.Flags)&readOnlyFlag != 0 //nolint:gosec // not the same type everywhere
+	size := uint64(stat.Bsize)                                 //nolint:gosec // a size
+	return int64(min(uint64(stat.Bavail)*size, math.MaxInt64)) //nolint:gosec,unconvert // so it fits; not the same type everywhere
 }
 
 // refuseNetwork returns a refusal if dir is on a network file system.

@@ -16,7 +16,7 @@ import (
 func TestNoCheckpointAfterFault(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
-	s, err := openEngine(path, withJournal())
+	s, err := OpenEngine(path, withJournal())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestNoCheckpointAfterFault(t *testing.T) {
 func TestPanicKeepsJournal(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
-	e, err := openEngine(path, withJournal())
+	e, err := OpenEngine(path, withJournal())
 	if err != nil {
 		t.Fatal(err)
 	}

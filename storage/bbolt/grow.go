@@ -47,8 +47,7 @@ func (e *Engine) grow(least int64) error {
 		return e.fatal(err, nil)
 	}
 	allocated := int64(e.db.MaxSize) - e.pageSize
-	free, _ := diskOf(e.file)
-	grown, err := journal.WriteZeros(e.file, allocated, growStep(least, allocated, free, e.pageSize))
+	grown, err := journal.WriteZeros(e.file, allocated, growStep(least, allocated, freeSpace(e.file), e.pageSize))
 	grown -= grown % e.pageSize
 	if err == nil || grown > 0 && NoSpace(err) { // the last pages of a full disk
 		err = e.file.Sync()

@@ -42,7 +42,7 @@ func TestJournalAfterKill(t *testing.T) {
 func TestJournalKilledDuringCheckpoint(t *testing.T) {
 	t.Parallel()
 	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(2, 2)) //nolint:gosec // no secret
-	s, err := openEngine(path, storage.Options{JournalBytes: 1 << 20})
+	s, err := OpenEngine(path, storage.Options{JournalBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestJournalKilledDuringCheckpoint(t *testing.T) {
 func TestJournalRefused(t *testing.T) {
 	t.Parallel()
 	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(3, 3)) //nolint:gosec // no secret
-	s, err := openEngine(path, withJournal())
+	s, err := OpenEngine(path, withJournal())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestJournalRefused(t *testing.T) {
 			}
 			before := snapshot(t, copied)
 			for _, options := range []storage.Options{{ReadOnly: true}, withJournal(), {}} {
-				if _, err := openEngine(copied, options); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+				if _, err := OpenEngine(copied, options); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%+v: %v, want %q", options, err, tt.want)
 				}
 			}
@@ -257,7 +257,7 @@ func TestCloseWhenFilesAreTakenAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := newPath(t)
-			e, err := openEngine(path, withJournal())
+			e, err := OpenEngine(path, withJournal())
 			if err != nil {
 				t.Fatal(err)
 			}

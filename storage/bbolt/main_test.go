@@ -79,11 +79,11 @@ type testEngine struct{ *Engine }
 
 // openStore opens the store at path.
 func openStore(options storage.Options, path string) (*testStore, error) {
-	e, err := openEngine(path, options)
+	e, err := OpenEngine(path, options)
 	if err != nil {
 		return nil, err
 	}
-	return &testStore{e.store(options), testEngine{e}}, nil
+	return &testStore{storage.New(e, e.Features(), options), testEngine{e}}, nil
 }
 
 // mustOpen opens the store at path and closes it when the test ends.

@@ -37,14 +37,15 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 // a file that is not a plant store, or is corrupt, or that another process has locked, and a
 // missing file with a watermark. The error has the reason and a remedy.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
-	e, err := openEngine(path, options)
+	e, err := OpenEngine(path, options)
 	if err != nil {
 		return nil, err
 	}
-	return e.store(options), nil
+	return storage.New(e, e.Features(), options), nil
 }
 
-func openEngine(path string, options storage.Options) (*Engine, error) {
+// OpenEngine opens the engine of [OpenFile], for Reset of [storage.Store].
+func OpenEngine(path string, options storage.Options) (*Engine, error) {
 	if !options.ReadOnly {
 		if err := prepare(path); err != nil {
 			return nil, err
@@ -209,18 +210,16 @@ func (e *Engine) start(journalBytes int64) (err error) {
 	return e.startJournal(journalBytes)
 }
 
-// store returns the store of the plants in the engine.
-func (e *Engine) store(options storage.Options) *storage.Store {
-	return storage.New(e, storage.Features{
+// Features returns what the engine has beyond [storage.Engine].
+func (e *Engine) Features() storage.Features {
+	return storage.Features{
 		BatchPlants: batchPlants,
 		Count:       e.count,
 		Check:       e.check,
 		File:        e.fileStats,
 		Snapshot:    e.snapshot,
-		Stage:       e.stage,
-		Replace:     e.replace,
 		Run:         e.run,
-	}, options)
+	}
 }
 
 // Close implements [storage.Engine]. It moves pending records to the tree, and removes

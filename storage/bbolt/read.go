@@ -76,27 +76,19 @@ type lister struct {
 	engine *Engine
 	next   []byte  // the key of the next plant to read, or one before it; nil at the end
 	ids    []int64 // still to be read, of the plants that were pending at the beginning
-	resets uint64  // at the beginning
 }
 
 func (e *Engine) newLister(from int64) (*lister, error) {
-	e.resetting.RLock()
-	defer e.resetting.RUnlock()
 	ids, err := e.journal.IDs(from)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
 	}
-	return &lister{engine: e, next: keyOf(from), ids: ids, resets: e.resets}, nil
+	return &lister{engine: e, next: keyOf(from), ids: ids}, nil
 }
 
 // chunk returns the next plants in ascending order of id; with an error, the plants before
 // the error.
 func (l *lister) chunk() (records []storage.Record, err error) {
-	l.engine.resetting.RLock()
-	defer l.engine.resetting.RUnlock()
-	if l.engine.resets != l.resets {
-		return nil, fmt.Errorf("%w: the plants were reset meanwhile; list them again", storage.ErrUnavailable)
-	}
 	ids, end := l.ids, []byte(nil)
 	if len(ids) > chunkRecords {
 		ids, end = ids[:chunkRecords], keyOf(ids[chunkRecords])

@@ -60,7 +60,7 @@ func (e *Engine) countIntact(ctx context.Context) (plants int64, err error) {
 // matches [storage.ErrLocked]. Nor is one that is created meanwhile: the error matches
 // [fs.ErrExist]. Whenever the process dies, one of the two databases is at path, intact.
 func Restore(ctx context.Context, path, backup string) (plants int64, kept string, err error) {
-	source, err := openEngine(backup, storage.Options{ReadOnly: true}) // its lock prevents writes
+	source, err := OpenEngine(backup, storage.Options{ReadOnly: true}) // its lock prevents writes
 	if err != nil {
 		return 0, "", err
 	}
@@ -206,7 +206,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	if err != nil {
 		return 0, 0, explain(path, err)
 	}
-	e, err := openEngine(path, storage.Options{})
+	e, err := OpenEngine(path, storage.Options{})
 	if err != nil {
 		return 0, 0, err
 	}

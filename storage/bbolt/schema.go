@@ -15,7 +15,6 @@ import (
 // The buckets, and the keys of the meta bucket.
 const (
 	plantsBucket = "plants"
-	stagedBucket = "staged" // during a reset: it has a bucket with the name of plantsBucket
 	metaBucket   = "meta"
 	schemaKey    = "schema"  // the schema version, in decimal
 	idKey        = "id"      // the database's own random id, in hexadecimal

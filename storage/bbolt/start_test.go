@@ -141,7 +141,7 @@ func TestWatermarkRaisesNoFalseAlarm(t *testing.T) {
 				t.Errorf("Check: %+v, want %d notes", report, test.warnings)
 			}
 			var log bytes.Buffer
-			s, err := openEngine(path, storage.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			s, err := OpenEngine(path, storage.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,7 @@ import (
 
 // fileStats is File of [storage.Features].
 func (e *Engine) fileStats() storage.FileStats {
-	stats := storage.FileStats{Plants: e.plants.Load(), Replayed: e.replayed, Size: e.size.Load()}
-	stats.Free, stats.ReadOnly = diskOf(e.file)
+	stats := storage.FileStats{Plants: e.plants.Load(), Replayed: e.replayed, Size: e.size.Load(), Free: freeSpace(e.file)}
 	if scrubbed := e.scrubbed.Load(); scrubbed != nil {
 		stats.Scrub = *scrubbed
 	}

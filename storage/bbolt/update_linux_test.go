@@ -199,8 +199,8 @@ func fillUp(t *testing.T, path string) {
 			t.Errorf("Create: %v, want: %v", err, storage.ErrNoSpace)
 		}
 	}
-	if err := s.Ready(); !errors.Is(err, storage.ErrFailing) {
-		t.Errorf("Ready: %v, want: %v", err, storage.ErrFailing)
+	if err := s.Ready(); !errors.Is(err, storage.ErrNoSpace) {
+		t.Errorf("Ready: %v, want: %v", err, storage.ErrNoSpace)
 	}
 	fmt.Fprintf(os.Stdout, "\nstored: %d\n", id)
 }
