@@ -25,7 +25,7 @@ var (
 	// nothing.
 	ErrCorrupt = errors.New("the stored record is corrupt")
 	// ErrRefused: the server that has the store open would refuse this plant for POST,
-	// too, or does not support one of its fields. Nothing was stored. No engine returns it.
+	// too. Nothing was stored. No engine returns it.
 	ErrRefused = errors.New("the server refuses the plant")
 	// ErrNotEphemeral: the plants cannot be reset. No engine returns it.
 	ErrNotEphemeral = errors.New("only a server that was started with --ephemeral can be reset")

@@ -8,9 +8,8 @@ import (
 	"plantstore/e2e/internal/tools"
 )
 
-// TestAbort checks that systemd restarts a server that its watchdog has ended by SIGABRT, or that
-// has crashed: with the environment of the unit it ends by the signal. By default it would exit
-// with 2, after which the unit does not start it again.
+// TestAbort checks that systemd restarts a server that has crashed: with the environment of the unit
+// it ends by a signal. By default it would exit with 2, after which the unit does not start it again.
 func TestAbort(t *testing.T) {
 	t.Parallel()
 	var env []string

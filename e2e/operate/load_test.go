@@ -3,11 +3,13 @@
 package operate
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -108,4 +110,35 @@ func await(t testing.TB, condition string, holds func() bool) {
 		}
 	}
 	t.Fatalf("%s: not within %v", condition, patience)
+}
+
+// writePlants writes a file with n plants, the ids from 0 on.
+func writePlants(t testing.TB, n int) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "plants.jsonl")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewWriter(file)
+	for id := range n {
+		fmt.Fprintf(out, "{\"id\":%d,\"name\":\"Echeveria, number %d of the bulk\",\"tag\":\"succulent\"}\n", id, id)
+	}
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// run runs a command of the program in the server's directory; it must succeed.
+func run(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	out, err := plantstore.Command(t, dir, nil, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("plantstore %q: %v\n%s", args, err, out)
+	}
+	return string(out)
 }

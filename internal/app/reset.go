@@ -112,7 +112,7 @@ func removeFiles(paths ...string) error {
 }
 
 // ResetPlants makes the running server of a configuration reset its plants, and returns their
-// number. It returns [storage.ErrNotEphemeral] if the server is not ephemeral.
+// number.
 func ResetPlants(ctx context.Context, c *config.Config) (plants int64, err error) {
 	if c.Storage.Path == "" {
 		return 0, storage.ErrNotEphemeral

@@ -153,8 +153,8 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// Reset makes the server replace all plants by its seed, and returns their number, or
-// [storage.ErrNotEphemeral]. If the server exits, the outcome is unknown.
+// Reset makes the server replace all plants by its seed, and returns their number. If the server
+// exits, the outcome is unknown.
 func (c *Client) Reset(ctx context.Context) (plants int64, err error) {
 	n, err := one[number](ctx, c, http.MethodPost, "/reset", maxReply)
 	return n.Plants, err
@@ -224,7 +224,7 @@ func lines[T any](response *http.Response, bound int) iter.Seq2[T, error] {
 				Value   T       `json:",embed"`
 				Failure failure `json:",embed"`
 			}
-			if json.Unmarshal(in.Bytes(), &line) != nil {
+			if json.Unmarshal(in.Bytes(), &line, json.RejectUnknownMembers(true)) != nil { // what it does not know may be a failure
 				yield(line.Value, lost(response.Request))
 				return
 			}

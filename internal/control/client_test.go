@@ -128,7 +128,7 @@ func TestFaultOfStore(t *testing.T) {
 // response, or the response is something else: whether a POST had its effect is unknown.
 func TestIncompleteResponse(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{"within a line": `{"id":1,"na`, "no line": "", "not JSON": "<html>\n"} {
+	for name, text := range map[string]string{"within a line": `{"id":1,"na`, "no line": "", "not JSON": "<html>\n", "another version": `{"kind":"no_space"}` + "\n"} {
 		client, err := dialHandler(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/info" {
 				_, _ = io.WriteString(w, "{}\n")
