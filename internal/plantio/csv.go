@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -57,99 +58,94 @@ func cell(text string) string {
 	return string(quoted)
 }
 
-type csvReader struct {
-	lineDecoder
-
+// csvLines reads CSV with a header row.
+type csvLines struct {
 	in     *csv.Reader
 	source *io.LimitedReader // for a row
+	most   int64             // bytes of a row
 	header []string
 	last   int    // line number of the last row
 	text   []byte // the row as JSON
 }
 
-func newCSVReader(r io.Reader, lines lineDecoder) *csvReader {
+func newCSVLines(r io.Reader, limits models.Limits) *csvLines {
 	source := &io.LimitedReader{R: r}
 	in := csv.NewReader(bufio.NewReaderSize(source, bufferSize))
 	in.FieldsPerRecord = -1 // missing cells are absent fields: some programs omit empty ones at the end of a row
 	in.ReuseRecord = true
-	return &csvReader{lineDecoder: lines, in: in, source: source}
+	return &csvLines{in: in, source: source, most: rowFactor*limits.BodyBytes + bufferSize}
 }
 
-func (r *csvReader) Read() (storage.Record, int, error) {
-	if r.header == nil {
-		if err := r.readHeader(); err != nil {
-			return storage.Record{}, 1, err
+func (l *csvLines) next() ([]byte, int, error) {
+	if l.header == nil {
+		if err := l.readHeader(); err != nil {
+			return nil, 1, err
 		}
 	}
-	row, line, err := r.row()
+	row, line, err := l.row()
 	if err == nil {
-		err = r.toJSON(row, line)
+		err = l.toJSON(row, line)
 	}
-	if err != nil {
-		return storage.Record{}, line, err
-	}
-	record, err := r.decode(r.text, line)
-	return record, line, err
+	return l.text, line, err
 }
 
 // row returns the next row and its first line number.
-func (r *csvReader) row() (row []string, line int, err error) {
-	most := rowFactor*r.limits.BodyBytes + bufferSize
-	r.source.N = most
-	row, err = r.in.Read()
+func (l *csvLines) row() (row []string, line int, err error) {
+	l.source.N = l.most
+	row, err = l.in.Read()
 	var syntax *csv.ParseError
 	switch {
-	case r.source.N == 0: // package csv would read the rest of the file into memory
-		return nil, 0, fmt.Errorf("the row after line %d is longer than %d bytes; is a quotation mark left open?", r.last, most)
+	case l.source.N == 0: // package csv would read the rest of the file into memory
+		return nil, 0, fmt.Errorf("the row after line %d is longer than %d bytes; is a quotation mark left open?", l.last, l.most)
 	case errors.As(err, &syntax):
 		return nil, syntax.StartLine, badLine(syntax.StartLine, "is not CSV: %v in column %d", syntax.Err, syntax.Column)
 	case err != nil:
 		return nil, 0, err
 	}
-	r.last, _ = r.in.FieldPos(0)
-	return row, r.last, nil
+	l.last, _ = l.in.FieldPos(0)
+	return row, l.last, nil
 }
 
-func (r *csvReader) readHeader() error {
-	row, _, err := r.row()
+func (l *csvLines) readHeader() error {
+	row, _, err := l.row()
 	if errors.Is(err, io.EOF) {
 		return errors.New("the file is empty: its first line must name the columns id, name and tag")
 	}
 	if err != nil {
 		return err
 	}
-	r.header = slices.Clone(row)
-	r.header[0] = strings.TrimPrefix(r.header[0], "\ufeff") // written by spreadsheets
+	l.header = slices.Clone(row)
+	l.header[0] = strings.TrimPrefix(l.header[0], "\ufeff") // written by spreadsheets
 	for _, column := range columns() {
-		first := slices.Index(r.header, column)
-		if slices.Contains(r.header[first+1:], column) || first < 0 && column != "tag" {
-			return errors.New(shorten(fmt.Sprintf("line 1: must name the columns id, name and tag, each once, but names %q", r.header)))
+		first := slices.Index(l.header, column)
+		if slices.Contains(l.header[first+1:], column) || first < 0 && column != "tag" {
+			return errors.New(shorten(fmt.Sprintf("line 1: must name the columns id, name and tag, each once, but names %q", l.header)))
 		}
 	}
 	return nil
 }
 
-// toJSON sets r.text to the row as a NewPlant in JSON. It ignores other columns, as
+// toJSON sets l.text to the row as a NewPlant in JSON. It ignores other columns, as
 // [models.Decoder] ignores unknown fields.
-func (r *csvReader) toJSON(row []string, line int) (err error) {
-	if len(row) > len(r.header) {
-		return badLine(line, "has %d cells, but there are %d columns", len(row), len(r.header))
+func (l *csvLines) toJSON(row []string, line int) (err error) {
+	if len(row) > len(l.header) {
+		return badLine(line, "has %d cells, but there are %d columns", len(row), len(l.header))
 	}
-	r.text = append(r.text[:0], '{')
+	l.text = append(l.text[:0], '{')
 	for i, text := range row {
-		column := r.header[i]
+		column := l.header[i]
 		if !slices.Contains(columns(), column) || text == "" && column != "name" {
 			continue
 		}
-		if len(r.text) > 1 {
-			r.text = append(r.text, ',')
+		if len(l.text) > 1 {
+			l.text = append(l.text, ',')
 		}
-		r.text = append(strconv.AppendQuote(r.text, column), ':')
-		if r.text, err = appendCell(r.text, column, text); err != nil {
+		l.text = append(strconv.AppendQuote(l.text, column), ':')
+		if l.text, err = appendCell(l.text, column, text); err != nil {
 			return badLine(line, "%s: %v", column, err)
 		}
 	}
-	r.text = append(r.text, '}')
+	l.text = append(l.text, '}')
 	return nil
 }
 

@@ -52,43 +52,44 @@ func NewWriter(w io.Writer, format Format) Writer {
 }
 
 // A Reader reads plants and validates them by the rules of POST /plants.
-type Reader interface {
-	// Read returns the next plant and its line number, counted from 1. It returns
-	// io.EOF at the end, a *LineError for an invalid line, after which Read may
-	// be called again, or another error, which is final.
-	Read() (record storage.Record, line int, err error)
-}
-
-// NewReader returns a Reader from r, with the limits of POST /plants: the body is the JSON line, or
-// the CSV row converted to JSON.
-func NewReader(r io.Reader, format Format, limits models.Limits) Reader {
-	lines := lineDecoder{limits, models.NewDecoder(limits)}
-	if format == CSV {
-		return newCSVReader(r, lines)
-	}
-	return &jsonReader{lineDecoder: lines, in: bufio.NewReaderSize(r, bufferSize)}
-}
-
-// A lineDecoder decodes and validates a NewPlant by the rules of POST /plants.
-type lineDecoder struct {
+type Reader struct {
+	lines interface {
+		next() (text []byte, line int, err error)
+	} // NewPlants in JSON
 	limits  models.Limits
 	decoder *models.Decoder
 }
 
-// decode returns the plant in text, or a *LineError for that line number.
-func (d lineDecoder) decode(text []byte, line int) (storage.Record, error) {
-	var body models.NewPlant
-	err := d.decoder.Decode(text, &body)
-	var failure *models.Error
-	switch {
-	case err == nil:
-		return storage.Record{ID: body.ID.Value, Plant: body.Plant()}, nil
-	case !errors.As(err, &failure):
-		return storage.Record{}, err
-	case failure.Code == models.CodeContentTooLarge:
-		return storage.Record{}, badLine(line, "is longer than %d bytes, the limit of MAX_BODY_BYTES", d.limits.BodyBytes)
+// NewReader returns a Reader from r, with the limits of POST /plants: the body is the JSON line, or
+// the CSV row converted to JSON.
+func NewReader(r io.Reader, format Format, limits models.Limits) *Reader {
+	reader := &Reader{limits: limits, decoder: models.NewDecoder(limits)}
+	if format == CSV {
+		reader.lines = newCSVLines(r, limits)
+	} else {
+		reader.lines = &jsonLines{in: bufio.NewReaderSize(r, bufferSize), limits: limits}
 	}
-	return storage.Record{}, badLine(line, "%s", strings.TrimPrefix(failure.Message, "body: "))
+	return reader
+}
+
+// Read returns the next plant and its line number, counted from 1. It returns io.EOF at
+// the end, a *[LineError] for an invalid line, after which Read may be called again, or
+// another error, which is final.
+func (r *Reader) Read() (storage.Record, int, error) {
+	text, line, err := r.lines.next()
+	if err != nil {
+		return storage.Record{}, line, err
+	}
+	var body models.NewPlant
+	err = r.decoder.Decode(text, &body)
+	if failure, ok := errors.AsType[*models.Error](err); ok {
+		reason := strings.TrimPrefix(failure.Message, "body: ")
+		if failure.Code == models.CodeContentTooLarge {
+			reason = fmt.Sprintf("is longer than %d bytes, the limit of MAX_BODY_BYTES", r.limits.BodyBytes)
+		}
+		err = badLine(line, "%s", reason)
+	}
+	return storage.Record{ID: body.ID.Value, Plant: body.Plant()}, line, err
 }
 
 // A LineError reports an invalid line.

@@ -59,7 +59,7 @@ type batch struct {
 // the end of in, when the store fails, or when ctx is done. It adds the lines with a known
 // outcome to sum. An error of in is a *ReadError. Import does not wait for a Read that
 // blocks.
-func Import(ctx context.Context, in Reader, options Options, sum *Summary) error {
+func Import(ctx context.Context, in *Reader, options Options, sum *Summary) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	batches := make(chan *batch, batchesBuffered)
@@ -86,7 +86,7 @@ func Import(ctx context.Context, in Reader, options Options, sum *Summary) error
 }
 
 // readBatches reads in and sends batches until in ends or ctx is done.
-func readBatches(ctx context.Context, in Reader, batches chan<- *batch) {
+func readBatches(ctx context.Context, in *Reader, batches chan<- *batch) {
 	for ended := false; !ended; {
 		b := readBatch(in)
 		ended = b.err != nil
@@ -98,7 +98,7 @@ func readBatches(ctx context.Context, in Reader, batches chan<- *batch) {
 	}
 }
 
-func readBatch(in Reader) *batch {
+func readBatch(in *Reader) *batch {
 	b := &batch{records: make([]storage.Record, 0, batchLines), lines: make([]int, 0, batchLines)}
 	for size := 0; len(b.records)+len(b.bad) < batchLines && size < batchBytes; {
 		record, line, err := in.Read()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 
+	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -32,49 +33,43 @@ func (w *jsonWriter) Write(record storage.Record) (err error) {
 
 func (w *jsonWriter) Flush() error { return w.out.Flush() }
 
-// A jsonReader reads JSON Lines.
-type jsonReader struct {
-	lineDecoder
-
-	in   *bufio.Reader
-	line int
-	long []byte // the line, if it does not fit into the buffer of in
+// jsonLines reads JSON Lines.
+type jsonLines struct {
+	in     *bufio.Reader
+	limits models.Limits
+	line   int
+	long   []byte // the line, if it does not fit into the buffer of in
 }
 
-// Read implements [Reader]. It skips blank lines, but not one that is too long: the rest of it,
-// which next drops, may be a plant.
-func (r *jsonReader) Read() (storage.Record, int, error) {
+// next skips blank lines, but not one that is too long: the rest of it, which is discarded, may
+// be a plant.
+func (l *jsonLines) next() ([]byte, int, error) {
 	for {
-		text, err := r.next()
-		if err != nil {
-			return storage.Record{}, r.line, err
-		}
-		if len(bytes.TrimSpace(text)) > 0 || r.limits.TooLong(text) {
-			record, err := r.decode(text, r.line)
-			return record, r.line, err
+		text, err := l.readLine()
+		if err != nil || len(bytes.TrimSpace(text)) > 0 || l.limits.TooLong(text) {
+			return text, l.line, err
 		}
 	}
 }
 
-// next returns the next line, which is valid until the following call. Of one that is too long it
-// returns the first bytes, which are too many for a plant.
-func (r *jsonReader) next() ([]byte, error) {
-	r.line++
-	r.long = r.long[:0]
-	text, err := r.in.ReadSlice('\n')
+// readLine returns the next line, which is valid until the following call. Of one that is too long
+// it returns the first bytes, which are too many for a plant.
+func (l *jsonLines) readLine() ([]byte, error) {
+	l.line++
+	l.long = l.long[:0]
+	text, err := l.in.ReadSlice('\n')
 	for errors.Is(err, bufio.ErrBufferFull) {
-		if !r.limits.TooLong(r.long) {
-			r.long = append(r.long, text...)
+		if !l.limits.TooLong(l.long) {
+			l.long = append(l.long, text...)
 		}
-		text, err = r.in.ReadSlice('\n')
+		text, err = l.in.ReadSlice('\n')
 	}
-	if len(r.long) > 0 {
-		r.long = append(r.long, text...)
-		text = r.long
+	if len(l.long) > 0 {
+		l.long = append(l.long, text...)
+		text = l.long
 	}
-	text = bytes.TrimSuffix(text, []byte("\n"))
 	if errors.Is(err, io.EOF) && len(text) > 0 { // the last line may lack a line end
-		return text, nil
+		err = nil
 	}
-	return text, err
+	return bytes.TrimSuffix(text, []byte("\n")), err
 }
