@@ -4,12 +4,11 @@
 //
 // The files of this package:
 //
-//	app.go, engines.go, files.go, memory.go    open, run and close
-//	listeners.go, keys.go, tls.go              listeners, keys and certificates
+//	app.go, engines.go, files.go               open, run and close
+//	listeners.go, keys.go                      listeners, certificates and keys
 //	server.go, admin.go                        the server for clients, the admin listener
 //	banner.go                                  output at the start
-//	signals.go, delay.go, systemd.go, reset.go events of a running server
-//	system_unix.go, system_other.go            the limit of open files, by system
+//	signals.go, delay.go, reset.go             events of a running server
 //	commandstore.go, advice.go                 for the commands
 package app
 
@@ -21,8 +20,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
 
 	"plantstore/internal/admin"
 	"plantstore/internal/auth"
@@ -39,7 +42,7 @@ import (
 // Options are the inputs of a server beyond its configuration.
 type Options struct {
 	Version      string                // the release, for the metrics
-	Environ      map[string]string     // GOGC, GOMEMLIMIT and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors
+	Environ      map[string]string     // GOGC and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors
 	Stderr       io.Writer             // the log
 	TokenCommand string                // the command that gets a token, for the banner
 	Ephemeral    bool                  // the store is removed at exit, and can be reset
@@ -63,7 +66,6 @@ type App struct {
 	tls          *tls.Config                   // nil: plain HTTP
 	expires      func() time.Time              // of the first certificate in use, zero: none
 	listeners    *listeners
-	connections  int
 	store        *storage.Store
 	seed         *seed // to reset to; nil: the server is not ephemeral
 	verifier     *auth.Verifier
@@ -95,13 +97,10 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	if err := a.openCertificates(); err != nil {
 		return nil, err
 	}
-	if a.listeners, err = listenAll(ctx, c, a.logger); err != nil {
+	if a.listeners, err = listenAll(ctx, c); err != nil {
 		return nil, err
 	}
 	a.onClose(func() error { a.listeners.close(); return nil })
-	if a.connections, err = connectionsFor(c, maxOpenFiles(), a.logger); err != nil {
-		return nil, err
-	}
 	if err := a.openStore(ctx); err != nil {
 		return nil, err
 	}
@@ -136,7 +135,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	go a.handleHangups(ctx, stop)
 	a.startControl(ctx)
-	tuneRuntime(a.options.Environ, a.connections, a.config)
+	tuneRuntime(a.options.Environ, a.config)
 	a.announce()
 
 	// leaving is done at the signal, or when the store has stopped: from then on the server is not
@@ -149,9 +148,27 @@ func (a *App) Run(ctx context.Context) error {
 	for _, watch := range a.watches {
 		go watch(serving)
 	}
-	notifySystemd(leaving, serving, a.logger)
+	_, _ = daemon.SdNotify(false, daemon.SdNotifyReady) // best effort: systemd may be absent
+	context.AfterFunc(leaving, func() { _, _ = daemon.SdNotify(false, daemon.SdNotifyStopping) })
 	a.startAdmin(leaving)
-	return errors.Join(a.server.Serve(serving, a.listeners.clients...), faultOf(a.store))
+	return errors.Join(a.server.Serve(serving, a.listeners.clients), faultOf(a.store))
+}
+
+// heapGrowth is the GOGC of the server. Nearly all of its heap belongs to requests in progress,
+// which is little: with the default of 100 the collector would run continuously.
+const heapGrowth = 400
+
+// tuneRuntime makes the garbage collector run less often. With a store in a file it sets
+// GOMAXPROCS to one more than the number of processors, since one thread is in a sync most of the
+// time (docs/adr/0009-speed.md). GOGC and GOMAXPROCS override this.
+func tuneRuntime(env map[string]string, c *config.Config) {
+	if env["GOGC"] == "" {
+		debug.SetGCPercent(heapGrowth)
+	}
+	if env["GOMAXPROCS"] == "" && c.Storage.Path != "" {
+		runtime.SetDefaultGOMAXPROCS() // in case an earlier server of this process has changed it
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	}
 }
 
 // Close releases what [Open] has opened, the store before the listeners and the log. It

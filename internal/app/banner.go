@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"plantstore/internal/apidocs"
@@ -37,9 +34,6 @@ func (a *App) announce() {
 	report := logExposed(a.logger)
 	for _, exposure := range a.options.Exposed {
 		report(exposure)
-	}
-	if _, port, err := net.SplitHostPort(a.listeners.address()); err == nil && port != "443" && len(c.ACMEDomains) > 0 {
-		a.logger.Warn("ACME authorities connect to port 443 only", "port", port, "hint", "forward port 443 of the domains to this port unchanged")
 	}
 	if a.listeners.admin == nil && c.AdminAddr != "" {
 		a.logger.Warn("no admin listener", "cause", a.listeners.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
@@ -75,7 +69,7 @@ func (a *App) banner() {
 		attrs := []any{
 			"base_url", base, "description_url", described,
 			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(c), "token_command", o.TokenCommand,
-			"reset_command", o.ResetCommand, "addr", strings.Join(l.addresses(), ", "),
+			"reset_command", o.ResetCommand, "addr", l.address(),
 		}
 		if stored != nil {
 			attrs = append(attrs, "plants", stored.Plants)
@@ -105,8 +99,8 @@ func (a *App) banner() {
 		}
 		fmt.Fprintf(w, "  faults       on demand (Prefer: code=503)%s\n", rates)
 	}
-	if _, socket := config.UnixPath(l.address()); socket || len(l.clients) > 1 {
-		fmt.Fprintf(w, "  listens on   %s\n", strings.Join(l.addresses(), ", "))
+	if _, socket := config.UnixPath(l.address()); socket {
+		fmt.Fprintf(w, "  listens on   %s\n", l.address())
 	}
 }
 
@@ -141,7 +135,7 @@ func (a *App) showsToken() bool {
 	c := a.config
 	return a.format != logging.JSON && printable.IsTerminal(a.options.Stderr) &&
 		c.GeneratesSecret() && c.BaseURL == "" && len(c.ACMEDomains) == 0 &&
-		!slices.ContainsFunc(a.listeners.addresses(), func(addr string) bool { return !loopback.IsHost(addr) })
+		loopback.IsHost(a.listeners.address())
 }
 
 // logExposed returns a function that logs files with secrets that other users can read, each

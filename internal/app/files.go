@@ -27,8 +27,14 @@ func DatabaseFiles(database string) []File {
 // SecretPath returns the file of the secret that is generated for a database, next to it.
 func SecretPath(database string) string { return filepath.Join(filepath.Dir(database), "jwt-secret") }
 
-// acmePath returns the default of ACME_CACHE, next to the database.
-func acmePath(database string) string { return filepath.Join(filepath.Dir(database), "acme") }
+// acmePath returns the directory of the certificates by ACME: next to the database, or in data if
+// the plants are stored elsewhere.
+func acmePath(database string) string {
+	if database == "" {
+		return filepath.Join("data", "acme")
+	}
+	return filepath.Join(filepath.Dir(database), "acme")
+}
 
 // UsedAs returns the use of a file in this configuration, such as "the secret of the tokens", empty if
 // it has none.
@@ -37,7 +43,7 @@ func UsedAs(c *config.Config, file string) string {
 	for _, key := range c.JWTPublicKeys {
 		files = append(files, File{key, "a public key of the tokens"})
 	}
-	files = append(files, File{c.TLSCertFile, "the certificate for TLS"}, File{c.TLSKeyFile, "the private key for TLS"}, File{c.ACMECache, "the directory of the certificates"})
+	files = append(files, File{c.TLSCertFile, "the certificate for TLS"}, File{c.TLSKeyFile, "the private key for TLS"})
 	if database := c.Storage.Path; database != "" {
 		files = append(files, DatabaseFiles(database)...)
 	}

@@ -4,34 +4,54 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"io/fs"
 	"net"
-	"os"
-	"slices"
 	"syscall"
+	"time"
 
-	"github.com/coreos/go-systemd/v22/activation"
-
+	"plantstore/internal/certificate"
 	"plantstore/internal/config"
 	"plantstore/internal/unixsocket"
 )
 
+// socketPerm permits the user and the group of the server to connect to the socket of
+// ADDR=unix:PATH.
+const socketPerm fs.FileMode = 0o660
+
 // listeners are the listeners of a server.
 type listeners struct {
-	clients []net.Listener // one, unless systemd passes several
-	admin   net.Listener   // nil if there is none
-	noAdmin string         // reason why there is none
+	clients net.Listener
+	admin   net.Listener // nil if there is none
+	noAdmin string       // reason why there is none
 }
 
-// listenAll opens all listeners, or none. The error names all failures, so that one attempt
+// listenAll opens both listeners, or none. The error names all failures, so that one attempt
 // shows everything to fix.
-func listenAll(ctx context.Context, c *config.Config, logger *slog.Logger) (*listeners, error) {
+func listenAll(ctx context.Context, c *config.Config) (*listeners, error) {
 	l := new(listeners)
-	if err := errors.Join(l.listenForClients(ctx, c, logger), l.listenAdmin(ctx, c)); err != nil {
+	if err := errors.Join(l.listenForClients(ctx, c), l.listenAdmin(ctx, c)); err != nil {
 		l.close()
 		return nil, err
 	}
 	return l, nil
+}
+
+// listenForClients listens on ADDR.
+func (l *listeners) listenForClients(ctx context.Context, c *config.Config) (err error) {
+	path, ok := config.UnixPath(c.Addr)
+	if !ok {
+		l.clients, err = listenTCP(ctx, c.Addr, "--addr or ADDR")
+		return err
+	}
+	if what := UsedAs(c, path); what != "" {
+		return config.Invalid("ADDR (--addr): %s is %s: name another one", path, what)
+	}
+	socket, err := unixsocket.Listen(ctx, path, socketPerm)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w; choose another path with --addr or ADDR", c.Addr, err)
+	}
+	l.clients = socket
+	return nil
 }
 
 // listenAdmin opens the admin listener. If its default address is in use, perhaps by another
@@ -51,34 +71,20 @@ func (l *listeners) listenAdmin(ctx context.Context, c *config.Config) (err erro
 
 // close closes the listeners. They may be closed already.
 func (l *listeners) close() {
-	for _, listener := range append(slices.Clip(l.clients), l.admin) {
+	for _, listener := range []net.Listener{l.clients, l.admin} {
 		if listener != nil {
 			_ = listener.Close()
 		}
 	}
 }
 
-// addresses returns the addresses for clients, in the form of ADDR.
-func (l *listeners) addresses() []string {
-	var addresses []string
-	for _, listener := range l.clients {
-		address := listener.Addr().String()
-		if listener.Addr().Network() == "unix" {
-			address = config.UnixScheme + address
-		}
-		addresses = append(addresses, address)
-	}
-	return addresses
-}
-
-// address returns the address for the base URL: the first port, or else the first socket.
+// address returns the address for clients, in the form of ADDR.
 func (l *listeners) address() string {
-	addresses := l.addresses()
-	port := slices.IndexFunc(addresses, func(address string) bool {
-		_, socket := config.UnixPath(address)
-		return !socket
-	})
-	return addresses[max(port, 0)]
+	address := l.clients.Addr().String()
+	if l.clients.Addr().Network() == "unix" {
+		return config.UnixScheme + address
+	}
+	return address
 }
 
 // adminURL returns the URL of the admin listener, empty if there is none.
@@ -87,59 +93,6 @@ func (l *listeners) adminURL() string {
 		return ""
 	}
 	return config.LocalURL("http", l.admin.Addr().String())
-}
-
-// listenForClients opens the listeners that systemd passes, or else listens on ADDR.
-func (l *listeners) listenForClients(ctx context.Context, c *config.Config, logger *slog.Logger) error {
-	if err := l.activate(logger); l.clients != nil || err != nil {
-		return err
-	}
-	path, ok := config.UnixPath(c.Addr)
-	if !ok {
-		listener, err := listenTCP(ctx, c.Addr, "--addr or ADDR")
-		l.clients = []net.Listener{listener}
-		return err
-	}
-	if what := UsedAs(c, path); what != "" {
-		return config.Invalid("ADDR (--addr): %s is %s: name another one", path, what)
-	}
-	socket, err := unixsocket.Listen(ctx, path, c.SocketMode)
-	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w; choose another path with --addr or ADDR", c.Addr, err)
-	}
-	l.clients = []net.Listener{socket}
-	return nil
-}
-
-// activatedName is the FileDescriptorName= of the sockets for clients, if systemd passes
-// others as well.
-const activatedName = "http"
-
-// activate opens listeners for the sockets for clients that systemd passes (LISTEN_FDS): the
-// sockets with activatedName, or all if they have the same name, as the sockets of one unit do.
-func (l *listeners) activate(logger *slog.Logger) error {
-	files := activation.Files(true)
-	defer func() {
-		for _, file := range files {
-			_ = file.Close() // a listener has its own
-		}
-	}()
-	alike := !slices.ContainsFunc(files, func(f *os.File) bool { return f.Name() != files[0].Name() })
-	if !alike && !slices.ContainsFunc(files, func(f *os.File) bool { return f.Name() == activatedName }) {
-		return fmt.Errorf("systemd passes %d sockets: name the sockets for clients with FileDescriptorName=%s", len(files), activatedName)
-	}
-	for _, file := range files {
-		if !alike && file.Name() != activatedName {
-			logger.Warn("systemd socket ignored", "name", file.Name(), "hint", "name the sockets for clients with FileDescriptorName="+activatedName)
-			continue
-		}
-		listener, err := net.FileListener(file)
-		if err != nil {
-			return fmt.Errorf("systemd passes something that clients cannot connect to: it must be a socket of ListenStream= and Accept=no: %w", err)
-		}
-		l.clients = append(l.clients, listener)
-	}
-	return nil
 }
 
 var errInUse = errors.New("is in use by another program")
@@ -159,4 +112,25 @@ func listenTCP(ctx context.Context, addr, options string) (net.Listener, error) 
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with %s", addr, err, options)
 	}
 	return listener, nil
+}
+
+// openCertificates sets TLS up, if it is configured.
+func (a *App) openCertificates() error {
+	c := a.config
+	switch {
+	case !c.TLS():
+		a.expires = func() time.Time { return time.Time{} }
+	case c.TLSCertFile != "":
+		files, err := certificate.Load(c.TLSCertFile, c.TLSKeyFile, logExposed(a.logger), a.logger)
+		if err != nil {
+			return fmt.Errorf("there is no certificate for TLS: %w", err)
+		}
+		a.tls, a.expires = files.TLS(), files.Expires
+		a.reloads, a.watches = append(a.reloads, files.Reload), append(a.watches, files.Watch)
+	default:
+		acme := certificate.NewACME(c.ACMEDomains, acmePath(c.Storage.Path), c.ACMEDirectory, a.logger)
+		a.tls, a.expires = acme.TLS(), acme.Expires
+		a.watches = append(a.watches, acme.Watch)
+	}
+	return nil
 }

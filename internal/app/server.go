@@ -49,7 +49,7 @@ func (a *App) newServer() error {
 		TLS:             a.tls,
 		CORSHeader:      corsHeader,
 		Logger:          a.logger,
-		MaxConnections:  a.connections,
+		MaxConnections:  c.MaxConnections,
 		HeaderTimeout:   c.HeaderTimeout,
 		RequestTimeout:  c.RequestTimeout,
 		IdleTimeout:     c.IdleTimeout,

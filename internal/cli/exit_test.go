@@ -52,7 +52,7 @@ func exitCodes() map[string]int {
 		"restore data/plants.db":   2,
 
 		"serve --admin-addr 127.0.0.1:0 --addr unix:data/plants.db.sock": 2,
-		"serve --acme-cache x":    2,
+		"serve --acme-directory https://a": 2,
 		"config --tls-key-file x": 2,
 
 		"conformance --url http://127.0.0.1":                        2,

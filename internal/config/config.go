@@ -4,7 +4,6 @@
 package config
 
 import (
-	"io/fs"
 	"log/slog"
 	"slices"
 	"time"
@@ -18,17 +17,14 @@ import (
 // A Config is the effective configuration.
 type Config struct {
 	Addr            string
-	SocketMode      fs.FileMode // of the Unix socket, if Addr is one
-	AdminAddr       string      // empty: no admin listener
-	Pprof           bool        // serve profiles on the admin listener
-	PprofPublic     bool        // even if other machines can reach it
-	BaseURL         string      // empty: derived from the listen address
+	AdminAddr       string // empty: no admin listener
+	Pprof           bool   // serve profiles on the admin listener
+	PprofPublic     bool   // even if other machines can reach it
+	BaseURL         string // empty: derived from the listen address
 	TLSCertFile     string
 	TLSKeyFile      string
-	ACMEDomains     []string // empty: no ACME
-	ACMEDirectory   string   // empty: Let's Encrypt
-	ACMEEmail       string
-	ACMECache       string           // empty: next to the database
+	ACMEDomains     []string         // empty: no ACME
+	ACMEDirectory   string           // empty: Let's Encrypt
 	StorageURLFile  string           // empty, or a file for ReadStorageURL
 	Storage         storage.Location // its URL may contain a password
 	JournalBytes    int64            // 0: no journal
@@ -93,7 +89,7 @@ type Option struct {
 // Options returns the table.
 func Options() []Option {
 	return slices.Concat(
-		grouped("Service and storage", serviceOptions()), grouped("Sockets and TLS", tlsOptions()), grouped("Admin listener", adminOptions()),
+		grouped("Service and storage", serviceOptions()), grouped("TLS", tlsOptions()), grouped("Admin listener", adminOptions()),
 		grouped("Tokens", tokenOptions()), grouped("Limits", append(limitOptions(), rateLimitOptions()...)),
 		grouped("Faults for tests of clients", faultOptions()), grouped("Logs", logOptions()),
 	)

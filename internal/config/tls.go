@@ -3,11 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/mail"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -22,16 +19,8 @@ func (c *Config) TLS() bool {
 	return c.TLSCertFile != "" || c.TLSKeyFile != "" || len(c.ACMEDomains) > 0
 }
 
-// usualSocketMode permits the user and the group of the server to connect.
-const usualSocketMode fs.FileMode = 0o660
-
 func tlsOptions() []Option {
 	return []Option{
-		{
-			Env: "SOCKET_MODE", Flag: "socket-mode", Default: fmt.Sprintf("%#o", usualSocketMode),
-			Help: "octal `mode` of the socket of ADDR=unix:PATH",
-			set:  parsed(parseMode, func(c *Config) *fs.FileMode { return &c.SocketMode }),
-		},
 		{
 			Env: "TLS_CERT_FILE", Flag: "tls-cert-file",
 			Help: "`FILE` with the TLS certificate and its chain (PEM); reloaded when it changes",
@@ -52,46 +41,24 @@ func tlsOptions() []Option {
 			Help: "`URL` of the ACME directory (default: Let's Encrypt)",
 			set:  func(c *Config, v string) error { c.ACMEDirectory = v; return checkDirectory(v) },
 		},
-		{
-			Env: "ACME_EMAIL", Flag: "acme-email",
-			Help: "email `address` for notices of the ACME authority",
-			set:  func(c *Config, v string) error { c.ACMEEmail = v; return checkEmail(v) },
-		},
-		{
-			Env: "ACME_CACHE", Flag: "acme-cache",
-			Help: "`DIRECTORY` for ACME certificates and keys (default: acme, next to the database)",
-			set:  func(c *Config, v string) error { c.ACMECache = v; return nil },
-		},
 	}
 }
 
 func (c *Config) checkTLS() error {
 	_, socket := UnixPath(c.Addr)
 	switch acme := len(c.ACMEDomains) > 0; {
-	case !socket && c.SocketMode != usualSocketMode:
-		return fmt.Errorf("SOCKET_MODE requires ADDR=unix:PATH, and ADDR is %s: remove SOCKET_MODE, or change ADDR", c.Addr)
 	case c.TLSCertFile == "" && c.TLSKeyFile != "":
 		return errors.New("TLS_KEY_FILE is given and TLS_CERT_FILE is not; give both of them or none")
 	case c.TLSCertFile != "" && c.TLSKeyFile == "":
 		return errors.New("TLS_CERT_FILE is given and TLS_KEY_FILE is not; give both of them or none")
-	case !acme && c.ACMECache+c.ACMEDirectory+c.ACMEEmail != "":
-		return errors.New("ACME_CACHE, ACME_DIRECTORY and ACME_EMAIL require ACME_DOMAINS: set it, or remove them")
+	case !acme && c.ACMEDirectory != "":
+		return errors.New("ACME_DIRECTORY requires ACME_DOMAINS: set it, or remove ACME_DIRECTORY")
 	case acme && c.TLSCertFile != "":
 		return errors.New("TLS_CERT_FILE and ACME_DOMAINS are both given; give one of them")
 	case acme && socket:
 		return errors.New("ACME_DOMAINS needs a port that the authority can reach, and ADDR names a Unix socket")
-	case acme && c.ACMECache == "" && c.Storage.Path == "":
-		return errors.New("ACME_CACHE must be given: this storage has no directory for certificates")
 	}
 	return nil
-}
-
-func parseMode(v string) (fs.FileMode, error) {
-	mode, err := strconv.ParseUint(v, 8, 32)
-	if err != nil || mode > 0o777 || mode&0o600 != 0o600 {
-		return 0, fmt.Errorf("must be an octal mode from 0600 to 0777, such as 0660")
-	}
-	return fs.FileMode(mode), nil
 }
 
 // maxDomain is the maximum length of a domain in bytes (RFC 1035, 2.3.4; without the final dot).
@@ -108,14 +75,6 @@ func parseDomain(v string) (string, error) {
 			"up to 63 letters (a to z), digits and inner hyphens; no IP addresses, no wildcards", maxDomain)
 	}
 	return domain, nil
-}
-
-// checkEmail rejects text other than a bare address, which authorities require.
-func checkEmail(v string) error {
-	if address, err := mail.ParseAddress(v); err != nil || address.Address != v {
-		return fmt.Errorf("must be one address, such as plants@example.com")
-	}
-	return nil
 }
 
 func checkDirectory(v string) error {

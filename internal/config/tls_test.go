@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"io/fs"
 	"strings"
 	"testing"
 
@@ -15,11 +14,6 @@ func longDomain() string { return strings.Repeat("a.", 95) + strings.Repeat("b",
 // tlsSamples are samples of the options for TLS.
 func tlsSamples() []sample {
 	return []sample{
-		{
-			"SOCKET_MODE", func(c *config.Config) any { return c.SocketMode }, fs.FileMode(0o660),
-			[3]string{"0600", "777", "0666"},
-			[3]any{fs.FileMode(0o600), fs.FileMode(0o777), fs.FileMode(0o666)},
-		},
 		text("TLS_CERT_FILE", func(c *config.Config) any { return c.TLSCertFile }),
 		text("TLS_KEY_FILE", func(c *config.Config) any { return c.TLSKeyFile }),
 		{
@@ -32,12 +26,6 @@ func tlsSamples() []sample {
 			[3]string{"https://a/dir", "https://[::1]:14000/dir", "https://b"},
 			[3]any{"https://a/dir", "https://[::1]:14000/dir", "https://b"},
 		},
-		{
-			"ACME_EMAIL", func(c *config.Config) any { return c.ACMEEmail }, "",
-			[3]string{"me@a.test", "me+plants@a.test", "o'me@[192.0.2.1]"},
-			[3]any{"me@a.test", "me+plants@a.test", "o'me@[192.0.2.1]"},
-		},
-		text("ACME_CACHE", func(c *config.Config) any { return c.ACMECache }),
 	}
 }
 
@@ -48,20 +36,16 @@ func TestCheckTLS(t *testing.T) {
 		options string // as NAME=value, with spaces between them
 		want    string // how the error begins; empty: there is none
 	}{
-		"none":                           {"", ""},
-		"files":                          {"TLS_CERT_FILE=c TLS_KEY_FILE=k", ""},
-		"files, over a socket":           {"TLS_CERT_FILE=c TLS_KEY_FILE=k ADDR=unix:s", ""},
-		"ACME":                           {"ACME_DOMAINS=a.test", ""},
-		"ACME, at a port of its own":     {"ACME_DOMAINS=a.test ADDR=:8443", ""},
-		"no key":                         {"TLS_CERT_FILE=c", "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
-		"no certificate":                 {"TLS_KEY_FILE=k", "TLS_KEY_FILE is given and TLS_CERT_FILE is not"},
-		"files and ACME":                 {"TLS_CERT_FILE=c TLS_KEY_FILE=k ACME_DOMAINS=a.test", "TLS_CERT_FILE and ACME_DOMAINS are both given"},
-		"ACME without domains":           {"ACME_EMAIL=me@a.test", "ACME_CACHE, ACME_DIRECTORY and ACME_EMAIL require ACME_DOMAINS: set it, or remove them"},
-		"mode of a socket":               {"SOCKET_MODE=0600 ADDR=unix:s", ""},
-		"mode of no socket":              {"SOCKET_MODE=0600 ADDR=:8443", "SOCKET_MODE requires ADDR=unix:PATH, and ADDR is :8443: remove SOCKET_MODE, or change ADDR"},
-		"ACME, over a socket":            {"ACME_DOMAINS=a.test ADDR=unix:s", "ACME_DOMAINS needs a port"},
-		"ACME, and no directory":         {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p", "ACME_CACHE must be given"},
-		"ACME, and a directory is named": {"ACME_DOMAINS=a.test STORAGE_URL=postgres://db/p ACME_CACHE=f", ""},
+		"none":                       {"", ""},
+		"files":                      {"TLS_CERT_FILE=c TLS_KEY_FILE=k", ""},
+		"files, over a socket":       {"TLS_CERT_FILE=c TLS_KEY_FILE=k ADDR=unix:s", ""},
+		"ACME":                       {"ACME_DOMAINS=a.test", ""},
+		"ACME, at a port of its own": {"ACME_DOMAINS=a.test ADDR=:8443", ""},
+		"no key":                     {"TLS_CERT_FILE=c", "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
+		"no certificate":             {"TLS_KEY_FILE=k", "TLS_KEY_FILE is given and TLS_CERT_FILE is not"},
+		"files and ACME":             {"TLS_CERT_FILE=c TLS_KEY_FILE=k ACME_DOMAINS=a.test", "TLS_CERT_FILE and ACME_DOMAINS are both given"},
+		"ACME without domains":       {"ACME_DIRECTORY=https://a.test/dir", "ACME_DIRECTORY requires ACME_DOMAINS: set it, or remove ACME_DIRECTORY"},
+		"ACME, over a socket":        {"ACME_DOMAINS=a.test ADDR=unix:s", "ACME_DOMAINS needs a port"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -7,13 +7,7 @@ const (
 	// RFC 9113, 6.5.2, recommends. Because of their memory, that many times fewer connections
 	// may use HTTP/2.
 	maxStreams = 100
-	// otherFiles is the number of files that a process has open besides connections.
-	otherFiles = 64
 )
-
-// ConnectionsWithin returns the largest MaxConnections for a process with that limit of open
-// files. It is not positive if the limit is too low.
-func ConnectionsWithin(files int) int { return (files - otherFiles) / 9 * 8 }
 
 // A semaphore holds a token for each slot in use.
 type semaphore chan struct{}

@@ -134,16 +134,6 @@ func TestShutdownWhileOverLimit(t *testing.T) {
 	s.wantStopped(t, nil)
 }
 
-func TestConnectionsWithin(t *testing.T) {
-	t.Parallel()
-	for files, want := range map[int]int{0: 0, 64: 0, 1024: 848, 20_000: 17_720} {
-		got := ConnectionsWithin(files)
-		if max(0, got) != want || got > 0 && got+cap(newConnLimit(got).extra)+otherFiles > files {
-			t.Errorf("ConnectionsWithin(%d) = %d, want %d", files, got, want)
-		}
-	}
-}
-
 // TestHeaderLines checks that a header of many lines is refused before memory is allocated for
 // them.
 func TestHeaderLines(t *testing.T) {
