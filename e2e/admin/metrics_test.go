@@ -98,6 +98,7 @@ func TestMetricOfCertificateExpiry(t *testing.T) {
 		t.Errorf("%s is %v, want %d", name, got, want)
 	}
 	authority.Issue(dir, now.Add(2*time.Hour))
+	s.HangUp()
 	want := float64(now.Add(2 * time.Hour).Unix())
 	for end := time.Now().Add(patience); s.metrics()[name] != want; time.Sleep(100 * time.Millisecond) { // state of another process
 		if time.Now().After(end) {

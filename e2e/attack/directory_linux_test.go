@@ -40,7 +40,6 @@ func attempts() map[string]attempt {
 		"export":               {none, on("plants", "export", "--storage-url", "DATABASE", "THEIRS/plants.csv")},
 		"export below":         {none, on("plants", "export", "--storage-url", "DATABASE", "THEIRS/ours/plants.csv")},
 		"backup":               {none, on("backup", "--storage-url", "DATABASE", "THEIRS/backup.db")},
-		"ACME cache":           {on("ADDR=127.0.0.1:0", "ACME_DOMAINS=plants.test", "ACME_CACHE=THEIRS"), serve},
 		"socket":               {on("ADDR=unix:THEIRS/http.sock"), serve},
 	}
 }

@@ -1,5 +1,4 @@
-// Package listen tests how clients reach the server: over TLS, over HTTP/2, over Unix sockets
-// and on sockets that systemd passes.
+// Package listen tests how clients reach the server: over TLS, over HTTP/2 and over Unix sockets.
 package listen
 
 import (

@@ -101,46 +101,41 @@ func serial(t *testing.T, address string, config *tls.Config) string {
 }
 
 // TestCertificateIsReplaced replaces the certificate of a running server as certbot does (a
-// symbolic link for each file) and as Kubernetes does (one for their directory). An invalid
-// certificate is logged, and the previous one stays in use.
+// symbolic link for each file) and as Kubernetes does (one for their directory), and reloads it by
+// SIGHUP. A broken key is logged, and the previous certificate stays in use.
 func TestCertificateIsReplaced(t *testing.T) {
 	t.Parallel()
-	authority, other := certtest.New(t), certtest.New(t)
-	dir := t.TempDir()
-	generation := func(name string, from *certtest.Authority) {
+	authority, dir := certtest.New(t), t.TempDir()
+	generation := func(name string) (key string) {
 		t.Helper()
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		from.Issue(filepath.Join(dir, name), time.Now().Add(time.Hour))
+		_, key = authority.Issue(filepath.Join(dir, name), time.Now().Add(time.Hour))
 		relink(t, name, filepath.Join(dir, "current"))
+		return key
 	}
-	generation("first", authority)
+	generation("first")
 	server := plantstore.Start(t, plantstore.Options{Dir: t.TempDir(), Env: []string{
 		"TLS_CERT_FILE=" + filepath.Join(dir, "current", "cert.pem"), "TLS_KEY_FILE=" + filepath.Join(dir, "current", "key.pem"),
 	}})
 	address := host(t, server)
 	first := serial(t, address, authority.Client())
-	generation("second", authority)
+	generation("second")
+	server.HangUp()
 	await(t, "the second certificate is shown", func() bool { return serial(t, address, authority.Client()) != first })
 	second := serial(t, address, authority.Client())
 
-	generation("broken", other)
-	if err := os.WriteFile(filepath.Join(dir, "broken", "key.pem"), []byte("no key"), 0o600); err != nil {
+	if err := os.WriteFile(generation("broken"), []byte("no key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the log names the broken key", func() bool {
-		return strings.Contains(server.Log(), "certificate reload failed") && strings.Contains(server.Log(), "key.pem holds no unencrypted private key")
-	})
 	server.HangUp()
-	await(t, "SIGHUP reads it, too", func() bool {
-		return strings.Contains(server.Log(), "reload failed") && strings.Count(server.Log(), "key.pem holds no unencrypted private key") == 2
+	await(t, "the log names the broken key", func() bool {
+		return strings.Contains(server.Log(), "reload failed") && strings.Contains(server.Log(), "failed to find any PEM data in key input")
 	})
 	if now := serial(t, address, authority.Client()); now != second {
 		t.Errorf("serial %s, want still %s", now, second)
 	}
-	generation("fourth", authority)
-	await(t, "the fourth certificate is shown", func() bool { return serial(t, address, authority.Client()) != second })
 }
 
 // relink replaces a symbolic link atomically.
@@ -159,26 +154,14 @@ func TestWrongOptions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cert, key := certtest.New(t).Issue(dir, time.Now().Add(time.Hour))
-	other, _ := certtest.New(t).Issue(t.TempDir(), time.Now().Add(time.Hour))
-	garbage := filepath.Join(dir, "garbage")
-	if err := os.WriteFile(garbage, []byte("garbage"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	tests := map[string]struct {
 		env  string
 		code int
 		want string
 	}{
 		"no key":              {"TLS_CERT_FILE=" + cert, 2, "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
-		"no certificate":      {"TLS_KEY_FILE=" + key, 2, "TLS_KEY_FILE is given and TLS_CERT_FILE is not"},
-		"another key":         {"TLS_CERT_FILE=" + other + " TLS_KEY_FILE=" + key, 1, "do not belong together"},
-		"a missing file":      {"TLS_CERT_FILE=" + cert + "x TLS_KEY_FILE=" + key, 1, "TLS_CERT_FILE: open " + cert + "x: no such file"},
 		"a missing key":       {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + key + "x", 1, "TLS_KEY_FILE: open " + key + "x: no such file"},
-		"no PEM":              {"TLS_CERT_FILE=" + garbage + " TLS_KEY_FILE=" + key, 1, "TLS_CERT_FILE " + garbage + " holds no certificate"},
-		"no PEM in the key":   {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + garbage, 1, "TLS_KEY_FILE " + garbage + " holds no unencrypted private key"},
-		"files and ACME":      {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + key + " ACME_DOMAINS=a.test", 2, "TLS_CERT_FILE and ACME_DOMAINS are both given"},
-		"ACME over a socket":  {"ADDR=unix:s ACME_DOMAINS=a.test", 2, "ACME_DOMAINS needs a port"},
-		"a file for a socket": {"ADDR=unix:" + garbage, 1, "is not a socket"},
+		"a file for a socket": {"ADDR=unix:" + cert, 1, "is not a socket"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -194,15 +177,6 @@ func TestWrongOptions(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestExpiredCertificate checks that an expired certificate is used, with a warning.
-func TestExpiredCertificate(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	cert, key := certtest.New(t).Issue(dir, time.Now().Add(-time.Hour))
-	server := plantstore.Start(t, plantstore.Options{Env: []string{"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key}})
-	await(t, "a warning", func() bool { return strings.Contains(server.Log(), "certificate not valid now") })
 }
 
 // TestAdminNextToTLS checks that the admin listener uses plain HTTP even with TLS, and counts

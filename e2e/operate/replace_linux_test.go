@@ -2,8 +2,6 @@ package operate
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,7 +19,6 @@ import (
 	"plantstore/e2e/internal/postgres"
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
-	"plantstore/models"
 )
 
 // signingSecret signs the tokens of all replicas.
@@ -35,7 +31,6 @@ type tally struct {
 	client     *http.Client
 	next       atomic.Int64 // id
 	created    atomic.Int64
-	repeated   atomic.Int64 // requests that were refused and sent again
 
 	mu     sync.Mutex
 	failed map[string]int // failed requests, by the reason
@@ -44,9 +39,8 @@ type tally struct {
 	wg    sync.WaitGroup
 }
 
-// startTally starts clients. With repeat they retry a request that the server has refused
-// because of its shutdown, as its Retry-After requires.
-func startTally(t *testing.T, url, token string, clients int, repeat bool) *tally {
+// startTally starts clients.
+func startTally(t *testing.T, url, token string, clients int) *tally {
 	t.Helper()
 	c := &tally{
 		url: url, token: token, failed: make(map[string]int),
@@ -55,14 +49,7 @@ func startTally(t *testing.T, url, token string, clients int, repeat bool) *tall
 	for range clients {
 		c.wg.Go(func() {
 			for !c.ended.Load() {
-				id := c.next.Add(1)
-				for c.create(id) {
-					if !repeat {
-						c.fail("refused, as the server shuts down")
-						break
-					}
-					c.repeated.Add(1)
-				}
+				c.create(c.next.Add(1))
 			}
 		})
 	}
@@ -94,41 +81,31 @@ func (c *tally) failures() (n int) {
 	return n
 }
 
-// create creates a plant. It reports whether the server has refused the plant because of its
-// shutdown: then it was not stored, and the client may send it again.
-func (c *tally) create(id int64) (refused bool) {
+// create creates a plant.
+func (c *tally) create(id int64) {
 	body := fmt.Sprintf(`{"id":%d,"name":"Monstera number %d"}`, id, id)
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, c.url+"/plants", strings.NewReader(body))
 	if err != nil {
 		c.fail(err.Error())
-		return false
+		return
 	}
 	request.Header.Set("Authorization", "Bearer "+c.token)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := c.client.Do(request)
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		c.fail("connection refused")
-		return false
-	case err != nil:
+	if err != nil {
 		c.fail("no response: " + err.Error())
-		return false
+		return
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	var failure models.Error
-	_ = json.Unmarshal(text, &failure) // a plant is not an Error
 	switch {
 	case err != nil:
 		c.fail("half a response: " + err.Error())
 	case response.StatusCode == http.StatusOK:
 		c.created.Add(1)
-	case failure.Code == models.CodeUnavailable && strings.Contains(failure.Message, "shutting down"):
-		return true
 	default:
 		c.fail(fmt.Sprintf("status %d: %s", response.StatusCode, text))
 	}
-	return false
 }
 
 // A replica is one of several servers on a store, with its own address, at which it can be
@@ -255,7 +232,7 @@ func TestReplicasAreReplaced(t *testing.T) { //nolint:paralleltest // it loads t
 		replicas = append(replicas, startReplica(t, storage, delay))
 	}
 	url, stats := balance(t, replicas)
-	load := startTally(t, url, replicas[0].Token(), clients, false)
+	load := startTally(t, url, replicas[0].Token(), clients)
 	for i, r := range replicas {
 		created := load.created.Load()
 		r.Stop()
@@ -275,50 +252,4 @@ func TestReplicasAreReplaced(t *testing.T) { //nolint:paralleltest // it loads t
 		t.Errorf("%d of %d requests failed: %v", n, load.next.Load(), load.failed)
 	}
 	t.Logf("%d plants were created", load.created.Load())
-}
-
-// TestServerOnSocketIsReplaced replaces a server on a socket that systemd holds while clients
-// create plants: no connection is refused, and each failed request may be sent again.
-func TestServerOnSocketIsReplaced(t *testing.T) {
-	t.Parallel()
-	for name, delay := range map[string]time.Duration{"without a delay": 0, "with a delay": time.Second} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			checkReplaced(t, delay)
-		})
-	}
-}
-
-func checkReplaced(t *testing.T, delay time.Duration) {
-	t.Helper()
-	const clients, times = 16, 5
-	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	socket, err := listener.File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = socket.Close() }()
-	o := plantstore.Options{
-		Dir: t.TempDir(), Sockets: []*os.File{socket},
-		Env: []string{"LOG_LEVEL=warn", "SHUTDOWN_DELAY=" + delay.String()},
-	}
-	server := plantstore.Start(t, o)
-	load := startTally(t, "http://"+listener.Addr().String(), server.Token(), clients, true)
-	for range times {
-		created := load.created.Load()
-		await(t, "creates", func() bool { return load.created.Load() > created+500 })
-		server.Stop()
-		server = plantstore.Start(t, o)
-	}
-	created := load.created.Load()
-	await(t, "creates at last", func() bool { return load.created.Load() > created+500 })
-	load.end()
-	if n := load.failures(); n > 0 {
-		t.Errorf("%d of %d requests failed: %v", n, load.next.Load(), load.failed)
-	}
-	t.Logf("%d plants were created, %d requests were repeated in %d restarts", load.created.Load(), load.repeated.Load(), times)
 }

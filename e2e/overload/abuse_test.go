@@ -17,7 +17,7 @@ import (
 // TestIdle opens 10,000 connections, creates a plant on each, and leaves them idle.
 func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the ports and files
 	const connections, most = 10_000, 100 << 20
-	s := newSite(t, "IDLE_TIMEOUT=1h", "PPROF=on")
+	s := newSite(t, "IDLE_TIMEOUT=1h", "PPROF=on", goLimit(connections))
 	for n := range 500 { // memory that is allocated once does not count as the cost of a connection
 		s.wantSmall(t, int64(connections+1+n))
 	}
@@ -199,7 +199,7 @@ func (endless) Read(p []byte) (int, error) {
 func TestLargeBodies(t *testing.T) {
 	t.Parallel()
 	const size, fitting, clients = 1 << 20, 64, 100
-	s := newSite(t, "MAX_CONNECTIONS=200", "REQUEST_TIMEOUT=1h")
+	s := newSite(t, "MAX_CONNECTIONS=200", "REQUEST_TIMEOUT=1h", goLimit(200))
 	// Many small properties use the most memory.
 	properties := new(strings.Builder)
 	for i := 0; properties.Len() < size-100; i++ {

@@ -62,5 +62,10 @@ func wantMemory(t testing.TB, server *plantstore.Server, figure string, most int
 // with so many connections and bodies of up to 1 MiB.
 func memoryBound(connections int64) int64 { return (592 + connections/16) << 20 }
 
+// goLimit returns the setting of Go's memory limit for that bound, three quarters of it.
+func goLimit(connections int64) string {
+	return fmt.Sprint("GOMEMLIMIT=", memoryBound(connections)/4*3)
+}
+
 // overTLS returns the additional maximum memory with TLS.
 func overTLS(connections int64) int64 { return connections<<15 + connections/100*10<<20 }

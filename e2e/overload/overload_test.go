@@ -87,7 +87,7 @@ func TestTenTimes(t *testing.T) {
 	fs := faultfs.Mount(t)
 	server := plantstore.Start(t, plantstore.Options{Env: []string{
 		"STORAGE_URL=bbolt:" + fs.Dir + "/data/plants.db", "JWT_SECRET=overload-overload-overload-overload",
-		"MAX_CONNECTIONS=200", "LOG_LEVEL=error",
+		"MAX_CONNECTIONS=200", "LOG_LEVEL=error", goLimit(connections),
 	}})
 	c := &crowd{site: &site{t: t, server: server, token: server.Token("--ttl", "0")}, clients: 10 * connections}
 	fs.SetFault(func(op faultfs.Op) syscall.Errno {
@@ -111,7 +111,7 @@ func TestTenTimes(t *testing.T) {
 func TestCrowdOnDisk(t *testing.T) {
 	t.Parallel()
 	const clients = 2000
-	c := &crowd{site: newSite(t, "MAX_CONNECTIONS=2500"), clients: clients}
+	c := &crowd{site: newSite(t, "MAX_CONNECTIONS=2500", goLimit(2500)), clients: clients}
 	c.run(10 * clients)
 	if refused := c.refused.Load(); refused > 0 {
 		t.Errorf("%d requests were refused, although nothing was full", refused)

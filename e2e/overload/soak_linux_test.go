@@ -56,7 +56,7 @@ func TestSoak(t *testing.T) { //nolint:paralleltest // the others would be in it
 			t.Fatalf("SOAK: %v", err)
 		}
 	}
-	s := &soak{site: newSite(t), end: time.Now().Add(duration)}
+	s := &soak{site: newSite(t, goLimit(10_000)), end: time.Now().Add(duration)}
 	var clients sync.WaitGroup
 	for n := range soakClients {
 		clients.Go(func() { s.run(n) })

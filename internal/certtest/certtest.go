@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// Validity is the lifetime of certificates.
-const Validity = 24 * time.Hour
+// validity is the lifetime of certificates.
+const validity = 24 * time.Hour
 
 // An Authority issues certificates, which are valid for clients that trust it.
 type Authority struct {
@@ -59,14 +59,14 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 }
 
 // Issue writes a certificate for localhost, 127.0.0.1, [::1] and the addresses, valid for
-// [Validity] until expires, and its key to the files cert.pem and key.pem in dir. It
+// a day until expires, and its key to the files cert.pem and key.pem in dir. It
 // returns their paths.
 func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (cert, key string) {
 	a.t.Helper()
 	private := newKey(a.t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "localhost"},
-		NotBefore: expires.Add(-Validity), NotAfter: expires,
+		NotBefore: expires.Add(-validity), NotAfter: expires,
 		DNSNames: []string{"localhost"}, IPAddresses: append([]net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, addresses...),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
@@ -84,15 +84,9 @@ func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (c
 	return cert, key
 }
 
-// write replaces the file at path by a new one: on file systems with coarse times, an
-// overwritten file may keep its time.
 func write(t testing.TB, path, kind string, der []byte) {
 	t.Helper()
-	written := path + ".new"
-	if err := os.WriteFile(written, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(written, path); err != nil {
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

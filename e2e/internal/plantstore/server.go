@@ -2,7 +2,6 @@ package plantstore
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,9 +28,6 @@ type Options struct {
 	Env []string
 	// Args are further arguments of serve.
 	Args []string
-	// Sockets are passed to the server as by systemd, to listen on instead of an address. They
-	// are files of listeners.
-	Sockets []*os.File
 	// Binary is another build of the program, made by [Build]. Empty means the build of Main.
 	Binary string
 }
@@ -86,9 +82,6 @@ func Try(t testing.TB, o Options) (*Server, error) {
 	} else {
 		s.cmd = command(o.Binary, s.Dir, s.env, args...)
 	}
-	if len(o.Sockets) > 0 {
-		s.cmd = passing(s.cmd, o.Sockets)
-	}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -104,15 +97,6 @@ func Try(t testing.TB, o Options) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// passing returns a command that passes sockets to another one, by the protocol of
-// sd_listen_fds(3): they follow stderr, and LISTEN_PID is the id of the process.
-func passing(cmd *exec.Cmd, sockets []*os.File) *exec.Cmd {
-	shell := exec.CommandContext(context.Background(), "sh", append([]string{"-c", `LISTEN_PID=$$ exec "$@"`, "sh"}, cmd.Args...)...)
-	shell.Dir, shell.ExtraFiles = cmd.Dir, sockets
-	shell.Env = slices.Concat(cmd.Env, []string{fmt.Sprint("LISTEN_FDS=", len(sockets))})
-	return shell
 }
 
 // A record holds the fields of a log line that the tests use.
@@ -203,7 +187,7 @@ func (s *Server) Kill() {
 	s.end(os.Kill)
 }
 
-// Abort ends the server by SIGABRT, as systemd's watchdog does, and waits until it has ended.
+// Abort ends the server by SIGABRT, as a crash does, and waits until it has ended.
 func (s *Server) Abort() {
 	s.t.Helper()
 	s.end(syscall.SIGABRT)
