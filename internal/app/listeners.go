@@ -126,7 +126,8 @@ func (a *App) openCertificates() error {
 			return fmt.Errorf("there is no certificate for TLS: %w", err)
 		}
 		a.tls, a.expires = files.TLS(), files.Expires
-		a.reloads, a.watches = append(a.reloads, files.Reload), append(a.watches, files.Watch)
+		a.reloads = append(a.reloads, func(context.Context) error { return files.Reload() })
+		a.watches = append(a.watches, files.Watch)
 	default:
 		acme := certificate.NewACME(c.ACMEDomains, acmePath(c.Storage.Path), c.ACMEDirectory, a.logger)
 		a.tls, a.expires = acme.TLS(), acme.Expires

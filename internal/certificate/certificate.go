@@ -25,11 +25,9 @@ const (
 	maxKey       = 1 << 20          // bytes of the file of a private key
 	interval     = time.Minute      // between checks of files for changes
 	acmeInterval = time.Hour        // between checks of certificates by ACME
-	acmeTimeout  = 10 * time.Second // for a request to the authority
 )
 
-// Files is a certificate and its key in two files, which may be replaced while the
-// server runs.
+// Files is a certificate and its key in two files, which may be replaced at any time.
 type Files struct {
 	cert, key string
 	report    secretfile.Report
@@ -38,12 +36,11 @@ type Files struct {
 }
 
 // Load reads a certificate chain from the file cert and its private key from the file key,
-// both in PEM. A key that other users can change is an error, and one that they can read is
-// passed to report (package secretfile).
+// both in PEM. The key must pass the checks of package secretfile, which calls report.
 func Load(cert, key string, report secretfile.Report, logger *slog.Logger) (*Files, error) {
 	f := &Files{cert: cert, key: key, report: report, logger: logger}
 	f.current.Store(new(tls.Certificate))
-	return f, f.Reload(context.Background())
+	return f, f.Reload()
 }
 
 // TLS returns the TLS configuration of a server.
@@ -59,7 +56,7 @@ func (f *Files) Expires() time.Time { return f.current.Load().Leaf.NotAfter }
 // Watch reloads the files every minute until ctx is done, and logs failures.
 func (f *Files) Watch(ctx context.Context) {
 	every(ctx, interval, func() {
-		if err := f.Reload(ctx); err != nil {
+		if err := f.Reload(); err != nil {
 			f.logger.Error("certificate reload failed, keeping the previous certificate", "cause", err.Error())
 		}
 	})
@@ -67,7 +64,7 @@ func (f *Files) Watch(ctx context.Context) {
 
 // Reload reads the files, and uses and logs the certificate if it is a new one. If that fails,
 // the previous certificate stays in use.
-func (f *Files) Reload(context.Context) error {
+func (f *Files) Reload() error {
 	pair, err := f.read()
 	if err != nil || slices.EqualFunc(pair.Certificate, f.current.Load().Certificate, bytes.Equal) {
 		return err
@@ -93,8 +90,7 @@ func (f *Files) read() (pair tls.Certificate, err error) {
 	return pair, nil
 }
 
-// An ACME obtains and renews certificates by ACME (RFC 8555), with the challenge
-// tls-alpn-01 (RFC 8737).
+// An ACME obtains and renews certificates by ACME (RFC 8555) with tls-alpn-01 (RFC 8737).
 type ACME struct {
 	domains []string
 	logger  *slog.Logger
@@ -107,7 +103,7 @@ type ACME struct {
 func NewACME(domains []string, cache, directory string, logger *slog.Logger) *ACME {
 	a := &ACME{domains: domains, logger: logger, manager: autocert.Manager{
 		Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(cache), HostPolicy: autocert.HostWhitelist(domains...),
-		Client: &acme.Client{DirectoryURL: directory, HTTPClient: &http.Client{Timeout: acmeTimeout}},
+		Client: &acme.Client{DirectoryURL: directory, HTTPClient: &http.Client{Timeout: 10 * time.Second}},
 	}}
 	a.expires.Store(new(time.Time))
 	return a
