@@ -31,43 +31,29 @@ const retryPause = time.Second
 
 // countCommit counts a commit and keeps its outcome for Ready. After a failure a writer commits
 // an empty batch each second until a commit succeeds: a store that is not ready may get no
-// creates.
+// creates. A commit in which all ids are taken may have written nothing, and does not count.
 func (s *Store) countCommit(items []Item, err error) {
-	created, failure := createdOrFailed(items, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stats.Created += created
-	if err != nil && len(items) > 0 {
-		s.stats.FailedCommits++
-	}
-	switch {
-	case failure != nil:
-		s.failure = fmt.Errorf("%w: the last commit has failed: %w", ErrUnavailable, failure)
+	if err != nil {
+		if len(items) > 0 {
+			s.stats.FailedCommits++
+		}
+		s.failure = fmt.Errorf("%w: the last commit has failed: %w", ErrUnavailable, err)
 		s.retry.Reset(retryPause)
-	case created > 0 || len(items) == 0:
+		return
+	}
+	created := uint64(0)
+	for i := range items {
+		if items[i].Err == nil && items[i].Existing == nil {
+			created++
+		}
+	}
+	s.stats.Created += created
+	if created > 0 || len(items) == 0 {
 		s.failure = nil
 		s.retry.Stop()
 	}
-}
-
-// createdOrFailed returns the number of plants that a commit has stored, or why it could not
-// store any. A batch without a new plant is neither.
-func createdOrFailed(items []Item, err error) (created uint64, failure error) {
-	for i := range items {
-		switch item := &items[i]; {
-		case item.Err == nil && item.Existing == nil:
-			created++
-		case errors.Is(item.Err, ErrNoSpace):
-			failure = item.Err
-		}
-	}
-	switch {
-	case err != nil:
-		return 0, err
-	case created > 0:
-		return created, nil
-	}
-	return 0, failure
 }
 
 // retryCommit makes a writer commit an empty batch.

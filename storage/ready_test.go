@@ -62,7 +62,7 @@ func TestCreateAfterFailure(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
 		full := e.create(t.Context(), 1, "a")
-		e.commit(t, func(batch []storage.Item) error { batch[0].Err = storage.ErrNoSpace; return nil }, 1)
+		e.commit(t, fail(storage.ErrNoSpace), 1)
 		want(t, "a create", full, storage.ErrNoSpace)
 		wantFailing(t, e, "after it", storage.ErrNoSpace)
 		created := e.create(t.Context(), 1, "a")

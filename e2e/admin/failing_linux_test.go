@@ -40,13 +40,13 @@ func TestReadyOnFullDisk(t *testing.T) {
 		}
 	}
 	for before := failed.Load(); failed.Load() < before+3; { // interval of three probes
-		s.wantUnready("the last commit has failed")
+		s.wantUnready("the store is not available")
 		if time.Now().After(end) {
 			t.Fatalf("the store has tried %d times", failed.Load()-before)
 		}
 		time.Sleep(10 * time.Millisecond) // state of another process
 	}
-	s.wantUnready("the last commit has failed")
+	s.wantUnready("the store is not available")
 	fs.SetFault(nil)
 	for s.probe("/readyz").status != http.StatusOK {
 		if time.Now().After(end) {

@@ -101,7 +101,7 @@ func TestReadinessOfFullDisk(t *testing.T) {
 	if o, text := s.post(0, 1, "fern"); o != refused {
 		t.Errorf("on a full disk: %s", text)
 	}
-	const failing = `{"error":503,"message":"not ready: the last commit has failed: see the log"}`
+	const failing = `{"error":503,"message":"not ready: the store is not available: see the log"}`
 	process.Eventually(t, "the third insert", func(ctx context.Context) error {
 		if got, err := s.readiness(ctx); got != failing {
 			t.Fatalf("%v, %s, want %s", err, got, failing)

@@ -161,7 +161,7 @@ func TestReadyIsLogged(t *testing.T) {
 		logged   string // empty: no line
 	}{
 		{func() {}, "", ""},
-		{func() { s.err = errors.New("the disk hums") }, "not ready: the store is not available", `level=WARN msg="not ready" why="the store is not available, or the last commit has failed: see the log" cause="the disk hums"`},
+		{func() { s.err = errors.New("the disk hums") }, "not ready: the store is not available", `level=WARN msg="not ready" why="the store is not available: see the log" cause="the disk hums"`},
 		{func() { s.err = errors.New("it hums again") }, "not ready: the store is not available", ""},
 		{func() { s.err = nil }, "", `level=INFO msg="ready again"`},
 		{leave, "not ready: the server is shutting down", `level=WARN msg="not ready" why="the server is shutting down"`},

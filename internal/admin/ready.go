@@ -28,7 +28,7 @@ func (a *admin) problem() string {
 	case a.Leaving.Err() != nil:
 		return "the server is shutting down"
 	case a.Store.Ready() != nil:
-		return "the store is not available, or the last commit has failed: see the log"
+		return "the store is not available: see the log"
 	}
 	return ""
 }

@@ -36,7 +36,7 @@ func (a *App) keepSeed(ctx context.Context) error {
 		return err
 	}
 	s := &seed{path: filepath.Join(filepath.Dir(a.config.Storage.Path), "seed.db"), plants: plants}
-	file, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // next to the database
+	file, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -57,6 +57,7 @@ func (a *App) reset(ctx context.Context) (plants int64, err error) {
 	defer a.seed.resetting.Unlock()
 	began, next := time.Now(), a.seed.path+".next"
 	if err = a.seed.copyTo(next); err == nil { // creates continue meanwhile, and after an error
+		//nolint:contextcheck // the engine outlives the request
 		err = a.store.Reset(func() (storage.Engine, storage.Features, error) { return a.reopen(next) })
 	}
 	if err != nil {

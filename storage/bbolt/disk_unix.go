@@ -16,7 +16,7 @@ func freeSpace(file *os.File) int64 {
 		return -1
 	}
 	size := uint64(stat.Bsize)                                 //nolint:gosec // a size
-	return int64(min(uint64(stat.Bavail)*size, math.MaxInt64)) //nolint:gosec,unconvert // so it fits; not the same type everywhere
+	return int64(min(uint64(stat.Bavail)*size, math.MaxInt64)) //nolint:unconvert // not the same type everywhere
 }
 
 // refuseNetwork returns a refusal if dir is on a network file system.
