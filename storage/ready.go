@@ -110,25 +110,19 @@ func (s *Store) stop(cause error) {
 }
 
 // guard returns the error of a call of the engine. After a [FatalError] it stops the store, and
-// returns what the callers get. A panic is a FatalError with an unknown outcome.
-func (s *Store) guard(call func() error) error {
-	err := noPanic(call)
-	fatal, ok := errors.AsType[*FatalError](err)
-	if !ok {
-		return err
-	}
-	s.stop(fatal.Cause)
-	return cmp.Or(fatal.Outcome, s.accepting())
-}
-
-func noPanic(call func() error) (err error) {
+// returns what the callers get. A panic stops the store with an unknown outcome.
+func (s *Store) guard(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &FatalError{
-				Cause:   fmt.Errorf("the engine panicked: %v", p),
-				Outcome: fmt.Errorf("%w: the engine panicked: %v\n%s", ErrUnknown, p, debug.Stack()),
-			}
+			cause := fmt.Errorf("the engine panicked: %v", p)
+			s.stop(cause)
+			err = fmt.Errorf("%w: %w\n%s", ErrUnknown, cause, debug.Stack())
 		}
 	}()
-	return call()
+	err = call()
+	if fatal, ok := errors.AsType[*FatalError](err); ok {
+		s.stop(fatal.Cause)
+		return cmp.Or(fatal.Outcome, s.accepting())
+	}
+	return err
 }

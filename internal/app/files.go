@@ -36,8 +36,8 @@ func acmePath(database string) string {
 	return filepath.Join(filepath.Dir(database), "acme")
 }
 
-// UsedAs returns the use of a file in this configuration, such as "the secret of the tokens", empty if
-// it has none.
+// UsedAs returns the use of a file in this configuration, such as "the secret of the tokens",
+// empty if it has none.
 func UsedAs(c *config.Config, file string) string {
 	files := []File{{config.DotenvFile, "the file with options"}, {c.JWTSecretFile, "the secret of the tokens"}, {c.StorageURLFile, "the file of the storage URL"}}
 	for _, key := range c.JWTPublicKeys {

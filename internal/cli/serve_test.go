@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -155,6 +156,12 @@ func TestServe(t *testing.T) {
 	for _, hidden := range []string{strings.TrimSpace(string(made)), issued} {
 		if strings.Contains(log, hidden) {
 			t.Errorf("the log contains %s (C4.25):\n%s", hidden, log)
+		}
+	}
+	for _, outcome := range []string{`"outcome":"ok"`, `"outcome":"refused"`} { // of the two creates
+		line := regexp.MustCompile(`"msg":"request","request_id":"[^"]+",.*"subject":"developer",.*` + outcome + `,"plant_id":1,`)
+		if !line.MatchString(log) {
+			t.Errorf("the log has no line %s:\n%s", line, log)
 		}
 	}
 }

@@ -70,8 +70,9 @@ func TestNoNewPlantsNoWrite(t *testing.T) {
 	}
 }
 
-// TestTrialWrites checks that a trial writes and syncs as a commit does, and changes no plant.
-func TestTrialWrites(t *testing.T) {
+// TestEmptyBatchWrites checks that an empty batch writes and syncs as others do, and changes no
+// plant.
+func TestEmptyBatchWrites(t *testing.T) {
 	t.Parallel()
 	s := mustOpen(t, newFile(t, 3))
 	before := lastTxid(t, s)
@@ -79,7 +80,7 @@ func TestTrialWrites(t *testing.T) {
 		t.Fatalf("commit: %v", err)
 	}
 	if after := lastTxid(t, s); after != before+1 {
-		t.Errorf("the trial took %d transactions, want 1", after-before)
+		t.Errorf("the batch took %d transactions, want 1", after-before)
 	}
 	if n := s.plants.Load(); n != 3 {
 		t.Errorf("%d plants after it, want 3", n)
