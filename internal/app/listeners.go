@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"plantstore/internal/atomicfile"
 	"plantstore/internal/certificate"
 	"plantstore/internal/config"
 	"plantstore/internal/unixsocket"
@@ -129,7 +130,11 @@ func (a *App) openCertificates() error {
 		a.reloads = append(a.reloads, func(context.Context) error { return files.Reload() })
 		a.watches = append(a.watches, files.Watch)
 	default:
-		acme := certificate.NewACME(c.ACMEDomains, acmePath(c.Storage.Path), c.ACMEDirectory, a.logger)
+		cache := acmePath(c.Storage.Path)
+		if err := atomicfile.MkdirAll(cache, 0o700); err != nil {
+			return fmt.Errorf("the directory of the certificates: %w", err)
+		}
+		acme := certificate.NewACME(c.ACMEDomains, cache, c.ACMEDirectory, a.logger)
 		a.tls, a.expires = acme.TLS(), acme.Expires
 		a.watches = append(a.watches, acme.Watch)
 	}
