@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -62,7 +61,7 @@ func (a *App) reset(ctx context.Context) (plants int64, err error) {
 	}
 	if err != nil {
 		a.logger.ErrorContext(ctx, "reset failed", "cause", err.Error())
-		return 0, errors.Join(err, removeFiles(next))
+		return 0, errors.Join(err, os.RemoveAll(next))
 	}
 	a.logger.InfoContext(ctx, "plants reset", "plants", a.seed.plants, "duration", time.Since(began))
 	return a.seed.plants, nil
@@ -90,8 +89,8 @@ func (s *seed) copyTo(path string) error {
 // reopen replaces the database, which is closed, by the file next, and opens it.
 func (a *App) reopen(next string) (storage.Engine, storage.Features, error) {
 	database := a.config.Storage.Path
-	err := removeFiles(bbolt.WatermarkPath(database), bbolt.JournalPath(database))
-	if err = errors.Join(err, os.Rename(next, database)); err != nil {
+	err := errors.Join(os.RemoveAll(bbolt.WatermarkPath(database)), os.RemoveAll(bbolt.JournalPath(database)), os.Rename(next, database))
+	if err != nil {
 		return nil, storage.Features{}, err
 	}
 	engine, err := bbolt.OpenEngine(database, a.storeOptions())
@@ -99,17 +98,6 @@ func (a *App) reopen(next string) (storage.Engine, storage.Features, error) {
 		return nil, storage.Features{}, err
 	}
 	return engine, engine.Features(), nil
-}
-
-// removeFiles removes files that may not exist.
-func removeFiles(paths ...string) error {
-	var errs []error
-	for _, path := range paths {
-		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // ResetPlants makes the running server of a configuration reset its plants, and returns their
