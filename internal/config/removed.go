@@ -1,5 +1,11 @@
 package config
 
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
 // removed returns the options of version 1 that are gone, each with what replaces it.
 func removed() map[string]string {
 	return map[string]string{
@@ -8,4 +14,15 @@ func removed() map[string]string {
 		"SOCKET_MODE": "the socket has the mode 0660; set the permissions of its directory instead",
 		"AUDIT_LOG":   "the log has the subject, the plant and the outcome of each create",
 	}
+}
+
+// checkRemoved returns an error for each removed option in the environment and in .env.
+// Removed flags are unknown to the command line.
+func (s Sources) checkRemoved() (problems []error) {
+	for _, env := range slices.Sorted(maps.Keys(removed())) {
+		if s.Environ[env] != "" || s.Dotenv[env] != "" {
+			problems = append(problems, fmt.Errorf("%s was removed: %s; remove it", env, removed()[env]))
+		}
+	}
+	return problems
 }

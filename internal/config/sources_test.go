@@ -200,3 +200,28 @@ func TestMisspelledNames(t *testing.T) {
 		t.Errorf("misspelled names: %s, want %s", got, want)
 	}
 }
+
+// TestRemovedOptions checks that an option of an earlier version is refused with its
+// replacement, except for an empty value.
+func TestRemovedOptions(t *testing.T) {
+	t.Parallel()
+	const want = "AUDIT_LOG was removed: the log has the subject, the plant and the outcome of each create; remove it"
+	given := map[string]string{"AUDIT_LOG": "audit.jsonl"}
+	for name, test := range map[string]struct {
+		sources config.Sources
+		want    string
+	}{
+		"in the environment": {config.Sources{Environ: given}, want},
+		"in .env":            {config.Sources{Dotenv: given}, want},
+		"in both":            {config.Sources{Environ: given, Dotenv: given}, want},
+		"empty":              {config.Sources{Environ: map[string]string{"AUDIT_LOG": ""}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Load(test.sources)
+			if test.want == "" && err != nil || test.want != "" && (err == nil || err.Error() != test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
