@@ -21,7 +21,7 @@ type line struct {
 	unknown  bool          // whether the plant was stored
 	failure  *models.Error
 
-	fault   models.Fault // that the request demands, or random
+	fault   models.Fault // that the request demands
 	made    bool         // its failure was caused; an earlier check may have failed first
 	applied bool         // its failure is the response
 

@@ -3,7 +3,6 @@ package middleware
 import (
 	"io"
 	"math"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"time"
@@ -15,8 +14,6 @@ import (
 
 // FaultOptions are the settings of [Faults].
 type FaultOptions struct {
-	// Rates are the faults of requests that demand none.
-	Rates []models.FaultRate
 	// Forbidden is the error 403 of a token without the scope.
 	Forbidden *models.Error
 	// RateLimit is the limit in an error 429, such as 100/s.
@@ -25,8 +22,7 @@ type FaultOptions struct {
 	Refusal func(code models.Code) *models.Error
 }
 
-// Faults makes the faults that requests demand by Prefer (RFC 7240), or random ones. It comes
-// after the check of the credential, so that only clients that could create a plant get a fault.
+// Faults makes the faults that requests demand by Prefer (RFC 7240). It comes after the check of the credential, so that only clients that could create a plant get a fault.
 // Each fault happens at the position of the real failure and, as far as possible, in the same
 // function: earlier checks still fail first (C2.8), and the response is the same except for
 // Preference-Applied (C1.7). The handler makes the faults of a body and of the store, see
@@ -38,29 +34,9 @@ func Faults(o *FaultOptions) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		l := lineOf(c)
 		l.fault = models.ParsePrefer(c.Request.Header["Prefer"])
-		if l.fault == (models.Fault{}) {
-			l.fault = draw(o.Rates)
-		}
 		delay(c, l.fault.Delay)
 		o.makeFault(c, l.fault.Code)
 	}
-}
-
-// draw returns a random fault. The rates of failures exclude each other.
-func draw(rates []models.FaultRate) (f models.Fault) {
-	failure := 100 * rand.Float64() //nolint:gosec // no secret comes of it
-	for _, r := range rates {
-		if r.Delay > 0 && 100*rand.Float64() < r.Percent { //nolint:gosec // as above
-			f.Delay = max(f.Delay, r.Delay)
-		}
-		if r.Code != 0 {
-			if failure >= 0 && failure < r.Percent {
-				f.Code, f.Outcome = r.Code, r.Outcome
-			}
-			failure -= r.Percent
-		}
-	}
-	return f
 }
 
 // delay waits, unless the time limit of the request ends before.
@@ -115,8 +91,7 @@ type slowBody struct{ io.Closer }
 
 func (slowBody) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
-// FaultOf returns the fault for a request: the one that it demands, or a random one. A handler
-// that makes it calls [MadeFault].
+// FaultOf returns the fault that a request demands. A handler that makes it calls [MadeFault].
 func FaultOf(c *gin.Context) models.Fault { return lineOf(c).fault }
 
 // MadeFault records that the response to the request is the failure of [FaultOf].

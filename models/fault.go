@@ -18,7 +18,7 @@ const (
 	OutcomeIdentical = "identical"
 )
 
-// A Fault is a failure or a delay to test a client, which a request demands or which is random.
+// A Fault is a failure or a delay that a request demands, to test its client.
 type Fault struct {
 	// Code is the failure, 0 for none.
 	Code Code
@@ -26,14 +26,6 @@ type Fault struct {
 	Outcome string
 	// Delay is the time before the response, at most MaxDelay.
 	Delay time.Duration
-}
-
-// A FaultRate is a fault that happens at random.
-type FaultRate struct {
-	Fault
-
-	// Percent of the requests get it.
-	Percent float64
 }
 
 // ParsePrefer returns the fault in the values of Prefer (RFC 7240), such as "code=503" or

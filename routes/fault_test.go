@@ -19,10 +19,9 @@ import (
 )
 
 // withFaults enables faults on demand, and records the faults made.
-func withFaults(made *[]models.Fault, rates ...models.FaultRate) func(*routes.Options) {
+func withFaults(made *[]models.Fault) func(*routes.Options) {
 	return func(o *routes.Options) {
 		o.Faults = &middleware.FaultOptions{
-			Rates:     rates,
 			Forbidden: models.NewError(models.CodeForbidden, "no scope"),
 			Refusal:   func(code models.Code) *models.Error { return models.NewError(code, "refused") },
 		}
@@ -157,36 +156,6 @@ func TestFaultDelay(t *testing.T) {
 			t.Errorf("observed %v", made)
 		}
 	})
-}
-
-// TestFaultRates checks that faults by chance occur at their rates, in requests that demand
-// none.
-func TestFaultRates(t *testing.T) {
-	t.Parallel()
-	const requests = 4000
-	var made []models.Fault
-	h := newHandler(t, recording{}, withFaults(&made,
-		models.FaultRate{Fault: models.Fault{Code: 503}, Percent: 25}, models.FaultRate{Fault: models.Fault{Code: 507}, Percent: 50}))
-	got := map[int]int{}
-	for range requests {
-		w := prefer(t, h, "handling=strict", plant7)
-		got[w.Code]++
-		if applied := w.Header().Get("Preference-Applied"); (applied != "") != (w.Code != http.StatusOK) {
-			t.Fatalf("%d with Preference-Applied %q", w.Code, applied)
-		}
-	}
-	codes := map[models.Code]int{}
-	for _, f := range made {
-		codes[f.Code]++
-	}
-	// More than six standard deviations on each side.
-	if n := codes[503]; n < 800 || n > 1200 {
-		t.Errorf("%d requests of %d got 503, want about a quarter", n, requests)
-	}
-	if n := codes[507]; n < 1800 || n > 2200 {
-		t.Errorf("%d requests of %d got 507, want about half", n, requests)
-	}
-	checkError(t, prefer(t, h, "code=409", plant7), 409, "")
 }
 
 // A recording is a store that accepts everything.

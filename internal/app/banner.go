@@ -92,12 +92,8 @@ func (a *App) banner() {
 	if o.ResetCommand != "" {
 		fmt.Fprintf(w, "  reset it     %s\n", o.ResetCommand)
 	}
-	if c.Faults.On {
-		rates := ""
-		if len(c.Faults.Rates) > 0 {
-			rates = ", and at the rates of FAULTS"
-		}
-		fmt.Fprintf(w, "  faults       on demand (Prefer: code=503)%s\n", rates)
+	if c.Faults {
+		fmt.Fprintln(w, "  faults       on demand (Prefer: code=503)")
 	}
 	if _, socket := config.UnixPath(l.address()); socket {
 		fmt.Fprintf(w, "  listens on   %s\n", l.address())

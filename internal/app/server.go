@@ -82,12 +82,10 @@ func (a *App) rateLimited() (address, subject uint64) {
 
 // faults returns the settings of faults on demand, nil if they are off.
 func (a *App) faults() *middleware.FaultOptions {
-	f := a.config.Faults
-	if !f.On {
+	if !a.config.Faults {
 		return nil
 	}
 	return &middleware.FaultOptions{
-		Rates:     f.Rates,
 		Forbidden: auth.MissingScope(cmp.Or(a.config.JWTScope, exampleScope)),
 		RateLimit: cmp.Or(a.config.RateLimit.String(), exampleLimit),
 		Refusal:   server.Refusal,

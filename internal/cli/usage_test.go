@@ -135,9 +135,6 @@ func TestWrongConfiguration(t *testing.T) {
 			`MAX_BODY_BYTES (--max-body-bytes): "much": must be a number of bytes from 1 to 67108864`,
 			`LOG_LEVEL (--log-level): "loud": must be debug, info, warn or error`)
 	}
-	// The wrong one of several items is named.
-	checkFailure(t, run(t, []string{"LOG_LEVEL=info", "JWT_SECRET=" + secret}, "config", "--faults", "on,code=999:1%"), 2,
-		`FAULTS (--faults): "on,code=999:1%": "code=999:1%": must be off, *`)
 }
 
 // TestConfigurationOfNoServer checks that a configuration with which a server cannot run is

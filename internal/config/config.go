@@ -49,7 +49,8 @@ type Config struct {
 	RateLimitBy     RateLimitBy
 	ShutdownDelay   time.Duration // from SIGTERM to draining
 	ShutdownTimeout time.Duration
-	Faults          Faults
+	Faults          bool // requests may demand faults
+	FaultsAlways    bool // also of a permanent store
 	LogLevel        slog.Level
 	LogFormat       string // empty: text on a terminal, else json
 
@@ -229,6 +230,14 @@ func limitOptions() []Option {
 			"`time` limit for draining requests, after SHUTDOWN_DELAY; a tenth of it for incomplete bodies",
 			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 	}
+}
+
+func faultOptions() []Option {
+	return []Option{{
+		Env: "FAULTS", Flag: "faults", Default: "off", Values: []string{"off", "on", "always"},
+		Help: "`faults` on demand, by the header field Prefer, for tests of clients: off, on (with --ephemeral) or always",
+		set:  func(c *Config, v string) error { c.Faults, c.FaultsAlways = v != "off", v == "always"; return nil },
+	}}
 }
 
 func logOptions() []Option {

@@ -172,6 +172,15 @@ func (c *Config) CheckServe() error {
 	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS(), c.checkRateLimit())
 }
 
+// CheckFaults returns an error if FAULTS needs an ephemeral store.
+func (c *Config) CheckFaults(ephemeral bool) error {
+	if !c.Faults || c.FaultsAlways || ephemeral {
+		return nil
+	}
+	return errors.New(`FAULTS (--faults): "on": the store is permanent, and its clients may not expect faults; ` +
+		"start with --ephemeral, or set FAULTS to always")
+}
+
 // An InvalidError is returned for a well-formed value that can't be used, such as a path
 // that the server itself uses. The program exits with the code for misuse.
 type InvalidError struct{ error }
