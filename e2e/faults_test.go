@@ -117,12 +117,12 @@ func TestFaultsAreReal(t *testing.T) {
 	authority := certtest.New(t)
 	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
 	env := []string{
-		"JWT_SECRET=" + strings.Repeat("s", 32), "JWT_SCOPE=plants:create", "CORS_ORIGINS=*", "REQUEST_TIMEOUT=2s", "RATE_LIMIT=1/s",
+		"JWT_SECRET=" + strings.Repeat("s", 32), "JWT_SCOPE=plants:create", "CORS_ORIGINS=*", "REQUEST_TIMEOUT=2s",
 		"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key,
 	}
-	generous := append(slices.Clone(env), "RATE_LIMIT_BURST=1000000")
-	faulty := plantstore.Start(t, plantstore.Options{Env: append(generous, "FAULTS=on"), Args: []string{"--ephemeral"}})
-	plain := plantstore.Start(t, plantstore.Options{Env: generous})
+	env = slices.Clip(env)
+	faulty := plantstore.Start(t, plantstore.Options{Env: append(env, "FAULTS=on"), Args: []string{"--ephemeral"}})
+	plain := plantstore.Start(t, plantstore.Options{Env: env})
 	token, weak := plain.Token(), plain.Token("--jwt-scope", "plants:read")
 	const id, plant = "X-Request-Id: same", `{"id":7,"name":"a"}`
 	config := authority.Client()
@@ -147,13 +147,14 @@ func TestFaultsAreReal(t *testing.T) {
 	tested := map[string]bool{"code=429": true}
 	t.Run("code=429", func(t *testing.T) {
 		t.Parallel()
-		limited := plantstore.Start(t, plantstore.Options{Env: append(slices.Clone(env), "RATE_LIMIT_BURST=1", "RATE_LIMIT_BY=subject")})
+		limited := plantstore.Start(t, plantstore.Options{Env: append(env, "RATE_LIMIT=1/s", "FAULTS=always")})
 		for _, version := range versions {
 			want := ""
 			for !strings.Contains(want, `"error":429`) {
 				want, _ = inVersion(t, version, limited, create(token, plant, id))
 			}
-			got, applied := inVersion(t, version, faulty, create(token, plant, id, "Prefer: code=429"))
+			fresh := plain.Token("--subject", version) // within the limit
+			got, applied := inVersion(t, version, limited, create(fresh, plant, id, "Prefer: code=429"))
 			if diff := cmp.Diff(want, got); diff != "" || applied != "code=429" {
 				t.Errorf("%s: Preference-Applied: %q (-real +on demand):\n%s", version, applied, diff)
 			}

@@ -44,9 +44,6 @@ func lineOf(c *gin.Context) *line {
 	return new(line)
 }
 
-// Subject returns the subject of the token that Bearer accepted, or "".
-func Subject(c *gin.Context) string { return lineOf(c).subject }
-
 // NotePlant adds the id of the request's plant and the time in the store to the access log.
 // unknown reports whether the outcome is unknown.
 func NotePlant(c *gin.Context, id int64, stored time.Duration, unknown bool) {

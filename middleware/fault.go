@@ -70,7 +70,7 @@ func (o *FaultOptions) makeFault(c *gin.Context, code models.Code) {
 		c.Header("Allow", http.MethodPost)
 		MethodNotAllowed(c)
 	case models.CodeTooManyRequests:
-		failRate(c, limitedSubject, o.RateLimit, time.Second)
+		failRate(c, o.RateLimit, time.Second)
 	case models.CodeUnsupportedMedia:
 		c.Request.Header.Del("Content-Type")
 	case models.CodeContentTooLarge:

@@ -15,17 +15,16 @@ import (
 
 // Options are the dependencies and settings of the routes.
 type Options struct {
-	Store        Store
-	Verify       middleware.Verify
-	Description  *apidocs.Description
-	Page         *apidocs.Page // nil: no documentation page
-	Logger       *slog.Logger
-	Limits       models.Limits
-	Origins      middleware.Origins       // allowed by CORS
-	Observe      middleware.Observe       // called for each response, unless nil
-	AddressLimit middleware.Limiter       // of requests; nil: none
-	SubjectLimit middleware.Limiter       // of requests with a valid token; nil: none
-	Faults       *middleware.FaultOptions // nil: no faults on demand
+	Store       Store
+	Verify      middleware.Verify
+	Description *apidocs.Description
+	Page        *apidocs.Page // nil: no documentation page
+	Logger      *slog.Logger
+	Limits      models.Limits
+	Origins     middleware.Origins       // allowed by CORS
+	Observe     middleware.Observe       // called for each response, unless nil
+	RateLimit   middleware.Limiter       // of token subjects; nil: none
+	Faults      *middleware.FaultOptions // nil: no faults on demand
 }
 
 // A Store creates plants, as Create of [storage.Store] does.
@@ -45,7 +44,6 @@ func New(options Options) http.Handler {
 		middleware.AccessLog(options.Logger, options.Observe),
 		middleware.Recovery(),
 		middleware.CORS(options.Origins),
-		middleware.AddressLimit(options.AddressLimit),
 	)
 	router.NoRoute(redirectToDocs(options.Page), middleware.NotFound)
 	router.NoMethod(middleware.MethodNotAllowed)
@@ -53,7 +51,7 @@ func New(options Options) http.Handler {
 	plants := newPlants(options)
 	router.POST("/plants",
 		middleware.Bearer(options.Verify),
-		middleware.SubjectLimit(options.SubjectLimit),
+		middleware.RateLimit(options.RateLimit),
 		middleware.Faults(options.Faults),
 		middleware.JSONOnly(),
 		middleware.BodyLimit(options.Limits.BodyBytes),

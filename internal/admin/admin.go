@@ -34,9 +34,6 @@ type Options struct {
 	Observer *Observer
 	Server   func() server.Stats
 	Tokens   func() auth.Stats
-	// RateLimited returns the number of requests of addresses and of subjects that exceeded
-	// RATE_LIMIT.
-	RateLimited func() (address, subject uint64)
 	// LostLines returns the number of lost lines of the log.
 	LostLines func() uint64
 	// CertificateExpires returns the earliest expiry of the certificates in use for TLS, zero if

@@ -14,7 +14,6 @@ func MarkdownTable() string {
 	all := table(&sample{
 		admin: &admin{Options: Options{
 			Observer:           NewObserver(),
-			RateLimited:        func() (address, subject uint64) { return 0, 0 },
 			LostLines:          func() uint64 { return 0 },
 			CertificateExpires: func() time.Time { return time.Time{} },
 		}},

@@ -72,7 +72,6 @@ func TestMetrics(t *testing.T) {
 		o.Server = func() server.Stats {
 			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34, Refused: refused}
 		}
-		o.RateLimited = func() (uint64, uint64) { return 61, 62 }
 		o.Tokens = func() auth.Stats { return auth.Stats{CacheHits: 41, CacheMisses: 42} }
 	})
 	text := send(t, h, http.MethodGet, "/metrics").Body.String()
@@ -91,7 +90,6 @@ func TestMetrics(t *testing.T) {
 		`plantstore_request_duration_seconds_count{outcome="refused"} 1`,
 		`plantstore_connections 31`, `plantstore_connections_limit 32`,
 		`plantstore_connections_accepted_total 33`, `plantstore_connections_turned_away_total 34`,
-		`plantstore_rate_limited_total{by="address"} 61`, `plantstore_rate_limited_total{by="subject"} 62`,
 		`plantstore_certificate_expiry_timestamp_seconds 1.8e+09`,
 		`plantstore_token_cache_hits_total 41`, `plantstore_token_cache_misses_total 42`,
 		`plantstore_queue_creates 11`, `plantstore_queue_bytes 12`, `plantstore_queue_creates_limit 13`,

@@ -18,7 +18,6 @@ func table(now *sample) []metric {
 }
 
 func requestMetrics(now *sample) []metric {
-	address, subject := now.RateLimited()
 	return []metric{
 		{"build_info", "gauge", "1; the label version is the running release", []series{{fmt.Sprintf("{version=%q}", now.Version), 1}}},
 		{"ready", "gauge", "1 if the server should get requests (/readyz), else 0", flag(now.ready)},
@@ -41,10 +40,6 @@ func requestMetrics(now *sample) []metric {
 		{"connections_limit", "gauge", "maximum number of open connections, MAX_CONNECTIONS", one(now.server.Limit)},
 		{"connections_accepted_total", "counter", "connections that were accepted", one(now.server.Accepted)},
 		{"connections_turned_away_total", "counter", "accepted connections that were beyond the limit", one(now.server.TurnedAway)},
-		{
-			"rate_limited_total", "counter", "requests that exceeded RATE_LIMIT, by the kind of client: address or subject",
-			[]series{{`{by="address"}`, address}, {`{by="subject"}`, subject}},
-		},
 		{"log_lines_lost_total", "counter", "lines of the log that were lost because stderr was not read for two seconds", one(now.LostLines())},
 		{
 			"certificate_expiry_timestamp_seconds", "gauge",

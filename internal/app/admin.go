@@ -24,7 +24,7 @@ func (a *App) startAdmin(leaving context.Context) {
 	s := server.New(server.Config{
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
-			Server: a.server.Stats, Tokens: a.verifier.Stats, RateLimited: a.rateLimited, LostLines: a.buffer.Dropped, CertificateExpires: a.expires,
+			Server: a.server.Stats, Tokens: a.verifier.Stats, LostLines: a.buffer.Dropped, CertificateExpires: a.expires,
 			Reset: a.reset, Leaving: leaving, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminRequestTimeout - 10*time.Second,
 		}),
 		Logger:          logger,

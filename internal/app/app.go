@@ -33,7 +33,6 @@ import (
 	"plantstore/internal/control"
 	"plantstore/internal/logging"
 	"plantstore/internal/printable"
-	"plantstore/internal/ratelimit"
 	"plantstore/internal/secretfile"
 	"plantstore/internal/server"
 	"plantstore/storage"
@@ -57,23 +56,21 @@ type App struct {
 	closers []func() error
 	notices []func(*slog.Logger)
 
-	hangups      chan os.Signal // SIGHUP
-	buffer       *logging.Buffer
-	logger       *slog.Logger
-	format       logging.Format
-	reloads      []func(context.Context) error // at SIGHUP; after an error the previous state is unchanged
-	watches      []func(context.Context)       // keep the state current until the context is done
-	tls          *tls.Config                   // nil: plain HTTP
-	expires      func() time.Time              // of the first certificate in use, zero: none
-	listeners    *listeners
-	store        *storage.Store
-	seed         *seed // to reset to; nil: the server is not ephemeral
-	verifier     *auth.Verifier
-	secrets      []auth.Secret      // at startup, the signing one first
-	addressLimit *ratelimit.Limiter // nil: none
-	subjectLimit *ratelimit.Limiter // nil: none
-	observer     *admin.Observer
-	server       *server.Server
+	hangups   chan os.Signal // SIGHUP
+	buffer    *logging.Buffer
+	logger    *slog.Logger
+	format    logging.Format
+	reloads   []func(context.Context) error // at SIGHUP; after an error the previous state is unchanged
+	watches   []func(context.Context)       // keep the state current until the context is done
+	tls       *tls.Config                   // nil: plain HTTP
+	expires   func() time.Time              // of the first certificate in use, zero: none
+	listeners *listeners
+	store     *storage.Store
+	seed      *seed // to reset to; nil: the server is not ephemeral
+	verifier  *auth.Verifier
+	secrets   []auth.Secret // at startup, the signing one first
+	observer  *admin.Observer
+	server    *server.Server
 }
 
 // Open prepares a server: it opens the listeners, so that clients can connect, the

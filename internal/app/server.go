@@ -39,7 +39,9 @@ func (a *App) newServer() error {
 		Store: a.store, Verify: a.verifier.Verify, Description: description, Page: page,
 		Observe: a.observer.Request, Faults: a.faults(), Logger: a.logger, Limits: PlantLimits(c), Origins: c.CORSOrigins,
 	}
-	a.limitRates(&options)
+	if c.RateLimit.Requests > 0 {
+		options.RateLimit = ratelimit.New(c.RateLimit)
+	}
 	var corsHeader func(origin string) http.Header // nil: CORS is off
 	if len(options.Origins) > 0 {
 		corsHeader = options.Origins.Header
@@ -56,28 +58,6 @@ func (a *App) newServer() error {
 		ShutdownTimeout: c.ShutdownTimeout,
 	})
 	return nil
-}
-
-// limitRates adds the configured rate limits to the options of the routes.
-func (a *App) limitRates(o *routes.Options) {
-	c := a.config
-	if c.RateLimit.Requests == 0 {
-		return
-	}
-	burst := cmp.Or(c.RateLimitBurst, c.RateLimit.Requests)
-	if c.RateLimitBy.Address {
-		a.addressLimit = ratelimit.ByAddress(c.RateLimit, burst)
-		o.AddressLimit = a.addressLimit
-	}
-	if c.RateLimitBy.Subject {
-		a.subjectLimit = ratelimit.BySubject(c.RateLimit, burst)
-		o.SubjectLimit = a.subjectLimit
-	}
-}
-
-// rateLimited returns the number of refused requests of addresses and of subjects.
-func (a *App) rateLimited() (address, subject uint64) {
-	return a.addressLimit.Refused(), a.subjectLimit.Refused()
 }
 
 // faults returns the settings of faults on demand, nil if they are off.

@@ -56,7 +56,7 @@ func TestConformanceRequireExp(t *testing.T) {
 func TestConformanceMeetsRateLimit(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "key", secret+"\n")
-	base := startServer(t, "plantstore", nil, "--jwt-secret-file", "key", "--rate-limit", "1/h", "--rate-limit-burst", "5").ready(t).BaseURL
+	base := startServer(t, "plantstore", nil, "--jwt-secret-file", "key", "--rate-limit", "5/h").ready(t).BaseURL
 	issued := token(t, nil, "--jwt-secret-file", "key")
 	limited := run(t, nil, "conformance", "--url", base, "--token", issued)
 	prefix, suffix := "plantstore: the rate limit of "+base+" has prevented ", " cases: give it with --rate-limit\n"

@@ -45,9 +45,7 @@ type Config struct {
 	RequestTimeout  time.Duration
 	IdleTimeout     time.Duration
 	RateLimit       ratelimit.Rate // zero: none
-	RateLimitBurst  int            // 0: the requests of RateLimit
-	RateLimitBy     RateLimitBy
-	ShutdownDelay   time.Duration // from SIGTERM to draining
+	ShutdownDelay   time.Duration  // from SIGTERM to draining
 	ShutdownTimeout time.Duration
 	Faults          bool // requests may demand faults
 	FaultsAlways    bool // also of a permanent store
@@ -91,7 +89,7 @@ type Option struct {
 func Options() []Option {
 	return slices.Concat(
 		grouped("Service and storage", serviceOptions()), grouped("TLS", tlsOptions()), grouped("Admin listener", adminOptions()),
-		grouped("Tokens", tokenOptions()), grouped("Limits", append(limitOptions(), rateLimitOptions()...)),
+		grouped("Tokens", tokenOptions()), grouped("Limits", limitOptions()),
 		grouped("Faults for tests of clients", faultOptions()), grouped("Logs", logOptions()),
 	)
 }
@@ -223,6 +221,11 @@ func limitOptions() []Option {
 		duration("IDLE_TIMEOUT", "idle-timeout", "2m", time.Millisecond, time.Hour,
 			"`time` after which an idle connection is closed",
 			func(c *Config) *time.Duration { return &c.IdleTimeout }),
+		{
+			Env: "RATE_LIMIT", Flag: "rate-limit", Default: rateLimitOff,
+			Help: "maximum `rate` of creates with tokens of a subject, such as 100/s, 600/m, 1000/h; beyond: error 429",
+			set:  parsed(parseRateLimit, func(c *Config) *ratelimit.Rate { return &c.RateLimit }),
+		},
 		duration("SHUTDOWN_DELAY", "shutdown-delay", "0s", 0, time.Hour,
 			"`time` after SIGTERM or SIGINT in which the server is not ready, but still serves",
 			func(c *Config) *time.Duration { return &c.ShutdownDelay }),

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"plantstore/internal/ratelimit"
 )
 
 // parsed returns the set function of an option: it stores the result of parse in a field.
@@ -128,6 +130,20 @@ func number[T int | int64](what string, least, most T) func(string) (T, error) {
 		}
 		return T(n), nil
 	}
+}
+
+// rateLimitOff is the value of RATE_LIMIT for none.
+const rateLimitOff = "off"
+
+func parseRateLimit(v string) (ratelimit.Rate, error) {
+	if v == rateLimitOff {
+		return ratelimit.Rate{}, nil
+	}
+	limit, err := ratelimit.Parse(v)
+	if err != nil {
+		err = fmt.Errorf("%w, or %s", err, rateLimitOff)
+	}
+	return limit, err
 }
 
 func parseJournalBytes(v string) (int64, error) {

@@ -169,7 +169,7 @@ func (c *Config) HasSecret() bool {
 // CheckServe returns an error if options contradict each other for a server, with a line
 // for each reason. Other commands ignore these options.
 func (c *Config) CheckServe() error {
-	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS(), c.checkRateLimit())
+	return errors.Join(c.checkPorts(), c.checkPprof(), c.checkTLS())
 }
 
 // CheckFaults returns an error if FAULTS needs an ephemeral store.

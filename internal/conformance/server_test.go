@@ -62,7 +62,7 @@ type setup struct {
 	authority *certtest.Authority // of its certificate; nil: it speaks plain HTTP
 	timeout   time.Duration
 	origins   []string
-	limiter   middleware.Limiter // of addresses; nil: none
+	limiter   middleware.Limiter // nil: none
 }
 
 // start starts the server, on an empty store, and returns the options to check it with.
@@ -92,7 +92,7 @@ func (s setup) start(t *testing.T) Options {
 	logger := slog.New(slog.DiscardHandler)
 	under := server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store: store, Description: description, Logger: logger, Limits: models.Limits{BodyBytes: 1 << 20}, Origins: s.origins, AddressLimit: s.limiter,
+			Store: store, Description: description, Logger: logger, Limits: models.Limits{BodyBytes: 1 << 20}, Origins: s.origins, RateLimit: s.limiter,
 			Verify: verifier.Verify,
 		}),
 		TLS:    serverTLS,

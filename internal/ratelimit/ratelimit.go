@@ -1,98 +1,108 @@
 // Package ratelimit limits how many requests each client may send. Each client has a token
-// bucket: a request takes one token, and tokens are added at a [Rate], up to the burst. The
-// memory for all buckets is bounded.
+// bucket: a request takes one token, and tokens are added at a [Rate]. The memory for all
+// buckets is bounded.
 package ratelimit
 
 import (
+	"fmt"
 	"hash/maphash"
-	"net/netip"
-	"sync/atomic"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
-
-	"plantstore/internal/recent"
 )
 
 const (
+	// maxRequests bounds the number in a Rate.
+	maxRequests = 1_000_000
 	// maxBuckets bounds the buckets of a Limiter. A client loses its bucket, and so gets a full
-	// one, only after maxBuckets/2 other clients have sent requests since its last: whoever has
-	// that many addresses has as many limits anyway.
+	// one, only after requests of maxBuckets/2 other clients since its last.
 	maxBuckets = 1 << 16
-	// networkBits is the length of the prefix of an IPv6 network that counts as one client:
-	// usually a client can use all its addresses. A client with a prefix of 56 bits has 256
-	// limits. Customers of one host would share a shorter prefix.
-	networkBits = 64
 )
+
+// A Rate is a number of requests in a unit of time, such as 100/s. The zero value means no
+// limit.
+type Rate struct {
+	Requests int
+	Per      time.Duration
+}
+
+// units are the units of time of a Rate, by their names.
+func units() map[string]time.Duration {
+	return map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
+}
+
+// Parse returns the Rate in a text of the form N/s, N/m or N/h, with N from 1 to 1000000.
+func Parse(text string) (Rate, error) {
+	number, name, _ := strings.Cut(text, "/")
+	unit := units()[name]
+	n, err := strconv.ParseUint(number, 10, 32)
+	if err != nil || n < 1 || n > maxRequests || unit == 0 {
+		return Rate{}, fmt.Errorf("must be requests in a second, minute or hour, such as 100/s, 600/m or 1000/h, at most %d", maxRequests)
+	}
+	return Rate{Requests: int(n), Per: unit}, nil
+}
+
+// String returns the text of r that [Parse] accepts, empty for the zero value.
+func (r Rate) String() string {
+	for name, unit := range units() {
+		if unit == r.Per {
+			return fmt.Sprintf("%d/%s", r.Requests, name)
+		}
+	}
+	return ""
+}
+
+// PerSecond returns the requests in a second.
+func (r Rate) PerSecond() float64 { return float64(r.Requests) / r.Per.Seconds() }
 
 // A Limiter limits the requests of each client. It is safe for concurrent use.
 type Limiter struct {
-	limit   Rate
-	burst   int
-	address bool // clients are identified by their addresses
-	seed    maphash.Seed
-	refused atomic.Uint64
-	buckets *recent.Map[uint64, *rate.Limiter]
+	limit Rate
+	seed  maphash.Seed
+
+	mu             sync.Mutex // guards the following
+	younger, older map[uint64]*rate.Limiter
 }
 
-// BySubject returns a Limiter of clients that are identified by the subjects of their tokens. A
-// client may send burst requests at once.
-func BySubject(limit Rate, burst int) *Limiter {
-	return &Limiter{limit: limit, burst: burst, seed: maphash.MakeSeed(), buckets: recent.New[uint64, *rate.Limiter](maxBuckets)}
-}
-
-// ByAddress returns a Limiter of clients that are identified by their addresses, in the form of
-// [net/http.Request.RemoteAddr]. The addresses of an IPv6 network of 64 bits are one client. A
-// client without an address, at the other end of a Unix socket, is not limited.
-func ByAddress(limit Rate, burst int) *Limiter {
-	l := BySubject(limit, burst)
-	l.address = true
-	return l
+// New returns a Limiter. After a pause, a client may send as many requests at once as limit has.
+func New(limit Rate) *Limiter {
+	return &Limiter{limit: limit, seed: maphash.MakeSeed(), younger: make(map[uint64]*rate.Limiter)}
 }
 
 // Take takes a token from the bucket of a client. It returns 0, or, if the bucket is empty, the
 // time until there is a token.
 func (l *Limiter) Take(client string) time.Duration {
-	key, limited := l.key(client)
-	if !limited {
-		return 0
-	}
-	full := func() *rate.Limiter { return rate.NewLimiter(rate.Limit(l.limit.PerSecond()), l.burst) }
-	bucket, now := l.buckets.GetOrPut(key, full), time.Now()
+	bucket, now := l.bucket(client), time.Now()
 	if bucket.AllowN(now, 1) {
 		return 0
 	}
-	l.refused.Add(1)
 	missing := 1 - bucket.TokensAt(now)
 	return max(1, time.Duration(missing/l.limit.PerSecond()*float64(time.Second)))
 }
 
-// key returns the key of a client's bucket: a hash, so that a bucket does not keep a subject
-// of many kilobytes, with a secret seed, so that clients cannot choose whose bucket they use.
-func (l *Limiter) key(client string) (key uint64, limited bool) {
-	if !l.address {
-		return maphash.String(l.seed, client), true
+// bucket returns the bucket of a client. When the younger of two generations is full, it
+// replaces the older. The key is a hash, so that a bucket does not keep a subject of many
+// kilobytes, with a secret seed, so that clients cannot choose whose bucket they use.
+func (l *Limiter) bucket(client string) *rate.Limiter {
+	key := maphash.String(l.seed, client)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if bucket := l.younger[key]; bucket != nil {
+		return bucket
 	}
-	remote, err := netip.ParseAddrPort(client)
-	if err != nil {
-		return 0, false
+	bucket := l.older[key]
+	if bucket == nil {
+		bucket = rate.NewLimiter(rate.Limit(l.limit.PerSecond()), l.limit.Requests)
 	}
-	address := remote.Addr().Unmap().WithZone("")
-	if address.Is6() {
-		network, _ := address.Prefix(networkBits) // never fails for IPv6 addresses
-		address = network.Addr()
+	if len(l.younger) >= maxBuckets/2 {
+		l.younger, l.older = make(map[uint64]*rate.Limiter), l.younger
 	}
-	return maphash.Comparable(l.seed, address), true
+	l.younger[key] = bucket
+	return bucket
 }
 
 // Rate returns the limit, such as 100/s.
 func (l *Limiter) Rate() string { return l.limit.String() }
-
-// Refused returns the number of requests that exceeded the limit. A nil Limiter has refused
-// none.
-func (l *Limiter) Refused() uint64 {
-	if l == nil {
-		return 0
-	}
-	return l.refused.Load()
-}
