@@ -17,7 +17,7 @@ import (
 // TestIdle opens 10,000 connections, creates a plant on each, and leaves them idle.
 func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the ports and files
 	const connections, most = 10_000, 100 << 20
-	s := newSite(t, "IDLE_TIMEOUT=1h", "PPROF=on", goLimit(connections))
+	s := newSite(t, "PPROF=on", goLimit(connections))
 	for n := range 500 { // memory that is allocated once does not count as the cost of a connection
 		s.wantSmall(t, int64(connections+1+n))
 	}
@@ -84,7 +84,7 @@ func collect(t *testing.T, server *plantstore.Server) {
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	const clients = 1000
-	s := newSite(t, "HEADER_TIMEOUT=2s", "REQUEST_TIMEOUT=8s")
+	s := newSite(t, "REQUEST_TIMEOUT=8s")
 	c, err := s.dial(0)
 	if err != nil {
 		t.Fatal(err)

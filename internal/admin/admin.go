@@ -1,5 +1,6 @@
 // Package admin provides the health probes, metrics and profiles of a running server, on a
-// separate listener. Its failures are Errors, like those of the service (C1.3).
+// separate listener. Its failures are Errors, like those of the service (C1.3), except those of
+// package net/http/pprof.
 package admin
 
 import (
@@ -47,9 +48,6 @@ type Options struct {
 	Logger  *slog.Logger
 	// Pprof enables the profiles of the Go runtime at /debug/pprof/.
 	Pprof bool
-	// LongestProfile is the maximum duration of a profile. The write time-out of the listener
-	// must be longer.
-	LongestProfile time.Duration
 }
 
 // pathReset is the only path that supports POST.
@@ -69,7 +67,7 @@ func New(options Options) http.Handler {
 	a := &admin{Options: options}
 	a.paths = map[string]http.HandlerFunc{"/livez": a.live, "/readyz": a.readiness, "/metrics": a.metrics, pathReset: a.reset}
 	if options.Pprof {
-		addProfiles(a.paths, options.LongestProfile)
+		addProfiles(a.paths)
 	}
 	return a
 }
@@ -86,7 +84,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, refused)
 	case !known:
 		fail(w, models.NewError(models.CodeNotFound,
-			"there is nothing at this path; there are /livez, /readyz, /metrics, POST /reset and, with PPROF=on or public, /debug/pprof/"))
+			"there is nothing at this path; there are /livez, /readyz, /metrics, POST /reset and, with PPROF=on, /debug/pprof/"))
 	case !slices.Contains(methods(r.URL.Path), r.Method):
 		header.Set("Allow", strings.Join(methods(r.URL.Path), ", "))
 		fail(w, models.NewError(models.CodeMethodNotAllowed, "this path does not support this method; see the header field Allow"))

@@ -10,8 +10,7 @@ import (
 	"plantstore/internal/server"
 )
 
-// adminRequestTimeout is the time limit for a request to the admin listener. A profile takes as
-// long as its request specifies, at most this limit less ten seconds for sending the profile.
+// adminRequestTimeout is the time limit for a request to the admin listener, and for a profile.
 const adminRequestTimeout = 2 * time.Minute
 
 // startAdmin serves the admin listener, if there is one, until [App.Close]. After leaving is done,
@@ -25,13 +24,13 @@ func (a *App) startAdmin(leaving context.Context) {
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
 			Server: a.server.Stats, Tokens: a.verifier.Stats, LostLines: a.buffer.Dropped, CertificateExpires: a.expires,
-			Reset: a.reset, Leaving: leaving, Logger: logger, Pprof: a.config.Pprof, LongestProfile: adminRequestTimeout - 10*time.Second,
+			Reset: a.reset, Leaving: leaving, Logger: logger, Pprof: a.config.Pprof,
 		}),
 		Logger:          logger,
 		MaxConnections:  64, // it has few clients, whose requests have no bodies
-		HeaderTimeout:   5 * time.Second,
+		HeaderTimeout:   headerTimeout,
 		RequestTimeout:  adminRequestTimeout,
-		IdleTimeout:     2 * time.Minute,
+		IdleTimeout:     idleTimeout,
 		ShutdownTimeout: time.Second,
 	})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(leaving))

@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"net/http"
+	"time"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
@@ -12,6 +13,12 @@ import (
 	"plantstore/middleware"
 	"plantstore/models"
 	"plantstore/routes"
+)
+
+// The time limits of both listeners.
+const (
+	headerTimeout = 5 * time.Second
+	idleTimeout   = 2 * time.Minute
 )
 
 // The scope and the rate that the errors 403 and 429 on demand name if JWT_SCOPE or RATE_LIMIT
@@ -52,9 +59,9 @@ func (a *App) newServer() error {
 		CORSHeader:      corsHeader,
 		Logger:          a.logger,
 		MaxConnections:  c.MaxConnections,
-		HeaderTimeout:   c.HeaderTimeout,
+		HeaderTimeout:   headerTimeout,
 		RequestTimeout:  c.RequestTimeout,
-		IdleTimeout:     c.IdleTimeout,
+		IdleTimeout:     idleTimeout,
 		ShutdownTimeout: c.ShutdownTimeout,
 	})
 	return nil

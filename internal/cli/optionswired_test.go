@@ -47,16 +47,14 @@ func TestServerChecksTokens(t *testing.T) {
 // TestServerKeepsLimits checks that each limit of the configuration is the server's. The waits
 // end by the limit under test, since all others are far longer.
 func TestServerKeepsLimits(t *testing.T) {
-	long := []string{"HEADER_TIMEOUT=1h", "REQUEST_TIMEOUT=1h", "IDLE_TIMEOUT=1h", "SHUTDOWN_TIMEOUT=1h", "JWT_SECRET=" + secret}
+	long := []string{"REQUEST_TIMEOUT=1h", "SHUTDOWN_TIMEOUT=1h", "JWT_SECRET=" + secret}
 	const half = "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\nAuthorization: Bearer "
 	tests := map[string]struct {
 		args []string
 		sent string
 		want int // the number of the Error; 0: the connection is closed
 	}{
-		"header":  {[]string{"--header-timeout=100ms"}, half, 408},
 		"request": {[]string{"--request-timeout=100ms"}, half + token(t, long) + "\r\n\r\n{", 408},
-		"idle":    {[]string{"--idle-timeout=100ms"}, "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 0},
 		"body":    {[]string{"--max-body-bytes=98"}, half + token(t, long) + "\r\n\r\n{", 413},
 	}
 	for name, test := range tests {

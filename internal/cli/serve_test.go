@@ -222,7 +222,7 @@ func TestTokenCommand(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeFile(t, "key", secret)
 			writeFile(t, "url", "bbolt:in a file.db\n")
-			writeFile(t, ".env", "JWT_AUDIENCE=dotenv\nIDLE_TIMEOUT=3s\n") // which token reads by itself
+			writeFile(t, ".env", "JWT_AUDIENCE=dotenv\nSHUTDOWN_DELAY=3ms\n") // which token reads by itself
 			s := startServer(t, test.name, test.environ, test.args...)
 			if got := s.ready(t).TokenCommand; got != test.want {
 				t.Errorf("the command is %s, want %s", got, test.want)

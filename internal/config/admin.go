@@ -16,9 +16,9 @@ func adminOptions() []Option {
 			set:  parsed(parseAdminAddr, func(c *Config) *string { return &c.AdminAddr }),
 		},
 		{
-			Env: "PPROF", Flag: "pprof", Default: "off", Values: []string{"on", "off", "public"},
-			Help: "`on` or off: Go profiles at /debug/pprof/ of ADMIN_ADDR; public: also if others can reach it",
-			set:  func(c *Config, v string) error { c.Pprof, c.PprofPublic = v != "off", v == "public"; return nil },
+			Env: "PPROF", Flag: "pprof", Default: "off", Values: []string{"on", "off"},
+			Help: "`on` or off: serve Go profiles at /debug/pprof/ of ADMIN_ADDR, which must be a loopback address",
+			set:  func(c *Config, v string) error { c.Pprof = v == "on"; return nil },
 		},
 	}
 }
@@ -42,11 +42,11 @@ func (c *Config) checkPprof() error {
 	case !c.Pprof:
 		return nil
 	case c.AdminAddr == "":
-		return fmt.Errorf("PPROF (--pprof): %q: ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; "+
-			"give it an address, such as 127.0.0.1:8081, or set PPROF to off", c.values["PPROF"].text)
-	case !c.PprofPublic && !loopback.IsHost(c.AdminAddr):
+		return errors.New(`PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; ` +
+			"give it an address, such as 127.0.0.1:8081, or set PPROF to off")
+	case !loopback.IsHost(c.AdminAddr):
 		return fmt.Errorf(`PPROF (--pprof): "on": others may reach ADMIN_ADDR (--admin-addr), %s, and could take profiles; `+
-			"give it a loopback address, such as 127.0.0.1:8081, or set PPROF to public if they may", c.AdminAddr)
+			"give it a loopback address, such as 127.0.0.1:8081, or set PPROF to off", c.AdminAddr)
 	}
 	return nil
 }

@@ -19,7 +19,6 @@ type Config struct {
 	Addr            string
 	AdminAddr       string // empty: no admin listener
 	Pprof           bool   // serve profiles on the admin listener
-	PprofPublic     bool   // even if other machines can reach it
 	BaseURL         string // empty: derived from the listen address
 	TLSCertFile     string
 	TLSKeyFile      string
@@ -41,9 +40,7 @@ type Config struct {
 	Docs            bool     // serve the page at /docs
 	MaxBodyBytes    int64
 	MaxConnections  int
-	HeaderTimeout   time.Duration
 	RequestTimeout  time.Duration
-	IdleTimeout     time.Duration
 	RateLimit       ratelimit.Rate // zero: none
 	ShutdownDelay   time.Duration  // from SIGTERM to draining
 	ShutdownTimeout time.Duration
@@ -212,15 +209,9 @@ func limitOptions() []Option {
 			Help: "maximum number of open `connections`, 1 to 1000000; beyond: error 503",
 			set:  parsed(number("", 1, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
 		},
-		duration("HEADER_TIMEOUT", "header-timeout", "5s", time.Millisecond, time.Hour,
-			"`time` limit for receiving the header of a request",
-			func(c *Config) *time.Duration { return &c.HeaderTimeout }),
 		duration("REQUEST_TIMEOUT", "request-timeout", "30s", time.Millisecond, time.Hour,
 			"`time` limit for receiving a request and sending the response",
 			func(c *Config) *time.Duration { return &c.RequestTimeout }),
-		duration("IDLE_TIMEOUT", "idle-timeout", "2m", time.Millisecond, time.Hour,
-			"`time` after which an idle connection is closed",
-			func(c *Config) *time.Duration { return &c.IdleTimeout }),
 		{
 			Env: "RATE_LIMIT", Flag: "rate-limit", Default: rateLimitOff,
 			Help: "maximum `rate` of creates with tokens of a subject, such as 100/s, 600/m, 1000/h; beyond: error 429",

@@ -11,6 +11,8 @@ func removed() map[string]string {
 	return map[string]string{
 		"ACME_CACHE":       "certificates are kept in the directory acme next to the database, or else in data/acme",
 		"ACME_EMAIL":       "the metric plantstore_certificate_expiry_timestamp_seconds shows a renewal that fails",
+		"HEADER_TIMEOUT":   "the header of a request must arrive in 5s",
+		"IDLE_TIMEOUT":     "an idle connection is closed after 2m",
 		"RATE_LIMIT_BURST": "the burst is the number in RATE_LIMIT",
 		"RATE_LIMIT_BY":    "RATE_LIMIT is for each token subject; limit addresses in a proxy",
 		"SOCKET_MODE":      "the socket has the mode 0660; set the permissions of its directory instead",
