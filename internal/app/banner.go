@@ -28,9 +28,6 @@ const (
 func (a *App) announce() {
 	a.banner()
 	c := a.config
-	if names := c.Misspelled; names != "" {
-		a.logger.Warn("unknown options in .env", "names", names)
-	}
 	report := logExposed(a.logger)
 	for _, exposure := range a.options.Exposed {
 		report(exposure)

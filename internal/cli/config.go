@@ -28,9 +28,6 @@ func printConfig(_ context.Context, p *Process, _ *cli.Command, c *config.Config
 	if err := c.CheckServe(); err != nil {
 		return misuseBy(err)
 	}
-	if names := c.Misspelled; names != "" {
-		fmt.Fprintln(p.Stderr, "plantstore: .env has unknown names:", names)
-	}
 	_, err := fmt.Fprintln(p.Stdout, strings.Join(c.Lines(), "\n"))
 	return err
 }

@@ -241,15 +241,6 @@ func TestTokenCommandWithDotenv(t *testing.T) {
 	}
 }
 
-func TestMisspeltInDotenv(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeFile(t, ".env", "JWT_SECRT="+secret+"\nLOG_FORMAT=text\nMFRGGZDFMZTWQ===\nCOMPOSE_PROJECT_NAME=x\n")
-	log := startServer(t, "plantstore", nil).log()
-	if !strings.Contains(log, "level=WARN") || !strings.Contains(log, `names="JWT_SECRT (did you mean JWT_SECRET?)"`) || strings.Contains(log, secret) {
-		t.Errorf("its log:\n%s", log)
-	}
-}
-
 func TestPortTaken(t *testing.T) {
 	t.Chdir(t.TempDir())
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

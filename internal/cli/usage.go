@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/config"
 	"plantstore/models"
 )
 
@@ -49,11 +48,7 @@ func shownArgument(text string) string {
 }
 
 func unknownCommand(cmd *cli.Command, name string) error {
-	var names []string
-	for _, c := range cmd.Commands {
-		names = append(names, c.Name)
-	}
-	return misuseOf(cmd, "there is no command %q%s", shownArgument(name), config.Suggest(name, names))
+	return misuseOf(cmd, "there is no command %q", shownArgument(name))
 }
 
 // reword returns the error of a command for the library's error about an invalid flag.
@@ -96,9 +91,5 @@ func unknownFlag(cmd *cli.Command, name string) error {
 		return misuseOf(cmd, "there is no flag --jwt-secret, since others could read it off the command line; "+
 			"use JWT_SECRET or --jwt-secret-file")
 	}
-	var names []string
-	for _, flag := range cmd.Flags {
-		names = append(names, "--"+flag.Names()[0])
-	}
-	return misuseOf(cmd, "there is no flag --%s%s", name, config.Suggest("--"+name, names))
+	return misuseOf(cmd, "there is no flag --%s", name)
 }

@@ -49,11 +49,6 @@ type Config struct {
 	LogLevel        slog.Level
 	LogFormat       string // empty: text on a terminal, else json
 
-	// Misspelled lists the names in .env that are similar to options, with suggestions;
-	// empty: none. It omits other unknown names: variables of other programs, or parts of a
-	// secret with line breaks (C4.25).
-	Misspelled string
-
 	values map[string]value // by Option.Env
 }
 

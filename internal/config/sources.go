@@ -47,7 +47,7 @@ func (s Sources) lookup(o Option) value {
 // Load returns the configuration from the sources. The error has a line for each invalid
 // option.
 func Load(sources Sources) (*Config, error) {
-	c := &Config{values: make(map[string]value), Misspelled: misspelled(sources.Dotenv)}
+	c := &Config{values: make(map[string]value)}
 	for _, option := range Options() {
 		c.values[option.Env] = sources.lookup(option)
 	}

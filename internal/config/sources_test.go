@@ -190,17 +190,6 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-// TestMisspelledNames checks that unknown names in .env are reported if they are similar to
-// options, but not unknown names in the environment.
-func TestMisspelledNames(t *testing.T) {
-	t.Parallel()
-	dotenv := map[string]string{"ADDR": ":1", "JWT_SECRT": "s", "COMPOSE_FILE": "", "Yw": "=", "PORT2": "1", "docs": "off"}
-	got := load(t, config.Sources{Dotenv: dotenv, Environ: map[string]string{"HOME": "/", "ADRR": ":2"}}).Misspelled
-	if want := "JWT_SECRT (did you mean JWT_SECRET?), PORT2 (did you mean PORT?), docs (did you mean DOCS?)"; got != want {
-		t.Errorf("misspelled names: %s, want %s", got, want)
-	}
-}
-
 // TestRemovedOptions checks that an option of an earlier version is refused with its
 // replacement, except for an empty value.
 func TestRemovedOptions(t *testing.T) {
