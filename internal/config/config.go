@@ -1,5 +1,5 @@
 // Package config defines the options of the program in one table, and reads their values
-// from flags, the environment and a .env file. The help texts, the table in README.md and
+// from flags, the environment and a .env file. The help texts, docs/configuration.md and
 // .env.example are generated from the same table.
 package config
 

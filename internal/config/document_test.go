@@ -13,45 +13,36 @@ import (
 	"plantstore/internal/config"
 )
 
-var update = flag.Bool("update", false, "rewrite .env.example and the table in README.md") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite .env.example and docs/configuration.md") //nolint:gochecknoglobals // a flag of go test
 
 // checkFile compares a file at the root of the repository with its expected contents, or
 // writes it.
-func checkFile(t *testing.T, name string, current func(old string) string) {
+func checkFile(t *testing.T, name, want string) {
 	t.Helper()
 	path := filepath.Join("..", "..", name)
-	old, err := os.ReadFile(path)
-	if err != nil && !*update {
-		t.Fatal(err)
-	}
-	want := current(string(old))
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // it is published
 			t.Fatal(err)
 		}
 		return
 	}
-	if diff := cmp.Diff(want, string(old)); diff != "" {
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s is not current; go test ./internal/config -update rewrites it (-want +got):\n%s", name, diff)
 	}
 }
 
 func TestDotenvExample(t *testing.T) {
 	t.Parallel()
-	checkFile(t, ".env.example", func(string) string { return dotenvExample() })
+	checkFile(t, ".env.example", dotenvExample())
 }
 
-func TestReadmeTable(t *testing.T) {
+func TestConfigurationDocument(t *testing.T) {
 	t.Parallel()
-	checkFile(t, "README.md", func(old string) string {
-		const begin, end = "<!-- options:begin -->\n", "<!-- options:end -->"
-		before, rest, found := strings.Cut(old, begin)
-		_, after, closed := strings.Cut(rest, end)
-		if !found || !closed {
-			t.Fatalf("README.md lacks the lines %s and %s", strings.TrimSpace(begin), end)
-		}
-		return before + begin + markdownTable() + end + after
-	})
+	checkFile(t, "docs/configuration.md", configurationDocument())
 }
 
 // TestDotenvExampleHoldsTheDefaults checks that without the # before its values .env.example
@@ -88,11 +79,21 @@ func dotenvExample() string {
 	return b.String()
 }
 
-// markdownTable returns the options as a table for the README.
-func markdownTable() string {
+// configurationDocument returns the contents of docs/configuration.md: a table of options for
+// each group.
+func configurationDocument() string {
 	var b strings.Builder
-	b.WriteString("| Environment | Flag | Default | Meaning |\n|---|---|---|---|\n")
+	b.WriteString("# Configuration\n\n" +
+		"Flags override the environment, which overrides a file `.env` in the working directory\n" +
+		"([.env.example](../.env.example)); an empty value in either of the two counts as none. Options without a flag are\n" +
+		"secrets, or from a platform. `plantstore config` prints the configuration in force. A wrong value, or an option of an\n" +
+		"earlier version that was removed, is refused at startup, with exit code 2.\n")
+	group := ""
 	for _, o := range config.Options() {
+		if o.Group != group {
+			group = o.Group
+			fmt.Fprintf(&b, "\n## %s\n\n| Environment | Flag | Default | Meaning |\n|---|---|---|---|\n", group)
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Env, code("--", o.Flag), code("", o.Default), o.Help)
 	}
 	return b.String()
