@@ -52,8 +52,8 @@ func exitCodes() map[string]int {
 		"restore data/plants.db":   2,
 
 		"serve --admin-addr 127.0.0.1:0 --addr unix:data/plants.db.sock": 2,
-		"serve --acme-directory https://a": 2,
-		"config --tls-key-file x": 2,
+		"serve --acme-directory https://a":                               2,
+		"config --tls-key-file x":                                        2,
 
 		"conformance --url http://127.0.0.1":                        2,
 		"conformance --url ftp://127.0.0.1 --token x":               2,
