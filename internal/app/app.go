@@ -157,7 +157,7 @@ const heapGrowth = 400
 
 // tuneRuntime makes the garbage collector run less often. With a store in a file it sets
 // GOMAXPROCS to one more than the number of processors, since one thread is in a sync most of the
-// time (docs/adr/0009-speed.md). GOGC and GOMAXPROCS override this.
+// time. GOGC and GOMAXPROCS override this.
 func tuneRuntime(env map[string]string, c *config.Config) {
 	if env["GOGC"] == "" {
 		debug.SetGCPercent(heapGrowth)

@@ -35,11 +35,11 @@ func TestErrorCodes(t *testing.T) {
 	checkPart(t, "README.md", "codes", table.String())
 }
 
-// TestPackagesAreDocumented checks that the table of packages in README.md has a row for each
-// package, in its own directory or as part of its parent's row, and no other row.
+// TestPackagesAreDocumented checks that the table of packages in docs/architecture.md has a row
+// for each package, in its own directory or as part of its parent's row, and no other row.
 func TestPackagesAreDocumented(t *testing.T) {
 	t.Parallel()
-	text := readFile(t, "README.md")
+	text := readFile(t, "docs/architecture.md")
 	_, table, _ := strings.Cut(text, "\n| Package | Contents |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := make(map[string]string) // contents by directory
@@ -50,12 +50,12 @@ func TestPackagesAreDocumented(t *testing.T) {
 	for path := range packages {
 		parent, name := filepath.Split(path)
 		if rows[path] == "" && !strings.Contains(rows[strings.TrimSuffix(parent, "/")], "`"+name+"/`") && path != "plantstore" {
-			t.Errorf("the table of packages in README.md lacks %s/", path)
+			t.Errorf("the table of packages in docs/architecture.md lacks %s/", path)
 		}
 	}
 	for path := range rows {
 		if packages[path] == nil && path != "e2e" { // a separate module
-			t.Errorf("the table of packages in README.md has %s/, which is not a package", path)
+			t.Errorf("the table of packages in docs/architecture.md has %s/, which is not a package", path)
 		}
 	}
 }

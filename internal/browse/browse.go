@@ -3,7 +3,7 @@
 //
 // The listener is on a loopback address, on a port of its own. Whoever has the link may read:
 // it contains a random key, in the fragment, which browsers neither send nor log. The script
-// of the page sends the key in the header field Authorization. See docs/adr/0020-browse.md.
+// of the page sends the key in the header field Authorization.
 //
 // Each request of the page does a bounded amount of work, however many plants there are:
 // pages.go reads pages before and after an id, search.go a part of a search, and status.go
