@@ -18,7 +18,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/internal/testkit"
+	"plantstore/e2e/internal/tools"
 )
 
 // The user that runs the program, and an attacker.
@@ -41,7 +41,7 @@ func newMachine(t *testing.T) machine {
 	t.Helper()
 	_, err := exec.LookPath("setpriv")
 	if os.Geteuid() != 0 || err != nil {
-		testkit.NotChecked(t, "a test with two users requires root and setpriv")
+		tools.NotChecked(t, "a test with two users requires root and setpriv")
 	}
 	root := t.TempDir()
 	m := machine{t, filepath.Join(root, "plantstore"), filepath.Join(root, "work")}

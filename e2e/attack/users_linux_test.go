@@ -16,7 +16,6 @@ import (
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
-	"plantstore/internal/testkit"
 )
 
 // precious is the contents of the victim's file.
@@ -32,7 +31,7 @@ type site struct {
 // newSite returns a site. It requires root, which alone may run programs as several users.
 func newSite(t *testing.T) site {
 	t.Helper()
-	testkit.RequireRoot(t, "run programs as other users")
+	tools.RequireRoot(t, "run programs as other users")
 	tools.Require(t, "setpriv")
 	dir, err := os.MkdirTemp("", "plantstore-attack-") //nolint:usetesting // other users may not enter the directory of the test
 	if err != nil {

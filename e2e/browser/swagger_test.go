@@ -14,7 +14,6 @@ import (
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
-	"plantstore/internal/testkit"
 )
 
 // newSwaggerUI serves a page with Swagger UI at its own origin. The page reads the description
@@ -27,7 +26,7 @@ func newSwaggerUI(t *testing.T) string {
 	}
 	dist := filepath.Join(module, "node", "node_modules", "swagger-ui-dist")
 	if _, err := os.Stat(dist); err != nil {
-		testkit.NotChecked(t, fmt.Sprintf("Swagger UI is missing (make tools installs it): %v", err))
+		tools.NotChecked(t, fmt.Sprintf("Swagger UI is missing (make tools installs it): %v", err))
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir(dist)))

@@ -13,7 +13,6 @@ import (
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
-	"plantstore/internal/testkit"
 )
 
 // blocks returns the blocks of YAML in docs/ci.md.
@@ -94,7 +93,7 @@ func TestGitLabScript(t *testing.T) {
 	t.Parallel()
 	project := tools.Project(t)
 	if err := runIn(t, project, nil, "git", "rev-parse", "--verify", "HEAD"); err != nil {
-		testkit.NotChecked(t, "the project is not a clone")
+		tools.NotChecked(t, "the project is not a clone")
 	}
 	script := ""
 	for _, block := range blocks(t) {

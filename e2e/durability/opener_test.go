@@ -15,7 +15,7 @@ import (
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/reexec"
-	"plantstore/internal/testkit"
+	"plantstore/e2e/internal/tools"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -213,7 +213,7 @@ func (o *opener) open(image faultfs.Image, sampled bool) (verdict, error) {
 func TestRemoveStale(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat(memory); err != nil {
-		testkit.NotChecked(t, "there is no "+memory)
+		tools.NotChecked(t, "there is no "+memory)
 	}
 	for age, want := range map[time.Duration]bool{2 * time.Hour: false, time.Minute: true} {
 		dir, err := os.MkdirTemp(memory, imagesName) //nolint:usetesting // that is on a disk

@@ -12,14 +12,13 @@ import (
 	compose "github.com/compose-spec/compose-go/v2/types"
 
 	"plantstore/e2e/internal/tools"
-	"plantstore/internal/testkit"
 )
 
 // TestComposeSecrets creates the secrets as described at the top of the compose file. They must
 // belong to the user of the container, and no other user may read them.
 func TestComposeSecrets(t *testing.T) {
 	t.Parallel()
-	testkit.RequireRoot(t, "give files away")
+	tools.RequireRoot(t, "give files away")
 	clone, commands := t.TempDir(), "set -eu; umask 077\n"
 	dir := filepath.Join(clone, "docs", "deploy")
 	for _, directory := range []string{dir, filepath.Join(clone, "data")} {

@@ -10,15 +10,15 @@ import (
 	"plantstore/e2e/internal/pebble"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
+	"plantstore/e2e/internal/tools"
 	"plantstore/internal/certtest"
-	"plantstore/internal/testkit"
 )
 
 // TestACME checks that the server obtains a certificate from a real authority, by a challenge on
 // port 443 itself, and uses it again after a restart without the authority.
 func TestACME(t *testing.T) {
 	t.Parallel()
-	testkit.RequireRoot(t, "listen on port 443")
+	tools.RequireRoot(t, "listen on port 443")
 	authority, host := certtest.New(t), process.Address()
 	ca := pebble.Start(t, authority, host, 90*24*time.Hour)
 	o := plantstore.Options{Dir: t.TempDir(), Env: []string{

@@ -14,7 +14,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"plantstore/e2e/internal/tools"
-	"plantstore/internal/testkit"
 )
 
 // nfpm builds packages, in the version that goreleaser is tested with.
@@ -237,7 +236,7 @@ systemctl: disable --now plantstore.service,daemon-reload
 func checkInstall(t *testing.T, path, script, want string) {
 	t.Helper()
 	unshare := tools.Require(t, "unshare")
-	testkit.RequireRoot(t, "mount a file system")
+	tools.RequireRoot(t, "mount a file system")
 	const testdata = "e2e/release/testdata/"
 	got := output(t, unshare, "--mount", "--propagation=private", "/bin/sh", testdata+"machine.sh",
 		path, testdata+script+".sh", t.TempDir(), manual(t))

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 
 	"plantstore/internal/cli"
 	"plantstore/internal/config"
-	"plantstore/internal/testkit"
 )
 
 // columns is the maximum width of a help text.
@@ -131,7 +129,10 @@ func lookShell(t *testing.T, name string) string {
 	if err == nil {
 		return path
 	}
-	testkit.NotChecked(t, fmt.Sprintf(".ci/tools installs the shell: %v", err))
+	if os.Getenv("CI") == "true" {
+		t.Fatalf(".ci/tools installs the shell: %v", err)
+	}
+	t.Skipf("NOT CHECKED: .ci/tools installs the shell: %v", err)
 	return ""
 }
 

@@ -20,7 +20,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"plantstore/internal/testkit"
+	"plantstore/e2e/internal/tools"
 )
 
 // An FS is a mounted file system. The process that serves the FS must not map a file of it,
@@ -49,7 +49,7 @@ func Mount(t testing.TB) *FS {
 		DisableXAttrs:      true,
 	})
 	if err != nil {
-		testkit.NotChecked(t, fmt.Sprintf("mount a FUSE file system (needs root and /dev/fuse): %v", err))
+		tools.NotChecked(t, fmt.Sprintf("mount a FUSE file system (needs root and /dev/fuse): %v", err))
 	}
 	go server.Serve()
 	release := guard(t, f.Dir)

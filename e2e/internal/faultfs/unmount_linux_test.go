@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"plantstore/e2e/internal/faultfs"
-	"plantstore/internal/testkit"
+	"plantstore/e2e/internal/tools"
 )
 
 // TestUnmountThoughOthersSeeIt checks that unmounting does not wait for a process with its own
 // mount namespace, as containers and other tests have.
 func TestUnmountThoughOthersSeeIt(t *testing.T) { //nolint:paralleltest // the subtest must end first
-	testkit.RequireRoot(t, "have such a view")
+	tools.RequireRoot(t, "have such a view")
 	other := exec.CommandContext(t.Context(), "sleep", "60")
 	other.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	t.Run("mounted", func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 
 	"plantstore/e2e/internal/process"
 	"plantstore/e2e/internal/tools"
-	"plantstore/internal/testkit"
 )
 
 // A Link is one of the two links of each member.
@@ -29,9 +28,9 @@ type Network struct{ t testing.TB }
 // possible, the test is skipped with the reason; with CI=true it fails.
 func New(t testing.TB, members int) *Network {
 	t.Helper()
-	testkit.RequireRoot(t, "make network namespaces")
+	tools.RequireRoot(t, "make network namespaces")
 	if out, err := exec.CommandContext(t.Context(), tools.Require(t, "ip"), "netns", "list").CombinedOutput(); err != nil {
-		testkit.NotChecked(t, fmt.Sprintf("there are no network namespaces: %v %s", err, out))
+		tools.NotChecked(t, fmt.Sprintf("there are no network namespaces: %v %s", err, out))
 	}
 	n := &Network{t}
 	for _, link := range []Link{ToClients, ToPeers} {

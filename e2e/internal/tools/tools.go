@@ -1,4 +1,5 @@
-// Package tools finds the external programs that the end-to-end tests run.
+// Package tools finds what the end-to-end tests need: external programs and privileges. Where it is
+// missing, it skips the test, or fails it in CI.
 package tools
 
 import (
@@ -10,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"plantstore/internal/testkit"
 )
 
 // Require returns the path of a program, installed by npm in the directory node of this module,
@@ -27,8 +26,28 @@ func Require(t testing.TB, name string, others ...string) string {
 		}
 		problem = cmp.Or(problem, err)
 	}
-	testkit.NotChecked(t, fmt.Sprintf("%s is missing (make tools installs it): %v", name, problem))
+	NotChecked(t, fmt.Sprintf("%s is missing (make tools installs it): %v", name, problem))
 	return ""
+}
+
+// RequireRoot ends a test that requires root like [Require], unless the process runs as root.
+func RequireRoot(t testing.TB, may string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		NotChecked(t, "only root may "+may)
+	}
+}
+
+// NotChecked skips the test and prints the reason on stderr; with CI=true it fails, so that a
+// pass in CI means that the test ran.
+func NotChecked(t testing.TB, why string) {
+	t.Helper()
+	message := t.Name() + " NOT CHECKED: " + why
+	if os.Getenv("CI") == "true" {
+		t.Fatal(message)
+	}
+	fmt.Fprintln(os.Stderr, message)
+	t.Skip(message)
 }
 
 func find(name string) (string, error) {
@@ -52,7 +71,7 @@ func NodeFile(t testing.TB, name string) []byte {
 	}
 	contents, err := os.ReadFile(filepath.Join(dir, "node", "node_modules", filepath.FromSlash(name)))
 	if err != nil {
-		testkit.NotChecked(t, fmt.Sprintf("%s is missing (make tools installs it): %v", name, err))
+		NotChecked(t, fmt.Sprintf("%s is missing (make tools installs it): %v", name, err))
 	}
 	return contents
 }

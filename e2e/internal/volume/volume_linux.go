@@ -13,7 +13,6 @@ import (
 	"unsafe"
 
 	"plantstore/e2e/internal/tools"
-	"plantstore/internal/testkit"
 )
 
 // patience bounds every wait; it is far above the usual duration.
@@ -45,7 +44,7 @@ func Ext4() []string { return []string{"mkfs.ext4", "-q", "-F", "-m", "0", "-e",
 // of the test. If that is not possible, the test is skipped; with CI=true it fails.
 func New(t testing.TB, size int64, mkfs ...string) *Volume {
 	t.Helper()
-	testkit.RequireRoot(t, "mount a file system")
+	tools.RequireRoot(t, "mount a file system")
 	program := find(t, mkfs[0])
 	v := &Volume{t: t, image: filepath.Join(t.TempDir(), "image"), Dir: t.TempDir()}
 	if err := os.WriteFile(v.image, nil, 0o600); err != nil {
@@ -58,7 +57,7 @@ func New(t testing.TB, size int64, mkfs ...string) *Volume {
 		t.Fatalf("%v: %v: %s", mkfs, err, out)
 	}
 	if err := v.mount(); err != nil {
-		testkit.NotChecked(t, err.Error())
+		tools.NotChecked(t, err.Error())
 	}
 	t.Cleanup(v.Unmount)
 	return v
