@@ -35,8 +35,6 @@ type Options struct {
 	Observer *Observer
 	Server   func() server.Stats
 	Tokens   func() auth.Stats
-	// LostLines returns the number of lost lines of the log.
-	LostLines func() uint64
 	// CertificateExpires returns the earliest expiry of the certificates in use for TLS, zero if
 	// there are none.
 	CertificateExpires func() time.Time

@@ -43,7 +43,6 @@ func newHandler(t *testing.T, s admin.Store, change ...func(*admin.Options)) htt
 		Version: "v1.2.3", Store: s, Observer: admin.NewObserver(), Leaving: t.Context(), Logger: slog.New(slog.DiscardHandler),
 		Server:             func() server.Stats { return server.Stats{Refused: new(server.ErrorCounts)} },
 		Tokens:             func() auth.Stats { return auth.Stats{} },
-		LostLines:          func() uint64 { return 0 },
 		CertificateExpires: func() time.Time { return time.UnixMilli(1_800_000_000_000) },
 	}
 	for _, c := range change {

@@ -14,7 +14,6 @@ func MarkdownTable() string {
 	all := table(&sample{
 		admin: &admin{Options: Options{
 			Observer:           NewObserver(),
-			LostLines:          func() uint64 { return 0 },
 			CertificateExpires: func() time.Time { return time.Time{} },
 		}},
 		server: server.Stats{Refused: new(server.ErrorCounts)},

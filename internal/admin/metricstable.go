@@ -40,7 +40,6 @@ func requestMetrics(now *sample) []metric {
 		{"connections_limit", "gauge", "maximum number of open connections, MAX_CONNECTIONS", one(now.server.Limit)},
 		{"connections_accepted_total", "counter", "connections that were accepted", one(now.server.Accepted)},
 		{"connections_turned_away_total", "counter", "accepted connections that were beyond the limit", one(now.server.TurnedAway)},
-		{"log_lines_lost_total", "counter", "lines of the log that were lost because stderr was not read for two seconds", one(now.LostLines())},
 		{
 			"certificate_expiry_timestamp_seconds", "gauge",
 			"when the first certificate for TLS expires, in Unix time; missing if there is none",

@@ -23,7 +23,7 @@ func (a *App) startAdmin(leaving context.Context) {
 	s := server.New(server.Config{
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
-			Server: a.server.Stats, Tokens: a.verifier.Stats, LostLines: a.buffer.Dropped, CertificateExpires: a.expires,
+			Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires,
 			Reset: a.reset, Leaving: leaving, Logger: logger, Pprof: a.config.Pprof,
 		}),
 		Logger:          logger,

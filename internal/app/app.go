@@ -90,7 +90,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 		log = printable.Underlying(log)
 	}
 	a.logger, a.buffer = logging.New(log, a.format, c.LogLevel)
-	a.onClose(func() error { _ = a.buffer.Close(); return nil }) // best effort
+	a.onClose(func() error { a.buffer.Flush(); return nil })
 	if err := a.openCertificates(); err != nil {
 		return nil, err
 	}

@@ -1,9 +1,9 @@
 // Package logging writes the log of the server: records of [log/slog], through a
-// [Buffer], so that requests don't wait for a slow reader of the log.
+// [Buffer], so that one system call writes the lines of many requests.
 package logging
 
 import (
-	"bytes"
+	"context"
 	"io"
 	"log/slog"
 	"time"
@@ -23,15 +23,35 @@ const (
 	Color               // for people at a terminal: by level
 )
 
-// New returns a logger of records from level up, and the buffer over w that it writes to. The
-// buffer must be closed, which flushes it.
+// New returns a logger of records from level up, and the buffer over w that it writes to, which
+// must be flushed at exit. A record of an error is written at once.
 func New(w io.Writer, format Format, level slog.Leveler) (*slog.Logger, *Buffer) {
-	b := NewBuffer(w, func(lines uint64) []byte {
-		var record bytes.Buffer
-		slog.New(newHandler(&record, format, nil)).Error("log lines lost", "lines", lines)
-		return record.Bytes()
-	})
-	return slog.New(newHandler(b, format, level)), b
+	b := NewBuffer(w)
+	return slog.New(flushing{newHandler(b, format, level), b}), b
+}
+
+// flushing is a handler that flushes the buffer after each error.
+type flushing struct {
+	slog.Handler
+
+	buffer *Buffer
+}
+
+// Handle implements [slog.Handler], as the following methods do.
+func (f flushing) Handle(ctx context.Context, record slog.Record) error {
+	err := f.Handler.Handle(ctx, record)
+	if record.Level >= slog.LevelError {
+		f.buffer.Flush()
+	}
+	return err
+}
+
+func (f flushing) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return flushing{f.Handler.WithAttrs(attrs), f.buffer}
+}
+
+func (f flushing) WithGroup(name string) slog.Handler {
+	return flushing{f.Handler.WithGroup(name), f.buffer}
 }
 
 func newHandler(w io.Writer, format Format, level slog.Leveler) slog.Handler {

@@ -30,9 +30,7 @@ func TestNew(t *testing.T) {
 			logger.Error("left out")
 			level.Set(slog.LevelError)
 			logger.Error("written", "n", 1, "cause", errors.New("\x1b[2J")) // a client may send this
-			if err := buffer.Close(); err != nil {
-				t.Error(err)
-			}
+			buffer.Flush()
 			if json.Valid(out.Bytes()) != (format == logging.JSON) || strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), want) {
 				t.Errorf("the log is %q, want %q", &out, want)
 			}
@@ -40,23 +38,23 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestLinesLost checks that the log reports the number of lost lines, in its own format and at
-// any level.
-func TestLinesLost(t *testing.T) {
+// TestErrorsAreFlushed checks that an error is written at once, with all lines before it.
+func TestErrorsAreFlushed(t *testing.T) {
 	t.Parallel()
-	for want, format := range map[string]logging.Format{`level=ERROR msg="log lines lost" lines=1`: logging.Text, `"level":"ERROR","msg":"log lines lost","lines":1}`: logging.JSON} {
-		synctest.Test(t, func(t *testing.T) {
-			g := &gate{open: make(chan struct{})}
-			logger, buffer := logging.New(g, format, slog.LevelError+1)
-			for range 3 { // one is written, one is pending
-				logger.Log(t.Context(), slog.LevelError+1, "large", "x", strings.Repeat("x", 1<<20))
-				synctest.Wait()
+	synctest.Test(t, func(t *testing.T) {
+		var out writes
+		logger, _ := logging.New(&out, logging.Text, slog.LevelInfo)
+		for _, log := range []*slog.Logger{logger, logger.With("x", 1), logger.WithGroup("x")} {
+			time.Sleep(time.Hour)
+			before := len(out.all)
+			log.Info("before it")
+			if len(out.all) != before {
+				t.Error("a line is not buffered")
 			}
-			time.Sleep(time.Second)
-			close(g.open)
-			if err := buffer.Close(); err != nil || !strings.HasSuffix(g.out.String(), want+"\n") {
-				t.Errorf("the end of the log is %q, want %q: %v", g.out.Bytes()[max(0, g.out.Len()-100):], want, err)
+			log.Error("an error")
+			if len(out.all) != before+1 || strings.Count(out.all[before], "\n") != 2 {
+				t.Errorf("the writes are %q", out.all[before:])
 			}
-		})
-	}
+		}
+	})
 }

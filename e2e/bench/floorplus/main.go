@@ -26,7 +26,7 @@ func main() {
 	logger, log := logging.New(os.Stderr, logging.JSON, level)
 	if err := run(logger); err != nil {
 		logger.Error("serve", "error", err)
-		_ = log.Close()
+		log.Flush()
 		os.Exit(1)
 	}
 }
