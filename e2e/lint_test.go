@@ -28,7 +28,7 @@ func TestLinters(t *testing.T) {
 		for _, file := range []string{"openapi.yaml", "openapi.json"} {
 			t.Run(tool+" "+file, func(t *testing.T) {
 				t.Parallel()
-				description := get(t, server.BaseURL+"/"+file)
+				description := get(t, server, server.BaseURL+"/"+file)
 				if findings, err := lint(t, tool, args, file, description); err != nil {
 					t.Errorf("%v\n%s", err, findings)
 				}
@@ -94,7 +94,7 @@ func TestPrintedDescriptionIsTheServedOne(t *testing.T) {
 	}
 	server := plantstore.Start(t, plantstore.Options{})
 	for _, format := range []string{"yaml", "json"} {
-		served := get(t, server.BaseURL+"/openapi."+format)
+		served := get(t, server, server.BaseURL+"/openapi."+format)
 		if want := printed(t, format, "BASE_URL="+server.BaseURL); !bytes.Equal(served, want) {
 			t.Errorf("%s: the served description is not the printed one", format)
 		}

@@ -42,8 +42,8 @@ func TestNoSecretIsLogged(t *testing.T) {
 	}
 	for _, request := range requests {
 		response := exchange(t, server, request)
-		if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusBadRequest {
-			t.Errorf("%q: %s", request, response.Status)
+		if response.Status != http.StatusOK && response.Status != http.StatusBadRequest {
+			t.Errorf("%q: %d", request, response.Status)
 		}
 	}
 	server.Stop()

@@ -177,8 +177,11 @@ func TestEscapesOfPeers(t *testing.T) {
 		t.Errorf("health: a line is forged: %q", shown)
 	}
 	for _, format := range []string{"text", "json", "junit"} {
-		shown := onTerminal(t, plantstore.Command(t, dir, nil, "conformance", "--url", peer.URL, "--token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl", "--format", format))
-		checkOutput(t, "conformance, "+format, shown, "POST /plants")
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			shown := onTerminal(t, plantstore.Command(t, dir, nil, "conformance", "--url", peer.URL, "--token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl", "--format", format))
+			checkOutput(t, "conformance, "+format, shown, "POST /plants")
+		})
 	}
 }
 

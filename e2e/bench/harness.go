@@ -104,9 +104,6 @@ func (h *harness) measureAll(ctx context.Context) (*results, error) {
 		random:     &store{order: wrk.Scattered, plants: h.settings.random},
 	}
 	var err error
-	if r.lines, err = engineLines(filepath.Dir(h.settings.module)); err != nil {
-		return nil, err
-	}
 	if r.allocations, err = h.countAllocations(ctx); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,6 @@ type measured struct {
 // results are all results of a run.
 type results struct {
 	allocations float64 // for each create, in process
-	lines       int     // of the embedded engine
 	groups      []measured
 	sequential  *store
 	random      *store

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -46,51 +45,64 @@ func (t target) got() string {
 	return fmt.Sprintf("%.*f", t.digits, t.value)
 }
 
-// ratioDigits is the number of digits of the ratios after the point.
-const ratioDigits = 2
-
 // targets compares the results with the targets.
 func targets(r *results) []target {
-	return slices.Concat(ratioTargets(r), ownTargets(r), logTargets(r), storedTargets(r), longTargets(r), []target{
-		{figure: "allocations for each create", bound: 45, most: true, value: orNaN(r.allocations)},
-		{figure: "lines of storage/bbolt with its journal", bound: 3000, most: true, value: orNaN(float64(r.lines))},
-		{figure: "requests without status 200", most: true, value: float64(r.bad())},
-		{figure: "share of the machine that others used", bound: calm, most: true, value: median(r.all(), others), digits: ratioDigits},
-	})
-}
-
-// orNaN returns value, or NaN if it is 0, which is never measured.
-func orNaN(value float64) float64 {
-	if value == 0 {
-		return math.NaN()
-	}
-	return value
-}
-
-// ratioTargets are the ratios to other programs, on empty stores.
-func ratioTargets(r *results) []target {
+	const least, most, mega = false, true, 1e6
 	var all []target
-	add := func(figure, other string, clients int, bound float64, most bool, value func(sample) float64) {
-		l := load{order: wrk.Ascending, clients: clients}
-		all = append(all, target{
-			figure: fmt.Sprintf("%s / %s, c=%d", figure, other, clients),
-			bound:  bound, most: most, digits: ratioDigits,
-			value: r.against(l, other, value),
-		})
+	add := func(figure string, most bool, bound, value float64, digits int) {
+		all = append(all, target{figure: figure, bound: bound, most: most, value: value, digits: digits})
 	}
-	add("throughput", naiveName, 1, 1.3, false, throughput)
-	add("throughput", sqliteName, 1, 1, false, throughput)
-	add("throughput", naiveName, 16, 7, false, throughput)
-	add("throughput", naiveName, 64, 9, false, throughput)
-	add("throughput", naiveName, 256, 8, false, throughput)
-	add("throughput", floorName, 64, 0.90, false, throughput)
-	add("throughput", floorName, 256, 0.87, false, throughput)
-	add("throughput", floorPlusName, 64, 0.72, false, throughput)
-	add("throughput", floorPlusName, 256, 0.82, false, throughput)
-	add("throughput", sqliteName, 64, 8, false, throughput)
-	add("server CPU for each create", floorName, 64, 1.2, true, cpu)
-	add("latency p50", naiveName, 1, 1, true, p50)
-	add("latency p99", naiveName, 64, 0.2, true, p99)
+	for _, t := range []struct {
+		figure, other string
+		clients       int
+		bound         float64
+		most          bool
+		value         func(sample) float64
+	}{
+		{"throughput", naiveName, 1, 1.3, least, throughput},
+		{"throughput", sqliteName, 1, 1, least, throughput},
+		{"throughput", naiveName, 16, 7, least, throughput},
+		{"throughput", naiveName, 64, 9, least, throughput},
+		{"throughput", naiveName, 256, 8, least, throughput},
+		{"throughput", floorName, 64, 0.90, least, throughput},
+		{"throughput", floorName, 256, 0.87, least, throughput},
+		{"throughput", floorPlusName, 64, 0.72, least, throughput},
+		{"throughput", floorPlusName, 256, 0.82, least, throughput},
+		{"throughput", sqliteName, 64, 8, least, throughput},
+		{"server CPU for each create", floorName, 64, 1.2, most, cpu},
+		{"latency p50", naiveName, 1, 1, most, p50},
+		{"latency p99", naiveName, 64, 0.2, most, p99},
+	} {
+		l := load{order: wrk.Ascending, clients: t.clients}
+		add(fmt.Sprintf("%s / %s, c=%d", t.figure, t.other, t.clients), t.most, t.bound, r.against(l, t.other, t.value), 2)
+	}
+	add("throughput of floor+ / bare, no logs, c=64", least, 0.85, r.secondAgainstFirst(chainName), 2)
+	add("throughput with scattered / ascending ids, empty stores, c=64", least, 0.88, r.secondAgainstFirst(ordersName), 2)
+	add("throughput with access log / without, c=64", least, 0.90, r.secondAgainstFirst(logName(64)), 2)
+	add("throughput with access log / without, c=256", least, 0.95, r.secondAgainstFirst(logName(256)), 2)
+	add("throughput with ascending ids stored / empty, c=64", least, 0.95, r.secondAgainstFirst(storedName(64)), 2)
+	size := math.NaN()
+	if r.sequential != nil && r.sequential.bytes > 0 {
+		size = float64(r.sequential.bytes) / float64(r.sequential.plants)
+	}
+	add("bytes for each plant of ascending ids", most, 70, size, 1)
+	add("start with ascending ids stored, ms", most, 1000, median(r.samples(storedName(64), storedSequential), started), 0)
+	for i, clients := range []int{64, 256} {
+		name, bound := longName(clients), []float64{0.65, 0.85}[i]
+		random := r.samples(name, longRandom)
+		add(fmt.Sprintf("throughput with scattered ids stored / empty, long load, c=%d", clients), least, bound, r.secondAgainstFirst(name), 2)
+		add(fmt.Sprintf("lowest second / median one, scattered ids stored, c=%d", clients), least, 0.75, median(random, lowest), 2)
+		add(fmt.Sprintf("longest pause, ms, scattered ids stored, c=%d", clients), most, 250, greatest(random, paused), 0)
+	}
+	empty, noJournal := r.samples(longName(64), longEmpty), r.samples(longName(64), longNoJournal)
+	add("memory more than without a journal, MB, c=64", most, 48, difference(empty, noJournal, memory)/mega, 1)
+	add("start after kill -9 under load, longest, ms, c=64", most, 200, greatest(r.samples(longName(64), longRandom), restarted), 0)
+	if r.allocations == 0 {
+		r.allocations = math.NaN()
+	}
+	add("allocations for each create", most, 45, r.allocations, 0)
+	add("requests without status 200", most, 0, float64(r.bad()), 0)
+	add("share of the machine that others used", most, calm, median(r.all(), others), 2)
 	return all
 }
 
@@ -108,81 +120,6 @@ func (r *results) against(l load, other string, value func(sample) float64) floa
 // of a group, or NaN.
 func (r *results) secondAgainstFirst(group string) float64 {
 	return ratio(r.samples(group, 1), r.samples(group, 0), throughput)
-}
-
-// ownTargets are the targets for the chain without a store, and for the order of the ids.
-func ownTargets(r *results) []target {
-	return []target{
-		{
-			figure: "throughput of floor+ / bare, no logs, c=64", bound: 0.85, digits: ratioDigits,
-			value: r.secondAgainstFirst(chainName),
-		},
-		{
-			figure: "throughput with scattered / ascending ids, empty stores, c=64", bound: 0.88, digits: ratioDigits,
-			value: r.secondAgainstFirst(ordersName),
-		},
-	}
-}
-
-// logTargets are the targets for the cost of the access log.
-func logTargets(r *results) []target {
-	var all []target
-	for _, clients := range []int{64, 256} {
-		bound := 0.90
-		if clients == 256 {
-			bound = 0.95
-		}
-		all = append(all, target{
-			figure: fmt.Sprintf("throughput with access log / without, c=%d", clients),
-			bound:  bound, digits: ratioDigits,
-			value: r.secondAgainstFirst(logName(clients)),
-		})
-	}
-	return all
-}
-
-// storedTargets are the targets with ascending ids in the store.
-func storedTargets(r *results) []target {
-	size := math.NaN()
-	if r.sequential != nil && r.sequential.bytes > 0 {
-		size = float64(r.sequential.bytes) / float64(r.sequential.plants)
-	}
-	return []target{
-		{
-			figure: "throughput with ascending ids stored / empty, c=64", bound: 0.95, digits: ratioDigits,
-			value: r.secondAgainstFirst(storedName(64)),
-		},
-		{figure: "bytes for each plant of ascending ids", bound: 70, most: true, value: size, digits: 1},
-		{
-			figure: "start with ascending ids stored, ms", bound: 1000, most: true,
-			value: median(r.samples(storedName(64), storedSequential), started),
-		},
-	}
-}
-
-// longTargets are the targets for the long load, during which there are checkpoints.
-func longTargets(r *results) []target {
-	var all []target
-	add := func(figure string, clients int, bound float64, most bool, value float64, digits int) {
-		figure = fmt.Sprintf("%s, c=%d", figure, clients)
-		all = append(all, target{figure: figure, bound: bound, most: most, value: value, digits: digits})
-	}
-	for _, least := range []struct {
-		clients    int
-		throughput float64
-	}{{64, 0.65}, {256, 0.85}} {
-		name, clients := longName(least.clients), least.clients
-		random := r.samples(name, longRandom)
-		add("throughput with scattered ids stored / empty, long load", clients, least.throughput, false,
-			r.secondAgainstFirst(name), ratioDigits)
-		add("lowest second / median one, scattered ids stored", clients, 0.75, false, median(random, lowest), ratioDigits)
-		add("longest pause, ms, scattered ids stored", clients, 250, true, greatest(random, paused), 0)
-	}
-	const clients, mega = 64, 1e6
-	empty, noJournal := r.samples(longName(clients), longEmpty), r.samples(longName(clients), longNoJournal)
-	add("memory more than without a journal, MB", clients, 48, true, difference(empty, noJournal, memory)/mega, 1)
-	add("start after kill -9 under load, longest, ms", clients, 200, true, greatest(r.samples(longName(clients), longRandom), restarted), 0)
-	return all
 }
 
 // tableOfTargets is the output of make bench.

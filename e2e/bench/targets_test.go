@@ -31,7 +31,7 @@ func made() *results {
 		storedName(64): {storedEmpty: samplesOf(100, 200), storedSequential: samplesOf(95, 190)},
 		longName(64):   {longEmpty: samplesOf(100, 200, 300), longRandom: samplesOf(60, 120, 260), longNoJournal: samplesOf(50, 151, 250)},
 	}
-	r := &results{allocations: 46, lines: 3000, sequential: &store{plants: 100, bytes: 7001}, random: &store{}}
+	r := &results{allocations: 46, sequential: &store{plants: 100, bytes: 7001}, random: &store{}}
 	for _, g := range plan(r.sequential, r.random) {
 		if s, ok := samples[g.name]; ok {
 			r.groups = append(r.groups, measured{g, s})
@@ -68,7 +68,6 @@ func TestTargets(t *testing.T) {
 		"bytes for each plant of ascending ids":                          "70.0 missed",
 		"start with ascending ids stored, ms":                            "1000 ok",
 		"allocations for each create":                                    "46 missed",
-		"lines of storage/bbolt with its journal":                        "3000 ok",
 		"requests without status 200":                                    "0 ok",
 		"share of the machine that others used":                          "0.00 ok",
 	}
@@ -114,16 +113,6 @@ func TestInvalidRunsAreReported(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	t.Parallel()
-	if got := median(samplesOf(4, 1, 2), throughput); got != 2 {
-		t.Errorf("of three: %v, want 2", got)
-	}
-	if got := median(samplesOf(4, 1, 2, 3), throughput); got != 2.5 {
-		t.Errorf("of four: %v, want 2.5", got)
-	}
-}
-
 // TestLabels checks that the same program has different names under different loads.
 func TestLabels(t *testing.T) {
 	t.Parallel()
@@ -145,17 +134,5 @@ func TestLabels(t *testing.T) {
 		if labels[want] == "" {
 			t.Errorf("there is no %s", want)
 		}
-	}
-}
-
-func TestLowest(t *testing.T) {
-	t.Parallel()
-	for want, counts := range map[float64][]int64{0: nil, 0.5: {4, 2, 5}, 1: {7}} {
-		if got := lowestOf(counts); got != want {
-			t.Errorf("%v: %v, want %v", counts, got, want)
-		}
-	}
-	if got := lowestOf([]int64{3, 0, 3}); got != 0 {
-		t.Errorf("with a second without any: %v", got)
 	}
 }

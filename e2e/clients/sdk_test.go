@@ -1,13 +1,10 @@
 package clients
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"plantstore/e2e/internal/tools"
 )
 
 // created is the output of the programs of testdata: an id beyond 2^53 and the least id are
@@ -100,33 +97,6 @@ func TestOrval(t *testing.T) {
 	w.compile("orval.ts")
 	const want = "200 Monstera climber\n400 409 id: 1 is taken; the stored plant is identical to this one\n"
 	wantOutput(t, w.run("node", "orval.js"), want, "", "")
-}
-
-func TestRequests(t *testing.T) {
-	t.Parallel()
-	tools.Require(t, "http") // Python with Requests
-	w := newFixture(t, "plants.py")
-	wantOutput(t, w.run("/usr/bin/python3", "plants.py"), created, " long-lived", " None")
-}
-
-// TestVersionsInDocument checks that the document names the versions of the npm packages that
-// the tests run.
-func TestVersionsInDocument(t *testing.T) {
-	t.Parallel()
-	var pinned struct{ Dependencies map[string]string }
-	if err := json.Unmarshal(tools.ProjectFile(t, "e2e/node/package.json"), &pinned); err != nil {
-		t.Fatal(err)
-	}
-	document := string(tools.ProjectFile(t, "docs/clients.md"))
-	for name, shown := range map[string]string{
-		"@stoplight/prism-cli": "| Prism ", "swagger-ui-dist": "| Swagger UI ", "openapi-typescript": "| openapi-typescript ",
-		"dredd": "| Dredd ", "orval": "[orval](https://orval.dev) ",
-	} {
-		version, _, _ := strings.Cut(strings.Replace(pinned.Dependencies[name], ".", "-", 1), ".")
-		if want := shown + strings.Replace(version, "-", ".", 1) + " "; version == "" || !strings.Contains(document, want) {
-			t.Errorf("the document does not have %q", want)
-		}
-	}
 }
 
 // TestDocument checks that the document shows the tested programs and their output.

@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"plantstore/e2e/internal/plantstore"
-	"plantstore/models"
 	"plantstore/storage/bbolt/journal"
 )
 
@@ -35,7 +33,6 @@ type site struct {
 	env    []string
 	server *plantstore.Server
 	token  string
-	client *http.Client
 	random *rand.Rand
 	rounds int
 
@@ -48,9 +45,7 @@ func newSite(t testing.TB, dir string, env ...string) *site {
 	t.Helper()
 	s := &site{
 		t: t, random: newRandom(t), env: slices.DeleteFunc(env, func(v string) bool { return v == "" }),
-		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: writers}},
 	}
-	t.Cleanup(s.client.CloseIdleConnections)
 	s.server = plantstore.Start(t, plantstore.Options{Dir: dir, Env: s.env})
 	s.token = s.server.Token("--ttl", "0")
 	return s
@@ -59,37 +54,7 @@ func newSite(t testing.TB, dir string, env ...string) *site {
 // restart starts the server again.
 func (s *site) restart() {
 	s.t.Helper()
-	s.client.CloseIdleConnections()
 	s.server = plantstore.Start(s.t, plantstore.Options{Dir: s.server.Dir, Env: s.env})
-}
-
-// A reply is the response to a create.
-type reply struct {
-	status int
-	models.Error
-}
-
-// identical reports whether the response is that exactly this plant is stored.
-func (a reply) identical() bool {
-	return a.Code == http.StatusConflict && strings.Contains(a.Message, "is identical")
-}
-
-// post sends a NewPlant. It fails if there is no response.
-func (s *site) post(body string) (a reply, err error) {
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.server.BaseURL+"/plants", strings.NewReader(body))
-	if err != nil {
-		return reply{}, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+s.token)
-	response, err := s.client.Do(request)
-	if err != nil {
-		return reply{}, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	a.status = response.StatusCode
-	err = json.NewDecoder(response.Body).Decode(&a.Error) // absent in the JSON of a Plant
-	return a, err
 }
 
 // interrupt runs writers that create plants until end, which it calls at a random moment, stops
@@ -132,17 +97,17 @@ func (s *site) body(w, n int) string {
 // create sends a plant, records it if it is acknowledged, and reports that. Other responses must
 // follow the contract.
 func (s *site) create(body string) bool {
-	a, err := s.post(body)
+	a, err := s.server.TryPost(s.token, body)
 	switch {
 	case err != nil: // the server has exited
 		return false
-	case a.status == http.StatusOK:
+	case a.Status == http.StatusOK:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.acknowledged = append(s.acknowledged, body)
 		return true
-	case a.status != http.StatusBadRequest || a.Code != http.StatusInternalServerError && a.Code != http.StatusServiceUnavailable:
-		s.t.Errorf("%.60s: status %d, %+v", body, a.status, a.Error)
+	case a.Status != http.StatusBadRequest || a.Code != http.StatusInternalServerError && a.Code != http.StatusServiceUnavailable:
+		s.t.Errorf("%.60s: status %d, %+v", body, a.Status, a.Error)
 	}
 	return false
 }
@@ -160,8 +125,8 @@ func (s *site) verify(from int) {
 	for range writers {
 		all.Go(func() {
 			for body := range bodies {
-				if a, err := s.post(body); err != nil || !a.identical() {
-					s.t.Errorf("round %d: %.60s was acknowledged; now: status %d, %+v, %v", s.rounds, body, a.status, a.Error, err)
+				if a, err := s.server.TryPost(s.token, body); err != nil || !a.Identical() {
+					s.t.Errorf("round %d: %.60s was acknowledged; now: status %d, %+v, %v", s.rounds, body, a.Status, a.Error, err)
 				}
 			}
 		})

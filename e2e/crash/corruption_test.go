@@ -68,18 +68,22 @@ func TestFlippedRecords(t *testing.T) {
 // and end with a line that describes the corruption.
 func wantRefusal(t testing.TB, path string, args ...string) {
 	t.Helper()
-	env := []string{"STORAGE_URL=bbolt:" + path, "ADDR=127.0.0.1:0"}
-	cmd := plantstore.Command(t, t.TempDir(), env, args...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
+	if code, last, _ := runOn(t, path, args...); code != 1 || !strings.HasPrefix(last, "plantstore: ") || !strings.Contains(last, path) {
+		t.Errorf("plantstore %v: exit code %d, last line %q, want exit code 1 and a line that names %s", args, code, last, path)
+	}
+}
+
+// runOn runs the program with its database at path, and returns its exit code and stderr.
+func runOn(t testing.TB, path string, args ...string) (code int, last, stderr string) {
+	t.Helper()
+	var text strings.Builder
+	cmd := plantstore.Command(t, t.TempDir(), []string{"STORAGE_URL=bbolt:" + path, "ADDR=127.0.0.1:0"}, args...)
+	cmd.Stderr = &text
 	must(t, cmd.Start())
 	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
-	err := cmd.Wait()
-	watchdog.Stop()
-	last := lastLine(stderr.String())
-	if cmd.ProcessState.ExitCode() != 1 || !strings.HasPrefix(last, "plantstore: ") || !strings.Contains(last, path) {
-		t.Errorf("plantstore %v: %v, last line %q, want exit code 1 and a line that names %s", args, err, last, path)
-	}
+	defer watchdog.Stop()
+	_ = cmd.Wait() // the exit code is returned
+	return cmd.ProcessState.ExitCode(), lastLine(text.String()), text.String()
 }
 
 func lastLine(log string) string {
@@ -113,7 +117,11 @@ func checkFlips(t *testing.T, path string, file []byte, l *layout, places map[st
 			v := inspector.inspect(path)
 			if v.Crash != "" {
 				// The race detector aborts a process that would otherwise continue.
-				v.Crash, v.Refused = checkProgram(t, path)
+				code, last, stderr := runOn(t, path, "check")
+				v.Crash = ""
+				if v.Refused = last; code != 1 || !strings.HasPrefix(last, "plantstore: ") {
+					v.Crash = fmt.Sprintf("plantstore check: exit code %d: %.150s", code, stderr)
+				}
 			}
 			counts[outcome(v)]++
 			locked := strings.Contains(v.Refused, "locked")
@@ -123,22 +131,6 @@ func checkFlips(t *testing.T, path string, file []byte, l *layout, places map[st
 		}
 		t.Logf("%s: %v", name, counts)
 	}
-}
-
-// checkProgram runs plantstore check, and reports whether it exited with an error message.
-func checkProgram(t testing.TB, path string) (crash, refused string) {
-	t.Helper()
-	var stderr strings.Builder
-	cmd := plantstore.Command(t, t.TempDir(), []string{"STORAGE_URL=bbolt:" + path}, "check")
-	cmd.Stderr = &stderr
-	must(t, cmd.Start())
-	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
-	defer watchdog.Stop()
-	err := cmd.Wait()
-	if last := lastLine(stderr.String()); cmd.ProcessState.ExitCode() == 1 && strings.HasPrefix(last, "plantstore: ") {
-		return "", last
-	}
-	return fmt.Sprintf("plantstore check: %v: %.150s", err, stderr.String()), ""
 }
 
 func outcome(v verdict) string {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/storage"
@@ -149,7 +148,7 @@ func TestServeWithOtherJournal(t *testing.T) {
 				t.Errorf("the journal: %v, %v", info, err)
 			}
 			for id := range plants {
-				if a, err := s.post(fmt.Sprintf(`{"id":%d,"name":"other"}`, id)); err != nil || a.Code != 409 {
+				if a, err := s.server.TryPost(s.token, fmt.Sprintf(`{"id":%d,"name":"other"}`, id)); err != nil || a.Code != 409 {
 					t.Fatalf("id %d: %+v, %v", id, a, err)
 				}
 			}
@@ -160,68 +159,6 @@ func TestServeWithOtherJournal(t *testing.T) {
 			wantPlants(t, path, stored+len(s.acknowledged))
 		})
 	}
-}
-
-// TestKilledCommands kills commands that write to a database with a journal at random
-// moments: no plant is lost, and the database can be opened.
-func TestKilledCommands(t *testing.T) {
-	t.Parallel()
-	left, backup, more := newPending(t), backupOf(t), moreLines(t)
-	for name, args := range map[string][]string{
-		"restore": {"restore", backup},
-		"compact": {"compact"},
-		"backup":  {"backup", "copy.db"},
-		"import":  {"plants", "import", more},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			random, ended := newRandom(t), 0
-			for range plantstore.Torture(15, 200) {
-				path := copyDatabase(t, left)
-				dir := filepath.Dir(filepath.Dir(path))
-				cmd := plantstore.Command(t, dir, nil, args...)
-				must(t, cmd.Start())
-				time.Sleep(time.Duration(random.IntN(60_000)) * time.Microsecond) // the moment must be random
-				_ = cmd.Process.Kill()
-				if cmd.Wait() == nil {
-					ended++
-				}
-				wantCommand(t, dir, 0, "", "check")
-				s := plantstore.Start(t, plantstore.Options{Dir: dir})
-				s.Stop()
-				wantCommand(t, dir, 0, "", "check")
-				kept, err := filepath.Glob(path + ".replaced-*Z")
-				must(t, err)
-				// Before the restore has replaced the database, kept is a second name of the
-				// current one.
-				if len(kept) == 0 || count(t, path) >= stored {
-					wantAtLeast(t, path, stored)
-				} else {
-					wantPlants(t, kept[0], stored)
-				}
-			}
-			t.Logf("%d commands had exited before the kill", ended)
-		})
-	}
-}
-
-// wantAtLeast checks that a database has at least n plants.
-func wantAtLeast(t *testing.T, path string, want int) {
-	t.Helper()
-	if n := count(t, path); n < want {
-		t.Errorf("%d plants, want at least %d", n, want)
-	}
-}
-
-// count returns the number of plants of a database.
-func count(t *testing.T, path string) int {
-	t.Helper()
-	store, err := bbolt.OpenFile(path, storage.Options{ReadOnly: true})
-	must(t, err)
-	defer func() { _ = store.Close() }()
-	n, err := store.Count(t.Context())
-	must(t, err)
-	return int(n)
 }
 
 // backupOf creates a database with one plant.

@@ -81,16 +81,6 @@ func replace(path string) error {
 	return os.Rename(path+".copy", path)
 }
 
-// TestSecondInstance starts a second server on a file that is in use: it must name the file and
-// exit, without an effect on the first server.
-func TestSecondInstance(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, t.TempDir())
-	wantRefusal(t, filepath.Join(s.server.Dir, databaseFile), "serve")
-	s.verify(0)
-	s.check()
-}
-
 // TestVanishedWhileStopped removes the file of a stopped server: the next server must not
 // continue with an empty store.
 func TestVanishedWhileStopped(t *testing.T) {

@@ -2,8 +2,6 @@ package operate
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -137,26 +135,5 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 	t.Logf("%d plants were created meanwhile", b.nextID.Load())
 	if log := server.Log(); strings.Contains(log, "reload failed") {
 		t.Errorf("a reload failed:\n%s", log)
-	}
-}
-
-// TestConformanceWithPrivateKey checks that the conformance suite runs against a server that
-// has a public key only.
-func TestConformanceWithPrivateKey(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	replace(t, filepath.Join(dir, "key.pub"), makeKey(t, dir, "key", keyKinds()["PS512"]))
-	server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"JWT_PUBLIC_KEYS=key.pub", "LOG_LEVEL=error"}})
-	cmd := plantstore.Command(t, dir, nil, "conformance", "--url", server.BaseURL, "--fresh",
-		"--token", server.Token("--key", "key.pem", "--alg", "PS512"), "--key", "key.pem", "--alg", "PS512")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v:\n%s", err, out)
-	}
-	if strings.Contains(string(out), "needs the HS256 secret") {
-		t.Errorf("cases were not run because there is no secret:\n%s", out)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "data", "jwt-secret")); !errors.Is(err, os.ErrNotExist) {
-		t.Error(fmt.Errorf("a secret was generated: %w", err))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -45,6 +46,7 @@ type Server struct {
 	Dir string
 
 	t      testing.TB
+	client *http.Client
 	env    []string
 	cmd    *exec.Cmd
 	exited chan struct{} // closed when the process has exited
@@ -73,7 +75,7 @@ func Try(t testing.TB, o Options) (*Server, error) {
 		o.Dir = t.TempDir()
 	}
 	s := &Server{
-		Dir: o.Dir, t: t, exited: make(chan struct{}),
+		Dir: o.Dir, t: t, client: NewClient(t), exited: make(chan struct{}),
 		env: append([]string{"ADDR=127.0.0.1:0"}, o.Env...),
 	}
 	args := append([]string{"serve"}, o.Args...)

@@ -1,0 +1,103 @@
+package crash
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plantstore/e2e/internal/plantstore"
+)
+
+// TestKilledCommands kills commands at random moments, on a database with pending plants, some of
+// them next to a server: no plant is lost, an output file is the old one or complete, and the
+// command can be repeated.
+func TestKilledCommands(t *testing.T) {
+	t.Parallel()
+	left, backup, more := newPending(t), backupOf(t), moreLines(t)
+	for name, tt := range map[string]struct {
+		args   []string
+		server bool
+	}{
+		"restore":          {[]string{"restore", backup}, false},
+		"compact":          {[]string{"compact"}, false},
+		"backup":           {[]string{"backup", "out"}, false},
+		"backup by server": {[]string{"backup", "out"}, true},
+		"export":           {[]string{"plants", "export", "--format", "jsonl", "out"}, false},
+		"export by server": {[]string{"plants", "export", "--format", "jsonl", "out"}, true},
+		"import":           {[]string{"plants", "import", more}, false},
+		"import by server": {[]string{"plants", "import", more}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			random, ended := newRandom(t), 0
+			for range plantstore.Torture(12, 200) {
+				path := copyDatabase(t, left)
+				dir := filepath.Dir(filepath.Dir(path))
+				plantstore.Run(t, dir, "plants", "export", "--quiet", "--format", "jsonl", "all")
+				var server *plantstore.Server
+				if tt.server {
+					server = plantstore.Start(t, plantstore.Options{Dir: dir})
+				}
+				cmd := plantstore.Command(t, dir, nil, tt.args...)
+				must(t, cmd.Start())
+				time.Sleep(time.Duration(random.IntN(60_000)) * time.Microsecond) // the moment must be random
+				_ = cmd.Process.Kill()
+				if cmd.Wait() == nil {
+					ended++
+				}
+				checkOutput(t, dir)
+				if server != nil {
+					server.Stop()
+				}
+				wantCommand(t, dir, 0, "", "check")
+				plantstore.Start(t, plantstore.Options{Dir: dir}).Stop()
+				// Before a restore has replaced the database, the kept one is another name of it.
+				kept, err := filepath.Glob(path + ".replaced-*Z")
+				must(t, err)
+				stays := append(kept, path)[0]
+				if missing := missingFrom(t, dir, stays); missing > 0 {
+					t.Errorf("%d plants are lost", missing)
+				}
+				if tt.args[0] == "restore" {
+					continue
+				}
+				_ = os.Remove(filepath.Join(dir, "out")) // it may be complete
+				plantstore.Run(t, dir, tt.args...)
+				if temporary, err := filepath.Glob(filepath.Join(dir, ".*.tmp")); err != nil || temporary != nil {
+					t.Errorf("the command has left %q, %v", temporary, err)
+				}
+			}
+			t.Logf("%d commands had exited before the kill", ended)
+		})
+	}
+}
+
+// checkOutput checks that the output of a killed command is complete if it exists.
+func checkOutput(t *testing.T, dir string) {
+	t.Helper()
+	out := filepath.Join(dir, "out")
+	text, err := os.ReadFile(out)
+	if err != nil {
+		return
+	}
+	if all, _ := os.ReadFile(filepath.Join(dir, "all")); string(text) == string(all) {
+		return
+	}
+	wantPlants(t, out, stored)
+}
+
+// missingFrom returns how many of the plants in the file all are not in a database.
+func missingFrom(t *testing.T, dir, path string) (n int) {
+	t.Helper()
+	all, err := os.ReadFile(filepath.Join(dir, "all"))
+	must(t, err)
+	there := plantstore.Run(t, dir, "plants", "export", "--format", "jsonl", "--storage-url", path, "-")
+	for line := range strings.Lines(string(all)) {
+		if !strings.Contains(there, line) {
+			n++
+		}
+	}
+	return n
+}
