@@ -1,6 +1,7 @@
 package architecture
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -79,4 +80,28 @@ func anchors(t *testing.T, path string) map[string]bool {
 		}, heading[1])] = true
 	}
 	return found
+}
+
+// filesOf returns the paths of the project's files with that suffix. There must be
+// some.
+func filesOf(t *testing.T, suffix string) (paths []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".") && path != root):
+			return fs.SkipDir
+		case !entry.IsDir() && strings.HasSuffix(path, suffix):
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Fatalf("no files *%s found", suffix)
+	}
+	return paths
 }

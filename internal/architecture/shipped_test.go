@@ -98,7 +98,7 @@ func checkShippedLinks(t *testing.T, files map[string]string) {
 			}
 		}
 	}
-	if checked < 50 {
-		t.Errorf("these are not all links: %d", checked)
+	if checked == 0 {
+		t.Error("no links found")
 	}
 }
