@@ -81,9 +81,6 @@ type Features struct {
 	File func() FileStats
 	// Snapshot is Snapshot of [Store].
 	Snapshot func(ctx context.Context, w io.Writer) error
-	// Probe returns nil if a remote engine can store plants, otherwise the reason why not. It is
-	// called every few seconds, and returns soon after ctx has ended.
-	Probe func(ctx context.Context) error
 	// Run is the engine's background work. The store starts it, and ends ctx when
 	// the queue is drained; Run returns soon after that. To stop the store after a
 	// fault, it calls stop, at any time and from any goroutine; the first cause

@@ -2,13 +2,10 @@ package storage
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
-
-	"plantstore/internal/wait"
 )
 
 // Ready returns nil while creates are accepted and the last commit has succeeded, otherwise the
@@ -16,7 +13,7 @@ import (
 func (s *Store) Ready() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return cmp.Or(s.refusal, s.failure, s.unreachable)
+	return cmp.Or(s.refusal, s.failure)
 }
 
 // accepting returns nil while creates are accepted, else their error.
@@ -62,28 +59,6 @@ func (s *Store) retryCommit() {
 	defer s.mu.Unlock()
 	s.retryDue = true
 	s.work.Signal()
-}
-
-const (
-	// probeInterval is the time between two probes.
-	probeInterval = 5 * time.Second
-	// probeTimeout bounds one probe.
-	probeTimeout = 3 * time.Second
-)
-
-// probe probes a remote engine from time to time until ctx ends, so that Ready returns at
-// once: the result is at most 8 seconds old. The engine was reached when it was opened.
-func (s *Store) probe(ctx context.Context, probe func(context.Context) error) {
-	wait.Every(ctx, probeInterval, func() {
-		inTime, cancel := context.WithTimeout(ctx, probeTimeout)
-		defer cancel()
-		err := probe(inTime)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.unreachable = nil; err != nil {
-			s.unreachable = fmt.Errorf("%w: %w", ErrUnavailable, err)
-		}
-	})
 }
 
 // Stopped returns a channel that is closed when the store stops after a fault, whose

@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -96,68 +95,6 @@ func TestCloseAfterFailure(t *testing.T) {
 		time.Sleep(time.Minute) // an empty batch would block
 		if err := e.store.Ready(); !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, errHum) {
 			t.Errorf("after Close: %v", err)
-		}
-	})
-}
-
-// TestProbe checks that readiness follows the probes of the engine within its bound, also when
-// one hangs.
-func TestProbe(t *testing.T) {
-	t.Parallel()
-	errAway := errors.New("away")
-	mute := func(ctx context.Context) error {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	synctest.Test(t, func(t *testing.T) {
-		responses := make(chan func(context.Context) error, 1) // holds the one to be given
-		responses <- mute
-		s := storage.New(&testEngine{}, storage.Features{Probe: func(ctx context.Context) error {
-			response := <-responses
-			responses <- response
-			return response(ctx)
-		}}, storage.Options{})
-		defer func() { _ = s.Close() }()
-		if err := s.Ready(); err != nil {
-			t.Errorf("at first: %v", err)
-		}
-		for _, step := range []struct {
-			response func(context.Context) error
-			want     error
-		}{
-			{func(context.Context) error { return nil }, nil},
-			{func(context.Context) error { return errAway }, errAway},
-			{func(context.Context) error { return nil }, nil},
-			{mute, context.DeadlineExceeded},
-			{func(context.Context) error { return nil }, nil},
-		} {
-			<-responses
-			responses <- step.response
-			time.Sleep(12 * time.Second) // the probe in progress, the pause and a complete probe
-			err := s.Ready()
-			if !errors.Is(err, step.want) || (err != nil) != errors.Is(err, storage.ErrUnavailable) {
-				t.Errorf("Ready = %v, want: %v", err, step.want)
-			}
-		}
-	})
-}
-
-// TestProbeEndsAtClose checks that a probe that hangs does not delay Close.
-func TestProbeEndsAtClose(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		probed := make(chan struct{})
-		s := storage.New(&testEngine{}, storage.Features{Probe: func(ctx context.Context) error {
-			close(probed)
-			<-ctx.Done()
-			return ctx.Err()
-		}}, storage.Options{})
-		<-probed
-		start := time.Now()
-		_ = s.Close()
-		_ = s.Close()
-		if took := time.Since(start); took != 0 {
-			t.Errorf("it took %v", took)
 		}
 	})
 }

@@ -17,9 +17,6 @@ type opened struct {
 func (s *Store) start(engine Engine, features Features) *opened {
 	ctx, end := context.WithCancel(context.Background())
 	var background sync.WaitGroup
-	if features.Probe != nil && !s.options.ReadOnly {
-		background.Go(func() { s.probe(ctx, features.Probe) })
-	}
 	if features.Run != nil && !s.options.ReadOnly {
 		background.Go(func() { features.Run(ctx, s.stop) })
 	}

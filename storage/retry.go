@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"plantstore/internal/wait"
 )
 
 // A CommitToken is the random token of one commit, which a remote engine stores with
@@ -66,7 +64,7 @@ func (r Retry) Commit(batch []Item, insert InsertFunc) error {
 		case unknown == nil && !errors.Is(err, ErrUnavailable):
 			return err
 		}
-		if !wait.Sleep(ctx, pause) {
+		if !sleep(ctx, pause) {
 			return lastError(err, unknown)
 		}
 		limit = min(limit+limit/4, r.Timeout)
@@ -99,7 +97,7 @@ func (r Retry) Read(ctx context.Context, read func(ctx context.Context) error, a
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !again(err) || !wait.Sleep(inTime, readPause):
+		case !again(err) || !sleep(inTime, readPause):
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 	}
@@ -110,4 +108,14 @@ func within(ctx context.Context, limit time.Duration, f func(context.Context) er
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return f(ctx)
+}
+
+// sleep pauses for d. It returns false if ctx was done first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

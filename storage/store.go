@@ -23,9 +23,9 @@
 // other creates by at most one batch. Reset replaces the engine between two commits, which
 // orders it before or after each create.
 //
-// A store is ready (ready.go) while it is open, has not stopped, its last commit has
-// succeeded, and the probe of a remote engine succeeds. After a failed commit a writer
-// commits an empty batch each second until one succeeds. A store stops permanently
+// A store is ready (ready.go) while it is open, has not stopped, and its last commit has
+// succeeded. After a failed commit a writer commits an empty batch each second until one
+// succeeds. A store stops permanently
 // (fail-stop) when the engine returns a [FatalError], reports a fault from its background
 // work, or panics: queued and later creates get ErrUnavailable, and Stopped lets the
 // process end and be restarted.
@@ -68,21 +68,20 @@ type Store struct {
 	closed    chan struct{} // closed when closeErr is set
 	closeErr  error
 
-	mu          sync.Mutex
-	work        sync.Cond // the queue is no longer empty, or closing has begun
-	queue       []*request
-	bytes       int         // of the plants in queue
-	closing     bool        // the writers end when the queue is empty
-	refusal     error       // the error of creates; nil while they are accepted
-	failure     error       // of the last commit
-	retry       *time.Timer // sets retryDue after a failed commit
-	retryDue    bool        // a writer is to commit an empty batch
-	unreachable error       // of the last probe
-	stats       Stats       // without the state of queue and file
+	mu       sync.Mutex
+	work     sync.Cond // the queue is no longer empty, or closing has begun
+	queue    []*request
+	bytes    int         // of the plants in queue
+	closing  bool        // the writers end when the queue is empty
+	refusal  error       // the error of creates; nil while they are accepted
+	failure  error       // of the last commit
+	retry    *time.Timer // sets retryDue after a failed commit
+	retryDue bool        // a writer is to commit an empty batch
+	stats    Stats       // without the state of queue and file
 }
 
 // New returns a store of the plants in engine, and starts its goroutines, which run
-// until Close. With [Options.ReadOnly], Commit, Probe and Run of the engine are never called.
+// until Close. With [Options.ReadOnly], Commit and Run of the engine are never called.
 func New(engine Engine, features Features, options Options) *Store {
 	features.BatchPlants = cmp.Or(features.BatchPlants, 4096)
 	features.BatchBytes = cmp.Or(features.BatchBytes, 16<<20)

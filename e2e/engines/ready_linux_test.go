@@ -45,8 +45,8 @@ func (s *site) awaitReadiness(want string) {
 	})
 }
 
-// TestReadiness disconnects the engine of a replica and reconnects it: its probe reports
-// that without creates.
+// TestReadiness disconnects the engine of a replica, which is not ready after the first create
+// that fails, and reconnects it: the replica is ready again without a create.
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	const away = `{"error":503,"message":"not ready: the store is not available: see the log"}`
@@ -78,6 +78,9 @@ func TestReadiness(t *testing.T) {
 			s := newSite(t, url, 1)
 			s.awaitReadiness("")
 			stop()
+			if o, text := s.post(0, 1, "fern"); o == created {
+				t.Errorf("without the engine: %s", text)
+			}
 			s.awaitReadiness(away)
 			restart()
 			s.awaitReadiness("")
@@ -111,7 +114,7 @@ func TestReadinessOfFullDisk(t *testing.T) {
 	server.Exec("postgres", `DROP TRIGGER disk ON plants`)
 	s.awaitReadiness("")
 	if err := server.Holds(t.Context(), "postgres", `SELECT count(*) = 0 FROM plants`); err != nil {
-		t.Errorf("after probes alone: %v", err)
+		t.Errorf("after empty batches alone: %v", err)
 	}
 	s.eventually("after it", created, "")
 }

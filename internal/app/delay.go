@@ -5,8 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-
-	"plantstore/internal/wait"
+	"time"
 )
 
 // delayed returns a context that is done when leave has returned, which is called when leaving is
@@ -37,5 +36,8 @@ func (a *App) leave(ctx context.Context) {
 	defer stop()
 	a.server.Leave()
 	a.logger.Info("shutting down: not ready, still serving", "delay", a.config.ShutdownDelay.String())
-	wait.Sleep(ctx, a.config.ShutdownDelay)
+	select {
+	case <-ctx.Done():
+	case <-time.After(a.config.ShutdownDelay):
+	}
 }

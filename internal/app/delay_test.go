@@ -5,8 +5,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"plantstore/internal/wait"
 )
 
 // TestDelayed checks that serving ends when the delay has ended, and not before.
@@ -18,7 +16,10 @@ func TestDelayed(t *testing.T) {
 			leaving, leave := context.WithCancel(t.Context())
 			serving, cancel := delayed(leaving, func(ctx context.Context) {
 				left++
-				wait.Sleep(ctx, delay)
+				select {
+				case <-ctx.Done():
+				case <-time.After(delay):
+				}
 			})
 			defer cancel()
 			time.Sleep(time.Hour)

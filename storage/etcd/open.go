@@ -36,7 +36,7 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 		return nil, fmt.Errorf("etcd at %s: %w", strings.Join(t.endpoints, ","), advise(err, t))
 	}
 	return storage.New(e, storage.Features{ //nolint:contextcheck // the store outlives the context of its opening
-		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers, Probe: e.tryToWrite,
+		BatchPlants: batchPlants, BatchBytes: batchBytes, Writers: writers,
 	}, options), nil
 }
 

@@ -99,18 +99,6 @@ func (e *Engine) read(ctx context.Context, sql string, id int64) (page []row, er
 	return page, err
 }
 
-// probe returns an error if the server does not respond or is a standby.
-func (e *Engine) probe(ctx context.Context) error {
-	var readOnly string
-	if err := e.pool.QueryRow(ctx, selectReadOnly).Scan(&readOnly); err != nil {
-		return err
-	}
-	if readOnly == "on" {
-		return errors.New("the server rejects writes: it is a standby, or default_transaction_read_only is on")
-	}
-	return nil
-}
-
 // Close implements [storage.Engine].
 func (e *Engine) Close() error {
 	e.closed.Store(true)

@@ -29,7 +29,6 @@ const (
 	selectColumns = `SELECT column_name, data_type FROM information_schema.columns
 WHERE table_schema = current_schema() AND table_name = 'plants' ORDER BY column_name`
 	selectSettings = `SELECT coalesce(current_setting('fsync', true), ''), coalesce(current_setting('synchronous_commit', true), '')`
-	selectReadOnly = `SELECT coalesce(current_setting('transaction_read_only', true), '')`
 )
 
 // selectFrom selects a page.
