@@ -99,7 +99,8 @@ func TestOrval(t *testing.T) {
 	wantOutput(t, w.run("node", "orval.js"), want, "", "")
 }
 
-// TestDocument checks that the document shows the tested programs and their output.
+// TestDocument checks that the document shows the tested programs, or names their files, and shows
+// their output.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/clients.md")
@@ -112,6 +113,9 @@ func TestDocument(t *testing.T) {
 	}
 	shown := []string{oapiCodegen, ogen, strings.NewReplacer("%tag", " long-lived", "%none", " None").Replace(created)}
 	for _, path := range programs {
+		if strings.Contains(string(text), "`e2e/clients/"+path+"`") {
+			continue
+		}
 		program, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
