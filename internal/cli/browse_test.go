@@ -125,7 +125,7 @@ func TestBrowseCorruptRecord(t *testing.T) {
 // TestBrowseFails checks that each error is reported before a link is printed.
 func TestBrowseFails(t *testing.T) {
 	t.Chdir(t.TempDir())
-	checkFailure(t, run(t, nil, "plants", "browse", "--port", "65536"), 2, `--port: "65536": must be from 0 to 65535`, "see: plantstore plants browse --help")
+	checkFailure(t, run(t, nil, "plants", "browse", "--port", "65536"), 2, `invalid value "65536" for flag -port: *`, "see: plantstore plants browse --help")
 	checkFailure(t, run(t, nil, "plants", "browse"), 1, "database data/plants.db cannot be opened: "+noDatabase)
 	stored(t)
 	b := startBrowse(t)

@@ -44,20 +44,19 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 	root := &cli.Command{
 		Name:  "plantstore",
 		Usage: "a server for the OpenAPI Plant Store",
-		Description: "Start the server:    plantstore serve\n" +
-			"Get an access token: plantstore token\n" +
-			"\n" +
-			"Options come from flags, the environment (--addr is ADDR), or the file .env in the working\n" +
-			"directory, in this order: plantstore help options.\n" +
+		Description: "Options come from flags, the environment (--addr is ADDR), or the file .env in the working\n" +
+			"directory, in this order.\n" +
 			"Exit codes: 0 done, 1 failed, or check found corruption, 2 misused, 3 corruption (backup,\n" +
-			"restore, compact, plants) or bad lines (import, serve --seed).",
-		HideHelpCommand: true, // replaced by newHelp
+			"restore, compact, plants) or bad lines (import, serve --seed).\n" +
+			"Examples:\n" +
+			"  plantstore serve\n" +
+			"  plantstore token",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version", Local: true, HideDefault: true},
 		},
 		Commands: []*cli.Command{
 			newServe(p), newToken(p), newPlants(p), newBackup(p), newRestore(p), newCompact(p), newCheck(p),
-			newConfig(p), newOpenAPI(p), newConformance(p), newHealth(p), newVersion(p), newHelp(p, false),
+			newConfig(p), newOpenAPI(p), newConformance(p), newHealth(p), newVersion(p),
 		},
 		Action: func(_ context.Context, cmd *cli.Command) error {
 			if cmd.Bool("version") {
@@ -65,28 +64,24 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 			}
 			return cli.ShowRootCommandHelp(cmd)
 		},
-		ArgValidator:                    checkArguments,
-		EnableShellCompletion:           true,
-		ConfigureShellCompletionCommand: func(cmd *cli.Command) { configureCompletion(p, cmd) },
-		Writer:                          out,
-		ErrWriter:                       p.Stderr,
-		ExitErrHandler:                  func(context.Context, *cli.Command, error) {}, // Main prints errors
+		ArgValidator:          checkArguments,
+		EnableShellCompletion: true,
+		Writer:                out,
+		ErrWriter:             p.Stderr,
+		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // Main prints errors
 	}
-	prepare(p, root)
+	root.ConfigureShellCompletionCommand = func(completion *cli.Command) { // all commands are there now
+		completion.Hidden = false
+		completion.Usage = "print a completion script for bash, zsh, fish or pwsh"
+		completion.Description = "The script for bash requires the package bash-completion.\n" +
+			"Examples:\n" +
+			"  source <(plantstore completion bash)\n" +
+			"  plantstore completion fish >~/.config/fish/completions/plantstore.fish"
+		_ = root.Walk(func(cmd *cli.Command) error { // the function never fails
+			cmd.OnUsageError = usageError
+			cmd.HideHelpCommand = cmd != root // the library would list it as a subcommand of every command
+			return nil
+		})
+	}
 	return root
-}
-
-// prepare sets the messages for invalid flags, the layout of the help and the completion, for
-// a command and its subcommands.
-func prepare(p *Process, cmd *cli.Command) {
-	_ = cmd.Walk(func(cmd *cli.Command) error { // the function never fails
-		cmd.OnUsageError = reword
-		cmd.ShellComplete = func(_ context.Context, cmd *cli.Command) { complete(p, cmd) }
-		for _, flag := range cmd.Flags {
-			if flag, ok := flag.(cli.StringerSetter); ok {
-				flag.SetStringer(describeFlag)
-			}
-		}
-		return nil
-	})
 }

@@ -17,8 +17,7 @@ func newConfig(p *Process) *cli.Command {
 		Description: "Prints lines for a .env file that load back to the same configuration, except for secrets, which\n" +
 			"are printed as REDACTED.\n" +
 			"Examples:\n" +
-			"  plantstore config | grep ADDR\n" +
-			otherOptions(),
+			"  plantstore config | grep ADDR",
 		Flags:  allOptionFlags(),
 		Action: configured(p, printConfig),
 	}

@@ -29,11 +29,6 @@ func misuseBy(err error) error { return &exitError{err, exitMisuse} }
 
 func misuse(format string, args ...any) error { return misuseBy(fmt.Errorf(format, args...)) }
 
-// misuseOf returns a misuse of a command, with a hint at its help.
-func misuseOf(cmd *cli.Command, format string, args ...any) error {
-	return misuseBy(errors.Join(fmt.Errorf(format, args...), errors.New("see: "+cmd.FullName()+" --help")))
-}
-
 // findings returns the error of a command other than check for corruption or bad lines.
 func findings(format string, args ...any) error {
 	return &exitError{fmt.Errorf(format, args...), exitFindings}

@@ -13,69 +13,36 @@ import (
 // decimal is for flags with integers: by default the library also accepts 0x10, and 010 as 8.
 func decimal() cli.IntegerConfig { return cli.IntegerConfig{Base: 10} }
 
-// commonOptions are the options that the help of serve describes, most used first.
-func commonOptions() []string {
-	return []string{
-		"ADDR", "STORAGE_URL", "DOCS", "CORS_ORIGINS", "JWT_SECRET_FILE", "JWT_PUBLIC_KEYS", "ADMIN_ADDR", "LOG_LEVEL",
-	}
-}
-
-// allOptionFlags returns the flags of all options: the common ones first, the others hidden.
-func allOptionFlags() []cli.Flag {
-	flags := optionFlags(commonOptions()...)
+// allOptionFlags returns the flags of all options, by category.
+func allOptionFlags() (flags []cli.Flag) {
 	for _, o := range config.Options() {
-		if o.Flag != "" && !slices.Contains(commonOptions(), o.Env) {
-			flags = append(flags, optionFlag(o, true))
+		if o.Flag != "" {
+			flags = append(flags, optionFlag(o, o.Group))
 		}
 	}
 	return flags
 }
 
 // optionFlags returns the flags of options, by their names in the environment.
-func optionFlags(envs ...string) []cli.Flag {
-	var flags []cli.Flag
+func optionFlags(envs ...string) (flags []cli.Flag) {
 	options := config.Options()
 	for _, env := range envs {
 		i := slices.IndexFunc(options, func(o config.Option) bool { return o.Env == env })
-		flags = append(flags, optionFlag(options[i], false))
+		flags = append(flags, optionFlag(options[i], ""))
 	}
 	return flags
 }
 
 // optionFlag returns the flag of an option. Package config checks a text together with the
 // values of other sources.
-func optionFlag(o config.Option, hidden bool) cli.Flag {
+func optionFlag(o config.Option, category string) cli.Flag {
 	if o.Bool {
-		return &cli.BoolFlag{Name: o.Flag, Usage: o.Help, HideDefault: true, Hidden: hidden}
+		return &cli.BoolFlag{Name: o.Flag, Usage: o.Help, Category: category, HideDefault: true}
 	}
-	return &cli.StringFlag{Name: o.Flag, Usage: o.Help, DefaultText: o.Default, HideDefault: o.Default == "", Hidden: hidden}
+	return &cli.StringFlag{Name: o.Flag, Usage: o.Help, Category: category, DefaultText: o.Default, HideDefault: o.Default == ""}
 }
 
-// otherOptions lists the flags that the help of serve does not describe, a line for each
-// group.
-func otherOptions() string {
-	var text strings.Builder
-	text.WriteString("Further options (plantstore help options):")
-	group := ""
-	for _, o := range config.Options() {
-		if o.Flag == "" || slices.Contains(commonOptions(), o.Env) {
-			continue
-		}
-		if o.Group != group {
-			group = o.Group
-			text.WriteString("\n  " + group + ":")
-		}
-		text.WriteString(" --" + o.Flag)
-	}
-	return wrapped(text.String(), "    ", helpWidth-3)
-}
-
-// A choice is a flag with a few valid values, which shells complete.
-type choice struct {
-	*cli.StringFlag
-	values []string
-}
-
+// choiceFlag returns a flag with a few valid values.
 func choiceFlag(name, usage, preset string, values ...string) cli.Flag {
 	validate := func(text string) error {
 		if slices.Contains(values, text) {
@@ -84,7 +51,7 @@ func choiceFlag(name, usage, preset string, values ...string) cli.Flag {
 		last := len(values) - 1
 		return fmt.Errorf("must be %s or %s", strings.Join(values[:last], ", "), values[last])
 	}
-	return &choice{&cli.StringFlag{Name: name, Usage: usage, Value: preset, Validator: validate}, values}
+	return &cli.StringFlag{Name: name, Usage: usage, Value: preset, HideDefault: preset == "", Validator: validate}
 }
 
 // storageOptions returns the options for the location of the plants.

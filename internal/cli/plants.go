@@ -10,6 +10,6 @@ func newPlants(p *Process) *cli.Command {
 			"Examples:\n" +
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants import plants.jsonl",
-		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p), newReset(p), newHelp(p, true)},
+		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p), newReset(p)},
 	}
 }

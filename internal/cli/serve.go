@@ -20,13 +20,11 @@ func newServe(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "run the server until SIGTERM or SIGINT",
-		Description: "SIGTERM and SIGINT drain requests in flight. A second signal ends the process, or,\n" +
-			"during SHUTDOWN_DELAY and without --ephemeral, only the delay.\n" +
-			"Each option can be set in the environment or in .env, too: --addr is ADDR.\n" +
+		Description: "SIGTERM and SIGINT drain requests in flight. A second signal ends the process, or, during\n" +
+			"SHUTDOWN_DELAY and without --ephemeral, only the delay. JWT_SECRET and PORT have no flag.\n" +
 			"Examples:\n" +
 			"  plantstore serve\n" +
-			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl\n" +
-			otherOptions(),
+			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl",
 		Flags: append([]cli.Flag{ // the first two are for demonstrations and concern no other command
 			&cli.BoolFlag{Name: "ephemeral", Usage: "keep the plants and the secret in a temporary directory that is removed at exit", HideDefault: true},
 			&cli.StringFlag{Name: "seed", Usage: "import `FILE` (JSON Lines or CSV) before serving; taken ids are skipped"},

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"plantstore/internal/cli"
 )
@@ -291,52 +289,4 @@ func TestWrongAddresses(t *testing.T) {
 	// 192.0.2.0/24 is for documentation only (RFC 5737): no machine has it.
 	checkFailure(t, run(t, nil, "serve", "--addr", "192.0.2.1:0", "--admin-addr", "off"), 1,
 		"cannot listen on 192.0.2.1:0: bind: *")
-}
-
-// A stuckLog accepts the first lines and then blocks, like a pipe without a reader.
-type stuckLog struct {
-	first chan string // gets them
-	freed chan struct{}
-	once  sync.Once
-}
-
-// Write implements [io.Writer].
-func (l *stuckLog) Write(p []byte) (int, error) {
-	l.once.Do(func() { l.first <- string(p) })
-	if !bytes.Contains(p, []byte(`"ready"`)) {
-		<-l.freed
-	}
-	return len(p), nil
-}
-
-// TestServeEndsWithStuckLog checks that a server ends even if its log is no longer read.
-func TestServeEndsWithStuckLog(t *testing.T) {
-	t.Chdir(t.TempDir())
-	log := &stuckLog{first: make(chan string, 1), freed: make(chan struct{})}
-	t.Cleanup(func() { close(log.freed) })
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	exited := make(chan int, 1)
-	go func() {
-		exited <- cli.Main(ctx, cli.Process{
-			Args: []string{"plantstore", "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"}, Stdout: io.Discard, Stderr: log,
-		})
-	}()
-	base := server{first: <-log.first}.ready(t).BaseURL
-	for range 3 { // the first line is accepted and never written
-		response, err := http.Get(base + "/nothing") //nolint:noctx // it ends with the test
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-	}
-	cancel()
-	select {
-	case code := <-exited:
-		if code != 0 {
-			t.Errorf("it exits with %d", code)
-		}
-	case <-time.After(patience):
-		t.Error("it does not end")
-	}
 }

@@ -39,7 +39,7 @@ func newToken(p *Process) *cli.Command {
 			"  plantstore token --ttl=-1h    # expired, for tests",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "subject", Usage: "`subject` of the token (sub)", Value: app.DefaultSubject},
-			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry, negative: it has expired", Value: 24 * time.Hour, DefaultText: "24h, with --link 1h"},
+			&cli.DurationFlag{Name: "ttl", Usage: "`lifetime` of the token; 0: no expiry, negative: expired", Value: 24 * time.Hour, DefaultText: "24h, with --link 1h"},
 			&cli.BoolFlag{Name: "link", Usage: "print a link to the docs page of the server, which fills in the token", HideDefault: true},
 			&cli.StringFlag{Name: "key", Usage: "`FILE` with the private key to sign with (PEM, not encrypted), instead of a secret"},
 			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key (default: by the key: RS256, ES256, ES384, ES512 or EdDSA)"},

@@ -67,8 +67,7 @@ type Option struct {
 	Bool bool
 	// Secret is set if the value is never printed (C4.25).
 	Secret bool
-	// Values are the valid values if there are only a few: shells complete them, and set
-	// gets no others.
+	// Values are the valid values if there are only a few: set gets no others.
 	Values []string
 	// Group is the heading under which help and documents list the option.
 	Group string
@@ -80,9 +79,8 @@ type Option struct {
 // Options returns the table.
 func Options() []Option {
 	return slices.Concat(
-		grouped("Service and storage", serviceOptions()), grouped("TLS", tlsOptions()), grouped("Admin listener", adminOptions()),
-		grouped("Tokens", tokenOptions()), grouped("Limits", limitOptions()),
-		grouped("Faults for tests of clients", faultOptions()), grouped("Logs", logOptions()),
+		grouped("Service", serviceOptions()), grouped("TLS", tlsOptions()), grouped("Tokens", tokenOptions()),
+		grouped("Operation", slices.Concat(limitOptions(), adminOptions(), logOptions(), faultOptions())),
 	)
 }
 
@@ -97,7 +95,7 @@ func serviceOptions() []Option {
 	return []Option{
 		{
 			Env: "ADDR", Flag: "addr", Default: "127.0.0.1:8080",
-			Help: "`HOST:PORT` to listen on (empty host: all interfaces; port 0: any free port), or unix:PATH",
+			Help: "`HOST:PORT` to listen on (no host: all interfaces), or unix:PATH",
 			set:  func(c *Config, v string) error { c.Addr = v; return checkAddr(v) },
 		},
 		{
@@ -112,7 +110,7 @@ func serviceOptions() []Option {
 		},
 		{
 			Env: "STORAGE_URL", Flag: "storage-url", Default: "bbolt:data/plants.db",
-			Help: "location of the plants: `bbolt:PATH` or just PATH, etcd://HOST,HOST/PREFIX, postgres://HOST/DB",
+			Help: "`bbolt:PATH` or PATH, etcd://HOST/PREFIX, postgres://HOST/DB",
 			set:  parsed(storage.ParseURL, func(c *Config) *storage.Location { return &c.Storage }),
 		},
 		{
@@ -122,7 +120,7 @@ func serviceOptions() []Option {
 		},
 		{
 			Env: "JOURNAL_BYTES", Flag: "journal-bytes", Default: "67108864",
-			Help: "size of the journal in `bytes`, 131072 to 134217728; 0: no journal (bbolt only)",
+			Help: "`bytes` of the journal, 131072 to 134217728; 0: no journal (bbolt only)",
 			set:  parsed(parseJournalBytes, func(c *Config) *int64 { return &c.JournalBytes }),
 		},
 		{
@@ -132,7 +130,7 @@ func serviceOptions() []Option {
 		},
 		{
 			Env: "DOCS", Flag: "docs", Default: "on", Values: []string{"on", "off"},
-			Help: "`on` or off: serve the page at /docs, which describes the service and tries requests",
+			Help: "`on` or off: serve /docs, the page that describes and tries the service",
 			set:  func(c *Config, v string) error { c.Docs = v == "on"; return nil },
 		},
 	}
@@ -196,12 +194,12 @@ func limitOptions() []Option {
 	return []Option{
 		{
 			Env: "MAX_BODY_BYTES", Flag: "max-body-bytes", Default: "1048576",
-			Help: "maximum size of a request body in `bytes`, at most 64 MiB; larger: error 413",
+			Help: "maximum size of a body in `bytes`, at most 64 MiB; larger: error 413",
 			set:  parsed(number[int64]("of bytes ", 1, 64<<20), func(c *Config) *int64 { return &c.MaxBodyBytes }),
 		},
 		{
 			Env: "MAX_CONNECTIONS", Flag: "max-connections", Default: "10000",
-			Help: "maximum number of open `connections`, 1 to 1000000; beyond: error 503",
+			Help: "at most `N` open connections, 1 to 1000000; beyond: error 503",
 			set:  parsed(number("", 1, 1_000_000), func(c *Config) *int { return &c.MaxConnections }),
 		},
 		duration("REQUEST_TIMEOUT", "request-timeout", "30s", time.Millisecond, time.Hour,
@@ -209,14 +207,14 @@ func limitOptions() []Option {
 			func(c *Config) *time.Duration { return &c.RequestTimeout }),
 		{
 			Env: "RATE_LIMIT", Flag: "rate-limit", Default: rateLimitOff,
-			Help: "maximum `rate` of creates with tokens of a subject, such as 100/s, 600/m, 1000/h; beyond: error 429",
+			Help: "maximum `rate` for each token subject, as 100/s or 600/m; beyond: error 429",
 			set:  parsed(parseRateLimit, func(c *Config) *ratelimit.Rate { return &c.RateLimit }),
 		},
 		duration("SHUTDOWN_DELAY", "shutdown-delay", "0s", 0, time.Hour,
-			"`time` after SIGTERM or SIGINT in which the server is not ready, but still serves",
+			"`time` after SIGTERM in which the server is not ready, but still serves",
 			func(c *Config) *time.Duration { return &c.ShutdownDelay }),
 		duration("SHUTDOWN_TIMEOUT", "shutdown-timeout", "10s", time.Millisecond, time.Hour,
-			"`time` limit for draining requests, after SHUTDOWN_DELAY; a tenth of it for incomplete bodies",
+			"`time` limit for draining requests; a tenth of it for incomplete bodies",
 			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 	}
 }
@@ -224,7 +222,7 @@ func limitOptions() []Option {
 func faultOptions() []Option {
 	return []Option{{
 		Env: "FAULTS", Flag: "faults", Default: "off", Values: []string{"off", "on", "always"},
-		Help: "`faults` on demand, by the header field Prefer, for tests of clients: off, on (with --ephemeral) or always",
+		Help: "`faults` on demand by the field Prefer: off, on (with --ephemeral) or always",
 		set:  func(c *Config, v string) error { c.Faults, c.FaultsAlways = v != "off", v == "always"; return nil },
 	}}
 }

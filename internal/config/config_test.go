@@ -58,19 +58,9 @@ func placeSamples() []sample {
 	}
 }
 
-// tokenSamples are samples of the options for the admin listener and for tokens.
+// tokenSamples are samples of the options for tokens.
 func tokenSamples() []sample {
 	return []sample{
-		{
-			"ADMIN_ADDR", func(c *config.Config) any { return c.AdminAddr }, "127.0.0.1:8081",
-			[3]string{":1", "off", "localhost:0"},
-			[3]any{":1", "", "localhost:0"},
-		},
-		{
-			"PPROF", func(c *config.Config) any { return c.Pprof }, false,
-			[3]string{"on", "off", "on"},
-			[3]any{true, false, true},
-		},
 		text("JWT_SECRET", func(c *config.Config) any { return string(c.JWTSecret) }),
 		text("JWT_SECRET_FILE", func(c *config.Config) any { return c.JWTSecretFile }),
 		{
@@ -125,9 +115,14 @@ func serverSamples() []sample {
 		},
 		span("SHUTDOWN_TIMEOUT", 10*time.Second, func(c *config.Config) any { return c.ShutdownTimeout }),
 		{
-			"FAULTS", func(c *config.Config) any { return fmt.Sprint(c.Faults, c.FaultsAlways) }, "false false",
-			[3]string{"on", "always", "off"},
-			[3]any{"true false", "true true", "false false"},
+			"ADMIN_ADDR", func(c *config.Config) any { return c.AdminAddr }, "127.0.0.1:8081",
+			[3]string{":1", "off", "localhost:0"},
+			[3]any{":1", "", "localhost:0"},
+		},
+		{
+			"PPROF", func(c *config.Config) any { return c.Pprof }, false,
+			[3]string{"on", "off", "on"},
+			[3]any{true, false, true},
 		},
 		{
 			"LOG_LEVEL", func(c *config.Config) any { return c.LogLevel }, slog.LevelInfo,
@@ -138,6 +133,11 @@ func serverSamples() []sample {
 			"LOG_FORMAT", func(c *config.Config) any { return c.LogFormat }, "",
 			[3]string{"text", "json", "text"},
 			[3]any{"text", "json", "text"},
+		},
+		{
+			"FAULTS", func(c *config.Config) any { return fmt.Sprint(c.Faults, c.FaultsAlways) }, "false false",
+			[3]string{"on", "always", "off"},
+			[3]any{"true false", "true true", "false false"},
 		},
 	}
 }
