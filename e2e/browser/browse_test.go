@@ -26,14 +26,13 @@ func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb := newTab(t, desktop())
 	tb.do(chromedp.Navigate(browsing.Link))
 
-	tb.first("1000000")
+	tb.first("1")
 	tb.await("1,000,000\n")
 	tb.await("read from the running server")
 	tb.pageThroughMillion()
 	tb.searchMillion()
 	tb.press("All plants")
-	tb.choose("desc")
-	tb.first("1000000")
+	tb.first("1")
 
 	create(t, server, token, `{"id":1000001,"name":"Newcomer"}`)
 	tb.first("1000001")
@@ -41,15 +40,19 @@ func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
 	if tb.number("tr.fresh") != 1 || tb.number("#chart rect") == 0 {
 		t.Errorf("%d rows are marked as new, and the chart has %d bars", tb.number("tr.fresh"), tb.number("#chart rect"))
 	}
+	create(t, server, token, `{"id":0,"name":"On the first page"}`)
+	tb.first("0")
+	importPlants(t, server, 500, func(i int) map[string]any { return map[string]any{"id": 2_000_000 + i, "name": "Many"} })
+	tb.first("2000499") // the last of more than a page
 	server.Stop()
 	tb.await("read from the file: no server runs")
 	tb.press("Next")
-	tb.first("999951")
+	tb.first("50")
 	again := plantstore.Start(t, plantstore.Options{Dir: server.Dir})
 	tb.await("read from the running server")
 	tb.press("First")
-	create(t, again, token, `{"id":1000002,"name":"After the restart"}`)
-	tb.first("1000002")
+	create(t, again, token, `{"id":3000000,"name":"After the restart"}`)
+	tb.first("3000000")
 	if problems := tb.found(); len(problems) != 1 || !strings.Contains(problems[0], "status of 400") { // 0x10
 		t.Errorf("the browser reports %q", problems)
 	}
@@ -57,7 +60,7 @@ func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb.await("The command plantstore plants browse has ended.")
 	tb.save("browse ended")
 	tb.checkAccessible("ended")
-	if got := tb.number("tbody tr"); got != 50 {
+	if got := tb.number("tbody tr"); got < 50 {
 		t.Errorf("%d rows are left", got)
 	}
 	checkRequests(t, tb, browsing.Link)
@@ -67,25 +70,20 @@ func TestBrowseMillion(t *testing.T) { //nolint:paralleltest // see TestLooks
 func (tb *tab) pageThroughMillion() {
 	tb.t.Helper()
 	for _, step := range []struct{ button, first, pages string }{
-		{"Next", "999950", "Ids 999950 to 999901"},
-		{"Next", "999900", "Ids 999900 to 999851"},
-		{"Previous", "999950", "Ids 999950 to 999901"},
-		{"Last", "50", "Ids 50 to 1"},
-		{"Previous", "100", "Ids 100 to 51"},
-		{"First", "1000000", "Ids 1000000 to 999951"},
+		{"Next", "51", "Ids 51 to 100"},
+		{"Next", "101", "Ids 101 to 150"},
+		{"Previous", "51", "Ids 51 to 100"},
+		{"Last", "999951", "Ids 999951 to 1000000"},
+		{"First", "1", "Ids 1 to 50"},
 	} {
 		tb.press(step.button)
 		tb.first(step.first)
 		tb.await(step.pages)
 	}
-	tb.choose("asc")
-	tb.first("1")
-	tb.press("Next")
-	tb.first("51")
 	tb.enter("#id", "500000")
 	tb.first("500000")
-	tb.press("Previous")
-	tb.await("Ids 499950 to 499999")
+	tb.press("Next")
+	tb.await("Ids 500050 to 500099")
 	tb.enter("#id", "0x10")
 	tb.await(`"0x10" is not an id: must be an integer from`)
 	tb.enter("#id", "-7")
@@ -103,7 +101,7 @@ func (tb *tab) searchMillion() {
 	tb.enter("#name", "ALOE")
 	tb.await("50 found. Next searches on")
 	tb.press("Next")
-	tb.await("from id 402 on: 50 found")
+	tb.await("from id 395 on: 50 found")
 	tb.press("Previous")
 	tb.first("2")
 }
@@ -131,7 +129,7 @@ func TestBrowseLooks(t *testing.T) { //nolint:paralleltest // see TestLooks
 			}
 			tb.look("browse " + v.name + " 1 live")
 			tb.press("Last")
-			tb.first("49")
+			tb.await("Ids 9223372036854")
 			tb.look("browse " + v.name + " 2 last")
 			tb.enter("#name", "Grün")
 			tb.await("50 found")
@@ -154,7 +152,7 @@ func TestBrowseOddNames(t *testing.T) { //nolint:paralleltest // see TestLooks
 	importPlants(t, server, len(names), func(i int) map[string]any { return map[string]any{"id": i, "name": names[i], "tag": names[i]} })
 	tb := newTab(t, phone("light"))
 	tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
-	tb.first("10")
+	tb.first("0")
 	tb.look("browse odd names")
 	if n := tb.number("tbody img, tbody script, tbody b"); n != 0 {
 		t.Errorf("%d elements come from names", n)

@@ -65,16 +65,6 @@ func (tb *tab) number(selector string) int {
 	return evaluate[int](tb, fmt.Sprintf("document.querySelectorAll(%q).length", selector))
 }
 
-// choose sets the order of the plants.
-func (tb *tab) choose(order string) {
-	tb.t.Helper()
-	evaluate[bool](tb, fmt.Sprintf(`(() => {
-		const select = document.getElementById('order')
-		select.value = %q
-		return select.dispatchEvent(new Event('change'))
-	})()`, order))
-}
-
 // enter types text into a field and presses Enter.
 func (tb *tab) enter(field chromedp.CSS, text string) {
 	tb.t.Helper()

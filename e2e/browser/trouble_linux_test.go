@@ -20,28 +20,28 @@ func TestBrowseKeyboard(t *testing.T) { //nolint:paralleltest // see TestLooks
 	importPlants(t, server, 120, samplePlant)
 	tb := newTab(t, desktop())
 	tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
-	tb.first("120")
+	tb.first("1")
 	const active = `document.activeElement.id || document.activeElement.textContent`
 	var order []string
-	for range 10 {
+	for range 9 {
 		tb.do(chromedp.KeyEvent("\t"))
 		order = append(order, evaluate[string](tb, active))
 	}
-	if want := []string{"live", "id", "Go", "name", "Search", "order", "first", "previous", "next", "last"}; !slices.Equal(order, want) {
+	if want := []string{"live", "id", "Go", "name", "Search", "first", "previous", "next", "last"}; !slices.Equal(order, want) {
 		t.Errorf("Tab moves the focus to %q, want %q", order, want)
 	}
 	tb.do(chromedp.KeyEvent("\t", chromedp.KeyModifiers(chromedp.ModifierShift)), chromedp.KeyEvent("\r"))
-	tb.first("70")
-	tb.awaitTrue(`document.querySelector('[role=status]').textContent === '50 plants. Ids 70 to 21'`)
+	tb.first("51")
+	tb.awaitTrue(`document.querySelector('[role=status]').textContent === '50 plants. Ids 51 to 100'`)
 	tb.do(chromedp.KeyEvent("\r"))
-	tb.first("20")
+	tb.first("101")
 	if got := evaluate[string](tb, active); got != "next" {
 		t.Errorf("on the last page the focus is on %q", got)
 	}
 	tb.do(chromedp.KeyEvent("\r")) // there is no next page
 	tb.do(chromedp.Focus(chromedp.CSS("#live")), chromedp.KeyEvent(" "))
 	tb.awaitTrue(`document.getElementById('live').getAttribute('aria-checked') === 'false'`)
-	create(t, server, server.Token(), `{"id":0,"name":"Not shown"}`)
+	create(t, server, server.Token(), `{"id":121,"name":"Not shown"}`)
 	tb.await("121\n")
 	if tb.number("tbody tr") != 20 {
 		t.Errorf("%d plants are shown", tb.number("tbody tr"))
@@ -66,20 +66,13 @@ func TestBrowseTrouble(t *testing.T) { //nolint:paralleltest // see TestLooks
 	}
 	tb := newTab(t, desktop())
 	tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
-	tb.first("120")
-	tb.await("The plant with the id 90 cannot be read: the stored record is corrupt: id 90: wrong checksum.")
-	tb.press("Next")
-	tb.first("89")
-	tb.press("Previous")
-	tb.await("The plant with the id 90 cannot be read")
-	tb.press("Previous")
-	tb.first("120")
-	tb.choose("asc")
 	tb.first("1")
 	tb.press("Next")
-	tb.await("The plant with the id 90 cannot be read")
+	tb.await("The plant with the id 90 cannot be read: the stored record is corrupt: id 90: wrong checksum.")
 	tb.press("Next")
 	tb.first("91")
+	tb.press("Previous")
+	tb.await("The plant with the id 90 cannot be read")
 	tb.look("browse corrupt")
 	tb.enter("#name", "Aloe")
 	tb.await("Searched 119 of 120 plants: 14 found. That is the end.")

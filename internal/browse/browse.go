@@ -5,9 +5,8 @@
 // it contains a random key, in the fragment, which browsers neither send nor log. The script
 // of the page sends the key in the header field Authorization.
 //
-// Each request of the page does a bounded amount of work, however many plants there are:
-// pages.go reads pages before and after an id, search.go a part of a search, and status.go
-// counts.
+// Each request of the page does a bounded amount of work, however many plants there are, except
+// a count by an engine that must read all plants; the page pauses after it.
 package browse
 
 import (
@@ -20,8 +19,9 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/net/netutil"
 
 	"plantstore/storage"
 )
@@ -33,51 +33,33 @@ type Store interface {
 	Close() error
 }
 
-// A Source is the kind of location of the plants.
-type Source string
-
-// The sources.
-const (
-	Server  Source = "server"  // a running server
-	File    Source = "file"    // the database file
-	Cluster Source = "cluster" // an engine over a network
-)
-
-// Options are the settings of a [Site]. Open is required.
-type Options struct {
-	// Open opens the store for a request. The file is not locked between requests, so a server
-	// can start at any time; later requests then use the server.
-	Open func(ctx context.Context) (Store, Source, error)
-	// Place is the location of the plants, which the page shows.
-	Place string
-	// Port to listen on; 0: any free port.
-	Port int
-}
+// An OpenFunc opens the store for a request, and returns a description of its place. A file is
+// not locked between requests, so a server can start at any time; later requests then use the
+// server.
+type OpenFunc func(ctx context.Context) (store Store, place string, err error)
 
 const (
-	// headerTimeout limits the time for receiving the header of a request, and maxHeader its size
-	// in bytes.
-	headerTimeout = 5 * time.Second
-	maxHeader     = 16 << 10
-	// shutdownTimeout limits the time for draining requests at shutdown.
-	shutdownTimeout = time.Second
+	// requestTimeout limits the time for receiving a request, and between two on a connection.
+	requestTimeout = 5 * time.Second
+	// maxHeader limits the header of a request, in bytes.
+	maxHeader = 16 << 10
+	// maxConnections limits the connections at a time. Others wait.
+	maxConnections = 100
 )
 
 // A Site is the page and its listener.
 type Site struct {
-	options  Options
+	open     OpenFunc
 	key      string
 	listener net.Listener
-	top      atomic.Uint64 // position near the last page that ended with the highest id
-	status   *sampler
 
 	mu       sync.Mutex
 	redirect string // directory of the file that leads to the link, or empty
 }
 
-// New listens on a loopback address. The caller must call Run.
-func New(ctx context.Context, o Options) (*Site, error) {
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port))
+// Listen listens on a port of a loopback address, 0 for any free port. The caller must call Close.
+func Listen(ctx context.Context, port int, open OpenFunc) (*Site, error) {
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		if failure, ok := errors.AsType[*net.OpError](err); ok {
@@ -85,56 +67,40 @@ func New(ctx context.Context, o Options) (*Site, error) {
 		}
 		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
-	return &Site{options: o, key: rand.Text(), listener: listener}, nil
+	return &Site{open: open, key: rand.Text(), listener: netutil.LimitListener(listener, maxConnections)}, nil
 }
 
 // Link returns the URL of the page, with the key.
 func (s *Site) Link() string { return "http://" + s.listener.Addr().String() + "/#key=" + s.key }
 
-// Run serves the page until ctx is done. Then it ends the requests in progress.
+// Run serves the page until ctx is done. Then it closes all connections.
 func (s *Site) Run(ctx context.Context) error {
 	server := &http.Server{
-		Handler:           s.handler(),
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ReadHeaderTimeout: headerTimeout,
-		MaxHeaderBytes:    maxHeader,
+		Handler:        s.handler(),
+		BaseContext:    func(net.Listener) context.Context { return ctx },
+		ReadTimeout:    requestTimeout,
+		WriteTimeout:   2 * countTime,
+		MaxHeaderBytes: maxHeader,
 	}
-	s.status = &sampler{ctx: ctx, count: s.count}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(s.listener) }()
-	var err error
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-		defer cancel()
-		if err = server.Shutdown(grace); err != nil { // a client that reads nothing
-			err = server.Close()
-		}
-		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
-			err = errors.Join(err, ended)
-		}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
 	}
-	s.status.counts.Wait()
-	return errors.Join(err, s.removeRedirect())
+	return nil
+}
+
+// Close closes the port, and removes the file of [Site.Launch].
+func (s *Site) Close() error {
+	_ = s.listener.Close() // it may be closed already
+	return s.removeRedirect()
 }
 
 // withStore opens the store and passes it to read.
-func (s *Site) withStore(ctx context.Context, read func(Store, Source) error) (err error) {
-	store, source, err := s.options.Open(ctx)
+func (s *Site) withStore(ctx context.Context, read func(store Store, place string) error) (err error) {
+	store, place, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return read(store, source)
-}
-
-// count counts the plants, for the sampler.
-func (s *Site) count(ctx context.Context) (plants int64, source Source, err error) {
-	err = s.withStore(ctx, func(store Store, from Source) (err error) {
-		source = from
-		plants, err = store.Count(ctx)
-		return err
-	})
-	return plants, source, err
+	return read(store, place)
 }

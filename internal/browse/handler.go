@@ -7,20 +7,24 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
-
-	"plantstore/internal/loopback"
 )
 
 //go:embed page
 var pageFiles embed.FS
 
-const readTime = 5 * time.Second
+const (
+	// readTime limits the time for a request for plants, and countTime for counting them: some
+	// engines read all plants.
+	readTime  = 5 * time.Second
+	countTime = time.Minute
+)
 
 // policy forbids the page everything except its own files. Trusted types make the browser refuse
 // a script that would parse a name as HTML.
@@ -51,17 +55,26 @@ func (s *Site) handler() http.Handler {
 			_, _ = w.Write(text)                            // best effort
 		})
 	}
-	mux.HandleFunc("GET /api/status", s.respond(s.getStatus))
-	mux.HandleFunc("GET /api/plants", s.respond(s.getPlants))
-	mux.HandleFunc("GET /api/search", s.respond(s.getSearch))
+	mux.HandleFunc("GET /api/count", s.respond(countTime, s.getCount))
+	mux.HandleFunc("GET /api/highest", s.respond(readTime, s.getHighest))
+	mux.HandleFunc("GET /api/plants", s.respond(readTime, s.getPlants))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		protect(w.Header())
-		if !loopback.IsHost(r.Host) {
+		if !isLoopback(r.Host) {
 			http.Error(w, "Host must be localhost or a loopback address", http.StatusMisdirectedRequest)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// isLoopback reports whether a Host field names this machine, on any port: a port may be forwarded.
+// Requests of other sites' pages have the name of their site there (DNS rebinding).
+func isLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return host == "127.0.0.1" || host == "localhost" || host == "::1"
 }
 
 // protect sets the header fields that every response has.
@@ -80,20 +93,24 @@ func (s *Site) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(sent), []byte(s.key)) == 1
 }
 
-// respond returns a handler that sends the result of f as JSON, or its error.
-func (s *Site) respond(f func(ctx context.Context, r *http.Request) (any, error)) http.HandlerFunc {
+// respond returns a handler that sends the result of f, which may take limit, as JSON, or its error.
+func (s *Site) respond(limit time.Duration, f func(ctx context.Context, r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		value, err := any(nil), error(&requestError{http.StatusUnauthorized, "the key is missing or wrong: open the link that the command has printed"})
 		if s.authorized(r) {
-			_ = s.removeRedirect() // the browser has the link; Run reports the error
-			ctx, cancel := context.WithTimeout(r.Context(), readTime)
+			_ = s.removeRedirect() // the browser has the link; Close reports the error
+			ctx, cancel := context.WithTimeout(r.Context(), limit)
 			defer cancel()
-			value, err = f(ctx, r)
+			if value, err = f(ctx, r); errors.Is(err, context.DeadlineExceeded) {
+				err = fmt.Errorf("reading took longer than %v", limit)
+			}
 		}
 		status := http.StatusOK
 		if err != nil {
-			code, message := problem(err)
-			status, value = code, map[string]string{"error": message}
+			status, value = http.StatusServiceUnavailable, map[string]string{"error": err.Error()}
+		}
+		if refusal, ok := errors.AsType[*requestError](err); ok {
+			status = refusal.status
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
@@ -101,51 +118,45 @@ func (s *Site) respond(f func(ctx context.Context, r *http.Request) (any, error)
 	}
 }
 
-// problem returns the status and the message for an error.
-func problem(err error) (status int, message string) {
-	if refusal, ok := errors.AsType[*requestError](err); ok {
-		return refusal.status, refusal.message
+func (s *Site) getCount(ctx context.Context, _ *http.Request) (any, error) {
+	var result struct {
+		Place  string `json:"place"`
+		Plants int64  `json:"plants"`
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return http.StatusServiceUnavailable, fmt.Sprintf("reading took longer than %v", readTime)
-	}
-	return http.StatusServiceUnavailable, err.Error()
+	err := s.withStore(ctx, func(store Store, place string) (err error) {
+		result.Place = place
+		result.Plants, err = store.Count(ctx)
+		return err
+	})
+	return result, err
 }
 
-func (s *Site) getStatus(ctx context.Context, _ *http.Request) (any, error) {
-	status := s.status.get(ctx)
-	status.Place = s.options.Place
-	return status, nil
+func (s *Site) getHighest(ctx context.Context, _ *http.Request) (any, error) {
+	var id int64
+	err := s.withStore(ctx, func(store Store, _ string) (err error) {
+		id, err = highestID(ctx, store)
+		return err
+	})
+	return map[string]string{"id": formatID(id)}, err
 }
 
-// getPlants responds with the plants from an id on, or through an id.
+// getPlants responds with the plants from an id on, or those of them whose names begin with a text.
 func (s *Site) getPlants(ctx context.Context, r *http.Request) (any, error) {
-	read, name := s.from, "from"
-	if r.URL.Query().Has("through") {
-		read, name = s.through, "through"
-	}
-	id, err := idParam(r, name)
+	from, err := fromParam(r)
 	if err != nil {
 		return nil, err
 	}
-	return read(ctx, id)
+	var p page
+	err = s.withStore(ctx, func(store Store, _ string) (err error) {
+		p, err = readPage(ctx, store, from, r.URL.Query().Get("name"))
+		return err
+	})
+	return p, err
 }
 
-func (s *Site) getSearch(ctx context.Context, r *http.Request) (any, error) {
-	id, err := idParam(r, "from")
-	if err != nil {
-		return nil, err
-	}
-	name := r.URL.Query().Get("name")
-	if name == "" {
-		return nil, &requestError{http.StatusBadRequest, "name: must not be empty"}
-	}
-	return s.search(ctx, name, id)
-}
-
-// idParam returns the id in a parameter; the lowest if there is none.
-func idParam(r *http.Request, name string) (int64, error) {
-	text := strings.TrimSpace(r.URL.Query().Get(name))
+// fromParam returns the id in the parameter from; the lowest if there is none.
+func fromParam(r *http.Request) (int64, error) {
+	text := strings.TrimSpace(r.URL.Query().Get("from"))
 	if text == "" {
 		return math.MinInt64, nil
 	}

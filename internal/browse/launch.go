@@ -13,7 +13,7 @@ import (
 // Launch opens the link in the user's browser, with a command of BROWSER in environ or with the
 // system's. Other users can see the arguments of a process, so the browser gets the name of a
 // file that leads to the link, which only this user can read. The file is removed when the page
-// has loaded, or at the end of Run. failed is called if the command fails later.
+// has loaded, or by Close. failed is called if the command fails later.
 func (s *Site) Launch(environ map[string]string, failed func(error)) error {
 	commands, err := browsers(environ)
 	if err != nil {

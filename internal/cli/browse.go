@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v3"
@@ -36,19 +37,20 @@ func newBrowse(p *Process) *cli.Command {
 
 func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	// The first use of the store fails here rather than on the page.
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) error {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) (err error) {
 		open := openEach(c)
 		if c.Storage.Path == "" {
-			open = func(context.Context) (browse.Store, browse.Source, error) {
-				return connected{store}, browse.Cluster, nil
+			open = func(context.Context) (browse.Store, string, error) {
+				return connected{store}, app.DataPlace(c) + ", a store over a network", nil
 			}
 		} else if err := store.Close(); err != nil {
 			return err
 		}
-		site, err := browse.New(ctx, browse.Options{Open: open, Place: app.DataPlace(c), Port: int(cmd.Uint16("port"))})
+		site, err := browse.Listen(ctx, int(cmd.Uint16("port")), open)
 		if err != nil {
 			return fmt.Errorf("%w; choose another port with --port, or omit it for any free port", err)
 		}
+		defer func() { err = errors.Join(err, site.Close()) }()
 		if _, err := fmt.Fprintln(p.Stdout, site.Link()); err != nil {
 			return err
 		}
@@ -74,16 +76,17 @@ func launch(p *Process, cmd *cli.Command, site *browse.Site) {
 
 // openEach returns a function that opens the store of a file, which must not stay locked, or
 // connects to the server that has it open.
-func openEach(c *config.Config) func(context.Context) (browse.Store, browse.Source, error) {
-	return func(ctx context.Context) (browse.Store, browse.Source, error) {
+func openEach(c *config.Config) browse.OpenFunc {
+	return func(ctx context.Context) (browse.Store, string, error) {
 		store, err := app.OpenCommandStore(ctx, c, storage.Options{ReadOnly: true})
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, "", err
-		case app.OfServer(store):
-			return store, browse.Server, nil
 		}
-		return store, browse.File, nil
+		place := "read from the file: no server runs"
+		if app.OfServer(store) {
+			place = "read from the running server"
+		}
+		return store, app.DataPlace(c) + ", " + place, nil
 	}
 }
 
