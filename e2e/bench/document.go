@@ -11,51 +11,31 @@ import (
 // preface is the first part of the document.
 const preface = `# Benchmarks
 
-Written by ` + "`make bench`" + `; all figures are of one run. Only the ratios matter, since clients and servers share the
-processors with whatever else runs on the machine: a ratio is computed within each round, and the table has the median of all rounds.
+Written by ` + "`make bench`" + `; all figures are of one run. Compare ratios only, since clients and servers share the processors
+with whatever else runs on the machine: a ratio is computed within each round, and the table has the median of all rounds.
 
 ` + "```sh" + `
 make bench                                             # everything
 make bench BENCH_ARGS="-only '^ascending ids, c=64'"   # one group only; -help lists what can be set
-make bench BENCH_ARGS="-quick -only '^long load'"      # for development: one short round, into .bench/benchmarks.md
 ` + "```" + `
 
 | Program | What it is |
 |---|---|
-| plantstore | this project's server as it is released, with the defaults of all options; its log goes to a file |
+| plantstore | this server as it is released, with the defaults of all options; its log goes to a file |
 | floor | a typical server: Gin with JWT, binding and validation, and no store |
-| floor+ | this project's own server, over a store that does nothing |
-| bare | one Gin route and nothing else: remembers each token that it has verified, decodes and validates as this project does; no store, no log |
+| floor+ | this server, over a store that does nothing |
+| bare | one Gin route that remembers verified tokens, decodes and validates as this server does; no store, no log |
 | naive | floor, with a bbolt transaction for each create |
 | SQLite | floor, with GORM and SQLite: WAL, synchronous=FULL |
 
-Each measurement starts a new process, on an empty database unless the table says otherwise. The load comes from
-wrk with one thread and c connections: creates of ` + "`" + `{"id":…,"name":"Fern","tag":"indoor"}` + "`" + `, each with its own id,
-with one token or, round robin, many.
+Each measurement starts a new process, on an empty database unless the table says otherwise. wrk sends creates of
+` + "`" + `{"id":…,"name":"Fern","tag":"indoor"}` + "`" + `, each with its own id, over c connections. CPU is user and system time of the
+server for each create; memory is without the pages of mapped files. A measurement during which others used more than 10 % of
+the machine is repeated. "No disk" is a database in memory, where a sync costs nothing.
 
-| Column | What it is |
-|---|---|
-| CPU | user and system time of the server for each create, from /proc |
-| Memory | most memory of the server, read each 100 ms, without the pages of mapped files |
-| Start | from the start of the process to its first response |
-| Others | share of the processor time that neither the server nor wrk used: how much the measurement was disturbed |
-| Lowest second | creates in the lowest second of the load, as a share of those in the median one |
-| Longest pause | longest time in which no client had a response, in any round |
-| Start after kill -9 | Start on the files of a server that was killed under load, the longest of all rounds |
-
-A measurement with more than 10 % in Others is repeated, up to the stated number of tries, and the least disturbed one counts,
-whatever its speed.
-
-Two loads are repeated with the database on a file system in memory ("no disk"), where a sync costs nothing: the difference to
-floor is then the cost of the server, and the difference to the same load on the disk is the cost of syncs on this machine.
-
-The long load lasts for several checkpoints. wrk records when it sends each request, and a client sends its next request when it
-has the response to the previous one: so pauses and seconds are as clients see them. Then the server is loaded, killed and
-started three times, at different moments between two checkpoints. Its memory is compared with that of a
-server without a journal (` + "`" + noJournal + "`" + `) under the same load.
-
-Non-empty stores are filled through the engine, and each measurement uses its own copy. Ids are scattered
-over a range of 2^32, and the pages that hold them are 69 % full, as after single creates.
+The long load lasts for several checkpoints. Its lowest second is a share of the median one, and its longest pause the longest time
+in which no client had a response. Then the server is killed under load, and started on its files. Scattered ids are in a
+range of 2^32, on pages that are 69 % full, as after single creates.
 `
 
 // document returns docs/benchmarks.md.
@@ -107,19 +87,10 @@ func columns() []column {
 			all := valuesOf(samples, throughput)
 			return fmt.Sprintf("%.0f (%.0f to %.0f)", medianOf(all), slices.Min(all), slices.Max(all))
 		}},
-		{"p50", func(samples []sample) string { return fmt.Sprintf("%.2f ms", median(samples, p50)/1000) }},
-		{"p99", func(samples []sample) string { return fmt.Sprintf("%.2f ms", median(samples, p99)/1000) }},
-		{"CPU", func(samples []sample) string { return fmt.Sprintf("%.1f µs", median(samples, cpu)) }},
-		{"Memory", func(samples []sample) string { return fmt.Sprintf("%.0f MB", median(samples, memory)/1e6) }},
-		{"Start", func(samples []sample) string { return fmt.Sprintf("%.0f ms", median(samples, started)) }},
-		{"Not 200", func(samples []sample) string {
-			var bad int64
-			for _, s := range samples {
-				bad += s.bad
-			}
-			return fmt.Sprint(bad)
-		}},
-		{"Others", func(samples []sample) string { return fmt.Sprintf("%.0f %%", 100*median(samples, others)) }},
+		{"p50, ms", func(samples []sample) string { return fmt.Sprintf("%.2f", median(samples, p50)/1000) }},
+		{"p99, ms", func(samples []sample) string { return fmt.Sprintf("%.2f", median(samples, p99)/1000) }},
+		{"CPU, µs", func(samples []sample) string { return fmt.Sprintf("%.1f", median(samples, cpu)) }},
+		{"Memory, MB", func(samples []sample) string { return fmt.Sprintf("%.0f", median(samples, memory)/1e6) }},
 	}
 }
 
@@ -127,10 +98,10 @@ func columns() []column {
 func longColumns() []column {
 	return []column{
 		{"Lowest second", func(samples []sample) string { return fmt.Sprintf("%.2f", median(samples, lowest)) }},
-		{"Longest pause", func(samples []sample) string { return fmt.Sprintf("%.0f ms", greatest(samples, paused)) }},
-		{"Start after kill -9", func(samples []sample) string {
+		{"Longest pause, ms", func(samples []sample) string { return fmt.Sprintf("%.0f", greatest(samples, paused)) }},
+		{"Start after kill -9, ms", func(samples []sample) string {
 			if longest := greatest(samples, restarted); longest > 0 {
-				return fmt.Sprintf("%.0f ms", longest)
+				return fmt.Sprintf("%.0f", longest)
 			}
 			return "-"
 		}},

@@ -42,7 +42,7 @@ func TestShortRun(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| Machine |", "| SQLite |", "| bare |", "### Ascending ids, many tokens, c=64", "### Logs, c=256", "LOG_LEVEL=error", "### Stored plants, c=256",
-		"### Order of ids, c=64", "### Long load, c=256", "| Longest pause |", noJournal + ", ascending ids |",
+		"### Order of ids, c=64", "### Long load, c=256", "| Longest pause, ms |", noJournal + ", ascending ids |",
 	} {
 		if !strings.Contains(string(document), want) {
 			t.Errorf("the document lacks %s:\n%s", want, document)
