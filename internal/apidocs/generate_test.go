@@ -44,49 +44,6 @@ func TestGeneratedFiles(t *testing.T) {
 	}
 }
 
-// TestPlaceholder checks that New replaces the URL of the only server, and no other text.
-func TestPlaceholder(t *testing.T) {
-	t.Parallel()
-	for file, text := range map[string][]byte{"openapi.yaml": openAPIYAML, "openapi.json": openAPIJSON} {
-		var d struct {
-			Servers []struct{ URL string }
-		}
-		if err := yaml.Unmarshal(text, &d); err != nil {
-			t.Fatal(err)
-		}
-		if len(d.Servers) != 1 || strconv.Quote(d.Servers[0].URL) != placeholder || bytes.Count(text, []byte(placeholder)) != 1 {
-			t.Errorf("%s: %d servers, %s %d times, want the only server to have this URL", file, len(d.Servers), placeholder, bytes.Count(text, []byte(placeholder)))
-		}
-	}
-}
-
-func TestEncodeJSON(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct{ yaml, want string }{
-		"order":                {"b: 1\na: 2", "{\n  \"b\": 1,\n  \"a\": 2\n}\n"},
-		"digits":               {"[9223372036854775807, 1.10, 1e2]", "[\n  9223372036854775807,\n  1.10,\n  1e2\n]\n"},
-		"strings":              {`["1", '<&>', "a\tb"]`, "[\n  \"1\",\n  \"<&>\",\n  \"a\\tb\"\n]\n"},
-		"words":                {"[true, false, null]", "[\n  true,\n  false,\n  null\n]\n"},
-		"no description":       {"{}", "{}\n"},
-		"empty value":          {"a:", ""},
-		"hexadecimal":          {"0x10", ""},
-		"infinity":             {"[.inf]", ""},
-		"capital":              {"a: True", ""},
-		"name is not a string": {"1: a", ""},
-		"name twice":           {"a: 1\nb: 2\na: 3", ""},
-		"alias":                {"a: &x 1\nb: *x", ""},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := encodeJSON(read(t, tt.yaml))
-			if string(got) != tt.want || (err != nil) != (tt.want == "") {
-				t.Errorf("got %q, %v; want %q", got, err, tt.want)
-			}
-		})
-	}
-}
-
 func read(t *testing.T, document string) *yaml.Node {
 	t.Helper()
 	var root yaml.Node
