@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"testing"
 	"testing/synctest"
-
-	"plantstore/models"
 )
 
 // A commitFunc is an engine that only commits.
@@ -37,43 +34,6 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 			t.Errorf("withdraw = %v, want: %v", err, outcome)
 		}
 	}
-}
-
-// TestWithdrawnBulkLeavesQueue checks that a withdrawn request is no longer in the queue, and
-// that the others keep their positions.
-func TestWithdrawnBulkLeavesQueue(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		free, committed := make(chan struct{}), make(chan int, 3)
-		s := New(commitFunc{commit: func(batch []Item) error {
-			<-free
-			committed <- len(batch)
-			return nil
-		}}, Features{}, Options{})
-		for id := range int64(2) { // the first is being committed, the other is queued
-			go func() { _ = s.Create(t.Context(), id, models.Plant{}) }()
-			synctest.Wait()
-		}
-		bulk := &request{records: make([]Record, 5), done: make(chan error, 1)}
-		if err := s.enqueue(bulk); err != nil {
-			t.Fatal(err)
-		}
-		go func() { _ = s.Create(t.Context(), 2, models.Plant{}) }()
-		synctest.Wait()
-		if err := s.withdraw(bulk, context.Canceled); !errors.Is(err, ErrOverloaded) || slices.Contains(s.queue, bulk) {
-			t.Errorf("withdraw = %v, and the queue holds its plants: %t", err, slices.Contains(s.queue, bulk))
-		}
-		close(free)
-		_ = s.Close()
-		close(committed)
-		var sizes []int
-		for size := range committed {
-			sizes = append(sizes, size)
-		}
-		if !slices.Equal(sizes, []int{1, 2}) {
-			t.Errorf("batches of %v plants, want the first, and the two queued after it", sizes)
-		}
-	})
 }
 
 // TestGatherEnds checks that a batch does not wait for creates that keep coming.
@@ -139,23 +99,4 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 			t.Error("the batch does not wait, though two clients take turns")
 		}
 	})
-}
-
-func TestDefaultLimits(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		features Features
-		options  Options
-		want     [5]int
-	}{
-		"zero":       {Features{}, Options{}, [5]int{10_000, 64 << 20, 4096, 16 << 20, 1}},
-		"some given": {Features{BatchPlants: 127}, Options{QueueBytes: 10}, [5]int{10_000, 10, 127, 16 << 20, 1}},
-	} {
-		s := New(commitFunc{}, test.features, test.options)
-		o, f := s.options, s.limits
-		if got := [5]int{o.QueuePlants, o.QueueBytes, f.BatchPlants, f.BatchBytes, f.Writers}; got != test.want {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-		}
-		_ = s.Close()
-	}
 }

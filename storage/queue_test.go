@@ -178,40 +178,6 @@ func TestTagIsTheCallers(t *testing.T) {
 	})
 }
 
-// TestContextEndedBefore checks a create whose context has ended before: it never reaches the
-// queue, which would refuse it for another reason.
-func TestContextEndedBefore(t *testing.T) {
-	t.Parallel()
-	runWith(t, storage.Features{}, storage.Options{QueuePlants: 1}, func(t *testing.T, e *testEngine) {
-		e.create(t.Context(), 1, "taken")
-		e.create(t.Context(), 2, "queued")
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		want(t, "create", e.create(ctx, 3, "a"), storage.ErrOverloaded, context.Canceled)
-		e.commit(t, succeed, 1)
-		e.commit(t, succeed, 2)
-	})
-}
-
-// TestFinishedCreates checks that a finished create does not affect later ones.
-func TestFinishedCreates(t *testing.T) {
-	t.Parallel()
-	run(t, func(t *testing.T, e *testEngine) {
-		for id := int64(0); id < 60; id += 3 {
-			first := e.create(t.Context(), id, "a")
-			ctx, cancel := context.WithCancel(t.Context())
-			withdrawn := e.create(ctx, id+1, "a")
-			stays := e.create(t.Context(), id+2, "a")
-			cancel()
-			want(t, "withdrawn", withdrawn, storage.ErrOverloaded)
-			e.commit(t, succeed, id)
-			want(t, "first", first)
-			e.commit(t, fail(storage.ErrNoSpace), id+2)
-			want(t, "stays", stays, storage.ErrNoSpace)
-		}
-	})
-}
-
 func TestQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	t.Run("plants", func(t *testing.T) {

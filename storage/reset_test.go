@@ -92,52 +92,6 @@ func (g *generation) isClosed() bool {
 	return g.closed
 }
 
-// TestReset resets a store under concurrent creates: each is in one generation, and only the last
-// generation stays open.
-func TestReset(t *testing.T) {
-	t.Parallel()
-	const clients, creates, resets = 4, 500, 20
-	generations := []*generation{newGeneration(t)}
-	s := storage.New(generations[0], generations[0].features(), storage.Options{})
-	var running sync.WaitGroup
-	for client := range clients {
-		running.Go(func() {
-			for n := range creates {
-				if err := s.Create(t.Context(), int64(n*clients+client), models.Plant{}); err != nil {
-					t.Errorf("Create = %v", err)
-				}
-			}
-		})
-	}
-	for range resets {
-		err := s.Reset(func() (storage.Engine, storage.Features, error) {
-			g := newGeneration(t)
-			generations = append(generations, g)
-			return g, g.features(), nil
-		})
-		if err != nil {
-			t.Errorf("Reset = %v", err)
-		}
-	}
-	running.Wait()
-	last, total := generations[resets], 0
-	for _, g := range generations {
-		total += g.count()
-		if g.isClosed() != (g != last) {
-			t.Errorf("a generation is closed: %t", g.isClosed())
-		}
-	}
-	if total != clients*creates {
-		t.Errorf("the generations have %d plants, want %d", total, clients*creates)
-	}
-	if n, err := s.Count(t.Context()); n != int64(last.count()) || err != nil || s.Stats().Resets != resets {
-		t.Errorf("Count = %d, %v after %d resets, want %d", n, err, s.Stats().Resets, last.count())
-	}
-	if err := s.Close(); err != nil || !last.isClosed() {
-		t.Errorf("Close = %v", err)
-	}
-}
-
 // TestFailedReset checks that a store whose engine cannot be opened again stops, for creates and
 // resets that wait as well as for later ones.
 func TestFailedReset(t *testing.T) {

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"plantstore/internal/auth"
+	"plantstore/internal/loopback"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/storage"
@@ -135,4 +138,28 @@ func write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // best effort: the client is gone
+}
+
+// guard returns an Error for a request that a page in a browser on this machine could cause:
+// pages must neither read from the listener nor make it act. It returns nil for all others.
+func guard(r *http.Request) *models.Error {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: open the address itself")
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Host != r.Host {
+			return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: send no Origin")
+		}
+	}
+	if overLoopback(r) && r.Host != "" && !loopback.IsHost(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
+		return models.NewError(models.CodeForbidden, "over a loopback address, Host must be localhost or a loopback address, with any port")
+	}
+	return nil
+}
+
+// overLoopback reports whether a request was received on a loopback address. The name of
+// another site may resolve to it (DNS rebinding).
+func overLoopback(r *http.Request) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && loopback.IsHost(local.String())
 }

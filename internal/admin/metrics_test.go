@@ -182,3 +182,13 @@ func TestMetricsWithoutFile(t *testing.T) {
 		t.Errorf("metrics of every engine are missing:\n%s", text)
 	}
 }
+
+// TestObserverAllocations checks that observing a request does not allocate.
+//
+//nolint:paralleltest // others allocate
+func TestObserverAllocations(t *testing.T) {
+	o := admin.NewObserver()
+	if n := testing.AllocsPerRun(100, func() { o.Request(http.MethodPost, 409, time.Millisecond, models.Fault{}) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -51,32 +51,13 @@ func TestSecretOrFile(t *testing.T) {
 // with a file the location is empty until the file is read.
 func TestStorageURLOrFile(t *testing.T) {
 	t.Parallel()
-	text, file := map[string]string{"STORAGE_URL": "a.db"}, map[string]string{"STORAGE_URL_FILE": "f"}
-	both := map[string]string{"STORAGE_URL": "a.db", "STORAGE_URL_FILE": "f"}
-	for name, test := range map[string]struct {
-		sources            config.Sources
-		wantPath, wantFile string
-		wrong              bool
-	}{
-		"flag over environment": {config.Sources{Flags: file, Environ: text}, "", "f", false},
-		"environment over .env": {config.Sources{Environ: text, Dotenv: file}, "a.db", "", false},
-		"over the default":      {config.Sources{Dotenv: file}, "", "f", false},
-		"both":                  {config.Sources{Environ: both}, "", "", true},
-		"both flags":            {config.Sources{Flags: both}, "", "", true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, err := config.Load(test.sources)
-			if test.wrong {
-				if err == nil || !strings.Contains(err.Error(), "STORAGE_URL and STORAGE_URL_FILE are both given") {
-					t.Errorf("Load: %v", err)
-				}
-				return
-			}
-			if err != nil || c.Storage.Path != test.wantPath || c.StorageURLFile != test.wantFile {
-				t.Errorf("path %q, file %q, %v", c.Storage.Path, c.StorageURLFile, err)
-			}
-		})
+	file, both := map[string]string{"STORAGE_URL_FILE": "f"}, map[string]string{"STORAGE_URL": "a.db", "STORAGE_URL_FILE": "f"}
+	if c := load(t, config.Sources{Dotenv: file}); c.Storage.Path != "" || c.StorageURLFile != "f" {
+		t.Errorf("path %q, file %q", c.Storage.Path, c.StorageURLFile)
+	}
+	_, err := config.Load(config.Sources{Environ: both})
+	if err == nil || !strings.Contains(err.Error(), "STORAGE_URL and STORAGE_URL_FILE are both given") {
+		t.Errorf("Load: %v", err)
 	}
 }
 

@@ -163,33 +163,6 @@ func TestAllWrongValuesAreReported(t *testing.T) {
 	}
 }
 
-// TestGiven checks that values from flags and the environment count as given; values from .env
-// and defaults do not.
-func TestGiven(t *testing.T) {
-	t.Parallel()
-	c := load(t, config.Sources{
-		Flags:   map[string]string{"JWT_ISSUER": "i", "LOG_LEVEL": "info"},
-		Environ: map[string]string{"JWT_AUDIENCE": "a"},
-		Dotenv:  map[string]string{"JWT_SCOPE": "s"},
-	})
-	tests := map[string]struct {
-		text  string
-		given bool
-	}{
-		"JWT_ISSUER":   {"i", true},
-		"LOG_LEVEL":    {"info", true},
-		"JWT_AUDIENCE": {"a", true},
-		"JWT_SCOPE":    {"s", false},
-		"JWT_LEEWAY":   {"5s", false},
-		"NO_SUCH":      {"", false},
-	}
-	for env, want := range tests {
-		if text, given := c.Given(env); text != want.text || given != want.given {
-			t.Errorf("Given(%s) = %q, %t, want %q, %t", env, text, given, want.text, want.given)
-		}
-	}
-}
-
 // TestRemovedOptions checks that each option of version 1 that is gone is refused with its
 // replacement, except for an empty value.
 func TestRemovedOptions(t *testing.T) {

@@ -8,12 +8,6 @@ import (
 	"strings"
 )
 
-// UnixScheme is the prefix of an ADDR that is the path of a Unix socket.
-const UnixScheme = "unix:"
-
-// UnixPath returns the path in an ADDR that is a Unix socket.
-func UnixPath(addr string) (path string, ok bool) { return strings.CutPrefix(addr, UnixScheme) }
-
 // TLS reports whether the server uses TLS.
 func (c *Config) TLS() bool {
 	return c.TLSCertFile != "" || c.TLSKeyFile != "" || len(c.ACMEDomains) > 0

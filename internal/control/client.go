@@ -35,8 +35,6 @@ var (
 	errNoServer = errors.New("no server responds")
 	// errEnded means that a request was sent, and the response is missing, incomplete or not valid.
 	errEnded = errors.New("the response of the server is missing or incomplete")
-	// errVersion means that the server does not have the request.
-	errVersion = errors.New("the running server is another version: restart it, or use its own plantstore program")
 )
 
 // A Client reaches the store of a running server through its socket.
@@ -174,10 +172,10 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	}
 	response, err := c.http.RoundTrip(request)
 	switch {
-	case err == nil && response.StatusCode != http.StatusOK:
-		return nil, errors.Join(errVersion, response.Body.Close())
-	case err == nil:
+	case err == nil && response.StatusCode == http.StatusOK:
 		return response, nil
+	case err == nil: // of a server of another version
+		_ = response.Body.Close()
 	case ctx.Err() == nil && errors.Is(err, errNoServer):
 		return nil, fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}

@@ -173,15 +173,6 @@ func TestOutcomesBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// TestOtherVersion checks the advice if the running server lacks a request.
-func TestOtherVersion(t *testing.T) {
-	t.Parallel()
-	const want = "the running server is another version: restart it, or use its own plantstore program"
-	if client, err := dialHandler(t, http.NotFound); err == nil || err.Error() != want {
-		t.Errorf("Dial: %v, %v, want: %s", client, err, want)
-	}
-}
-
 // An endlessBody counts the bytes that it has sent without end.
 type endlessBody struct{ sent chan int }
 

@@ -31,9 +31,3 @@ func TestStore(t *testing.T) {
 		t.Run(fmt.Sprint("journal=", size), func(t *testing.T) { storagetest.Run(t, fresh(size)) })
 	}
 }
-
-func BenchmarkStore(b *testing.B) {
-	for _, size := range journalSizes {
-		b.Run(fmt.Sprint("journal=", size), func(b *testing.B) { storagetest.Benchmark(b, fresh(size)) })
-	}
-}

@@ -86,7 +86,7 @@ func many(n int) []storage.Record {
 func testListManyAndBreak(t *testing.T, open Open) {
 	s := mustOpen(t, open)
 	records := many(5000)
-	mustCreate(t, s, records...)
+	mustCreateAll(t, s, records)
 	if diff := gocmp.Diff(records, mustList(t, s, math.MinInt64)); diff != "" {
 		t.Errorf("List (-want +got):\n%s", diff)
 	}

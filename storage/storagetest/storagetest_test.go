@@ -25,8 +25,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //nolint:paralleltest // the suite checks for leaked goroutines
 func TestMemory(t *testing.T) { storagetest.Run(t, fresh) }
 
-func BenchmarkMemory(b *testing.B) { storagetest.Benchmark(b, fresh) }
-
 func fresh(testing.TB) storagetest.Open {
 	disk := &disk{plants: map[int64]models.Plant{}}
 	return func() (storagetest.Store, error) {
