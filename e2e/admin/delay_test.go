@@ -23,20 +23,10 @@ func (s *site) createOn(conn net.Conn, id int) (closes bool) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if a := responseOf(s.t, response); a.status != http.StatusOK {
-		s.t.Errorf("create %d: %d %s", id, a.status, a.body)
+	if a, err := plantstore.Read(response); err != nil || a.Status != http.StatusOK {
+		s.t.Errorf("create %d: %d %s, %v", id, a.Status, a.Body, err)
 	}
 	return response.Close
-}
-
-// await waits until a condition on another process is met.
-func (s *site) await(condition string, holds func() bool) {
-	s.t.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("not within %v: %s", patience, condition)
-		}
-	}
 }
 
 // TestShutdownDelay checks that in the delay after SIGTERM the server is not ready, but serves
@@ -49,7 +39,7 @@ func TestShutdownDelay(t *testing.T) {
 		t.Error("before SIGTERM a response announces that the connection closes")
 	}
 	s.Terminate()
-	s.await("not ready", func() bool { return s.probe("/readyz").status != http.StatusOK })
+	s.await("not ready", func() bool { return s.probe("/readyz").Status != http.StatusOK })
 	s.await("logged", func() bool { return strings.Contains(s.Log(), "still serving") })
 	s.wantUnready("shutting down")
 	s.wantAlive()

@@ -4,7 +4,6 @@ package admin
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -35,59 +34,33 @@ type site struct {
 
 func newSite(t testing.TB, o plantstore.Options) *site {
 	t.Helper()
-	s := &site{t: t, Server: plantstore.Start(t, o), client: &http.Client{Timeout: patience, Transport: new(http.Transport)}}
-	t.Cleanup(s.client.CloseIdleConnections)
+	s := &site{t: t, Server: plantstore.Start(t, o), client: plantstore.NewClient(t)}
 	s.token = s.Token()
 	return s
 }
 
-// A reply is the response to a request.
-type reply struct {
-	models.Error
-
-	status int
-	body   string
-}
-
 // request sends a request to the server.
-func (s *site) request(method, url, token, body string) reply {
+func (s *site) request(method, url, token, body string) plantstore.Reply {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	header := []string{"Content-Type", "application/json"}
 	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
+		header = append(header, "Authorization", "Bearer "+token)
 	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := s.client.Do(request)
+	r, err := plantstore.Do(s.t.Context(), s.client, method, url, body, header...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return responseOf(s.t, response)
-}
-
-// responseOf reads a response.
-func responseOf(t testing.TB, response *http.Response) reply {
-	t.Helper()
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := reply{status: response.StatusCode, body: string(text)}
-	_ = json.Unmarshal(text, &a.Error) // not all responses are Errors
-	return a
+	return r
 }
 
 // create creates a plant.
-func (s *site) create(body string) reply {
+func (s *site) create(body string) plantstore.Reply {
 	s.t.Helper()
 	return s.request(http.MethodPost, s.BaseURL+"/plants", s.token, body)
 }
 
 // probe sends a request to the admin listener.
-func (s *site) probe(path string) reply {
+func (s *site) probe(path string) plantstore.Reply {
 	s.t.Helper()
 	return s.request(http.MethodGet, s.AdminURL+path, "", "")
 }
@@ -95,8 +68,8 @@ func (s *site) probe(path string) reply {
 // wantAlive checks that the server is live.
 func (s *site) wantAlive() {
 	s.t.Helper()
-	if a := s.probe("/livez"); a.status != http.StatusOK || a.body != `{"status":"alive"}`+"\n" {
-		s.t.Errorf("/livez: %d %s", a.status, a.body)
+	if a := s.probe("/livez"); a.Status != http.StatusOK || a.Body != `{"status":"alive"}`+"\n" {
+		s.t.Errorf("/livez: %d %s", a.Status, a.Body)
 	}
 }
 
@@ -104,8 +77,8 @@ func (s *site) wantAlive() {
 func (s *site) wantUnready(why string) {
 	s.t.Helper()
 	a := s.probe("/readyz")
-	if a.status != http.StatusBadRequest || a.Code != models.CodeUnavailable || !strings.Contains(a.Message, why) {
-		s.t.Errorf("/readyz: %d %s, want error 503 about %q", a.status, a.body, why)
+	if a.Status != http.StatusBadRequest || a.Code != models.CodeUnavailable || !strings.Contains(a.Message, why) {
+		s.t.Errorf("/readyz: %d %s, want error 503 about %q", a.Status, a.Body, why)
 	}
 	if ready := s.metrics()["plantstore_ready"]; ready != 0 {
 		s.t.Errorf("plantstore_ready is %v", ready)
@@ -116,11 +89,11 @@ func (s *site) wantUnready(why string) {
 func (s *site) metrics() map[string]float64 {
 	s.t.Helper()
 	a := s.probe("/metrics")
-	if a.status != http.StatusOK {
-		s.t.Fatalf("/metrics: %d %s", a.status, a.body)
+	if a.Status != http.StatusOK {
+		s.t.Fatalf("/metrics: %d %s", a.Status, a.Body)
 	}
 	all := make(map[string]float64)
-	for line := range strings.Lines(a.body) {
+	for line := range strings.Lines(a.Body) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
@@ -156,7 +129,7 @@ func (s *site) hold(body string) *held {
 }
 
 // release sends the rest and returns the response.
-func (h *held) release() reply {
+func (h *held) release() plantstore.Reply {
 	h.t.Helper()
 	fmt.Fprint(h.conn, h.last)
 	a := read(h.t, h.conn)
@@ -179,13 +152,17 @@ func dial(t testing.TB, url string) net.Conn {
 }
 
 // read reads a response from a connection.
-func read(t testing.TB, conn net.Conn) reply {
+func read(t testing.TB, conn net.Conn) plantstore.Reply {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return responseOf(t, response)
+	r, err := plantstore.Read(response)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // awaitEnd waits until the process has exited with that code.
@@ -199,5 +176,15 @@ func (s *site) awaitEnd(code int) {
 	}
 	if got := s.ExitCode(); got != code {
 		s.t.Errorf("exit code %d, want %d", got, code)
+	}
+}
+
+// await waits until a condition on another process is met.
+func (s *site) await(condition string, holds func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("not within %v: %s", patience, condition)
+		}
 	}
 }

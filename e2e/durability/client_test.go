@@ -1,7 +1,6 @@
 package durability
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,7 +92,6 @@ type site struct {
 
 	program
 
-	client *http.Client
 	server *plantstore.Server
 	token  string
 }
@@ -119,12 +117,7 @@ func newSite(t testing.TB, p program, seed uint64) *site {
 // newVisitor returns a site for a server that runs elsewhere: it can only post.
 func newVisitor(t testing.TB, server *plantstore.Server, seed uint64) *site {
 	t.Helper()
-	s := &site{
-		t: t, server: server,
-		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
-		random: rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // no secret comes of it
-	}
-	t.Cleanup(s.client.CloseIdleConnections)
+	s := &site{t: t, server: server, random: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // no secret comes of it
 	if server != nil {
 		s.token = server.Token("--ttl", "0")
 	}
@@ -215,22 +208,8 @@ func (s *site) post(id int64, plant models.Plant) (a reply) {
 	if err != nil {
 		return reply{err: err}
 	}
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.server.BaseURL+"/plants", bytes.NewReader(body))
-	if err != nil {
-		return reply{err: err}
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+s.token)
-	response, err := s.client.Do(request)
-	if err != nil {
-		return reply{err: err}
-	}
-	defer func() { _ = response.Body.Close() }()
-	var e models.Error // absent in the JSON of a Plant
-	if err := json.NewDecoder(response.Body).Decode(&e); err != nil {
-		return reply{err: err}
-	}
-	return reply{status: response.StatusCode, code: int(e.Code), message: e.Message}
+	r, err := s.server.TryPost(s.token, string(body))
+	return reply{status: r.Status, code: int(r.Code), message: r.Message, err: err}
 }
 
 // load creates n plants, by several clients at once, and some of them twice.

@@ -187,7 +187,7 @@ func TestFullDiskForJournal(t *testing.T) {
 // disk, may fail; the server continues, and accepts plants once there is space.
 func TestFullDiskDuringBackup(t *testing.T) {
 	t.Parallel()
-	for free := range 24 { // writes to the database that still succeed
+	for _, free := range []int{0, 1, 2, 3, 5, 8, 16} { // writes to the database that still succeed
 		s := newSite(t, journalled(), seed(t))
 		must(t, s.start())
 		s.load(1, 20)

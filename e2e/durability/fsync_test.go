@@ -19,28 +19,10 @@ func failingSync() fault {
 // TestFailingSync lets each sync fail in turn while a server creates its files and enough
 // plants to fill both halves of the journal more than once. Dirty pages are dropped, as in
 // Linux. The server may exit; it is restarted on the page cache. Then the power is cut
-// (C5.26, C5.28).
+// (C5.26, C5.28). In a row, the syncs of the next start fail, too.
 func TestFailingSync(t *testing.T) {
 	t.Parallel()
-	failEach(t, failingSync())
-}
-
-// TestFailingSyncs is [TestFailingSync] for several syncs in a row, including syncs of the next
-// start.
-func TestFailingSyncs(t *testing.T) {
-	t.Parallel()
-	f := failingSync()
-	f.creates, f.lasting = plantstore.Torture(20, 50), 4
-	failEach(t, f)
-}
-
-// TestFailingSyncWithoutJournal is a shorter [TestFailingSync] where each create is
-// written to the tree at once.
-func TestFailingSyncWithoutJournal(t *testing.T) {
-	t.Parallel()
-	f := failingSync()
-	f.creates, f.program.journal = plantstore.Torture(15, 100), 0
-	failEach(t, f)
+	failEachWay(t, failingSync(), 4, plantstore.Torture(20, 50), plantstore.Torture(15, 100))
 }
 
 // TestFailingWrite is [TestFailingSync] for each write and each change of a
@@ -48,24 +30,22 @@ func TestFailingSyncWithoutJournal(t *testing.T) {
 // until they are read again, as they may on network file systems.
 func TestFailingWrite(t *testing.T) {
 	t.Parallel()
-	failEach(t, failingWrite())
+	failEachWay(t, failingWrite(), 40, plantstore.Torture(10, 30), plantstore.Torture(8, 100))
 }
 
-// TestFailingWrites is [TestFailingWrite] for many writes in a row.
-func TestFailingWrites(t *testing.T) {
-	t.Parallel()
-	f := failingWrite()
-	f.creates, f.lasting = plantstore.Torture(10, 30), 40
-	failEach(t, f)
-}
-
-// TestFailingWriteWithoutJournal is a shorter [TestFailingWrite] where each create is
-// written to the tree at once.
-func TestFailingWriteWithoutJournal(t *testing.T) {
-	t.Parallel()
-	f := failingWrite()
-	f.creates, f.program.journal = plantstore.Torture(8, 100), 0
-	failEach(t, f)
+// failEachWay injects the fault alone, so many times in a row, and, more briefly, without a
+// journal, where each create is written to the tree at once.
+func failEachWay(t *testing.T, f fault, lasting, creates, direct int) {
+	t.Helper()
+	row, tree := f, f
+	row.lasting, row.creates = lasting, creates
+	tree.creates, tree.program.journal = direct, 0
+	for name, f := range map[string]fault{"one": f, "several in a row": row, "without a journal": tree} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			failEach(t, f)
+		})
+	}
 }
 
 // failingWrite is the fault of a disk that fails writes.

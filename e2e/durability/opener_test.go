@@ -15,7 +15,6 @@ import (
 
 	"plantstore/e2e/internal/faultfs"
 	"plantstore/e2e/internal/reexec"
-	"plantstore/e2e/internal/tools"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -207,27 +206,4 @@ func (o *opener) open(image faultfs.Image, sampled bool) (verdict, error) {
 		return verdict{Error: err.Error()}, nil
 	}
 	return v, nil
-}
-
-// TestRemoveStale checks that the images of a killed test are removed, and recent ones are not.
-func TestRemoveStale(t *testing.T) {
-	t.Parallel()
-	if _, err := os.Stat(memory); err != nil {
-		tools.NotChecked(t, "there is no "+memory)
-	}
-	for age, want := range map[time.Duration]bool{2 * time.Hour: false, time.Minute: true} {
-		dir, err := os.MkdirTemp(memory, imagesName) //nolint:usetesting // that is on a disk
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-		touched := time.Now().Add(-age)
-		if err := os.Chtimes(dir, touched, touched); err != nil {
-			t.Fatal(err)
-		}
-		removeStale()
-		if _, err := os.Stat(dir); (err == nil) != want {
-			t.Errorf("a directory last modified %v ago: %v", age, err)
-		}
-	}
 }

@@ -2,8 +2,10 @@ package engines
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"plantstore/e2e/internal/etcd"
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/process"
+	"plantstore/internal/certtest"
 )
 
 // eventually sends new plants until the outcome is as expected.
@@ -157,25 +160,27 @@ func TestEtcdCredentials(t *testing.T) {
 func TestEtcdCertificates(t *testing.T) {
 	t.Parallel()
 	address := process.Address()
-	ca := newAuthority(t)
-	server, serverKey := ca.issue("server", address, time.Hour)
-	cert, key := ca.issue("client", "", time.Hour)
+	ca, dir := certtest.New(t), t.TempDir()
+	server, serverKey := ca.Issue(t.TempDir(), time.Now().Add(time.Hour), net.ParseIP(address))
+	cert, key := ca.Issue(dir, time.Now().Add(time.Hour))
+	config := ca.Client()
+	config.Certificates = []tls.Certificate{do(tls.LoadX509KeyPair(cert, key)).must(t)}
 	cluster := etcd.Start(t, etcd.Options{
-		Addresses: []string{address}, Scheme: "https", TLS: ca.config(cert, key),
-		Args: []string{"--cert-file", server, "--key-file", serverKey, "--trusted-ca-file", ca.file, "--client-cert-auth"},
+		Addresses: []string{address}, Scheme: "https", TLS: config,
+		Args: []string{"--cert-file", server, "--key-file", serverKey, "--trusted-ca-file", ca.File, "--client-cert-auth"},
 	})
-	url := "etcd://" + cluster.Hosts() + "/garden?ca=" + ca.file + "&cert=" + cert + "&key=" + key
+	url := "etcd://" + cluster.Hosts() + "/garden?ca=" + ca.File + "&cert=" + cert + "&key=" + key
 	s := newSite(t, url, 1)
 	s.eventually("with a good certificate", created, "")
 
-	ca.issue("client", "", -time.Hour)
+	ca.Issue(dir, time.Now().Add(-time.Hour))
 	cluster.Members[0].Kill() // so that there is a new connection
 	cluster.Restart(cluster.Members[0])
 	s.eventually("with an expired certificate", refused, "error 503")
 	startFails(t, url, "expired certificate")
-	startFails(t, "etcd://"+cluster.Hosts()+"/garden?ca="+ca.file, "no member with a quorum has responded")
+	startFails(t, "etcd://"+cluster.Hosts()+"/garden?ca="+ca.File, "no member with a quorum has responded")
 	startFails(t, "etcd://"+cluster.Hosts()+"/garden?tls=true", "unknown authority")
-	ca.issue("client", "", time.Hour)
+	ca.Issue(dir, time.Now().Add(time.Hour))
 	s.eventually("with a new certificate", created, "")
 	s.verify()
 }

@@ -15,13 +15,13 @@ import (
 func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})
-	l := startLoad(t, server, 0, true)
+	l := startLoad(t, server.BaseURL, server.Token(), 32)
 	for round, name := range []string{"first.db", "second.db", "second.db"} { // the last one replaces an earlier backup
 		want := 500 * (round + 1)
 		await(t, "creates", func() bool { return l.created.Load() >= int64(want) })
 		before := l.ids()
-		run(t, server.Dir, "backup", name)
-		if out := run(t, server.Dir, "check", "--storage-url", name); !strings.HasSuffix(out, " 0 findings\n") {
+		plantstore.Run(t, server.Dir, "backup", name)
+		if out := plantstore.Run(t, server.Dir, "check", "--storage-url", name); !strings.HasSuffix(out, " 0 findings\n") {
 			t.Errorf("check: %s", out)
 		}
 		stored := listIDs(t, server.Dir, name)
@@ -40,7 +40,7 @@ func TestBackupUnderLoad(t *testing.T) {
 func listIDs(t *testing.T, dir, database string) map[int64]bool {
 	t.Helper()
 	ids := map[int64]bool{}
-	lines := bufio.NewScanner(strings.NewReader(run(t, dir, "plants", "list", "--storage-url", filepath.Join(dir, database))))
+	lines := bufio.NewScanner(strings.NewReader(plantstore.Run(t, dir, "plants", "list", "--storage-url", filepath.Join(dir, database))))
 	for lines.Scan() {
 		var plant struct{ ID int64 }
 		if err := json.Unmarshal(lines.Bytes(), &plant); err != nil {

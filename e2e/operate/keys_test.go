@@ -1,14 +1,11 @@
 package operate
 
 import (
-	"context"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
@@ -58,42 +55,24 @@ func replace(t *testing.T, path, contents string) {
 	}
 }
 
-// A bearer is a group of clients that create plants with the current token, and fail the test on
-// any response other than 200.
-type bearer struct {
-	token  atomic.Pointer[string]
-	nextID atomic.Int64
-	rounds [4]atomic.Int64 // number of creates that each client has begun
-	url    string
-	client *http.Transport
-}
-
-func (b *bearer) run(ctx context.Context, t *testing.T, rounds *atomic.Int64) {
-	for ctx.Err() == nil {
-		rounds.Add(1)
-		id := b.nextID.Add(1)
-		//nolint:contextcheck // requests in progress are not canceled
-		if !create(context.Background(), b.client, b.url, *b.token.Load(), id) {
-			t.Errorf("create %d did not get 200", id)
-			return
-		}
-	}
-}
-
 // use changes the token of the clients and returns when all use it.
-func (b *bearer) use(t *testing.T, token string) {
+func (l *load) use(t *testing.T, token string) {
 	t.Helper()
-	b.token.Store(&token)
-	for i := range b.rounds {
-		begun := b.rounds[i].Load()
-		await(t, "progress of a client", func() bool { return b.rounds[i].Load() > begun || t.Failed() })
+	l.token.Store(&token)
+	for i := range l.rounds {
+		begun := l.rounds[i].Load()
+		await(t, "progress of a client", func() bool { return l.rounds[i].Load() > begun })
 	}
 }
 
 // accepted reports whether a token is accepted.
-func (b *bearer) accepted(t *testing.T, token string) bool {
+func (l *load) accepted(t *testing.T, token string) bool {
 	t.Helper()
-	return create(t.Context(), b.client, b.url, token, b.nextID.Add(1))
+	r, err := createPlant(t.Context(), l.client, l.url, token, l.next.Add(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Status == http.StatusOK
 }
 
 // TestKeysRotateUnderLoad rotates from each kind of key to the next, by SIGHUP, while clients
@@ -106,33 +85,28 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 	public := makeKey(t, dir, "first", keyKinds()["EdDSA"])
 	replace(t, keys, public)
 	server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"JWT_PUBLIC_KEYS=keys.pem", "LOG_LEVEL=info"}})
-	b := &bearer{url: server.BaseURL, client: &http.Transport{MaxIdleConnsPerHost: 8}}
-	t.Cleanup(b.client.CloseIdleConnections)
 	token := server.Token("--key", "first.pem")
-	b.token.Store(&token)
-	ctx, stop := context.WithCancel(t.Context())
-	var clients sync.WaitGroup
-	for i := range b.rounds {
-		clients.Go(func() { b.run(ctx, t, &b.rounds[i]) })
-	}
+	l := startLoad(t, server.BaseURL, token, 4)
 	for alg, args := range keyKinds() {
 		fresh := makeKey(t, dir, alg, args)
 		replace(t, keys, public+fresh)
 		next := server.Token("--key", alg+".pem", "--alg", alg)
-		if b.accepted(t, next) {
+		if l.accepted(t, next) {
 			t.Errorf("%s: the key is accepted before SIGHUP", alg)
 		}
 		server.HangUp()
-		await(t, "the new key is trusted", func() bool { return b.accepted(t, next) })
-		b.use(t, next)
+		await(t, "the new key is trusted", func() bool { return l.accepted(t, next) })
+		l.use(t, next)
 		replace(t, keys, fresh)
 		server.HangUp()
-		await(t, "the old key is not trusted", func() bool { return !b.accepted(t, token) })
+		await(t, "the old key is not trusted", func() bool { return !l.accepted(t, token) })
 		public, token = fresh, next
 	}
-	stop()
-	clients.Wait()
-	t.Logf("%d plants were created meanwhile", b.nextID.Load())
+	l.end()
+	if len(l.failed) > 0 {
+		t.Errorf("creates have failed: %v", l.failed)
+	}
+	t.Logf("%d plants were created meanwhile", l.created.Load())
 	if log := server.Log(); strings.Contains(log, "reload failed") {
 		t.Errorf("a reload failed:\n%s", log)
 	}

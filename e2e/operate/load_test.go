@@ -6,12 +6,10 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,55 +23,60 @@ const patience = 5 * time.Minute
 
 func TestMain(m *testing.M) { os.Exit(plantstore.Main(m)) }
 
-// A load is a group of clients that create plants as fast as they can.
+// A load is a group of clients that create plants as fast as they can, with ascending ids.
 type load struct {
-	created      atomic.Int64 // number of creates with status 200
-	stop         context.CancelFunc
-	wg           sync.WaitGroup
+	url     string
+	client  *http.Client
+	token   atomic.Pointer[string]
+	next    atomic.Int64   // id
+	rounds  []atomic.Int64 // number of creates that each client has begun
+	created atomic.Int64   // number of creates with status 200
+	ended   atomic.Bool    // send no further request
+	wg      sync.WaitGroup
+
 	mu           sync.Mutex
-	acknowledged []int64 // their ids, if keep is set
+	acknowledged []int64        // their ids
+	failed       map[string]int // failed requests, by the reason
 }
 
-// loadClients is the number of clients of a load.
-const loadClients = 32
-
-// startLoad starts clients of the server, which create plants with ascending ids from first on
-// until the load is stopped.
-func startLoad(t testing.TB, server *plantstore.Server, first int64, keep bool) *load {
+// startLoad starts clients, which create plants until the load is ended.
+func startLoad(t testing.TB, url, token string, clients int) *load {
 	t.Helper()
-	token := server.Token()
-	transport := &http.Transport{MaxIdleConnsPerHost: loadClients}
-	ctx, cancel := context.WithCancel(context.Background())
-	l := &load{stop: cancel}
-	var next atomic.Int64
-	next.Store(first)
-	for range loadClients {
+	l := &load{url: url, client: plantstore.NewClient(t), rounds: make([]atomic.Int64, clients), failed: map[string]int{}}
+	l.token.Store(&token)
+	for i := range l.rounds {
 		l.wg.Go(func() {
-			for ctx.Err() == nil {
-				id := next.Add(1) - 1
-				if !create(ctx, transport, server.BaseURL, token, id) {
-					continue
-				}
-				l.created.Add(1)
-				if keep {
-					l.mu.Lock()
-					l.acknowledged = append(l.acknowledged, id)
-					l.mu.Unlock()
-				}
+			for !l.ended.Load() {
+				l.rounds[i].Add(1)
+				l.create()
 			}
 		})
 	}
-	t.Cleanup(func() {
-		l.end()
-		transport.CloseIdleConnections()
-	})
+	t.Cleanup(l.end)
 	return l
 }
 
-// end stops the clients and waits for them.
+// end lets all clients finish their requests.
 func (l *load) end() {
-	l.stop()
+	l.ended.Store(true)
 	l.wg.Wait()
+}
+
+// create creates a plant and records the outcome.
+func (l *load) create() {
+	id := l.next.Add(1)
+	r, err := createPlant(context.Background(), l.client, l.url, *l.token.Load(), id) // requests in progress are not canceled
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err != nil:
+		l.failed[err.Error()]++
+	case r.Status != http.StatusOK:
+		l.failed[fmt.Sprintf("status %d: %s", r.Status, r.Body)]++
+	default:
+		l.created.Add(1)
+		l.acknowledged = append(l.acknowledged, id)
+	}
 }
 
 // ids returns the ids that were acknowledged so far.
@@ -83,22 +86,9 @@ func (l *load) ids() []int64 {
 	return slices.Clip(l.acknowledged)
 }
 
-// create sends a plant and reports whether the response is 200.
-func create(ctx context.Context, transport http.RoundTripper, baseURL, token string, id int64) bool {
-	body := fmt.Sprintf(`{"id":%d,"name":"Monstera number %d"}`, id, id)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, baseURL+"/plants", strings.NewReader(body))
-	if err != nil {
-		return false
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := transport.RoundTrip(request)
-	if err != nil {
-		return false
-	}
-	defer response.Body.Close()
-	_, err = io.Copy(io.Discard, response.Body)
-	return err == nil && response.StatusCode == http.StatusOK
+// createPlant sends a plant with that id.
+func createPlant(ctx context.Context, client *http.Client, url, token string, id int64) (plantstore.Reply, error) {
+	return plantstore.Post(ctx, client, url, token, fmt.Sprintf(`{"id":%d,"name":"Monstera number %d"}`, id, id))
 }
 
 // await waits until a condition holds.
@@ -131,14 +121,4 @@ func writePlants(t testing.TB, n int) (path string) {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// run runs a command of the program in the server's directory; it must succeed.
-func run(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	out, err := plantstore.Command(t, dir, nil, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("plantstore %q: %v\n%s", args, err, out)
-	}
-	return string(out)
 }

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -43,13 +42,15 @@ func TestReaderOfLog(t *testing.T) {
 	if err := stderr.Close(); err != nil {
 		t.Fatal(err)
 	}
-	token := strings.TrimSpace(run(t, dir, "token"))
-	transport := new(http.Transport)
-	defer transport.CloseIdleConnections()
-	fillLog(t, transport, ready.BaseURL)
+	token, client := strings.TrimSpace(plantstore.Run(t, dir, "token")), plantstore.NewClient(t)
+	for range 500 { // more than fits into a pipe and the log buffer
+		if _, err := plantstore.Do(t.Context(), client, http.MethodGet, ready.BaseURL+"/"+strings.Repeat("x", 8<<10), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for id := range int64(50) {
-		if !create(t.Context(), transport, ready.BaseURL, token, id) {
-			t.Errorf("plant %d was not created", id)
+		if r, err := createPlant(t.Context(), client, ready.BaseURL, token, id); err != nil || r.Status != http.StatusOK {
+			t.Errorf("plant %d: %+v, %v", id, r, err)
 		}
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -57,23 +58,6 @@ func TestReaderOfLog(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the server exited with %v", err)
-	}
-}
-
-// fillLog makes a server log more than fits into a pipe and the log buffer.
-func fillLog(t *testing.T, transport http.RoundTripper, baseURL string) {
-	t.Helper()
-	for range 500 {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, baseURL+"/"+strings.Repeat("x", 8<<10), http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := transport.RoundTrip(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.Copy(io.Discard, response.Body)
-		_ = response.Body.Close()
 	}
 }
 

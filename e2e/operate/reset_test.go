@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -52,6 +51,7 @@ func resetModel(id int) porcupine.Model {
 type resetRace struct {
 	t      *testing.T
 	server *plantstore.Server
+	client *http.Client
 	token  string
 	start  time.Time
 
@@ -63,24 +63,12 @@ type resetRace struct {
 // post sends a request, which must not fail, and returns when it began and ended, and the
 // message of its Error.
 func (r *resetRace) post(url, body string) (call, end int64, message string) {
-	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		r.t.Error(err)
-		return 0, 0, ""
-	}
-	request.Header = http.Header{"Authorization": {"Bearer " + r.token}, "Content-Type": {"application/json"}}
 	call = int64(time.Since(r.start))
-	response, err := http.DefaultClient.Do(request)
+	reply, err := plantstore.Do(r.t.Context(), r.client, http.MethodPost, url, body, "Authorization", "Bearer "+r.token, "Content-Type", "application/json")
 	if err != nil {
 		r.t.Error(err)
-		return 0, 0, ""
 	}
-	defer func() { _ = response.Body.Close() }()
-	var failure struct{ Message string }
-	if err := json.NewDecoder(response.Body).Decode(&failure); err != nil {
-		r.t.Error(err)
-	}
-	return call, int64(time.Since(r.start)), failure.Message
+	return call, int64(time.Since(r.start)), reply.Message
 }
 
 func (r *resetRace) create(client, id int, name string) {
@@ -111,7 +99,7 @@ func TestResetRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"JWT_SECRET=" + resetSecret}, Args: []string{"--ephemeral", "--seed", "seed.jsonl"}})
-	r := &resetRace{t: t, server: server, token: server.Token(), start: time.Now(), creates: map[int][]porcupine.Operation{}}
+	r := &resetRace{t: t, server: server, client: plantstore.NewClient(t), token: server.Token(), start: time.Now(), creates: map[int][]porcupine.Operation{}}
 	var running sync.WaitGroup
 	for client := range clients {
 		running.Go(func() {

@@ -1,8 +1,6 @@
 package operate
 
 import (
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,7 +80,7 @@ func checkReads(t *testing.T, kept string) {
 		{" 0 findings\n", []string{"check", "--storage-url", "copy.db"}},
 		{plants, []string{"plants", "list", "--storage-url", "copy.db"}},
 	} {
-		got := run(t, dir, step.args...)
+		got := plantstore.Run(t, dir, step.args...)
 		if strings.HasPrefix(step.want, " ") {
 			got = got[max(0, len(got)-len(step.want)):]
 		}
@@ -98,41 +96,20 @@ func checkWrites(t *testing.T, kept string) {
 	t.Helper()
 	dir, plants := take(t, kept)
 	server := plantstore.Start(t, plantstore.Options{Dir: dir})
-	lines := strings.SplitAfter(plants, "\n")
+	token, lines := server.Token(), strings.SplitAfter(plants, "\n")
 	for _, line := range lines[:len(lines)-1] {
-		if got := post(t, server, line); !strings.Contains(got, `{"error":409,`) || !strings.Contains(got, "is identical") {
-			t.Errorf("%.60s gets %s", line, got)
+		if got := server.Post(token, line); !got.Identical() {
+			t.Errorf("%.60s gets %s", line, got.Body)
 		}
 	}
-	if got := post(t, server, `{"id":2,"name":"new"}`); got != `{"name":"new"}`+"\n" {
-		t.Errorf("a new plant gets %s", got)
+	if got := server.Post(token, `{"id":2,"name":"new"}`); got.Body != `{"name":"new"}`+"\n" {
+		t.Errorf("a new plant gets %s", got.Body)
 	}
 	server.Stop()
-	if got := run(t, dir, "plants", "get", "2"); got != `{"id":2,"name":"new"}`+"\n" {
+	if got := plantstore.Run(t, dir, "plants", "get", "2"); got != `{"id":2,"name":"new"}`+"\n" {
 		t.Errorf("stored is %s", got)
 	}
-	if got := run(t, dir, "check"); !strings.HasSuffix(got, " 0 findings\n") {
+	if got := plantstore.Run(t, dir, "check"); !strings.HasSuffix(got, " 0 findings\n") {
 		t.Errorf("check: %s", got)
 	}
-}
-
-// post sends a NewPlant and returns the body of the response.
-func post(t *testing.T, server *plantstore.Server, plant string) string {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.BaseURL+"/plants", strings.NewReader(plant))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+server.Token())
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
 }

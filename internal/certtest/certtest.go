@@ -58,7 +58,7 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-// Issue writes a certificate for localhost, 127.0.0.1, [::1] and the addresses, valid for
+// Issue writes a certificate of a server or client for localhost, 127.0.0.1, [::1] and the addresses, valid for
 // a day until expires, and its key to the files cert.pem and key.pem in dir. It
 // returns their paths.
 func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (cert, key string) {
@@ -68,7 +68,7 @@ func (a *Authority) Issue(dir string, expires time.Time, addresses ...net.IP) (c
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "localhost"},
 		NotBefore: expires.Add(-validity), NotAfter: expires,
 		DNSNames: []string{"localhost"}, IPAddresses: append([]net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, addresses...),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, private.Public(), a.key)
 	if err != nil {

@@ -3,7 +3,6 @@ package faultfs_test
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -29,47 +28,6 @@ func kinds(f *faultfs.FS, n int) []faultfs.Kind {
 		kinds = append(kinds, op.Kind)
 	}
 	return kinds
-}
-
-func TestFilesAndDirectories(t *testing.T) {
-	t.Parallel()
-	f := faultfs.Mount(t)
-	path := func(name string) string { return filepath.Join(f.Dir, name) }
-
-	must(t, os.Mkdir(path("dir"), 0o750))
-	must(t, os.WriteFile(path("dir/a"), []byte("content"), 0o600))
-	must(t, os.Link(path("dir/a"), path("dir/b")))
-	if err := os.Link(path("dir/a"), path("dir/b")); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("Link to an existing name: %v", err)
-	}
-	must(t, os.Rename(path("dir/a"), path("dir/c")))
-	must(t, os.Chmod(path("dir/c"), 0o400))
-	must(t, os.WriteFile(path("dir/b"), []byte("changed"), 0o600))
-	if err := os.Remove(path("dir")); !errors.Is(err, syscall.ENOTEMPTY) {
-		t.Errorf("Remove of a full directory: %v", err)
-	}
-	info, err := os.Stat(path("dir/c"))
-	must(t, err)
-	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Nlink != 2 || info.Mode() != 0o400 || info.Size() != 7 {
-		t.Errorf("Stat: %+v", info.Sys())
-	}
-	must(t, os.Remove(path("dir/b")))
-	entries, err := os.ReadDir(path("dir"))
-	must(t, err)
-	if len(entries) != 1 || entries[0].Name() != "c" {
-		t.Errorf("ReadDir: %v", entries)
-	}
-	for name, read := range map[string]func() ([]byte, error){
-		"os.ReadFile": func() ([]byte, error) { return os.ReadFile(path("dir/c")) },
-		"ReadFile":    func() ([]byte, error) { return f.ReadFile("dir/c") },
-	} {
-		if content, err := read(); string(content) != "changed" || err != nil {
-			t.Errorf("%s: %q, %v", name, content, err)
-		}
-	}
-	if _, err := f.ReadFile("dir/a"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("ReadFile of a removed name: %v", err)
-	}
 }
 
 // TestLog checks the operations of the store and their order.
@@ -99,34 +57,6 @@ func TestLog(t *testing.T) {
 	write := f.Log()[before+1]
 	if write.Offset != 4096 || len(write.Data) != 8192 {
 		t.Errorf("write of %d bytes at %d", len(write.Data), write.Offset)
-	}
-}
-
-func TestLocks(t *testing.T) {
-	t.Parallel()
-	f := faultfs.Mount(t)
-	path := filepath.Join(f.Dir, "file")
-	must(t, os.WriteFile(path, nil, 0o600))
-	var files [2]*os.File
-	for i := range files {
-		file, err := os.Open(path)
-		must(t, err)
-		defer func() { _ = file.Close() }()
-		files[i] = file
-	}
-	must(t, syscall.Flock(int(files[0].Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
-	if err := syscall.Flock(int(files[1].Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
-		t.Errorf("a second lock: %v", err)
-	}
-}
-
-func TestStatfs(t *testing.T) {
-	t.Parallel()
-	const fuseMagic = 0x65735546
-	var stat syscall.Statfs_t
-	must(t, syscall.Statfs(faultfs.Mount(t).Dir, &stat))
-	if stat.Type != fuseMagic || stat.Bavail == 0 {
-		t.Errorf("Statfs: %+v", stat)
 	}
 }
 

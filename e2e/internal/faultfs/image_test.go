@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -195,21 +193,6 @@ func TestDirectories(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"", "d= d/f=a "}, images(log, None, All, Random)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestWriteImage(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	image := Image{{Path: "d", Mode: os.ModeDir | 0o700}, {Path: "d/f", Mode: 0o600, Data: []byte("a")}}
-	if err := image.Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	if content, err := os.ReadFile(filepath.Join(dir, "d", "f")); string(content) != "a" || err != nil {
-		t.Errorf("%q, %v", content, err)
-	}
-	if err := image.Write(dir); err == nil {
-		t.Error("an image was written over another")
 	}
 }
 

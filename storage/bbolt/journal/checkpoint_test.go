@@ -9,53 +9,11 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-func TestStateBinary(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for _, s := range []journal.State{
-		{},
-		{Salt: journal.Salt{0: 1, 15: 2}},
-		{Applied: math.MaxUint64},
-		{Through: math.MaxUint64},
-		{Next: math.MinInt64},
-		{Clean: true},
-		{Salt: journal.Salt{3: 4}, Applied: 5, Through: 6, Next: -7, Clean: true},
-	} {
-		b, err := s.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := journal.State{Applied: 1, Through: 2, Next: 3, Clean: true}
-		if err := got.UnmarshalBinary(b); err != nil || got != s {
-			t.Errorf("%+v became %+v, %v", s, got, err)
-		}
-		seen[string(b)] = true
-		for n := range b {
-			if err := got.UnmarshalBinary(b[:n]); err == nil {
-				t.Errorf("%d of %d bytes were accepted", n, len(b))
-			}
-		}
-		if err := got.UnmarshalBinary(append(b, 0)); err == nil {
-			t.Error("a byte more was accepted")
-		}
-		for bit := range 8 * len(b) {
-			b[bit/8] ^= 1 << (bit % 8)
-			if err := got.UnmarshalBinary(b); err == nil {
-				t.Errorf("%+v was accepted with bit %d inverted, as %+v", s, bit, got)
-			}
-			b[bit/8] ^= 1 << (bit % 8)
-		}
-	}
-	if len(seen) != 7 {
-		t.Errorf("%d encodings of 7 states", len(seen))
-	}
-}
-
 // TestCheckpoint breaks a checkpoint off in its last part, for each number of records in a
 // part, and then finishes it.
 func TestCheckpoint(t *testing.T) {
 	t.Parallel()
-	path, salt := create(t, testSize)
+	path, salt := create(t)
 	state := journal.State{Salt: salt}
 	j := open(t, path, state)
 	if part := begin(j, state, 1); part.Done != 0 || j.Frozen() {
@@ -103,7 +61,7 @@ func TestPartialCheckpoint(t *testing.T) {
 	for _, behind := range []bool{false, true} { // whether batches follow in the other half
 		for n := 1; n < 13; n++ {
 			random := rand.New(rand.NewPCG(1, uint64(n))) //nolint:gosec // repeatable
-			path, salt := create(t, testSize)
+			path, salt := create(t)
 			state := journal.State{Salt: salt}
 			j := open(t, path, state)
 			all := map[int64]string{}
@@ -147,7 +105,7 @@ func TestPartialCheckpoint(t *testing.T) {
 // used then must not be the half with the last batch applied.
 func TestRestartBetweenCheckpoints(t *testing.T) {
 	t.Parallel()
-	path, salt := create(t, testSize)
+	path, salt := create(t)
 	state := journal.State{Salt: salt}
 	j := open(t, path, state)
 	all := map[int64]string{}

@@ -278,23 +278,3 @@ func TestForeignBatches(t *testing.T) {
 		t.Errorf("%d records of another journal", n)
 	}
 }
-
-// TestCut truncates the file at each block and at other offsets.
-func TestCut(t *testing.T) {
-	t.Parallel()
-	h := newHistory(t, 10)
-	cuts := []int{0, 1, len(magic), fileHeadLen - 1, fileHeadLen, len(h.content) - 1}
-	for at := Block; at < len(h.content); at += Block {
-		cuts = append(cuts, at, at+1)
-	}
-	for _, at := range cuts {
-		d := diskOf(h.content[:at])
-		if _, err := open(d, h.state); !errors.Is(err, ErrCorrupt) || !d.closed {
-			t.Errorf("cut at %d: %v, closed %t", at, err, d.closed)
-		}
-	}
-	longer := mustOpen(t, diskOf(append(slices.Clone(h.content), 1, 2, 3)), h.state)
-	if diff := cmp.Diff(h.all(len(h.batches)), contents(longer)); diff != "" {
-		t.Error(diff)
-	}
-}

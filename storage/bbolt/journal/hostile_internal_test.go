@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -95,66 +94,6 @@ func TestForgedValues(t *testing.T) {
 		test.corrupt(again.cache)
 		if n := mustOpen(t, again, state).Stats().Records; n != test.records {
 			t.Errorf("%s: %d records", name, n)
-		}
-	}
-}
-
-// TestChosenIDs appends ids that would share a slot if the constant of the hash table were
-// public, and other ids that a client may choose.
-func TestChosenIDs(t *testing.T) {
-	t.Parallel()
-	golden, inverse := uint64(0x9E3779B97F4A7C15), uint64(1)
-	for range 6 {
-		inverse *= 2 - golden*inverse
-	}
-	for name, id := range map[string]func(i int) int64{
-		"multiples of the inverse": func(i int) int64 { return int64(uint64(i) * inverse) }, //nolint:gosec // the bits are meant
-		"high bits":                func(i int) int64 { return int64(i) << 50 },
-		"ascending":                func(i int) int64 { return int64(i) },
-	} {
-		h, err := newHalf(0, make([]byte, 1<<20))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer h.close()
-		n := min(h.maxRecords(), 1<<13) // ids with 50 zeros are 2^14
-		probes := 0
-		for i := range n {
-			at := batchHeadLen + i*recordHeadLen
-			binary.LittleEndian.PutUint64(h.bytes[at:], uint64(id(i))) //nolint:gosec // the bits are meant
-			for slot := h.slotOf(id(i)); h.slot(slot) != 0; slot = (slot + 1) % (len(h.slots) / slotLen) {
-				probes++
-			}
-			h.insert(id(i), at)
-		}
-		if probes > 2*n {
-			t.Errorf("%s: %d probes for %d ids", name, probes, n)
-		}
-	}
-}
-
-// TestFullIndex fills the index to its bound, and searches for missing ids.
-func TestFullIndex(t *testing.T) {
-	t.Parallel()
-	content, state := blank(20)
-	d := diskOf(content)
-	j := mustOpen(t, d, state)
-	n := j.halves[0].maxRecords()
-	ids := rand.New(rand.NewPCG(1, 2)).Perm(2 * n) //nolint:gosec // repeatable
-	records := make([]Record, n)
-	for i := range records {
-		records[i].ID = int64(ids[i])
-	}
-	if err := j.Append(append(slices.Clone(records), Record{ID: -1})); err == nil {
-		t.Fatal("more records than fit into the index")
-	}
-	if err := j.Append(records); err != nil {
-		t.Fatal(err)
-	}
-	j = mustOpen(t, d.restarted(), state)
-	for i, id := range ids {
-		if _, found, err := j.Get(int64(id)); found != (i < n) || err != nil {
-			t.Fatalf("id %d of %d: %t, %v", i, n, found, err)
 		}
 	}
 }

@@ -17,15 +17,18 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
+// testSize is the size of the journals of these tests in bytes.
+const testSize = 1 << 20
+
 // create returns the path of a new journal and its salt.
-func create(t testing.TB, size int64) (path string, salt journal.Salt) {
+func create(t testing.TB) (path string, salt journal.Salt) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "journal")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if salt, err = journal.Format(file, size); err != nil {
+	if salt, err = journal.Format(file, testSize); err != nil {
 		t.Fatal(err)
 	}
 	if err := file.Sync(); err != nil {
@@ -143,7 +146,7 @@ func begin(j *journal.Journal, state journal.State, n int) journal.Part {
 
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	path, salt := create(t, testSize)
+	path, salt := create(t)
 	state := journal.State{Salt: salt}
 	j := open(t, path, state)
 	all := map[int64]string{}
@@ -175,67 +178,10 @@ func TestRoundTrip(t *testing.T) {
 	want(t, j, all)
 }
 
-func TestGetReturnsCopy(t *testing.T) {
-	t.Parallel()
-	path, salt := create(t, testSize)
-	j := open(t, path, journal.State{Salt: salt})
-	value := []byte("fern")
-	if err := j.Append([]journal.Record{{ID: 1, Value: value}}); err != nil {
-		t.Fatal(err)
-	}
-	value[0] = 'x'
-	got, _, _ := j.Get(1)
-	got[1] = 'x'
-	want(t, j, map[int64]string{1: "fern"})
-}
-
-func TestStats(t *testing.T) {
-	t.Parallel()
-	path, salt := create(t, testSize)
-	j := open(t, path, journal.State{Salt: salt})
-	if info, err := os.Stat(path); err != nil || info.Size() != journal.FileSize(testSize) {
-		t.Errorf("FileSize = %d, the file: %v, %v", journal.FileSize(testSize), info.Size(), err)
-	}
-	if half := j.MaxBatch(); 2*half > testSize || 2*half < testSize-4*journal.Block {
-		t.Errorf("half of %d bytes", half)
-	}
-	s := j.Stats()
-	if !s.Oldest.IsZero() || !s.Appended.IsZero() {
-		t.Errorf("times without a batch: %+v", s)
-	}
-	all := map[int64]string{}
-	add(t, j, all, 10, 1)
-	first := j.Stats()
-	add(t, j, all, journal.Block, 2)
-	s = j.Stats()
-	if s.Bytes != 3*journal.Block || s.Active != s.Bytes || s.Records != 2 {
-		t.Errorf("after two batches: %+v", s)
-	}
-	if !s.Oldest.Equal(first.Oldest) || s.Appended.Before(first.Appended) || s.Oldest.After(s.Appended) {
-		t.Errorf("times: first %+v, then %+v", first, s)
-	}
-	state := journal.State{Salt: salt}
-	begin(j, state, 1)
-	add(t, j, all, 10, 3)
-	s = j.Stats()
-	if s.Bytes != 4*journal.Block || s.Active != journal.Block || !s.Oldest.Equal(first.Oldest) {
-		t.Errorf("with a frozen half: %+v", s)
-	}
-	state = checkpoint(j, state, all)
-	s = j.Stats()
-	if s.Bytes != journal.Block || s.Records != 1 || !s.Oldest.Equal(s.Appended) {
-		t.Errorf("after a checkpoint: %+v", s)
-	}
-	j = reopen(t, j, path, state)
-	if s = j.Stats(); s.Bytes != journal.Block || s.Oldest.IsZero() || !s.Appended.IsZero() {
-		t.Errorf("after Open: %+v", s)
-	}
-}
-
 // TestFull fills both halves, and continues after each checkpoint.
 func TestFull(t *testing.T) {
 	t.Parallel()
-	path, salt := create(t, testSize)
+	path, salt := create(t)
 	state := journal.State{Salt: salt}
 	j := open(t, path, state)
 	all := map[int64]string{}
@@ -273,7 +219,7 @@ func TestFull(t *testing.T) {
 // TestTooLarge appends batches that do not fit into a half.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
-	path, salt := create(t, testSize)
+	path, salt := create(t)
 	j := open(t, path, journal.State{Salt: salt})
 	all := map[int64]string{}
 	add(t, j, all, 1, -1)
@@ -301,7 +247,7 @@ func TestTooLarge(t *testing.T) {
 // TestManyEmpty fills a half with the smallest records, up to the bound of its index.
 func TestManyEmpty(t *testing.T) {
 	t.Parallel()
-	path, salt := create(t, testSize)
+	path, salt := create(t)
 	j := open(t, path, journal.State{Salt: salt})
 	records := make([]journal.Record, 300) // fills a block nearly
 	n := 0
@@ -320,29 +266,5 @@ func TestManyEmpty(t *testing.T) {
 	j = reopen(t, j, path, journal.State{Salt: salt})
 	if got, err := j.IDs(0); len(got) != n || err != nil {
 		t.Fatalf("%d records, want %d: %v", len(got), n, err)
-	}
-}
-
-func TestFormatSize(t *testing.T) {
-	t.Parallel()
-	file, err := os.Create(filepath.Join(t.TempDir(), "journal"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	for _, size := range []int64{-1, 0, journal.MinSize - 1, journal.MaxSize + 1, math.MaxInt64} {
-		if _, err := journal.Format(file, size); err == nil {
-			t.Errorf("size %d was accepted", size)
-		}
-	}
-	salt, err := journal.Format(file, testSize+5000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info, err := file.Stat(); err != nil || info.Size() > testSize+5000 || info.Size()%journal.Block != 0 {
-		t.Errorf("%d bytes, %v", info.Size(), err)
-	}
-	if got, err := journal.ReadSalt(file); got != salt || err != nil {
-		t.Errorf("salt %v, %v", got, err)
 	}
 }
