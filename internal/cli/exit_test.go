@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestExitCodes checks the exit codes that the table in docs/operations.md lists.
+// TestExitCodes checks the exit codes that the help lists.
 //
 //nolint:paralleltest // t.Chdir
 func TestExitCodes(t *testing.T) {
