@@ -84,16 +84,6 @@ func TestPagesOfOtherOrigins(t *testing.T) { //nolint:paralleltest // see TestLo
 	}
 }
 
-// TestPagesOfAllOrigins checks that with *, every page may use the service.
-func TestPagesOfAllOrigins(t *testing.T) { //nolint:paralleltest // see TestLooks
-	server := plantstore.Start(t, plantstore.Options{Args: []string{"--cors-origins", "*"}})
-	tb := newTab(t, desktop())
-	tb.do(chromedp.Navigate(newOrigin(t)))
-	if got := tb.fetch(server, call{"POST", "/plants", server.Token(), `{"id":1,"name":"a"}`, ""}); got != "200 true {\"name\":\"a\"}\n" {
-		t.Errorf("got %s", got)
-	}
-}
-
 // create sends a NewPlant without a browser and returns the body of the response.
 func create(t *testing.T, server *plantstore.Server, token, body string) string {
 	t.Helper()

@@ -10,13 +10,11 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/css"
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"plantstore/e2e/internal/tools"
@@ -94,23 +92,13 @@ func newTab(t *testing.T, v view) *tab {
 	return tb
 }
 
-// stranger returns a tab of the same browser, which has started by now, that shows the page at
-// url. Its cache is empty, too, and the browser reports no events of the tab, which would take
-// time.
+// stranger returns a tab of the same browser, without its storage, that shows the page at url.
 func (tb *tab) stranger(url string) *tab {
 	tb.t.Helper()
 	ctx, cancel := chromedp.NewContext(tb.ctx, chromedp.WithNewBrowserContext())
 	tb.t.Cleanup(cancel)
 	other := &tab{t: tb.t, ctx: ctx}
 	other.do(chromedp.Navigate(url))
-	for _, disable := range []cdp.Command[cdp.Empty, cdp.Empty]{runtime.Disable, network.Disable, log.Disable, dom.Disable, css.Disable} {
-		if _, err := chromedp.Call(ctx, disable, cdp.Empty{}); err != nil {
-			tb.t.Fatal(err)
-		}
-	}
-	if _, err := chromedp.Call(ctx, target.SetAutoAttach, target.SetAutoAttachParams{}); err != nil {
-		tb.t.Fatal(err)
-	}
 	return other
 }
 
@@ -184,21 +172,30 @@ func (tb *tab) press(text string) {
 	}`, chromedp.WithPollingArgs(text), chromedp.WithPollingTimeout(patience))))
 }
 
+// paste replaces the contents of a field.
+func (tb *tab) paste(field chromedp.CSS, text string) {
+	tb.t.Helper()
+	tb.do(
+		chromedp.Focus(field, chromedp.NodeVisible),
+		chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)),
+		chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+			_, err := cdp.Call(ctx, target, input.InsertText, input.InsertTextParams{Text: text})
+			return err
+		}),
+	)
+}
+
 // evaluate returns the value of an expression, or of the promise that it returns.
-func evaluate[T any](tb *tab, expression string, options ...chromedp.EvaluateOption) T {
+func evaluate[T any](tb *tab, expression string) T {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
 	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, append(options, chromedp.EvalAwaitPromise)...))
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		tb.t.Fatalf("%s: %v", expression, err)
 	}
 	return value
 }
-
-// asUser evaluates an expression with the permissions that a page has only after a user's
-// action, such as opening a window.
-func asUser(p *runtime.EvaluateParams) { p.UserGesture = new(true) }
 
 // found returns the problems that the browser has reported so far.
 func (tb *tab) found() []string {
@@ -221,5 +218,29 @@ func (tb *tab) save(name string) {
 	}
 	if err := os.WriteFile(path, picture, 0o600); err != nil {
 		tb.t.Fatal(err)
+	}
+}
+
+// look takes a picture, and checks that nothing is wider than the window, and that the page is
+// accessible.
+func (tb *tab) look(name string) {
+	tb.t.Helper()
+	tb.checkAccessible(name) // checkAccessible waits for the end of animations
+	tb.save(name)
+	if over := evaluate[int](tb, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+		tb.t.Errorf("%s: the page is %d pixels too wide", name, over)
+	}
+}
+
+// checkAccessible checks the visible page by all rules of axe-core. It waits for the end of
+// animations: text that fades in has little contrast.
+func (tb *tab) checkAccessible(name string) {
+	tb.t.Helper()
+	evaluate[bool](tb, string(tools.NodeFile(tb.t, "axe-core/axe.min.js"))+"; true")
+	for _, violation := range evaluate[[]string](tb, `Promise.allSettled(
+		document.getAnimations().filter(a => a.effect.getComputedTiming().endTime < Infinity).map(a => a.finished),
+	).then(() => axe.run()).then(result => result.violations.map(
+		v => v.id + ': ' + v.help + ': ' + v.nodes.map(node => node.target.join(' ')).join(', ')))`) {
+		tb.t.Errorf("%s: %s", name, violation)
 	}
 }

@@ -15,8 +15,8 @@ import (
 const (
 	// pageSize is the maximum number of plants on a page.
 	pageSize = 50
-	// scanTime limits the time for reading a page: a database file is locked during it, and a
-	// server that starts tries to lock it for a second.
+	// scanTime limits the time for reading a page, from the first plant on: a database file is
+	// locked during it, and a server that starts tries to lock it for a second.
 	scanTime = 200 * time.Millisecond
 	// maxCharacters is the maximum number of characters of a name or a tag that are sent to the
 	// page.
@@ -87,7 +87,7 @@ type corruption struct {
 // readPage reads plants from an id on until it has a page of plants whose names begin with
 // prefix, in upper or lower case, or until scanTime has passed.
 func readPage(ctx context.Context, store Store, from int64, prefix string) (p page, err error) {
-	deadline := time.Now().Add(scanTime)
+	var deadline time.Time
 	for record, err := range store.List(ctx, from) {
 		switch {
 		case errors.Is(err, storage.ErrCorrupt):
@@ -99,7 +99,9 @@ func readPage(ctx context.Context, store Store, from int64, prefix string) (p pa
 			p.Next = formatID(record.ID)
 			return p, nil
 		}
-		p.Searched++
+		if p.Searched++; p.Searched == 1 {
+			deadline = time.Now().Add(scanTime)
+		}
 		if hasPrefix(record.Plant.Name, prefix) {
 			p.Plants = append(p.Plants, show(record))
 		}

@@ -165,28 +165,38 @@ function progress() {
 
 // --- pages
 
-// show requests the plants of a view and shows them. The server searches for a name in parts.
+// read requests the plants of a view, in parts, since the server reads for a short time at once. It
+// passes what it has so far to each, which returns whether to continue.
+async function read(wanted, each) {
+  const found = { plants: [], next: wanted.from, searched: 0 }
+  do {
+    const part = await request('plants', { from: found.next, name: wanted.name })
+    found.plants.push(...part.plants)
+    found.searched += part.searched
+    found.next = found.plants[pageSize]?.id ?? part.next
+    found.plants.splice(pageSize)
+    found.corrupt = part.corrupt ?? found.corrupt
+    found.searching = Boolean(part.next) && found.plants.length < pageSize && !(found.corrupt && !wanted.name)
+    if (!each(found)) return
+    if (found.searching) await pause(100) // a server that starts can lock the file
+  } while (found.searching)
+}
+
+// show requests the plants of a view and shows them.
 async function show(next) {
   const mine = ++turn
-  const shown = { plants: [], next: next.from, searched: 0 }
+  const count = samples.at(-1)?.plants
   try {
-    do {
-      const count = samples.at(-1)?.plants
-      const part = await request('plants', { from: shown.next, name: next.name })
-      if (mine !== turn) return
-      shown.plants.push(...part.plants)
-      shown.searched += part.searched
-      shown.next = part.next
-      shown.corrupt = part.corrupt ?? shown.corrupt
-      shown.searching = Boolean(next.name && part.next && shown.plants.length < pageSize)
+    await read(next, found => {
+      if (mine !== turn) return false
       if (next.target) next.target = String(BigInt(next.target)) // as the server writes it
-      ;[view, page, refreshed] = [next, shown, count]
+      ;[view, page, refreshed] = [next, found, count]
       problem('plants', '')
       noteTarget()
       draw()
-      if (shown.searching) await pause(100) // a server that starts can lock the file
-      if (mine !== turn) return
-    } while (shown.searching)
+      return true
+    })
+    if (mine !== turn) return
     say([element('note').textContent, view.name ? progress() : `${counted(page.plants.length, 'plant', 'plants')}.`, element('range').textContent].join(' ').trim())
   } catch (error) {
     if (mine === turn) refused(error)
@@ -231,7 +241,8 @@ async function refresh() {
   const shown = view
   try {
     const higher = await plantsAbove()
-    const again = view.name ? page : await request('plants', { from: view.from })
+    let again = page
+    if (!view.name) await read(view, found => (again = found, view === shown))
     if (view !== shown || page.searching) return arrive(higher)
     const known = new Set(page.plants.map(plant => plant.id))
     arrive([...again.plants.filter(plant => !known.has(plant.id)), ...higher])
