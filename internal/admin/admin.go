@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"plantstore/internal/auth"
-	"plantstore/internal/loopback"
+	"plantstore/internal/config"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/storage"
@@ -151,7 +151,7 @@ func guard(r *http.Request) *models.Error {
 			return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: send no Origin")
 		}
 	}
-	if overLoopback(r) && r.Host != "" && !loopback.IsHost(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
+	if overLoopback(r) && r.Host != "" && !config.IsLoopback(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
 		return models.NewError(models.CodeForbidden, "over a loopback address, Host must be localhost or a loopback address, with any port")
 	}
 	return nil
@@ -161,5 +161,5 @@ func guard(r *http.Request) *models.Error {
 // another site may resolve to it (DNS rebinding).
 func overLoopback(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ok && loopback.IsHost(local.String())
+	return ok && config.IsLoopback(local.String())
 }

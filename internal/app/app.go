@@ -32,7 +32,6 @@ import (
 	"plantstore/internal/config"
 	"plantstore/internal/control"
 	"plantstore/internal/logging"
-	"plantstore/internal/printable"
 	"plantstore/internal/secretfile"
 	"plantstore/internal/server"
 	"plantstore/storage"
@@ -87,7 +86,7 @@ func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) 
 	a.format = logFormat(o.Stderr, c, o.Environ)
 	log := o.Stderr
 	if a.format == logging.Color { // the escaping writer would escape the colors
-		log = printable.Underlying(log)
+		log = logging.Underlying(log)
 	}
 	a.logger, a.buffer = logging.New(log, a.format, c.LogLevel)
 	a.onClose(func() error { a.buffer.Flush(); return nil })

@@ -12,8 +12,6 @@ import (
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
-	"plantstore/internal/loopback"
-	"plantstore/internal/printable"
 	"plantstore/internal/secretfile"
 )
 
@@ -43,7 +41,7 @@ func (a *App) announce() {
 // logFormat returns the format of the log: text for people, in color on a terminal unless
 // NO_COLOR is set, or JSON for programs.
 func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) logging.Format {
-	terminal := printable.IsTerminal(stderr)
+	terminal := logging.IsTerminal(stderr)
 	switch {
 	case c.LogFormat == "json", c.LogFormat == "" && !terminal:
 		return logging.JSON
@@ -74,7 +72,7 @@ func (a *App) banner() {
 		slog.New(slog.NewJSONHandler(a.buffer, nil)).Info("ready", attrs...)
 		return
 	}
-	w := printable.NewWriter(a.buffer)
+	w := logging.NewTerminalWriter(a.buffer)
 	place := DataPlace(c)
 	if stored != nil { // shows that a misspelled path was created
 		place += fmt.Sprintf(" (%d stored)", stored.Plants)
@@ -126,9 +124,9 @@ func (a *App) docsLink() string {
 // configured secret (C4.25).
 func (a *App) showsToken() bool {
 	c := a.config
-	return a.format != logging.JSON && printable.IsTerminal(a.options.Stderr) &&
+	return a.format != logging.JSON && logging.IsTerminal(a.options.Stderr) &&
 		c.GeneratesSecret() && c.BaseURL == "" && len(c.ACMEDomains) == 0 &&
-		loopback.IsHost(a.listeners.address())
+		config.IsLoopback(a.listeners.address())
 }
 
 // logExposed returns a function that logs files with secrets that other users can read, each

@@ -6,7 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"plantstore/internal/printable"
+	"plantstore/internal/logging"
 )
 
 // catchHangups catches SIGHUP until [App.Close]. One that arrives during the start does not end
@@ -23,13 +23,13 @@ func (a *App) catchHangups() {
 // it calls stop: the system then sends SIGHUP, and a server that was started by hand ends with its
 // terminal.
 func (a *App) handleHangups(ctx context.Context, stop context.CancelFunc) {
-	terminal := printable.IsTerminal(a.options.Stderr)
+	terminal := logging.IsTerminal(a.options.Stderr)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-a.hangups:
-			if terminal && !printable.IsTerminal(a.options.Stderr) {
+			if terminal && !logging.IsTerminal(a.options.Stderr) {
 				stop()
 				continue
 			}

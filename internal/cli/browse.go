@@ -10,7 +10,7 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/browse"
 	"plantstore/internal/config"
-	"plantstore/internal/printable"
+	"plantstore/internal/logging"
 	"plantstore/storage"
 )
 
@@ -63,7 +63,7 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 // launch opens the page in the browser if stdout is a terminal, and prints what to do.
 func launch(p *Process, cmd *cli.Command, site *browse.Site) {
 	fmt.Fprintln(p.Stderr, "Whoever has this link can read the plants until you press Ctrl-C.")
-	if cmd.Bool("no-open") || !printable.IsTerminal(p.Stdout) {
+	if cmd.Bool("no-open") || !logging.IsTerminal(p.Stdout) {
 		return
 	}
 	failed := func(err error) {

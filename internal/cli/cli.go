@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/printable"
+	"plantstore/internal/logging"
 	"plantstore/internal/secretfile"
 )
 
@@ -23,9 +23,9 @@ import (
 // plants browse limit their shutdown themselves: a server takes up to SHUTDOWN_DELAY plus
 // SHUTDOWN_TIMEOUT, and then closes the store.
 func Main(ctx context.Context, p Process) int {
-	p.Stderr = printable.NewWriter(p.Stderr) // escapes terminal control sequences
-	if printable.IsTerminal(p.Stdout) {      // in a file or pipe it is exact, since programs read it
-		p.Stdout = printable.NewWriter(p.Stdout)
+	p.Stderr = logging.NewTerminalWriter(p.Stderr) // escapes terminal control sequences
+	if logging.IsTerminal(p.Stdout) {              // in a file or pipe it is exact, since programs read it
+		p.Stdout = logging.NewTerminalWriter(p.Stdout)
 	}
 	p.warn = secretfile.Once(func(e secretfile.Exposure) { fmt.Fprintln(p.Stderr, "plantstore: warning:", e) })
 	p.shutdown = newShutdown()

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/config"
-	"plantstore/internal/printable"
+	"plantstore/internal/logging"
 	"plantstore/storage"
 )
 
@@ -63,7 +63,7 @@ func printError(ctx context.Context, stderr io.Writer, err error) {
 	}
 	var text strings.Builder
 	for _, line := range messageLines(err) {
-		text.WriteString("plantstore: " + printable.Line(causes.Replace(line)) + "\n")
+		text.WriteString("plantstore: " + logging.Line(causes.Replace(line)) + "\n")
 	}
 	printed := make(chan struct{})
 	go func() {

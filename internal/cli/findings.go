@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"plantstore/internal/printable"
+	"plantstore/internal/logging"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
@@ -34,10 +34,10 @@ func corruptStore(p *Process, err error, format string, args ...any) error {
 func writeFindings(w io.Writer, report storage.Report) error {
 	var text strings.Builder
 	for _, note := range report.Notes {
-		text.WriteString("note: " + printable.Line(note) + "\n")
+		text.WriteString("note: " + logging.Line(note) + "\n")
 	}
 	for _, finding := range report.Corruption {
-		text.WriteString(printable.Line(finding) + "\n")
+		text.WriteString(logging.Line(finding) + "\n")
 	}
 	if report.More > 0 {
 		text.WriteString("and " + counted(report.More, "more finding", "more findings") + "\n")

@@ -16,8 +16,8 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
+	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
-	"plantstore/internal/printable"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -198,7 +198,7 @@ func (i *importer) report(value any, format string, args ...any) error {
 	if i.cmd.Bool("json") {
 		return printResult(i.p.Stdout, i.cmd, value, "")
 	}
-	_, err := fmt.Fprintln(i.p.Stderr, printable.Line(fmt.Sprintf(format, args...)))
+	_, err := fmt.Fprintln(i.p.Stderr, logging.Line(fmt.Sprintf(format, args...)))
 	return err
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
+	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
-	"plantstore/internal/printable"
 	"plantstore/storage"
 )
 
@@ -39,7 +39,7 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 	if err != nil {
 		return err
 	}
-	preview := q.Limit == nil && printable.IsTerminal(p.Stdout)
+	preview := q.Limit == nil && logging.IsTerminal(p.Stdout)
 	if preview {
 		q.Limit = new(int64(terminalPlants + 1))
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/printable"
+	"plantstore/internal/logging"
 )
 
 // printResult prints the result of a command: value as JSON with --json, no output with
 // --quiet, otherwise a line for people.
 func printResult(w io.Writer, cmd *cli.Command, value any, format string, args ...any) error {
-	line := printable.Line(fmt.Sprintf(format, args...))
+	line := logging.Line(fmt.Sprintf(format, args...))
 	switch {
 	case cmd.Bool("json"):
 		text, err := json.Marshal(value)
@@ -42,8 +42,8 @@ func counted(n int64, one, many string) string {
 // number of plants if size is -1. It is visible if stderr is a terminal, without --quiet.
 func newProgress(p *Process, cmd *cli.Command, size int64) *progressbar.ProgressBar {
 	options := []progressbar.Option{
-		progressbar.OptionSetVisibility(printable.IsTerminal(p.Stderr) && !cmd.Bool("quiet")),
-		progressbar.OptionSetWriter(printable.Underlying(p.Stderr)), // it moves the cursor
+		progressbar.OptionSetVisibility(logging.IsTerminal(p.Stderr) && !cmd.Bool("quiet")),
+		progressbar.OptionSetWriter(logging.Underlying(p.Stderr)), // it moves the cursor
 		progressbar.OptionThrottle(100 * time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetElapsedTime(true),

@@ -8,8 +8,8 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
+	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
-	"plantstore/internal/printable"
 	"plantstore/storage"
 )
 
@@ -44,7 +44,7 @@ func printPlants(
 	read func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error,
 ) error {
 	out := plantio.NewWriter(p.Stdout, fileFormat(cmd, ""))
-	if name := cmd.String("format"); name == "table" || name == "" && printable.IsTerminal(p.Stdout) {
+	if name := cmd.String("format"); name == "table" || name == "" && logging.IsTerminal(p.Stdout) {
 		out = plantio.NewTable(p.Stdout)
 	}
 	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) error {

@@ -18,9 +18,9 @@ func misuseOf(cmd *cli.Command, format string, args ...any) error {
 }
 
 // usageError returns the misuse for the library's error about a flag.
-func usageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
+func usageError(ctx context.Context, cmd *cli.Command, err error, _ bool) error {
 	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // the flag of a misspelled command
-		return checkArguments(nil, cmd)
+		return checkArguments(ctx, cmd)
 	}
 	return misuseOf(cmd, "%w", err)
 }

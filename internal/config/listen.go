@@ -6,8 +6,6 @@ import (
 	"net"
 	"net/url"
 	"strings"
-
-	"plantstore/internal/loopback"
 )
 
 // UnixScheme is the prefix of an ADDR that is the path of a Unix socket.
@@ -52,7 +50,7 @@ func (c *Config) checkPprof() error {
 	case c.AdminAddr == "":
 		return errors.New(`PPROF (--pprof): "on": ADMIN_ADDR (--admin-addr) is off, and the profiles would be there; ` +
 			"give it an address, such as 127.0.0.1:8081, or set PPROF to off")
-	case !loopback.IsHost(c.AdminAddr):
+	case !IsLoopback(c.AdminAddr):
 		return fmt.Errorf(`PPROF (--pprof): "on": others may reach ADMIN_ADDR (--admin-addr), %s, and could take profiles; `+
 			"give it a loopback address, such as 127.0.0.1:8081, or set PPROF to off", c.AdminAddr)
 	}
@@ -109,4 +107,14 @@ func LocalURL(scheme, addr string) string {
 	}
 	base := url.URL{Scheme: scheme, Host: net.JoinHostPort(host, port)} // escapes IPv6 zones
 	return base.String()
+}
+
+// IsLoopback reports whether host, perhaps with a port, is localhost or a loopback address. A server
+// on a loopback address that accepts no other Host is safe from DNS rebinding, since requests of
+// other sites' pages have the name of their site in Host.
+func IsLoopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.EqualFold(host, "localhost") || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
 }

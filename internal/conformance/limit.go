@@ -11,7 +11,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"plantstore/internal/ratelimit"
-	"plantstore/internal/wait"
 )
 
 const (
@@ -108,10 +107,12 @@ func (r *runner) exceed(ctx context.Context, t Exchange, v values) (received, er
 	if after > longestWait {
 		return refused, fmt.Errorf("%w: Retry-After is %v", errNotApplicable, after)
 	}
-	if !wait.Sleep(ctx, after) {
+	select {
+	case <-time.After(after):
+		return refused, nil
+	case <-ctx.Done():
 		return refused, ctx.Err()
 	}
-	return refused, nil
 }
 
 // isRateLimited reports whether a response is error 429.

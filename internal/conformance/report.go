@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"plantstore/internal/printable"
+	"plantstore/internal/logging"
 )
 
 // An Outcome is the outcome of a case.
@@ -120,7 +120,7 @@ func (r Report) writeNotRun(out *printer) {
 		out.printf("\n")
 	}
 	for _, reason := range sortedKeys(reasons) {
-		out.printf("not run  %4d  %s\n", reasons[reason], printable.Line(reason))
+		out.printf("not run  %4d  %s\n", reasons[reason], logging.Line(reason))
 	}
 }
 
@@ -153,14 +153,14 @@ func (p *printer) printf(format string, args ...any) {
 func (p *printer) failure(r Result) {
 	p.printf("\nFAIL  %s  %s\n", r.Rule, r.Name)
 	for reason := range strings.SplitSeq(r.Reason, "\n") { // indented, because it may contain text from the server
-		p.printf("  %s\n", printable.Line(reason))
+		p.printf("  %s\n", logging.Line(reason))
 	}
 	for _, part := range []struct {
 		what  string
 		lines []string
 	}{{"sent", r.Sent}, {"got", r.Got}, {"wanted", r.Wanted}} {
 		for _, line := range part.lines {
-			p.printf("  %-7s %s\n", part.what, printable.Line(line))
+			p.printf("  %-7s %s\n", part.what, logging.Line(line))
 		}
 	}
 }

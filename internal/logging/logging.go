@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/lmittmann/tint"
-
-	"plantstore/internal/printable"
 )
 
 // A Format is the form of the records.
@@ -71,7 +69,7 @@ func newHandler(w io.Writer, format Format, level slog.Leveler) slog.Handler {
 func escaped(_ []string, attr slog.Attr) slog.Attr {
 	kind := attr.Value.Kind() // the others have no text of clients
 	if kind == slog.KindString || kind == slog.KindAny && attr.Key != slog.LevelKey {
-		attr.Value = slog.StringValue(printable.Line(attr.Value.String()))
+		attr.Value = slog.StringValue(Line(attr.Value.String()))
 	}
 	return attr
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"plantstore/internal/wait"
 	"plantstore/storage"
 )
 
@@ -38,7 +37,7 @@ func (e *Engine) run(ctx context.Context, stop func(cause error)) {
 // monitor stops the store when one of its files is removed, replaced or truncated, also
 // without a commit, and after a checkpoint that failed.
 func (e *Engine) monitor(ctx context.Context, stop func(cause error)) {
-	for wait.Sleep(ctx, monitorPause) {
+	for sleep(ctx, monitorPause) {
 		if err := e.verifyFiles(); err != nil {
 			_ = e.fatal(err, nil) // nothing is written any more, and Close keeps the journal
 		}
@@ -53,7 +52,7 @@ func (e *Engine) monitor(ctx context.Context, stop func(cause error)) {
 // before a record is needed.
 func (e *Engine) scrub(ctx context.Context) {
 	stats := storage.ScrubStats{}
-	for pause := scrubStart; wait.Sleep(ctx, pause); pause = scrubRest {
+	for pause := scrubStart; sleep(ctx, pause); pause = scrubRest {
 		start, before := time.Now(), stats
 		for next := keyOf(math.MinInt64); next != nil; {
 			var findings []error
@@ -78,7 +77,7 @@ func (e *Engine) scrub(ctx context.Context) {
 			stats.Corrupt += uint64(len(findings))
 			current := stats
 			e.scrubbed.Store(&current)
-			if next = after; !wait.Sleep(ctx, scrubPause) {
+			if next = after; !sleep(ctx, scrubPause) {
 				return
 			}
 		}
@@ -100,8 +99,18 @@ func (e *Engine) warm(ctx context.Context) {
 		if _, err := e.file.ReadAt(chunk, at); err != nil {
 			return // at the end of the file, or for others to report
 		}
-		if !wait.Sleep(ctx, time.Since(began)) {
+		if !sleep(ctx, time.Since(began)) {
 			return
 		}
+	}
+}
+
+// sleep pauses for d. It returns false if ctx was done first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }

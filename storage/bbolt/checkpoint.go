@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"plantstore/internal/wait"
 	"plantstore/storage"
 )
 
@@ -29,7 +28,7 @@ const (
 // runCheckpoints moves pending plants to the tree when a checkpoint is due. It ends when one
 // fails for another reason than space: monitor stops the store then.
 func (e *Engine) runCheckpoints(ctx context.Context) {
-	for wait.Sleep(ctx, checkpointInterval) {
+	for sleep(ctx, checkpointInterval) {
 		if !e.checkpointDue() {
 			continue
 		}
@@ -64,7 +63,7 @@ func (e *Engine) pace(ctx context.Context, done float64, began time.Time) {
 		return
 	}
 	elapsed := float64(time.Since(began))
-	wait.Sleep(ctx, min(paceMax, time.Duration(ahead/filled*elapsed)))
+	sleep(ctx, min(paceMax, time.Duration(ahead/filled*elapsed)))
 }
 
 // checkpoint makes the records of the frozen half, if there is one, durable in the tree. It
