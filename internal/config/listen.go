@@ -109,12 +109,8 @@ func LocalURL(scheme, addr string) string {
 	return base.String()
 }
 
-// IsLoopback reports whether host, perhaps with a port, is localhost or a loopback address. A server
-// on a loopback address that accepts no other Host is safe from DNS rebinding, since requests of
-// other sites' pages have the name of their site in Host.
-func IsLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.EqualFold(host, "localhost") || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
+// IsLoopback reports whether the host of addr is localhost or a loopback address.
+func IsLoopback(addr string) bool {
+	host, _, _ := net.SplitHostPort(addr)
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
