@@ -119,10 +119,8 @@ func resetError(err error) *models.Error {
 	switch {
 	case errors.Is(err, storage.ErrNotEphemeral):
 		return models.NewError(models.CodeForbidden, storage.ErrNotEphemeral.Error())
-	case errors.Is(err, storage.ErrNoSpace):
-		return models.NewError(models.CodeInsufficientSpace, "the plants were not reset: there is no space left")
 	case errors.Is(err, storage.ErrUnavailable):
-		return models.NewError(models.CodeUnavailable, "the reset failed: the store is not available; try again later")
+		return models.NewError(models.CodeUnavailable, "the reset failed: the store is not available; see the log")
 	default:
 		return models.NewError(models.CodeInternal, "the reset failed: see the log")
 	}

@@ -36,7 +36,6 @@ func TestReset(t *testing.T) {
 		code models.Code
 	}{
 		"--ephemeral":      {storage.ErrNotEphemeral, models.CodeForbidden},
-		"no space":         {fmt.Errorf("x: %w", storage.ErrNoSpace), models.CodeInsufficientSpace},
 		"not available":    {fmt.Errorf("x: %w", storage.ErrUnavailable), models.CodeUnavailable},
 		"the reset failed": {errors.New("a secret"), models.CodeInternal},
 	} {

@@ -25,9 +25,8 @@ import (
 // The bounds of a line of a response, in bytes. A server that sends a longer one is not a plant
 // store.
 const (
-	maxReply   = 1 << 20
-	maxOutcome = 4 << 10  // of a create: there are many
-	maxPlant   = 65 << 20 // more than MAX_BODY_BYTES can allow
+	maxReply = 1 << 20
+	maxPlant = 65 << 20 // more than MAX_BODY_BYTES can allow
 )
 
 var (
@@ -80,7 +79,7 @@ func (c *Client) CreateAll(ctx context.Context, records []storage.Record) []erro
 	}
 	defer response.Body.Close()
 	outcomes := make([]error, 0, len(records))
-	for _, err := range lines[struct{}](response, maxOutcome) {
+	for _, err := range lines[struct{}](response, maxReply) {
 		if outcomes = append(outcomes, err); len(outcomes) == len(records) {
 			return outcomes
 		}

@@ -10,9 +10,6 @@ import (
 	"plantstore/storage"
 )
 
-// maxMessage bounds the message of an error, in bytes, so that its line has at most maxOutcome.
-const maxMessage = 600
-
 // Info is the information that a server reports about itself.
 type Info struct {
 	BaseURL  string `json:"base_url,omitzero"`
@@ -63,9 +60,8 @@ func failureOf(ctx context.Context, err error) *failure {
 		}
 		err = fmt.Errorf("%w: %w", outcome, errShutdown)
 	}
-	message := strings.ToValidUTF8(err.Error()[:min(len(err.Error()), maxMessage)], "")
 	f := &failure{
-		Error: *models.NewError(models.CodeInternal, message), Unknown: errors.Is(err, storage.ErrUnknown), Corrupt: errors.Is(err, storage.ErrCorrupt),
+		Error: *models.NewError(models.CodeInternal, strings.ToValidUTF8(err.Error(), "")), Unknown: errors.Is(err, storage.ErrUnknown), Corrupt: errors.Is(err, storage.ErrCorrupt),
 	}
 	if corrupt, ok := errors.AsType[*storage.CorruptError](err); ok {
 		f.CorruptID = &corrupt.ID
