@@ -3,7 +3,8 @@
 //
 // The listener is on a loopback address, on a port of its own. Whoever has the link may read:
 // it contains a random key, in the fragment, which browsers neither send nor log. The script
-// of the page sends the key in the header field Authorization.
+// of the page sends the key in the header field Authorization. Browsers
+// would send a cookie to every port of the address, and so to other servers on this machine.
 //
 // Each request of the page does a bounded amount of work, however many plants there are, except
 // a count by an engine that must read all plants; the page pauses after it.
