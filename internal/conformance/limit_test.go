@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,27 +18,6 @@ func limitedServer(t *testing.T, s setup, limit ratelimit.Rate) Options {
 	o := s.start(t)
 	o.Secret, o.Timeout = secret, patient
 	return o
-}
-
-// TestConformanceRateLimit checks that a run stays below the limit of the server, and exceeds it
-// only in the cases for that.
-func TestConformanceRateLimit(t *testing.T) {
-	t.Parallel()
-	limit := ratelimit.Rate{Requests: 100, Per: time.Second}
-	o := limitedServer(t, setup{}, limit)
-	o.RateLimit = limit
-	report, err := run(t.Context(), o, slices.Concat(limitCases(), storeCases()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first := report.Results[0]; first.Outcome != Passed {
-		t.Errorf("%s: %s %s", first.Name, first.Outcome, first.Reason)
-	}
-	for _, r := range report.Results {
-		if r.Outcome == Failed {
-			t.Errorf("%s %s: %s, got %q", r.Rule, r.Name, r.Reason, r.Got)
-		}
-	}
 }
 
 // TestConformanceUnknownRateLimit checks that a server with an unknown limit has no deviation

@@ -1,8 +1,6 @@
 package conformance
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
@@ -277,22 +275,6 @@ func TestRunServerExits(t *testing.T) {
 	}
 	if n := report.tally(""); n[Passed] > 0 || n[Failed] == 0 {
 		t.Errorf("%v, want none passed", n)
-	}
-}
-
-func TestRunSpeaksTLS(t *testing.T) {
-	t.Parallel()
-	s := httptest.NewTLSServer(&tiny{plants: map[int64]string{}})
-	t.Cleanup(s.Close)
-	roots := x509.NewCertPool()
-	roots.AddCert(s.Certificate())
-	o := Options{URL: s.URL, Token: "good", TLS: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
-	if r := runOne(t, o, one("C1.2", "", good(), fern()).cut(0, ThenHalfClose)); r.Outcome != Passed {
-		t.Errorf("%s %s", r.Outcome, r.Reason)
-	}
-	plain := one("C1.3", "", good(), fails(400)).last(func(t *Exchange) { t.Plain = true }).needs(NeedTLS)
-	if r := runOne(t, o, plain); r.Outcome != Failed || len(r.Got) != 1 {
-		t.Errorf("%s %q, want failed: net/http responses with text", r.Outcome, r.Got)
 	}
 }
 

@@ -32,21 +32,6 @@ func check(t *testing.T, path string) storage.Report {
 	return report
 }
 
-// TestCheckFindsCorruptRecord checks that Check finds each corrupt record, and reports no
-// other.
-func TestCheckFindsCorruptRecord(t *testing.T) {
-	t.Parallel()
-	path := newBigFile(t)
-	if report := check(t, path); !report.Intact() || report.Plants != bigFile {
-		t.Fatalf("Check: %+v", report)
-	}
-	corruptRecord(t, path)
-	report := check(t, path)
-	if len(report.Corruption) != 1 || report.Plants != bigFile-1 || !strings.Contains(report.Corruption[0], "wrong checksum") {
-		t.Errorf("Check: %+v", report)
-	}
-}
-
 // A pageMap has the page numbers of a file of newBigFile.
 type pageMap struct {
 	file                          []byte

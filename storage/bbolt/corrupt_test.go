@@ -2,50 +2,13 @@ package bbolt
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"log/slog"
 	"os"
 	"strings"
 	"testing"
 
 	"plantstore/storage"
 )
-
-// TestReadCorruptPage checks that a read of a corrupt page returns ErrCorrupt. The log has the
-// message of bbolt's panic.
-func TestReadCorruptPage(t *testing.T) {
-	t.Parallel()
-	original := newBigFile(t)
-	for name, change := range map[string]func(m *pageMap){
-		"page id":        func(m *pageMap) { binary.NativeEndian.PutUint64(m.page(m.leaf), 12345) },
-		"record outside": func(m *pageMap) { binary.NativeEndian.PutUint32(m.page(m.leaf)[pageHeader+leafValue:], 1<<31-1) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := corruptFile(t, original, change)
-			s, err := openStore(storage.Options{ReadOnly: true}, path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = s.Close() }()
-			var log strings.Builder
-			s.logger = slog.New(slog.NewTextHandler(&log, nil))
-			want := "the stored record is corrupt: a page of " + path + " is corrupt, or cannot be read"
-			for _, err := range s.List(t.Context(), 0) {
-				if err != nil && (!errors.Is(err, storage.ErrCorrupt) || err.Error() != want) {
-					t.Errorf("List: %v, want: %s", err, want)
-				}
-			}
-			if _, err := s.Get(t.Context(), 0); err == nil || err.Error() != want {
-				t.Errorf("Get: %v, want: %s", err, want)
-			}
-			if strings.Count(log.String(), "level=ERROR") != 2 || !strings.Contains(log.String(), " cause=") {
-				t.Errorf("it logs %s", &log)
-			}
-		})
-	}
-}
 
 // TestListRefusesWrongOrder checks that a list ends at a key that does not follow the previous
 // one: otherwise reading could restart at the same key forever.

@@ -1,8 +1,6 @@
 package bbolt
 
 import (
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -11,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plantstore/models"
-	"plantstore/storage"
 )
 
 // TestGrowWithoutHoles checks that the disk has blocks for all that bbolt may use, also in a file
@@ -54,37 +51,4 @@ func firstHole(t *testing.T, file *os.File) int64 {
 		t.Fatal(err)
 	}
 	return hole
-}
-
-// TestGrowShortenedFile checks that a file that was cut short while it was open does not become
-// as long as it was.
-func TestGrowShortenedFile(t *testing.T) {
-	t.Parallel()
-	s := mustOpen(t, newFile(t, 100))
-	size := s.size.Load()
-	if err := s.file.Truncate(size - s.pageSize); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.grow(minGrowth); err == nil {
-		t.Error("no error")
-	}
-	if there, err := statOpen(s.file); err != nil || there.size >= size {
-		t.Errorf("it has %d bytes, %v, before %d", there.size, err, size)
-	}
-}
-
-// TestCommitShortenedFile cuts off the end of the file, which no page of the commit needs: the
-// commit detects it.
-func TestCommitShortenedFile(t *testing.T) {
-	t.Parallel()
-	s := mustOpen(t, newFile(t, 100))
-	if err := s.Create(t.Context(), 1000, models.Plant{Name: fmt.Sprint(1000)}); err != nil { // the file grows
-		t.Fatal(err)
-	}
-	if err := s.file.Truncate(s.size.Load() - s.pageSize); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Create(t.Context(), 1001, models.Plant{}); !errors.Is(err, storage.ErrUnknown) {
-		t.Errorf("Create: %v, want: %v", err, storage.ErrUnknown)
-	}
 }

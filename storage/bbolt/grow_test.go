@@ -11,27 +11,6 @@ import (
 	"plantstore/storage"
 )
 
-func TestGrowStep(t *testing.T) {
-	t.Parallel()
-	const kib, mib = 1 << 10, 1 << 20
-	for _, row := range []struct{ least, allocated, free, pageSize, want int64 }{
-		{64 * kib, 16 * kib, 100 * mib, 4 * kib, 64 * kib},
-		{64 * kib, mib, 100 * mib, 4 * kib, mib},
-		{64 * kib, mib, -1, 4 * kib, mib},
-		{64 * kib, 100 * mib, 1000 * mib, 4 * kib, 16 * mib},
-		{64 * kib, 100 * mib, -1, 4 * kib, 16 * mib},
-		{64 * kib, 100 * mib, 16 * mib, 4 * kib, 2 * mib},
-		{64 * kib, 100 * mib, 0, 4 * kib, 64 * kib},
-		{64 * kib, 100 * mib, 0, mib, mib},
-		{32 * mib, 100 * mib, 16 * mib, 4 * kib, 32 * mib},
-		{64 * kib, 100 * mib, mib + 8, 4 * kib, 132 * kib},
-	} {
-		if got := growStep(row.least, row.allocated, row.free, row.pageSize); got != row.want {
-			t.Errorf("growStep of %+v = %d", row, got)
-		}
-	}
-}
-
 // TestGrowDuringSnapshot lets transactions run twice while an older one is being read, one of them
 // much larger than the file: the database is intact, and the older plants are still readable.
 func TestGrowDuringSnapshot(t *testing.T) {

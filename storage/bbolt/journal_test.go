@@ -1,72 +1,18 @@
 package bbolt
 
 import (
-	"bytes"
 	"errors"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt/journal"
 )
-
-// TestJournalAfterKill checks that plants that were created before a process was killed are
-// stored after it, at any moment between two checkpoints.
-func TestJournalAfterKill(t *testing.T) {
-	t.Parallel()
-	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(1, 1)) //nolint:gosec // no secret
-	s := openJournalled(t, path)
-	for range 12 {
-		createSome(t, s, random, plants, 1+random.IntN(300))
-		s.checkpointing.Lock() // so that the copies are of one moment
-		copied := killed(t, path)
-		s.checkpointing.Unlock()
-		wantExactly(t, copied, plants)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	wantExactly(t, path, plants)
-}
-
-// TestJournalKilledDuringCheckpoint checks that a process may be killed between any two
-// transactions of a checkpoint, and again after the next start.
-func TestJournalKilledDuringCheckpoint(t *testing.T) {
-	t.Parallel()
-	path, plants, random := newPath(t), map[int64]models.Plant{}, rand.New(rand.NewPCG(2, 2)) //nolint:gosec // no secret
-	s, err := OpenEngine(path, storage.Options{JournalBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := &testStore{storage.New(s, storage.Features{}, storage.Options{}), testEngine{s}} // without background checkpoints
-	defer func() { _ = store.Close() }()
-	createSome(t, store, random, plants, 5*checkpointPlants)
-	copies := 0
-	s.journal.Freeze()
-	err = s.checkpoint(func(float64, time.Time) {
-		copies++
-		copied := killed(t, path)
-		again := openJournalled(t, copied)
-		more := maps.Clone(plants)
-		createSome(t, again, random, more, 10)
-		again.checkpointing.Lock()
-		twice := killed(t, copied)
-		again.checkpointing.Unlock()
-		wantExactly(t, twice, more)
-	})
-	if err != nil || copies != 4 {
-		t.Fatalf("checkpoint: %v, killed %d times", err, copies)
-	}
-	wantExactly(t, killed(t, path), plants)
-}
 
 // TestJournalRefused checks that a database and a journal that do not belong together are
 // refused, and stay as they are.
@@ -237,106 +183,6 @@ func TestReadDuringCheckpoints(t *testing.T) {
 	readers.Wait()
 	if s.fileStats().Journal.Checkpoints == 0 {
 		t.Error("there was no checkpoint")
-	}
-}
-
-// TestCloseWhenFilesAreTakenAway checks that closing a store with removed files fails, changes
-// no files, and does not wait for locks that bbolt holds.
-func TestCloseWhenFilesAreTakenAway(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("an open file cannot be removed on Windows")
-	}
-	for name, take := range map[string]func(path string) error{
-		"database emptied": func(path string) error { return os.Truncate(path, 0) },
-		"database and journal of another": func(path string) error {
-			return errors.Join(replace(path), replace(JournalPath(path)))
-		},
-		"journal emptied": func(path string) error { return os.Truncate(JournalPath(path), 0) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := newPath(t)
-			e, err := OpenEngine(path, withJournal())
-			if err != nil {
-				t.Fatal(err)
-			}
-			store := &testStore{storage.New(e, storage.Features{}, storage.Options{}), testEngine{e}} // without background checkpoints
-			createSome(t, store, rand.New(rand.NewPCG(8, 8)), map[int64]models.Plant{}, 10)           //nolint:gosec // no secret
-			if err := take(path); err != nil {
-				t.Fatal(err)
-			}
-			before, err := os.ReadFile(JournalPath(path))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := store.Close(); err == nil {
-				t.Error("Close reports no error")
-			}
-			if after, err := os.ReadFile(JournalPath(path)); err != nil || !bytes.Equal(before, after) {
-				t.Errorf("the journal has changed, %v", err)
-			}
-		})
-	}
-}
-
-// TestEmptied checks that a store stops, and can be closed, if its file is suddenly empty,
-// whichever operation detects that first.
-func TestEmptied(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("a mapped file cannot be cut on Windows")
-	}
-	for name, read := range map[string]bool{"on creating": false, "on reading": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := newPath(t)
-			s := openJournalled(t, path)
-			createSome(t, s, rand.New(rand.NewPCG(9, 9)), map[int64]models.Plant{}, 10) //nolint:gosec // no secret
-			if err := os.Truncate(path, 0); err != nil {
-				t.Fatal(err)
-			}
-			if read {
-				if _, err := s.Get(t.Context(), 1); err == nil {
-					t.Error("Get succeeded")
-				}
-			}
-			if err := s.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnknown) && !errors.Is(err, storage.ErrUnavailable) {
-				t.Errorf("Create: %v", err)
-			}
-			<-s.Stopped()
-			_ = s.Close() // it returns
-		})
-	}
-}
-
-// TestSnapshotWithJournal checks that a copy of a store in use has all plants, and needs no
-// journal.
-func TestSnapshotWithJournal(t *testing.T) {
-	t.Parallel()
-	s := openJournalled(t, newPath(t))
-	plants, random := map[int64]models.Plant{}, rand.New(rand.NewPCG(6, 6)) //nolint:gosec // no secret
-	for range 5 {
-		createSome(t, s, random, plants, 100)
-		copied := newPath(t)
-		file, err := os.Create(copied)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(s.Snapshot(t.Context(), file), file.Close()); err != nil {
-			t.Fatal(err)
-		}
-		wantExactly(t, copied, plants)
-	}
-	createSome(t, s, random, plants, 10)
-	copied := killed(t, s.file.Name())
-	readOnly, err := openStore(storage.Options{ReadOnly: true}, copied)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = readOnly.Close() }()
-	if err := readOnly.Snapshot(t.Context(), &strings.Builder{}); !errors.Is(err, ErrPending) {
-		t.Errorf("Snapshot of a store that was killed: %v, want: %v", err, ErrPending)
 	}
 }
 

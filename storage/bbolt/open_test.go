@@ -190,30 +190,6 @@ func TestOpenUnderFile(t *testing.T) {
 	}
 }
 
-func TestOpenLocked(t *testing.T) {
-	t.Parallel()
-	path := newFile(t, 1)
-	out, hold := startChild(t, path)
-	wantRead(t, out, "open\n")
-	_, err := openStore(storage.Options{}, path)
-	wantLine(t, path, err, "is locked by another process")
-	if err := hold.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if rest, _ := io.ReadAll(out); len(rest) != 0 { // until the child has exited
-		t.Errorf("the child printed %q", rest)
-	}
-	mustOpen(t, path)
-}
-
-// wantRead reads one line.
-func wantRead(t *testing.T, r io.Reader, want string) {
-	t.Helper()
-	if line, err := bufio.NewReader(r).ReadString('\n'); err != nil || line != want {
-		t.Fatalf("the child printed %q, %v, want %q", line, err, want)
-	}
-}
-
 // TestOpenRacing lets processes race to create a file: one opens it, the others find it locked,
 // and all of them use the same file.
 func TestOpenRacing(t *testing.T) {

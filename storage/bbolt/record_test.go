@@ -8,10 +8,8 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	bolt "go.etcd.io/bbolt"
 	"pgregory.net/rapid"
 
@@ -105,48 +103,6 @@ func TestDecodeRefusesWhatIsNoPlant(t *testing.T) {
 		if _, err := decode(key, append(value, payload...)); !errors.Is(err, storage.ErrCorrupt) {
 			t.Errorf("payload %q: decode: %v, want: %v", payload, err, storage.ErrCorrupt)
 		}
-	}
-}
-
-// TestCorruptRecord corrupts one record in a file: it is never returned, and the others stay
-// readable.
-func TestCorruptRecord(t *testing.T) {
-	t.Parallel()
-	path := newFile(t, 10)
-	edit(t, path, func(tx *bolt.Tx) error {
-		plants := tx.Bucket([]byte(plantsBucket))
-		value := bytes.Clone(plants.Get(keyOf(5)))
-		value[len(value)-3] ^= 1
-		return plants.Put(keyOf(5), value)
-	})
-	s := mustOpen(t, path)
-	wantCorrupt := func(name string, err error) {
-		t.Helper()
-		if !errors.Is(err, storage.ErrCorrupt) || !strings.Contains(err.Error(), "id 5:") {
-			t.Errorf("%s: %v, want: %v with the id", name, err, storage.ErrCorrupt)
-		}
-	}
-	_, err := s.Get(t.Context(), 5)
-	wantCorrupt("Get", err)
-	wantCorrupt("Create", s.Create(t.Context(), 5, models.Plant{Name: "5"}))
-
-	var ids []int64
-	for record, err := range s.List(t.Context(), 0) {
-		if err != nil {
-			wantCorrupt("List", err)
-			ids = append(ids, -1)
-			continue
-		}
-		ids = append(ids, record.ID)
-	}
-	if diff := cmp.Diff([]int64{0, 1, 2, 3, 4, -1}, ids); diff != "" {
-		t.Errorf("List (-want +got):\n%s", diff)
-	}
-	if plant, err := s.Get(t.Context(), 6); err != nil || plant.Name != "6" {
-		t.Errorf("Get of the next = %v, %v", plant, err)
-	}
-	if err := s.Create(t.Context(), 10, models.Plant{}); err != nil {
-		t.Errorf("Create of another: %v", err)
 	}
 }
 

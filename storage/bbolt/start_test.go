@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -185,77 +184,6 @@ func TestResyncMetaRewrites(t *testing.T) {
 	defer func() { _ = readOnly.Close() }()
 	if err := resyncMeta(readOnly, int64(m.PageSize)); !errors.Is(err, fs.ErrPermission) && !strings.Contains(fmt.Sprint(err), "bad file descriptor") {
 		t.Errorf("a page that cannot be written: %v", err)
-	}
-}
-
-// TestFileIsTakenAway checks that after a removal, replacement or truncation of the file, no
-// create is acknowledged that the next start would not find.
-func TestFileIsTakenAway(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows does not let go of an open file")
-	}
-	for name, take := range map[string]func(path string) error{
-		"removed":  os.Remove,
-		"moved":    func(path string) error { return os.Rename(path, path+".old") },
-		"replaced": replace,
-		"cut":      func(path string) error { return os.Truncate(path, 8192) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := newBigFile(t)
-			s := mustOpen(t, path)
-			if err := take(path); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Create(t.Context(), math.MaxInt64, models.Plant{Name: "late"}); !errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrUnknown) {
-				t.Errorf("Create: %v", err)
-			}
-			<-s.Stopped()
-			if err := s.Ready(); !errors.Is(err, storage.ErrUnavailable) {
-				t.Errorf("Ready: %v", err)
-			}
-		})
-	}
-}
-
-// replace replaces a file by a copy.
-func replace(path string) error {
-	contents, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", contents, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
-}
-
-// TestMonitorStops checks that the same is detected without creates. Close neither reports the
-// fault again nor removes the journal, which has plants that the database lacks.
-func TestMonitorStops(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows does not let go of an open file")
-	}
-	path := newFile(t, 1)
-	elsewhere := filepath.Join(filepath.Dir(path), "elsewhere")
-	s := openJournalled(t, path)
-	if err := s.Create(t.Context(), math.MaxInt64, models.Plant{Name: "pending"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path, elsewhere); err != nil {
-		t.Fatal(err)
-	}
-	<-s.Stopped()
-	if err := s.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
-	if err := os.Rename(elsewhere, path); err != nil {
-		t.Fatal(err)
-	}
-	if plant, err := openJournalled(t, path).Get(t.Context(), math.MaxInt64); err != nil || plant.Name != "pending" {
-		t.Errorf("after the next start: %+v, %v", plant, err)
 	}
 }
 

@@ -68,21 +68,6 @@ func setNumber(t *testing.T, path string, n uint64) {
 	}
 }
 
-// TestScrubStats checks that the findings of the scrub are in the statistics.
-func TestScrubStats(t *testing.T) {
-	t.Parallel()
-	s, log := openCorrupt(t)
-	if scrub := s.Stats().File.Scrub; !scrub.LastPass.IsZero() || scrub.Records != 0 {
-		t.Errorf("before the first pass: %+v", scrub)
-	}
-	<-log // the finding
-	<-log // the end
-	scrub := s.Stats().File.Scrub
-	if scrub.Records != 3000 || scrub.Corrupt != 1 || scrub.LastCorrupt != 1 || scrub.LastPass.IsZero() {
-		t.Errorf("after it: %+v", scrub)
-	}
-}
-
 func TestFreeSpace(t *testing.T) {
 	t.Parallel()
 	dir, err := os.Open(t.TempDir())

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 	"testing"
 
 	"plantstore/storage"
@@ -57,28 +56,5 @@ func TestMissingDatabase(t *testing.T) {
 			}
 			mustOpen(t, path) // the remedy of the error
 		})
-	}
-}
-
-// TestCreateErrorNamesPathOnce checks that the error for a database that cannot be created has
-// its path once.
-func TestCreateErrorNamesPathOnce(t *testing.T) {
-	t.Parallel()
-	path := newPath(t)
-	for name, err := range map[string]error{
-		"path":      &fs.PathError{Op: "create", Path: path, Err: fs.ErrPermission},
-		"directory": &fs.PathError{Op: "mkdir", Path: "elsewhere", Err: fs.ErrPermission},
-		"other":     fs.ErrPermission,
-	} {
-		explained := explainCreate(path, err)
-		if !errors.Is(explained, fs.ErrPermission) || strings.Count(explained.Error(), path) != 1 || !strings.HasPrefix(explained.Error(), "create database "+path+": ") {
-			t.Errorf("%s: %v", name, explained)
-		}
-		if strings.Contains(err.Error(), "elsewhere") && !strings.Contains(explained.Error(), "elsewhere") {
-			t.Errorf("%s: %v does not name the directory", name, explained)
-		}
-	}
-	if err := explainCreate(path, refusal("would be lost")); err.Error() != "database "+path+" would be lost" {
-		t.Errorf("refusal: %v", err)
 	}
 }
