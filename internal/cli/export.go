@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/urfave/cli/v3"
 
@@ -48,18 +50,20 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	}
 	skip := cmd.Bool("skip-damaged")
 	return withStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: skip}, func(ctx context.Context, store app.CommandStore) (err error) {
-		source, skipped := plantio.Query{}.Source(store), new(storage.Report)
+		local, ok := store.(*storage.Store)
+		if skip && !ok { // a database can't be checked while a server writes to it
+			return app.ServerRunsError(c.Storage.Path, "")
+		}
+		var skipped storage.Report
+		read := func(each func(storage.Record) error) error { return eachPlant(ctx, store, each) }
 		if skip {
-			local, ok := store.(*storage.Store)
-			if !ok { // a database can't be checked while a server writes to it
-				return app.ServerRunsError(c.Storage.Path, "")
-			}
-			source = intactPlants(local, skipped)
+			read = func(each func(storage.Record) error) error { skipped, err = local.Check(ctx, each); return err }
 		}
 		write := func(w io.Writer) (plants int64, err error) {
-			bar := newProgress(p, cmd, -1)
+			bar, out := newProgress(p, cmd, -1), plantio.NewWriter(w, fileFormat(cmd, file))
 			defer func() { _ = bar.Clear() }()
-			return plantio.Export(ctx, source, plantio.NewWriter(w, fileFormat(cmd, file)), func(plants int64) { _ = bar.Set64(plants) })
+			err = read(func(record storage.Record) error { plants++; _ = bar.Add(1); return out.Write(record) })
+			return plants, cmp.Or(err, out.Flush())
 		}
 		written := "the output"
 		if toStdout {
@@ -70,16 +74,21 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		if err != nil {
 			return err
 		}
-		return printSkipped(p, *skipped, written)
+		return printSkipped(p, skipped, written)
 	})
 }
 
-// intactPlants returns a source of the intact plants, which sets skipped to the corrupt ones.
-func intactPlants(store *storage.Store, skipped *storage.Report) plantio.Source {
-	return func(ctx context.Context, each func(storage.Record) error) (err error) {
-		*skipped, err = store.Check(ctx, each)
-		return err
+// eachPlant calls each for all plants.
+func eachPlant(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error {
+	for record, err := range store.List(ctx, math.MinInt64) {
+		if err != nil {
+			return err
+		}
+		if err := each(record); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // exportFile calls write for a file, which appears when it is complete, and prints the result.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
@@ -50,7 +49,6 @@ type importer struct {
 	p       *Process
 	cmd     *cli.Command
 	limits  models.Limits
-	remote  bool // a server has the store open
 	options plantio.Options
 	sum     plantio.Summary
 
@@ -69,7 +67,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
 	dryRun := cmd.Bool("dry-run")
 	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.CommandStore) error {
-		i.options.Create, i.remote = store.CreateAll, app.OfServer(store)
+		i.options.Create = store.CreateAll
 		if dryRun {
 			i.options.Create = plantio.DryRun(store.Get)
 		}
@@ -98,22 +96,7 @@ func (i *importer) importAll(ctx context.Context) error {
 	if err != nil || i.sum.Bad == 0 {
 		return err
 	}
-	return findings("%s left out: %s", counted(i.sum.Bad, "bad line was", "bad lines were"), i.remedy("fix and import them again"))
-}
-
-// remedy returns the advice for the bad lines; invalid is the advice for invalid ones.
-func (i *importer) remedy(invalid string) string {
-	var ways []string
-	if i.sum.Bad > i.sum.Conflicts+i.sum.Corrupt {
-		ways = append(ways, invalid)
-	}
-	if i.sum.Conflicts > 0 {
-		ways = append(ways, "replace taken ids, or skip them with --on-conflict skip")
-	}
-	if i.sum.Corrupt > 0 {
-		ways = append(ways, "the store is corrupt: stop the server and run plantstore check")
-	}
-	return strings.Join(ways, "; ")
+	return findings("%s left out: fix and import them again, or skip taken ids with --on-conflict skip", counted(i.sum.Bad, "bad line was", "bad lines were"))
 }
 
 func (i *importer) importFile(ctx context.Context, name string) error {
@@ -134,25 +117,11 @@ func (i *importer) importFile(ctx context.Context, name string) error {
 	if err == nil {
 		return nil
 	}
-	advice := i.continuation(err)
+	advice := "run the import again to continue"
 	if errors.As(err, new(*plantio.ReadError)) {
-		err = reason(err)
+		err, advice = reason(err), "fix the file, and import it again"
 	}
-	return fmt.Errorf("import %s: %w; %s stored%s", name, err, counted(i.sum.Created, "plant was", "plants were"), advice)
-}
-
-// continuation returns how to continue an import that failed with err.
-func (i *importer) continuation(err error) string {
-	const again = "run the import again to continue"
-	switch {
-	case errors.As(err, new(*plantio.ReadError)):
-		return ": fix the file, and import it again"
-	case errors.Is(err, storage.ErrNoSpace):
-		return ": free space for the database, and " + again
-	case i.remote && !errors.Is(err, context.Canceled):
-		return ": see the log of the server, restart or stop it, and " + again
-	}
-	return ": " + again
+	return fmt.Errorf("import %s: %w; %s stored: %s", name, err, counted(i.sum.Created, "plant was", "plants were"), advice)
 }
 
 // open opens a file and returns its size, or -1 if it is unknown.

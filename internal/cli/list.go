@@ -3,13 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
-	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
 
@@ -22,7 +22,7 @@ func newList(p *Process) *cli.Command {
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants list --after 4711 --tag climber --format csv",
 		Flags: storeFlags(
-			&cli.Int64Flag{Name: "after", Config: decimal(), Usage: "only plants whose id is greater than `ID`", HideDefault: true},
+			&cli.Int64Flag{Name: "after", Value: math.MinInt64, Config: decimal(), Usage: "only plants whose id is greater than `ID`", HideDefault: true},
 			&cli.Int64Flag{Name: "limit", Config: decimal(), Usage: "at most `N` plants", HideDefault: true},
 			&cli.StringFlag{Name: "tag", Usage: "only plants with this `tag`"},
 			formatFlag(),
@@ -35,41 +35,46 @@ func newList(p *Process) *cli.Command {
 const terminalPlants = 100
 
 func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
-	q, err := parseQuery(cmd)
-	if err != nil {
-		return err
+	limit, preview := cmd.Int64("limit"), false
+	switch {
+	case limit < 0:
+		return misuse("--limit: %d: must not be negative", limit)
+	case cmd.IsSet("limit"):
+	case logging.IsTerminal(p.Stdout):
+		limit, preview = terminalPlants, true
+	default:
+		limit = math.MaxInt64
 	}
-	preview := q.Limit == nil && logging.IsTerminal(p.Stdout)
-	if preview {
-		q.Limit = new(int64(terminalPlants + 1))
-	}
-	shown, last := 0, int64(0)
-	err = printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error {
-		return q.Source(store)(ctx, func(record storage.Record) error {
-			if shown++; preview && shown > terminalPlants { // there are more
+	shown, last, more := int64(0), int64(0), false
+	err := printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error {
+		for record, err := range store.List(ctx, cmd.Int64("after")) {
+			if err != nil {
+				return err
+			}
+			if !selected(cmd, record) {
+				continue
+			}
+			if more = shown == limit; more {
 				return nil
 			}
-			last = record.ID
-			return each(record)
-		})
+			if err := each(record); err != nil {
+				return err
+			}
+			shown, last = shown+1, record.ID
+		}
+		return nil
 	})
-	if err == nil && preview && shown > terminalPlants {
+	if err == nil && preview && more {
 		_, err = fmt.Fprintf(p.Stderr, "plantstore: these are the first %d; continue with --after %d, or see more with --limit\n", terminalPlants, last)
 	}
 	return err
 }
 
-func parseQuery(cmd *cli.Command) (q plantio.Query, err error) {
-	if cmd.IsSet("after") {
-		q.After = new(cmd.Int64("after"))
+// selected reports whether a plant that is listed from --after on is printed.
+func selected(cmd *cli.Command, record storage.Record) bool {
+	if cmd.IsSet("after") && record.ID == cmd.Int64("after") {
+		return false
 	}
-	if cmd.IsSet("tag") {
-		q.Tag = new(cmd.String("tag"))
-	}
-	if limit := cmd.Int64("limit"); limit < 0 {
-		return q, misuse("--limit: %d: must not be negative", limit)
-	} else if cmd.IsSet("limit") {
-		q.Limit = &limit
-	}
-	return q, nil
+	tag := record.Plant.Tag
+	return !cmd.IsSet("tag") || tag != nil && *tag == cmd.String("tag")
 }

@@ -217,8 +217,8 @@ func TestImport(t *testing.T) {
 			done = "0 plants imported, 2 were there already, "
 		}
 		want := result{3, done + "0 skipped for their ids, 2 bad lines\n", "bad.csv:2: id: 0 is taken by a different plant\n" +
-			"bad.csv:4: name: is required\nplantstore: 2 bad lines were left out: fix and import them again; replace taken ids, " +
-			"or skip them with --on-conflict skip\n"}
+			"bad.csv:4: name: is required\nplantstore: 2 bad lines were left out: fix and import them again, " +
+			"or skip taken ids with --on-conflict skip\n"}
 		if diff := cmp.Diff(want, r, cmp.AllowUnexported(result{})); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

@@ -92,7 +92,7 @@ func seed(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config, s
 		return fmt.Errorf("--seed: %w", err)
 	}
 	if i.sum.Bad > 0 {
-		return findings("--seed: %s has %s: %s", file, counted(i.sum.Bad, "bad line", "bad lines"), i.remedy("fix the file and start again"))
+		return findings("--seed: %s has %s: fix the file and start again", file, counted(i.sum.Bad, "bad line", "bad lines"))
 	}
 	server.Notice(func(logger *slog.Logger) {
 		logger.Info("seeded", "file", file, "created", i.sum.Created, "identical", i.sum.Identical, "skipped", i.sum.Skipped)

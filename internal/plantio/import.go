@@ -43,8 +43,6 @@ type Summary struct {
 	Identical int64 `json:"identical"` // already stored
 	Skipped   int64 `json:"skipped"`   // with SkipConflicts: the id is taken by a different plant
 	Bad       int64 `json:"bad"`       // invalid, conflicting or blocked by a corrupt record
-	Conflicts int64 `json:"-"`         // bad because the id is taken by a different plant
-	Corrupt   int64 `json:"-"`         // bad because the id is taken by a corrupt record
 }
 
 // A batch is a group of records to store at once, and the bad lines among them.
@@ -150,11 +148,9 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 	case isConflict && skipConflicts:
 		sum.Skipped++
 	case isConflict:
-		sum.Conflicts++
 		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a different plant", id))
 	case errors.Is(err, storage.ErrCorrupt):
-		sum.Corrupt++
-		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a corrupt record", id))
+		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a corrupt record: stop the server and run plantstore check", id))
 	case errors.Is(err, storage.ErrRefused):
 		b.bad = append(b.bad, badLine(b.lines[i], "%v", err))
 	default:
