@@ -101,27 +101,6 @@ func TestRetryAttemptsGrow(t *testing.T) {
 	})
 }
 
-// TestRetryManyAttempts checks that however many attempts fail at once, each gets some time.
-func TestRetryManyAttempts(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		r := storage.Retry{Timeout: time.Hour, Attempt: time.Second}
-		err := r.Commit(nil, func(ctx context.Context, _ storage.CommitToken, _ []storage.Item) error {
-			if err := ctx.Err(); err != nil {
-				t.Fatalf("after %v an attempt gets no time: %v", time.Since(start), err)
-			}
-			if time.Since(start) < 59*time.Minute {
-				return storage.ErrUnavailable
-			}
-			return nil
-		})
-		if err != nil {
-			t.Errorf("Commit = %v", err)
-		}
-	})
-}
-
 // TestCommitTokensDiffer checks that two commits have different tokens.
 func TestCommitTokensDiffer(t *testing.T) {
 	t.Parallel()
