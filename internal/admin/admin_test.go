@@ -36,15 +36,21 @@ func newStore() *store {
 	}}
 }
 
-// newHandler returns the handler under test, for that store.
-func newHandler(t *testing.T, s admin.Store, change ...func(*admin.Options)) http.Handler {
+// newOptions returns the options of a handler for that store.
+func newOptions(t *testing.T, s admin.Store) admin.Options {
 	t.Helper()
-	options := admin.Options{
+	return admin.Options{
 		Version: "v1.2.3", Store: s, Observer: admin.NewObserver(), Leaving: t.Context(), Logger: slog.New(slog.DiscardHandler),
 		Server:             func() server.Stats { return server.Stats{Refused: new(server.ErrorCounts)} },
 		Tokens:             func() auth.Stats { return auth.Stats{} },
 		CertificateExpires: func() time.Time { return time.UnixMilli(1_800_000_000_000) },
 	}
+}
+
+// newHandler returns the handler under test, for that store.
+func newHandler(t *testing.T, s admin.Store, change ...func(*admin.Options)) http.Handler {
+	t.Helper()
+	options := newOptions(t, s)
 	for _, c := range change {
 		c(&options)
 	}

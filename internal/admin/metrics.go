@@ -8,33 +8,14 @@ import (
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
-
-	"plantstore/internal/auth"
-	"plantstore/internal/server"
-	"plantstore/storage"
 )
 
 const contentType = "text/plain; version=0.0.4; charset=utf-8" // of Prometheus
 
-// A sample is the state of all sources at one time.
-type sample struct {
-	*admin
-
-	ready   bool
-	stopped bool // the store
-	store   storage.Stats
-	server  server.Stats
-	tokens  auth.Stats
-}
-
 // metrics responds with all metrics, including those of the Go runtime and the process.
 func (a *admin) metrics(w http.ResponseWriter, _ *http.Request) {
-	now := &sample{
-		admin: a, ready: a.problem() == "", stopped: stopped(a.Store),
-		store: a.Store.Stats(), server: a.Server(), tokens: a.Tokens(),
-	}
 	var text bytes.Buffer
-	for _, m := range table(now) {
+	for _, m := range table(a) {
 		m.write(&text)
 	}
 	metrics.WriteProcessMetrics(&text)
@@ -87,7 +68,7 @@ func (m metric) write(text *bytes.Buffer) {
 	}
 }
 
-// braced returns labels, such as by="address", in the text format.
+// braced returns labels, such as outcome="created", in the text format.
 func braced(labels ...string) string {
 	if len(labels) == 0 {
 		return ""

@@ -21,6 +21,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table in docs/operations.md") //nolint:gochecknoglobals // a flag of go test
 
+// markdownTable returns the table of metrics with those of a journal.
+func markdownTable(t *testing.T) string {
+	t.Helper()
+	s := newStore()
+	s.stats.File.Journal = new(storage.JournalStats)
+	return admin.MarkdownTable(newOptions(t, s))
+}
+
 // TestManualTable checks that docs/operations.md contains the table of metrics.
 func TestManualTable(t *testing.T) {
 	t.Parallel()
@@ -36,13 +44,13 @@ func TestManualTable(t *testing.T) {
 		t.Fatalf("%s lacks the lines %s and %s", path, strings.TrimSpace(begin), end)
 	}
 	if *update {
-		text := before + begin + admin.MarkdownTable() + end + after
+		text := before + begin + markdownTable(t) + end + after
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // it is published
 			t.Fatal(err)
 		}
 		return
 	}
-	if diff := cmp.Diff(admin.MarkdownTable(), table); diff != "" {
+	if diff := cmp.Diff(markdownTable(t), table); diff != "" {
 		t.Errorf("%s is not current; go test ./internal/admin -update rewrites it (-want +got):\n%s", path, diff)
 	}
 }
@@ -131,7 +139,7 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	s.stats.File.Journal = &storage.JournalStats{Oldest: time.Now()}
 	text := send(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
 	table, typed, seen := make(map[string]bool), make(map[string]bool), make(map[string]bool)
-	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(admin.MarkdownTable(), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(markdownTable(t), -1) {
 		table[row[1]] = true
 	}
 	for _, row := range regexp.MustCompile(`(?m)^# TYPE (\w+) (gauge|counter|histogram)$`).FindAllStringSubmatch(text, -1) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -13,50 +14,52 @@ const prefix = "plantstore_"
 
 // table returns all metrics of this program. docs/operations.md contains it, and a test
 // compares the dashboard and the alerts with it.
-func table(now *sample) []metric {
-	return slices.Concat(requestMetrics(now), storeMetrics(now), fileMetrics(now.store.File))
+func table(a *admin) []metric {
+	stored := a.Store.Stats()
+	return slices.Concat(requestMetrics(a), storeMetrics(a, stored), fileMetrics(stored.File))
 }
 
-func requestMetrics(now *sample) []metric {
+func requestMetrics(a *admin) []metric {
+	connections, tokens := a.Server(), a.Tokens()
 	return []metric{
-		{"build_info", "gauge", "1; the label version is the running release", []series{{fmt.Sprintf("{version=%q}", now.Version), 1}}},
-		{"ready", "gauge", "1 if the server should get requests (/readyz), else 0", flag(now.ready)},
+		{"build_info", "gauge", "1; the label version is the running release", []series{{fmt.Sprintf("{version=%q}", a.Version), 1}}},
+		{"ready", "gauge", "1 if the server should get requests (/readyz), else 0", flag(a.problem() == "")},
 		{
 			"requests_total", "counter",
 			"responses, by outcome (created; read; refused: caused by the request; failed: caused by the server) and the number of the Error, 0 if there is none",
-			requests(now),
+			requests(a.Observer, connections.Refused),
 		},
 		{
 			"faults_total", "counter",
 			"faults on demand, by the number of the Error, or delay; these requests are in no other metric of requests",
-			faults(now.Observer),
+			faults(a.Observer),
 		},
 		{
 			"request_duration_seconds", "histogram",
 			"time from the header of a request to its response, by outcome; without requests that the server refuses before any handler runs",
-			durations(now.Observer),
+			durations(a.Observer),
 		},
-		{"connections", "gauge", "open connections", one(now.server.Open)},
-		{"connections_limit", "gauge", "maximum number of open connections, MAX_CONNECTIONS", one(now.server.Limit)},
-		{"connections_accepted_total", "counter", "connections that were accepted", one(now.server.Accepted)},
-		{"connections_turned_away_total", "counter", "accepted connections that were beyond the limit", one(now.server.TurnedAway)},
+		{"connections", "gauge", "open connections", one(connections.Open)},
+		{"connections_limit", "gauge", "maximum number of open connections, MAX_CONNECTIONS", one(connections.Limit)},
+		{"connections_accepted_total", "counter", "connections that were accepted", one(connections.Accepted)},
+		{"connections_turned_away_total", "counter", "accepted connections that were beyond the limit", one(connections.TurnedAway)},
 		{
 			"certificate_expiry_timestamp_seconds", "gauge",
 			"when the first certificate for TLS expires, in Unix time; missing if there is none",
-			moment(now.CertificateExpires()),
+			moment(a.CertificateExpires()),
 		},
-		{"token_cache_hits_total", "counter", "tokens that were found in the cache of verified tokens", one(now.tokens.CacheHits)},
-		{"token_cache_misses_total", "counter", "tokens that were not in the cache, including rejected ones", one(now.tokens.CacheMisses)},
+		{"token_cache_hits_total", "counter", "tokens that were found in the cache of verified tokens", one(tokens.CacheHits)},
+		{"token_cache_misses_total", "counter", "tokens that were not in the cache, including rejected ones", one(tokens.CacheMisses)},
 	}
 }
 
-// requests returns the responses of the handler and of the server itself.
-func requests(now *sample) (all []series) {
+// requests returns the responses of the handler and those of the server itself, unhandled.
+func requests(o *Observer, unhandled *server.ErrorCounts) (all []series) {
 	for _, of := range []outcome{created, read} {
-		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="0"}`, of), now.Observer.durations[of].count()})
+		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="0"}`, of), o.durations[of].count()})
 	}
 	for _, c := range models.Codes() {
-		n := now.Observer.errors.Count(c.Code) + now.server.Refused.Count(c.Code)
+		n := o.errors.Count(c.Code) + unhandled.Count(c.Code)
 		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="%v"}`, outcomeOf(c.Code), c.Code), n})
 	}
 	return all
@@ -76,18 +79,17 @@ func durations(o *Observer) (all []series) {
 	return all
 }
 
-func storeMetrics(now *sample) []metric {
-	s := now.store
+func storeMetrics(a *admin, s storage.Stats) []metric {
 	return []metric{
 		{"queue_creates", "gauge", "creates that wait for a commit", one(s.QueuedCreates)},
 		{"queue_creates_limit", "gauge", "maximum number of creates that wait", one(s.QueueLimit)},
 		{"queue_bytes", "gauge", "bytes of the names and tags that wait for a commit", one(s.QueuedBytes)},
 		{"plants_created_total", "counter", "plants that this process has stored, imported ones too", one(s.Created)},
 		{"resets_total", "counter", "resets to the seed of a server with --ephemeral", one(s.Resets)},
-		{"commit_plants", "histogram", "plants in a commit", now.Observer.commitPlants.series()},
-		{"commit_duration_seconds", "histogram", "time that a commit took, with all attempts", now.Observer.commitDuration.series()},
+		{"commit_plants", "histogram", "plants in a commit", a.Observer.commitPlants.series()},
+		{"commit_duration_seconds", "histogram", "time that a commit took, with all attempts", a.Observer.commitDuration.series()},
 		{"commit_failures_total", "counter", "commits that failed, including those with an unknown outcome", one(s.FailedCommits)},
-		{"store_stopped", "gauge", "1 if the store has stopped itself after a fault, else 0; the process ends then", flag(now.stopped)},
+		{"store_stopped", "gauge", "1 if the store has stopped itself after a fault, else 0; the process ends then", flag(stopped(a.Store))},
 	}
 }
 
