@@ -3,7 +3,6 @@ module plantstore
 go 1.26.0
 
 require (
-	filippo.io/edwards25519 v1.2.0
 	github.com/MicahParks/jwkset v0.11.4
 	github.com/VictoriaMetrics/metrics v1.35.1
 	github.com/coreos/go-systemd/v22 v22.7.0

@@ -31,7 +31,6 @@ require (
 )
 
 require (
-	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/MicahParks/jwkset v0.11.4 // indirect
 	github.com/VictoriaMetrics/metrics v1.35.1 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect

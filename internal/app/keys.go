@@ -26,7 +26,6 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 		Audience:   c.JWTAudience,
 		Scope:      c.JWTScope,
 		RequireExp: c.JWTRequireExp,
-		Leeway:     c.JWTLeeway,
 	})
 	var generated bool
 	if a.secrets, generated, err = a.loadKeys(true, report); err != nil {

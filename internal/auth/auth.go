@@ -8,18 +8,19 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"plantstore/internal/recent"
 	"plantstore/models"
 )
 
-// cachedTokens is the size of the cache of verified tokens, of about 200 bytes each.
+// leeway is the maximum clock difference between issuer and server (C4.22).
+const leeway = 5 * time.Second
+
+// cachedTokens is the size of the cache of verified tokens, of at most 400 bytes each.
 const cachedTokens = 32_768
 
 // usualToken is the size in bytes that most tokens don't exceed.
@@ -38,16 +39,13 @@ type Options struct {
 	Scope string
 	// RequireExp rejects tokens without exp.
 	RequireExp bool
-	// Leeway is the maximum clock difference between issuer and server.
-	Leeway time.Duration
 }
 
 // A Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
-	scope     string
-	parser    *jwt.Parser
-	validator *jwt.Validator
-	issuer    *Issuer // may be nil
+	scope  string
+	parser *jwt.Parser
+	issuer *Issuer // may be nil
 
 	hits, misses atomic.Uint64 // of the token cache
 	trusted      atomic.Pointer[trusted]
@@ -59,16 +57,54 @@ type Verifier struct {
 // A digest is the SHA-256 of a token.
 type digest = [sha256.Size]byte
 
-// A trusted holds the current keys and the claims of tokens verified with them. New keys start
-// with an empty cache, so that no token outlives the key that it was signed with.
+// A trusted holds the current keys and the tokens verified with them. New keys start with an
+// empty cache, so that no token outlives the key that it was signed with.
 type trusted struct {
-	keys     []Key
-	verified *recent.Map[digest, *tokenClaims]
+	keys []Key
+
+	mu       sync.RWMutex // guards the following
+	verified map[digest]verified
+}
+
+// get returns the token with a digest, if it is in the cache.
+func (t *trusted) get(d digest) (token verified, cached bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	token, cached = t.verified[d]
+	return token, cached
+}
+
+// put adds a token to the cache. A full one is emptied first.
+func (t *trusted) put(d digest, token verified) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.verified) >= cachedTokens {
+		clear(t.verified)
+	}
+	t.verified[d] = token
+}
+
+// A verified token had a valid signature and valid claims when it was put into the cache.
+type verified struct {
+	subject     string
+	scoped      bool      // it has the required scope
+	from, until time.Time // with the leeway; until is zero without exp
+}
+
+// at returns an error if the token is not valid at a time.
+func (t verified) at(now time.Time) error {
+	switch {
+	case !t.until.IsZero() && !now.Before(t.until):
+		return jwt.ErrTokenExpired
+	case now.Before(t.from):
+		return jwt.ErrTokenNotValidYet
+	}
+	return nil
 }
 
 // NewVerifier returns a Verifier with the given options.
 func NewVerifier(options Options) *Verifier {
-	rules := []jwt.ParserOption{jwt.WithLeeway(options.Leeway)}
+	rules := []jwt.ParserOption{jwt.WithValidMethods(algorithms()), jwt.WithStrictDecoding(), jwt.WithLeeway(leeway)}
 	if options.Issuer != "" {
 		rules = append(rules, jwt.WithIssuer(options.Issuer))
 	}
@@ -78,15 +114,7 @@ func NewVerifier(options Options) *Verifier {
 	if options.RequireExp {
 		rules = append(rules, jwt.WithExpirationRequired())
 	}
-	v := &Verifier{
-		scope: options.Scope,
-		parser: jwt.NewParser(
-			jwt.WithValidMethods(algorithms()),
-			jwt.WithStrictDecoding(),
-			jwt.WithoutClaimsValidation(), // the validator checks them, at each use
-		),
-		validator: jwt.NewValidator(rules...),
-	}
+	v := &Verifier{scope: options.Scope, parser: jwt.NewParser(rules...)}
 	v.SetKeys(options.Keys)
 	return v
 }
@@ -105,35 +133,32 @@ func (v *Verifier) replace(current *[]Key, keys []Key) {
 		return // keep the cache
 	}
 	*current = keys
-	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: recent.New[digest, *tokenClaims](cachedTokens)})
+	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: map[digest]verified{}})
 }
 
 // Verify returns the subject of a valid token: sub, or empty if that is not a string. It fails with a [models.Error] of
 // CodeUnauthorized or, if only the scope is missing, of CodeForbidden.
 //
-// Tokens with a valid signature are cached by their SHA-256. Their times are checked at
-// each use.
+// Valid tokens are cached by their SHA-256. Their times are checked at each use.
 func (v *Verifier) Verify(token string) (subject string, err error) {
 	var usual [usualToken]byte // on the stack, for most tokens
 	digest := sha256.Sum256(append(usual[:0], token...))
 	trusted := v.trusted.Load()
-	claims, cached := trusted.verified.Get(digest)
+	found, cached := trusted.get(digest)
 	if cached {
 		v.hits.Add(1)
+		err = found.at(time.Now())
 	} else {
 		v.misses.Add(1)
-		claims, err = v.authenticate(trusted, digest, token)
-	}
-	if err == nil {
-		err = v.validator.Validate(claims)
+		found, err = v.authenticate(trusted, digest, token)
 	}
 	if err != nil {
 		return "", models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
 	}
-	if v.scope != "" && !slices.Contains(strings.Fields(claims.scope), v.scope) {
+	if !found.scoped {
 		return "", MissingScope(v.scope)
 	}
-	return claims.Subject, nil
+	return found.subject, nil
 }
 
 // MissingScope returns the Error for a valid token without a scope.
@@ -143,7 +168,7 @@ func MissingScope(scope string) *models.Error {
 
 // authenticate verifies a token that is not in the cache and adds it. If the kid of the
 // token is unknown, it first refreshes the keys of the issuer.
-func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (*tokenClaims, error) {
+func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (verified, error) {
 	claims, err := v.parse(trusted.keys, token)
 	if errors.Is(err, errUnknownKey) && v.issuer != nil {
 		v.issuer.refresh()
@@ -153,13 +178,14 @@ func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (
 		}
 	}
 	if err != nil {
-		return nil, err
+		return verified{}, err
 	}
-	trusted.verified.Put(digest, claims)
-	return claims, nil
+	valid := claims.verified(v.scope)
+	trusted.put(digest, valid)
+	return valid, nil
 }
 
-// parse checks the format of a token and its signature (C4.21, C4.23).
+// parse checks the format of a token, its signature and its claims (C4.21 to C4.23).
 func (v *Verifier) parse(keys []Key, token string) (*tokenClaims, error) {
 	if err := checkForm(token); err != nil {
 		return nil, err
@@ -182,13 +208,10 @@ func (v *Verifier) parse(keys []Key, token string) (*tokenClaims, error) {
 		return set, nil
 	}
 	if _, err := v.parser.ParseWithClaims(token, claims, choose); err != nil {
-		if unknownKid {
+		if unknownKid && !errors.Is(err, jwt.ErrTokenInvalidClaims) {
 			err = fmt.Errorf("%w: %w", errUnknownKey, err)
 		}
 		return nil, err
-	}
-	if !claims.read { // the payload is null
-		return nil, errClaims
 	}
 	return claims, nil
 }
@@ -220,4 +243,15 @@ func clientMessage(err error) string {
 	default:
 		return "the access token is not signed with a key that this server accepts"
 	}
+}
+
+// Stats counts look-ups in the cache of verified tokens.
+type Stats struct {
+	CacheHits   uint64 // tokens found in the cache
+	CacheMisses uint64 // all others, including rejected tokens
+}
+
+// Stats returns the counts since the start.
+func (v *Verifier) Stats() Stats {
+	return Stats{CacheHits: v.hits.Load(), CacheMisses: v.misses.Load()}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -34,7 +35,7 @@ func token(payload string) string {
 }
 
 func testVerifier(change func(*Options)) *Verifier {
-	options := Options{Keys: []Key{Secret(testSecret).Key()}, Leeway: 5 * time.Second}
+	options := Options{Keys: []Key{Secret(testSecret).Key()}}
 	if change != nil {
 		change(&options)
 	}
@@ -53,12 +54,10 @@ func TestVerifyAccepts(t *testing.T) {
 	tests := map[string]struct{ header, payload string }{
 		"no claims":           {"", `{}`},
 		"not expired":         {"", at("exp", 60)},
-		"expired in leeway":   {"", at("exp", -60)},
 		"exp with fraction":   {"", `{"exp":99999999999.5}`},
 		"exp as 1e11":         {"", `{"exp":1e11}`},
 		"exp in eternity":     {"", `{"exp":1e400}`},
 		"nbf in the past":     {"", at("nbf", -60)},
-		"nbf in leeway":       {"", at("nbf", 60)},
 		"nbf before the ages": {"", `{"nbf":-1e400}`},
 		"iat of any kind":     {"", `{"iat":"yesterday"}`},
 		"sub of any kind":     {"", `{"sub":7}`},
@@ -141,7 +140,6 @@ func TestVerifyConfigured(t *testing.T) {
 		"no scope":           {scope, `{}`, 403, "plants:create"},
 		"exp required":       {func(o *Options) { o.RequireExp = true }, `{"exp":99999999999}`, 0, ""},
 		"exp missing":        {func(o *Options) { o.RequireExp = true }, `{}`, 401, "exp"},
-		"no leeway":          {func(o *Options) { o.Leeway = 0 }, at("exp", -1), 401, "expired"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -158,27 +156,83 @@ func TestVerifyConfigured(t *testing.T) {
 	}
 }
 
+// TestVerifySubject checks that the subject is returned as it is, up to 255 bytes.
 func TestVerifySubject(t *testing.T) {
 	t.Parallel()
-	subject, err := testVerifier(nil).Verify(token(`{"sub":"gärtner"}`))
-	if err != nil || subject != "gärtner" {
-		t.Errorf("got %q, %v", subject, err)
+	verifier := testVerifier(nil)
+	for _, want := range []string{"gärtner", strings.Repeat("x", 255)} {
+		sent := token(`{"sub":"` + want + `"}`)
+		for range 2 { // the second time from the cache
+			if subject, err := verifier.Verify(sent); err != nil || subject != want {
+				t.Errorf("got %q, %v", subject, err)
+			}
+		}
 	}
+	_, err := verifier.Verify(token(`{"sub":"` + strings.Repeat("ä", 128) + `"}`))
+	checkRefusal(t, err, models.CodeUnauthorized, "sub must be at most 255 bytes long")
 }
 
-// TestCachedTokenExpires checks that a cached token expires.
-func TestCachedTokenExpires(t *testing.T) {
+// TestLeeway checks the exact limits of exp and nbf (C4.22), of a new token and of one in the
+// cache.
+func TestLeeway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		verifier := testVerifier(nil)
-		token := token(at("exp", 60))
-		if _, err := verifier.Verify(token); err != nil {
+		verifier, start := testVerifier(nil), time.Now()
+		early, short := token(at("nbf", 6)), token(at("exp", 60))
+		for _, step := range []struct {
+			after time.Duration
+			token string
+			want  string // in the message; empty: accepted
+		}{
+			{0, token(at("exp", -5)), "expired"},
+			{0, token(at("exp", -4)), ""},
+			{0, token(at("nbf", 5)), ""},
+			{0, early, "not valid yet"},
+			{time.Second, early, ""},
+			{time.Second, short, ""},
+			{65*time.Second - 1, short, ""},
+			{65 * time.Second, short, "expired"},
+			{66 * time.Second, early, ""},
+		} {
+			time.Sleep(time.Until(start.Add(step.after)))
+			_, err := verifier.Verify(step.token)
+			if step.want != "" {
+				checkRefusal(t, err, models.CodeUnauthorized, step.want)
+			} else if err != nil {
+				t.Errorf("after %v: %v", step.after, err)
+			}
+		}
+	})
+}
+
+// TestCacheIsBounded checks that the cache of verified tokens has bounded memory, whatever the
+// claims of the tokens: it has a limit, and keeps neither the scope nor the rest of a token.
+//
+//nolint:paralleltest // it measures the heap
+func TestCacheIsBounded(t *testing.T) {
+	heap := func() uint64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	v := testVerifier(func(o *Options) { o.Scope = "plants:create" })
+	scope := strings.Repeat("of:no:use ", 2000) + "plants:create"
+	before := heap()
+	for i := range 2000 {
+		if _, err := v.Verify(token(fmt.Sprintf(`{"sub":"%0255d","scope":%q}`, i, scope))); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(66 * time.Second)
-		_, err := verifier.Verify(token)
-		checkRefusal(t, err, models.CodeUnauthorized, "expired")
-	})
+	}
+	if got, limit := heap()-before, uint64(2000*1000); int64(got) > int64(limit) {
+		t.Errorf("2000 tokens of 27 KB take %d bytes, want at most %d", got, limit)
+	}
+	for i := range cachedTokens {
+		v.trusted.Load().put(sha256.Sum256(fmt.Append(nil, i)), verified{})
+	}
+	if n := len(v.trusted.Load().verified); n > cachedTokens {
+		t.Errorf("%d tokens in the cache, want at most %d", n, cachedTokens)
+	}
 }
 
 // TestForgedTokenMissesCache changes each character of a token that is in the

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/golang-jwt/jwt/v5"
 )
+
+// maxSubject is the maximum length in bytes of a subject.
+const maxSubject = 255
 
 // The tokenClaims are the claims that the service uses. Unlike the library's types they
 // distinguish an exp of 0 from an absent one, match names case-sensitively and reject
@@ -23,7 +27,7 @@ type tokenClaims struct {
 	read  bool
 }
 
-// A claimError reports a claim of the wrong JSON type.
+// A claimError reports a claim of the wrong JSON type or length.
 type claimError struct{ claim, want string }
 
 func (e *claimError) Error() string { return e.claim + " is not " + e.want }
@@ -45,6 +49,30 @@ func (c *tokenClaims) UnmarshalJSON(payload []byte) error {
 	}
 	c.NotBefore, err = dateOf(fields, "nbf")
 	return err
+}
+
+// Validate implements [jwt.ClaimsValidator] for what the library does not check. It is called
+// after the signature was verified.
+func (c *tokenClaims) Validate() error {
+	switch {
+	case !c.read: // the payload is null
+		return errClaims
+	case len(c.Subject) > maxSubject:
+		return &claimError{"sub", fmt.Sprintf("at most %d bytes long", maxSubject)}
+	}
+	return nil
+}
+
+// verified returns what the cache keeps of a valid token, without references to its claims.
+func (c *tokenClaims) verified(scope string) verified {
+	token := verified{subject: c.Subject, scoped: scope == "" || slices.Contains(strings.Fields(c.scope), scope)}
+	if c.ExpiresAt != nil {
+		token.until = c.ExpiresAt.Add(leeway)
+	}
+	if c.NotBefore != nil {
+		token.from = c.NotBefore.Add(-leeway)
+	}
+	return token
 }
 
 // stringOf returns the value of a JSON string, or "" for other JSON values.

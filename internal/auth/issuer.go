@@ -1,9 +1,7 @@
 package auth
 
 import (
-	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
-
-	"plantstore/internal/wait"
 )
 
 // The times of an [Issuer].
@@ -27,6 +22,8 @@ const (
 	issuerInterval = 5 * time.Minute
 	// issuerPause is the minimum time between fetches caused by unknown keys.
 	issuerPause = 30 * time.Second
+	// issuerPatience is the time without a successful fetch after which keys are removed.
+	issuerPatience = 24 * time.Hour
 )
 
 // An Issuer fetches the public keys of a token issuer, a JWK Set at a URL, for a
@@ -38,21 +35,23 @@ type Issuer struct {
 	publish func([]Key)
 	logger  *slog.Logger
 
-	// fetching has one element while a fetch is in progress. The fields below are only for it.
+	// fetching has one element during a fetch. The fields below are only for it.
 	fetching  chan struct{}
-	fetched   time.Time // end of the last fetch
+	tried     time.Time // end of the last fetch
+	succeeded time.Time // end of the last successful fetch
 	refreshAt time.Time // earliest next fetch for an unknown key
-	ignored   []string  // reasons for ignored keys, as last logged
+	state     string    // of the keys, as last logged
 }
 
 // NewIssuer returns the issuer at a URL, which must pass [CheckJWKSURL]. Each fetch
 // replaces its keys in the verifier; they add to the keys of [Verifier.SetKeys].
 func NewIssuer(address string, verifier *Verifier, logger *slog.Logger) *Issuer {
 	shown, _, _ := strings.Cut(address, "?")
-	i := &Issuer{url: address, shown: shown, publish: verifier.setIssued, logger: logger, fetching: make(chan struct{}, 1)}
-	i.client = &http.Client{Timeout: issuerTimeout, CheckRedirect: checkRedirect}
-	verifier.issuer = i
-	return i
+	verifier.issuer = &Issuer{
+		url: address, shown: shown, publish: verifier.setIssued, logger: logger, fetching: make(chan struct{}, 1),
+		client: &http.Client{Timeout: issuerTimeout, CheckRedirect: checkRedirect},
+	}
+	return verifier.issuer
 }
 
 // CheckJWKSURL rejects a URL unless it is https, or http to a loopback address, so that
@@ -68,111 +67,95 @@ func CheckJWKSURL(text string) error {
 	return nil
 }
 
-// errRedirect is returned for a redirect to an origin that is not trusted.
-var errRedirect = errors.New("it redirects too often, or to another scheme, host or port than JWT_JWKS_URL has: set it to the final URL")
-
-// checkRedirect follows redirects only within the origin of the configured URL: not from
-// https to http, not to services on this machine, and not to hosts that the operator has
-// not configured.
+// checkRedirect follows redirects only within the scheme, host and port of the configured
+// URL: not from https to http, and not to hosts that the operator has not configured.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	const most = 3
-	if len(via) > most || origin(r.URL) != origin(via[0].URL) {
-		return errRedirect
+	if len(via) > most || r.URL.Scheme != via[0].URL.Scheme || r.URL.Host != via[0].URL.Host {
+		return errors.New("it redirects too often, or to another scheme, host or port than JWT_JWKS_URL has: set it to the final URL")
 	}
 	r.Header.Del("Referer") // its query may contain a secret
 	return nil
 }
 
-// origin returns the scheme, host and port of a URL in a comparable form (RFC 6454,
-// section 4).
-func origin(u *url.URL) string {
-	defaultPort := map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), defaultPort))
-}
-
 // Fetch fetches the set and publishes its keys. If that fails, the previous keys stay in
-// use. A fetch begins when the previous one has ended, so that a slow one cannot bring back
-// a key that was revoked meanwhile.
+// use for at most [issuerPatience]. A fetch begins when the previous one has ended, so that a
+// slow one cannot bring back a key that was revoked meanwhile.
 func (i *Issuer) Fetch(ctx context.Context) error {
 	i.fetching <- struct{}{} // for at most issuerTimeout
 	defer func() { <-i.fetching }()
 	return i.replace(ctx)
 }
 
-// replace replaces the keys in use by those of the issuer, and logs the ignored ones if
-// they have changed.
+// replace replaces the keys in use by those of the issuer.
 func (i *Issuer) replace(ctx context.Context) error {
-	keys, ignored, err := i.fetch(ctx)
-	i.fetched = time.Now()
+	keys, ignored, err := i.get(ctx)
+	i.tried = time.Now()
 	if err != nil {
+		if i.tried.Sub(i.succeeded) >= issuerPatience {
+			i.publish(nil)
+		}
 		return fmt.Errorf("the keys of %s: %w", i.shown, err)
 	}
+	i.succeeded = i.tried
 	i.publish(keys)
-	var reasons []string
-	for _, reason := range ignored {
-		reasons = append(reasons, reason.Error())
-	}
-	if reasons != nil && !slices.Equal(reasons, i.ignored) {
-		i.logger.Warn("issuer keys ignored", "url", i.shown, "causes", reasons)
-	}
-	i.ignored = reasons
+	i.logChange(keys, ignored)
 	return nil
 }
 
-func (i *Issuer) fetch(ctx context.Context) (keys []Key, ignored []error, err error) {
+// logChange logs keys that are ignored, and a set without any key that can be used, but not
+// again at each fetch.
+func (i *Issuer) logChange(keys []Key, ignored []error) {
+	state := fmt.Sprint(len(keys) == 0, ignored)
+	switch {
+	case state == i.state:
+	case len(keys) == 0:
+		i.logger.Warn("issuer has no usable keys", "url", i.shown, "causes", fmt.Sprint(ignored), "hint", "all tokens of the issuer are refused")
+	case len(ignored) > 0:
+		i.logger.Warn("issuer keys ignored", "url", i.shown, "causes", fmt.Sprint(ignored))
+	}
+	i.state = state
+}
+
+// get returns the keys of the set, and why others are ignored.
+func (i *Issuer) get(ctx context.Context) (keys []Key, ignored []error, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.url, http.NoBody)
 	if err != nil {
-		return nil, nil, shownError(err)
+		return nil, nil, err
 	}
-	request.Header.Set("Accept", "application/jwk-set+json, application/json")
 	response, err := i.client.Do(request)
-	if err != nil {
-		return nil, nil, shownError(err)
+	if failure := new(url.Error); errors.As(err, &failure) {
+		return nil, nil, failure.Err // without the query of the URL (C4.25)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return nil, nil, fmt.Errorf("the status of the response is %d instead of 200", response.StatusCode)
 	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxKeyFile+1))
-	if err == nil && len(text) > maxKeyFile {
-		err = errTooLong
-	}
+	text, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, maxKeyFile))
 	if err != nil {
-		return nil, nil, shownError(err)
+		return nil, nil, fmt.Errorf("the response, of at most %d bytes: %w", maxKeyFile, err)
 	}
 	return parseJWKSet(text)
-}
-
-// errTooLong is returned for a response of more than maxKeyFile bytes.
-var errTooLong = fmt.Errorf("it has more than %d bytes", maxKeyFile)
-
-// errHidden replaces errors of net/http that may quote a header, a redirect or a proxy.
-var errHidden = errors.New("the response, its redirect or HTTPS_PROXY is malformed, or a proxy refuses; for details run curl --verbose")
-
-// shownError returns the error of a fetch, or errHidden if its text may quote a secret,
-// such as the query of a URL (C4.25).
-func shownError(err error) error {
-	for failure := new(url.Error); errors.As(err, &failure); {
-		err = failure.Err // without the URL
-	}
-	network, certificate := net.Error(nil), new(tls.CertificateVerificationError)
-	plain := []error{errRedirect, errTooLong, context.Canceled, io.EOF, io.ErrUnexpectedEOF, http.ErrSchemeMismatch}
-	if errors.As(err, &network) || errors.As(err, &certificate) ||
-		slices.ContainsFunc(plain, func(one error) bool { return errors.Is(err, one) }) {
-		return err
-	}
-	return errHidden
 }
 
 // Watch fetches the set every [issuerInterval], until ctx is done.
 func (i *Issuer) Watch(ctx context.Context) {
 	defer i.client.CloseIdleConnections()
-	wait.Every(ctx, issuerInterval, func() { i.logFailure(ctx, i.Fetch(ctx)) })
+	ticker := time.NewTicker(issuerInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			i.logFailure(ctx, i.Fetch(ctx))
+		}
+	}
 }
 
 func (i *Issuer) logFailure(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
-		i.logger.Error("issuer keys not fetched, keeping the previous keys",
+		i.logger.Error("issuer keys not fetched, keeping the previous keys for at most 24h",
 			"cause", err.Error(), "hint", "check that JWT_JWKS_URL is reachable")
 	}
 }
@@ -184,7 +167,7 @@ func (i *Issuer) refresh() {
 	asked := time.Now()
 	i.fetching <- struct{}{}
 	defer func() { <-i.fetching }()
-	if i.fetched.After(asked) || asked.Before(i.refreshAt) {
+	if i.tried.After(asked) || asked.Before(i.refreshAt) {
 		return
 	}
 	i.refreshAt = time.Now().Add(issuerPause)

@@ -3,7 +3,6 @@ package auth
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -86,11 +85,11 @@ func startIssuer(t *testing.T, kinds ...kind) (*site, *Issuer, *Verifier) {
 func (k kind) named() string { return k.headed(`{"alg":"HS256","kid":"` + k.key.id + `"}`) }
 
 // TestIssuerRotatesKeys checks that a token of a newly published key is accepted immediately,
-// and one of a revoked key is rejected.
+// and one of a revoked key is rejected. An empty set revokes all keys of the issuer.
 func TestIssuerRotatesKeys(t *testing.T) {
 	t.Parallel()
 	old, fresh, local := ecKind(t, "old"), ecKind(t, "fresh"), ecKind(t, "")
-	site, _, verifier := startIssuer(t, old)
+	site, issuer, verifier := startIssuer(t, old)
 	verifier.SetKeys([]Key{local.key, Secret(testSecret).Key()}) // has no kid, so matches any
 	checkVerifies(t, verifier, map[string]bool{old.named(): true, local.token(`{}`): true})
 	site.publishes(t, fresh)
@@ -103,6 +102,11 @@ func TestIssuerRotatesKeys(t *testing.T) {
 	if n := site.requests.Load(); n != 2 {
 		t.Errorf("%d requests, want one more for the new key", n)
 	}
+	site.responds(http.StatusOK, `{"keys":[]}`)
+	if err := issuer.Fetch(t.Context()); err != nil {
+		t.Error(err)
+	}
+	checkVerifies(t, verifier, map[string]bool{fresh.named(): false, local.token(`{}`): true, token(`{}`): true})
 }
 
 // TestUnknownKeysDoNotHammerIssuer checks that many tokens with unknown keys cause one request
@@ -200,23 +204,24 @@ func TestIssuerFails(t *testing.T) {
 		response http.HandlerFunc
 		want     string
 	}{
-		"down":       {status(500, set), "500"},
-		"not there":  {status(404, set), "404"},
-		"no content": {status(204, ""), "204"},
-		"garbage":    {status(200, "<html>login</html>"), "not a JWK Set"},
-		"empty body": {status(200, ""), "not a JWK Set"},
-		"empty":      {status(200, `{"keys":[]}`), "empty"},
-		"cut":        {status(200, set[:len(set)-3]), "not a JWK Set"},
-		"symmetric":  {status(200, setOf(t, jwk{"kty": "oct", "k": "AAAA"})), "oct"},
-		"private":    {status(200, setOf(t, jwkOf(t, good.key.material, jwk{"d": "AAAA"}))), "private key"},
-		"for others": {status(200, setOf(t, jwkOf(t, good.key.material, jwk{"use": "enc"}))), "no key of the set can be used"},
-		"too many":   {status(200, `{"keys":[`+strings.Repeat("{},", 64)+`{}]}`), "at most 64"},
-		"huge":       {status(200, set+strings.Repeat(" ", 1<<20)), "1048576"},
-		"cut off":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
-		"slow":       {forever, "deadline"},
-		"silent":     {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "deadline"},
-		"elsewhere":  {http.RedirectHandler("http://keys.invalid/", http.StatusFound).ServeHTTP, "redirects"},
-		"round":      {http.RedirectHandler("/", http.StatusFound).ServeHTTP, "redirects"},
+		"down":           {status(500, set), "500"},
+		"not there":      {status(404, set), "404"},
+		"no content":     {status(204, ""), "204"},
+		"garbage":        {status(200, "<html>login</html>"), "not a JWK Set"},
+		"empty body":     {status(200, ""), "not a JWK Set"},
+		"other JSON":     {status(200, `{"error":"maintenance"}`), "not a JWK Set"},
+		"cut":            {status(200, set[:len(set)-3]), "not a JWK Set"},
+		"symmetric":      {status(200, setOf(t, jwk{"kty": "oct", "k": "AAAA"})), "oct"},
+		"private":        {status(200, setOf(t, jwkOf(t, good.key.material, jwk{"d": "AAAA"}))), "private key"},
+		"too many":       {status(200, `{"keys":[`+strings.Repeat("{},", 64)+`{}]}`), "at most 64"},
+		"huge":           {status(200, set+strings.Repeat(" ", 1<<20)), "1048576"},
+		"cut off":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+		"slow":           {forever, "deadline"},
+		"silent":         {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "deadline"},
+		"elsewhere":      {http.RedirectHandler("http://keys.invalid/", http.StatusFound).ServeHTTP, "redirects"},
+		"another port":   {http.RedirectHandler("http://127.0.0.1:1/?SECRET", http.StatusFound).ServeHTTP, "redirects"},
+		"another scheme": {http.RedirectHandler("https://127.0.0.1/", http.StatusFound).ServeHTTP, "redirects"},
+		"round":          {http.RedirectHandler("/", http.StatusFound).ServeHTTP, "redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -226,7 +231,7 @@ func TestIssuerFails(t *testing.T) {
 				issuer.client.Timeout = 50 * time.Millisecond
 			}
 			err := issuer.Fetch(t.Context())
-			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "Timeout", "deadline"), test.want) {
+			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "Timeout", "deadline"), test.want) || strings.Contains(err.Error(), "SECRET") {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
 			checkVerifies(t, verifier, map[string]bool{good.named(): true})
@@ -245,26 +250,6 @@ func TestIssuerIsGone(t *testing.T) {
 	}
 	_, err := verifier.Verify(ecKind(t, "x").named())
 	checkRefusal(t, err, models.CodeUnauthorized, badSignature)
-}
-
-// TestIssuerBehindTLS checks that the certificate of the issuer is verified.
-func TestIssuerBehindTLS(t *testing.T) {
-	t.Parallel()
-	kind, site := ecKind(t, "x"), new(site)
-	site.publishes(t, kind)
-	server := httptest.NewTLSServer(site)
-	t.Cleanup(server.Close)
-	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
-	verifier := NewVerifier(Options{})
-	issuer := NewIssuer(server.URL, verifier, slog.New(slog.DiscardHandler))
-	if err := issuer.Fetch(t.Context()); !errors.As(err, new(*tls.CertificateVerificationError)) {
-		t.Errorf("got %v, want an error about the certificate", err)
-	}
-	issuer.client.Transport = server.Client().Transport
-	if err := issuer.Fetch(t.Context()); err != nil {
-		t.Error(err)
-	}
-	checkVerifies(t, verifier, map[string]bool{kind.named(): true})
 }
 
 // quietIssuer returns an issuer without a network, and its log.
@@ -306,6 +291,35 @@ func TestIssuerFetchesPeriodically(t *testing.T) {
 		if n := site.requests.Load(); n != 3 {
 			t.Errorf("%d requests, want at the start and twice", n)
 		}
+		cancel()
+		watch.Wait()
+	})
+}
+
+// TestOldKeysAreRemoved checks that keys are removed 24 hours after the last successful fetch, and
+// accepted again after the next one.
+func TestOldKeysAreRemoved(t *testing.T) {
+	t.Parallel()
+	known, local := ecKind(t, "known"), ecKind(t, "local")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		site, issuer, verifier, _ := quietIssuer(t, known)
+		verifier.SetKeys([]Key{local.key})
+		var watch sync.WaitGroup
+		watch.Go(func() { issuer.Watch(ctx) })
+		site.responds(http.StatusBadGateway, "")
+		for _, step := range []struct {
+			after    time.Duration
+			accepted bool
+		}{{24*time.Hour - time.Second, true}, {2 * time.Second, false}, {time.Hour, false}} {
+			time.Sleep(step.after)
+			synctest.Wait()
+			checkVerifies(t, verifier, map[string]bool{known.headed(`{"alg":"HS256"}`): step.accepted, local.named(): true})
+		}
+		site.publishes(t, known)
+		time.Sleep(issuerInterval)
+		synctest.Wait()
+		checkVerifies(t, verifier, map[string]bool{known.named(): true})
 		cancel()
 		watch.Wait()
 	})
@@ -381,3 +395,69 @@ func TestUnresponsiveIssuer(t *testing.T) {
 		}
 	})
 }
+
+// TestIssuerLogsChanges checks that ignored keys, and a set without any, are logged once, not at
+// each fetch.
+func TestIssuerLogsChanges(t *testing.T) {
+	t.Parallel()
+	good := ecKind(t, "good")
+	site, issuer, _, log := quietIssuer(t, good)
+	valid, other := jwkOf(t, good.key.material, nil), jwkOf(t, good.key.material, jwk{"use": "enc"})
+	for _, phase := range []struct {
+		set  string
+		want string // the new line in the log after three fetches
+	}{
+		{setOf(t, valid), ""},
+		{setOf(t, valid, other), "issuer keys ignored"},
+		{setOf(t, valid), ""},
+		{setOf(t, valid, other), "issuer keys ignored"},
+		{setOf(t, other), "issuer has no usable keys"},
+		{`{"keys":[]}`, "issuer has no usable keys"},
+	} {
+		site.responds(http.StatusOK, phase.set)
+		log.Reset()
+		for range 3 {
+			if err := issuer.Fetch(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if logged := log.String(); (logged != "") != (phase.want != "") || strings.Count(logged, "\n") > 1 || !strings.Contains(logged, phase.want) {
+			t.Errorf("after %s the log is: %s", phase.set, logged)
+		}
+	}
+}
+
+// TestIssuerHidesQuery checks that the query of the URL is sent, but never logged or in an
+// error (C4.25), and not forwarded in Referer by a redirect.
+func TestIssuerHidesQuery(t *testing.T) {
+	t.Parallel()
+	good := ecKind(t, "good")
+	site, issuer, _, log := quietIssuer(t, good)
+	issuer.url, issuer.shown = issuer.url+"?key=tell", issuer.shown+"jwks"
+	set := setOf(t, jwkOf(t, good.key.material, nil))
+	site.handle(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/moved" && r.Referer() == "":
+			_, _ = io.WriteString(w, set)
+		case r.URL.RawQuery == "key=tell":
+			http.Redirect(w, r, "/moved", http.StatusFound)
+		default:
+			t.Errorf("it requests %s from %q", r.URL, r.Referer())
+		}
+	})
+	if err := issuer.Fetch(t.Context()); err != nil {
+		t.Error(err)
+	}
+	broken := errors.New("broken")
+	issuer.client.Transport = roundTripper(func(*http.Request) (*http.Response, error) { return nil, broken })
+	err := issuer.Fetch(t.Context())
+	issuer.logFailure(t.Context(), err)
+	if logged := log.String(); !errors.Is(err, broken) || strings.Contains(logged+err.Error(), "tell") || !strings.Contains(logged, "issuer.test/jwks: broken") {
+		t.Errorf("%v; the log: %s", err, logged)
+	}
+}
+
+// A roundTripper is a function as an [http.RoundTripper].
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -11,8 +11,8 @@ import (
 )
 
 // parseJWKSet returns the keys of a JWK Set that verify signatures. Other keys are ignored
-// for the reasons returned. A set with a private or symmetric key, or without any usable
-// key, is an error.
+// (RFC 7517, section 5) for the reasons returned. A set with a private or symmetric key is
+// an error.
 func parseJWKSet(text []byte) (keys []Key, ignored []error, err error) {
 	var set struct {
 		Keys []jsontext.Value `json:"keys"`
@@ -26,7 +26,7 @@ func parseJWKSet(text []byte) (keys []Key, ignored []error, err error) {
 	for i, jwk := range set.Keys {
 		key, err := parseJWK(jwk)
 		switch {
-		case errors.Is(err, errPrivate), errors.Is(err, errSymmetric):
+		case errors.Is(err, errPrivate):
 			return nil, nil, fmt.Errorf("key %d of the set: %w", i+1, err)
 		case err != nil:
 			ignored = append(ignored, fmt.Errorf("key %d of the set: %w", i+1, err))
@@ -34,37 +34,27 @@ func parseJWKSet(text []byte) (keys []Key, ignored []error, err error) {
 			keys = append(keys, key)
 		}
 	}
-	switch {
-	case len(set.Keys) == 0:
-		return nil, nil, errors.New("the set is empty")
-	case keys == nil:
-		return nil, nil, fmt.Errorf("no key of the set can be used; %w", ignored[0])
-	}
 	return keys, ignored, nil
 }
 
-// errSymmetric is returned for a symmetric key: any verifier could sign tokens with it.
-var errSymmetric = errors.New("it is a secret (kty oct), and whoever can read the set could sign tokens")
+// errPrivate is returned for a private or symmetric key.
+var errPrivate = errors.New("it is a private key or a secret (kty oct), and whoever can read the set could sign tokens; publish public keys only")
 
-// parseJWK returns the key in a JWK (RFC 7517, section 4).
+// parseJWK returns the key in a JWK (RFC 7517, section 4). Certificates and their URLs are
+// ignored.
 func parseJWK(text jsontext.Value) (Key, error) {
 	var jwk jwkset.JWKMarshal
 	if err := json.Unmarshal(text, &jwk); err != nil {
 		return Key{}, fmt.Errorf("%w: it is not a JWK", ErrUnfitKey)
 	}
 	switch {
-	case jwk.KTY == jwkset.KtyOct || jwk.K != "":
-		return Key{}, errSymmetric
-	case jwk.D != "" || jwk.P != "" || jwk.Q != "":
+	case jwk.KTY == jwkset.KtyOct || jwk.K != "" || jwk.D != "" || jwk.P != "" || jwk.Q != "":
 		return Key{}, errPrivate
 	case jwk.USE != "" && jwk.USE != jwkset.UseSig:
 		return Key{}, fmt.Errorf("%w: its use is %q, not sig", ErrUnfitKey, jwk.USE)
 	case jwk.KEYOPS != nil && !slices.Contains(jwk.KEYOPS, jwkset.KeyOpsVerify):
 		return Key{}, fmt.Errorf("%w: verify is not among its key_ops", ErrUnfitKey)
-	case jwk.KTY == jwkset.KtyEC && !slices.Contains([]jwkset.CRV{jwkset.CrvP256, jwkset.CrvP384, jwkset.CrvP521}, jwk.CRV):
-		return Key{}, errCurve
 	}
-	// Other fields, such as certificates and their URLs, are ignored.
 	bare := jwkset.JWKMarshal{KTY: jwk.KTY, CRV: jwk.CRV, X: jwk.X, Y: jwk.Y, N: jwk.N, E: jwk.E}
 	parsed, err := jwkset.NewJWKFromMarshal(bare, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{})
 	if err != nil {

@@ -3,7 +3,6 @@ package auth
 import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
-	"crypto/elliptic"
 	"crypto/rsa"
 	"errors"
 	"fmt"
@@ -23,8 +22,12 @@ var ErrUnfitKey = errors.New("the key cannot be used")
 // of a key does not support.
 var ErrAlgorithm = errors.New("keys of its type do not support the algorithm")
 
-// errCurve is returned for an EC key on an unsupported curve.
-var errCurve = fmt.Errorf("%w: an EC key must be on the curve P-256, P-384 or P-521", ErrUnfitKey)
+// The limits of an RSA modulus in bits. The minimum is from RFC 7518, section 3.3; the
+// maximum keeps verification well below a millisecond.
+const (
+	minRSA = 2048
+	maxRSA = 8192
+)
 
 // algorithms returns all supported algorithms.
 func algorithms() []string {
@@ -53,7 +56,7 @@ func (s Secret) Key() Key {
 func newPublicKey(kid, alg string, public any) (Key, error) {
 	algorithms, err := algorithmsOf(public)
 	if err != nil {
-		return Key{}, err
+		return Key{}, fmt.Errorf("%w: %w", ErrUnfitKey, err)
 	}
 	if alg != "" {
 		if !slices.Contains(algorithms, alg) {
@@ -64,43 +67,26 @@ func newPublicKey(kid, alg string, public any) (Key, error) {
 	return Key{id: kid, algorithms: algorithms, material: public}, nil
 }
 
-// algorithmsOf checks the strength of a public key, and returns the algorithms of its
-// type, the most common one first (RFC 7518, section 3.1; RFC 8037).
+// algorithmsOf returns the algorithms of the type of a public key, the most common one first
+// (RFC 7518, section 3.1; RFC 8037). The JWT library does not check the curve of a key.
 func algorithmsOf(public any) ([]string, error) {
 	switch key := public.(type) {
 	case *rsa.PublicKey:
-		return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}, checkRSA(key)
+		if bits := key.N.BitLen(); bits < minRSA || bits > maxRSA {
+			return nil, fmt.Errorf("an RSA key must have %d to %d bits, and has %d", minRSA, maxRSA, bits)
+		}
+		return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}, nil
 	case *ecdsa.PublicKey:
-		return algorithmsOfCurve(key)
+		curve := key.Curve.Params().Name
+		if algorithm, known := map[string]string{"P-256": "ES256", "P-384": "ES384", "P-521": "ES512"}[curve]; known {
+			return []string{algorithm}, nil
+		}
+		return nil, fmt.Errorf("an EC key must be on the curve P-256, P-384 or P-521, and is on %s", curve)
 	case ed25519.PublicKey:
-		return []string{"EdDSA"}, checkEd25519(key)
+		return []string{"EdDSA"}, nil
 	default:
-		return nil, fmt.Errorf("%w: tokens are signed with RSA, EC or Ed25519 keys", ErrUnfitKey)
+		return nil, errors.New("tokens are signed with RSA, EC or Ed25519 keys")
 	}
-}
-
-// algorithmsOfCurve returns the only algorithm of the key's curve. The JWT library does
-// not check it.
-func algorithmsOfCurve(key *ecdsa.PublicKey) ([]string, error) {
-	algorithm, known := map[elliptic.Curve]string{
-		elliptic.P256(): "ES256", elliptic.P384(): "ES384", elliptic.P521(): "ES512",
-	}[key.Curve]
-	if !known {
-		return nil, errCurve
-	}
-	if _, err := key.ECDH(); err != nil { // a JWK may have arbitrary coordinates
-		return nil, fmt.Errorf("%w: it is not a point on its curve", ErrUnfitKey)
-	}
-	return []string{algorithm}, nil
-}
-
-// unreadable returns the error for a key that the standard library can't parse. For
-// unsupported curves, such as secp256k1, that is errCurve.
-func unreadable(err error) error {
-	if text := err.Error(); strings.Contains(text, "unsupported elliptic curve") || strings.Contains(text, "unknown elliptic curve") {
-		return errCurve
-	}
-	return fmt.Errorf("%w: %w", ErrUnfitKey, err)
 }
 
 // verifies reports whether the key may verify a token with the given kid and alg.

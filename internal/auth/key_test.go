@@ -136,8 +136,8 @@ func checkVerifies(t *testing.T, v *Verifier, tokens map[string]bool) {
 	}
 }
 
-// TestVerifiedTokenIsCheap checks that verifying a cached token needs only the two allocations
-// of the library's check of times, for any kind of key.
+// TestVerifiedTokenIsCheap checks that verifying a cached token needs no allocation, for any
+// kind of key.
 //
 //nolint:paralleltest // it counts allocations
 func TestVerifiedTokenIsCheap(t *testing.T) {
@@ -151,7 +151,7 @@ func TestVerifiedTokenIsCheap(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if allocations > 2 {
+		if allocations > 0 {
 			t.Errorf("%s: %v allocations", kind.alg, allocations)
 		}
 	}
@@ -159,35 +159,22 @@ func TestVerifiedTokenIsCheap(t *testing.T) {
 
 func TestUnfitKeys(t *testing.T) {
 	t.Parallel()
-	good := privateKeys(t)[0].Public().(*rsa.PublicKey) //nolint:forcetypeassert // see privateKeys
-	exponent := func(e int) *rsa.PublicKey { return &rsa.PublicKey{N: good.N, E: e} }
 	modulus := func(bits int) *rsa.PublicKey {
-		n := new(big.Int).SetBit(big.NewInt(1), bits-1, 1)
-		for weaknessOf(n) != "" {
-			n.Add(n, big.NewInt(2))
-		}
-		return &rsa.PublicKey{N: n, E: 65537}
+		return &rsa.PublicKey{N: new(big.Int).SetBit(big.NewInt(1), bits-1, 1), E: 65537}
 	}
-	off := ecKey(t, elliptic.P256()).PublicKey
-	off.Y = new(big.Int).Add(off.Y, big.NewInt(1)) //nolint:staticcheck // it is how a JWK is read
 	for name, key := range map[string]any{
-		"1024 bits":      modulus(1024),
-		"2047 bits":      modulus(2047),
-		"8193 bits":      modulus(8193),
-		"exponent 1":     exponent(1),
-		"exponent 2":     exponent(2),
-		"exponent 65536": exponent(65536),
-		"exponent -1":    exponent(-1),
-		"P-224":          &ecKey(t, elliptic.P224()).PublicKey,
-		"no point":       &off,
-		"a secret":       []byte(testSecret),
-		"nothing":        nil,
+		"1024 bits": modulus(1024),
+		"2047 bits": modulus(2047),
+		"8193 bits": modulus(8193),
+		"P-224":     &ecKey(t, elliptic.P224()).PublicKey,
+		"a secret":  []byte(testSecret),
+		"nothing":   nil,
 	} {
 		if _, err := newPublicKey("", "", key); !errors.Is(err, ErrUnfitKey) {
 			t.Errorf("%s: %v, want ErrUnfitKey", name, err)
 		}
 	}
-	for _, key := range []any{modulus(2048), modulus(8192), exponent(3)} {
+	for _, key := range []any{modulus(2048), modulus(8192)} {
 		if _, err := newPublicKey("", "", key); err != nil {
 			t.Error(err)
 		}

@@ -2,18 +2,15 @@ package auth
 
 import (
 	"bytes"
-	"crypto/x509"
+	"crypto"
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/MicahParks/jwkset"
 
 	"plantstore/internal/secretfile"
 )
-
-// errPrivate is returned for a private key where a public one is required.
-var errPrivate = errors.New("it holds a private key, and the server needs the public one only: " +
-	"openssl pkey -in FILE -pubout")
 
 // maxKeyFile is the maximum size in bytes of a key file and of an issuer's response.
 const maxKeyFile = 1 << 20
@@ -26,7 +23,7 @@ const maxKeys = 64
 // or RSA PUBLIC KEY (PKCS #1), or a JWK Set (RFC 7517). In PEM, an unfit key is an error
 // ([ErrUnfitKey]). In a JWK Set unfit keys are ignored (RFC 7517, section 5), for the
 // reasons in ignored. In both, a private or symmetric key is an error, as is a file that
-// other users can change ([secretfile.ErrUntrusted]).
+// other users can change ([secretfile.ErrUntrusted]) and one without any key that can be used.
 func ReadPublicKeys(path string) (keys []Key, ignored []error, err error) {
 	contents, err := secretfile.ReadShared(path, maxKeyFile)
 	if err != nil {
@@ -34,6 +31,9 @@ func ReadPublicKeys(path string) (keys []Key, ignored []error, err error) {
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(contents), []byte("{")) {
 		keys, ignored, err = parseJWKSet(contents)
+		if err == nil && keys == nil {
+			err = fmt.Errorf("no key of the set can be used: %v", ignored)
+		}
 	} else {
 		keys, err = parsePublicPEM(contents)
 	}
@@ -50,13 +50,15 @@ func checkCount(n int) error {
 	return nil
 }
 
-func parsePublicPEM(contents []byte) ([]Key, error) {
-	var keys []Key
+func parsePublicPEM(contents []byte) (keys []Key, err error) {
 	begins := bytes.Count(contents, []byte("-----BEGIN "))
 	for block, rest := pem.Decode(contents); block != nil; block, rest = pem.Decode(rest) {
-		public, err := parsePublicBlock(block)
+		public, err := parseBlock(block)
 		if err != nil {
 			return nil, err
+		}
+		if _, private := public.(crypto.Signer); private {
+			return nil, errors.New("it holds a private key, and the server needs the public one only: openssl pkey -in FILE -pubout")
 		}
 		key, err := newPublicKey("", "", public)
 		if err != nil {
@@ -73,21 +75,18 @@ func parsePublicPEM(contents []byte) ([]Key, error) {
 	return keys, checkCount(len(keys))
 }
 
-func parsePublicBlock(block *pem.Block) (public any, err error) {
+// parseBlock returns the public or private key in a PEM block.
+func parseBlock(block *pem.Block) (any, error) {
+	key, err := jwkset.LoadX509KeyInfer(block)
 	switch {
-	case block.Type == "PUBLIC KEY":
-		public, err = x509.ParsePKIXPublicKey(block.Bytes)
-	case block.Type == "RSA PUBLIC KEY":
-		public, err = x509.ParsePKCS1PublicKey(block.Bytes)
+	case block.Type == "ENCRYPTED PRIVATE KEY", block.Headers["DEK-Info"] != "":
+		return nil, errors.New("the key is encrypted; decrypt it first: openssl pkey -in FILE -out OTHER")
 	case block.Type == "CERTIFICATE":
 		return nil, errors.New("it holds a certificate; take the key out of it: openssl x509 -in FILE -noout -pubkey")
-	case strings.HasSuffix(block.Type, "PRIVATE KEY"), block.Type == "EC PARAMETERS": // they precede an EC PRIVATE KEY
-		return nil, errPrivate
-	default:
-		return nil, fmt.Errorf("it holds a PEM block %q, and no PUBLIC KEY", block.Type)
+	case errors.Is(err, jwkset.ErrX509Infer):
+		return nil, fmt.Errorf("it holds a PEM block %q instead of a key", block.Type)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrUnfitKey, errors.Unwrap(err)) // the outer error has no message of use
 	}
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	return public, nil
+	return key, nil
 }

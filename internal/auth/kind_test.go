@@ -13,7 +13,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 )
@@ -88,7 +87,7 @@ func publicPEM(t *testing.T, key crypto.Signer) []byte {
 }
 
 func (k kind) verifier() *Verifier {
-	return NewVerifier(Options{Keys: []Key{k.key}, Leeway: time.Hour})
+	return NewVerifier(Options{Keys: []Key{k.key}})
 }
 
 // sign makes a correctly signed token of any header and payload, valid or not. HS256 in the

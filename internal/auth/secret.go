@@ -2,6 +2,8 @@ package auth
 
 import (
 	"crypto/rand"
+	"encoding/asn1"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -42,7 +44,7 @@ func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, models.Reda
 func (Secret) MarshalText() ([]byte, error) { return []byte(models.Redacted), nil }
 
 // ParseSecret returns text as a secret, byte for byte. It fails with [ErrWeakSecret] for
-// less than 32 bytes, and with [ErrKeyAsSecret] for a key in any common encoding.
+// less than 32 bytes, and with [ErrKeyAsSecret] for a key or a certificate.
 func ParseSecret(text string) (Secret, error) {
 	if isKey(text) {
 		return nil, ErrKeyAsSecret
@@ -52,6 +54,24 @@ func ParseSecret(text string) (Secret, error) {
 			"make one with: openssl rand -hex 32", ErrWeakSecret, len(text), minSecret)
 	}
 	return Secret(text), nil
+}
+
+// isKey reports whether text is a key or a certificate: in PEM, a JWK or JWK Set, or DER, also
+// in base64, as PEM has it between its first and last lines.
+func isKey(text string) bool {
+	decoded, _ := base64.StdEncoding.DecodeString(text) // it skips line ends
+	return strings.Contains(text, "-----BEGIN ") || strings.Contains(text, `"kty"`) || isDER([]byte(text)) || isDER(decoded)
+}
+
+// minDER is the size in bytes of the smallest public key, of Ed25519, and more than openssl
+// rand -base64 32 encodes.
+const minDER = 44
+
+// isDER reports whether der is a sequence in DER, as all keys and certificates are.
+func isDER(der []byte) bool {
+	var elements []asn1.RawValue
+	rest, err := asn1.Unmarshal(der, &elements)
+	return err == nil && len(rest) == 0 && len(der) >= minDER
 }
 
 // ReadSecrets returns the secrets in a file, one on each line. The first signs tokens; all

@@ -2,7 +2,10 @@ package auth
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -161,6 +164,51 @@ func TestSecretIsRedacted(t *testing.T) {
 	for _, verb := range []string{"%x", "%X", "%d"} {
 		if printed := fmt.Sprintf(verb, secret); strings.Contains(printed, "30313233") || strings.Contains(printed, "48 49") {
 			t.Errorf("%s: %s", verb, printed)
+		}
+	}
+}
+
+// TestKeysAreNotSecrets checks that a key is rejected as a secret in the forms in which people
+// copy it: with a published key as the secret, anyone could sign tokens.
+func TestKeysAreNotSecrets(t *testing.T) {
+	t.Parallel()
+	rsaKey, ed25519Key := privateKeys(t)[0], privateKeys(t)[1]
+	public := string(publicPEM(t, rsaKey))
+	_, body, _ := strings.Cut(public, "\n")
+	body, _, _ = strings.Cut(body, "-----END")
+	block, _ := pem.Decode([]byte(public))
+	small, _ := pem.Decode(publicPEM(t, ed25519Key))
+	indented, err := json.MarshalIndent(jwkOf(t, rsaKey.Public(), nil), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"PEM":                   public,
+		"PEM after a comment":   "# the key of the issuer\n" + public,
+		"PEM in one line":       strings.ReplaceAll(public, "\n", `\n`),
+		"PEM without its lines": body,
+		"a certificate":         "-----BEGIN CERTIFICATE-----\nMIIB0123456789abcdef0123456789\n-----END CERTIFICATE-----",
+		"a JWK":                 string(indented),
+		"a symmetric JWK":       `{"kty":"oct","k":"AyM1SysPpbyDfgZld3umj1qzKObwVMko"}`,
+		"a JWK Set":             setOf(t, jwkOf(t, rsaKey.Public(), nil)),
+		"DER":                   string(block.Bytes),
+		"DER, small":            string(small.Bytes),
+		"DER in base64":         base64.StdEncoding.EncodeToString(block.Bytes),
+		"DER in base64, small":  base64.StdEncoding.EncodeToString(small.Bytes),
+	} {
+		if _, err := ParseSecret(text); !errors.Is(err, ErrKeyAsSecret) {
+			t.Errorf("%s: %v, want ErrKeyAsSecret", name, err)
+		}
+		if _, err := ReadSecrets(writeKey(t, text), nil); !errors.Is(err, ErrKeyAsSecret) || !strings.Contains(err.Error(), "JWT_PUBLIC_KEYS") {
+			t.Errorf("%s in a file: %v, want ErrKeyAsSecret and a remedy", name, err)
+		}
+	}
+	for _, text := range []string{ // only resemble a key
+		newSecret(), "MIIB" + newSecret(), "0" + newSecret(), `{"password":"0123456789abcdef0123456789"}`,
+		base64.StdEncoding.EncodeToString([]byte(testSecret)),
+	} {
+		if _, err := ParseSecret(text); err != nil {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

@@ -37,8 +37,12 @@ type Grant struct {
 	TTL time.Duration
 }
 
-// Issue returns a signed token with the claims of grant.
+// Issue returns a signed token with the claims of grant. It fails for a subject that servers
+// reject.
 func Issue(signer Signer, grant Grant, now time.Time) (string, error) {
+	if len(grant.Subject) > maxSubject {
+		return "", fmt.Errorf("the subject has %d bytes, and servers accept at most %d", len(grant.Subject), maxSubject)
+	}
 	claims := jwt.MapClaims{"iat": now.Unix()}
 	for name, value := range map[string]string{
 		"sub": grant.Subject, "iss": grant.Issuer, "aud": grant.Audience, "scope": grant.Scope,
@@ -129,38 +133,17 @@ func parsePrivatePEM(contents []byte, algorithm string) (*PrivateKey, error) {
 	if block == nil {
 		return nil, errors.New("it holds no PEM block PRIVATE KEY")
 	}
-	key, err := parsePrivateBlock(block)
+	key, err := parseBlock(block)
 	if err != nil {
 		return nil, err
 	}
-	public, err := newPublicKey("", algorithm, key.Public())
-	if err != nil {
-		return nil, err
-	}
-	return &PrivateKey{method: jwt.GetSigningMethod(public.algorithms[0]), key: key}, nil
-}
-
-func parsePrivateBlock(block *pem.Block) (crypto.Signer, error) {
-	var key any
-	var err error
-	switch {
-	case block.Type == "ENCRYPTED PRIVATE KEY", block.Headers["DEK-Info"] != "":
-		return nil, errors.New("the key is encrypted; decrypt it first: openssl pkey -in FILE -out OTHER")
-	case block.Type == "PRIVATE KEY":
-		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
-	case block.Type == "RSA PRIVATE KEY":
-		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
-	case block.Type == "EC PRIVATE KEY":
-		key, err = x509.ParseECPrivateKey(block.Bytes)
-	default:
-		return nil, fmt.Errorf("it holds a PEM block %q, and no PRIVATE KEY", block.Type)
-	}
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	signer, ok := key.(crypto.Signer)
+	private, ok := key.(crypto.Signer)
 	if !ok {
-		return nil, fmt.Errorf("%w: tokens are signed with RSA, EC or Ed25519 keys", ErrUnfitKey)
+		return nil, fmt.Errorf("it holds a PEM block %q instead of a private key that signs", block.Type)
 	}
-	return signer, nil
+	public, err := newPublicKey("", algorithm, private.Public())
+	if err != nil {
+		return nil, err
+	}
+	return &PrivateKey{method: jwt.GetSigningMethod(public.algorithms[0]), key: private}, nil
 }

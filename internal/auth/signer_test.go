@@ -135,8 +135,7 @@ func TestReadPrivateKeyRefuses(t *testing.T) {
 		"garbage, PKCS1":  {block(t, "RSA PRIVATE KEY", good, nil), "cannot be used"},
 		"garbage, SEC1":   {block(t, "EC PRIVATE KEY", []byte("garbage"), nil), "cannot be used"},
 		"weak":            {block(t, "PRIVATE KEY", weak, weakErr), "P-256"},
-		"secp256k1":       {privateSecp256k1(t), "P-256, P-384 or P-521"},
-		"for exchange":    {block(t, "PRIVATE KEY", other, otherErr), "cannot be used"},
+		"for exchange":    {block(t, "PRIVATE KEY", other, otherErr), "private key that signs"},
 		"parameters only": {block(t, "EC PARAMETERS", []byte("x"), nil), "no PEM block"},
 	} {
 		_, err := ReadPrivateKey(writeKey(t, test.contents), "", nil)

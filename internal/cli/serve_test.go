@@ -210,7 +210,7 @@ func TestTokenCommand(t *testing.T) {
 			"plantstore token --storage-url bbolt:data/plants.db",
 		},
 		"empty flag":        {"plantstore", []string{"JWT_ISSUER=i"}, []string{"--jwt-issuer="}, "plantstore token --jwt-issuer ''"},
-		"environment":       {"plantstore", []string{"JWT_ISSUER=i", "JWT_LEEWAY=1s"}, nil, "plantstore token --jwt-issuer i"},
+		"environment":       {"plantstore", []string{"JWT_ISSUER=i", "JWT_REQUIRE_EXP=true"}, nil, "plantstore token --jwt-issuer i"},
 		"secret file":       {"plantstore", []string{"JWT_SECRET_FILE=key"}, nil, "plantstore token --jwt-secret-file key"},
 		"storage in a file": {"plantstore", []string{"STORAGE_URL_FILE=url"}, nil, "plantstore token --storage-url-file url"},
 		"secret is hidden":  {"plantstore", []string{"JWT_SECRET=" + secret}, nil, `JWT_SECRET="${JWT_SECRET:?}" plantstore token`},

@@ -59,7 +59,7 @@ func TestKeysAreReloaded(t *testing.T) {
 	writeKeyPair(t, "a")
 	writeFile(t, "secrets", secret+"\n")
 	s := startServer(t, "plantstore", []string{
-		"JWT_SECRET_FILE=secrets", "JWT_PUBLIC_KEYS=a.pub", "JWT_JWKS_URL=" + issuer.URL, "JWT_LEEWAY=1s",
+		"JWT_SECRET_FILE=secrets", "JWT_PUBLIC_KEYS=a.pub", "JWT_JWKS_URL=" + issuer.URL,
 	})
 	base := s.ready(t).BaseURL
 	sign := func(file string) string { return token(t, []string{"JWT_JWKS_URL=" + issuer.URL}, "--key", file) }

@@ -35,7 +35,6 @@ type Config struct {
 	JWTAudience     string
 	JWTScope        string
 	JWTRequireExp   bool
-	JWTLeeway       time.Duration
 	CORSOrigins     []string // "*": all; empty: CORS is off
 	Docs            bool     // serve the page at /docs
 	MaxBodyBytes    int64
@@ -184,9 +183,6 @@ func tokenOptions() []Option {
 			Help: "refuse tokens without an expiry (exp)",
 			set:  parsed(parseBool, func(c *Config) *bool { return &c.JWTRequireExp }),
 		},
-		duration("JWT_LEEWAY", "jwt-leeway", "5s", 0, time.Minute,
-			"`time` by which the clocks of issuer and server may differ, at most 1m",
-			func(c *Config) *time.Duration { return &c.JWTLeeway }),
 	}
 }
 

@@ -81,11 +81,6 @@ func tokenSamples() []sample {
 			[3]string{"true", "1", "T"},
 			[3]any{true, true, true},
 		},
-		{
-			"JWT_LEEWAY", func(c *config.Config) any { return c.JWTLeeway }, 5 * time.Second,
-			[3]string{"0s", "1m", "1.5s"},
-			[3]any{time.Duration(0), time.Minute, 1500 * time.Millisecond},
-		},
 	}
 }
 
@@ -222,7 +217,6 @@ func wrongValues() map[string][]string {
 		"JWT_AUDIENCE":     {"a\rb", "\u0085", `\`},
 		"JWT_SCOPE":        {"two scopes", `"`, `\`, "ü", "\n"},
 		"JWT_REQUIRE_EXP":  {"yes", "2", "on", " true"},
-		"JWT_LEEWAY":       {"5", "-1ns", "1m1ns", "soon"},
 		"MAX_BODY_BYTES":   {"0", "-1", "67108865", "1M", "1e6", "9223372036854775808", "0x10"},
 		"MAX_CONNECTIONS":  {"0", "-1", "1000001", "many", "1e3"},
 		"REQUEST_TIMEOUT":  duration,

@@ -13,6 +13,7 @@ func removed() map[string]string {
 		"ACME_EMAIL":       "the metric plantstore_certificate_expiry_timestamp_seconds shows a renewal that fails",
 		"HEADER_TIMEOUT":   "the header of a request must arrive in 5s",
 		"IDLE_TIMEOUT":     "an idle connection is closed after 2m",
+		"JWT_LEEWAY":       "the clocks of issuer and server may differ by 5s",
 		"RATE_LIMIT_BURST": "the burst is the number in RATE_LIMIT",
 		"RATE_LIMIT_BY":    "RATE_LIMIT is for each token subject; limit addresses in a proxy",
 		"SOCKET_MODE":      "the socket has the mode 0660; set the permissions of its directory instead",

@@ -88,7 +88,7 @@ func (s setup) start(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{s.key}, Leeway: leeway})
+	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{s.key}})
 	logger := slog.New(slog.DiscardHandler)
 	under := server.New(server.Config{
 		Handler: routes.New(routes.Options{

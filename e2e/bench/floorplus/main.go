@@ -40,7 +40,7 @@ func run(logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{auth.Secret(os.Getenv("JWT_SECRET")).Key()}, Leeway: 5 * time.Second})
+	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{auth.Secret(os.Getenv("JWT_SECRET")).Key()}})
 	return server.New(server.Config{
 		Handler: routes.New(routes.Options{
 			Store:       discard{},
