@@ -13,7 +13,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -151,22 +153,100 @@ func TestKeyOfTLSThatOthersCanChange(t *testing.T) {
 	wantRefused(t, "TLS_KEY_FILE", m.run(env, "serve"), "belongs to the user 65533")
 }
 
-// TestDirectoriesThatOthersCanChange checks that no secret is created in, or read from, a
-// directory in which the attacker could replace it.
-func TestDirectoriesThatOthersCanChange(t *testing.T) {
+// TestGeneratedSecretOfOthers checks that in a directory that the attacker can write to, he can
+// neither choose nor read the generated secret.
+func TestGeneratedSecretOfOthers(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	open := filepath.Join(m.dir, "open")
-	m.check(os.Mkdir(open, 0o700), os.Chown(open, victim, victim), os.Chmod(open, 0o777)) //nolint:gosec // others must reach it
-	wantRefused(t, "a new secret", m.run(nil, "token", "--storage-url", "open/plants.db"), "the mode of the directory is 0777")
-	m.file("open/secret", secret, victim, 0o600)
-	wantRefused(t, "a secret file", m.run(nil, "token", "--jwt-secret-file", "open/secret"), "the mode of the directory is 0777")
-	m.check(os.Chmod(open, 0o777|fs.ModeSticky))
-	if r := m.run(nil, "token", "--storage-url", "open/plants.db"); r.code != 0 {
-		t.Errorf("in a sticky directory: exit code %d\n%s", r.code, r.output)
+	chosen := filepath.Join(filepath.Dir(m.dir), "chosen")
+	m.check(os.WriteFile(chosen, []byte(secret), 0o600), os.Chown(chosen, victim, victim))
+	path := filepath.Join(m.dir, "data", "jwt-secret")
+	for _, mode := range []fs.FileMode{0o777, 0o777 | fs.ModeSticky} {
+		m.check(os.RemoveAll(filepath.Dir(path)), os.Mkdir(filepath.Dir(path), 0o700), os.Chown(filepath.Dir(path), victim, victim), os.Chmod(filepath.Dir(path), mode))
+		m.check(os.Symlink(chosen, path), os.Lchown(path, attacker, attacker))
+		for _, command := range []string{"token", "serve"} {
+			if r := m.run([]string{"ADDR=127.0.0.1:0"}, command); r.code != 1 || !strings.Contains(r.output, "jwt-secret is a symbolic link") || strings.Contains(r.output, "eyJ") {
+				t.Errorf("%s with a link, mode %v: exit code %d\n%s", command, mode, r.code, r.output)
+			}
+		}
+		m.file("data/jwt-secret", secret, attacker, 0o644)
+		wantRefused(t, "the attacker's file", m.run(nil, "token"), "belongs to the user 65533")
+		m.file("data/jwt-secret", secret, victim, 0o644)
+		if r := m.run(nil, "token"); r.code != 1 || !strings.Contains(r.output, "other users can read it (mode 0644)") || strings.Contains(r.output, "eyJ") {
+			t.Errorf("a readable file: exit code %d\n%s", r.code, r.output)
+		}
+		m.check(os.Remove(path))
+		if r := m.run(nil, "token"); r.code != 0 || !strings.Contains(r.output, "eyJ") {
+			t.Errorf("without a file: exit code %d\n%s", r.code, r.output)
+		}
 	}
-	m.check(os.Chmod(m.dir, 0o755), os.Chown(open, attacker, attacker), os.Chmod(open, 0o777|fs.ModeSticky)) //nolint:gosec // others must reach it
-	wantRefused(t, "in the attacker's directory", m.run(nil, "token", "--storage-url", "open/other.db"), "belongs to the user 65533")
+}
+
+// TestFIFOs checks that a FIFO of another user in the place of a file is refused at once.
+func TestFIFOs(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.check(os.Mkdir(filepath.Join(m.dir, "data"), 0o777), os.Chmod(filepath.Join(m.dir, "data"), 0o777)) //nolint:gosec // others must reach it
+	for name, args := range map[string]string{                                                            //nolint:gosec // names of files
+		".env": "token", "data/jwt-secret": "token", "secret": "token --jwt-secret-file secret", "url": "token --storage-url-file url",
+		"key": "token --key key", "public": "serve --addr 127.0.0.1:0 --jwt-public-keys public",
+	} {
+		path := filepath.Join(m.dir, name)
+		m.check(syscall.Mkfifo(path, 0o600), os.Chown(path, attacker, attacker), os.Chmod(path, 0o666)) //nolint:gosec // the victim may read it
+		if r := m.run(nil, strings.Fields(args)...); r.code != 1 || !strings.Contains(r.output, "it is not a regular file") && !strings.Contains(r.output, "belongs to the user 65533") {
+			t.Errorf("%s in %s: exit code %d\n%s", args, name, r.code, r.output)
+		}
+		m.check(os.Remove(path))
+	}
+}
+
+// TestLongFiles checks that .env and secrets have a limit, and that a bad .env below it takes little
+// time: the time was quadratic in its size.
+func TestLongFiles(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	for text, want := range map[string]string{
+		strings.Repeat("A=1\n", 64<<10/4) + "B=1\n":         "the file is too long",
+		strings.Repeat("A=1\n", 64<<10/4-4) + "'":           "line 16381 is not NAME=value",
+		"A='" + strings.Repeat("\n", 60<<10):                "line 1 is not NAME=value",
+		strings.Repeat("A='\n\n'\n", 7<<10) + "B='\n\n\n\n": "line 21505 is not NAME=value",
+	} {
+		m.file(".env", text, victim, 0o600)
+		start := time.Now()
+		r := m.run(nil, "token")
+		if took := time.Since(start); r.code == 0 || !strings.Contains(r.output, want) || took > patience/10 {
+			t.Errorf("%.20q: exit code %d after %v, want %q\n%.1000s", text, r.code, took, want, r.output)
+		}
+	}
+	m.file(".env", "", victim, 0o600)
+	m.file("secret", strings.Repeat(secret+"\n", 2<<10), victim, 0o600)
+	if r := m.run(nil, "token", "--jwt-secret-file", "secret"); r.code != 1 || !strings.Contains(r.output, "the file is too long") {
+		t.Errorf("a secret: exit code %d\n%s", r.code, r.output)
+	}
+}
+
+// TestSecretAsFileName checks that a secret or a URL is not printed if it is given where a file is
+// expected.
+func TestSecretAsFileName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, private := pemPair(t)
+	for _, text := range []string{"hunter2", "q1w2e3r4+hunter2/q1w2e3r4q1w2e3r4q1w2e3r4", "postgres://u:hunter2@h/db", "host=h password=hunter2", "hunter2\n" + private} {
+		for _, env := range []string{"JWT_SECRET_FILE", "STORAGE_URL_FILE", "JWT_PUBLIC_KEYS", "TLS_KEY_FILE"} {
+			all := []string{env + "=" + text, "ADDR=127.0.0.1:0", "ADMIN_ADDR=127.0.0.1:0"}
+			if env == "TLS_KEY_FILE" {
+				all = append(all, "TLS_CERT_FILE="+text)
+			}
+			if r := finish(t, plantstore.Command(t, dir, all, "serve")); r.code == 0 || strings.Contains(r.output, "hunter2") {
+				t.Errorf("%s: exit code %d\n%s", env, r.code, r.output)
+			}
+		}
+		for _, args := range [][]string{{"token", "--key", text}, {"conformance", "--token", "x", "--secret-file", text}, {"conformance", "--token-file", text}} {
+			if r := finish(t, plantstore.Command(t, dir, nil, args...)); r.code == 0 || strings.Contains(r.output, "hunter2") {
+				t.Errorf("%.30q: exit code %d\n%s", args, r.code, r.output)
+			}
+		}
+	}
 }
 
 // TestDotenvOfOthers checks that a .env file that the attacker can change is refused.
@@ -180,6 +260,13 @@ func TestDotenvOfOthers(t *testing.T) {
 		wantRefused(t, command, m.run(nil, strings.Fields(command)...), "belongs to the user 65533")
 		m.file(".env", trap, victim, 0o666)
 		wantRefused(t, command, m.run(nil, strings.Fields(command)...), "its mode is 0666")
+	}
+	m.file("chosen", trap, victim, 0o600)
+	m.check(os.Remove(filepath.Join(m.dir, ".env")), os.Symlink("chosen", filepath.Join(m.dir, ".env")), os.Lchown(filepath.Join(m.dir, ".env"), attacker, attacker))
+	wantRefused(t, "through a link of the attacker", m.run(nil, "token"), "belongs to the user 65533")
+	m.check(os.Lchown(filepath.Join(m.dir, ".env"), 0, 0)) // as Kubernetes mounts it
+	if r := m.run(nil, "token"); r.code != 0 {
+		t.Errorf("through a link of root: exit code %d\n%s", r.code, r.output)
 	}
 	m.file(".env", trap, 0, 0o644)
 	if r := m.run(nil, "token"); r.code != 0 || strings.Count(r.output, "can be read by other users") != 1 {
@@ -202,7 +289,6 @@ func TestSecretsFromPipes(t *testing.T) {
 	program := plantstore.Command(t, dir, nil).Path
 	for _, script := range []string{
 		`"$0" token --key <(cat key.pem)`, `cat key.pem | "$0" token --key /dev/stdin`, `"$0" token --key /dev/stdin <key.pem`,
-		`mkfifo -m 0600 fifo; cat key.pem >fifo & "$0" token --key fifo`,
 		`"$0" token --jwt-secret-file <(echo "` + secret + `")`, `STORAGE_URL_FILE=<(echo a.db) "$0" token`,
 	} {
 		cmd := exec.CommandContext(t.Context(), "bash", "-c", script, program)

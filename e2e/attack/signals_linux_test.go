@@ -35,13 +35,8 @@ func waitings() map[string]waiting {
 		"seed of a FIFO":             {args: "serve --seed FIFO"},
 		"ephemeral seed of a FIFO":   {args: "serve --ephemeral --seed FIFO", env: []string{"TMPDIR=DIR"}},
 		"key on stdin":               {args: "token --key /dev/stdin"},
-		"secret in a FIFO: token":    {args: "token --jwt-secret-file FIFO"},
-		"secret in a FIFO: serve":    {args: "serve --jwt-secret-file FIFO"},
-		"public key in a FIFO":       {args: "serve --jwt-public-keys FIFO"},
 		"certificate in a FIFO":      {args: "serve --tls-cert-file FIFO --tls-key-file FIFO"},
 		"authorities in a FIFO":      {args: "conformance --ca-file FIFO --url https://PEER --token x"},
-		".env is a FIFO":             {args: "config", files: dotenvFIFO},
-		".env is a FIFO: serve":      {args: "serve", files: dotenvFIFO},
 		"silent server: conformance": {args: "conformance --url http://PEER --token x"},
 		"silent server: health":      {args: "health --admin-addr PEER"},
 		"silent issuer":              {args: "serve --jwt-jwks-url http://PEER/jwks"},
@@ -52,13 +47,6 @@ func waitings() map[string]waiting {
 		"list to a full pipe":        {args: "plants list", files: manyPlants, full: true},
 		"export to a full pipe":      {args: "plants export --format csv -", files: manyPlants, full: true},
 		"bad lines to a full pipe":   {args: "plants import bad.jsonl", files: badLines, full: true},
-	}
-}
-
-func dotenvFIFO(t *testing.T, dir string) {
-	t.Helper()
-	if err := os.Rename(filepath.Join(dir, "FIFO"), filepath.Join(dir, ".env")); err != nil {
-		t.Fatal(err)
 	}
 }
 

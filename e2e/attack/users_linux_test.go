@@ -77,22 +77,22 @@ func (m site) database(t *testing.T) string {
 	path := filepath.Join(m.mkdir(t, "data", 0o700, 0), "plants.db")
 	plants := filepath.Join(m.dir, "plants.jsonl")
 	must(t, os.WriteFile(plants, []byte(`{"id":1,"name":"fern"}`+"\n"+`{"id":2,"name":"moss"}`+"\n"), 0o600))
-	if out, code := run(m.command(t, nil, "plants", "import", "--storage-url", path, plants)); code != 0 {
+	if out, code := run(m.command(t, "plants", "import", "--storage-url", path, plants)); code != 0 {
 		t.Fatalf("plants import: %s", out)
 	}
 	return path
 }
 
 // command returns a run of the program as root, in the directory of the site.
-func (m site) command(t *testing.T, env []string, args ...string) *exec.Cmd {
+func (m site) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	return plantstore.Command(t, m.dir, append([]string{"ADDR=127.0.0.1:0"}, env...), args...)
+	return plantstore.Command(t, m.dir, []string{"ADDR=127.0.0.1:0"}, args...)
 }
 
 // commandAs returns a run of the program as another user.
 func (m site) commandAs(t *testing.T, user int, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := m.command(t, nil, args...)
+	cmd := m.command(t, args...)
 	as(t, m, cmd, user)
 	return cmd
 }

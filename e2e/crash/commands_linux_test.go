@@ -21,15 +21,13 @@ func TestCommandsWithoutSpace(t *testing.T) {
 	must(t, os.WriteFile(plants, []byte(manyPlants(20_000)), 0o600))
 	wantCommand(t, v.Dir, 0, "", "plants", "import", "--quiet", plants)
 	wantCommand(t, v.Dir, 0, "", "backup", "--quiet", filepath.Join(elsewhere, "copy.db"))
-	wantCommand(t, v.Dir, 0, "", "backup", "--quiet", "old.db")
 	wantCommand(t, v.Dir, 0, "", "plants", "export", "--quiet", "old.jsonl")
 	commands := map[string][]string{
-		"backup":     {"backup", "old.db"},
-		"new backup": {"backup", "new.db"},
+		"backup":     {"backup", "new.db"},
 		"restore":    {"restore", filepath.Join(elsewhere, "copy.db")},
 		"new":        {"restore", "--storage-url", "new/plants.db", filepath.Join(elsewhere, "copy.db")},
 		"compact":    {"compact"},
-		"export":     {"plants", "export", "old.jsonl"},
+		"export":     {"plants", "export", "--force", "old.jsonl"},
 		"new export": {"plants", "export", "new.jsonl"},
 	}
 	fillWith(t, filepath.Join(v.Dir, "ballast"))

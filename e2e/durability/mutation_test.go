@@ -63,7 +63,7 @@ func TestMutantsLosePlants(t *testing.T) {
 			0, cutPower,
 		},
 		"no sync of directories": {
-			mutation{"internal/atomicfile/directory.go", `runtime.GOOS == "windows"`, `runtime.GOOS != ""`},
+			mutation{"internal/files/directory.go", `runtime.GOOS == "windows"`, `runtime.GOOS != ""`},
 			journal.MinSize, cutPower,
 		},
 		"no sync of the journal": {

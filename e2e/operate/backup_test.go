@@ -16,7 +16,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=error"}})
 	l := startLoad(t, server.BaseURL, server.Token(), 32)
-	for round, name := range []string{"first.db", "second.db", "second.db"} { // the last one replaces an earlier backup
+	for round, name := range []string{"first.db", "second.db", "third.db"} {
 		want := 500 * (round + 1)
 		await(t, "creates", func() bool { return l.created.Load() >= int64(want) })
 		before := l.ids()

@@ -4,7 +4,7 @@
 //
 // The files of this package:
 //
-//	app.go, engines.go, files.go               open, run and close
+//	app.go, engines.go                         open, run and close
 //	listeners.go, keys.go                      listeners, certificates and keys
 //	server.go, admin.go                        the server for clients, the admin listener
 //	banner.go                                  output at the start
@@ -31,21 +31,21 @@ import (
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
+	"plantstore/internal/files"
 	"plantstore/internal/logging"
-	"plantstore/internal/secretfile"
 	"plantstore/internal/server"
 	"plantstore/storage"
 )
 
 // Options are the inputs of a server beyond its configuration.
 type Options struct {
-	Version      string                // the release, for the metrics
-	Environ      map[string]string     // GOGC and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors
-	Stderr       io.Writer             // the log
-	TokenCommand string                // the command that gets a token, for the banner
-	Ephemeral    bool                  // the store is removed at exit, and can be reset
-	ResetCommand string                // the command that resets it, for the banner
-	Exposed      []secretfile.Exposure // files of the configuration with secrets that other users can read
+	Version      string            // the release, for the metrics
+	Environ      map[string]string // GOGC and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors
+	Stderr       io.Writer         // the log
+	TokenCommand string            // the command that gets a token, for the banner
+	Ephemeral    bool              // the store is removed at exit, and can be reset
+	ResetCommand string            // the command that resets it, for the banner
+	Exposed      []files.Exposure  // files of the configuration with secrets that other users can read
 }
 
 // An App is a server that is prepared, or runs.

@@ -11,8 +11,8 @@ import (
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
+	"plantstore/internal/files"
 	"plantstore/internal/logging"
-	"plantstore/internal/secretfile"
 )
 
 const (
@@ -131,8 +131,8 @@ func (a *App) showsToken() bool {
 
 // logExposed returns a function that logs files with secrets that other users can read, each
 // file once.
-func logExposed(logger *slog.Logger) secretfile.Report {
-	return secretfile.Once(func(e secretfile.Exposure) {
+func logExposed(logger *slog.Logger) files.Report {
+	return files.Once(func(e files.Exposure) {
 		logger.Warn("secret readable by other users", "file", e.Path, "mode", fmt.Sprintf("%#o", e.Mode),
 			"hint", "chmod 0600, or 0640 and owned by root")
 	})

@@ -8,14 +8,16 @@ import (
 	"os"
 	"path/filepath"
 
-	"plantstore/internal/atomicfile"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 )
 
 // dirPerm is the mode of the directory of a database, if it is created.
 const dirPerm = 0o750
+
+// SecretPath returns the file of the secret that is generated for a database, next to it.
+func SecretPath(database string) string { return filepath.Join(filepath.Dir(database), "jwt-secret") }
 
 // openKeys loads the configured keys. It may generate a secret next to the database, which
 // openStore must have created.
@@ -59,7 +61,7 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 
 // loadKeys reads the files, and returns what [ReadSecrets] does. If it fails, the previous keys
 // stay in use.
-func (a *App) loadKeys(generate bool, report secretfile.Report) (secrets []auth.Secret, generated bool, err error) {
+func (a *App) loadKeys(generate bool, report files.Report) (secrets []auth.Secret, generated bool, err error) {
 	secrets, generated, err = ReadSecrets(a.config, generate, report)
 	if err != nil {
 		return nil, false, err
@@ -98,7 +100,7 @@ func ReadPublicKeys(c *config.Config) (keys []auth.Key, skipped []error, err err
 // ReadSecrets returns the configured secrets, the signing one first, or else the secrets next to
 // the database, which it generates if they do not exist and generate is set. With public keys
 // instead there is no secret. A file that other users can read is passed to report.
-func ReadSecrets(c *config.Config, generate bool, report secretfile.Report) (secrets []auth.Secret, generated bool, err error) {
+func ReadSecrets(c *config.Config, generate bool, report files.Report) (secrets []auth.Secret, generated bool, err error) {
 	switch {
 	case c.JWTSecret != nil:
 		secret, err := auth.ParseSecret(string(c.JWTSecret))
@@ -118,9 +120,9 @@ func ReadSecrets(c *config.Config, generate bool, report secretfile.Report) (sec
 		return nil, false, errors.New("JWT_SECRET, JWT_SECRET_FILE, JWT_PUBLIC_KEYS or JWT_JWKS_URL must be given: " +
 			"with this storage there is no directory to keep a secret in")
 	case generate:
-		return ensureSecrets(SecretPath(c.Storage.Path), report)
+		return ensureSecrets(SecretPath(c.Storage.Path))
 	}
-	secrets, err = auth.ReadSecrets(SecretPath(c.Storage.Path), report)
+	secrets, err = auth.ReadGenerated(SecretPath(c.Storage.Path))
 	if err != nil {
 		return nil, false, fmt.Errorf("the secret next to the database: %w",
 			AdviseRead(err, "put it back: a server that starts without it generates a new one, and refuses all previous tokens"))
@@ -129,13 +131,13 @@ func ReadSecrets(c *config.Config, generate bool, report secretfile.Report) (sec
 }
 
 // ensureSecrets returns the secrets in the file path, which it may generate.
-func ensureSecrets(path string, report secretfile.Report) (secrets []auth.Secret, generated bool, err error) {
+func ensureSecrets(path string) (secrets []auth.Secret, generated bool, err error) {
 	if _, err := os.Stat(path); err != nil { // otherwise its directory exists
-		if err := atomicfile.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
+		if err := files.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
 			return nil, false, fmt.Errorf("the directory of the database: %w", err)
 		}
 	}
-	secrets, generated, err = auth.EnsureSecrets(path, report)
+	secrets, generated, err = auth.EnsureSecrets(path)
 	if err != nil {
 		return nil, false, fmt.Errorf("the secret next to the database: %w", AdviseRead(err, "create its directory first"))
 	}

@@ -1,18 +1,19 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
+	"path/filepath"
 	"syscall"
 	"time"
 
-	"plantstore/internal/atomicfile"
 	"plantstore/internal/certificate"
 	"plantstore/internal/config"
-	"plantstore/internal/unixsocket"
+	"plantstore/internal/files"
 )
 
 // socketPerm permits the user and the group of the server to connect to the socket of
@@ -44,10 +45,7 @@ func (l *listeners) listenForClients(ctx context.Context, c *config.Config) (err
 		l.clients, err = listenTCP(ctx, c.Addr, "--addr or ADDR")
 		return err
 	}
-	if what := UsedAs(c, path); what != "" {
-		return config.Invalid("ADDR (--addr): %s is %s: name another one", path, what)
-	}
-	socket, err := unixsocket.Listen(ctx, path, socketPerm)
+	socket, err := files.Listen(ctx, path, socketPerm)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w; choose another path with --addr or ADDR", c.Addr, err)
 	}
@@ -122,16 +120,16 @@ func (a *App) openCertificates() error {
 	case !c.TLS():
 		a.expires = func() time.Time { return time.Time{} }
 	case c.TLSCertFile != "":
-		files, err := certificate.Load(c.TLSCertFile, c.TLSKeyFile, logExposed(a.logger), a.logger)
+		pair, err := certificate.Load(c.TLSCertFile, c.TLSKeyFile, logExposed(a.logger), a.logger)
 		if err != nil {
 			return fmt.Errorf("there is no certificate for TLS: %w", err)
 		}
-		a.tls, a.expires = files.TLS(), files.Expires
-		a.reloads = append(a.reloads, func(context.Context) error { return files.Reload() })
-		a.watches = append(a.watches, files.Watch)
+		a.tls, a.expires = pair.TLS(), pair.Expires
+		a.reloads = append(a.reloads, func(context.Context) error { return pair.Reload() })
+		a.watches = append(a.watches, pair.Watch)
 	default:
-		cache := acmePath(c.Storage.Path)
-		if err := atomicfile.MkdirAll(cache, 0o700); err != nil {
+		cache := filepath.Join(filepath.Dir(cmp.Or(c.Storage.Path, "data/plants.db")), "acme")
+		if err := files.MkdirAll(cache, 0o700); err != nil {
 			return fmt.Errorf("the directory of the certificates: %w", err)
 		}
 		acme := certificate.NewACME(c.ACMEDomains, cache, c.ACMEDirectory, a.logger)

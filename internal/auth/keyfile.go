@@ -9,10 +9,10 @@ import (
 
 	"github.com/MicahParks/jwkset"
 
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 )
 
-// maxKeyFile is the maximum size in bytes of a key file and of an issuer's response.
+// maxKeyFile is the maximum size in bytes of an issuer's response.
 const maxKeyFile = 1 << 20
 
 // maxKeys is the maximum number of keys of a file or issuer. A token without a kid is
@@ -23,9 +23,9 @@ const maxKeys = 64
 // or RSA PUBLIC KEY (PKCS #1), or a JWK Set (RFC 7517). In PEM, an unfit key is an error
 // ([ErrUnfitKey]). In a JWK Set unfit keys are ignored (RFC 7517, section 5), for the
 // reasons in ignored. In both, a private or symmetric key is an error, as is a file that
-// other users can change ([secretfile.ErrUntrusted]) and one without any key that can be used.
+// fails the checks of [files.ReadPublic], and one without any key that can be used.
 func ReadPublicKeys(path string) (keys []Key, ignored []error, err error) {
-	contents, err := secretfile.ReadShared(path, maxKeyFile)
+	contents, err := files.ReadPublic(path)
 	if err != nil {
 		return nil, nil, err
 	}

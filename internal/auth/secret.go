@@ -9,11 +9,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
+	"os"
 	"strings"
 
-	"plantstore/internal/atomicfile"
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 	"plantstore/models"
 )
 
@@ -30,9 +29,6 @@ var (
 // minSecret is the minimum length in bytes of an HS256 key (RFC 7518, section 3.2;
 // C4.24).
 const minSecret = 32
-
-// secretPerm is the mode of a generated secret file.
-const secretPerm fs.FileMode = 0o600
 
 // A Secret is an HS256 key. It prints, logs and encodes as REDACTED (C4.25).
 type Secret []byte
@@ -76,12 +72,26 @@ func isDER(der []byte) bool {
 
 // ReadSecrets returns the secrets in a file, one on each line. The first signs tokens; all
 // of them verify tokens. Empty lines are skipped. It fails as [ParseSecret] and
-// [secretfile.Read] do; the latter calls report.
-func ReadSecrets(path string, report secretfile.Report) ([]Secret, error) {
-	text, err := secretfile.Read(path, maxKeyFile, report)
+// [files.ReadSecret] do; the latter calls report.
+func ReadSecrets(path string, report files.Report) ([]Secret, error) {
+	text, err := files.ReadSecret(path, report)
 	if err != nil {
 		return nil, err
 	}
+	return parseSecrets(path, text)
+}
+
+// ReadGenerated is [ReadSecrets] for a file of [EnsureSecrets], with the checks of
+// [files.ReadGenerated].
+func ReadGenerated(path string) ([]Secret, error) {
+	text, err := files.ReadGenerated(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseSecrets(path, text)
+}
+
+func parseSecrets(path string, text []byte) ([]Secret, error) {
 	if isKey(string(text)) { // a key may have several lines
 		return nil, fmt.Errorf("%s: %w", path, ErrKeyAsSecret)
 	}
@@ -107,17 +117,14 @@ func ReadSecrets(path string, report secretfile.Report) ([]Secret, error) {
 
 // EnsureSecrets returns the secrets in a file, and whether it has created the file. A new
 // file has 32 random bytes in hexadecimal and is readable only by its owner. Concurrent
-// processes get the same secret. It fails with [secretfile.ErrUntrusted] in a directory
-// in which other users could replace the file.
-func EnsureSecrets(path string, report secretfile.Report) (secrets []Secret, made bool, err error) {
-	if err := secretfile.CheckDirectory(filepath.Dir(path)); err != nil {
-		return nil, false, err
-	}
-	secrets, err = ReadSecrets(path, report)
+// processes get the same secret. It fails as [ReadGenerated] for a file that other users can
+// change or read.
+func EnsureSecrets(path string) (secrets []Secret, made bool, err error) {
+	secrets, err = ReadGenerated(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return secrets, false, err
 	}
-	err = atomicfile.Create(path, secretPerm, func(file *atomicfile.File) error {
+	err = files.Create(path, func(file *os.File) error {
 		_, err := file.WriteString(newSecret() + "\n")
 		return err
 	})
@@ -125,7 +132,7 @@ func EnsureSecrets(path string, report secretfile.Report) (secrets []Secret, mad
 		return nil, false, err
 	}
 	made = err == nil
-	secrets, err = ReadSecrets(path, report)
+	secrets, err = ReadGenerated(path)
 	return secrets, made, err
 }
 

@@ -90,7 +90,7 @@ func TestEnsureSecretRacing(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range secrets {
 		wg.Go(func() {
-			all, made, err := EnsureSecrets(path, nil)
+			all, made, err := EnsureSecrets(path)
 			if err != nil || len(all) != 1 {
 				t.Errorf("%d secrets, %v", len(all), err)
 				return
@@ -133,7 +133,7 @@ func TestEnsureSecretKeepsWeak(t *testing.T) {
 	if err := os.WriteFile(path, []byte("weak"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := EnsureSecrets(path, nil); err == nil || !strings.Contains(err.Error(), "too weak") {
+	if _, _, err := EnsureSecrets(path); err == nil || !strings.Contains(err.Error(), "too weak") {
 		t.Errorf("got %v", err)
 	}
 	if contents, err := os.ReadFile(path); err != nil || string(contents) != "weak" {

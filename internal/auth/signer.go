@@ -13,7 +13,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 	"plantstore/models"
 )
 
@@ -112,9 +112,9 @@ func (k *PrivateKey) Among(keys []Key) (kid string, found bool) {
 // RSA PRIVATE KEY (PKCS #1) or EC PRIVATE KEY (SEC 1), not encrypted. An empty algorithm
 // selects the default of the key's type: RS256, ES256, ES384 or ES512 by its curve, or
 // EdDSA. It fails with [ErrUnfitKey] for a key that servers reject, and as
-// [secretfile.Read] does, which calls report.
-func ReadPrivateKey(path, algorithm string, report secretfile.Report) (*PrivateKey, error) {
-	contents, err := secretfile.Read(path, maxKeyFile, report)
+// [files.ReadSecret] does, which calls report.
+func ReadPrivateKey(path, algorithm string, report files.Report) (*PrivateKey, error) {
+	contents, err := files.ReadSecret(path, report)
 	if err != nil {
 		return nil, err
 	}

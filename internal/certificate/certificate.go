@@ -17,12 +17,11 @@ import (
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
 
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 )
 
 const (
 	minVersion   = tls.VersionTLS12 // older ones are deprecated (RFC 8996)
-	maxKey       = 1 << 20          // bytes of the file of a private key
 	interval     = time.Minute      // between checks of files for changes
 	acmeInterval = time.Hour        // between checks of certificates by ACME
 )
@@ -30,14 +29,14 @@ const (
 // Files is a certificate and its key in two files, which may be replaced at any time.
 type Files struct {
 	cert, key string
-	report    secretfile.Report
+	report    files.Report
 	logger    *slog.Logger
 	current   atomic.Pointer[tls.Certificate]
 }
 
 // Load reads a certificate chain from the file cert and its private key from the file key,
-// both in PEM. The key must pass the checks of package secretfile, which calls report.
-func Load(cert, key string, report secretfile.Report, logger *slog.Logger) (*Files, error) {
+// both in PEM. The key must pass the checks of [files.ReadSecret], which calls report.
+func Load(cert, key string, report files.Report, logger *slog.Logger) (*Files, error) {
 	f := &Files{cert: cert, key: key, report: report, logger: logger}
 	f.current.Store(new(tls.Certificate))
 	return f, f.Reload()
@@ -78,9 +77,9 @@ func (f *Files) Reload() error {
 func (f *Files) read() (pair tls.Certificate, err error) {
 	cert, err := os.ReadFile(f.cert)
 	if err != nil {
-		return pair, fmt.Errorf("TLS_CERT_FILE: %w", err)
+		return pair, fmt.Errorf("TLS_CERT_FILE: %w", files.WithoutSecret(f.cert, err))
 	}
-	key, err := secretfile.Read(f.key, maxKey, f.report)
+	key, err := files.ReadSecret(f.key, f.report)
 	if err != nil {
 		return pair, fmt.Errorf("TLS_KEY_FILE: %w", err)
 	}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
-	"plantstore/internal/atomicfile"
 	"plantstore/internal/config"
+	"plantstore/internal/files"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
@@ -20,12 +21,11 @@ func newBackup(p *Process) *cli.Command {
 		Usage:     "write a verified copy of the database to a file",
 		ArgsUsage: "FILE",
 		Description: "Copies all plants that were acknowledged before it started. The copy is verified before\n" +
-			"it appears as FILE, and replaces an older backup. FILE must not be a database that is open, has\n" +
-			"been written to, or was kept by restore. The server may run.\n" +
+			"it appears as FILE, which must not exist. The server may run.\n" +
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the copy is corrupt and was deleted.\n" +
 			"Examples:\n" +
 			"  plantstore backup \"plants-$(date +%F).db\"",
-		Flags:        storeFlags(jsonFlag(), quietFlag()),
+		Flags:        storeFlags(forceFlag(), jsonFlag(), quietFlag()),
 		ArgValidator: arguments(1, 1),
 		Action:       configured(p, backup),
 	}
@@ -36,13 +36,13 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 	if file == standardStream {
 		return misuseOf(cmd, "a backup needs a file, since it is verified before it appears; use plants export for stdout")
 	}
-	if err := errors.Join(requireFile(c), checkDestination(file, c)); err != nil {
+	if err := errors.Join(requireFile(c), checkOutput(file, cmd.Bool("force"))); err != nil {
 		return err
 	}
 	run := func(ctx context.Context, store app.CommandStore) error {
-		plants, size, err := writeBackup(ctx, file, store)
+		plants, size, err := writeBackup(ctx, file, cmd.Bool("force"), store)
 		if err != nil {
-			return corruptStore(p, fmt.Errorf("backup to %s: %w", file, adviseDestination(err)),
+			return corruptStore(p, fmt.Errorf("backup to %s: %w", file, adviseOutput(err)),
 				"the database is corrupt, the copy was deleted: stop the server and "+remedy)
 		}
 		return printResult(p.Stdout, cmd, struct {
@@ -58,10 +58,10 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 	return err
 }
 
-// writeBackup writes a verified copy of the store to the file path. It returns the number
-// of plants and the size in bytes.
-func writeBackup(ctx context.Context, path string, store app.CommandStore) (plants, size int64, err error) {
-	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) error {
+// writeBackup writes a verified copy of the store to the file path, see [files.CreateOutput]. It
+// returns the number of plants and the size in bytes.
+func writeBackup(ctx context.Context, path string, force bool, store app.CommandStore) (plants, size int64, err error) {
+	err = files.CreateOutput(path, force, func(file *os.File) error {
 		if err := store.Snapshot(ctx, file); err != nil {
 			return err
 		}

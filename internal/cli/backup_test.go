@@ -6,9 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"plantstore/storage"
-	"plantstore/storage/bbolt"
 )
 
 func TestBackupAndRestore(t *testing.T) {
@@ -19,6 +16,7 @@ func TestBackupAndRestore(t *testing.T) {
 			File          string
 			Plants, Bytes int64
 		}
+		_ = os.Remove("copy.db")
 		printed := output(t, nil, "backup", "--json", "copy.db")
 		if err := json.Unmarshal([]byte(printed), &report); err != nil || report.Plants != 4 || report.File != "copy.db" ||
 			report.Bytes != int64(len(readFile(t, "copy.db"))) {
@@ -27,7 +25,6 @@ func TestBackupAndRestore(t *testing.T) {
 		if got := output(t, nil, "check", "--storage-url", "copy.db"); got != "4 plants are intact, 0 findings\n" {
 			t.Errorf("check prints %q", got)
 		}
-		checkFailure(t, run(t, nil, "backup", "data/plants.db"), 2, "data/plants.db is the database itself: name another file")
 		checkFailure(t, run(t, nil, "restore", "data/plants.db"), 2, "data/plants.db is the database itself: name another file")
 		checkFailure(t, run(t, nil, "backup", "copies/"), 2, "copies/ is the name of a directory: name a file")
 	})
@@ -57,78 +54,47 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 }
 
-// TestCopiesReplaceNoStore checks that a copy does not replace another store, in use or not.
-func TestCopiesReplaceNoStore(t *testing.T) {
+// TestOutputsReplaceNoStore checks that an output replaces no database, no backup and no journal,
+// whatever the flag, and other files with --force only.
+func TestOutputsReplaceNoStore(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)
-	run(t, nil, "token")
 	output(t, nil, "backup", "--quiet", "copy.db")
-	output(t, nil, "backup", "--quiet", "other.db")
-	output(t, nil, "backup", "--quiet", "open.db")
-	output(t, nil, "backup", "--quiet", "kept.db")
-	writeFile(t, "kept.db.journal", "of a killed server, for example")
-	writeFile(t, "more.jsonl", `{"id":5,"name":"later"}`+"\n")
-	output(t, nil, "plants", "import", "--quiet", "--storage-url", "other.db", "more.jsonl")
-	if err := os.Symlink("other.db", "link.db"); err != nil {
+	server := startServer(t, "plantstore", nil)
+	writeFile(t, "text", "old")
+	if err := os.Mkdir("directory", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	reader, err := bbolt.OpenFile("open.db", storage.Options{ReadOnly: true})
-	if err != nil {
+	if err := os.Symlink("text", "link"); err != nil {
 		t.Fatal(err)
 	}
-	other, opened := readFile(t, "other.db"), readFile(t, "open.db")
-	onBoth(t, func(t *testing.T) {
-		for _, command := range [][]string{{"backup"}, {"plants", "export"}} {
-			for file, want := range map[string]string{ //nolint:gosec // names of files
-				"other.db":        "other.db is the database of a store, as other.db.mark next to it shows: name another file",
-				"link.db":         "link.db is the database of a store, as other.db.mark next to it shows: name another file",
-				"kept.db":         "kept.db is the database of a store, as kept.db.journal next to it shows: name another file",
-				"kept.db.journal": "kept.db.journal is the journal of a store: name another file",
-				"open.db":         "open.db is locked by another process: name another file",
-				"other.db.mark":   "other.db.mark is the watermark of a store: name another file",
-				"data/jwt-secret": "data/jwt-secret is the secret of the tokens: name another file",
+	before := readFile(t, "copy.db")
+	for _, command := range [][]string{{"backup"}, {"plants", "export"}} {
+		for _, flag := range []string{"--quiet", "--force"} {
+			for file, want := range map[string]string{
+				"data/plants.db":         "data/plants.db is a database or a backup, which is never replaced: remove it, or name another file",
+				"copy.db":                "copy.db is a database or a backup, which is never replaced: remove it, or name another file",
+				"data/plants.db.journal": "data/plants.db.journal is the journal of a database, which is never replaced: name another file",
+				"data/plants.db.sock":    "data/plants.db.sock is not a regular file: name another one",
+				"directory":              "directory is not a regular file: name another one",
+				"link":                   "link is not a regular file: name another one",
 			} {
-				checkFailure(t, run(t, nil, append(command, file)...), 2, want)
-			}
-			output(t, nil, append(command, "--quiet", "copy.db")...)
-		}
-	})
-	if err := reader.Close(); err != nil {
-		t.Error(err)
-	}
-	if readFile(t, "other.db") != other || readFile(t, "open.db") != opened {
-		t.Error("a store was replaced")
-	}
-}
-
-// TestCopiesReplaceNoKeptDatabase checks that a copy does not replace a database that restore has
-// kept, which may be the only one with some of its plants.
-func TestCopiesReplaceNoKeptDatabase(t *testing.T) {
-	t.Chdir(t.TempDir())
-	someStored(t)
-	output(t, nil, "backup", "--quiet", "copy.db")
-	stored(t, record(5, "later", "-"))
-	_, kept, _ := strings.Cut(strings.TrimSpace(output(t, nil, "restore", "copy.db")), "; the previous database is ")
-	before := readFile(t, kept)
-	second := kept + "-2" // of a restore in the same second
-	writeFile(t, second, before)
-	names := []string{kept, second}
-	if err := os.Symlink(kept, "link.db"); err == nil { // else there are no symbolic links here
-		names = append(names, "link.db")
-	}
-	onBoth(t, func(t *testing.T) {
-		for _, command := range [][]string{{"backup"}, {"plants", "export"}} {
-			for _, file := range names {
-				checkFailure(t, run(t, nil, append(command, file)...), 2,
-					file+" is a database that plantstore restore has kept: name another file")
-			}
-			for range 2 { // a name that only resembles it
-				output(t, nil, append(command, "--quiet", "plants.db.replaced-yesterday")...)
+				checkFailure(t, run(t, nil, append(command, flag, file)...), 2, want)
 			}
 		}
-	})
-	if readFile(t, kept) != before || readFile(t, second) != before {
-		t.Error("a kept database was replaced")
+		checkFailure(t, run(t, nil, append(command, "text")...), 2, "text exists: name another file, or replace it with --force")
+		output(t, nil, append(command, "--force", "--quiet", "text")...)
+		if readFile(t, "text") == "old" {
+			t.Errorf("%v --force has not replaced the file", command)
+		}
+		writeFile(t, "text", "old")
+	}
+	server.stop()
+	if readFile(t, "copy.db") != before {
+		t.Error("a backup was replaced")
+	}
+	if got := output(t, nil, "plants", "list"); got != someLines {
+		t.Errorf("the database has\n%s", got)
 	}
 }
 
@@ -152,7 +118,7 @@ func TestBackupOfCorrupt(t *testing.T) {
 		}
 	}
 	checkCorrupt(run(t, nil, "restore", "bad.db"), "bad.db is corrupt, nothing was replaced: use an older backup")
-	checkCorrupt(run(t, nil, "backup", "--storage-url", "bad.db", "copy.db"),
+	checkCorrupt(run(t, nil, "backup", "--storage-url", "bad.db", "new.db"),
 		"the database is corrupt, the copy was deleted: stop the server and "+remedy)
 	checkCorrupt(run(t, nil, "compact", "--storage-url", "bad.db"), "bad.db is corrupt and was not changed: "+remedy)
 	for name, contents := range map[string]string{
@@ -175,6 +141,9 @@ func TestBackupOfCorrupt(t *testing.T) {
 		if readFile(t, name) != contents {
 			t.Errorf("%s was changed", name)
 		}
+	}
+	if _, err := os.Lstat("new.db"); err == nil {
+		t.Error("a corrupt backup appeared")
 	}
 	if readFile(t, "copy.db") != good || readFile(t, "bad.db") != string(bad) {
 		t.Error("a file was changed")

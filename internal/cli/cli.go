@@ -12,8 +12,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/files"
 	"plantstore/internal/logging"
-	"plantstore/internal/secretfile"
 )
 
 // Main runs the program and returns its exit code: 0 done, 1 failed, or check found
@@ -27,7 +27,7 @@ func Main(ctx context.Context, p Process) int {
 	if logging.IsTerminal(p.Stdout) {              // in a file or pipe it is exact, since programs read it
 		p.Stdout = logging.NewTerminalWriter(p.Stdout)
 	}
-	p.warn = secretfile.Once(func(e secretfile.Exposure) { fmt.Fprintln(p.Stderr, "plantstore: warning:", e) })
+	p.warn = files.Once(func(e files.Exposure) { fmt.Fprintln(p.Stderr, "plantstore: warning:", e) })
 	p.shutdown = newShutdown()
 	ctx, stop := p.shutdown.untilSignal(ctx)
 	defer stop()

@@ -15,8 +15,8 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/conformance"
+	"plantstore/internal/files"
 	"plantstore/internal/ratelimit"
-	"plantstore/internal/secretfile"
 )
 
 func newConformance(p *Process) *cli.Command {
@@ -102,9 +102,6 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 	return nil
 }
 
-// maxToken is the maximum size of a token file in bytes.
-const maxToken = 1 << 20
-
 // tokenFor returns the token for the server from a flag, a file or the environment; empty:
 // none.
 func tokenFor(p *Process, cmd *cli.Command) (string, error) {
@@ -115,7 +112,7 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 	case file == "":
 		return cmp.Or(text, p.environ()["TOKEN"]), nil
 	}
-	contents, err := secretfile.Read(file, maxToken, p.warn)
+	contents, err := files.ReadSecret(file, p.warn)
 	if err != nil {
 		return "", fmt.Errorf("--token-file: %w", app.AdviseRead(err, "make it with: (umask 077; plantstore token >FILE)"))
 	}
@@ -149,7 +146,7 @@ func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error
 func trusting(file string) (*tls.Config, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {
-		return nil, fmt.Errorf("--ca-file: %w", err)
+		return nil, fmt.Errorf("--ca-file: %w", files.WithoutSecret(file, err))
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(text) {

@@ -96,5 +96,5 @@ func TestConformanceToken(t *testing.T) {
 	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "empty"), 2,
 		"a token is needed: TOKEN in the environment, or --token-file", see)
 	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "none"), 1,
-		"--token-file: open none: no such file or directory; make it with: (umask 077; plantstore token >FILE)")
+		"--token-file: no such file or directory (its name is not shown, as it may be a secret); make it with: (umask 077; plantstore token >FILE)")
 }

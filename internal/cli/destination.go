@@ -3,38 +3,41 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/storage/bbolt"
 )
 
-const (
-	// standardStream is the file name for stdin or stdout.
-	standardStream = "-"
-	// filePerm is the mode of created files, as of the database.
-	filePerm = 0o600
-)
+// standardStream is the file name for stdin or stdout.
+const standardStream = "-"
 
-// checkDestination rejects a file of this or another store, and any file that a server with this
-// configuration uses.
-func checkDestination(file string, c *config.Config) error {
+func forceFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "force", Usage: "replace FILE if it exists; never a database, a backup or a journal", HideDefault: true}
+}
+
+// checkOutput rejects a file that exists, or with force one that must not be replaced, before any
+// work is done.
+func checkOutput(file string, force bool) error {
 	if strings.HasSuffix(filepath.ToSlash(file), "/") {
 		return misuse("%s is the name of a directory: name a file", file)
-	}
-	if what := app.UsedAs(c, file); what != "" {
-		return misuse("%s is %s: name another file", file, what)
 	}
 	if err := bbolt.MayReplace(file); err != nil {
 		return misuseBy(err)
 	}
+	if _, err := os.Lstat(file); err == nil && !force {
+		return misuse("%s exists: name another file, or replace it with --force", file)
+	}
 	return nil
 }
 
-// adviseDestination adds a remedy to an error of a written file.
-func adviseDestination(err error) error { return app.Advise(err, "create its directory first", "") }
+// adviseOutput adds a remedy to an error of a written file.
+func adviseOutput(err error) error { return app.Advise(err, "create its directory first", "") }
 
 // requireFile returns an error if the plants are not in a file.
 func requireFile(c *config.Config) error {

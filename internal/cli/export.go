@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
-	"plantstore/internal/atomicfile"
 	"plantstore/internal/config"
+	"plantstore/internal/files"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
@@ -21,8 +22,8 @@ func newExport(p *Process) *cli.Command {
 		Name:      "export",
 		Usage:     "export all plants to a file or to stdout",
 		ArgsUsage: "[FILE]",
-		Description: "Writes JSON Lines, or CSV if FILE ends in .csv, in ascending order of the ids. FILE appears\n" +
-			"when it is complete, and replaces an older one. Plants created meanwhile may be missing.\n" +
+		Description: "Writes JSON Lines, or CSV if FILE ends in .csv, in ascending order of the ids. FILE, which must\n" +
+			"not exist, appears when it is complete. Plants created meanwhile may be missing.\n" +
 			"CSV is not escaped for spreadsheets, which may take a name such as =1+1 for a formula.\n" +
 			"An export fails at the first corrupt plant. With --skip-damaged it contains all intact plants,\n" +
 			"and stderr names the others; the server must be stopped for that.\n" +
@@ -33,7 +34,7 @@ func newExport(p *Process) *cli.Command {
 		Flags: storeFlags(
 			choiceFlag("format", "`format` of the file: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
 			&cli.BoolFlag{Name: "skip-damaged", Usage: "skip corrupt plants, name them on stderr and exit with 3", HideDefault: true},
-			jsonFlag(), quietFlag(),
+			forceFlag(), jsonFlag(), quietFlag(),
 		),
 		ArgValidator: arguments(0, 1),
 		Action:       configured(p, runExport),
@@ -44,7 +45,7 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	file := cmd.Args().First()
 	toStdout := file == "" || file == standardStream || file == "/dev/stdout" // which leads to the same file as stdout
 	if !toStdout {
-		if err := checkDestination(file, c); err != nil {
+		if err := checkOutput(file, cmd.Bool("force")); err != nil {
 			return err
 		}
 	}
@@ -94,12 +95,12 @@ func eachPlant(ctx context.Context, store app.CommandStore, each func(storage.Re
 // exportFile calls write for a file, which appears when it is complete, and prints the result.
 func exportFile(p *Process, cmd *cli.Command, path string, write func(io.Writer) (plants int64, err error)) error {
 	var plants int64
-	err := atomicfile.Replace(path, filePerm, func(file *atomicfile.File) (err error) {
+	err := files.CreateOutput(path, cmd.Bool("force"), func(file *os.File) (err error) {
 		plants, err = write(file)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("export to %s: %w", path, adviseDestination(err))
+		return fmt.Errorf("export to %s: %w", path, adviseOutput(err))
 	}
 	return printResult(p.Stdout, cmd, struct {
 		File   string `json:"file"`

@@ -152,11 +152,11 @@ func TestWrongKeys(t *testing.T) {
 		code int
 		want string
 	}{
-		"no file": {[]string{"serve", "--jwt-public-keys", "a.pub,none"}, 1, "JWT_PUBLIC_KEYS: open none: no such file or directory; " +
+		"no file": {[]string{"serve", "--jwt-public-keys", "a.pub,none"}, 1, "JWT_PUBLIC_KEYS: no such file or directory (its name is not shown, as it may be a secret); " +
 			"name files with the public keys that verify tokens, PEM or JWK Sets"},
 		"private": {[]string{"serve", "--jwt-public-keys", "a.pem"}, 1, "JWT_PUBLIC_KEYS: a.pem: it holds a private key*"},
 		"no set":  {[]string{"serve", "--jwt-jwks-url", issuer.URL}, 1, "JWT_JWKS_URL: the keys of " + issuer.URL + ": the status of the response is 404 instead of 200"},
-		"no key": {[]string{"token", "--key", "none"}, 1, "--key: open none: no such file or directory; " +
+		"no key": {[]string{"token", "--key", "none"}, 1, "--key: no such file or directory (its name is not shown, as it may be a secret); " +
 			"name the file with the private key, or make one with: openssl genpkey -algorithm ed25519"},
 		"public": {[]string{"token", "--key", "a.pub"}, 1, `--key: a.pub: it holds a PEM block "PUBLIC KEY"*`},
 		"other algorithm": {
@@ -179,7 +179,7 @@ func TestWrongKeys(t *testing.T) {
 		"conformance, no file": {
 			[]string{"conformance", "--url", "http://a", "--token", "t", "--secret-file", "none"},
 			1,
-			"--secret-file: open none: no such file or directory; name the file with the secret of the server, jwt-secret next to its database if it was generated",
+			"--secret-file: no such file or directory (its name is not shown, as it may be a secret); name the file with the secret of the server, jwt-secret next to its database if it was generated",
 		},
 	}
 	for name, test := range tests { //nolint:paralleltest // t.Chdir

@@ -13,7 +13,7 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 )
 
 // configured returns the action of a command that needs the configuration. Without --quiet it
@@ -32,7 +32,7 @@ func configured(p *Process, run func(context.Context, *Process, *cli.Command, *c
 	}
 }
 
-func loadConfig(p *Process, cmd *cli.Command, report secretfile.Report) (*config.Config, error) {
+func loadConfig(p *Process, cmd *cli.Command, report files.Report) (*config.Config, error) {
 	dotenv, err := readDotenv(report)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func loadConfig(p *Process, cmd *cli.Command, report secretfile.Report) (*config
 }
 
 // readDotenv returns the values in .env, if it exists.
-func readDotenv(report secretfile.Report) (map[string]string, error) {
+func readDotenv(report files.Report) (map[string]string, error) {
 	dotenv, err := config.ReadDotenv(config.DotenvFile, report)
 	switch {
 	case errors.Is(err, config.ErrDotenv):

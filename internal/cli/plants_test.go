@@ -152,16 +152,17 @@ func TestExport(t *testing.T) {
 	someStored(t)
 	onBoth(t, func(t *testing.T) {
 		writeFile(t, "out.csv", "old")
-		if got := output(t, nil, "plants", "export", "out.csv"); got != "4 plants are in out.csv\n" {
+		checkFailure(t, run(t, nil, "plants", "export", "out.csv"), 2, "out.csv exists: name another file, or replace it with --force")
+		if got := output(t, nil, "plants", "export", "--force", "out.csv"); got != "4 plants are in out.csv\n" {
 			t.Errorf("export prints %q", got)
 		}
 		if got, want := readFile(t, "out.csv"), output(t, nil, "plants", "list", "--format", "csv"); got != want {
 			t.Errorf("out.csv holds\n%s, want\n%s", got, want)
 		}
-		if got := output(t, nil, "plants", "export", "--json", "out.jsonl"); got != `{"file":"out.jsonl","plants":4}`+"\n" {
+		if got := output(t, nil, "plants", "export", "--force", "--json", "out.jsonl"); got != `{"file":"out.jsonl","plants":4}`+"\n" {
 			t.Errorf("export --json prints %q", got)
 		}
-		if got := output(t, nil, "plants", "export", "--quiet", "--format", "jsonl", "out.csv"); got != "" {
+		if got := output(t, nil, "plants", "export", "--force", "--quiet", "--format", "jsonl", "out.csv"); got != "" {
 			t.Errorf("export --quiet prints %q", got)
 		}
 		if readFile(t, "out.csv") != someLines || readFile(t, "out.jsonl") != someLines {
@@ -172,9 +173,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("to %s it writes %q", stdout, got)
 			}
 		}
-		checkFailure(t, run(t, nil, "plants", "export", "data/plants.db"), 2,
-			"data/plants.db is the database itself: name another file")
-		checkFailure(t, run(t, nil, "plants", "export", "/dev/null"), 1, "export to /dev/null: /dev/null is not a regular file")
+		checkFailure(t, run(t, nil, "plants", "export", "--force", "/dev/null"), 2, "/dev/null is not a regular file: name another one")
 		checkFailure(t, run(t, nil, "plants", "export", "no/out"), 1, "export to no/out: create no/out: no such file or directory; create its directory first")
 	})
 }
@@ -265,7 +264,7 @@ func TestRoundTrip(t *testing.T) {
 	onBoth(t, func(t *testing.T) {
 		for _, file := range []string{"out.csv", "out.jsonl"} {
 			other := filepath.Join(t.TempDir(), "other.db")
-			output(t, nil, "plants", "export", "--quiet", file)
+			output(t, nil, "plants", "export", "--force", "--quiet", file)
 			output(t, nil, "plants", "import", "--quiet", "--storage-url", other, file)
 			if got := output(t, nil, "plants", "export", "--storage-url", other); got != want {
 				t.Errorf("%s: (-want +got):\n%.2000s", file, cmp.Diff(want, got))

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 )
 
 // The exit codes.
@@ -26,8 +26,8 @@ type Process struct {
 	Stderr  io.Writer
 	Version Version
 
-	warn     secretfile.Report // prints a warning, once for each file
-	shutdown *shutdown         // limits the time to end after a signal
+	warn     files.Report // prints a warning, once for each file
+	shutdown *shutdown    // limits the time to end after a signal
 }
 
 func (p *Process) environ() map[string]string {

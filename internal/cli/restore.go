@@ -33,11 +33,12 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	if err := requireFile(c); err != nil {
 		return err
 	}
-	if app.SameFile(file, c.Storage.Path) {
-		return misuse("%s is the database itself: name another file", file)
-	}
-	if _, err := os.Stat(file); err != nil {
+	backup, err := os.Stat(file)
+	if err != nil {
 		return fmt.Errorf("restore %s: %w", file, app.AdviseRead(reason(err), "name a file that plantstore backup has written"))
+	}
+	if database, err := os.Stat(c.Storage.Path); err == nil && os.SameFile(backup, database) {
+		return misuse("%s is the database itself: name another file", file)
 	}
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
+	"plantstore/internal/files"
 	"plantstore/internal/plantio"
-	"plantstore/internal/secretfile"
 )
 
 func newServe(p *Process) *cli.Command {
@@ -37,8 +37,8 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err := ephemeral(p, cmd); err != nil {
 		return err
 	}
-	var exposed []secretfile.Exposure // for the log
-	c, err := loadConfig(p, cmd, func(e secretfile.Exposure) { exposed = append(exposed, e) })
+	var exposed []files.Exposure // for the log
+	c, err := loadConfig(p, cmd, func(e files.Exposure) { exposed = append(exposed, e) })
 	if err != nil {
 		return err
 	}

@@ -192,7 +192,7 @@ func TestWrongSecrets(t *testing.T) {
 		"weak":         {[]string{"JWT_SECRET=hunter2"}, "JWT_SECRET: " + weak, ""},
 		"redacted":     {[]string{"JWT_SECRET=REDACTED"}, "JWT_SECRET: " + strings.Replace(weak, "7", "8", 1), ""},
 		"weak file":    {[]string{"JWT_SECRET_FILE=weak"}, "JWT_SECRET_FILE: weak: line 1: " + weak, ""},
-		"no file":      {[]string{"JWT_SECRET_FILE=none"}, "JWT_SECRET_FILE: open none: no such file or directory; name the file with the secret, or make one with: openssl rand -hex 32", ""},
+		"no file":      {[]string{"JWT_SECRET_FILE=none"}, "JWT_SECRET_FILE: no such file or directory (its name is not shown, as it may be a secret); name the file with the secret, or make one with: openssl rand -hex 32", ""},
 		"directory":    {[]string{"JWT_SECRET_FILE=."}, "JWT_SECRET_FILE: read .: *", ""},
 		"no directory": {[]string{"STORAGE_URL=weak/plants.db"}, "the directory of the database: mkdir *", "create database weak/plants.db: *"},
 		"nowhere": {

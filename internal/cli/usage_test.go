@@ -117,7 +117,7 @@ func TestDotenvThatIsADirectory(t *testing.T) {
 	if err := os.Mkdir(".env", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	checkFailure(t, run(t, nil, "config"), 1, filepath.Join(dir, ".env")+": is a directory; make it a file that only this user can change and read, or run the command in another directory")
+	checkFailure(t, run(t, nil, "config"), 1, filepath.Join(dir, ".env")+": it is not a regular file; make it a file that only this user can change and read, or run the command in another directory")
 }
 
 // TestForgedLine checks that a line end in an argument does not begin a new line of the

@@ -10,25 +10,24 @@ import (
 
 	"github.com/joho/godotenv"
 
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 )
 
 // ErrDotenv is returned for a file that is not a .env file.
 var ErrDotenv = errors.New("is not NAME=value, or has a quotation mark that is not closed; compare it with .env.example")
 
-// maxDotenv is the maximum size of a .env file in bytes.
-const maxDotenv = 1 << 20
+// maxLines is the maximum number of lines of a value that an error message allows for.
+const maxLines = 100
 
 // DotenvFile is the file with options in the working directory.
 const DotenvFile = ".env"
 
 // ReadDotenv returns the values in a .env file; none if it does not exist. It fails with
-// [ErrDotenv], which names the line but not its contents, and with
-// [secretfile.ErrUntrusted] for a file that other users can change. A file with a secret
-// that they can read is passed to report.
-func ReadDotenv(path string, report secretfile.Report) (map[string]string, error) {
-	var exposure secretfile.Exposure // zero: none
-	text, err := secretfile.ReadConfig(path, maxDotenv, func(e secretfile.Exposure) { exposure = e })
+// [ErrDotenv], which names the line but not its contents, and as [files.ReadConfig]. A file with a
+// secret that other users can read is passed to report.
+func ReadDotenv(path string, report files.Report) (map[string]string, error) {
+	var exposure files.Exposure // zero: none
+	text, err := files.ReadConfig(path, func(e files.Exposure) { exposure = e })
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, nil
 	}
@@ -49,16 +48,22 @@ func holdsSecret(values map[string]string) bool {
 func parseDotenv(text []byte) (map[string]string, error) {
 	lines := strings.SplitAfter(string(text), "\n")
 	values, ok := parseLines(lines)
-	if ok {
-		return values, nil
+	if !ok {
+		return nil, fmt.Errorf("line %d %w", badLine(lines), ErrDotenv)
 	}
-	good := len(lines) - 1
-	for ; good > 0; good-- {
-		if _, ok := parseLines(lines[:good]); ok {
-			break
+	return values, nil
+}
+
+// badLine returns the number of the first line that is not part of a value. Its time is linear in the
+// size of the file: no line is parsed more than maxLines times.
+func badLine(lines []string) int {
+	start := 0
+	for end := 1; end <= min(start+maxLines, len(lines)); end++ {
+		if _, ok := parseLines(lines[start:end]); ok {
+			start = end
 		}
 	}
-	return nil, fmt.Errorf("line %d %w", good+1, ErrDotenv)
+	return min(start+1, len(lines))
 }
 
 func parseLines(lines []string) (values map[string]string, ok bool) {

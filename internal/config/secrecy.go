@@ -7,13 +7,10 @@ import (
 	"strings"
 
 	"plantstore/internal/auth"
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 	"plantstore/models"
 	"plantstore/storage"
 )
-
-// maxStorageURL is the maximum size in bytes of the file STORAGE_URL_FILE.
-const maxStorageURL = 64 << 10
 
 // shown returns a value for logs and printed configurations, without secrets (C4.25).
 // Values that can't be parsed are redacted.
@@ -21,6 +18,8 @@ func (o Option) shown(text string) string {
 	switch {
 	case text == "":
 		return ""
+	case o.isFile() && checkText(text) != nil: // it may be a key in the place of a name
+		return models.Redacted
 	case o.Secret, o.Env == "JWT_JWKS_URL" && auth.CheckJWKSURL(text) != nil: // its user may be a token
 		return models.Redacted
 	case o.Env == "STORAGE_URL":
@@ -34,6 +33,9 @@ func (o Option) shown(text string) string {
 	}
 	return text
 }
+
+// isFile reports whether values are the names of files.
+func (o Option) isFile() bool { return strings.HasSuffix(o.Env, "_FILE") || o.Env == "JWT_PUBLIC_KEYS" }
 
 // isAddress reports whether values are addresses or URLs without a user.
 func (o Option) isAddress() bool {
@@ -66,12 +68,12 @@ func hasPassword(text string) bool {
 }
 
 // ReadStorageURL sets the storage URL from the file STORAGE_URL_FILE, if it is given. It
-// fails as [secretfile.Read], which calls report, and with an [InvalidError].
-func (c *Config) ReadStorageURL(report secretfile.Report) error {
+// fails as [files.ReadSecret], which calls report, and with an [InvalidError].
+func (c *Config) ReadStorageURL(report files.Report) error {
 	if c.StorageURLFile == "" {
 		return nil
 	}
-	contents, err := secretfile.Read(c.StorageURLFile, maxStorageURL, report)
+	contents, err := files.ReadSecret(c.StorageURLFile, report)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"plantstore/internal/config"
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 )
 
 // TestSecretOrFile checks that of the two ways to give the secret the one of higher precedence
@@ -145,7 +145,7 @@ func TestExposedDotenv(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := 0
-			if _, err := config.ReadDotenv(path, func(secretfile.Exposure) { got++ }); err != nil || checked() && got != want*exposes {
+			if _, err := config.ReadDotenv(path, func(files.Exposure) { got++ }); err != nil || checked() && got != want*exposes {
 				t.Errorf("%q, mode %v: %v, reported %d times, want %d", contents, mode, err, got, want*exposes)
 			}
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"plantstore/internal/plantio"
-	"plantstore/internal/unixsocket"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -48,7 +47,7 @@ func Dial(ctx context.Context, database string) (*Client, error) {
 	path := SocketPath(database)
 	c := &Client{http: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			conn, err := unixsocket.Dial(ctx, path)
+			conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", errNoServer, err)
 			}

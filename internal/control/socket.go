@@ -18,10 +18,11 @@ package control
 
 import (
 	"context"
+	"net"
 	"path/filepath"
 	"time"
 
-	"plantstore/internal/unixsocket"
+	"plantstore/internal/files"
 )
 
 const (
@@ -42,6 +43,6 @@ func SocketPath(database string) string {
 }
 
 // Listen creates the socket of a database. It replaces a socket that a killed server has left.
-func Listen(ctx context.Context, database string) (*unixsocket.Listener, error) {
-	return unixsocket.Listen(ctx, SocketPath(database), socketPerm)
+func Listen(ctx context.Context, database string) (net.Listener, error) {
+	return files.Listen(ctx, SocketPath(database), socketPerm)
 }

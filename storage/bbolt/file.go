@@ -12,7 +12,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"plantstore/internal/atomicfile"
 	"plantstore/storage"
 )
 
@@ -78,14 +77,10 @@ func exists(name string) bool {
 // errIrregular refuses pipes, sockets and devices.
 var errIrregular = refusal("is not a regular file: name another one")
 
-// openExisting is [atomicfile.OpenFile] for a regular file, which it never creates. It does not wait
-// for the other end of a pipe.
+// openExisting is [os.OpenFile] for a regular file, which it never creates. It does not wait for the
+// other end of a pipe.
 func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	openFile := atomicfile.OpenFile
-	if flag&os.O_RDWR == 0 { // root may read in a directory of another user
-		openFile = os.OpenFile
-	}
-	file, err := openFile(name, flag&^os.O_CREATE|syscall.O_NONBLOCK, perm)
+	file, err := os.OpenFile(name, flag&^os.O_CREATE|syscall.O_NONBLOCK, perm) //nolint:gosec // the operator names the database
 	switch {
 	case errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.EOPNOTSUPP): // a socket
 		return nil, errIrregular
@@ -126,8 +121,8 @@ func inspect(file *os.File) error {
 }
 
 // editFile commits a transaction to a temporary file.
-func editFile(file *atomicfile.File, edit func(tx *bolt.Tx) error) error {
-	db, err := bolt.Open(file.Name(), filePerm, &bolt.Options{Timeout: lockTimeout, OpenFile: file.OpenFile})
+func editFile(file *os.File, edit func(tx *bolt.Tx) error) error {
+	db, err := bolt.Open(file.Name(), filePerm, &bolt.Options{Timeout: lockTimeout})
 	if err != nil {
 		return err
 	}

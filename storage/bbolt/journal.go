@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"plantstore/internal/atomicfile"
+	"plantstore/internal/files"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt/journal"
@@ -24,7 +24,7 @@ func (e *Engine) openJournal() error {
 	if e.writable() {
 		flag = os.O_RDWR
 	}
-	file, err := openExisting(path, flag, 0)
+	file, err := openExisting(path, flag|files.NoFollow, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && e.state.Clean:
 		return nil
@@ -94,8 +94,8 @@ func (e *Engine) startJournal(size int64) error {
 func (e *Engine) createJournal(size int64) (err error) {
 	var state journal.State
 	path := JournalPath(e.path)
-	err = atomicfile.Create(path, filePerm, func(file *atomicfile.File) (err error) {
-		state.Salt, err = journal.Format(file.File, size)
+	err = files.Create(path, func(file *os.File) (err error) {
+		state.Salt, err = journal.Format(file, size)
 		return err
 	})
 	if err != nil && NoSpace(err) {
@@ -134,7 +134,7 @@ func removeJournal(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return errors.Join(err, atomicfile.SyncDir(filepath.Dir(path)))
+	return errors.Join(err, files.SyncDir(filepath.Dir(path)))
 }
 
 // pending returns the plant that is pending under id, or nil. It is called before the tree

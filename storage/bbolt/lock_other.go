@@ -20,7 +20,7 @@ func lock(path string) (unlock func() error, err error) {
 		return nil, err
 	}
 	_ = file.Close() // nothing was written
-	e, err := open(path, true, openExisting)
+	e, err := open(path, true)
 	if err == nil {
 		err = e.Close()
 	}

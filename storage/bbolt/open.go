@@ -15,7 +15,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"plantstore/internal/atomicfile"
+	"plantstore/internal/files"
 	"plantstore/storage"
 	"plantstore/storage/bbolt/journal"
 )
@@ -51,7 +51,7 @@ func OpenEngine(path string, options storage.Options) (*Engine, error) {
 			return nil, err
 		}
 	}
-	e, err := open(path, options.ReadOnly, openExisting)
+	e, err := open(path, options.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func prepare(path string) error {
 	if err := ensure(path); err != nil {
 		return explainCreate(path, err)
 	}
-	e, err := open(path, true, openExisting)
+	e, err := open(path, true)
 	if err != nil {
 		return err
 	}
@@ -92,10 +92,10 @@ func prepare(path string) error {
 // ensure creates a file without plants at path, unless the file exists, or existed.
 func ensure(path string) error {
 	dir := filepath.Dir(path)
-	if err := atomicfile.MkdirAll(dir, dirPerm); err != nil {
+	if err := files.MkdirAll(dir, dirPerm); err != nil {
 		return err
 	}
-	if err := errors.Join(atomicfile.Check(path), refuseNetwork(dir)); err != nil {
+	if err := refuseNetwork(dir); err != nil {
 		return err
 	}
 	orphan := refuseOrphan(path)                                 // before the stat: another process may be creating both
@@ -103,16 +103,16 @@ func ensure(path string) error {
 		if orphan != nil {
 			return orphan
 		}
-		err := atomicfile.Create(path, filePerm, initialise)
+		err := files.Create(path, initialise)
 		if !errors.Is(err, fs.ErrExist) { // otherwise another process was faster
 			return err
 		}
 	}
-	return atomicfile.SyncDir(dir) // the process that created the file may have died before this
+	return files.SyncDir(dir) // the process that created the file may have died before this
 }
 
 // initialise makes an empty file a store without plants.
-func initialise(file *atomicfile.File) error {
+func initialise(file *os.File) error {
 	return editFile(file, func(tx *bolt.Tx) error {
 		_, plantsErr := tx.CreateBucket([]byte(plantsBucket))
 		_, metaErr := tx.CreateBucket([]byte(metaBucket))
@@ -123,9 +123,9 @@ func initialise(file *atomicfile.File) error {
 	})
 }
 
-// open opens an existing file by openFile, and refuses one that is not a plant store. It does
+// open opens an existing file, and refuses one that is not a plant store. It does
 // not open the journal, and changes nothing unless bbolt does.
-func open(path string, readOnly bool, openFile func(string, int, fs.FileMode) (*os.File, error)) (e *Engine, err error) {
+func open(path string, readOnly bool) (e *Engine, err error) {
 	e = &Engine{path: path, logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal)}
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
@@ -134,7 +134,7 @@ func open(path string, readOnly bool, openFile func(string, int, fs.FileMode) (*
 		NoStatistics:    true,
 		InitialMmapSize: mappedSize(path, readOnly),
 		OpenFile: func(name string, flag int, perm fs.FileMode) (*os.File, error) {
-			file, err := openFile(name, flag, perm)
+			file, err := openExisting(name, flag, perm)
 			if err != nil {
 				return nil, err
 			}

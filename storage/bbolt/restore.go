@@ -8,16 +8,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
-	"plantstore/internal/atomicfile"
+	"plantstore/internal/files"
 	"plantstore/storage"
 	"plantstore/storage/bbolt/journal"
 )
@@ -30,13 +27,10 @@ const (
 	compactBytes = 8 << 20
 )
 
-// keptName matches the names that keep gives to databases.
-var keptName = regexp.MustCompile(regexp.QuoteMeta(keptSuffix) + `\d{8}T\d{6}Z(-\d+)?$`)
-
 // Check reads the store in a file as [Engine.check] does. It returns the number of plants, or a
 // *CorruptStoreError if the store is not intact.
-func Check(ctx context.Context, file *atomicfile.File) (plants int64, err error) {
-	e, err := open(file.Name(), true, file.OpenFile)
+func Check(ctx context.Context, file *os.File) (plants int64, err error) {
+	e, err := open(file.Name(), true)
 	if err != nil {
 		return 0, err
 	}
@@ -71,7 +65,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a link itself cannot be kept
 	}
-	fill := func(file *atomicfile.File) (err error) {
+	fill := func(file *os.File) (err error) {
 		if err := source.snapshot(ctx, file); err != nil {
 			return err
 		}
@@ -90,7 +84,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		return 0, "", explain(path, err)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) (err error) {
+	err = files.Replace(path, func(file *os.File) (err error) {
 		// A server that starts after a crash changes the database under both of its
 		// names. So it gets the second one last, after all syncs.
 		if err := fill(file); err != nil {
@@ -99,7 +93,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		if err := file.Sync(); err != nil {
 			return err
 		}
-		kept, err = keep(file.Dir(), path)
+		kept, err = keep(path)
 		return err
 	})
 	if err != nil {
@@ -109,14 +103,14 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 }
 
 // createRestored creates the database path, which is filled by fill.
-func createRestored(path string, fill func(*atomicfile.File) error) error {
+func createRestored(path string, fill func(*os.File) error) error {
 	if exists(JournalPath(path)) {
 		return fmt.Errorf("%s is missing, and its journal %s may have plants: put the database back, or move the journal away", path, JournalPath(path))
 	}
-	if err := atomicfile.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
+	if err := files.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
 		return err
 	}
-	err := atomicfile.Create(path, filePerm, fill)
+	err := files.Create(path, fill)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: it was created meanwhile, and is not changed", err)
 	}
@@ -135,67 +129,49 @@ func leftover(path string) journal.State {
 	return state
 }
 
-// keep gives the database path, in the open directory dir, and its journal second names.
-// The journal is first: a process that dies in between leaves no database without its
-// journal.
-func keep(dir *os.Root, path string) (kept string, err error) {
+// keep gives the database path and its journal second names. The journal is first: a process that
+// dies in between leaves no database without its journal.
+func keep(path string) (kept string, err error) {
 	first := path + keptSuffix + time.Now().UTC().Format(keptTime)
 	kept = first
 	for n := 2; exists(kept) || exists(JournalPath(kept)); n++ {
 		kept = fmt.Sprintf("%s-%d", first, n)
 	}
-	journalErr := dir.Link(filepath.Base(JournalPath(path)), filepath.Base(JournalPath(kept)))
+	journalErr := os.Link(JournalPath(path), JournalPath(kept))
 	if journalErr != nil && !errors.Is(journalErr, fs.ErrNotExist) { // a database without a journal was closed cleanly
 		return "", journalErr
 	}
-	err = dir.Link(filepath.Base(path), filepath.Base(kept))
+	err = os.Link(path, kept)
 	if err != nil && journalErr == nil {
-		err = errors.Join(err, dir.Remove(filepath.Base(JournalPath(kept))))
+		err = errors.Join(err, os.Remove(JournalPath(kept)))
 	}
 	return kept, err
 }
 
-// MayReplace returns an error if a copy must not replace the file path: it is the database of a
-// store with a watermark or a journal, or one of these files, or a database that [Restore] has
-// kept, or another process has it open. A copy of a store may be replaced, as may other files.
+// MayReplace returns an error if the file path exists and an output must not replace it: it is a
+// database, which a backup is too, or a journal, or not a regular file.
 func MayReplace(path string) error {
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		target = path
-	}
-	for _, name := range []string{path, target} {
-		if what := fileOfStore(name); what != "" {
-			return fmt.Errorf("%s is %s: name another file", path, what)
-		}
-	}
-	unlock, err := lock(path)
+	info, err := os.Lstat(path)
 	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("%s is %w: name another file", path, storage.ErrLocked)
-	case errors.Is(err, fs.ErrNotExist), errors.As(err, new(refusalError)):
-		return nil // there is no file, or it is not a regular one: writing to it will fail
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
 	case err != nil:
 		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file: name another one", path)
 	}
-	return unlock()
-}
-
-// fileOfStore describes the file name if it belongs to a store, by its name and those next to
-// it. It returns "" for others.
-func fileOfStore(name string) string {
-	for _, file := range []struct{ suffix, what string }{{watermarkSuffix, "watermark"}, {journalSuffix, "journal"}} {
-		if exists(name + file.suffix) {
-			return fmt.Sprintf("the database of a store, as %s next to it shows", name+file.suffix)
-		}
-		if strings.HasSuffix(name, file.suffix) && exists(name) {
-			return fmt.Sprintf("the %s of a store", file.what)
-		}
+	file, err := openExisting(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
 	}
-	// A kept database has no watermark, and no journal if it was closed cleanly.
-	if keptName.MatchString(name) && exists(name) {
-		return "a database that plantstore restore has kept"
+	defer func() { _ = file.Close() }() // opened for reading
+	if _, found := newestMeta(file); found {
+		return fmt.Errorf("%s is a database or a backup, which is never replaced: remove it, or name another file", path)
 	}
-	return ""
+	if journal.IsJournal(file) {
+		return fmt.Errorf("%s is the journal of a database, which is never replaced: name another file", path)
+	}
+	return nil
 }
 
 // Compact rewrites the database path without unused space, and returns its sizes in bytes. No
@@ -212,7 +188,10 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	}
 	closed := sync.OnceValue(e.Close)
 	defer func() { err = errors.Join(err, closed()) }()
-	err = atomicfile.Replace(path, filePerm, func(file *atomicfile.File) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // a link itself must not be replaced
+	}
+	err = files.Replace(path, func(file *os.File) error {
 		if err := e.compactTo(ctx, file); err != nil {
 			return err
 		}
@@ -233,13 +212,13 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 }
 
 // compactTo makes an empty file a compact copy of the store, which must not be written to.
-func (e *Engine) compactTo(ctx context.Context, file *atomicfile.File) error {
+func (e *Engine) compactTo(ctx context.Context, file *os.File) error {
 	plants, err := e.countIntact(ctx)
 	if err != nil {
 		return err
 	}
 	// All of the file is synced before it is published.
-	db, err := bolt.Open(file.Name(), filePerm, &bolt.Options{Timeout: lockTimeout, NoSync: true, OpenFile: file.OpenFile})
+	db, err := bolt.Open(file.Name(), filePerm, &bolt.Options{Timeout: lockTimeout, NoSync: true})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"plantstore/internal/atomicfile"
+	"plantstore/internal/files"
 )
 
 // The watermark is a small file next to the database with the number of the last committed
@@ -27,7 +27,7 @@ func (e *Engine) startWatermark() error {
 	if torn != nil {
 		e.logger.Warn("watermark torn: lost commits cannot be detected this time", "path", path)
 	}
-	e.watermark, err = atomicfile.OpenFile(path, os.O_RDWR|os.O_CREATE, filePerm)
+	e.watermark, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|files.NoFollow, filePerm) //nolint:gosec // next to the database
 	if err == nil {
 		err = e.watermark.Truncate(int64(len(encodeWatermark(e.id, 0))))
 	}
@@ -45,7 +45,7 @@ var errTorn = errors.New("its watermark is torn, as after a power failure: lost 
 // readWatermark returns the content of the watermark of the database path. The error matches
 // [fs.ErrNotExist] if there is none, and errTorn if it is not intact.
 func readWatermark(path string) (id string, txid uint64, err error) {
-	file, err := openExisting(WatermarkPath(path), os.O_RDONLY, 0)
+	file, err := openExisting(WatermarkPath(path), os.O_RDONLY|files.NoFollow, 0)
 	if errors.As(err, new(refusalError)) {
 		return "", 0, refusal("has a watermark %s that is not a regular file: remove it", WatermarkPath(path))
 	}

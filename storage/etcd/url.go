@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 )
 
 const (
@@ -137,9 +137,6 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 	return c, err
 }
 
-// maxKey is the maximum size of a private key file in bytes.
-const maxKey = 1 << 20
-
 // readPair reads a certificate and its private key. It fails if other users can change the
 // key, and for an expired certificate: a member that rejects it may close the connection
 // without a reason.
@@ -148,7 +145,7 @@ func readPair(cert, key string) (pair tls.Certificate, err error) {
 	if err != nil {
 		return pair, err
 	}
-	private, err := secretfile.Read(key, maxKey, nil)
+	private, err := files.ReadSecret(key, nil)
 	if err != nil {
 		return pair, err
 	}

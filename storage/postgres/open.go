@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"plantstore/internal/secretfile"
+	"plantstore/internal/files"
 	"plantstore/storage"
 )
 
@@ -84,9 +84,6 @@ func parseURL(loc storage.Location) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// maxKey is the maximum size of a private key file in bytes.
-const maxKey = 1 << 20
-
 // checkKey rejects a private key file, sslkey in the URL, that other users can change.
 // Unlike libpq it accepts one that they can only read. The driver reads the file itself.
 func checkKey(rest string) error {
@@ -95,7 +92,7 @@ func checkKey(rest string) error {
 	if err != nil || values.Get("sslkey") == "" {
 		return nil //nolint:nilerr // the driver reports a malformed URL
 	}
-	if _, err := secretfile.Read(values.Get("sslkey"), maxKey, nil); err != nil {
+	if _, err := files.ReadSecret(values.Get("sslkey"), nil); err != nil {
 		return fmt.Errorf("sslkey: %w", err)
 	}
 	return nil

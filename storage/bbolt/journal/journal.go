@@ -105,6 +105,13 @@ func ReadSalt(file io.ReaderAt) (Salt, error) {
 	return h.Salt, err
 }
 
+// IsJournal reports whether a file begins as a journal does, intact or not.
+func IsJournal(file io.ReaderAt) bool {
+	head := make([]byte, len(magic))
+	_, err := file.ReadAt(head, 0)
+	return err == nil && string(head) == magic
+}
+
 // MaxBatch returns the maximum [Size] in bytes of a batch, which is the size of a half. Fewer
 // bytes fit if the values are nearly empty.
 func (j *Journal) MaxBatch() int {

@@ -1,0 +1,118 @@
+// Package files creates and replaces files atomically, reads secrets, and creates Unix sockets.
+//
+// A new file is written under a random temporary name and synced, then linked or renamed: even
+// after a power failure it is either complete or absent.
+package files
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// The suffixes of temporary files. Files with sweptSuffix are removed after a crash: their
+// process holds a lock on the directory while it runs.
+const (
+	sweptSuffix = ".plantstore.tmp"
+	otherSuffix = ".tmp"
+)
+
+// perm is the mode of created files: accessible only to the owner.
+const perm fs.FileMode = 0o600
+
+// Create creates the file path of this program, which must not exist, in a directory that root must
+// not share with its owner, see [MkdirAll]. It calls write with an empty temporary file there. The
+// file is then synced, and appears under its name in one step. When Create returns nil, the file is
+// complete and survives a power failure.
+//
+// An existing file is never replaced: of several processes that create path at the same
+// time one succeeds, and the others get [fs.ErrExist]. After any other error path does
+// not exist, unless the last step failed, the sync of the directory. The file system must
+// have hard links.
+//
+// A process that dies in between leaves a hidden file with a name that begins with the name of path
+// and ends in .tmp. On Unix it is removed when the next file is created in the directory and no
+// other process is creating one.
+func Create(path string, write func(*os.File) error) error {
+	if err := refuseRoot(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return place(path, write, func(tmp string) error {
+		if err := os.Link(tmp, path); err != nil {
+			return err
+		}
+		_ = os.Remove(tmp) // a remaining second name does no harm
+		return nil
+	})
+}
+
+// Replace is [Create] for a file that may exist: the new file replaces it in one step. A symbolic
+// link is replaced, not followed.
+func Replace(path string, write func(*os.File) error) error {
+	if err := refuseRoot(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return CreateOutput(path, true, write)
+}
+
+// CreateOutput is [Create] for a file that the user has named, in any directory and on any file
+// system. With force it replaces an existing file as [Replace] does.
+func CreateOutput(path string, force bool, write func(*os.File) error) error {
+	return place(path, write, func(tmp string) error {
+		if force {
+			return os.Rename(tmp, path)
+		}
+		reserved, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm) //nolint:gosec // the user names it
+		if err != nil {
+			return err
+		}
+		_ = reserved.Close() // nothing was written
+		if err := os.Rename(tmp, path); err != nil {
+			return errors.Join(err, os.Remove(path))
+		}
+		return nil
+	})
+}
+
+// place creates the file path. publish gives the temporary file its name.
+func place(path string, write func(*os.File) error, publish func(tmp string) error) error {
+	dir, name := filepath.Split(path)
+	suffix, release := hold(filepath.Dir(path))
+	defer release()
+	tmp := dir + "." + name + "-" + rand.Text() + suffix
+	file, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm) //nolint:gosec // next to path
+	if err != nil {
+		return pathError("create", path, err)
+	}
+	if err = write(file); err == nil {
+		err = file.Sync() // the descriptor was open before write, so this reports every write-back error
+	}
+	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == tmp {
+		err = pathError(failure.Op, path, err)
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = pathError("create", path, publish(tmp))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// pathError returns a system error as an error of the operation op on path.
+func pathError(op, path string, err error) error {
+	if failure, ok := errors.AsType[*os.LinkError](err); ok {
+		if failure.Op == "link" && (errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported)) {
+			return fmt.Errorf("create %s: the file system may have no hard links (%v); use a directory on another one", path, failure.Err) //nolint:errorlint // not [fs.ErrPermission]
+		}
+		return &fs.PathError{Op: op, Path: path, Err: failure.Err}
+	}
+	if failure, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: op, Path: path, Err: failure.Err}
+	}
+	return err
+}

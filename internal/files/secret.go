@@ -1,0 +1,198 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+const (
+	maxSecret = 64 << 10 // bytes of a file with a secret
+	maxPublic = 1 << 20  // bytes of a file with public keys
+	minHidden = 32       // bytes of a name that may be a secret
+	// byteOrderMark is the prefix that some editors add to UTF-8 files.
+	byteOrderMark = "\ufeff"
+	// readFlags opens a file without waiting for the writer of a FIFO.
+	readFlags = os.O_RDONLY | syscall.O_NONBLOCK
+)
+
+// Permission bits of users other than the owner.
+const (
+	groupReads  fs.FileMode = 0o040
+	groupWrites fs.FileMode = 0o020
+	othersRead  fs.FileMode = 0o004
+	othersWrite fs.FileMode = 0o002
+)
+
+// An Exposure is a file with a secret that other users can read.
+type Exposure struct {
+	Path string
+	Mode fs.FileMode
+}
+
+// String describes the exposure and its remedy.
+func (e Exposure) String() string {
+	return fmt.Sprintf("%s holds a secret and can be read by other users (mode %#o): chmod 0600, or 0640 and owned by root",
+		e.Path, e.Mode.Perm())
+}
+
+// A Report is called for each exposed file that is read. It may be nil.
+type Report func(Exposure)
+
+// Once returns a Report that reports each exposure once, even if the file is read again.
+// It is safe for concurrent use.
+func Once(report Report) Report {
+	var reported sync.Map
+	return func(e Exposure) {
+		if _, again := reported.LoadOrStore(e, true); !again {
+			report(e)
+		}
+	}
+}
+
+// ReadSecret returns the contents of a file with a secret or a private key, without a byte order
+// mark. The file must be regular, or a pipe of the shell such as /dev/stdin, and have at most
+// 64 KiB. ReadSecret fails if the file belongs to neither root nor the user of this process, or if
+// its group or others may write to it. A file that others can read is passed to report. Symbolic
+// links are followed, as Kubernetes mounts secrets through them: the open file is checked.
+//
+// The error of a missing file has its name only if that cannot be a secret in the place of a name.
+func ReadSecret(path string, report Report) ([]byte, error) {
+	return readNamed(path, maxSecret, groupWrites|othersWrite, report)
+}
+
+// ReadPublic is [ReadSecret] for public keys, of at most 1 MiB. Anyone who can change them could
+// sign tokens. Others may read them, and the group of this process may write to them, as is the
+// default on systems with a group for each user.
+func ReadPublic(path string) ([]byte, error) { return readNamed(path, maxPublic, othersWrite, nil) }
+
+// ReadConfig is [ReadSecret] for the file .env, which may contain secrets. The group of this process
+// may write to it. A symbolic link must belong to root or the user of this process, too: in a
+// directory such as /tmp others must not choose the file.
+func ReadConfig(path string, report Report) ([]byte, error) {
+	if info, err := os.Lstat(path); err == nil {
+		if err := checkOwner(path, info); err != nil {
+			return nil, err
+		}
+	}
+	file, err := os.OpenFile(path, readFlags, 0) //nolint:gosec // a constant
+	if err != nil {
+		return nil, err
+	}
+	return read(file, maxSecret, othersWrite, report)
+}
+
+// ReadGenerated is [ReadSecret] for a secret that this program has generated. It also fails for a
+// symbolic link, and if others can read the file.
+func ReadGenerated(path string) (contents []byte, err error) {
+	file, err := os.OpenFile(path, readFlags|NoFollow, 0) //nolint:gosec // next to the database
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%s is a symbolic link, by which other users could choose the secret: remove it, or name its target in JWT_SECRET_FILE", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	contents, readErr := read(file, maxSecret, groupWrites|othersWrite, func(e Exposure) {
+		err = fmt.Errorf("%s: other users can read it (mode %#o): chmod 0600, or, if one may have read it, remove it: then a new one is generated, and previous tokens are refused",
+			path, e.Mode)
+	})
+	if err = errors.Join(readErr, err); err != nil {
+		return nil, err
+	}
+	return contents, nil
+}
+
+// readNamed is read for a file that the operator has named.
+func readNamed(path string, limit int64, writers fs.FileMode, report Report) ([]byte, error) {
+	file, err := os.OpenFile(path, readFlags, 0) //nolint:gosec // see the comment
+	if err != nil {
+		return nil, WithoutSecret(path, err)
+	}
+	return read(file, limit, writers, report)
+}
+
+// read returns the contents of an open file, and closes it. No other user may have one of the
+// permissions writers.
+func read(file *os.File, limit int64, writers fs.FileMode, report Report) ([]byte, error) {
+	defer func() { _ = file.Close() }() // opened for reading
+	path := file.Name()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+	case info.Mode().IsRegular():
+		err = check(path, info, writers)
+	case !isInherited(path):
+		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	contents, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(contents)) > limit {
+		err = fmt.Errorf("%s: the file is too long: it has more than %d bytes", path, limit)
+	}
+	if err == nil && report != nil && isExposed(info) {
+		report(Exposure{Path: path, Mode: info.Mode().Perm()})
+	}
+	return bytes.TrimPrefix(contents, []byte(byteOrderMark)), err
+}
+
+// check rejects a file that other users can change. Where owners are not known, as on Windows, it
+// returns nil.
+func check(path string, info fs.FileInfo, writers fs.FileMode) error {
+	_, gid, known := ownerOf(info)
+	if gid != os.Getegid() {
+		writers |= groupWrites
+	}
+	if err := checkOwner(path, info); err != nil || !known || info.Mode().Perm()&writers == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: other users can change it: its mode is %#o; chmod go-w %[1]s after checking its contents", path, info.Mode().Perm())
+}
+
+// checkOwner rejects a file or a symbolic link of a user other than root and the user of this
+// process.
+func checkOwner(path string, info fs.FileInfo) error {
+	uid, _, known := ownerOf(info)
+	if !known || uid == 0 || uid == os.Geteuid() {
+		return nil
+	}
+	return fmt.Errorf("%s: other users can change it: it belongs to the user %d, and this process runs as %d; "+
+		"run this as its owner, or chown it to root or to the user of this process", path, uid, os.Geteuid())
+}
+
+// isExposed reports whether other users can read a file. For a file of root, group access is
+// allowed, since a process of another user needs it.
+func isExposed(info fs.FileInfo) bool {
+	uid, _, known := ownerOf(info)
+	readers := groupReads | othersRead
+	if uid == 0 && os.Geteuid() != 0 {
+		readers = othersRead
+	}
+	return known && info.Mode().IsRegular() && info.Mode().Perm()&readers != 0
+}
+
+// isInherited reports whether a path refers to an inherited descriptor, as for <(command)
+// in a shell. A pipe or terminal there is trusted regardless of its mode.
+func isInherited(path string) bool {
+	clean := filepath.ToSlash(filepath.Clean(path))
+	return clean == "/dev/stdin" || strings.HasPrefix(clean, "/dev/fd/") || strings.HasPrefix(clean, "/proc/self/fd/")
+}
+
+// WithoutSecret returns an error of opening path without its name, unless the file exists or has a
+// short name in an existing directory: else it may be a secret or a URL in the place of a name.
+func WithoutSecret(path string, err error) error {
+	dir, base := filepath.Split(path)
+	failure, ok := errors.AsType[*fs.PathError](err)
+	if _, statErr := os.Lstat(path); !ok || statErr == nil || dir != "" && !missing(dir) && len(base) < minHidden {
+		return err
+	}
+	return fmt.Errorf("%w (its name is not shown, as it may be a secret)", failure.Err)
+}

@@ -1,0 +1,70 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+)
+
+// maxPath is the maximum length of the path of a socket on all systems: the limit of macOS.
+const maxPath = 103
+
+// Listen creates a Unix socket at path with the given permissions, in a directory that root must not
+// share with its owner, see [MkdirAll]. It replaces a socket that has no listener; it fails for any
+// other file, or if the socket may have a listener. Closing the listener removes the socket.
+func Listen(ctx context.Context, path string, mode fs.FileMode) (net.Listener, error) {
+	if err := refuseRoot(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	if err := removeStale(ctx, path); err != nil {
+		return nil, err
+	}
+	config := net.ListenConfig{Control: func(_, _ string, conn syscall.RawConn) error {
+		return conn.Control(func(fd uintptr) { restrict(fd, mode) })
+	}}
+	listener, err := config.Listen(ctx, "unix", path)
+	if len(path) > maxPath && errors.Is(err, syscall.EINVAL) {
+		err = fmt.Errorf("%s: the path has %d bytes, and the limit for sockets is %d: choose a shorter one", path, len(path), maxPath)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if runtime.GOOS != "windows" { // the umask has reduced the mode
+		if err := os.Chmod(path, mode); err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+	}
+	return listener, nil
+}
+
+// removeStale removes a socket at path, if it has no listener.
+func removeStale(ctx context.Context, path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("%s is in the way: it is not a socket", path)
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	switch {
+	case err == nil:
+		_ = conn.Close()
+		return fmt.Errorf("another process listens on %s", path)
+	case !errors.Is(err, refused) && !errors.Is(err, fs.ErrNotExist):
+		// The queue is full, or the socket belongs to another user.
+		return fmt.Errorf("another process may listen there: %w; remove the socket if none does", err)
+	}
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) { // removed concurrently
+		return err
+	}
+	return nil
+}
