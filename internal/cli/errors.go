@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -46,33 +45,14 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-const (
-	// errorTimeout limits the time for printing an error: the reader of stderr may hang.
-	errorTimeout = 2 * time.Second
-	// signalTimeout is errorTimeout after a signal.
-	signalTimeout = 200 * time.Millisecond
-)
-
-// printError prints the final error, if stderr accepts it in time. After a signal it prints
-// "interrupted" for the causes of ctx.
+// printError prints the final error. After a signal it prints "interrupted" for the causes of ctx.
 func printError(ctx context.Context, stderr io.Writer, err error) {
-	timeout, causes := errorTimeout, strings.NewReplacer()
+	causes := strings.NewReplacer()
 	if ctx.Err() != nil {
-		timeout = signalTimeout
 		causes = strings.NewReplacer(context.Cause(ctx).Error(), errInterrupted.Error(), context.Canceled.Error(), errInterrupted.Error())
 	}
-	var text strings.Builder
 	for _, line := range messageLines(err) {
-		text.WriteString("plantstore: " + logging.Line(causes.Replace(line)) + "\n")
-	}
-	printed := make(chan struct{})
-	go func() {
-		defer close(printed)
-		_, _ = io.WriteString(stderr, text.String()) // best effort
-	}()
-	select {
-	case <-printed:
-	case <-time.After(timeout):
+		_, _ = io.WriteString(stderr, "plantstore: "+logging.Line(causes.Replace(line))+"\n") // best effort
 	}
 }
 
