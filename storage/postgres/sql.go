@@ -11,7 +11,7 @@ import (
 )
 
 // The statements use only features that PostgreSQL, CockroachDB, YugabyteDB and Citus
-// document as supported; a test checks them. Names and tags are bytea, since text can't
+// document as supported. Names and tags are bytea, since text can't
 // contain U+0000 (C2.14). The column request has the [storage.CommitToken].
 const (
 	createTable = `CREATE TABLE IF NOT EXISTS plants (
