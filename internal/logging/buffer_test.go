@@ -16,16 +16,27 @@ import (
 
 // The writes to a writer. They fail while failing is set.
 type writes struct {
-	all     []string
 	failing bool
+
+	mu  sync.Mutex
+	all []string
 }
 
 func (w *writes) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.failing {
 		return 0, errors.New("no space left")
 	}
 	w.all = append(w.all, string(p))
 	return len(p), nil
+}
+
+// done returns the writes that have succeeded.
+func (w *writes) done() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all
 }
 
 // TestOrder checks that no line of concurrent writers is lost or torn over two writes, and that
@@ -48,7 +59,7 @@ func TestOrder(t *testing.T) {
 	all.Wait()
 	b.Flush()
 	next := [writers]int{}
-	for _, write := range out.all {
+	for _, write := range out.done() {
 		for line := range strings.Lines(write) {
 			var w, n int
 			if _, err := fmt.Sscanf(line, "%d %d\n", &w, &n); err != nil || n != next[w] {
@@ -78,12 +89,14 @@ func TestInterval(t *testing.T) {
 				}
 			}
 		}
-		if len(out.all) != 2 {
-			t.Errorf("%q before the interval ends", out.all)
+		synctest.Wait()
+		if all := out.done(); len(all) != 2 {
+			t.Errorf("%q before the interval ends", all)
 		}
 		time.Sleep(time.Second)
-		if len(out.all) != 3 || out.all[2] != "ab" {
-			t.Errorf("the writes are %q, want ab three times", out.all)
+		synctest.Wait()
+		if all := out.done(); len(all) != 3 || all[2] != "ab" {
+			t.Errorf("the writes are %q, want ab three times", all)
 		}
 	})
 }
@@ -118,7 +131,8 @@ func TestFailingWriter(t *testing.T) {
 	}
 	out.failing = false
 	_, _ = io.WriteString(b, "written")
-	if b.Flush(); len(out.all) != 1 || out.all[0] != "written" {
-		t.Errorf("the writes are %.100q", out.all)
+	b.Flush()
+	if all := out.done(); len(all) != 1 || all[0] != "written" {
+		t.Errorf("the writes are %.100q", all)
 	}
 }

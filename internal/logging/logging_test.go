@@ -46,14 +46,14 @@ func TestErrorsAreFlushed(t *testing.T) {
 		logger, _ := logging.New(&out, logging.Text, slog.LevelInfo)
 		for _, log := range []*slog.Logger{logger, logger.With("x", 1), logger.WithGroup("x")} {
 			time.Sleep(time.Hour)
-			before := len(out.all)
+			before := len(out.done())
 			log.Info("before it")
-			if len(out.all) != before {
+			if len(out.done()) != before {
 				t.Error("a line is not buffered")
 			}
 			log.Error("an error")
-			if len(out.all) != before+1 || strings.Count(out.all[before], "\n") != 2 {
-				t.Errorf("the writes are %q", out.all[before:])
+			if all := out.done(); len(all) != before+1 || strings.Count(all[before], "\n") != 2 {
+				t.Errorf("the writes are %q", all[before:])
 			}
 		}
 	})
