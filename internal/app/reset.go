@@ -82,7 +82,7 @@ func (s *seed) copyTo(path string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = from.Close() }() // it was only read
+	defer func() { _ = from.Close() }()                                    // it was only read
 	to, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the database
 	if err != nil {
 		return err
