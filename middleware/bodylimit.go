@@ -3,10 +3,8 @@ package middleware
 import (
 	"errors"
 	"io"
-	"net/http"
 	"os"
 	"sync"
-	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
 
@@ -21,36 +19,31 @@ const smallBody = 4 << 10
 // Bodies of up to 4 KiB are not counted.
 func BodyMemory(limit int64) int64 { return max(64<<20, 4*limit) }
 
-// errOutOfMemory is the cause of the Error when all bodies together exceed BodyMemory.
-var errOutOfMemory = errors.New("the memory for request bodies is exhausted")
-
 // BodyLimit rejects a body of more than limit bytes: immediately by its Content-Length,
 // otherwise while it is read (C2.15). It also rejects a body if the bodies of all
-// requests together exceed [BodyMemory]. Only bytes that were read count, so that a
-// client can't exhaust the memory by announcing large bodies. Reading the body fails
-// with a [models.Error] of CodeBadRequest, CodeRequestTimeout, CodeContentTooLarge or
-// CodeUnavailable.
+// requests together exceed [BodyMemory], or those of one token subject a quarter of it. Only
+// bytes that were read count, so that a client can't exhaust the memory by announcing large
+// bodies. Reading the body fails with a [models.Error] of CodeBadRequest, CodeRequestTimeout,
+// CodeContentTooLarge or CodeUnavailable.
 func BodyLimit(limit int64) gin.HandlerFunc {
-	used := new(atomic.Int64)
+	memory := &bodyMemory{limit: BodyMemory(limit), bySubject: make(map[string]int64)}
 	bodies := sync.Pool{New: func() any { return new(limitedBody) }}
 	return func(c *gin.Context) {
 		body := bodies.Get().(*limitedBody) //nolint:forcetypeassert // nothing else is put there
 		*body = limitedBody{
 			ReadCloser: c.Request.Body,
-			header:     c.Writer.Header(),
 			limit:      limit,
-			used:       used,
+			memory:     memory,
+			subject:    lineOf(c).subject,
 		}
 		defer func() {
-			if body.held > 0 {
-				used.Add(-body.held)
-			}
+			memory.release(body.subject, body.held)
 			c.Request.Body = body.ReadCloser
 			*body = limitedBody{}
 			bodies.Put(body)
 		}()
 		if c.Request.ContentLength > limit {
-			Fail(c, body.readError(models.TooLarge(limit)))
+			Fail(c, models.TooLarge(limit))
 			return
 		}
 		c.Request.Body = body
@@ -58,53 +51,91 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 	}
 }
 
+// errOutOfMemory and errShareUsed are the Errors of a body for which there is no memory.
+var (
+	errOutOfMemory = models.NewError(models.CodeUnavailable,
+		"the plant was not stored: the server is overloaded with large bodies; try again later")
+	errShareUsed = models.NewError(models.CodeUnavailable, "the plant was not stored: other large bodies "+
+		"for the subject (sub) of this access token use its share of the memory; send fewer at a time")
+)
+
+// A bodyMemory counts the bytes of memory of all bodies.
+type bodyMemory struct {
+	limit int64
+
+	mu        sync.Mutex
+	used      int64
+	bySubject map[string]int64 // parts of used, without zeros
+}
+
+// acquire counts n more bytes for a subject, unless they exceed a limit.
+func (m *bodyMemory) acquire(subject string, n int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.used+n > m.limit:
+		return errOutOfMemory
+	case m.bySubject[subject]+n > m.limit/4:
+		return errShareUsed
+	}
+	m.used += n
+	m.bySubject[subject] += n
+	return nil
+}
+
+// release counts n bytes less for a subject.
+func (m *bodyMemory) release(subject string, n int64) {
+	if n == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used -= n
+	if m.bySubject[subject] -= n; m.bySubject[subject] == 0 {
+		delete(m.bySubject, subject)
+	}
+}
+
 // A limitedBody is a request body with a limit, whose errors are Errors.
 type limitedBody struct {
 	io.ReadCloser
-	header http.Header   // of the response
-	limit  int64         // maximum of size
-	size   int64         // bytes read
-	used   *atomic.Int64 // bytes of memory of all bodies
-	held   int64         // part of used
+	limit   int64 // maximum of size
+	size    int64 // bytes read
+	memory  *bodyMemory
+	subject string
+	held    int64 // bytes of memory that are counted
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.size += int64(n)
-	switch {
-	case b.size > b.limit:
-		err = models.TooLarge(b.limit)
-	case !b.hold():
-		err = models.NewError(models.CodeUnavailable,
-			"the plant was not stored: the server is overloaded with large bodies; try again later").WithCause(errOutOfMemory)
-	case err == nil, err == io.EOF: //nolint:errorlint // EOF is never wrapped, by contract of io.Reader
+	if b.size > b.limit {
+		return n, models.TooLarge(b.limit)
+	}
+	if full := b.hold(); full != nil {
+		return n, full
+	}
+	if err == nil || err == io.EOF { //nolint:errorlint // EOF is never wrapped, by contract of io.Reader
 		return n, err
 	}
-	return n, b.readError(err)
+	return n, readError(err)
 }
 
-// hold counts the bytes read in the memory of all bodies, and reports whether its limit allows
-// it.
-func (b *limitedBody) hold() bool {
+// hold counts the bytes read in the memory of all bodies.
+func (b *limitedBody) hold() error {
 	more := b.size - b.held
 	if b.size <= smallBody || more == 0 {
-		return true
+		return nil
 	}
-	if b.used.Add(more) > BodyMemory(b.limit) {
-		b.used.Add(-more)
-		return false
+	if err := b.memory.acquire(b.subject, more); err != nil {
+		return err
 	}
 	b.held = b.size
-	return true
+	return nil
 }
 
-// readError returns the Error for an error of reading. The rest of the body makes the
-// connection unusable for another request, so the response closes it.
-func (b *limitedBody) readError(err error) *models.Error {
-	b.header.Set("Connection", "close")
-	if failure, ok := errors.AsType[*models.Error](err); ok { // of a limit, or of the server at a shutdown
-		return failure
-	}
+// readError returns the Error for an error of reading.
+func readError(err error) *models.Error {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return models.NewError(models.CodeRequestTimeout,

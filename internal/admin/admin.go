@@ -126,7 +126,9 @@ func resetError(err error) *models.Error {
 	}
 }
 
+// fail responds with an Error and closes the connection: no refused client holds one.
 func fail(w http.ResponseWriter, failure *models.Error) {
+	w.Header().Set("Connection", "close")
 	write(w, http.StatusBadRequest, "application/json", failure.Body())
 }
 

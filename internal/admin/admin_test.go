@@ -41,7 +41,7 @@ func newOptions(t *testing.T, s admin.Store) admin.Options {
 	t.Helper()
 	return admin.Options{
 		Version: "v1.2.3", Store: s, Observer: admin.NewObserver(), Leaving: t.Context(), Logger: slog.New(slog.DiscardHandler),
-		Server:             func() server.Stats { return server.Stats{Refused: new(server.ErrorCounts)} },
+		Server:             func() server.Stats { return server.Stats{} },
 		Tokens:             func() auth.Stats { return auth.Stats{} },
 		CertificateExpires: func() time.Time { return time.UnixMilli(1_800_000_000_000) },
 	}

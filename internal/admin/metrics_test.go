@@ -66,19 +66,19 @@ func TestMetrics(t *testing.T) {
 		Plants: 51, Bytes: 52, Oldest: time.UnixMilli(1_700_000_001_500), Checkpoints: 53, CheckpointTime: 5400 * time.Millisecond,
 	}
 	close(s.stopped)
-	observer, refused := admin.NewObserver(), new(server.ErrorCounts)
+	observer := admin.NewObserver()
 	observer.Request(http.MethodPost, 0, 3*time.Millisecond, models.Fault{})
 	observer.Request(http.MethodPost, 409, time.Second, models.Fault{})
 	observer.Request(http.MethodPost, 503, time.Second, models.Fault{Code: 503})
 	observer.Request(http.MethodPost, 503, time.Second, models.Fault{Code: 503, Delay: time.Second})
 	observer.Commit(1, 30*time.Millisecond)
 	observer.Commit(5, 20*time.Second)
-	refused.Add(409)
-	refused.Add(431)
+	observer.Refused(409)
+	observer.Refused(431)
 	h := newHandler(t, s, func(o *admin.Options) {
 		o.Observer = observer
 		o.Server = func() server.Stats {
-			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34, Refused: refused}
+			return server.Stats{Open: 31, Limit: 32, Accepted: 33, TurnedAway: 34}
 		}
 		o.Tokens = func() auth.Stats { return auth.Stats{CacheHits: 41, CacheMisses: 42} }
 	})

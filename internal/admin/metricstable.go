@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -27,7 +26,7 @@ func requestMetrics(a *admin) []metric {
 		{
 			"requests_total", "counter",
 			"responses, by outcome (created; read; refused: caused by the request; failed: caused by the server) and the number of the Error, 0 if there is none",
-			requests(a.Observer, connections.Refused),
+			requests(a.Observer),
 		},
 		{
 			"faults_total", "counter",
@@ -53,13 +52,13 @@ func requestMetrics(a *admin) []metric {
 	}
 }
 
-// requests returns the responses of the handler and those of the server itself, unhandled.
-func requests(o *Observer, unhandled *server.ErrorCounts) (all []series) {
+// requests returns the responses of the handler and those of the server itself.
+func requests(o *Observer) (all []series) {
 	for _, of := range []outcome{created, read} {
 		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="0"}`, of), o.durations[of].count()})
 	}
 	for _, c := range models.Codes() {
-		n := o.errors.Count(c.Code) + unhandled.Count(c.Code)
+		n := o.errors.Count(c.Code)
 		all = append(all, series{fmt.Sprintf(`{outcome=%q,error="%v"}`, outcomeOf(c.Code), c.Code), n})
 	}
 	return all

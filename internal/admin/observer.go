@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"plantstore/internal/server"
 	"plantstore/models"
 )
 
@@ -36,9 +35,9 @@ func outcomeOf(code models.Code) outcome {
 // statistics when they are queried. Its methods are safe for concurrent use.
 type Observer struct {
 	durations      map[outcome]*histogram // of requests; never changed
-	errors         server.ErrorCounts
-	faults         server.ErrorCounts // on demand
-	delays         atomic.Uint64      // on demand
+	errors         errorCounts
+	faults         errorCounts   // on demand
+	delays         atomic.Uint64 // on demand
 	commitPlants   *histogram
 	commitDuration *histogram
 }
@@ -83,10 +82,24 @@ func (o *Observer) fault(f models.Fault) {
 	}
 }
 
+// Refused observes a response without a call of the handler, an Error with that code.
+func (o *Observer) Refused(code models.Code) { o.errors.Add(code) }
+
 // Commit observes a commit of that many plants.
 func (o *Observer) Commit(plants int, took time.Duration) {
 	o.commitPlants.observe(int64(plants))
 	o.commitDuration.observe(int64(took))
+}
+
+// errorCounts count Errors by their codes, which must be known ones.
+type errorCounts struct {
+	counts [models.CodeInsufficientSpace - models.CodeBadRequest + 1]atomic.Uint64
+}
+
+func (e *errorCounts) Add(code models.Code) { e.counts[code-models.CodeBadRequest].Add(1) }
+
+func (e *errorCounts) Count(code models.Code) uint64 {
+	return e.counts[code-models.CodeBadRequest].Load()
 }
 
 // A histogram counts values by their upper bounds.

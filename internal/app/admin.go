@@ -3,15 +3,21 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
 	"plantstore/internal/admin"
-	"plantstore/internal/server"
 )
 
-// adminRequestTimeout is the time limit for a request to the admin listener, and for a profile.
-const adminRequestTimeout = 2 * time.Minute
+// The time limits of the admin listener: for a header and between requests, for a response
+// (a profile takes long), and for requests in progress at a shutdown.
+const (
+	adminTimeout         = 5 * time.Second
+	adminWriteTimeout    = 2 * time.Minute
+	adminShutdownTimeout = time.Second
+)
 
 // startAdmin serves the admin listener, if there is one, until [App.Close]. After leaving is done,
 // /readyz reports the shutdown, while requests of clients are still served or drained.
@@ -20,28 +26,30 @@ func (a *App) startAdmin(leaving context.Context) {
 		return
 	}
 	logger := a.logger.With("listener", "admin")
-	s := server.New(server.Config{
+	s := http.Server{
 		Handler: admin.New(admin.Options{
 			Version: a.options.Version, Store: a.store, Observer: a.observer,
 			Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires,
 			Reset: a.reset, Leaving: leaving, Logger: logger, Pprof: a.config.Pprof,
 		}),
-		Logger:          logger,
-		MaxConnections:  64, // it has few clients, whose requests have no bodies
-		HeaderTimeout:   headerTimeout,
-		RequestTimeout:  adminRequestTimeout,
-		IdleTimeout:     idleTimeout,
-		ShutdownTimeout: time.Second,
-	})
-	ctx, cancel := context.WithCancel(context.WithoutCancel(leaving))
+		ReadTimeout:    adminTimeout,
+		IdleTimeout:    adminTimeout,
+		WriteTimeout:   adminWriteTimeout,
+		MaxHeaderBytes: 32 << 10,
+		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := s.Serve(ctx, a.listeners.admin); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		if err := s.Serve(a.listeners.admin); !errors.Is(err, http.ErrServerClosed) {
 			logger.Error("admin listener failed", "cause", err.Error(), "hint", "restart the server: it has no probes and metrics")
 		}
 	})
 	a.onClose(func() error {
-		cancel()
+		ctx, cancel := context.WithTimeout(context.Background(), adminShutdownTimeout)
+		defer cancel()
+		if s.Shutdown(ctx) != nil { // also if the listener has failed
+			_ = s.Close()
+		}
 		serving.Wait()
 		return nil
 	})

@@ -2,8 +2,6 @@ package app
 
 import (
 	"cmp"
-	"net/http"
-	"time"
 
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
@@ -13,12 +11,6 @@ import (
 	"plantstore/middleware"
 	"plantstore/models"
 	"plantstore/routes"
-)
-
-// The time limits of both listeners.
-const (
-	headerTimeout = 5 * time.Second
-	idleTimeout   = 2 * time.Minute
 )
 
 // The scope and the rate that the errors 403 and 429 on demand name if JWT_SCOPE or RATE_LIMIT
@@ -49,19 +41,14 @@ func (a *App) newServer() error {
 	if c.RateLimit.Requests > 0 {
 		options.RateLimit = ratelimit.New(c.RateLimit)
 	}
-	var corsHeader func(origin string) http.Header // nil: CORS is off
-	if len(options.Origins) > 0 {
-		corsHeader = options.Origins.Header
-	}
 	a.server = server.New(server.Config{
 		Handler:         routes.New(options),
 		TLS:             a.tls,
-		CORSHeader:      corsHeader,
+		CORS:            options.Origins.Header(""),
 		Logger:          a.logger,
+		Refused:         a.observer.Refused,
 		MaxConnections:  c.MaxConnections,
-		HeaderTimeout:   headerTimeout,
 		RequestTimeout:  c.RequestTimeout,
-		IdleTimeout:     idleTimeout,
 		ShutdownTimeout: c.ShutdownTimeout,
 	})
 	return nil

@@ -114,7 +114,7 @@ func errorOf(t *testing.T, base, sent string) int {
 }
 
 // TestShutdownTimeout checks that requests that do not end within the shutdown timeout are
-// aborted, and the exit code is 1.
+// aborted, which is logged, and the exit code is 0.
 func TestShutdownTimeout(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := startServer(t, "plantstore", nil, "--shutdown-timeout=50ms", "--request-timeout=1h", "--faults=always")
@@ -125,29 +125,11 @@ func TestShutdownTimeout(t *testing.T) {
 			t.Fatal("the handler does not get the request")
 		}
 	}
-	if code := s.stop(); code != 1 {
-		t.Errorf("exit code %d, want 1", code)
-	}
-	if log := s.log(); !strings.Contains(log, "\nplantstore: ") && !strings.HasPrefix(log, "plantstore: ") {
-		t.Errorf("it does not print the reason:\n%s", log)
-	}
-}
-
-// TestShutdownWithIncompleteBody checks that a request whose client is silent in the middle of the
-// body does not delay the shutdown, and nothing is stored.
-func TestShutdownWithIncompleteBody(t *testing.T) {
-	t.Chdir(t.TempDir())
-	s := startServer(t, "plantstore", nil, "--shutdown-timeout=20s")
-	responses := sendHeader(t, s, "Expect: 100-continue")
-	if line, err := responses.ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") { // it waits for the body
-		t.Fatalf("%q, %v", line, err)
-	}
 	if code := s.stop(); code != 0 {
-		t.Errorf("exit code %d, want 0; its log:\n%s", code, s.log())
+		t.Errorf("exit code %d, want 0", code)
 	}
-	const want = `{"error":503,"message":"the server is shutting down and has not read the request: the plant was not stored; `
-	if response, err := io.ReadAll(responses); err != nil || !strings.Contains(string(response), want) {
-		t.Errorf("the response is %s, %v", response, err)
+	if log := s.log(); !strings.Contains(log, `"msg":"shutdown timeout: closing connections with requests in progress","connections":1`) {
+		t.Errorf("the log is:\n%s", log)
 	}
 }
 

@@ -37,6 +37,7 @@ const (
 	NeedKey                      // a private key, whose public half is used as a secret
 	NeedNoExp                    // that tokens without exp are accepted
 	NeedLimit                    // a rate limit
+	NeedAll                      // that all origins are allowed
 )
 
 // An Exchange is the requests and expected responses of one connection. Each request is sent

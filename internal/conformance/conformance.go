@@ -319,6 +319,7 @@ func needs() []requirement {
 		{NeedForeign, "foreign", func(r *runner) bool { return r.Origin != "*" }, "needs an origin that the server does not allow", "--origin"},
 		{NeedKey, "key", func(r *runner) bool { return r.Key != nil }, "needs a private key", "--key"},
 		{NeedNoExp, "no exp", func(r *runner) bool { return !r.RequireExp }, "needs a server that accepts tokens without exp", ""},
+		{NeedAll, "all origins", func(r *runner) bool { return r.Origin == "*" }, "needs a server that allows all origins", "--origin '*'"},
 		{NeedLimit, "limit", (*runner).limited, "needs a server with a rate limit", flagRateLimit},
 	}
 }

@@ -1,6 +1,9 @@
 package conformance
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	corsRule = "C3.19"
@@ -53,7 +56,7 @@ func corsCases() []Case {
 		one(corsRule, "without Origin, the response has Vary: Origin, for caches", good(), fern().header("Vary", "~Origin")).needs(NeedOrigin|NeedForeign),
 		one(corsRule, "a preflight of the allowed origin, without a credential", preflight("/plants", own), preflighted()).kept().needs(NeedOrigin),
 		one(corsRule, "a preflight of an unknown path", preflight("/nowhere", own), preflighted()).needs(NeedOrigin),
-		one(corsRule, "a preflight that breaks off", preflight("/plants", own), allowing(fails(400))).cut(2, ThenHalfClose).needs(NeedOrigin),
+		one(corsRule, "a preflight that breaks off", preflight("/plants", own), allowing(fails(400))).cut(2, ThenHalfClose).needs(NeedAll),
 		one(corsRule, "OPTIONS that is not a preflight", bare("OPTIONS {{path}}/plants").with(own), allowing(fails(405))).needs(NeedOrigin),
 		one(corsRule, "a create from the allowed origin", good().with(own),
 			allowing(fern()).header("Access-Control-Expose-Headers", "~X-Request-Id")).needs(NeedOrigin),
@@ -62,15 +65,10 @@ func corsCases() []Case {
 	return append(cases, readableErrors()...)
 }
 
-// readableErrors are errors of all kinds, including responses of HTTP libraries, for a
-// page of the allowed origin.
+// readableErrors are errors of all kinds for a page of the allowed origin: those of the service, and
+// responses of HTTP libraries if all origins are allowed.
 func readableErrors() []Case {
-	var cases []Case
-	for _, v := range []struct {
-		name string
-		r    Request
-		a    Response
-	}{
+	return slices.Concat(readable(NeedOrigin, []failing{
 		{"400", post(`{`), fails(400)},
 		{"401", good().without("Authorization"), fails(401).header("Access-Control-Expose-Headers", "~WWW-Authenticate")},
 		{"404", target("{{path}}/nowhere"), fails(404)},
@@ -79,6 +77,7 @@ func readableErrors() []Case {
 		{"413", post(`{"id":{{id}},"name":"{{fill}}"}`).sized(1), fails(413)},
 		{"415", good().replace("Content-Type: text/plain"), fails(415)},
 		{"422", post(`{}`), fails(422)},
+	}), readable(NeedAll, []failing{
 		{"400, of a request that is not HTTP", bare("POST {{path}}/plants x").with(own), fails(400)},
 		{"400, of a target with a malformed escape", bare("POST /%zz"), fails(400)},
 		{"400, of a malformed line after the origin", bare("POST {{path}}/plants").with(own, "no colon"), fails(400)},
@@ -89,11 +88,24 @@ func readableErrors() []Case {
 		{"431, of a long line after the origin", bare("POST {{path}}/plants").with(own, "X-Filler: "+strings.Repeat("x", 2<<20)), fails(431)},
 		{"501", good().replace("Transfer-Encoding: gzip").without("Content-Length"), fails(501)},
 		{"505", Request{Line: "POST {{path}}/plants HTTP/3.0", Header: []string{"Host: {{host}}"}}, fails(505)},
-	} {
+	}))
+}
+
+// A failing is a request that is refused.
+type failing struct {
+	name string
+	r    Request
+	a    Response
+}
+
+// readable returns the cases of failing requests, to which Origin is added unless they have it.
+func readable(needs Need, all []failing) []Case {
+	var cases []Case
+	for _, v := range all {
 		if !strings.Contains(strings.Join(v.r.Header, "\n"), own) {
 			v.r = v.r.with(own)
 		}
-		cases = append(cases, one(corsRule, "an error "+v.name+", for the allowed origin", v.r, allowing(v.a)).needs(NeedOrigin))
+		cases = append(cases, one(corsRule, "an error "+v.name+", for the allowed origin", v.r, allowing(v.a)).needs(needs))
 	}
 	return cases
 }

@@ -15,10 +15,14 @@ func refusalCases() []Case {
 		one(rule, "HTTP/0.9", raw("GET /\r\n\r\n"), fails(400)).closed(),
 		one(rule, "plain HTTP to a TLS port", good(), fails(400)).last(func(t *Exchange) { t.Plain = true }).needs(NeedTLS),
 		one(rule, "unknown expectation", good().with("Expect: 200-ok"), fails(417)),
+		one(rule, "100-continue with a parameter", good().with("Expect: 100-continue;a=b"), fails(417)),
+		one(rule, "a folded line is joined or refused", good().with("X-Y: a", " b"), fern().or(400)),
+		one(rule, "a line folded by a tab is joined or refused", good().with("X-Y: a", "\tb"), fern().or(400)),
+		one(rule, "a folded Transfer-Encoding is joined or refused", good().chunked(7).replace("Transfer-Encoding:\r\n chunked"), fern().or(400)),
+		one(rule, "a folded Content-Length is joined or refused", good().replace("Content-Length:\r\n {{length}}"), fern().or(400)),
 		one(rule, "a header field of 2 MiB", good().with("X-Long: "+strings.Repeat("a", 2<<20)), fails(431)).closed(),
 		one(rule, "50,000 header fields", good().with(strings.Fields(strings.Repeat("X-Many:0123456789012345678901234567890123456789 ", 50_000))...), fails(431)).closed(),
 		one(rule, "a header of 40 KiB", good().with(slices.Repeat([]string{"X-Long: " + strings.Repeat("a", 5<<10)}, 8)...), fails(431)),
-		one(rule, "200 header fields", good().with(slices.Repeat([]string{"X-Many: 1"}, 200)...), fails(431)),
 		one(rule, "a request target of 2 MiB", bare("GET {{path}}/"+strings.Repeat("a", 2<<20)), fails(431)).closed(),
 		one(rule, "a wrong path", target("{{path}}/flowers"), fails(404)),
 		one(rule, "HEAD of an unknown path", bare("HEAD {{path}}/flowers"), Response{Kind: KindHead}),
@@ -54,24 +58,10 @@ func refusalCases() []Case {
 		{"a control character in a header's value", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nX-Y: a\x01b\r\n\r\n"},
 		{"the first header field line begins with a space", "POST {{path}}/plants HTTP/1.1\r\n Host: {{host}}\r\n\r\n"},
 		{"the first header field line begins with a tab", "POST {{path}}/plants HTTP/1.1\r\n\tHost: {{host}}\r\n\r\n"},
-		{"a header field line that begins with a space", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nX-Y: a\r\n b\r\n\r\n"},
-		{"a header field line that begins with a tab", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nX-Y: a\r\n\tb\r\n\r\n"},
-		{"a header field line of one space", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nContent-Length: 0\r\n \r\n\r\n"},
-		{"a folded Transfer-Encoding", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n"},
-		{"a folded Content-Length", "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\nContent-Length:\r\n\t2\r\n\r\n{}"},
 		{"bytes of a TLS ClientHello", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"},
 		{"random bytes", "\x00\xff\xfe\x01\x80\r\n\r\n"},
 	} {
 		cases = append(cases, one(rule, v.name, raw(v.text), fails(400)).closed())
-	}
-	for _, v := range []variant{
-		{"after 100-continue", "Expect: 100-continue, x"},
-		{"before 100-continue", "Expect: x,100-continue"},
-		{"as a separate field", "Expect: 100-continue\r\nExpect: x"},
-		{"with 100-continue and a parameter", "Expect: 100-continue;a=b"},
-	} {
-		text := "POST {{path}}/plants HTTP/1.1\r\nHost: {{host}}\r\n" + v.text + "\r\nContent-Length: 2\r\n\r\n{}"
-		cases = append(cases, one(rule, "unknown expectation "+v.name, raw(text), fails(417)))
 	}
 	return cases
 }
@@ -86,8 +76,8 @@ func framingCases() []Case {
 	bothLengths := good().with("Transfer-Encoding: chunked")
 	bothLengths.Chunk = 7
 	cases := []Case{
-		one(rule, "chunked", good().chunked(7), fern()).kept(),
-		one(rule, "chunked, a byte a chunk", good().chunked(1), fern()).kept(),
+		one(rule, "chunked", good().chunked(7), fern()),
+		one(rule, "chunked, a byte a chunk", good().chunked(1), fern()),
 		one(rule, "chunked, in another case", good().chunked(7).replace("Transfer-Encoding: Chunked"), fern()),
 		one(rule, "chunked, with an extension and a trailer", chunks("25;a=b\r\n"+`{"id":{{id}},"name":"fern"}`+"\r\n0\r\nX-Trailer: z\r\n\r\n"), fern()),
 		one(rule, "length and transfer coding at once: the connection closes", bothLengths, fern().or(400)).closed(),

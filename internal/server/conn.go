@@ -1,280 +1,198 @@
 package server
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
+	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"plantstore/models"
 )
 
-// maxScanned bounds the input that is scanned for an Origin after a header was refused as too
-// large: more than the longest URL of a browser.
-const maxScanned = 4 << 20
+const (
+	drainTime         = 5 * time.Second        // for reading after the last response
+	shutdownDrainTime = 500 * time.Millisecond // the same during a shutdown
+	maxDrained        = 64 << 20               // bytes read after the last response
+)
 
-// errHandling is the error of a read while the handler runs and the request was read completely.
-var errHandling = errors.New("the request has been read to its end")
+// A duplex is a connection of which one half can be closed, as net/http does after some responses.
+type duplex interface {
+	net.Conn
+	CloseWrite() error
+}
 
-// A conn is an HTTP/1 connection between net/http and the client. A write of net/http
-// outside of a handler call is an error response of its own, which conn
-// replaces with an Error (C1.3). If net/http closes without a response, conn sends one.
-// Whether a response is the handler's is not decided by its contents: [conn.startRequest] and
-// [endRequest] mark it.
+// A conn is the connection below net/http. It replaces the responses that net/http writes
+// itself (C1.3), and drains the input before it closes after a response.
 type conn struct {
-	*acceptedConn
+	duplex // network, or TLS over it
 
-	base context.Context // of its requests, with its local address; not canceled when the client closes
-
-	mu         sync.Mutex // guards the following; not held while waiting for the client
-	framing    framing
-	idle       bool      // no bytes were received since the last request
-	parking    bool      // the connection is parked when net/http closes it
-	headerEnd  time.Time // deadline of the current header; zero: it has not begun, and is not the first
-	handling   bool      // whether the handler has, or had, the request
-	to         recipient // of the request that is handled
-	responded  bool      // a response to the current request has begun
-	discarding bool      // whether net/http gets no more input
-	closed     bool      // Close was called
-	readErr    error     // of the last read
-	reading    bool      // a read is in progress
-	deadline   time.Time // of reads
-	applied    time.Time // the deadline of the underlying connection
+	network duplex
+	server  *Server
+	slot    chan struct{}
+	below   *handshakeConn       // nil: no TLS
+	tls     *tls.ConnectionState // after the handshake
+	body    body                 // of the current request
+	begun   bool                 // a byte of a request was read
+	readErr error                // of the last read for the current request
+	ending  atomic.Bool          // the current response is the last one: net/http gets no more input
+	closed  atomic.Bool
 }
 
-// startRequest is called when the handler gets r. It reports whether the length of r is
-// ambiguous.
-func (c *conn) startRequest(r *http.Request) (ambiguous bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.handling, c.to = true, recipientOf(r)
-	return c.framing.startBody(r)
-}
-
-// endRequest is the ConnState hook of net/http. StateIdle is the only state at a useful
-// time: the response was written completely, and the next request was not parsed.
-func endRequest(nc net.Conn, state http.ConnState) {
-	c, ok := nc.(*conn)
-	if !ok || state != http.StateIdle {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.handling, c.responded, c.headerEnd, c.readErr = false, false, time.Time{}, nil
-	// The rest of a body must not be parsed as a request.
-	c.discarding = !c.framing.endBody() || c.discarding
-	c.idle = !c.discarding && !c.framing.begun()
-}
-
-// discardInput makes net/http see the end of the input, so that it closes the connection
-// without waiting for the rest of a body.
-func (c *conn) discardInput() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.discarding = true
-}
-
-// timedOut reports whether the last read took too long.
-func (c *conn) timedOut() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return errors.Is(c.readErr, os.ErrDeadlineExceeded)
-}
-
-// Read implements [io.Reader]. After an invalid header it keeps returning the error: bufio
-// ignores an error where a line might be continued, and reads again. A header of too many
-// lines is withheld from net/http, which would allocate memory for each.
-func (c *conn) Read(p []byte) (int, error) {
-	c.mu.Lock()
-	last := c.readErr
-	c.mu.Unlock()
-	if _, invalid := errors.AsType[*models.Error](last); invalid {
-		return 0, last
-	}
-	n, body, err := c.beforeRead(p)
-	if n == 0 && err == nil {
-		n, err = c.receive(p, body)
-	}
-	if errors.Is(err, errHeaderTooLarge) {
-		n = 0
-	}
-	return n, err
-}
-
-// receive reads from the client, perhaps a body.
-func (c *conn) receive(p []byte, body bool) (int, error) {
-	if body { // do not wait for it any longer when bodies must be complete
-		defer context.AfterFunc(c.server.bodyTime, func() { _ = c.SetReadDeadline(time.Now()) })()
-	}
-	n, err := c.Conn.Read(p)
-
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reading = false
-	if c.closed {
-		c.framing.pending = append(c.framing.pending, p[:n]...) // for rejectAtShutdown
-		return 0, net.ErrClosed
-	}
-	if c.parkable(err) {
-		c.parking = true
+// Read implements [io.Reader].
+func (c *conn) Read(p []byte) (n int, err error) {
+	switch {
+	case c.ending.Load():
 		return 0, io.EOF
-	}
-	if n > 0 {
-		c.idle = false
-		n, err = c.framing.admit(p, n)
+	case !c.begun:
+		n, err = c.readFirst(p)
+	default:
+		n, err = c.duplex.Read(p)
 	}
 	c.readErr = err
 	return n, err
 }
 
-// beforeRead returns pending input, if there is any. Otherwise, unless it returns an
-// error, it prepares for a read of the underlying connection, perhaps of a body.
-func (c *conn) beforeRead(p []byte) (n int, body bool, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case c.closed:
-		return 0, false, net.ErrClosed
-	case c.discarding:
-		return 0, false, io.EOF
-	case c.handling && c.framing.body == 0:
-		// net/http reads to detect a disconnected client, which has no effect here. Returning an
-		// error at once saves it from canceling the read after the request.
-		return 0, false, errHandling
-	case len(c.framing.pending) > 0:
-		n, c.readErr = c.framing.release(p)
-		return n, false, c.readErr
+// readFirst does the TLS handshake and reads the first bytes of a request. It ends when the
+// shutdown begins: net/http would wait five seconds for a connection without a request. Its
+// error is [io.EOF], to which net/http does not respond.
+func (c *conn) readFirst(p []byte) (n int, err error) {
+	defer context.AfterFunc(c.server.draining, func() { _ = c.network.SetReadDeadline(time.Now()) })()
+	if secure, ok := c.duplex.(*tls.Conn); ok && c.tls == nil {
+		err = c.handshake(secure)
 	}
-	if h := c.framing.header(); (h.begun || !c.headerEnd.IsZero()) && !h.done && !c.handling {
-		// net/http allows IdleTimeout for the first four bytes of a further request.
-		if c.headerEnd.IsZero() {
-			c.headerEnd = time.Now().Add(c.server.config.HeaderTimeout)
-		}
-		c.deadline = c.headerEnd
+	if err == nil {
+		n, err = c.duplex.Read(p)
 	}
-	c.reading = true
-	return 0, c.handling, c.applyDeadline(c.idleDeadline())
+	if c.begun = n > 0; !c.begun {
+		return 0, io.EOF
+	}
+	return n, err
 }
 
-// idleDeadline returns the deadline of the next read: the one of net/http, or earlier if the
-// connection is idle and is to be parked. The caller holds c.mu.
-func (c *conn) idleDeadline() time.Time {
-	parked := time.Now().Add(c.server.parkAfter)
-	if c.idle && (c.deadline.IsZero() || parked.Before(c.deadline)) {
-		return parked
+// idle is the ConnState hook of net/http, which has ended its reads of the last request then.
+func idle(nc net.Conn, state http.ConnState) {
+	if c, ok := nc.(*conn); ok && state == http.StateIdle {
+		c.readErr = nil
 	}
-	return c.deadline
 }
 
-// parkable reports whether the connection is to be parked after a read that returned err.
-// The caller holds c.mu.
-func (c *conn) parkable(err error) bool {
-	return c.idle && errors.Is(err, os.ErrDeadlineExceeded) && c.applied != c.deadline && c.server.draining.Err() == nil
-}
-
-// SetReadDeadline implements [net.Conn]. net/http sets several deadlines for each request,
-// of which only the one at the time of a read is passed on.
-func (c *conn) SetReadDeadline(t time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.deadline = t
-	if !c.reading {
-		return nil
-	}
-	return c.applyDeadline(t)
-}
-
-// applyDeadline sets the deadline of the underlying connection.
-func (c *conn) applyDeadline(t time.Time) error {
-	if c.applied.Equal(t) {
-		return nil
-	}
-	c.applied = t
-	return c.Conn.SetReadDeadline(t)
-}
-
+// Write implements [io.Writer]. It writes an Error in place of a response of net/http itself,
+// which is a single call. It does not respond to a header that does not arrive in time.
 func (c *conn) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	first := !c.responded
+	status := refusalIn(p)
 	switch {
-	case c.closed:
-		c.mu.Unlock()
-		return 0, net.ErrClosed
-	case c.handling:
-		c.responded = c.responded || string(p) != "HTTP/1.1 100 Continue\r\n\r\n"
-		c.mu.Unlock()
-		return c.Conn.Write(p)
+	case status == 0:
+		return c.duplex.Write(p)
+	case !c.ending.Load() && errors.Is(c.readErr, os.ErrDeadlineExceeded):
+		return 0, c.readErr
 	}
-	c.responded = true
-	e := c.replacement(p)
-	c.mu.Unlock()
-
-	if first {
-		if err := c.respond(e, c.recipient(e.Code)); err != nil {
-			return 0, err
-		}
-	}
-	return len(p), nil
+	return len(p), c.refuse(c.duplex, Refusal(status))
 }
 
-// replacement returns the Error in place of net/http's own response p. The reason may be
-// a cause that net/http does not distinguish, such as a header that ended early.
-func (c *conn) replacement(p []byte) *models.Error {
-	if c.readErr != nil {
-		if e := c.readError(); e != nil {
-			return e
-		}
+// Close implements [io.Closer]. After the last response it drains the input first, unless it is
+// called again meanwhile, or all connections are to be closed.
+func (c *conn) Close() error {
+	if c.closed.Swap(true) {
+		return c.network.Close()
 	}
-	const version = len("HTTP/1.1 ")
-	status := 0
-	if len(p) >= version+3 {
-		status, _ = strconv.Atoi(string(p[version : version+3]))
+	defer func() { <-c.slot }()
+	if c.server.forced.Err() != nil { // closing TLS may take seconds if the client does not read
+		return c.network.Close()
 	}
-	return Refusal(models.Code(status))
+	if c.ending.Load() {
+		c.drain(c.duplex)
+	}
+	return c.duplex.Close()
 }
 
-// readError returns the Error for a header that could not be read completely, nil if the
-// connection is lost.
-func (c *conn) readError() *models.Error {
-	if e, ok := errors.AsType[*models.Error](c.readErr); ok {
+// drain reads until the client has closed its half, or a limit is reached: closing a connection
+// with unread input resets it, and the client would lose the response (RFC 9112, 9.6).
+func (c *conn) drain(nc duplex) {
+	if nc.CloseWrite() != nil {
+		return
+	}
+	_ = nc.SetReadDeadline(time.Now().Add(drainTime)) // if it fails, so does Read
+	defer context.AfterFunc(c.server.draining, func() { _ = nc.SetReadDeadline(time.Now().Add(shutdownDrainTime)) })()
+	_, _ = io.CopyN(io.Discard, nc, maxDrained)
+}
+
+// refusals are the Errors in place of the responses that net/http writes itself, by their status.
+// An unknown status counts as 400.
+var refusals = map[models.Code]*models.Error{
+	models.CodeBadRequest: models.NewError(models.CodeBadRequest, "the request is not valid HTTP/1.1: check the request line, "+
+		"that the header is complete, that there is one Host, that every header field is a name, a colon and a value, "+
+		"and that Content-Length is one number"),
+	models.CodeExpectationFailed: models.NewError(models.CodeExpectationFailed,
+		"Expect: only 100-continue is supported; send the request without it"),
+	models.CodeHeaderTooLarge: models.Errorf(models.CodeHeaderTooLarge,
+		"the request line and the header fields are more than the limit of %d bytes in all; send fewer or shorter ones", maxHeaderBytes),
+	models.CodeNotImplemented: models.NewError(models.CodeNotImplemented, "Transfer-Encoding: only chunked is supported, once"),
+	models.CodeUnavailable: models.NewError(models.CodeUnavailable, "the server is overloaded: all of its connections are in use "+
+		"(MAX_CONNECTIONS): the plant was not stored; send it again later"),
+	models.CodeVersionUnsupported: models.NewError(models.CodeVersionUnsupported,
+		"this version of HTTP is not supported here; send the request as HTTP/1.1"),
+}
+
+var errNotTLS = models.NewError(models.CodeBadRequest, "this port uses TLS and the request came in plain HTTP: send it to an https:// URL")
+
+// Refusal returns the Error in place of the response of net/http with that status.
+func Refusal(status models.Code) *models.Error {
+	if e, ok := refusals[status]; ok {
 		return e
 	}
-	switch {
-	case c.readErr == nil: // net/http closes it at a shutdown
-		return Refusal(models.CodeUnavailable)
-	case errors.Is(c.readErr, os.ErrDeadlineExceeded):
-		return c.server.config.slowHeader()
-	case errors.Is(c.readErr, io.EOF):
-		return errTruncated
-	}
-	return nil
+	return refusals[models.CodeBadRequest]
 }
 
-// recipient returns the recipient of net/http's own response with that code. If a header
-// is too large, the Origin may be in the part that was not read, and without it no page
-// could read the response (C3.19).
-func (c *conn) recipient(code models.Code) recipient {
-	c.mu.Lock()
-	h, pending := *c.framing.header(), c.framing.pending
-	c.mu.Unlock()
-	if code == models.CodeHeaderTooLarge && c.server.config.CORSHeader != nil && !h.done {
-		h.readRest(pending, io.LimitReader(c.Conn, maxScanned), func() bool { return len(h.origins) > 0 })
+// ownResponse matches the responses that net/http writes itself. One with status 400 has exactly
+// these header fields; no handler responds with another status from 400 on. The whole status line
+// must match, since a write may be a part of a body.
+var ownResponse = regexp.MustCompile(`^HTTP/1\.[01] (?:(400) [^\r\n]*\r\n` +
+	`Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n|(40[1-9]|4[1-9]\d|5\d\d) [^\r\n]*\r\n)`)
+
+// refusalIn returns the status of p if it is a response that net/http writes itself, otherwise 0.
+func refusalIn(p []byte) models.Code {
+	const version = len("HTTP/1.1 ")
+	if len(p) <= version || p[version] < '4' { // nearly all
+		return 0
 	}
-	return h.recipient()
+	match := ownResponse.FindSubmatch(p)
+	status, _ := strconv.Atoi(string(bytes.Join(match[min(1, len(match)):], nil))) // 0 without a match
+	return models.Code(status)
 }
 
-// connKey is the key of the context value that is the connection of a request.
-type connKey struct{}
-
-// withConn is the ConnContext hook of net/http.
-func withConn(ctx context.Context, nc net.Conn) context.Context {
-	if c, ok := nc.(*conn); ok {
-		c.base = context.WithValue(ctx, http.LocalAddrContextKey, nc.LocalAddr())
+// refuse writes e to nc as the last response of the connection. It counts and logs it.
+func (c *conn) refuse(nc net.Conn, e *models.Error) error {
+	c.ending.Store(true)
+	c.server.config.Refused(e.Code)
+	id, body := models.RequestID(nil), e.Body()
+	c.server.config.Logger.LogAttrs(context.Background(), slog.LevelInfo, "refused",
+		slog.String("request_id", id[0]),
+		slog.String("remote", c.RemoteAddr().String()),
+		slog.Int("error", int(e.Code)),
+		slog.String("message", e.Message))
+	header := http.Header{ // C1.3, C1.6, C3.19
+		"Connection":             {"close"},
+		"Content-Type":           {"application/json"},
+		"Content-Length":         {strconv.Itoa(len(body))},
+		"Date":                   {time.Now().UTC().Format(http.TimeFormat)},
+		"X-Content-Type-Options": {"nosniff"},
+		"X-Request-Id":           id,
 	}
-	return context.WithValue(ctx, connKey{}, nc)
+	maps.Copy(header, c.server.config.CORS)
+	response := bytes.NewBufferString("HTTP/1.1 400 Bad Request\r\n")
+	_ = header.Write(response) // a buffer does not fail
+	response.WriteString("\r\n")
+	response.Write(body)
+	_, err := nc.Write(response.Bytes())
+	return err
 }

@@ -14,7 +14,7 @@ import (
 // FuzzConnection sends arbitrary bytes in two pieces. The output is always a sequence of
 // complete responses, each 200 or 400 with an Error (C1.3), and the connection ends properly.
 func FuzzConnection(f *testing.F) {
-	for _, r := range refusals() {
+	for _, r := range refusedRequests() {
 		f.Add([]byte(good+r.text), 3)
 	}
 	for _, text := range []string{

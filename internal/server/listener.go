@@ -1,34 +1,97 @@
 package server
 
-import "net"
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
 
-// A listener accepts connections within the connection limit. It returns none of them: they
-// come to net/http with their first request, see [acceptedConn.begin].
+	"plantstore/models"
+)
+
+// maxHandshake is how many bytes a client may send in a TLS handshake: several times what one
+// takes, and less than the limit of crypto/tls.
+const maxHandshake = 16 << 10
+
+// A listener accepts connections within the connection limit, and some beyond it.
 type listener struct {
 	net.Listener
 
 	server *Server
 }
 
-// Accept implements [net.Listener]. It returns the errors, for net/http to retry or give up.
+// Accept implements [net.Listener]. It waits while all slots are in use, until a shutdown.
 func (l *listener) Accept() (net.Conn, error) {
-	for {
-		nc, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		l.server.counters.accepted.Add(1)
-		c := &acceptedConn{Conn: nc, server: l.server, slot: l.server.limit.acquire(l.server.draining.Done())}
-		if !c.withinLimit() {
-			l.server.counters.turnedAway.Add(1)
-		}
-		switch {
-		case l.server.config.TLS != nil:
-			l.server.background.Go(c.handshake)
-		case c.withinLimit():
-			l.server.background.Go(c.begin)
-		default:
-			l.server.background.Go(c.rejectOverLimit)
-		}
+	nc, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	s := l.server
+	s.accepted.Add(1)
+	select {
+	case s.regular <- struct{}{}: // preferred
+		return s.newConn(nc, s.regular), nil
+	default:
+	}
+	select {
+	case s.regular <- struct{}{}:
+		return s.newConn(nc, s.regular), nil
+	case s.extra <- struct{}{}:
+		s.turnedAway.Add(1)
+		return s.newConn(nc, s.extra), nil
+	case <-s.draining.Done():
+		_ = nc.Close()
+		return nil, net.ErrClosed
 	}
 }
+
+// newConn returns the connection for net/http, which holds slot.
+func (s *Server) newConn(nc net.Conn, slot chan struct{}) *conn {
+	network := nc.(duplex) //nolint:forcetypeassert // TCP and Unix sockets are
+	c := &conn{duplex: network, network: network, server: s, slot: slot}
+	if s.config.TLS != nil {
+		_ = nc.SetWriteDeadline(time.Now().Add(headerTime)) // of the handshake; if it fails, so does Write
+		c.below = &handshakeConn{nc, io.LimitReader(nc, maxHandshake)}
+		c.duplex = tls.Server(c.below, s.config.TLS)
+	}
+	return c
+}
+
+// handshake does the TLS handshake. Plain HTTP gets an Error in plain HTTP (C1.3).
+func (c *conn) handshake(secure *tls.Conn) error {
+	// The context ends a handshake that waits for a certificate, and does no I/O.
+	ctx, cancel := context.WithTimeout(c.server.draining, c.server.http.ReadHeaderTimeout)
+	defer cancel()
+	err := secure.HandshakeContext(ctx)
+	c.below.in = c.network
+	plain, isPlain := errors.AsType[tls.RecordHeaderError](err)
+	switch {
+	case err == nil:
+		state := secure.ConnectionState()
+		c.tls = &state
+		if state.NegotiatedProtocol != "" && state.NegotiatedProtocol != "http/1.1" {
+			return io.EOF // nothing follows the handshake, as in a challenge of ACME (RFC 8737)
+		}
+	case isPlain && plain.Conn != nil:
+		if c.refuse(c.network, errNotTLS) == nil {
+			c.drain(c.network)
+		}
+	case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded): // a port scan
+		c.server.config.Logger.LogAttrs(ctx, slog.LevelInfo, "TLS handshake failed",
+			slog.String("remote", c.RemoteAddr().String()), slog.String("cause", models.WithoutToken(err.Error())))
+	}
+	return err
+}
+
+// A handshakeConn is the connection below TLS.
+type handshakeConn struct {
+	net.Conn
+
+	in io.Reader // limited until the handshake has ended
+}
+
+func (h *handshakeConn) Read(p []byte) (int, error) { return h.in.Read(p) }

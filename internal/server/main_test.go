@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,11 +40,11 @@ type site struct {
 	*Server
 
 	addr net.Addr
-	more []net.Listener // served in addition to the one at addr
 	stop context.CancelFunc
 	done chan error // the result of Serve
 
-	linger  time.Duration
+	headerTime, idleTime time.Duration
+
 	entered chan struct{} // a request to /wait or /stuck has come
 	release chan struct{} // closed to let them continue
 
@@ -55,9 +56,8 @@ type site struct {
 func testConfig() Config {
 	return Config{
 		Logger:          slog.New(slog.DiscardHandler),
-		HeaderTimeout:   patience,
+		Refused:         func(models.Code) {},
 		RequestTimeout:  patience,
-		IdleTimeout:     patience,
 		ShutdownTimeout: patience,
 	}
 }
@@ -81,8 +81,7 @@ func startOn(t testing.TB, ln net.Listener, change ...func(*site, *Config)) *sit
 	t.Helper()
 	s := &site{
 		addr: ln.Addr(), done: make(chan error, 1),
-		entered: make(chan struct{}, 1), release: make(chan struct{}),
-		linger: defaultLinger,
+		entered: make(chan struct{}, 2), release: make(chan struct{}),
 	}
 	config := testConfig()
 	config.Handler = http.HandlerFunc(s.serve)
@@ -90,11 +89,11 @@ func startOn(t testing.TB, ln net.Listener, change ...func(*site, *Config)) *sit
 		c(s, &config)
 	}
 	s.Server = New(config)
-	s.Server.linger, s.parkAfter = s.linger, time.Millisecond
+	s.http.ReadHeaderTimeout, s.http.IdleTimeout = cmp.Or(s.headerTime, patience), cmp.Or(s.idleTime, patience)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
 	go func() {
-		s.done <- s.Serve(ctx, append(s.more, ln)...)
+		s.done <- s.Serve(ctx, ln)
 		close(s.done)
 	}()
 	t.Cleanup(func() {
@@ -104,16 +103,6 @@ func startOn(t testing.TB, ln net.Listener, change ...func(*site, *Config)) *sit
 		}
 	})
 	return s
-}
-
-// await waits until a counter of connections, which other goroutines change, is want.
-func await[N int64 | uint64](t *testing.T, counter interface{ Load() N }, want N) {
-	t.Helper()
-	for end := time.Now().Add(patience); counter.Load() != want; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d connections are counted, want %d", counter.Load(), want)
-		}
-	}
 }
 
 // paths returns the paths of the handled requests.
@@ -132,22 +121,15 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	case "/early": // a response before the body
 		respondJSON(w, http.StatusBadRequest, models.NewError(models.CodeUnauthorized, "early"))
 		return
-	case "/early-chunked": // the same, of unknown length
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, "{\"error\":401,\"message\":\"early\"}\n")
-		return
 	case "/nothing":
 		return
 	case "/panic":
 		panic("a bug")
-	case "/late-panic":
-		_, _ = io.ReadAll(r.Body)
-		panic("a bug")
-	case "/abort":
-		panic(http.ErrAbortHandler)
 	case "/wait":
 		s.wait(w, r)
+		return
+	case "/large":
+		_, _ = w.Write(make([]byte, 1<<20))
 		return
 	case "/stuck": // like a disk that hangs: it never gives up
 		s.entered <- struct{}{}
@@ -172,10 +154,7 @@ func (s *site) wait(w http.ResponseWriter, r *http.Request) {
 // echoBody reads the body to its end and responds with it, or with the error.
 func echoBody(w http.ResponseWriter, r *http.Request) {
 	content, err := io.ReadAll(r.Body)
-	failure, _ := errors.AsType[*models.Error](err)
 	switch {
-	case failure != nil:
-		respondJSON(w, http.StatusBadRequest, failure)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		respondJSON(w, http.StatusBadRequest, models.NewError(models.CodeRequestTimeout, "slow"))
 	case err != nil:
@@ -252,12 +231,12 @@ func (c *client) reply(method string) reply {
 	c.t.Helper()
 	response, err := http.ReadResponse(c.in, &http.Request{Method: method})
 	if err != nil {
-		c.t.Fatalf("reading an response: %v", err)
+		c.t.Fatalf("reading a response: %v", err)
 	}
 	content, err := io.ReadAll(response.Body)
 	_ = response.Body.Close()
 	if err != nil {
-		c.t.Fatalf("reading the body of an response: %v", err)
+		c.t.Fatalf("reading the body of a response: %v", err)
 	}
 	return reply{response, string(content)}
 }

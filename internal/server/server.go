@@ -1,95 +1,144 @@
-// Package server runs the listeners so that every failure on the wire is status 400
-// with an Error as JSON (C1.3), including requests that net/http refuses before any handler
-// runs. A request passes through the connection, which replaces net/http's own error
-// responses, through net/http, and through the outermost handler, which notifies the
-// connection whether a response is the handler's or net/http's.
+// Package server serves clients with net/http's server, so that every failure on the wire is
+// status 400 with an Error as JSON (C1.3), including requests that net/http refuses before any
+// handler runs: the connection replaces net/http's own responses.
 //
-// The files of this package, each of which depends only on files after it:
-//
-//	serve.go                                   start and shutdown of the server
-//	listener.go, tls.go                        new connections
-//	http2.go, http2errors.go, http2frames.go   a connection of HTTP/2
-//	handler.go                                 the outermost handler
-//	close.go, park.go, conn.go, framing.go     a connection of HTTP/1, which net/http gets with its first byte
-//	accepted.go                                a connection of either, and its last response
-//	errors.go, header.go                       error responses, and the fields of a request that they depend on
-//	server.go, limit.go, stats.go              configuration, limits and counters
+// A request passes through listener.go, conn.go, net/http and handler.go.
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
-	"sync"
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"plantstore/models"
+)
+
+const (
+	maxHeaderBytes = 32 << 10               // the request line and the header fields together
+	netHTTPSlack   = 4 << 10                // net/http adds it to its own limit of a header
+	headerTime     = 5 * time.Second        // for a TLS handshake, and for a header
+	idleTime       = 2 * time.Minute        // between requests on a connection
+	responseTime   = 5 * time.Second        // for the response to a body that was too slow
+	leaveTime      = 100 * time.Millisecond // in which a shutdown still handles requests that were sent before
 )
 
 // Config configures a [Server]. All durations must be positive.
 type Config struct {
-	// Handler handles the requests. Their contexts end after RequestTimeout. In
-	// HTTP/1 they do not end when the client closes its half of the connection: it may still wait
-	// for the response. A handler that responds before it has read the complete body
-	// should set Content-Length; otherwise the connection closes after the response.
+	// Handler handles the requests. Their contexts end after RequestTimeout, or when they are cut
+	// off at a shutdown, but not when the client closes its half of the connection: it may still
+	// wait for the response. The status of a response must not be above 400.
 	Handler http.Handler
-	// TLS, if not nil, makes the server use TLS, with HTTP/1 and HTTP/2. It needs
-	// certificates; protocols are added to NextProtos.
+	// TLS, if not nil, makes the server use TLS. It needs certificates.
 	TLS *tls.Config
-	// Logger gets a line for each error response of the server itself, and the
-	// messages of net/http at level warn. It is required.
+	// Logger gets a line for each error response of the server itself, and the messages of
+	// net/http at level warn. It is required.
 	Logger *slog.Logger
-	// HeaderTimeout is the time for a header, from its first byte or the start of
-	// the connection.
-	HeaderTimeout time.Duration
-	// RequestTimeout is the time limit for a request. After it, reading the body
-	// fails with [os.ErrDeadlineExceeded].
+	// RequestTimeout is the time limit for a request. After it, reading the body fails with
+	// [os.ErrDeadlineExceeded].
 	RequestTimeout time.Duration
-	// IdleTimeout is how long a connection is kept open between requests.
-	IdleTimeout time.Duration
-	// ShutdownTimeout is the time for requests in progress at a shutdown. After a tenth of
-	// it, reading a body fails with a [models.Error] of CodeUnavailable: a client that is
-	// silent must not delay the shutdown.
+	// ShutdownTimeout is the time for requests in progress at a shutdown.
 	ShutdownTimeout time.Duration
-	// CORSHeader returns the CORS header fields of the server's own error responses
-	// to a request from origin (C3.19), which is empty if the request has none or
-	// several. Nil: CORS is off.
-	CORSHeader func(origin string) http.Header
-	// MaxConnections bounds the open connections; 0 means 10,000. Connections beyond
-	// it get an Error of CodeUnavailable, up to MaxConnections/8 at a time; further
-	// ones wait to be accepted.
-	//
-	// One in a hundred, but at least one, may use HTTP/2, with up to 100 requests at
-	// a time; the others are offered HTTP/1.1 only.
+	// Refused is called for each error response of the server itself. It is required.
+	Refused func(models.Code)
+	// CORS are the CORS header fields of the error responses of the server itself (C3.19).
+	CORS http.Header
+	// MaxConnections bounds the open connections; 0 means 10,000. Requests on connections
+	// beyond it get an Error of CodeUnavailable, up to MaxConnections/8 at a time; further
+	// connections wait to be accepted.
 	MaxConnections int
 }
 
-// A Server serves HTTP/1, and over TLS also HTTP/2.
+// A Server serves HTTP/1.1 and HTTP/1.0.
 type Server struct {
-	config Config
-	http1  *http.Server
-	http2  *http.Server // of connections with TLS
+	config         Config
+	http           *http.Server
+	regular, extra chan struct{} // slots of connections within and beyond MaxConnections
+	accepted       atomic.Uint64
+	turnedAway     atomic.Uint64
 
-	linger    time.Duration // of a connection after the last response
-	parkAfter time.Duration // of an idle connection
-
-	leaving    atomic.Bool // Leave was called
-	limit      connLimit
-	counters   counters
-	background sync.WaitGroup  // goroutines that net/http does not wait for
-	draining   context.Context // done when the shutdown begins
+	leaving    atomic.Bool     // connections close after their next response
+	draining   context.Context // done when connections without a request are closed
 	startDrain context.CancelFunc
-	bodyTime   context.Context // done when bodies must be complete, at a shutdown
-	endBodies  context.CancelFunc
-	forced     context.Context // done when the remaining connections are closed
-	forceClose context.CancelFunc
+	forced     context.Context // done when all connections are closed; the parent of those of requests
+	force      context.CancelFunc
+}
+
+// New returns a server that is not serving yet.
+func New(config Config) *Server {
+	config.MaxConnections = cmp.Or(config.MaxConnections, 10_000)
+	if config.TLS != nil {
+		config.TLS = config.TLS.Clone()
+		config.TLS.NextProtos = append(slices.Clone(config.TLS.NextProtos), "http/1.1") // ALPN (RFC 7301)
+	}
+	s := &Server{
+		config:  config,
+		regular: make(chan struct{}, config.MaxConnections),
+		extra:   make(chan struct{}, max(1, config.MaxConnections/8)),
+	}
+	s.draining, s.startDrain = context.WithCancel(context.Background())
+	s.forced, s.force = context.WithCancel(context.Background())
+	s.http = &http.Server{
+		Handler:                      http.HandlerFunc(s.handle),
+		DisableGeneralOptionsHandler: true, // it responds to OPTIONS *
+		ReadHeaderTimeout:            headerTime,
+		ReadTimeout:                  config.RequestTimeout,
+		WriteTimeout:                 config.RequestTimeout + responseTime,
+		IdleTimeout:                  idleTime,
+		MaxHeaderBytes:               maxHeaderBytes - netHTTPSlack,
+		ErrorLog:                     slog.NewLogLogger(config.Logger.Handler(), slog.LevelWarn),
+		ConnState:                    idle,
+		ConnContext:                  func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+	}
+	return s
+}
+
+// Serve serves ln until ctx is done. Then it closes ln and the idle connections, and lets
+// requests in progress finish. After ShutdownTimeout it closes their connections. It returns an
+// error if accepting connections fails. Serve must be called only once.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) (err error) {
+	failed := make(chan error, 1)
+	go func() { failed <- s.http.Serve(&listener{ln, s}) }()
+	select {
+	case failure := <-failed:
+		err = fmt.Errorf("accepting connections: %w", failure)
+	case <-ctx.Done():
+	}
+	s.Leave()
+	time.Sleep(leaveTime)
+	s.startDrain()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownTimeout)
+	defer cancel()
+	if errors.Is(s.http.Shutdown(ctx), context.DeadlineExceeded) {
+		s.config.Logger.Warn("shutdown timeout: closing connections with requests in progress",
+			"connections", len(s.regular), "timeout", s.config.ShutdownTimeout.String())
+		s.force()
+		_ = s.http.Close() // the listener is closed already
+	}
+	return err
+}
+
+// Leave makes every connection close after its next response, so that clients connect again, to
+// another server perhaps. It may be called before the ctx of [Server.Serve] is done.
+func (s *Server) Leave() { s.leaving.Store(true) }
+
+// Stats are the statistics of a [Server].
+type Stats struct {
+	Open, Limit          int    // connections within Limit, which is Config.MaxConnections
+	Accepted, TurnedAway uint64 // connections that were accepted, and those beyond the limit among them
 }
 
 // Stats returns the statistics since the server was created.
 func (s *Server) Stats() Stats {
 	return Stats{
-		Open: len(s.limit.regular), Limit: s.config.MaxConnections,
-		Accepted: s.counters.accepted.Load(), TurnedAway: s.counters.turnedAway.Load(),
-		Refused: &s.counters.refused,
+		Open: len(s.regular), Limit: s.config.MaxConnections,
+		Accepted: s.accepted.Load(), TurnedAway: s.turnedAway.Load(),
 	}
 }

@@ -51,9 +51,8 @@ func run(logger *slog.Logger) error {
 			Observe:     admin.NewObserver().Request,
 		}),
 		Logger:          logger,
-		HeaderTimeout:   5 * time.Second,
+		Refused:         func(models.Code) {},
 		RequestTimeout:  30 * time.Second,
-		IdleTimeout:     2 * time.Minute,
 		ShutdownTimeout: 10 * time.Second,
 	}).Serve(context.Background(), listener)
 }
