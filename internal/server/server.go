@@ -113,6 +113,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) (err error) {
 	}
 	s.Leave()
 	time.Sleep(leaveTime)
+	s.http.SetKeepAlivesEnabled(false)
 	s.startDrain()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownTimeout)
 	defer cancel()
