@@ -82,13 +82,13 @@ func TestFaultsAreReal(t *testing.T) {
 			}
 			t.Run(version+", "+preference, func(t *testing.T) {
 				t.Parallel()
-				real, made, sender := plain, faulty, token
+				provoked, made, sender := plain, faulty, token
 				if name == "code=429" {
-					real, made, sender = limited, limited, plain.Token("--subject", version) // within the limit
+					provoked, made, sender = limited, limited, plain.Token("--subject", version) // within the limit
 				}
-				want, _ := in(t, version, real, request)
+				want, _ := in(t, version, provoked, request)
 				for name == "code=429" && !strings.Contains(want, `"error":429`) {
-					want, _ = in(t, version, real, request)
+					want, _ = in(t, version, provoked, request)
 				}
 				got, applied := in(t, version, made, create(sender, plant, id, "Prefer: "+preference))
 				if diff := cmp.Diff(want, got); diff != "" || applied != name {

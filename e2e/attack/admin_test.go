@@ -1,8 +1,6 @@
 package attack
 
 import (
-	"context"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,13 +14,11 @@ func TestAdminListenerRefusesPages(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"PPROF=on"}})
 	get := func(path, host, name, value string) (status int, body string) {
-		request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, server.AdminURL+path, http.NoBody)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.AdminURL+path, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if host != "" {
-			request.Host = host
-		}
+		request.Host = host // the URL's, if it is empty
 		if name != "" {
 			request.Header.Set(name, value)
 		}
@@ -30,12 +26,11 @@ func TestAdminListenerRefusesPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
+		r, err := plantstore.Read(response)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return response.StatusCode, string(text)
+		return r.Status, r.Body
 	}
 	for _, path := range []string{"/livez", "/readyz", "/metrics", "/debug/pprof/", "/debug/pprof/heap"} {
 		if status, body := get(path, "", "", ""); status != http.StatusOK {

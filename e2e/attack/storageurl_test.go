@@ -54,11 +54,15 @@ func await(t *testing.T, condition string, holds func() bool) {
 // visible in the list of processes, and names the remedy.
 func TestPasswordInFlag(t *testing.T) {
 	t.Parallel()
-	for _, url := range []string{
+	commands := []string{"serve", "config", "check", "token", "plants count", "plants export", "backup x.db", "restore x.db", "compact"}
+	for i, url := range []string{
 		"postgres://u:SECRET@127.0.0.1:1/db", "POSTGRESQL://u:SECRET@127.0.0.1:1/db", "postgres://127.0.0.1:1/db?password=SECRET",
 		"postgres://127.0.0.1:1/db?sslpassword=SECRET", "etcd://u:SECRET@127.0.0.1:1/p",
 	} {
-		for _, command := range []string{"serve", "config", "check", "token", "plants count", "plants export", "backup x.db", "restore x.db", "compact"} {
+		if i > 0 {
+			commands = commands[:1]
+		}
+		for _, command := range commands {
 			args := append(strings.Fields(command), "--storage-url", url)
 			r := finish(t, plantstore.Command(t, t.TempDir(), nil, args...))
 			if r.code != 2 || strings.Contains(r.output, "SECRET") || !strings.Contains(r.output, "STORAGE_URL_FILE") {
@@ -80,7 +84,7 @@ func TestMisspelledStorageURL(t *testing.T) {
 		"etcd://u:1/SECRET@127.0.0.1:1/p", "etcd://u:SECRET@127.0.0.1:1/p?timeout=no", "etcd://u:SECRET@127.0.0.1:x/p", "etcd://u:SECRET",
 	}
 	for _, url := range urls {
-		for _, command := range []string{"serve", "config", "plants count", "token"} {
+		for _, command := range []string{"serve", "plants count"} {
 			file := filepath.Join(t.TempDir(), "url")
 			if err := os.WriteFile(file, []byte(url+"\n"), 0o600); err != nil {
 				t.Fatal(err)

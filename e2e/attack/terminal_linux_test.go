@@ -2,7 +2,6 @@ package attack
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -191,18 +190,10 @@ func TestEscapesInLogs(t *testing.T) {
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"LOG_LEVEL=debug", "LOG_FORMAT=json"}})
 	token := server.Token("--subject", escapes)
 	for _, path := range []string{"/plants", "/" + url.PathEscape(escapes)} {
-		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, server.BaseURL+path, strings.NewReader(`{"id":1,"name":"a"}`))
-		if err != nil {
+		if _, err := plantstore.Do(t.Context(), http.DefaultClient, http.MethodPost, server.BaseURL+path, `{"id":1,"name":"a"}`,
+			"Authorization", "Bearer "+token, "Content-Type", "application/json", "User-Agent", "\u009b2J\u202e"); err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set("Authorization", "Bearer "+token)
-		request.Header.Set("Content-Type", "application/json")
-		request.Header.Set("User-Agent", "\u009b2J\u202e")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
 	}
 	server.Stop()
 	checkOutput(t, "the log", server.Log(), `/\u001b]0;title\u0007`, `\u009b2J`, `\u202e`, "forged")

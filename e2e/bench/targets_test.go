@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"testing"
 	"time"
 )
@@ -88,51 +87,6 @@ func TestNoMeasurements(t *testing.T) {
 	for _, target := range targets(&results{}) {
 		if v := target.verdict(); v != "not measured" && target.figure != "requests without status 200" {
 			t.Errorf("%s: %s, %s", target.figure, target.got(), v)
-		}
-	}
-}
-
-// TestInvalidRunsAreReported checks that a single request that does not get 200 is reported, and
-// that a machine that is busy with other work is reported.
-func TestInvalidRunsAreReported(t *testing.T) {
-	t.Parallel()
-	r := made()
-	r.groups[0].samples[4][2].bad = 1
-	for _, m := range r.groups {
-		for _, samples := range m.samples {
-			for i := range samples {
-				samples[i].others = 0.5
-			}
-		}
-	}
-	lines := strings.Split(strings.TrimSpace(tableOfTargets(targets(r))), "\n")
-	for _, line := range lines[len(lines)-2:] {
-		if !strings.HasSuffix(line, "missed") {
-			t.Errorf("%s", line)
-		}
-	}
-}
-
-// TestLabels checks that the same program has different names under different loads.
-func TestLabels(t *testing.T) {
-	t.Parallel()
-	labels := map[string]string{} // groups by their labels
-	for _, g := range plan(&store{order: "ascending", plants: 10}, &store{order: "scattered", plants: 5}) {
-		for i := range g.contenders {
-			label := g.name + ": " + g.label(i)
-			if labels[label] != "" {
-				t.Errorf("%s occurs twice", label)
-			}
-			labels[label] = g.name
-		}
-	}
-	for _, want := range []string{
-		"order of ids, c=64: plantstore, scattered ids", "long load, c=256: plantstore, ascending ids",
-		"long load, c=64: plantstore, 5 scattered ids stored", "ascending ids, c=1: plantstore", "scattered ids, c=1: naive",
-		"long load, c=64: plantstore, JOURNAL_BYTES=0, ascending ids",
-	} {
-		if labels[want] == "" {
-			t.Errorf("there is no %s", want)
 		}
 	}
 }

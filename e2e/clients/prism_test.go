@@ -2,8 +2,8 @@ package clients
 
 import (
 	"bufio"
+	"fmt"
 	"io"
-	"net/http"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -85,22 +85,11 @@ func (p *prism) text() string {
 // the violations that prism has reported in the header.
 func (w *fixture) post(base, plant string) (response, violations string) {
 	w.t.Helper()
-	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, base+"/plants", strings.NewReader(plant))
+	r, err := plantstore.Post(w.t.Context(), plantstore.NewClient(w.t), base, w.token, plant)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+w.token)
-	request.Header.Set("Content-Type", "application/json")
-	reply, err := (&http.Client{Timeout: patience}).Do(request)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer func() { _ = reply.Body.Close() }()
-	body, err := io.ReadAll(reply.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return reply.Status + " " + string(body), reply.Header.Get("Sl-Violations")
+	return fmt.Sprint(r.Status, " ", r.Body), r.Header.Get("Sl-Violations")
 }
 
 // TestPrismFindsNoViolation checks that prism, as a proxy of the conformance run with the

@@ -1,9 +1,7 @@
 package image
 
 import (
-	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"os/exec"
@@ -12,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"plantstore/models"
+	"plantstore/e2e/internal/plantstore"
 )
 
 // patience bounds every wait; it is far above the usual duration.
@@ -95,8 +93,8 @@ func checkVolume(t *testing.T, s *storage) {
 	args := []string{"--network=host", "--volume=plants:/data", "--env=ADDR=" + addr, "--env=ADMIN_ADDR=" + freeAddr(t)}
 	s.start(t, "first", args...)
 	token := s.do(t, "exec", "first", "/plantstore", "token")
-	if status, body := create(t, addr, token); status != http.StatusOK || string(body) != `{"name":"Monstera"}`+"\n" {
-		t.Fatalf("the response is %d %s", status, body)
+	if r := create(t, addr, token); r.Status != http.StatusOK || r.Body != `{"name":"Monstera"}`+"\n" {
+		t.Fatalf("the response is %d %s", r.Status, r.Body)
 	}
 	s.stop(t, "first")
 	s.do(t, "start", "first") // the same container again
@@ -113,10 +111,8 @@ func checkVolume(t *testing.T, s *storage) {
 // wantTaken checks that the plant of create is stored.
 func wantTaken(t *testing.T, addr, token string) {
 	t.Helper()
-	status, body := create(t, addr, token)
-	var got models.Error
-	if err := json.Unmarshal(body, &got); err != nil || status != http.StatusBadRequest || got.Code != models.CodeConflict {
-		t.Errorf("after the restart the response is %d %s, want error 409", status, body)
+	if r := create(t, addr, token); !r.Identical() {
+		t.Errorf("after the restart the response is %d %s, want error 409", r.Status, r.Body)
 	}
 }
 
@@ -132,24 +128,11 @@ func freeAddr(t *testing.T) string {
 }
 
 // create sends a NewPlant, always the same.
-func create(t *testing.T, addr, token string) (status int, body []byte) {
+func create(t *testing.T, addr, token string) plantstore.Reply {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr+"/plants",
-		strings.NewReader(`{"id":1,"name":"Monstera"}`))
+	r, err := plantstore.Post(t.Context(), plantstore.NewClient(t), "http://"+addr, token, `{"id":1,"name":"Monstera"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Content-Type", "application/json")
-	client := &http.Client{Timeout: patience}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err = io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, body
+	return r
 }

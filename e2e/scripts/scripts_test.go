@@ -4,7 +4,6 @@ package scripts
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -129,20 +128,14 @@ func token(ts *testscript.TestScript, neg bool, args []string) {
 
 func create(ts *testscript.TestScript, neg bool, args []string) {
 	s := storyOf(ts, neg, true)
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, ts.Getenv("URL")+"/plants", strings.NewReader(args[0]))
+	r, err := plantstore.Post(s.t.Context(), http.DefaultClient, ts.Getenv("URL"), ts.Getenv("TOKEN"), args[0])
 	ts.Check(err)
-	request.Header.Set("Authorization", "Bearer "+ts.Getenv("TOKEN"))
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	ts.Check(err)
-	defer response.Body.Close()
-	_, err = io.Copy(ts.Stdout(), response.Body)
-	ts.Check(err)
+	fmt.Fprint(ts.Stdout(), r.Body)
 	want := http.StatusOK
 	if neg {
 		want = http.StatusBadRequest
 	}
-	if response.StatusCode != want {
-		ts.Fatalf("the response is %s, want %d", response.Status, want)
+	if r.Status != want {
+		ts.Fatalf("the response is %d, want %d", r.Status, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,8 +41,8 @@ func Do(ctx context.Context, client *http.Client, method, url, body string, head
 	if err != nil {
 		return Reply{}, err
 	}
-	for i := 0; i < len(header); i += 2 {
-		request.Header.Set(header[i], header[i+1])
+	for field := range slices.Chunk(header, 2) {
+		request.Header.Set(field[0], field[1])
 	}
 	response, err := client.Do(request)
 	if err != nil {
