@@ -131,9 +131,12 @@ func (i *Issuer) get(ctx context.Context) (keys []Key, ignored []error, err erro
 	if response.StatusCode != http.StatusOK {
 		return nil, nil, fmt.Errorf("the status of the response is %d instead of 200", response.StatusCode)
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, maxKeyFile))
-	if err != nil {
-		return nil, nil, fmt.Errorf("the response, of at most %d bytes: %w", maxKeyFile, err)
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxKeyFile+1))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(text) > maxKeyFile:
+		return nil, nil, fmt.Errorf("it has more than %d bytes", maxKeyFile)
 	}
 	return parseJWKSet(text)
 }

@@ -1,0 +1,111 @@
+package attack
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"plantstore/e2e/internal/plantstore"
+	"plantstore/models"
+)
+
+// TestLargeClaimsTakeNoMemory checks that the cache of tokens does not keep their claims: many
+// tokens with a large scope do not raise the peak of the memory by their size.
+func TestLargeClaimsTakeNoMemory(t *testing.T) {
+	t.Parallel()
+	const tokens, scope, limit = 6000, 20 << 10, 100 << 20 // the tokens have 160 MB
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"JWT_SECRET=" + secret, "JWT_SCOPE=plants:create", "LOG_LEVEL=error"}})
+	large := strings.Repeat("of:no:use ", scope/10) + "plants:create"
+	before := peak(t, server)
+	var sent atomic.Int64
+	var senders sync.WaitGroup
+	for range 4 {
+		senders.Go(func() {
+			for i := sent.Add(1); i <= tokens; i = sent.Add(1) {
+				reply, err := server.TryPost(signClaims(t, jwt.MapClaims{"sub": strconv.FormatInt(i, 10), "scope": large}), `{}`)
+				if err != nil || reply.Code != 422 {
+					t.Errorf("error %d, %v, want 422", reply.Code, err)
+					return
+				}
+			}
+		})
+	}
+	senders.Wait()
+	if grown := peak(t, server) - before; grown > limit {
+		t.Errorf("the memory grew by %d bytes, want at most %d", grown, limit)
+	}
+}
+
+// TestLongSubjectIsRefused checks that a subject has at most 255 bytes.
+func TestLongSubjectIsRefused(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"JWT_SECRET=" + secret}})
+	for length, want := range map[int]models.Code{255: 422, 256: 401} {
+		if reply := server.Post(signClaims(t, jwt.MapClaims{"sub": strings.Repeat("x", length)}), `{}`); reply.Code != want {
+			t.Errorf("a subject of %d bytes: error %d, want %d", length, reply.Code, want)
+		}
+	}
+}
+
+func signClaims(t *testing.T, claims jwt.MapClaims) string {
+	t.Helper()
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
+	if err != nil {
+		t.Error(err)
+	}
+	return token
+}
+
+// peak returns the peak of the resident memory of a server in bytes.
+func peak(t *testing.T, server *plantstore.Server) int {
+	t.Helper()
+	text := server.Get(server.AdminURL + "/metrics").Body
+	found := regexp.MustCompile(`\nprocess_resident_memory_peak_bytes (\d+)\n`).FindStringSubmatch(text)
+	if found == nil {
+		t.Fatalf("no peak in %s", text)
+	}
+	n, err := strconv.Atoi(found[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestEmptyKeySetRevokes checks that an issuer that publishes an empty key set revokes its tokens.
+func TestEmptyKeySetRevokes(t *testing.T) {
+	t.Parallel()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set atomic.Value
+	set.Store(fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public)))
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, set.Load().(string)) }))
+	t.Cleanup(issuer.Close)
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"JWT_JWKS_URL=" + issuer.URL}})
+	token, err := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"sub": "mallory"}).SignedString(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply := server.Post(token, `{}`); reply.Code != 422 {
+		t.Errorf("error %d before, want 422", reply.Code)
+	}
+	set.Store(`{"keys":[]}`)
+	server.HangUp()
+	await(t, "the set is fetched", func() bool { return strings.Contains(server.Log(), "issuer has no usable keys") })
+	if reply := server.Post(token, `{}`); reply.Code != 401 {
+		t.Errorf("error %d after, want 401", reply.Code)
+	}
+}
