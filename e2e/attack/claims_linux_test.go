@@ -90,9 +90,10 @@ func TestEmptyKeySetRevokes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var set atomic.Value
-	set.Store(fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public)))
-	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, set.Load().(string)) }))
+	full, empty := fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public)), `{"keys":[]}`
+	var set atomic.Pointer[string]
+	set.Store(&full)
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, *set.Load()) }))
 	t.Cleanup(issuer.Close)
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"JWT_JWKS_URL=" + issuer.URL}})
 	token, err := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"sub": "mallory"}).SignedString(private)
@@ -102,7 +103,7 @@ func TestEmptyKeySetRevokes(t *testing.T) {
 	if reply := server.Post(token, `{}`); reply.Code != 422 {
 		t.Errorf("error %d before, want 422", reply.Code)
 	}
-	set.Store(`{"keys":[]}`)
+	set.Store(&empty)
 	server.HangUp()
 	await(t, "the set is fetched", func() bool { return strings.Contains(server.Log(), "issuer has no usable keys") })
 	if reply := server.Post(token, `{}`); reply.Code != 401 {
