@@ -26,6 +26,9 @@ const (
 	issuerPatience = 24 * time.Hour
 )
 
+// maxKeySet is the maximum size in bytes of an issuer's response.
+const maxKeySet = 1 << 20
+
 // An Issuer fetches the public keys of a token issuer, a JWK Set at a URL, for a
 // [Verifier].
 type Issuer struct {
@@ -131,12 +134,12 @@ func (i *Issuer) get(ctx context.Context) (keys []Key, ignored []error, err erro
 	if response.StatusCode != http.StatusOK {
 		return nil, nil, fmt.Errorf("the status of the response is %d instead of 200", response.StatusCode)
 	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxKeyFile+1))
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxKeySet+1))
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case len(text) > maxKeyFile:
-		return nil, nil, fmt.Errorf("it has more than %d bytes", maxKeyFile)
+	case len(text) > maxKeySet:
+		return nil, nil, fmt.Errorf("it has more than %d bytes", maxKeySet)
 	}
 	return parseJWKSet(text)
 }

@@ -109,31 +109,6 @@ func TestIssuerRotatesKeys(t *testing.T) {
 	checkVerifies(t, verifier, map[string]bool{fresh.named(): false, local.token(`{}`): true, token(`{}`): true})
 }
 
-// TestUnknownKeysDoNotHammerIssuer checks that many tokens with unknown keys cause one request
-// to the issuer.
-func TestUnknownKeysDoNotHammerIssuer(t *testing.T) {
-	t.Parallel()
-	known, stranger := ecKind(t, "known"), ecKind(t, "stranger")
-	site, _, verifier := startIssuer(t, known)
-	var wg sync.WaitGroup
-	for i := range 200 {
-		wg.Go(func() {
-			_, err := verifier.Verify(stranger.headed(fmt.Sprintf(`{"alg":"HS256","kid":"%d"}`, i)))
-			checkRefusal(t, err, models.CodeUnauthorized, badSignature)
-		})
-	}
-	wg.Wait()
-	if n := site.requests.Load(); n != 2 {
-		t.Errorf("%d requests, want at the start and once", n)
-	}
-	checkVerifies(t, verifier, map[string]bool{
-		known.named(): true, stranger.token(`{}`): false, known.headed(`{"alg":"none","kid":"x"}`): false, "a.b.c": false,
-	})
-	if n := site.requests.Load(); n != 2 {
-		t.Errorf("%d requests", n)
-	}
-}
-
 // TestTokensOfNewKeyWaitTogether checks that requests that need a new key share one fetch, and
 // other requests don't wait.
 func TestTokensOfNewKeyWaitTogether(t *testing.T) {
@@ -237,19 +212,6 @@ func TestIssuerFails(t *testing.T) {
 			checkVerifies(t, verifier, map[string]bool{good.named(): true})
 		})
 	}
-}
-
-func TestIssuerIsGone(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.NotFoundHandler())
-	server.Close()
-	verifier := NewVerifier(Options{})
-	issuer := NewIssuer(server.URL, verifier, slog.New(slog.DiscardHandler))
-	if err := issuer.Fetch(t.Context()); err == nil || strings.Count(err.Error(), server.URL) != 1 {
-		t.Errorf("got %v, want an error that names the URL once", err)
-	}
-	_, err := verifier.Verify(ecKind(t, "x").named())
-	checkRefusal(t, err, models.CodeUnauthorized, badSignature)
 }
 
 // quietIssuer returns an issuer without a network, and its log.

@@ -45,20 +45,20 @@ var errPrivate = errors.New("it is a private key or a secret (kty oct), and whoe
 func parseJWK(text jsontext.Value) (Key, error) {
 	var jwk jwkset.JWKMarshal
 	if err := json.Unmarshal(text, &jwk); err != nil {
-		return Key{}, fmt.Errorf("%w: it is not a JWK", ErrUnfitKey)
+		return Key{}, fmt.Errorf("%w: it is not a JWK", errUnfitKey)
 	}
 	switch {
 	case jwk.KTY == jwkset.KtyOct || jwk.K != "" || jwk.D != "" || jwk.P != "" || jwk.Q != "":
 		return Key{}, errPrivate
 	case jwk.USE != "" && jwk.USE != jwkset.UseSig:
-		return Key{}, fmt.Errorf("%w: its use is %q, not sig", ErrUnfitKey, jwk.USE)
+		return Key{}, fmt.Errorf("%w: its use is %q, not sig", errUnfitKey, jwk.USE)
 	case jwk.KEYOPS != nil && !slices.Contains(jwk.KEYOPS, jwkset.KeyOpsVerify):
-		return Key{}, fmt.Errorf("%w: verify is not among its key_ops", ErrUnfitKey)
+		return Key{}, fmt.Errorf("%w: verify is not among its key_ops", errUnfitKey)
 	}
 	bare := jwkset.JWKMarshal{KTY: jwk.KTY, CRV: jwk.CRV, X: jwk.X, Y: jwk.Y, N: jwk.N, E: jwk.E}
 	parsed, err := jwkset.NewJWKFromMarshal(bare, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{})
 	if err != nil {
-		return Key{}, fmt.Errorf("%w: %w", ErrUnfitKey, err)
+		return Key{}, fmt.Errorf("%w: %w", errUnfitKey, err)
 	}
 	return newPublicKey(jwk.KID, jwk.ALG.String(), parsed.Key())
 }

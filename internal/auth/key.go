@@ -15,10 +15,10 @@ import (
 	"plantstore/models"
 )
 
-// ErrUnfitKey is returned for a key that is too weak or of an unsupported type.
-var ErrUnfitKey = errors.New("the key cannot be used")
+// errUnfitKey is returned for a key that is too weak or of an unsupported type.
+var errUnfitKey = errors.New("the key cannot be used")
 
-// ErrAlgorithm is returned, together with [ErrUnfitKey], for an algorithm that the type
+// ErrAlgorithm is returned for an algorithm that the type
 // of a key does not support.
 var ErrAlgorithm = errors.New("keys of its type do not support the algorithm")
 
@@ -52,15 +52,15 @@ func (s Secret) Key() Key {
 }
 
 // newPublicKey returns the key of tokens with the given kid. A non-empty alg binds it to
-// one of the algorithms of its type. It fails with [ErrUnfitKey].
+// one of the algorithms of its type.
 func newPublicKey(kid, alg string, public any) (Key, error) {
 	algorithms, err := algorithmsOf(public)
 	if err != nil {
-		return Key{}, fmt.Errorf("%w: %w", ErrUnfitKey, err)
+		return Key{}, fmt.Errorf("%w: %w", errUnfitKey, err)
 	}
 	if alg != "" {
 		if !slices.Contains(algorithms, alg) {
-			return Key{}, fmt.Errorf("%w: %w %q, only %s", ErrUnfitKey, ErrAlgorithm, alg, strings.Join(algorithms, ", "))
+			return Key{}, fmt.Errorf("%w: %w %q, only %s", errUnfitKey, ErrAlgorithm, alg, strings.Join(algorithms, ", "))
 		}
 		algorithms = []string{alg}
 	}

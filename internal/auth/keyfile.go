@@ -12,16 +12,13 @@ import (
 	"plantstore/internal/files"
 )
 
-// maxKeyFile is the maximum size in bytes of an issuer's response.
-const maxKeyFile = 1 << 20
-
 // maxKeys is the maximum number of keys of a file or issuer. A token without a kid is
 // tried with each of them.
 const maxKeys = 64
 
 // ReadPublicKeys returns the keys in a file: PEM blocks PUBLIC KEY (SubjectPublicKeyInfo)
-// or RSA PUBLIC KEY (PKCS #1), or a JWK Set (RFC 7517). In PEM, an unfit key is an error
-// ([ErrUnfitKey]). In a JWK Set unfit keys are ignored (RFC 7517, section 5), for the
+// or RSA PUBLIC KEY (PKCS #1), or a JWK Set (RFC 7517). In PEM, an unfit key is an error.
+// In a JWK Set unfit keys are ignored (RFC 7517, section 5), for the
 // reasons in ignored. In both, a private or symmetric key is an error, as is a file that
 // fails the checks of [files.ReadPublic], and one without any key that can be used.
 func ReadPublicKeys(path string) (keys []Key, ignored []error, err error) {
@@ -86,7 +83,7 @@ func parseBlock(block *pem.Block) (any, error) {
 	case errors.Is(err, jwkset.ErrX509Infer):
 		return nil, fmt.Errorf("it holds a PEM block %q instead of a key", block.Type)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrUnfitKey, errors.Unwrap(err)) // the outer error has no message of use
+		return nil, fmt.Errorf("%w: %w", errUnfitKey, errors.Unwrap(err)) // the outer error has no message of use
 	}
 	return key, nil
 }

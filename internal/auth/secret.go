@@ -18,11 +18,11 @@ import (
 
 // Errors of texts that are rejected as secrets.
 var (
-	// ErrWeakSecret is returned for a secret that is too short.
-	ErrWeakSecret = errors.New("the secret is too weak")
-	// ErrKeyAsSecret is returned for a key instead of a secret. Public keys are published, and
+	// errWeakSecret is returned for a secret that is too short.
+	errWeakSecret = errors.New("the secret is too weak")
+	// errKeyAsSecret is returned for a key instead of a secret. Public keys are published, and
 	// anyone who has the secret can sign tokens.
-	ErrKeyAsSecret = errors.New("it is a key or a certificate, not a secret: whoever knows it could sign tokens; " +
+	errKeyAsSecret = errors.New("it is a key or a certificate, not a secret: whoever knows it could sign tokens; " +
 		"name files with public keys in JWT_PUBLIC_KEYS, or make a secret with: openssl rand -hex 32")
 )
 
@@ -39,15 +39,15 @@ func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, models.Reda
 // MarshalText implements [encoding.TextMarshaler].
 func (Secret) MarshalText() ([]byte, error) { return []byte(models.Redacted), nil }
 
-// ParseSecret returns text as a secret, byte for byte. It fails with [ErrWeakSecret] for
-// less than 32 bytes, and with [ErrKeyAsSecret] for a key or a certificate.
+// ParseSecret returns text as a secret, byte for byte. It fails for less than 32 bytes, and
+// for a key or a certificate.
 func ParseSecret(text string) (Secret, error) {
 	if isKey(text) {
-		return nil, ErrKeyAsSecret
+		return nil, errKeyAsSecret
 	}
 	if len(text) < minSecret {
 		return nil, fmt.Errorf("%w: it has %d bytes, HS256 needs at least %d; "+
-			"make one with: openssl rand -hex 32", ErrWeakSecret, len(text), minSecret)
+			"make one with: openssl rand -hex 32", errWeakSecret, len(text), minSecret)
 	}
 	return Secret(text), nil
 }
@@ -93,7 +93,7 @@ func ReadGenerated(path string) ([]Secret, error) {
 
 func parseSecrets(path string, text []byte) ([]Secret, error) {
 	if isKey(string(text)) { // a key may have several lines
-		return nil, fmt.Errorf("%s: %w", path, ErrKeyAsSecret)
+		return nil, fmt.Errorf("%s: %w", path, errKeyAsSecret)
 	}
 	var secrets []Secret
 	for i, line := range strings.Split(string(text), "\n") {
@@ -110,7 +110,7 @@ func parseSecrets(path string, text []byte) ([]Secret, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if secrets == nil {
-		return nil, fmt.Errorf("%s: %w: the file is empty", path, ErrWeakSecret)
+		return nil, fmt.Errorf("%s: %w: the file is empty", path, errWeakSecret)
 	}
 	return secrets, nil
 }

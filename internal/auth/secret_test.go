@@ -196,11 +196,11 @@ func TestKeysAreNotSecrets(t *testing.T) {
 		"DER in base64":         base64.StdEncoding.EncodeToString(block.Bytes),
 		"DER in base64, small":  base64.StdEncoding.EncodeToString(small.Bytes),
 	} {
-		if _, err := ParseSecret(text); !errors.Is(err, ErrKeyAsSecret) {
-			t.Errorf("%s: %v, want ErrKeyAsSecret", name, err)
+		if _, err := ParseSecret(text); !errors.Is(err, errKeyAsSecret) {
+			t.Errorf("%s: %v, want errKeyAsSecret", name, err)
 		}
-		if _, err := ReadSecrets(writeKey(t, text), nil); !errors.Is(err, ErrKeyAsSecret) || !strings.Contains(err.Error(), "JWT_PUBLIC_KEYS") {
-			t.Errorf("%s in a file: %v, want ErrKeyAsSecret and a remedy", name, err)
+		if _, err := ReadSecrets(writeKey(t, text), nil); !errors.Is(err, errKeyAsSecret) || !strings.Contains(err.Error(), "JWT_PUBLIC_KEYS") {
+			t.Errorf("%s in a file: %v, want errKeyAsSecret and a remedy", name, err)
 		}
 	}
 	for _, text := range []string{ // only resemble a key

@@ -78,35 +78,9 @@ func TestAlgorithmOfPrivateKey(t *testing.T) {
 			t.Errorf("want %s: %v", usual[i], err)
 		}
 		for _, alg := range []string{"HS256", "none", "RS255", "ES256K"} {
-			if _, err := ReadPrivateKey(path, alg, nil); !errors.Is(err, ErrUnfitKey) || !errors.Is(err, ErrAlgorithm) {
+			if _, err := ReadPrivateKey(path, alg, nil); !errors.Is(err, errUnfitKey) || !errors.Is(err, ErrAlgorithm) {
 				t.Errorf("%s by a key for %s: %v", alg, usual[i], err)
 			}
-		}
-	}
-}
-
-func TestPrivateKeyAmong(t *testing.T) {
-	t.Parallel()
-	all := kinds(t)[1:]
-	for _, kind := range all {
-		der, err := x509.MarshalPKCS8PrivateKey(kind.signer)
-		key, err := ReadPrivateKey(writeKey(t, block(t, "PRIVATE KEY", der, err)), kind.alg, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var keys []Key
-		for _, other := range all { // each bound to its algorithm, and named by it
-			bound, err := newPublicKey(other.alg, other.alg, other.key.material)
-			if err != nil {
-				t.Fatal(err)
-			}
-			keys = append(keys, bound)
-		}
-		if kid, found := key.Among(keys); !found || kid != kind.alg {
-			t.Errorf("the key for %s is found as %q, %t", kind.alg, kid, found)
-		}
-		if kid, found := key.Among([]Key{Secret(testSecret).Key(), ecKind(t, "x").key}); found {
-			t.Errorf("the key for %s is found as %q among others", kind.alg, kid)
 		}
 	}
 }
