@@ -210,7 +210,7 @@ func limitOptions() []Option {
 			"`time` after SIGTERM in which the server is not ready, but still serves",
 			func(c *Config) *time.Duration { return &c.ShutdownDelay }),
 		duration("SHUTDOWN_TIMEOUT", "shutdown-timeout", "10s", time.Millisecond, time.Hour,
-			"`time` limit for draining requests; a tenth of it for incomplete bodies",
+			"`time` limit for draining requests after SIGTERM; then they are cut",
 			func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 	}
 }
