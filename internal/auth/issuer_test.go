@@ -15,8 +15,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"plantstore/models"
 )
 
 // A site is an issuer's server. It publishes a JWK Set and counts requests.
