@@ -17,10 +17,11 @@ import (
 	"plantstore/models"
 )
 
-// withoutPreference returns a response without Date and Preference-Applied, the value of which it
-// returns.
+// withoutPreference returns a response without Date, the value of a new request id, and
+// Preference-Applied, the value of which it returns.
 func withoutPreference(raw string) (response, applied string) {
 	text := regexp.MustCompile(`\r\nDate: [^\r]*`).ReplaceAllString(raw, "")
+	text = regexp.MustCompile(`\r\nX-Request-Id: [A-Z2-7]{26}\r`).ReplaceAllString(text, "\r\nX-Request-Id: NEW\r")
 	preference := regexp.MustCompile(`\r\nPreference-Applied: ([^\r]*)`)
 	if found := preference.FindStringSubmatch(text); found != nil {
 		applied = found[1]
@@ -29,22 +30,23 @@ func withoutPreference(raw string) (response, applied string) {
 }
 
 // failingRequests returns the requests for real failures by the preferences for them. The plant is
-// stored, and the weak token lacks the scope.
+// stored, and the weak token lacks the scope. A request that is refused before its body was read has
+// one, since the connection closes then.
 func failingRequests(id, token, weak, plant string) map[string]string {
 	headers := func(more ...string) []string {
 		return append([]string{id, "Authorization: Bearer " + token, "Content-Type: application/json"}, more...)
 	}
 	return map[string]string{
 		"code=400":                    rawRequest("POST /plants HTTP/1.1", headers("Content-Length: 0"), ""),
-		"code=401":                    rawRequest("POST /plants HTTP/1.1", []string{id}, ""),
+		"code=401":                    rawRequest("POST /plants HTTP/1.1", []string{id, "Content-Length: 2"}, "{}"),
 		"code=403":                    create(weak, plant, id),
-		"code=404":                    rawRequest("POST /nowhere HTTP/1.1", []string{id}, ""),
-		"code=405":                    rawRequest("GET /plants HTTP/1.1", []string{id}, ""),
+		"code=404":                    rawRequest("POST /nowhere HTTP/1.1", []string{id, "Content-Length: 2"}, "{}"),
+		"code=405":                    rawRequest("PUT /plants HTTP/1.1", []string{id, "Content-Length: 2"}, "{}"),
 		"code=408":                    rawRequest("POST /plants HTTP/1.1", headers("Content-Length: 9"), "{"),
 		"code=409":                    create(token, `{"id":7,"name":"b"}`, id),
 		"code=409; outcome=identical": create(token, plant, id),
 		"code=413":                    rawRequest("POST /plants HTTP/1.1", headers("Content-Length: 1048577"), ""),
-		"code=415":                    rawRequest("POST /plants HTTP/1.1", headers()[:2], ""),
+		"code=415":                    rawRequest("POST /plants HTTP/1.1", append(headers()[:2], "Content-Length: 2"), "{}"),
 		"code=417":                    create(token, plant, id, "Expect: a miracle"),
 		"code=422":                    create(token, `{}`, id),
 		"code=431":                    create(token, plant, id, strings.Repeat("X-Filler: x\r\n", 200)+"X-Filler: x"),
@@ -77,8 +79,8 @@ func TestFaultsAreReal(t *testing.T) {
 		name, _, _ := strings.Cut(preference, ";")
 		tested[name] = true
 		for _, version := range []string{"HTTP/1.0", "HTTP/1.1"} {
-			if version == "HTTP/1.0" && name == "code=501" {
-				continue // it has no transfer coding
+			if version == "HTTP/1.0" && slices.Contains([]string{"code=417", "code=431", "code=501", "code=505"}, name) {
+				continue // net/http refuses all of them in HTTP/1.1
 			}
 			t.Run(version+", "+preference, func(t *testing.T) {
 				t.Parallel()
