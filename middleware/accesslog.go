@@ -70,37 +70,44 @@ func AccessLog(logger *slog.Logger, observe Observe) gin.HandlerFunc {
 		start := time.Now()
 		l := lines.Get().(*line) //nolint:forcetypeassert // nothing else is put there
 		c.Keys = l.keys
-		defer func() { // also after a panic
-			l.log(logger, c, start)
+		returned := false
+		defer func() {
+			end := time.Now()
+			l.log(logger, c, end, end.Sub(start))
+			if returned && observe != nil { // after a panic there is no response to observe
+				var code models.Code
+				if l.failure != nil {
+					code = l.failure.Code
+				}
+				observe(c.Request.Method, code, end.Sub(start), l.madeFault())
+			}
 			*l = line{keys: l.keys, response: l.response}
 			lines.Put(l)
 		}()
-		c.Next() // after a panic there is no response to observe
-		if observe == nil {
-			return
-		}
-		var code models.Code
-		if l.failure != nil {
-			code = l.failure.Code
-		}
-		observe(c.Request.Method, code, time.Since(start), l.madeFault())
+		c.Next()
+		returned = true
 	}
 }
 
-// log writes the line of a request that began at start.
-func (l *line) log(logger *slog.Logger, c *gin.Context, start time.Time) {
+// log writes the line of a request. It calls the handler of the log itself: a [slog.Logger] would
+// look up the line of its caller for each record, which costs more than the record.
+func (l *line) log(logger *slog.Logger, c *gin.Context, end time.Time, took time.Duration) {
 	ctx := c.Request.Context()
 	level, outcome := l.outcome()
 	if !logger.Enabled(ctx, level) {
 		return
 	}
+	method, path := c.Request.Method, c.FullPath()
+	if path == "" { // not a route: the path, and the method, may be any text
+		method, path = models.WithoutToken(method), models.WithoutToken(c.Request.URL.Path)
+	}
 	attrs := append(make([]slog.Attr, 0, 17), // as many as there can be
 		slog.String("request_id", RequestIDOf(c)),
-		slog.String("method", models.WithoutToken(c.Request.Method)),
-		slog.String("path", models.WithoutToken(c.Request.URL.Path)),
+		slog.String("method", method),
+		slog.String("path", path),
 		slog.String("remote", c.Request.RemoteAddr),
 		slog.String("subject", shortened(l.subject)),
-		slog.Duration("duration", time.Since(start)),
+		slog.Duration("duration", took),
 		slog.Int("status", c.Writer.Status()),
 		slog.String("outcome", outcome))
 	if l.hasPlant {
@@ -123,7 +130,9 @@ func (l *line) log(logger *slog.Logger, c *gin.Context, start time.Time) {
 			slog.Int64("body_bytes", c.Request.ContentLength), // -1: chunked
 			slog.String("user_agent", models.WithoutToken(c.Request.UserAgent())))
 	}
-	logger.LogAttrs(ctx, level, "request", attrs...)
+	record := slog.NewRecord(end, level, "request", 0)
+	record.AddAttrs(attrs...)
+	_ = logger.Handler().Handle(ctx, record) // best effort, as of a [slog.Logger]
 }
 
 // longestSubject bounds the bytes of the subject in a line.

@@ -78,12 +78,23 @@ func (o *FaultOptions) makeFault(c *gin.Context, code models.Code) {
 	case models.CodeRequestTimeout:
 		c.Request.Body = slowBody{c.Request.Body}
 	case models.CodeExpectationFailed, models.CodeHeaderTooLarge, models.CodeNotImplemented, models.CodeVersionUnsupported:
-		c.Header("Connection", "close")
-		c.Header("Date", time.Now().UTC().Format(http.TimeFormat)) // among the others, as in the server's own response
+		asRefused(c.Writer.Header())
 		Fail(c, o.Refusal(code))
 	default:
 		l.made = false // but perhaps by the handler
 	}
+}
+
+// asRefused changes the header of a response to that of a request that no middleware sees: it has
+// another request id, and CORS fields only if all origins are allowed (C1.6, C3.19).
+func asRefused(header http.Header) {
+	header[requestIDHeader] = models.RequestID(nil)
+	if header.Get("Access-Control-Allow-Origin") != "*" {
+		header.Del("Access-Control-Allow-Origin")
+		header.Del("Access-Control-Expose-Headers")
+	}
+	header.Set("Connection", "close")
+	header.Set("Date", time.Now().UTC().Format(http.TimeFormat)) // among the others, as in the server's own response
 }
 
 // A slowBody is a body that does not arrive in time.

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/http2"
-
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/internal/certtest"
 	"plantstore/models"
@@ -101,9 +99,42 @@ func TestAnnouncedBodies(t *testing.T) {
 	}
 }
 
-// TestUnfinishedHeaders begins headers and does not end them, in HTTP/1 and HTTP/2. All
-// connections are closed after five seconds, although the other time limits of the server are
-// long.
+// TestBodiesOfOneSubject holds as much memory for bodies as one token subject may. Large bodies for
+// another subject are accepted.
+func TestBodiesOfOneSubject(t *testing.T) {
+	t.Parallel()
+	s := plantstore.Start(t, plantstore.Options{Env: []string{"REQUEST_TIMEOUT=1h", "LOG_LEVEL=error"}})
+	const size, share = 1 << 20, 16
+	holder := s.Token("--subject", "holder")
+	body := func(id int) string {
+		b := fmt.Sprintf(`{"id":%d,"name":"`, id)
+		return b + strings.Repeat("x", size-len(b)-2) + `"}`
+	}
+	length := fmt.Sprint("Content-Length: ", size)
+	for id := range share {
+		dialPeer(t, s, holder).create(body(id)[:size-1], length)
+	}
+	p := dialPeer(t, s, holder)
+	for refused := false; !refused; { // when the server has read them
+		probe := dialPeer(t, s, holder)
+		probe.create(strings.Repeat(" ", 5<<10), "Content-Length: 5120")
+		response, err := http.ReadResponse(probe.in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		refused = strings.Contains(string(text), "share of the memory")
+	}
+	p.create(body(share), length)
+	p.want("a large body for the same subject", models.CodeUnavailable)
+	p = dialPeer(t, s, s.Token("--subject", "other"))
+	p.create(body(share), length)
+	p.want("a large body for another subject", 0)
+}
+
+// TestUnfinishedHeaders begins a header and does not end it. The connection is closed after five
+// seconds without a response, although the other time limits of the server are long.
 func TestUnfinishedHeaders(t *testing.T) {
 	t.Parallel()
 	authority := certtest.New(t)
@@ -111,39 +142,18 @@ func TestUnfinishedHeaders(t *testing.T) {
 	env := []string{"REQUEST_TIMEOUT=1h", "LOG_LEVEL=error"}
 	plain := plantstore.Start(t, plantstore.Options{Env: env})
 	secure := plantstore.Start(t, plantstore.Options{Env: append(env, "TLS_CERT_FILE="+cert, "TLS_KEY_FILE="+key)})
-
-	t.Run("HTTP/1", func(t *testing.T) {
-		t.Parallel()
-		p := dialPeer(t, plain, "")
-		p.send("POST /plants HTTP/1.1\r\nHost: x\r\nX-Slow: ")
-		p.drip("a", func() {
-			p.want("a header without its end", models.CodeRequestTimeout)
-			p.awaitEnd()
-		})
-	})
-	const (
-		settings    = "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
-		headers     = "\x00\x00\x02\x01\x00\x00\x00\x00\x01\x83\x87" // without END_HEADERS
-		goesOn      = "\x00\x00\x06\x01\x04\x00\x00\x00\x01\x83\x87\x84\x41\x01x"
-		next        = "\x00\x00\x02\x01\x00\x00\x00\x00\x03\x83\x87"
-		continued   = "\x00\x00\x00\x09\x00\x00\x00\x00\x01"
-		halfAHeader = "\x00\x00\x40\x01\x05\x00\x00\x00\x01\x83"
-	)
-	for name, text := range map[string][2]string{
-		"headers alone":         {headers, ""},
-		"slow continuations":    {headers, continued},
-		"during a request":      {goesOn + next, ""},
-		"a frame byte for byte": {halfAHeader, "\x80"},
-	} {
-		t.Run("HTTP/2, "+name, func(t *testing.T) {
+	config := authority.Client()
+	config.ServerName = "localhost"
+	for name, s := range map[string]*plantstore.Server{"plain": plain, "TLS": secure} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := dialPeer(t, secure, "")
-			config := authority.Client("h2")
-			config.ServerName = "localhost"
-			p.Conn = tls.Client(p.Conn, config)
-			p.in.Reset(p)
-			p.send(http2.ClientPreface + settings + text[0])
-			p.drip(text[1], p.awaitEnd)
+			p := dialPeer(t, s, "")
+			if s == secure {
+				p.Conn = tls.Client(p.Conn, config)
+				p.in.Reset(p)
+			}
+			p.send("POST /plants HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+			p.drip("a", p.awaitEnd)
 		})
 	}
 }
@@ -171,7 +181,7 @@ func (p *peer) drip(text string, until func()) {
 // awaitEnd reads until the server has ended the connection.
 func (p *peer) awaitEnd() {
 	p.t.Helper()
-	if _, err := io.Copy(io.Discard, p.in); os.IsTimeout(err) {
-		p.t.Errorf("the server keeps the connection open: %v", err)
+	if n, err := io.Copy(io.Discard, p.in); os.IsTimeout(err) || n > 0 {
+		p.t.Errorf("the server sends %d bytes, %v, want the end of the connection", n, err)
 	}
 }

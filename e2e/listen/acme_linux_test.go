@@ -34,7 +34,7 @@ func TestACME(t *testing.T) {
 	})
 	plants, www := newClient(t, ca.Client("plants.example.com"), "tcp", host+":443"), newClient(t, ca.Client("www.plants.example.com"), "tcp", host+":443")
 	for id, client := range map[string]*client{"1": plants, "2": www} {
-		if version, status, body := client.create(t, server, server.BaseURL, `{"id":`+id+`,"name":"fern"}`); version != "HTTP/2.0" || status != 200 {
+		if version, status, body := client.create(t, server, server.BaseURL, `{"id":`+id+`,"name":"fern"}`); version != "HTTP/1.1" || status != 200 {
 			t.Errorf("%s %d %s", version, status, body)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package listen tests how clients reach the server: over TLS, over HTTP/2 and over Unix sockets.
+// Package listen tests how clients reach the server: over TLS and over Unix sockets.
 package listen
 
 import (

@@ -68,7 +68,7 @@ func TestTLSOverUnixSocket(t *testing.T) {
 	cert, key := authority.Issue(t.TempDir(), time.Now().Add(time.Hour))
 	server, path := startUnix(t, "TLS_CERT_FILE="+cert, "TLS_KEY_FILE="+key)
 	version, status, body := newClient(t, authority.Client(), "unix", path).create(t, server, server.BaseURL, `{"id":1,"name":"fern"}`)
-	if version != "HTTP/2.0" || status != 200 || server.BaseURL != "https://localhost" {
+	if version != "HTTP/1.1" || status != 200 || server.BaseURL != "https://localhost" {
 		t.Errorf("%s %d %s at %s", version, status, body, server.BaseURL)
 	}
 }

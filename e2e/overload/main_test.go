@@ -68,4 +68,4 @@ func goLimit(connections int64) string {
 }
 
 // overTLS returns the additional maximum memory with TLS.
-func overTLS(connections int64) int64 { return connections<<15 + connections/100*10<<20 }
+func overTLS(connections int64) int64 { return connections << 15 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"plantstore/models"
@@ -73,7 +74,7 @@ func (c *conn) handshake(secure *tls.Conn) error {
 	case err == nil:
 		state := secure.ConnectionState()
 		c.tls = &state
-		if state.NegotiatedProtocol != "" && state.NegotiatedProtocol != "http/1.1" {
+		if p := state.NegotiatedProtocol; p != "" && !strings.HasPrefix(p, "http/") {
 			return io.EOF // nothing follows the handshake, as in a challenge of ACME (RFC 8737)
 		}
 	case isPlain && plain.Conn != nil:

@@ -76,7 +76,7 @@ func New(config Config) *Server {
 	config.MaxConnections = cmp.Or(config.MaxConnections, 10_000)
 	if config.TLS != nil {
 		config.TLS = config.TLS.Clone()
-		config.TLS.NextProtos = append(slices.Clone(config.TLS.NextProtos), "http/1.1") // ALPN (RFC 7301)
+		config.TLS.NextProtos = append(slices.Clone(config.TLS.NextProtos), "http/1.1", "http/1.0") // ALPN (RFC 7301)
 	}
 	s := &Server{
 		config:  config,
