@@ -49,7 +49,7 @@ func failingRequests(id, token, weak, plant string) map[string]string {
 		"code=415":                    rawRequest("POST /plants HTTP/1.1", append(headers()[:2], "Content-Length: 2"), "{}"),
 		"code=417":                    create(token, plant, id, "Expect: a miracle"),
 		"code=422":                    create(token, `{}`, id),
-		"code=431":                    create(token, plant, id, strings.Repeat("X-Filler: x\r\n", 200)+"X-Filler: x"),
+		"code=431":                    create(token, plant, id, "X-Filler: "+strings.Repeat("x", 64<<10)),
 		"code=501":                    rawRequest("POST /plants HTTP/1.1", append([]string{id}, "Transfer-Encoding: gzip"), ""),
 		"code=505":                    rawRequest("POST /plants HTTP/3.0", []string{id}, ""),
 	}
