@@ -163,10 +163,8 @@ func TestGeneratedSecretOfOthers(t *testing.T) {
 	for _, mode := range []fs.FileMode{0o777, 0o777 | fs.ModeSticky} {
 		m.check(os.RemoveAll(filepath.Dir(path)), os.Mkdir(filepath.Dir(path), 0o700), os.Chown(filepath.Dir(path), victim, victim), os.Chmod(filepath.Dir(path), mode))
 		m.check(os.Symlink(chosen, path), os.Lchown(path, attacker, attacker))
-		for _, command := range []string{"token", "serve"} {
-			if r := m.run([]string{"ADDR=127.0.0.1:0"}, command); r.code != 1 || !strings.Contains(r.output, "jwt-secret is a symbolic link") || strings.Contains(r.output, "eyJ") {
-				t.Errorf("%s with a link, mode %v: exit code %d\n%s", command, mode, r.code, r.output)
-			}
+		if r := m.run(nil, "token"); r.code != 1 || !strings.Contains(r.output, "jwt-secret is a symbolic link") || strings.Contains(r.output, "eyJ") {
+			t.Errorf("a link, mode %v: exit code %d\n%s", mode, r.code, r.output)
 		}
 		m.file("data/jwt-secret", secret, attacker, 0o644)
 		wantRefused(t, "the attacker's file", m.run(nil, "token"), "belongs to the user 65533")
