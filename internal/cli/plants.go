@@ -1,6 +1,17 @@
 package cli
 
-import "github.com/urfave/cli/v3"
+import (
+	"context"
+	"errors"
+
+	"github.com/urfave/cli/v3"
+
+	"plantstore/internal/app"
+	"plantstore/internal/config"
+	"plantstore/internal/logging"
+	"plantstore/internal/plantio"
+	"plantstore/storage"
+)
 
 func newPlants(p *Process) *cli.Command {
 	return &cli.Command{
@@ -12,4 +23,47 @@ func newPlants(p *Process) *cli.Command {
 			"  plantstore plants import plants.jsonl",
 		Commands: []*cli.Command{newList(p), newGet(p), newCount(p), newBrowse(p), newExport(p), newImport(p), newReset(p)},
 	}
+}
+
+// withStore opens the store, or connects to the server that has it open, and calls run.
+func withStore(ctx context.Context, c *config.Config, o storage.Options, run func(context.Context, app.CommandStore) error) (err error) {
+	store, err := app.OpenCommandStore(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	err = run(ctx, store)
+	if errors.Is(err, storage.ErrCorrupt) {
+		return findings("%v: %s", err, remedy)
+	}
+	return err
+}
+
+// fileFormat returns the format of --format, or else by the file name.
+func fileFormat(cmd *cli.Command, file string) plantio.Format {
+	switch cmd.String("format") {
+	case "jsonl", "table":
+		return plantio.JSONLines
+	case "csv":
+		return plantio.CSV
+	}
+	return plantio.FormatOf(file)
+}
+
+// printPlants prints the plants that read passes to each, in the format of --format.
+func printPlants(
+	ctx context.Context, p *Process, cmd *cli.Command, c *config.Config,
+	read func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error,
+) error {
+	out := plantio.NewWriter(p.Stdout, fileFormat(cmd, ""))
+	if name := cmd.String("format"); name == "table" || name == "" && logging.IsTerminal(p.Stdout) {
+		out = plantio.NewTable(p.Stdout)
+	}
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) error {
+		if err := read(ctx, store, out.Write); err != nil {
+			_ = out.Flush() // best effort: the plants before the error
+			return err
+		}
+		return out.Flush()
+	})
 }

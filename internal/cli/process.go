@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"runtime/debug"
 	"strings"
 
 	"plantstore/internal/files"
@@ -38,28 +37,4 @@ func (p *Process) environ() map[string]string {
 		}
 	}
 	return values
-}
-
-// A Version is the version of the program.
-type Version struct {
-	Release  string // such as v1.0.0, or "devel"
-	Revision string // of the source, or empty
-}
-
-// ReadVersion returns the version that the Go toolchain stamped on the binary.
-func ReadVersion() Version {
-	v := Version{Release: "devel"}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if info.Main.Version != "" && info.Main.Version != "(devel)" {
-		v.Release = info.Main.Version
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			v.Revision = setting.Value
-		}
-	}
-	return v
 }

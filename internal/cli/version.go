@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/urfave/cli/v3"
 )
@@ -28,4 +29,28 @@ func printVersion(p *Process) error {
 	_, err := fmt.Fprintf(p.Stdout, "plantstore %s%s %s %s/%s\n",
 		p.Version.Release, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
+}
+
+// A Version is the version of the program.
+type Version struct {
+	Release  string // such as v1.0.0, or "devel"
+	Revision string // of the source, or empty
+}
+
+// ReadVersion returns the version that the Go toolchain stamped on the binary.
+func ReadVersion() Version {
+	v := Version{Release: "devel"}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" && info.Main.Version != "(devel)" {
+		v.Release = info.Main.Version
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			v.Revision = setting.Value
+		}
+	}
+	return v
 }
