@@ -7,8 +7,7 @@ MAKEFLAGS += --no-builtin-rules
 modules := . e2e
 # Build tags that leave parts of libraries out of the binary; see docs/dependencies.md.
 tags := $(shell cat .ci/tags)
-# One processor architecture for each operating system, since few files depend on the former.
-platforms := linux/arm64 darwin/arm64 windows/amd64
+platforms := $(foreach os,linux darwin windows,$(os)/amd64 $(os)/arm64)
 # The duration of fuzzing for each target, as -fuzztime.
 FUZZTIME ?= 10m
 # Further arguments of make bench, such as -rounds 1.
@@ -69,7 +68,7 @@ lint: $(golangci_lint) $(gofumpt) ## check the format of both modules, vet and l
 	@for module in $(modules); do (set -x; cd $$module; $(golangci_lint) run --build-tags $(tags) ./...); done
 
 .PHONY: cross
-cross: ## build for each operating system
+cross: ## build for each platform
 	@for platform in $(platforms); do \
 		(set -x; CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/} go build -tags $(tags) -trimpath -o /dev/null .); \
 	done

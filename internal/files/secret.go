@@ -16,7 +16,6 @@ import (
 const (
 	maxSecret = 64 << 10 // bytes of a file with a secret
 	maxPublic = 1 << 20  // bytes of a file with public keys
-	minHidden = 32       // bytes of a name that may be a secret
 	// byteOrderMark is the prefix that some editors add to UTF-8 files.
 	byteOrderMark = "\ufeff"
 	// readFlags opens a file without waiting for the writer of a FIFO.
@@ -63,7 +62,7 @@ func Once(report Report) Report {
 // its group or others may write to it. A file that others can read is passed to report. Symbolic
 // links are followed, as Kubernetes mounts secrets through them: the open file is checked.
 //
-// The error of a missing file has its name only if that cannot be a secret in the place of a name.
+// The error of a missing file does not have its name, which may be a secret in the place of a name.
 func ReadSecret(path string, report Report) ([]byte, error) {
 	return readNamed(path, maxSecret, groupWrites|othersWrite, report)
 }
@@ -186,12 +185,11 @@ func isInherited(path string) bool {
 	return clean == "/dev/stdin" || strings.HasPrefix(clean, "/dev/fd/") || strings.HasPrefix(clean, "/proc/self/fd/")
 }
 
-// WithoutSecret returns an error of opening path without its name, unless the file exists or has a
-// short name in an existing directory: else it may be a secret or a URL in the place of a name.
+// WithoutSecret returns an error of opening path, with its name only if it exists: else it may be
+// a secret or a URL in the place of a name.
 func WithoutSecret(path string, err error) error {
-	dir, base := filepath.Split(path)
 	failure, ok := errors.AsType[*fs.PathError](err)
-	if _, statErr := os.Lstat(path); !ok || statErr == nil || dir != "" && !missing(dir) && len(base) < minHidden {
+	if _, statErr := os.Lstat(path); !ok || statErr == nil {
 		return err
 	}
 	return fmt.Errorf("%w (its name is not shown, as it may be a secret)", failure.Err)
