@@ -115,7 +115,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	if full := b.hold(); full != nil {
 		return n, full
 	}
-	if err == nil || err == io.EOF { //nolint:errorlint // EOF is never wrapped, by contract of io.Reader
+	if err == nil || err == io.EOF {
 		return n, err
 	}
 	return n, readError(err)

@@ -44,7 +44,7 @@ func (a *App) startAdmin(leaving context.Context) {
 			logger.Error("admin listener failed", "cause", err.Error(), "hint", "restart the server: it has no probes and metrics")
 		}
 	})
-	a.onClose(func() error {
+	a.onClose(func() error { //nolint:contextcheck // it is called when the context is done
 		ctx, cancel := context.WithTimeout(context.Background(), adminShutdownTimeout)
 		defer cancel()
 		if s.Shutdown(ctx) != nil { // also if the listener has failed

@@ -126,31 +126,28 @@ func (c *conn) drain(nc duplex) {
 	_, _ = io.CopyN(io.Discard, nc, maxDrained)
 }
 
-// refusals are the Errors in place of the responses that net/http writes itself, by their status.
-// An unknown status counts as 400.
-var refusals = map[models.Code]*models.Error{
-	models.CodeBadRequest: models.NewError(models.CodeBadRequest, "the request is not valid HTTP/1.1: check the request line, "+
-		"that the header is complete, that there is one Host, that every header field is a name, a colon and a value, "+
-		"and that Content-Length is one number"),
-	models.CodeExpectationFailed: models.NewError(models.CodeExpectationFailed,
-		"Expect: only 100-continue is supported; send the request without it"),
-	models.CodeHeaderTooLarge: models.Errorf(models.CodeHeaderTooLarge,
-		"the request line and the header fields are more than the limit of %d bytes in all; send fewer or shorter ones", maxHeaderBytes),
-	models.CodeNotImplemented: models.NewError(models.CodeNotImplemented, "Transfer-Encoding: only chunked is supported, once"),
-	models.CodeUnavailable: models.NewError(models.CodeUnavailable, "the server is overloaded: all of its connections are in use "+
-		"(MAX_CONNECTIONS): the plant was not stored; send it again later"),
-	models.CodeVersionUnsupported: models.NewError(models.CodeVersionUnsupported,
-		"this version of HTTP is not supported here; send the request as HTTP/1.1"),
-}
-
 var errNotTLS = models.NewError(models.CodeBadRequest, "this port uses TLS and the request came in plain HTTP: send it to an https:// URL")
 
-// Refusal returns the Error in place of the response of net/http with that status.
+// Refusal returns the Error in place of the response of net/http with that status. An unknown
+// status counts as 400.
 func Refusal(status models.Code) *models.Error {
-	if e, ok := refusals[status]; ok {
-		return e
+	switch status {
+	case models.CodeExpectationFailed:
+		return models.NewError(status, "Expect: only 100-continue is supported; send the request without it")
+	case models.CodeHeaderTooLarge:
+		return models.Errorf(status, "the request line and the header fields are more than the limit of %d bytes in all; "+
+			"send fewer or shorter ones", maxHeaderBytes)
+	case models.CodeNotImplemented:
+		return models.NewError(status, "Transfer-Encoding: only chunked is supported, once")
+	case models.CodeUnavailable:
+		return models.NewError(status, "the server is overloaded: all of its connections are in use (MAX_CONNECTIONS): "+
+			"the plant was not stored; send it again later")
+	case models.CodeVersionUnsupported:
+		return models.NewError(status, "this version of HTTP is not supported here; send the request as HTTP/1.1")
 	}
-	return refusals[models.CodeBadRequest]
+	return models.NewError(models.CodeBadRequest, "the request is not valid HTTP/1.1: check the request line, "+
+		"that the header is complete, that there is one Host, that every header field is a name, a colon and a value, "+
+		"and that Content-Length is one number")
 }
 
 // ownResponse matches the responses that net/http writes itself. One with status 400 has exactly
@@ -166,7 +163,7 @@ func refusalIn(p []byte) models.Code {
 		return 0
 	}
 	match := ownResponse.FindSubmatch(p)
-	status, _ := strconv.Atoi(string(bytes.Join(match[min(1, len(match)):], nil))) // 0 without a match
+	status, _ := strconv.ParseInt(string(bytes.Join(match[min(1, len(match)):], nil)), 10, 32) // 0 without a match
 	return models.Code(status)
 }
 

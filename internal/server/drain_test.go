@@ -16,15 +16,15 @@ func TestResponseOutlivesUnreadInput(t *testing.T) {
 	s := start(t)
 	filler := strings.Repeat("a", size)
 	for name, text := range map[string]string{
-		"early response":    sized("/early", filler),
-		"chunks":            chunked("/early", "1400000\r\n"+filler+"\r\n0\r\n\r\n"),
-		"header":            host("X: " + filler),
-		"behind refusal":    "nonsense\r\n\r\n" + filler,
-		"behind response":   post("/early", "", "Connection: close") + filler,
-		"behind preface":    "PRI * HTTP/2.0\r\n\r\n" + filler,
-		"unknown expection": post("/", filler, "Expect: x", "Content-Length: 20971520"),
-		"pipelined":         "POST /early HTTP/1.0\r\n\r\n" + strings.Repeat(good, size/len(good)),
-		"malformed chunk":   chunked("/", "zz\r\n") + filler,
+		"early response":  sized("/early", filler),
+		"chunks":          chunked("/early", "1400000\r\n"+filler+"\r\n0\r\n\r\n"),
+		"header":          host("X: " + filler),
+		"behind refusal":  "nonsense\r\n\r\n" + filler,
+		"behind response": post("/early", "", "Connection: close") + filler,
+		"behind preface":  "PRI * HTTP/2.0\r\n\r\n" + filler,
+		"expectation":     post("/", filler, "Expect: x", "Content-Length: 20971520"),
+		"pipelined":       "POST /early HTTP/1.0\r\n\r\n" + strings.Repeat(good, size/len(good)),
+		"malformed chunk": chunked("/", "zz\r\n") + filler,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,9 +11,6 @@ import (
 // connKey is the key of the context value that is the connection of a request.
 type connKey struct{}
 
-// closeField is the value of Connection; it is not changed.
-var closeField = []string{"close"}
-
 // handle is the outermost handler.
 //
 // A connection closes after a response if it is not certain where the next request begins:
@@ -23,7 +20,7 @@ var closeField = []string{"close"}
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	c := r.Context().Value(connKey{}).(*conn) //nolint:forcetypeassert // see New
 	header := w.Header()
-	header["Connection"] = closeField
+	header["Connection"] = s.closeField
 	switch { // conn replaces these responses
 	case r.ProtoMajor != 1: // net/http lets the preface of HTTP/2 through
 		c.ending.Store(true)
@@ -69,7 +66,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	switch {
 	case err == nil:
-	case err == io.EOF: //nolint:errorlint // EOF is never wrapped, by contract of io.Reader
+	case err == io.EOF:
 		if !b.last && !b.conn.server.leaving.Load() {
 			delete(b.header, "Connection")
 		}

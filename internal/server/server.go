@@ -61,6 +61,7 @@ type Server struct {
 	config         Config
 	http           *http.Server
 	regular, extra chan struct{} // slots of connections within and beyond MaxConnections
+	closeField     []string      // the value of Connection; not changed
 	accepted       atomic.Uint64
 	turnedAway     atomic.Uint64
 
@@ -79,9 +80,10 @@ func New(config Config) *Server {
 		config.TLS.NextProtos = append(slices.Clone(config.TLS.NextProtos), "http/1.1", "http/1.0") // ALPN (RFC 7301)
 	}
 	s := &Server{
-		config:  config,
-		regular: make(chan struct{}, config.MaxConnections),
-		extra:   make(chan struct{}, max(1, config.MaxConnections/8)),
+		config:     config,
+		regular:    make(chan struct{}, config.MaxConnections),
+		extra:      make(chan struct{}, max(1, config.MaxConnections/8)),
+		closeField: []string{"close"},
 	}
 	s.draining, s.startDrain = context.WithCancel(context.Background())
 	s.forced, s.force = context.WithCancel(context.Background())

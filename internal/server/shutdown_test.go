@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -133,7 +134,7 @@ func TestLeave(t *testing.T) {
 	s.Leave()
 	body.send("i")
 	for name, c := range map[string]*client{"a body in progress": body, "a used connection": idle.send(good), "a new connection": s.dial(t).send(host())} {
-		if r := c.reply("POST"); !r.Close || r.StatusCode != 200 {
+		if r := c.reply("POST"); !r.Close || r.StatusCode != http.StatusOK {
 			t.Errorf("%s: status %d, closes: %v", name, r.StatusCode, r.Close)
 		}
 		c.wantEnd()
