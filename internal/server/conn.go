@@ -19,12 +19,6 @@ import (
 	"plantstore/models"
 )
 
-const (
-	drainTime         = 5 * time.Second        // for reading after the last response
-	shutdownDrainTime = 500 * time.Millisecond // the same during a shutdown
-	maxDrained        = 64 << 20               // bytes read after the last response
-)
-
 // A duplex is a connection of which one half can be closed, as net/http does after some responses.
 type duplex interface {
 	net.Conn
@@ -48,7 +42,6 @@ type conn struct {
 	closed  atomic.Bool
 }
 
-// Read implements [io.Reader].
 func (c *conn) Read(p []byte) (n int, err error) {
 	switch {
 	case c.ending.Load():
@@ -89,14 +82,14 @@ func idle(nc net.Conn, state http.ConnState) {
 // Write implements [io.Writer]. It writes an Error in place of a response of net/http itself,
 // which is a single call. It does not respond to a header that does not arrive in time.
 func (c *conn) Write(p []byte) (int, error) {
-	status := refusalIn(p)
-	switch {
+	switch status := refusalIn(p); {
 	case status == 0:
 		return c.duplex.Write(p)
 	case !c.ending.Load() && errors.Is(c.readErr, os.ErrDeadlineExceeded):
 		return 0, c.readErr
+	default:
+		return len(p), c.refuse(c.duplex, Refusal(status))
 	}
-	return len(p), c.refuse(c.duplex, Refusal(status))
 }
 
 // Close implements [io.Closer]. After the last response it drains the input first, unless it is
@@ -122,11 +115,9 @@ func (c *conn) drain(nc duplex) {
 		return
 	}
 	_ = nc.SetReadDeadline(time.Now().Add(drainTime)) // if it fails, so does Read
-	defer context.AfterFunc(c.server.draining, func() { _ = nc.SetReadDeadline(time.Now().Add(shutdownDrainTime)) })()
+	defer context.AfterFunc(c.server.draining, func() { _ = nc.SetReadDeadline(time.Now().Add(lastDrainTime)) })()
 	_, _ = io.CopyN(io.Discard, nc, maxDrained)
 }
-
-var errNotTLS = models.NewError(models.CodeBadRequest, "this port uses TLS and the request came in plain HTTP: send it to an https:// URL")
 
 // Refusal returns the Error in place of the response of net/http with that status. An unknown
 // status counts as 400.
@@ -158,8 +149,7 @@ var ownResponse = regexp.MustCompile(`^HTTP/1\.[01] (?:(400) [^\r\n]*\r\n` +
 
 // refusalIn returns the status of p if it is a response that net/http writes itself, otherwise 0.
 func refusalIn(p []byte) models.Code {
-	const version = len("HTTP/1.1 ")
-	if len(p) <= version || p[version] < '4' { // nearly all
+	if at := len("HTTP/1.1 "); len(p) <= at || p[at] < '4' { // nearly all
 		return 0
 	}
 	match := ownResponse.FindSubmatch(p)

@@ -11,9 +11,7 @@ import (
 // connKey is the key of the context value that is the connection of a request.
 type connKey struct{}
 
-// handle is the outermost handler.
-//
-// A connection closes after a response if it is not certain where the next request begins:
+// handle is the outermost handler. A connection closes after a response if it is not certain where the next request begins:
 // net/http removes a Content-Length beside a transfer coding, and in HTTP/1.0 a transfer coding,
 // without a trace (RFC 9112, 6.1). It closes as well after a response that was sent before the
 // end of the body: net/http would read the rest first, for which the client may wait.

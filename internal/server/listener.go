@@ -33,15 +33,14 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 	s := l.server
 	s.accepted.Add(1)
-	select {
-	case s.regular <- struct{}{}: // preferred
-		return s.newConn(nc, s.regular), nil
-	default:
+	extra := s.extra
+	if len(s.regular) < cap(s.regular) {
+		extra = nil // only Accept takes slots
 	}
 	select {
 	case s.regular <- struct{}{}:
 		return s.newConn(nc, s.regular), nil
-	case s.extra <- struct{}{}:
+	case extra <- struct{}{}:
 		s.turnedAway.Add(1)
 		return s.newConn(nc, s.extra), nil
 	case <-s.draining.Done():
@@ -78,7 +77,7 @@ func (c *conn) handshake(secure *tls.Conn) error {
 			return io.EOF // nothing follows the handshake, as in a challenge of ACME (RFC 8737)
 		}
 	case isPlain && plain.Conn != nil:
-		if c.refuse(c.network, errNotTLS) == nil {
+		if c.refuse(c.network, models.NewError(models.CodeBadRequest, "this port uses TLS and the request came in plain HTTP: send it to an https:// URL")) == nil {
 			c.drain(c.network)
 		}
 	case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded): // a port scan

@@ -28,25 +28,27 @@ const (
 	idleTime       = 2 * time.Minute        // between requests on a connection
 	responseTime   = 5 * time.Second        // for the response to a body that was too slow
 	leaveTime      = 100 * time.Millisecond // in which a shutdown still handles requests that were sent before
+	drainTime      = 5 * time.Second        // for reading after the last response
+	lastDrainTime  = 500 * time.Millisecond // the same during a shutdown
+	maxDrained     = 64 << 20               // bytes read after the last response
 )
 
-// Config configures a [Server]. All durations must be positive.
+// Config configures a [Server]. Only TLS, CORS and MaxConnections are optional.
 type Config struct {
 	// Handler handles the requests. Their contexts end after RequestTimeout, or when they are cut
 	// off at a shutdown, but not when the client closes its half of the connection: it may still
 	// wait for the response. The status of a response must not be above 400.
 	Handler http.Handler
-	// TLS, if not nil, makes the server use TLS. It needs certificates.
+	// TLS, if not nil, makes the server use TLS.
 	TLS *tls.Config
-	// Logger gets a line for each error response of the server itself, and the messages of
-	// net/http at level warn. It is required.
+	// Logger gets a line for each error response of the server itself, and messages of net/http.
 	Logger *slog.Logger
 	// RequestTimeout is the time limit for a request. After it, reading the body fails with
 	// [os.ErrDeadlineExceeded].
 	RequestTimeout time.Duration
 	// ShutdownTimeout is the time for requests in progress at a shutdown.
 	ShutdownTimeout time.Duration
-	// Refused is called for each error response of the server itself. It is required.
+	// Refused is called for each error response of the server itself.
 	Refused func(models.Code)
 	// CORS are the CORS header fields of the error responses of the server itself (C3.19).
 	CORS http.Header
@@ -79,12 +81,9 @@ func New(config Config) *Server {
 		config.TLS = config.TLS.Clone()
 		config.TLS.NextProtos = append(slices.Clone(config.TLS.NextProtos), "http/1.1", "http/1.0") // ALPN (RFC 7301)
 	}
-	s := &Server{
-		config:     config,
-		regular:    make(chan struct{}, config.MaxConnections),
-		extra:      make(chan struct{}, max(1, config.MaxConnections/8)),
-		closeField: []string{"close"},
-	}
+	s := &Server{config: config, closeField: []string{"close"}}
+	s.regular = make(chan struct{}, config.MaxConnections)
+	s.extra = make(chan struct{}, max(1, config.MaxConnections/8))
 	s.draining, s.startDrain = context.WithCancel(context.Background())
 	s.forced, s.force = context.WithCancel(context.Background())
 	s.http = &http.Server{
@@ -128,8 +127,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) (err error) {
 	return err
 }
 
-// Leave makes every connection close after its next response, so that clients connect again, to
-// another server perhaps. It may be called before the ctx of [Server.Serve] is done.
+// Leave makes every connection close after its next response, so that clients leave for another
+// server. It may be called before the ctx of [Server.Serve] is done.
 func (s *Server) Leave() { s.leaving.Store(true) }
 
 // Stats are the statistics of a [Server].
@@ -140,8 +139,5 @@ type Stats struct {
 
 // Stats returns the statistics since the server was created.
 func (s *Server) Stats() Stats {
-	return Stats{
-		Open: len(s.regular), Limit: s.config.MaxConnections,
-		Accepted: s.accepted.Load(), TurnedAway: s.turnedAway.Load(),
-	}
+	return Stats{len(s.regular), cap(s.regular), s.accepted.Load(), s.turnedAway.Load()}
 }
