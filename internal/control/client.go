@@ -146,7 +146,15 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return lost(response.Request)
 	}
-	return err
+	text := response.Trailer.Get(failureTrailer)
+	if err != nil || text == "" {
+		return err
+	}
+	var f failure
+	if json.Unmarshal([]byte(text), &f) != nil || f.Code == 0 {
+		return lost(response.Request)
+	}
+	return f.err()
 }
 
 // Reset makes the server replace all plants by its seed, and returns their number. If the server

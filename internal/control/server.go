@@ -206,11 +206,15 @@ func (s *Server) readPlants(r *http.Request) (records []storage.Record, refused 
 	}
 }
 
-// snapshot sends a copy of the store. It aborts the response if the copy is not complete.
+// snapshot sends a copy of the store, and its error in the trailer.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	if err := s.store.Snapshot(r.Context(), &stallWriter{w, http.NewResponseController(w)}); err != nil {
 		s.options.Logger.Error("snapshot failed", "cause", err.Error())
-		panic(http.ErrAbortHandler)
+		text, err := json.Marshal(failureOf(r.Context(), err))
+		if err != nil {
+			panic(http.ErrAbortHandler) // the copy must not be taken for complete
+		}
+		w.Header().Set(http.TrailerPrefix+failureTrailer, string(text))
 	}
 }
 

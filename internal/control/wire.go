@@ -22,6 +22,9 @@ type number struct {
 	Plants int64 `json:"plants"`
 }
 
+// failureTrailer is the trailer field with the [failure] of a snapshot.
+const failureTrailer = "Failure"
+
 // A failure is the line of an error.
 type failure struct {
 	models.Error `json:",embed"`
