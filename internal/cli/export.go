@@ -8,11 +8,13 @@ import (
 	"math"
 	"os"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/internal/files"
+	"plantstore/internal/logging"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
@@ -62,6 +64,9 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 		}
 		write := func(w io.Writer) (plants int64, err error) {
 			bar, out := newProgress(p, cmd, -1), plantio.NewWriter(w, fileFormat(cmd, file))
+			if toStdout && logging.IsTerminal(p.Stdout) { // it shows the plants
+				bar = progressbar.DefaultSilent(-1)
+			}
 			defer func() { _ = bar.Clear() }()
 			err = read(func(record storage.Record) error { plants++; _ = bar.Add(1); return out.Write(record) })
 			return plants, cmp.Or(err, out.Flush())
