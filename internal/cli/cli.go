@@ -36,7 +36,7 @@ func Main(ctx context.Context, p Process) int {
 	if err == nil {
 		return exitOK
 	}
-	printError(ctx, p.Stderr, err)
+	_ = p.shutdown.limit(ctx, func() error { printError(ctx, p.Stderr, err); return nil }) // stderr may be a full pipe
 	return exitCode(err)
 }
 
