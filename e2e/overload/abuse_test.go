@@ -17,7 +17,7 @@ import (
 
 // TestIdle opens 10,000 connections, creates a plant on each, and leaves them idle.
 func TestIdle(t *testing.T) { //nolint:paralleltest // it takes most of the ports and files
-	const connections, most = 10_000, 300_000_000 // with garbage of the creates
+	const connections, most = 10_000, 250_000_000 // with garbage of the creates
 	s := newSite(t, "PPROF=on", goLimit(connections))
 	for n := range 500 { // memory that is allocated once does not count as the cost of a connection
 		s.wantSmall(t, int64(connections+1+n))
