@@ -99,7 +99,7 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// TestLoadWrongFiles checks that an error names the option and the file.
+// TestLoadWrongFiles checks that an error names the option, and an existing file.
 func TestLoadWrongFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -110,8 +110,8 @@ func TestLoadWrongFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := map[string]struct{ cert, key, want string }{
-		"no certificate":       {cert + "x", key, "TLS_CERT_FILE: open " + cert + "x"},
-		"no key":               {cert, key + "x", "TLS_KEY_FILE: open " + key + "x"},
+		"no certificate":       {cert + "x", key, "TLS_CERT_FILE: no such file"},
+		"no key":               {cert, key + "x", "TLS_KEY_FILE: no such file"},
 		"an empty certificate": {empty, key, "TLS_CERT_FILE " + empty + " and TLS_KEY_FILE " + key + ": tls: failed to find any PEM data in certificate input"},
 		"an empty key":         {cert, empty, "failed to find any PEM data in key input"},
 		"a key for another":    {other, key, "private key does not match public key"},
