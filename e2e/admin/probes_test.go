@@ -127,9 +127,9 @@ func TestListenersAreApart(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plantstore.Options{})
-	all := make([]net.Conn, 500)
-	for i := range all {
-		all[i] = dial(t, s.AdminURL)
+	var all []net.Conn
+	for range 500 {
+		all = append(all, dial(t, s.AdminURL))
 	}
 	for host, status := range map[string]int{"localhost": http.StatusOK, "example.com": http.StatusBadRequest} {
 		conn := dial(t, s.AdminURL)

@@ -142,19 +142,15 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestMissing checks that a secret or a URL in the place of a name is not in the error.
+// TestMissing checks that the error of a missing file does not have its name, which may be a secret
+// or a URL in the place of a name.
 func TestMissing(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	for path, shown := range map[string]bool{
-		filepath.Join(dir, "none"): true, "/none": true, "./none": true,
-		"hunter2": false, "0123456789abcdef0123456789abcdef": false, "postgres://u:hunter2@h/db": false, "host=h password=hunter2": false,
-		dir + "/0123456789abcdef0123456789abcdef": false, "q1w2/e3r4t5": false, strings.Repeat("x", 5000): false, "a\x00b": false,
-	} {
+	for _, path := range []string{"hunter2", t.TempDir() + "/hunter2", "postgres://u:hunter2@h/db", strings.Repeat("x", 5000), "a\x00b"} {
 		for name, read := range map[string]func(path string) ([]byte, error){
 			"ReadSecret": func(path string) ([]byte, error) { return files.ReadSecret(path, nil) }, "ReadPublic": files.ReadPublic,
 		} {
-			if _, err := read(path); err == nil || strings.Contains(err.Error(), path) != shown || shown && !errors.Is(err, fs.ErrNotExist) {
+			if _, err := read(path); err == nil || strings.Contains(err.Error(), path) {
 				t.Errorf("%s(%.40q): %v", name, path, err)
 			}
 		}
