@@ -37,7 +37,7 @@ type conn struct {
 	tls     *tls.ConnectionState // after the handshake
 	body    body                 // of the current request
 	begun   bool                 // a byte of a request was read
-	readErr error                // of the last read for the current request
+	timeout atomic.Bool          // the last read for the current request was too late
 	ending  atomic.Bool          // the current response is the last one: net/http gets no more input
 	closed  atomic.Bool
 }
@@ -51,7 +51,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	default:
 		n, err = c.duplex.Read(p)
 	}
-	c.readErr = err
+	c.timeout.Store(errors.Is(err, os.ErrDeadlineExceeded)) // perhaps in net/http's background read
 	return n, err
 }
 
@@ -75,7 +75,7 @@ func (c *conn) readFirst(p []byte) (n int, err error) {
 // idle is the ConnState hook of net/http, which has ended its reads of the last request then.
 func idle(nc net.Conn, state http.ConnState) {
 	if c, ok := nc.(*conn); ok && state == http.StateIdle {
-		c.readErr = nil
+		c.timeout.Store(false)
 	}
 }
 
@@ -85,8 +85,8 @@ func (c *conn) Write(p []byte) (int, error) {
 	switch status := refusalIn(p); {
 	case status == 0:
 		return c.duplex.Write(p)
-	case !c.ending.Load() && errors.Is(c.readErr, os.ErrDeadlineExceeded):
-		return 0, c.readErr
+	case !c.ending.Load() && c.timeout.Load():
+		return 0, os.ErrDeadlineExceeded
 	default:
 		return len(p), c.refuse(c.duplex, Refusal(status))
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -69,7 +68,7 @@ func (b *body) Read(p []byte) (int, error) {
 		if !b.last && !b.conn.server.leaving.Load() {
 			delete(b.header, "Connection")
 		}
-	case errors.Is(b.conn.readErr, os.ErrDeadlineExceeded):
+	case b.conn.timeout.Load():
 		err = os.ErrDeadlineExceeded
 	}
 	return n, err
