@@ -82,8 +82,8 @@ func TestTraceparent(t *testing.T) {
 // debug.
 func TestLine(t *testing.T) {
 	t.Parallel()
-	note := func(c *gin.Context) { middleware.NotePlant(c, -7, time.Second, false) }
-	unknown := func(c *gin.Context) { middleware.NotePlant(c, -7, time.Second, true) }
+	note := func(c *gin.Context) { middleware.RequestOf(c).NotePlant(-7, time.Second, false) }
+	unknown := func(c *gin.Context) { middleware.RequestOf(c).NotePlant(-7, time.Second, true) }
 	fail := func(err error) gin.HandlerFunc { return func(c *gin.Context) { middleware.Fail(c, err) } }
 	tests := map[string]struct {
 		handlers []gin.HandlerFunc
@@ -124,7 +124,7 @@ func TestLineIsReset(t *testing.T) {
 	n := 0
 	line := lineOf(t, slog.LevelInfo, post(t, nil, nil), func(c *gin.Context) {
 		if n++; n == 1 {
-			middleware.NotePlant(c, 1, 1, true)
+			middleware.RequestOf(c).NotePlant(1, 1, true)
 			middleware.Fail(c, errors.New("bug"))
 		}
 	})
@@ -177,7 +177,7 @@ func BenchmarkAccessLog(b *testing.B) {
 			router := gin.New()
 			logger := slog.New(slog.NewJSONHandler(struct{ io.Writer }{io.Discard}, &slog.HandlerOptions{Level: level}))
 			router.Use(middleware.Headers(), middleware.AccessLog(logger, nil))
-			router.POST("/plants", func(c *gin.Context) { middleware.NotePlant(c, 7, time.Millisecond, false) })
+			router.POST("/plants", func(c *gin.Context) { middleware.RequestOf(c).NotePlant(7, time.Millisecond, false) })
 			r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/plants", nil)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -31,7 +31,7 @@ func Bearer(verify Verify) gin.HandlerFunc {
 			reject(c, errorCode(err), err)
 			return
 		}
-		lineOf(c).subject = subject
+		RequestOf(c).subject = subject
 	}
 }
 

@@ -34,7 +34,7 @@ func BodyLimit(limit int64) gin.HandlerFunc {
 			ReadCloser: c.Request.Body,
 			limit:      limit,
 			memory:     memory,
-			subject:    lineOf(c).subject,
+			subject:    RequestOf(c).subject,
 		}
 		defer func() {
 			memory.release(body.subject, body.held)

@@ -25,22 +25,22 @@ type FaultOptions struct {
 // Faults makes the faults that requests demand by Prefer (RFC 7240). It comes after the check of the credential, so that only clients that could create a plant get a fault.
 // Each fault happens at the position of the real failure and, as far as possible, in the same
 // function: earlier checks still fail first (C2.8), and the response is the same except for
-// Preference-Applied (C1.7). The handler makes the faults of a body and of the store, see
-// [FaultOf]. Without options Faults does nothing.
+// Preference-Applied (C1.7). The handler makes the faults of a body and of the store. Without options Faults does nothing.
 func Faults(o *FaultOptions) gin.HandlerFunc {
 	if o == nil {
 		return func(*gin.Context) {}
 	}
 	return func(c *gin.Context) {
-		l := lineOf(c)
-		l.fault = models.ParsePrefer(c.Request.Header["Prefer"])
-		delay(c, l.fault.Delay)
-		o.makeFault(c, l.fault.Code)
+		r := RequestOf(c)
+		r.Fault = models.ParsePrefer(c.Request.Header["Prefer"])
+		delay(c, r)
+		o.makeFault(c, r)
 	}
 }
 
-// delay waits, unless the time limit of the request ends before.
-func delay(c *gin.Context, d time.Duration) {
+// delay waits as the fault says, unless the time limit of the request ends before.
+func delay(c *gin.Context, r *Request) {
+	d := r.Fault.Delay
 	if d <= 0 {
 		return
 	}
@@ -50,15 +50,14 @@ func delay(c *gin.Context, d time.Duration) {
 	case <-timer.C:
 		c.Header(appliedHeader, "delay="+d.String())
 	case <-c.Request.Context().Done():
-		lineOf(c).fault.Delay = 0 // not made
+		r.Fault.Delay = 0 // not made
 	}
 }
 
-// makeFault makes the fault with that code, or changes the request so that a later check fails.
-func (o *FaultOptions) makeFault(c *gin.Context, code models.Code) {
-	l := lineOf(c)
-	l.made = true
-	switch code {
+// makeFault makes the fault, or changes the request so that a later check fails.
+func (o *FaultOptions) makeFault(c *gin.Context, r *Request) {
+	r.MadeFault = true
+	switch code := r.Fault.Code; code {
 	case models.CodeUnauthorized:
 		_, attribute, err := credential(nil)
 		reject(c, attribute, err)
@@ -81,7 +80,7 @@ func (o *FaultOptions) makeFault(c *gin.Context, code models.Code) {
 		asRefused(c.Writer.Header())
 		Fail(c, o.Refusal(code))
 	default:
-		l.made = false // but perhaps by the handler
+		r.MadeFault = false // but perhaps by the handler
 	}
 }
 
@@ -102,31 +101,23 @@ type slowBody struct{ io.Closer }
 
 func (slowBody) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
-// FaultOf returns the fault that a request demands. A handler that makes it calls [MadeFault].
-func FaultOf(c *gin.Context) models.Fault { return lineOf(c).fault }
-
-// MadeFault records that the response to the request is the failure of [FaultOf].
-func MadeFault(c *gin.Context) { lineOf(c).made = true }
-
 const appliedHeader = "Preference-Applied"
 
-// applyFault records that the failure is that of the fault, if it is: an earlier check may have
-// failed.
-func (l *line) applyFault(header http.Header) {
-	if l.made && l.failure.Code == l.fault.Code {
-		l.applied = true
-		applied := "code=" + l.fault.Code.String()
-		if l.fault.Delay > 0 {
-			applied = "delay=" + l.fault.Delay.String() + ", " + applied
+// applyFault sets Preference-Applied if the response is the failure of the fault.
+func (r *Request) applyFault(header http.Header) {
+	if r.isFault() {
+		applied := "code=" + r.Fault.Code.String()
+		if r.Fault.Delay > 0 {
+			applied = "delay=" + r.Fault.Delay.String() + ", " + applied
 		}
 		header.Set(appliedHeader, applied)
 	}
 }
 
 // madeFault returns the part of the fault that was made.
-func (l *line) madeFault() models.Fault {
-	made := l.fault
-	if !l.applied {
+func (r *Request) madeFault() models.Fault {
+	made := r.Fault
+	if !r.isFault() {
 		made.Code, made.Outcome = 0, ""
 	}
 	return made

@@ -18,8 +18,3 @@ func Headers() gin.HandlerFunc {
 		header["X-Content-Type-Options"] = nosniff
 	}
 }
-
-// RequestIDOf returns the id that [Headers] has set, or "".
-func RequestIDOf(c *gin.Context) string {
-	return c.Writer.Header().Get(requestIDHeader)
-}

@@ -25,7 +25,7 @@ func RateLimit(limiter Limiter) gin.HandlerFunc {
 		return func(*gin.Context) {}
 	}
 	return func(c *gin.Context) {
-		if wait := limiter.Take(lineOf(c).subject); wait > 0 {
+		if wait := limiter.Take(RequestOf(c).subject); wait > 0 {
 			failRate(c, limiter.Rate(), wait)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // OK responds with status 200 and the plant as JSON, which ends with a newline (C1.2).
 func OK(c *gin.Context, plant models.Plant) {
-	encoded, err := plant.AppendJSON(lineOf(c).response)
+	encoded, err := plant.AppendJSON(RequestOf(c).response)
 	if err != nil {
 		Fail(c, err)
 		return
@@ -31,9 +31,9 @@ func Fail(c *gin.Context, err error) {
 		failure = models.NewError(models.CodeInternal,
 			"the server failed; try again, and report the X-Request-Id if the error persists").WithCause(err)
 	}
-	l := lineOf(c)
-	l.failure = failure
-	l.applyFault(c.Writer.Header())
+	r := RequestOf(c)
+	r.failure = failure
+	r.applyFault(c.Writer.Header())
 	c.Abort()
 	write(c, http.StatusBadRequest, failure.Body())
 }

@@ -3,8 +3,6 @@ package routes
 import (
 	"context"
 
-	"github.com/gin-gonic/gin"
-
 	"plantstore/middleware"
 	"plantstore/models"
 	"plantstore/storage"
@@ -12,32 +10,32 @@ import (
 
 // bodyFault returns the error of the fault on demand if a body causes it, else nil. It decodes a
 // body that has the fault, so that the error is the real one.
-func (p plants) bodyFault(c *gin.Context, fault models.Fault) error {
+func (p plants) bodyFault(request *middleware.Request) error {
 	var body []byte
-	switch fault.Code {
+	switch request.Fault.Code {
 	case models.CodeBadRequest:
 	case models.CodeUnprocessable:
 		body = []byte("{}")
 	default:
 		return nil
 	}
-	middleware.MadeFault(c)
+	request.MadeFault = true
 	return p.decoder.Decode(body, new(models.NewPlant))
 }
 
 // storePlant creates a plant, or returns the error of the fault on demand if the store causes it.
 // Then the plant is stored only if the fault has [models.OutcomeStored].
-func (p plants) storePlant(ctx context.Context, c *gin.Context, fault models.Fault, id int64, plant models.Plant) error {
-	failure := storeFault(fault)
+func (p plants) storePlant(ctx context.Context, request *middleware.Request, id int64, plant models.Plant) error {
+	failure := storeFault(request.Fault)
 	if failure == nil {
 		return p.store.Create(ctx, id, plant)
 	}
-	if fault.Outcome == models.OutcomeStored {
+	if request.Fault.Outcome == models.OutcomeStored {
 		if err := p.store.Create(ctx, id, plant); err != nil {
 			return err
 		}
 	}
-	middleware.MadeFault(c)
+	request.MadeFault = true
 	return failure
 }
 

@@ -39,18 +39,18 @@ func (p plants) create(c *gin.Context) {
 		*body = models.NewPlant{} // free its strings
 		p.bodies.Put(body)
 	}()
-	fault := middleware.FaultOf(c)
+	request := middleware.RequestOf(c)
 	err := p.read(c.Request, body)
 	if err == nil {
-		err = p.bodyFault(c, fault)
+		err = p.bodyFault(request)
 	}
 	if err != nil {
 		middleware.Fail(c, err)
 		return
 	}
 	plant, ctx, start := body.Plant(), c.Request.Context(), time.Now()
-	err = p.storePlant(ctx, c, fault, body.ID.Value, plant)
-	middleware.NotePlant(c, body.ID.Value, time.Since(start), errors.Is(err, storage.ErrUnknown))
+	err = p.storePlant(ctx, request, body.ID.Value, plant)
+	request.NotePlant(body.ID.Value, time.Since(start), errors.Is(err, storage.ErrUnknown))
 	if err != nil {
 		middleware.Fail(c, storeError(body.ID.Value, err))
 		return
