@@ -78,6 +78,7 @@ func (o *FaultOptions) makeFault(c *gin.Context, r *Request) {
 		c.Request.Body = slowBody{c.Request.Body}
 	case models.CodeExpectationFailed, models.CodeHeaderTooLarge, models.CodeNotImplemented, models.CodeVersionUnsupported:
 		asRefused(c.Writer.Header())
+		c.Request.ProtoMinor = 1 // such a response has the version HTTP/1.1
 		Fail(c, o.Refusal(code))
 	default:
 		r.MadeFault = false // but perhaps by the handler
