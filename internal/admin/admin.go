@@ -1,6 +1,6 @@
 // Package admin provides the health probes, metrics and profiles of a running server, on a
 // separate listener. Its failures are Errors, like those of the service (C1.3), except those of
-// package net/http/pprof.
+// net/http before any handler runs, and of package net/http/pprof.
 package admin
 
 import (

@@ -32,6 +32,8 @@ func (a *App) startAdmin(leaving context.Context) {
 			Server: a.server.Stats, Tokens: a.verifier.Stats, CertificateExpires: a.expires,
 			Reset: a.reset, Leaving: leaving, Logger: logger, Pprof: a.config.Pprof,
 		}),
+		DisableGeneralOptionsHandler: true, // it does not check Host
+
 		ReadTimeout:    adminTimeout,
 		IdleTimeout:    adminTimeout,
 		WriteTimeout:   adminWriteTimeout,

@@ -72,8 +72,8 @@ func TestOutputsReplaceNoStore(t *testing.T) {
 	for _, command := range [][]string{{"backup"}, {"plants", "export"}} {
 		for _, flag := range []string{"--quiet", "--force"} {
 			for file, want := range map[string]string{
-				"data/plants.db":         "data/plants.db is a database or a backup, which is never replaced: remove it, or name another file",
-				"copy.db":                "copy.db is a database or a backup, which is never replaced: remove it, or name another file",
+				"data/plants.db":         "data/plants.db is a database or a backup, which is never replaced: name another file",
+				"copy.db":                "copy.db is a database or a backup, which is never replaced: name another file",
 				"data/plants.db.journal": "data/plants.db.journal is the journal of a database, which is never replaced: name another file",
 				"data/plants.db.sock":    "data/plants.db.sock is not a regular file: name another one",
 				"directory":              "directory is not a regular file: name another one",

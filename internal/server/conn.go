@@ -6,12 +6,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
-	"log/slog"
 	"maps"
 	"net"
 	"net/http"
 	"os"
-	"regexp"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -37,9 +35,11 @@ type conn struct {
 	tls     *tls.ConnectionState // after the handshake
 	body    body                 // of the current request
 	begun   bool                 // a byte of a request was read
-	timeout atomic.Bool          // the last read for the current request was too late
-	ending  atomic.Bool          // the current response is the last one: net/http gets no more input
-	closed  atomic.Bool
+	// handling is set from the call of the handler until net/http has written its response.
+	handling bool
+	timeout  atomic.Bool // the last read for the current request was too late
+	ending   atomic.Bool // the current response is the last one: net/http gets no more input
+	closed   atomic.Bool
 }
 
 func (c *conn) Read(p []byte) (n int, err error) {
@@ -75,21 +75,24 @@ func (c *conn) readFirst(p []byte) (n int, err error) {
 // idle is the ConnState hook of net/http, which has ended its reads of the last request then.
 func idle(nc net.Conn, state http.ConnState) {
 	if c, ok := nc.(*conn); ok && state == http.StateIdle {
+		c.handling = false
 		c.timeout.Store(false)
 	}
 }
 
-// Write implements [io.Writer]. It writes an Error in place of a response of net/http itself,
-// which is a single call. It does not respond to a header that does not arrive in time.
+// Write implements [io.Writer]. What net/http writes outside of a handler is a response of its own,
+// in a single call: Write replaces it by an Error. It does not respond to a header that does not
+// arrive in time.
 func (c *conn) Write(p []byte) (int, error) {
-	switch status := refusalIn(p); {
-	case status == 0:
+	switch {
+	case c.handling:
 		return c.duplex.Write(p)
 	case !c.ending.Load() && c.timeout.Load():
 		return 0, os.ErrDeadlineExceeded
-	default:
-		return len(p), c.refuse(c.duplex, Refusal(status))
 	}
+	_, rest, _ := bytes.Cut(p, []byte(" ")) // after HTTP/1.1 or HTTP/1.0
+	status, _ := strconv.ParseInt(string(rest[:min(3, len(rest))]), 10, 32)
+	return len(p), c.refuse(c.duplex, Refusal(models.Code(status)))
 }
 
 // Close implements [io.Closer]. After the last response it drains the input first, unless it is
@@ -141,45 +144,31 @@ func Refusal(status models.Code) *models.Error {
 		"and that Content-Length is one number")
 }
 
-// ownResponse matches the responses that net/http writes itself. One with status 400 has exactly
-// these header fields; no handler responds with another status from 400 on. The whole status line
-// must match, since a write may be a part of a body.
-var ownResponse = regexp.MustCompile(`^HTTP/1\.[01] (?:(400) [^\r\n]*\r\n` +
-	`Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n|(40[1-9]|4[1-9]\d|5\d\d) [^\r\n]*\r\n)`)
-
-// refusalIn returns the status of p if it is a response that net/http writes itself, otherwise 0.
-func refusalIn(p []byte) models.Code {
-	if at := len("HTTP/1.1 "); len(p) <= at || p[at] < '4' { // nearly all
-		return 0
-	}
-	match := ownResponse.FindSubmatch(p)
-	status, _ := strconv.ParseInt(string(bytes.Join(match[min(1, len(match)):], nil)), 10, 32) // 0 without a match
-	return models.Code(status)
+// refuse writes e to nc, as [conn.refused] says.
+func (c *conn) refuse(nc net.Conn, e *models.Error) error {
+	response := bytes.NewBufferString("HTTP/1.1 400 Bad Request\r\n")
+	_ = c.refused(e).Write(response) // a buffer does not fail
+	response.WriteString("\r\n")
+	response.Write(e.Body())
+	_, err := nc.Write(response.Bytes())
+	return err
 }
 
-// refuse writes e to nc as the last response of the connection. It counts and logs it.
-func (c *conn) refuse(nc net.Conn, e *models.Error) error {
+// refused counts and logs the Error e as the last response of the connection, and returns its header.
+func (c *conn) refused(e *models.Error) http.Header {
 	c.ending.Store(true)
 	c.server.config.Refused(e.Code)
-	id, body := models.RequestID(nil), e.Body()
-	c.server.config.Logger.LogAttrs(context.Background(), slog.LevelInfo, "refused",
-		slog.String("request_id", id[0]),
-		slog.String("remote", c.RemoteAddr().String()),
-		slog.Int("error", int(e.Code)),
-		slog.String("message", e.Message))
+	id := models.RequestID(nil)
+	c.server.config.Logger.Info("refused",
+		"request_id", id[0], "remote", c.RemoteAddr().String(), "error", int(e.Code), "message", e.Message)
 	header := http.Header{ // C1.3, C1.6, C3.19
 		"Connection":             {"close"},
 		"Content-Type":           {"application/json"},
-		"Content-Length":         {strconv.Itoa(len(body))},
+		"Content-Length":         {strconv.Itoa(len(e.Body()))},
 		"Date":                   {time.Now().UTC().Format(http.TimeFormat)},
 		"X-Content-Type-Options": {"nosniff"},
 		"X-Request-Id":           id,
 	}
 	maps.Copy(header, c.server.config.CORS)
-	response := bytes.NewBufferString("HTTP/1.1 400 Bad Request\r\n")
-	_ = header.Write(response) // a buffer does not fail
-	response.WriteString("\r\n")
-	response.Write(body)
-	_, err := nc.Write(response.Bytes())
-	return err
+	return header
 }

@@ -3,40 +3,46 @@ package server
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"os"
+	"time"
+
+	"plantstore/models"
 )
 
 // connKey is the key of the context value that is the connection of a request.
 type connKey struct{}
 
-// handle is the outermost handler. A connection closes after a response if it is not certain where the next request begins:
-// net/http removes a Content-Length beside a transfer coding, and in HTTP/1.0 a transfer coding,
-// without a trace (RFC 9112, 6.1). It closes as well after a response that was sent before the
-// end of the body: net/http would read the rest first, for which the client may wait.
+// handle is the outermost handler. A connection closes after a response if it is not certain where
+// the next request begins: net/http removes a Content-Length beside a transfer coding, and in
+// HTTP/1.0 a transfer coding, without a trace (RFC 9112, 6.1). It also closes after a response that
+// was sent before the end of the body: net/http would read the rest first, for which the client
+// may wait.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	c := r.Context().Value(connKey{}).(*conn) //nolint:forcetypeassert // see New
-	header := w.Header()
-	header["Connection"] = s.closeField
-	switch { // conn replaces these responses
-	case r.ProtoMajor != 1: // net/http lets the preface of HTTP/2 through
-		c.ending.Store(true)
-		w.WriteHeader(http.StatusHTTPVersionNotSupported)
+	c.handling = true
+	switch {
+	case r.ProtoMajor != 1 || r.ProtoMinor > 1: // net/http lets these, and the preface of HTTP/2, through
+		c.turnAway(w, models.CodeVersionUnsupported)
 		return
 	case c.slot == s.extra:
-		c.ending.Store(true)
-		w.WriteHeader(http.StatusServiceUnavailable)
+		c.turnAway(w, models.CodeUnavailable)
 		return
 	}
+	header := w.Header()
+	header["Connection"] = s.closeField
 	last := s.leaving.Load() || len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
 	if !last && r.Body == http.NoBody {
 		delete(header, "Connection")
 	}
-	ctx, cancel := context.WithTimeout(s.forced, s.config.RequestTimeout)
+	deadline := time.Now().Add(s.config.RequestTimeout)
+	ctx, cancel := context.WithDeadline(s.forced, deadline)
 	defer cancel()
 	in := r.WithContext(ctx) //nolint:contextcheck // the context of r ends when the client closes its half
 	in.TLS = c.tls
 	if r.Body != http.NoBody {
+		_ = c.SetReadDeadline(deadline) // if it fails, so does Read
 		c.body = body{ReadCloser: r.Body, conn: c, header: header, last: last}
 		in.Body = &c.body
 	}
@@ -48,6 +54,14 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	s.config.Handler.ServeHTTP(w, in)
+}
+
+// turnAway responds with the Error of a code, as the last response of the connection.
+func (c *conn) turnAway(w http.ResponseWriter, code models.Code) {
+	e := Refusal(code)
+	maps.Copy(w.Header(), c.refused(e))
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = w.Write(e.Body()) // a client that has gone needs no response
 }
 
 // A body is the body of a request. When it was read to its end, the connection is kept.

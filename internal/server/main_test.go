@@ -128,6 +128,8 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	case "/wait":
 		s.wait(w, r)
 		return
+	case "/header":
+		w.Header().Set("X", r.Header.Get("X"))
 	case "/large":
 		_, _ = w.Write(make([]byte, 1<<20))
 		return

@@ -48,6 +48,7 @@ func refusedRequests() []refused {
 		{"target with bad escape", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 		{"version in lower case", "GET / http/1.1\r\nHost: x\r\n\r\n", 400},
 		{"version 0.9", "GET / HTTP/0.9\r\nHost: x\r\n\r\n", 505},
+		{"version 1.2", "GET / HTTP/1.2\r\nHost: x\r\n\r\n", 505},
 		{"version 2.0", "GET / HTTP/2.0\r\nHost: x\r\n\r\n", 505},
 		{"preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
 		{"preface of HTTP/2 and a request", "PRI * HTTP/2.0\r\n\r\n" + good, 505},
@@ -93,6 +94,20 @@ func TestRefusals(t *testing.T) {
 	}
 	if served := s.paths(); slices.Contains(served, "*") {
 		t.Errorf("served %q", served)
+	}
+}
+
+// TestPieceOfResponse checks that a response of the handler is not replaced if net/http writes it in
+// pieces (of 4096 bytes), one of which begins like a response of its own.
+func TestPieceOfResponse(t *testing.T) {
+	t.Parallel()
+	c := start(t).dial(t)
+	for n := range 400 {
+		value := strings.Repeat("a", 3700+n) + "HTTP/1.1 405 x"
+		c.send("GET /header HTTP/1.1\r\nHost: x\r\nX: " + value + "\r\n\r\n")
+		if r := c.wantEcho(echo{http.MethodGet, "/header", ""}); r.Header.Get("X") != value {
+			t.Fatalf("%d bytes of the header field, want %d", len(r.Header.Get("X")), len(value))
+		}
 	}
 }
 

@@ -86,11 +86,13 @@ func New(config Config) *Server {
 	s.extra = make(chan struct{}, max(1, config.MaxConnections/8))
 	s.draining, s.startDrain = context.WithCancel(context.Background())
 	s.forced, s.force = context.WithCancel(context.Background())
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
 	s.http = &http.Server{
 		Handler:                      http.HandlerFunc(s.handle),
+		Protocols:                    &protocols,
 		DisableGeneralOptionsHandler: true, // it responds to OPTIONS *
 		ReadHeaderTimeout:            headerTime,
-		ReadTimeout:                  config.RequestTimeout,
 		WriteTimeout:                 config.RequestTimeout + responseTime,
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHeaderBytes - netHTTPSlack,
@@ -118,6 +120,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) (err error) {
 	s.startDrain()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.ShutdownTimeout)
 	defer cancel()
+	defer context.AfterFunc(ctx, s.force)() // Shutdown waits for closing idle TLS connections, too
 	if errors.Is(s.http.Shutdown(ctx), context.DeadlineExceeded) {
 		s.config.Logger.Warn("shutdown timeout: closing connections with requests in progress",
 			"connections", len(s.regular), "timeout", s.config.ShutdownTimeout.String())

@@ -47,6 +47,17 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
+// TestLateRequest checks that the time limit of a request does not count the time before it.
+func TestLateRequest(t *testing.T) {
+	t.Parallel()
+	const limit = time.Second
+	s := start(t, func(_ *site, config *Config) { config.RequestTimeout = limit })
+	c := s.dial(t)
+	<-time.After(limit + limit/10)
+	content := strings.Repeat("a", 20<<10)
+	c.send(sized("/", content)).wantEcho(echo{http.MethodPost, "/", content})
+}
+
 // TestSlowHandler checks that the context of a handler ends after RequestTimeout, and its
 // response is sent.
 func TestSlowHandler(t *testing.T) {

@@ -166,7 +166,7 @@ func MayReplace(path string) error {
 	}
 	defer func() { _ = file.Close() }() // opened for reading
 	if _, found := newestMeta(file); found {
-		return fmt.Errorf("%s is a database or a backup, which is never replaced: remove it, or name another file", path)
+		return fmt.Errorf("%s is a database or a backup, which is never replaced: name another file", path)
 	}
 	if journal.IsJournal(file) {
 		return fmt.Errorf("%s is the journal of a database, which is never replaced: name another file", path)
