@@ -26,6 +26,9 @@ const (
 	issuerPatience = 24 * time.Hour
 )
 
+// errDropped means that no fetch has succeeded for [issuerPatience].
+var errDropped = errors.New("no keys are left")
+
 // maxKeySet is the maximum size in bytes of an issuer's response.
 const maxKeySet = 1 << 20
 
@@ -97,6 +100,9 @@ func (i *Issuer) replace(ctx context.Context) error {
 	if err != nil {
 		if i.tried.Sub(i.succeeded) >= issuerPatience {
 			i.publish(nil)
+			if !i.succeeded.IsZero() {
+				err = fmt.Errorf("%w: %w", errDropped, err)
+			}
 		}
 		return fmt.Errorf("the keys of %s: %w", i.shown, err)
 	}
@@ -160,9 +166,13 @@ func (i *Issuer) Watch(ctx context.Context) {
 }
 
 func (i *Issuer) logFailure(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil {
-		i.logger.Error("issuer keys not fetched, keeping the previous keys for at most 24h",
-			"cause", err.Error(), "hint", "check that JWT_JWKS_URL is reachable")
+	const hint = "check that JWT_JWKS_URL is reachable"
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case errors.Is(err, errDropped):
+		i.logger.Error("issuer keys not fetched for 24h, all tokens of the issuer are refused", "cause", err.Error(), "hint", hint)
+	default:
+		i.logger.Error("issuer keys not fetched, keeping the previous keys for at most 24h", "cause", err.Error(), "hint", hint)
 	}
 }
 

@@ -29,7 +29,7 @@ func newGet(p *Process) *cli.Command {
 func get(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	id, err := strconv.ParseInt(cmd.Args().First(), 10, 64)
 	if err != nil {
-		return misuseOf(cmd, "%q is not an id: must be an integer of 64 bits", cmd.Args().First())
+		return misuseOf(cmd, "ID must be an integer of 64 bits") // not the argument: perhaps a URL with a password (C4.25)
 	}
 	return printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error {
 		plant, err := store.Get(ctx, id)

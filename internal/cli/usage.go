@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"plantstore/internal/config"
 	"plantstore/models"
 )
 
@@ -21,6 +22,10 @@ func misuseOf(cmd *cli.Command, format string, args ...any) error {
 func usageError(ctx context.Context, cmd *cli.Command, err error, _ bool) error {
 	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // the flag of a misspelled command
 		return checkArguments(ctx, cmd)
+	}
+	flag, _ := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if gone := config.Removed(strings.ToUpper(strings.ReplaceAll(flag, "-", "_")), "--"+flag); gone != nil {
+		err = gone
 	}
 	return misuseOf(cmd, "%w", err)
 }

@@ -18,15 +18,25 @@ func removed() map[string]string {
 		"RATE_LIMIT_BY":    "RATE_LIMIT is for each token subject; limit addresses in a proxy",
 		"SOCKET_MODE":      "the socket has the mode 0660; set the permissions of its directory instead",
 		"AUDIT_LOG":        "the log has the subject, the plant and the outcome of each create",
+		"WATCHDOG_USEC":    "systemd sets it because of WatchdogSec= in the unit",
+		"LISTEN_FDS":       "the server listens itself, on ADDR; systemd sets it because of the socket unit",
 	}
 }
 
+// Removed returns the error for an option by its name in the environment, or nil if the option was
+// not removed. The error calls it given.
+func Removed(env, given string) error {
+	if replacement := removed()[env]; replacement != "" {
+		return fmt.Errorf("%s was removed: %s; remove it", given, replacement)
+	}
+	return nil
+}
+
 // checkRemoved returns an error for each removed option in the environment and in .env.
-// Removed flags are unknown to the command line.
 func (s Sources) checkRemoved() (problems []error) {
 	for _, env := range slices.Sorted(maps.Keys(removed())) {
 		if s.Environ[env] != "" || s.Dotenv[env] != "" {
-			problems = append(problems, fmt.Errorf("%s was removed: %s; remove it", env, removed()[env]))
+			problems = append(problems, Removed(env, env))
 		}
 	}
 	return problems

@@ -171,6 +171,7 @@ func TestRemovedOptions(t *testing.T) {
 		"ACME_CACHE": "in the directory acme next to the database", "ACME_EMAIL": "plantstore_certificate_expiry_timestamp_seconds",
 		"AUDIT_LOG": "the log has the subject, the plant and the outcome of each create", "HEADER_TIMEOUT": "5s", "IDLE_TIMEOUT": "2m",
 		"JWT_LEEWAY": "5s", "RATE_LIMIT_BURST": "the number in RATE_LIMIT", "RATE_LIMIT_BY": "each token subject", "SOCKET_MODE": "0660",
+		"WATCHDOG_USEC": "WatchdogSec= in the unit", "LISTEN_FDS": "on ADDR; systemd sets it because of the socket unit",
 	} {
 		given := map[string]string{env: "x"}
 		for _, sources := range []config.Sources{{Environ: given}, {Dotenv: given}, {Environ: given, Dotenv: given}} {
