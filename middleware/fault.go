@@ -22,10 +22,11 @@ type FaultOptions struct {
 	Refusal func(code models.Code) *models.Error
 }
 
-// Faults makes the faults that requests demand by Prefer (RFC 7240). It comes after the check of the credential, so that only clients that could create a plant get a fault.
-// Each fault happens at the position of the real failure and, as far as possible, in the same
-// function: earlier checks still fail first (C2.8), and the response is the same except for
-// Preference-Applied (C1.7). The handler makes the faults of a body and of the store. Without options Faults does nothing.
+// Faults makes the faults that requests demand by Prefer (RFC 7240). It comes after the check of
+// the credential, so that only clients that could create a plant get a fault. Each fault happens at
+// the position of the real failure and, as far as possible, in the same function: earlier checks
+// still fail first (C2.8), and the response is the same except for Preference-Applied (C1.7). The
+// handler makes the faults of a body and of the store. Without options Faults does nothing.
 func Faults(o *FaultOptions) gin.HandlerFunc {
 	if o == nil {
 		return func(*gin.Context) {}
