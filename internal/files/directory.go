@@ -30,7 +30,7 @@ func MkdirAll(dir string, perm fs.FileMode) error {
 	if err := os.MkdirAll(path, perm); err != nil {
 		return err
 	}
-	if err := RefuseRoot(path); err != nil {
+	if err := refuseRoot(path); err != nil {
 		return err
 	}
 	for ; ; path = filepath.Dir(path) {
@@ -49,8 +49,8 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// RefuseRoot returns an error if the process is root and dir belongs to another user.
-func RefuseRoot(dir string) error {
+// refuseRoot returns an error if the process is root and dir belongs to another user.
+func refuseRoot(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return err

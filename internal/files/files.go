@@ -38,7 +38,7 @@ const perm fs.FileMode = 0o600
 // and ends in .tmp. On Unix it is removed when the next file is created in the directory and no
 // other process is creating one.
 func Create(path string, write func(*os.File) error) error {
-	if err := RefuseRoot(filepath.Dir(path)); err != nil {
+	if err := refuseRoot(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return place(path, write, func(tmp string) error {
@@ -53,7 +53,7 @@ func Create(path string, write func(*os.File) error) error {
 // Replace is [Create] for a file that may exist: the new file replaces it in one step. A symbolic
 // link is replaced, not followed.
 func Replace(path string, write func(*os.File) error) error {
-	if err := RefuseRoot(filepath.Dir(path)); err != nil {
+	if err := refuseRoot(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return CreateOutput(path, true, write)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
 )
@@ -14,10 +15,13 @@ import (
 // maxPath is the maximum length of the path of a socket on all systems: the limit of macOS.
 const maxPath = 103
 
-// Listen creates a Unix socket at path with the given permissions. It replaces a socket that has no listener;
-// it fails for any other file, or if the socket may have a listener. Closing the listener removes the
-// socket.
+// Listen creates a Unix socket at path with the given permissions, in a directory that root must not
+// share with its owner, see [MkdirAll]. It replaces a socket that has no listener; it fails for any
+// other file, or if the socket may have a listener. Closing the listener removes the socket.
 func Listen(ctx context.Context, path string, mode fs.FileMode) (net.Listener, error) {
+	if err := refuseRoot(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err
 	}
