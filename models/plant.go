@@ -19,6 +19,14 @@ func (p Plant) Equal(q Plant) bool {
 	return p.Tag == nil || *p.Tag == *q.Tag
 }
 
+// Clone returns a copy of p that shares no memory which the owner of p may change.
+func (p Plant) Clone() Plant {
+	if p.Tag != nil {
+		p.Tag = new(*p.Tag)
+	}
+	return p
+}
+
 // AppendFields appends the fields of p as JSON, without braces, byte for byte as
 // [json.Marshal] does but faster. It fails for strings that are not UTF-8.
 func (p Plant) AppendFields(b []byte) ([]byte, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -60,7 +61,8 @@ func TestEveryOutcomeIsTrue(t *testing.T) {
 	t.Parallel()
 	const clients, creates, ids = 32, 300, 1500
 	d := &flakyDisk{t: t, random: newRandom(0), plants: map[int64]models.Plant{}}
-	s := storage.New(d, storage.Features{BatchPlants: 5}, storage.Options{QueuePlants: clients / 2})
+	s := storage.New(d, storage.Limits{BatchPlants: 5}, storage.Options{})
+	s.LimitQueue(clients/2, math.MaxInt)
 
 	type outcome struct {
 		id    int64

@@ -53,7 +53,7 @@ func (s *Store) commitRecords(records []Record) []error {
 		}
 	}
 	start := time.Now()
-	err := s.guard(func() error { return s.opened.engine.Commit(items) })
+	err := s.guard(func() error { return s.engine.Commit(items) })
 	if len(items) > 0 {
 		s.observer(len(items), time.Since(start))
 	}

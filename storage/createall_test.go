@@ -3,6 +3,7 @@ package storage_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,7 +32,8 @@ func (e *testEngine) createAll(ctx context.Context, name string, ids ...int64) <
 // TestBulkHasItsTurn checks that a bulk is in the next batch, whatever else is queued.
 func TestBulkHasItsTurn(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{}, storage.Options{QueuePlants: 2}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
+		e.store.LimitQueue(2, math.MaxInt)
 		first := e.create(t.Context(), 1, "a")
 		queued, second := e.create(t.Context(), 9, "a"), e.create(t.Context(), 2, "a")
 		want(t, "too many", e.create(t.Context(), 3, "a"), storage.ErrOverloaded)
@@ -68,7 +70,7 @@ func wantExists(t *testing.T, name string, outcome <-chan error, identical bool)
 // turn.
 func TestBulkLetsCreatesPass(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{BatchPlants: 2, BatchBytes: 10}, storage.Options{}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Limits{BatchPlants: 2, BatchBytes: 10}, func(t *testing.T, e *testEngine) {
 		bulk := e.createAll(t.Context(), "a", 1, 2, 3)
 		other := e.createAll(t.Context(), strings.Repeat("x", 6), 4, 5)
 		create := e.create(t.Context(), 9, "a")

@@ -15,8 +15,7 @@ type Engine interface {
 	// returns nil, the items in which it has set neither Existing nor Err are durable. If it
 	// returns an error, none of them is stored, or, if the error matches [ErrUnknown], perhaps
 	// some; a [FatalError] also stops the store, as does a panic. It is called by at most
-	// Writers goroutines at a time, see [Features], and must not keep batch or the tags of its
-	// plants.
+	// Writers goroutines at a time, see [Limits].
 	//
 	// An empty batch follows a failed commit: it stores nothing. It must write and sync as
 	// a commit of plants does, so that its success predicts one.
@@ -64,26 +63,45 @@ func (i *Item) outcome(plant models.Plant, first bool, err error) error {
 	return nil
 }
 
-// Features are the limits and optional abilities of an engine. The zero value is an
-// engine with none of these abilities and the usual limits.
-type Features struct {
-	// BatchPlants bounds the plants in one batch, 4,096 by default, and BatchBytes the
-	// bytes of their names and tags, 16 MiB. A larger plant goes alone.
+// Limits are the limits of an engine. A zero field is the default.
+type Limits struct {
+	// BatchPlants bounds the plants in one batch, 16,384 by default, so that an import needs
+	// few commits, and BatchBytes the bytes of their names and tags, 16 MiB. A larger plant
+	// goes alone.
 	BatchPlants, BatchBytes int
 	// Writers is the number of batches that are committed at a time, 1 by default.
 	Writers int
-	// Count returns the number of plants that the engine keeps up to date. Without
-	// it Count of [Store] reads all plants.
-	Count func(ctx context.Context) (int64, error)
-	// Check is Check of [Store]. Without it that lists all plants.
-	Check func(ctx context.Context, each func(Record) error) (Report, error)
-	// File returns statistics of the file in which the plants are. It is cheap.
-	File func() FileStats
+}
+
+// The following are optional abilities of an [Engine].
+
+// A Runner has background work.
+type Runner interface {
+	// Run runs until ctx ends, after the last commit. To stop the store after a fault, it
+	// calls stop, at any time and from any goroutine; the first cause counts.
+	Run(ctx context.Context, stop func(cause error))
+}
+
+// A Counter keeps the number of its plants.
+type Counter interface {
+	// Count is Count of [Store].
+	Count(ctx context.Context) (int64, error)
+}
+
+// A Checker verifies more than that each record can be listed.
+type Checker interface {
+	// Check is Check of [Store].
+	Check(ctx context.Context, each func(Record) error) (Report, error)
+}
+
+// A Snapshotter makes copies of its database.
+type Snapshotter interface {
 	// Snapshot is Snapshot of [Store].
-	Snapshot func(ctx context.Context, w io.Writer) error
-	// Run is the engine's background work. The store starts it, and ends ctx when
-	// the queue is drained; Run returns soon after that. To stop the store after a
-	// fault, it calls stop, at any time and from any goroutine; the first cause
-	// counts.
-	Run func(ctx context.Context, stop func(cause error))
+	Snapshot(ctx context.Context, w io.Writer) error
+}
+
+// A FileStatter keeps its plants in a file of this machine.
+type FileStatter interface {
+	// FileStats returns the current statistics. It is cheap.
+	FileStats() FileStats
 }

@@ -24,10 +24,10 @@ type testEngine struct {
 	stop    func(cause error) // of the store
 	batches chan []storage.Item
 	replies chan func(batch []storage.Item) error
-	lasting time.Duration // of run after its context has ended
-	ended   bool          // run
+	lasting time.Duration // of Run after its context has ended
+	ended   bool          // Run
 	closed  bool
-	late    bool // run, which had not ended when the engine was closed
+	late    bool // Run, which had not ended when the engine was closed
 	log     bytes.Buffer
 }
 
@@ -43,8 +43,8 @@ func (e *testEngine) Close() error {
 	return nil
 }
 
-// run is Run of [storage.Features].
-func (e *testEngine) run(ctx context.Context, stop func(cause error)) {
+// Run implements [storage.Runner].
+func (e *testEngine) Run(ctx context.Context, stop func(cause error)) {
 	e.stop = stop
 	<-ctx.Done()
 	time.Sleep(e.lasting)
@@ -54,17 +54,15 @@ func (e *testEngine) run(ctx context.Context, stop func(cause error)) {
 // run runs a test in a bubble, with a store over a testEngine.
 func run(t *testing.T, test func(t *testing.T, e *testEngine)) {
 	t.Helper()
-	runWith(t, storage.Features{}, storage.Options{}, test)
+	runWith(t, storage.Limits{}, test)
 }
 
 // runWith is run with limits.
-func runWith(t *testing.T, features storage.Features, options storage.Options, test func(t *testing.T, e *testEngine)) {
+func runWith(t *testing.T, limits storage.Limits, test func(t *testing.T, e *testEngine)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		e := &testEngine{batches: make(chan []storage.Item), replies: make(chan func([]storage.Item) error)}
-		features.Run = e.run
-		options.Logger = slog.New(slog.NewTextHandler(&e.log, nil))
-		e.store = storage.New(e, features, options)
+		e.store = storage.New(e, limits, storage.Options{Logger: slog.New(slog.NewTextHandler(&e.log, nil))})
 		synctest.Wait()
 		test(t, e)
 		_ = e.store.Close()

@@ -11,7 +11,7 @@ import (
 var (
 	// ErrNotFound: no plant has that id.
 	ErrNotFound = errors.New("no plant has this id")
-	// ErrOverloaded: the queue refused the create, see [Options], or the context
+	// ErrOverloaded: the queue was full, or the context
 	// ended while it was still queued. Nothing was stored.
 	ErrOverloaded = errors.New("the store is overloaded")
 	// ErrNoSpace: there was no space left. Nothing was stored.
@@ -24,11 +24,6 @@ var (
 	// ErrCorrupt: the record under the id is corrupt. A create of this id stored
 	// nothing.
 	ErrCorrupt = errors.New("the stored record is corrupt")
-	// ErrRefused: the server that has the store open would refuse this plant for POST,
-	// too. Nothing was stored. No engine returns it.
-	ErrRefused = errors.New("the server refuses the plant")
-	// ErrNotEphemeral: the plants cannot be reset. No engine returns it.
-	ErrNotEphemeral = errors.New("only a server that was started with --ephemeral can be reset")
 	// ErrLocked: the store cannot be opened because another process has it open,
 	// which may be a server that commands can connect to.
 	ErrLocked = errors.New("locked by another process")

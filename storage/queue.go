@@ -16,22 +16,17 @@ type request struct {
 	bounded  bool // the queue refuses it if it is full
 	outcomes []error
 	done     chan error // gets nil when there are outcomes, or the outcome of all records
-
-	record [1]Record // memory for the records of a create
-	tag    string    // memory for its tag
 }
 
-// newRequest returns a request whose channel has capacity 1, so that the writer never waits.
-func newRequest() *request { return &request{done: make(chan error, 1)} }
-
-// set makes r a create of record. It copies the tag: the caller may return before the writer.
-func (r *request) set(record Record) {
-	r.record[0] = record
-	r.records, r.bytes, r.bounded = r.record[:], record.Size(), true
-	if tag := record.Plant.Tag; tag != nil {
-		r.tag = *tag
-		r.record[0].Plant.Tag = &r.tag
+// newRequest returns a request with copies of records: the caller may return before the writer.
+// Its channel has capacity 1, so that the writer never waits.
+func newRequest(records []Record) *request {
+	r := &request{records: slices.Clone(records), done: make(chan error, 1)}
+	for i := range r.records {
+		r.records[i].Plant = r.records[i].Plant.Clone()
+		r.bytes += r.records[i].Size()
 	}
+	return r
 }
 
 // submit queues r and waits for its outcomes. If it returns an error, that is the outcome of all
@@ -58,7 +53,7 @@ func (s *Store) enqueue(r *request) error {
 	if s.refusal != nil {
 		return s.refusal
 	}
-	full := len(s.queue) >= s.options.QueuePlants || (s.bytes > 0 && s.bytes+r.bytes > s.options.QueueBytes)
+	full := len(s.queue) >= s.maxPlants || (s.bytes > 0 && s.bytes+r.bytes > s.maxBytes)
 	if full && r.bounded {
 		return fmt.Errorf("%w: %d plants of %d bytes are queued", ErrOverloaded, len(s.queue), s.bytes)
 	}
@@ -87,8 +82,7 @@ func (s *Store) withdraw(r *request, cause error) error {
 }
 
 // nextBatch waits for work and returns the next batch in the order of arrival, in the memory of
-// the last one. The batch is empty if a commit has failed and the next attempt is due. It returns
-// false when the queue is drained and the store is closing.
+// the last one. It returns false when the queue is drained and the store is closing.
 func (s *Store) nextBatch(batch []*request) (next []*request, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,16 +90,13 @@ func (s *Store) nextBatch(batch []*request) (next []*request, more bool) {
 	several := len(batch) > 1 || len(s.queue) > 0
 	clear(batch)
 	for batch = batch[:0]; ; {
-		for len(s.queue) == 0 && !s.closing && !s.retryDue {
+		for len(s.queue) == 0 && !s.closing {
 			s.work.Wait()
 		}
-		switch {
-		case s.retryDue:
-			s.retryDue = false
-			return batch, true
-		case len(s.queue) == 0:
+		if len(s.queue) == 0 {
 			return batch, false
-		case several || len(s.queue) > 1:
+		}
+		if several || len(s.queue) > 1 {
 			s.gather() // meanwhile the queue may become empty
 		}
 		if batch = s.dequeue(batch); len(batch) > 0 {
@@ -167,35 +158,4 @@ func fit[T any](s *Store, items []T, size func(T) (plants, bytes int)) (n, bytes
 		n, bytes = n+1, bytes+moreBytes
 	}
 	return n, bytes
-}
-
-// CreateAll creates many plants in few commits and returns for each of the records,
-// in their order, the error that Create would have returned. It is fastest if their ids
-// ascend. A commit stores all of its plants that can be stored, or none. Of plants with
-// the same id the first counts. Where Create is overloaded it waits until ctx ends; plants
-// that were not stored by then get [ErrOverloaded].
-func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
-	outcomes := make([]error, 0, len(records))
-	for len(records) > 0 {
-		n, bytes := fit(s, records, func(r Record) (plants, bytes int) { return 1, r.Size() })
-		outcomes = append(outcomes, s.createBatch(ctx, records[:n], bytes)...)
-		records = records[n:]
-	}
-	return outcomes
-}
-
-// createBatch queues records as one request and returns their outcomes.
-func (s *Store) createBatch(ctx context.Context, records []Record, bytes int) []error {
-	select {
-	case s.bulk <- struct{}{}:
-		defer func() { <-s.bulk }()
-	case <-ctx.Done(): // submit returns its error
-	}
-	// The writer may have the records for longer than the caller waits.
-	r := newRequest()
-	r.records, r.bytes = slices.Clone(records), bytes
-	if err := s.submit(ctx, r); err != nil {
-		return slices.Repeat([]error{err}, len(records))
-	}
-	return r.outcomes
 }

@@ -25,7 +25,7 @@ func (f commitFunc) Close() error { return nil }
 // an outcome.
 func TestWithdrawPrefersOutcome(t *testing.T) {
 	t.Parallel()
-	s := New(commitFunc{}, Features{}, Options{})
+	s := New(commitFunc{}, Limits{}, Options{})
 	defer func() { _ = s.Close() }()
 	for _, outcome := range []error{nil, ErrNoSpace} {
 		r := newRequest()
@@ -39,7 +39,7 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 // TestGatherEnds checks that a batch does not wait for creates that keep coming.
 func TestGatherEnds(t *testing.T) {
 	t.Parallel()
-	s := New(commitFunc{}, Features{BatchPlants: math.MaxInt}, Options{ReadOnly: true}) // without a writer
+	s := New(commitFunc{}, Limits{BatchPlants: math.MaxInt}, Options{ReadOnly: true}) // without a writer
 	s.yield = func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -71,7 +71,7 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := New(commitFunc{}, Features{}, Options{ReadOnly: true}) // without a writer
+				s := New(commitFunc{}, Limits{}, Options{ReadOnly: true}) // without a writer
 				gathered := false
 				s.yield = func() { gathered = true }
 				go func() {
@@ -91,7 +91,7 @@ func TestGatherOnlyAmongSeveral(t *testing.T) {
 	}
 	t.Run("queued during the commit", func(t *testing.T) {
 		t.Parallel()
-		s := New(commitFunc{}, Features{}, Options{ReadOnly: true})
+		s := New(commitFunc{}, Limits{}, Options{ReadOnly: true})
 		gathered := false
 		s.yield = func() { gathered = true }
 		s.queue = append(s.queue, &request{})

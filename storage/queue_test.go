@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -182,7 +183,8 @@ func TestQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	t.Run("plants", func(t *testing.T) {
 		t.Parallel()
-		runWith(t, storage.Features{}, storage.Options{QueuePlants: 2}, func(t *testing.T, e *testEngine) {
+		run(t, func(t *testing.T, e *testEngine) {
+			e.store.LimitQueue(2, math.MaxInt)
 			for id := range int64(3) { // the first is dequeued at once
 				wantNone(t, "create", e.create(t.Context(), id, ""))
 			}
@@ -195,7 +197,8 @@ func TestQueueIsBounded(t *testing.T) {
 	})
 	t.Run("bytes", func(t *testing.T) {
 		t.Parallel()
-		runWith(t, storage.Features{}, storage.Options{QueueBytes: 10}, func(t *testing.T, e *testEngine) {
+		run(t, func(t *testing.T, e *testEngine) {
+			e.store.LimitQueue(math.MaxInt, 10)
 			ctx, cancel := context.WithCancel(t.Context())
 			wantNone(t, "larger than the bound", e.create(t.Context(), 0, strings.Repeat("x", 100)))
 			wantNone(t, "8 of 10", e.create(ctx, 1, "12345678"))
@@ -215,7 +218,8 @@ func TestQueueIsBounded(t *testing.T) {
 
 func TestBytesOfTagsCount(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{}, storage.Options{QueueBytes: 10}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
+		e.store.LimitQueue(math.MaxInt, 10)
 		e.create(t.Context(), 0, "")
 		e.create(t.Context(), 1, "1")
 		tag := "1234567890"
@@ -230,18 +234,18 @@ func TestBytesOfTagsCount(t *testing.T) {
 func TestBatchIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		limits  storage.Features
+		limits  storage.Limits
 		sizes   []int // of the plants 1, 2, ...
 		batches [][]int64
 	}{
-		"plants":         {storage.Features{BatchPlants: 2}, []int{1, 1, 1, 1, 1}, [][]int64{{1, 2}, {3, 4}, {5}}},
-		"bytes":          {storage.Features{BatchBytes: 10}, []int{5, 5, 1, 10, 1, 1}, [][]int64{{1, 2}, {3}, {4}, {5, 6}}},
-		"a large one":    {storage.Features{BatchBytes: 10}, []int{1, 50, 1, 50}, [][]int64{{1}, {2}, {3}, {4}}},
-		"nothing at all": {storage.Features{BatchBytes: 10}, []int{0, 10, 0}, [][]int64{{1, 2, 3}}},
+		"plants":         {storage.Limits{BatchPlants: 2}, []int{1, 1, 1, 1, 1}, [][]int64{{1, 2}, {3, 4}, {5}}},
+		"bytes":          {storage.Limits{BatchBytes: 10}, []int{5, 5, 1, 10, 1, 1}, [][]int64{{1, 2}, {3}, {4}, {5, 6}}},
+		"a large one":    {storage.Limits{BatchBytes: 10}, []int{1, 50, 1, 50}, [][]int64{{1}, {2}, {3}, {4}}},
+		"nothing at all": {storage.Limits{BatchBytes: 10}, []int{0, 10, 0}, [][]int64{{1, 2, 3}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runWith(t, test.limits, storage.Options{}, func(t *testing.T, e *testEngine) {
+			runWith(t, test.limits, func(t *testing.T, e *testEngine) {
 				outcomes := []<-chan error{e.create(t.Context(), 0, "")}
 				for i, size := range test.sizes {
 					outcomes = append(outcomes, e.create(t.Context(), int64(i+1), strings.Repeat("x", size)))
@@ -315,7 +319,7 @@ func wantStopped(t *testing.T, e *testEngine, cause string) {
 // lets each have the same id.
 func TestSeveralWriters(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{Writers: 2}, storage.Options{}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Limits{Writers: 2}, func(t *testing.T, e *testEngine) {
 		first := e.create(t.Context(), 1, "a")
 		second := e.create(t.Context(), 1, "b")
 		third := e.create(t.Context(), 1, "b")

@@ -13,7 +13,7 @@ type Record struct {
 	Plant models.Plant `json:",embed"`
 }
 
-// Size returns the bytes of name and tag, which [Options] and [Features] bound.
+// Size returns the bytes of name and tag, which the queue and [Limits] bound.
 func (r Record) Size() int {
 	if r.Plant.Tag == nil {
 		return len(r.Plant.Name)

@@ -6,32 +6,26 @@ import (
 	"sync"
 )
 
-// An opened is an engine with its background work.
-type opened struct {
-	engine   Engine
-	features Features
-	close    func() error // ends the background work and closes the engine, once
-}
-
-// start begins the background work of an engine.
-func (s *Store) start(engine Engine, features Features) *opened {
+// start begins the background work of an engine, which the store uses from now on.
+func (s *Store) start(engine Engine) {
 	ctx, end := context.WithCancel(context.Background())
 	var background sync.WaitGroup
-	if features.Run != nil && !s.options.ReadOnly {
-		background.Go(func() { features.Run(ctx, s.stop) })
+	if runner, ok := engine.(Runner); ok && !s.options.ReadOnly {
+		background.Go(func() { runner.Run(ctx, s.stop) })
 	}
-	return &opened{engine, features, sync.OnceValue(func() error {
+	s.engine = engine
+	s.closeEngine = sync.OnceValue(func() error {
 		end()
 		background.Wait()
 		return engine.Close()
-	})}
+	})
 }
 
 // current returns the engine. During a reset it waits for the new one.
-func (s *Store) current() *opened {
+func (s *Store) current() Engine {
 	s.committing.RLock()
 	defer s.committing.RUnlock()
-	return s.opened
+	return s.engine
 }
 
 // Reset replaces all plants: between two commits it closes the engine, and continues with the
@@ -41,7 +35,7 @@ func (s *Store) current() *opened {
 // reset interrupts ends with [ErrUnavailable]. A reset waits until snapshots have ended.
 //
 // If reopen fails, the store stops, and Reset returns [ErrUnavailable].
-func (s *Store) Reset(reopen func() (Engine, Features, error)) error {
+func (s *Store) Reset(reopen func() (Engine, error)) error {
 	s.resetting.Lock()
 	defer s.resetting.Unlock()
 	s.committing.Lock()
@@ -49,13 +43,13 @@ func (s *Store) Reset(reopen func() (Engine, Features, error)) error {
 	if err := s.accepting(); err != nil {
 		return err
 	}
-	_ = s.opened.close() // what it could not store is discarded anyway
+	_ = s.closeEngine() // what it could not store is discarded anyway
 	return s.guard(func() error {
-		engine, features, err := reopen()
+		engine, err := reopen()
 		if err != nil {
 			return &FatalError{Cause: fmt.Errorf("reset: %w", err)}
 		}
-		s.opened = s.start(engine, features)
+		s.start(engine)
 		s.mu.Lock()
 		s.stats.Resets++
 		s.mu.Unlock()

@@ -55,23 +55,21 @@ func (g *generation) Close() error {
 	return nil
 }
 
-func (g *generation) features() storage.Features {
-	return storage.Features{
-		Run: func(ctx context.Context, _ func(error)) {
-			g.setRunning(true)
-			<-ctx.Done()
-			g.setRunning(false)
-		},
-		Count: func(context.Context) (int64, error) { return int64(g.count()), nil },
-		Snapshot: func(context.Context, io.Writer) error {
-			close(g.snapshot)
-			<-g.proceed
-			if g.isClosed() {
-				g.t.Error("Close during a snapshot")
-			}
-			return nil
-		},
+// Run implements [storage.Runner].
+func (g *generation) Run(ctx context.Context, _ func(error)) {
+	g.setRunning(true)
+	<-ctx.Done()
+	g.setRunning(false)
+}
+
+// Snapshot implements [storage.Snapshotter].
+func (g *generation) Snapshot(context.Context, io.Writer) error {
+	close(g.snapshot)
+	<-g.proceed
+	if g.isClosed() {
+		g.t.Error("Close during a snapshot")
 	}
+	return nil
 }
 
 func (g *generation) setRunning(running bool) {
@@ -96,18 +94,18 @@ func (g *generation) isClosed() bool {
 // resets that wait as well as for later ones.
 func TestFailedReset(t *testing.T) {
 	t.Parallel()
-	for name, reopen := range map[string]func() (storage.Engine, storage.Features, error){
-		"error": func() (storage.Engine, storage.Features, error) {
-			return nil, storage.Features{}, errors.New("the disk hums")
+	for name, reopen := range map[string]func() (storage.Engine, error){
+		"error": func() (storage.Engine, error) {
+			return nil, errors.New("the disk hums")
 		},
-		"panic": func() (storage.Engine, storage.Features, error) { panic("the disk hums") },
+		"panic": func() (storage.Engine, error) { panic("the disk hums") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGeneration(t)
-			s := storage.New(g, g.features(), storage.Options{})
+			s := storage.New(g, storage.Limits{}, storage.Options{})
 			var running sync.WaitGroup
-			err := s.Reset(func() (storage.Engine, storage.Features, error) {
+			err := s.Reset(func() (storage.Engine, error) {
 				for id := range int64(4) {
 					running.Go(func() {
 						if err := s.Create(t.Context(), id, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) {
@@ -134,9 +132,9 @@ func TestFailedReset(t *testing.T) {
 // wantNoReset checks that a reset of the store is refused, and opens no engine.
 func wantNoReset(t *testing.T, s *storage.Store) {
 	t.Helper()
-	err := s.Reset(func() (storage.Engine, storage.Features, error) {
+	err := s.Reset(func() (storage.Engine, error) {
 		t.Error("an engine is opened")
-		return nil, storage.Features{}, nil
+		return nil, nil
 	})
 	if !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("Reset = %v, want: %v", err, storage.ErrUnavailable)
@@ -148,7 +146,7 @@ func wantNoReset(t *testing.T, s *storage.Store) {
 func TestResetAwaitsSnapshot(t *testing.T) {
 	t.Parallel()
 	g, next := newGeneration(t), newGeneration(t)
-	s := storage.New(g, g.features(), storage.Options{})
+	s := storage.New(g, storage.Limits{}, storage.Options{})
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := s.Snapshot(t.Context(), io.Discard); err != nil {
@@ -157,7 +155,7 @@ func TestResetAwaitsSnapshot(t *testing.T) {
 	})
 	<-g.snapshot
 	running.Go(func() {
-		if err := s.Reset(func() (storage.Engine, storage.Features, error) { return next, next.features(), nil }); err != nil {
+		if err := s.Reset(func() (storage.Engine, error) { return next, nil }); err != nil {
 			t.Errorf("Reset = %v", err)
 		}
 	})

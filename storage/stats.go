@@ -66,11 +66,11 @@ func (s *Store) ObserveCommits(f func(plants int, took time.Duration)) { s.obser
 func (s *Store) Stats() Stats {
 	s.mu.Lock()
 	stats := s.stats
-	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.options.QueuePlants
+	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.maxPlants
 	s.mu.Unlock()
-	if file := s.current().features.File; file != nil {
-		f := file()
-		stats.File = &f
+	if engine, ok := s.current().(FileStatter); ok {
+		file := engine.FileStats()
+		stats.File = &file
 	}
 	return stats
 }

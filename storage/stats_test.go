@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -14,7 +15,8 @@ import (
 // each moment.
 func TestStats(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{}, storage.Options{QueuePlants: 7}, func(t *testing.T, e *testEngine) {
+	run(t, func(t *testing.T, e *testEngine) {
+		e.store.LimitQueue(7, math.MaxInt)
 		var commits []int
 		var took time.Duration
 		e.store.ObserveCommits(func(plants int, d time.Duration) { commits, took = append(commits, plants), took+d })

@@ -12,7 +12,7 @@
 //     queue refuses the create with ErrOverloaded. A create whose context ends while
 //     it is queued leaves the queue; after a writer has dequeued it, its outcome is unknown.
 //  2. Group commit (commit.go). A writer goroutine dequeues all creates, up to
-//     the bounds of a batch, sorts it by id, leaves out ids that come twice, and has
+//     the limits of a batch, sorts it by id, leaves out ids that come twice, and has
 //     the engine commit it: one transaction, one sync of the disk. Meanwhile the next
 //     batch queues up, so that many creates share the cost of a commit and none waits
 //     for later ones. An engine may have several writers.
@@ -24,10 +24,10 @@
 // orders it before or after each create.
 //
 // A store is ready (ready.go) while it is open, has not stopped, and its last commit has
-// succeeded. After a failed commit a writer commits an empty batch each second until one
-// succeeds. A store stops permanently (fail-stop) when the engine returns a [FatalError],
-// reports a fault from its background work, or panics: queued and later creates get
-// ErrUnavailable, and Stopped lets the process end and be restarted.
+// succeeded. After a failed commit it queues an empty batch each second until one
+// succeeds. A store stops permanently (fail-stop, stop.go) when the engine returns a
+// [FatalError], reports a fault from its background work, or panics: queued and later creates
+// get ErrUnavailable, and Stopped lets the process end and be restarted.
 package storage
 
 import (
@@ -39,6 +39,7 @@ import (
 	"iter"
 	"log/slog"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,36 +49,36 @@ import (
 // A Store keeps plants in an engine, each under an id that is used once, unless the plants
 // are reset. Its methods may be called from any number of goroutines at once.
 type Store struct {
-	limits   Features // the bounds of a batch
+	limits   Limits
 	options  Options
 	observer func(plants int, took time.Duration) // see ObserveCommits
-	stopping sync.Once                            // see stop
-	stopped  chan struct{}                        // closed by stop
 
-	resetting  sync.RWMutex // locked during a Reset, read-locked during a Snapshot
-	committing sync.RWMutex // locked while a Reset replaces the engine, read-locked during a commit; guards opened
-	opened     *opened
+	resetting   sync.RWMutex // locked during a Reset, read-locked during a Snapshot
+	committing  sync.RWMutex // locked while a Reset replaces the engine, read-locked during a commit; guards engine
+	engine      Engine
+	closeEngine func() error // ends its background work and closes it, once
 
-	requests sync.Pool // of creates that have ended
-
-	yield   func() // see gather
 	writers sync.WaitGroup
+	yield   func()        // see gather
 	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
 
+	maxPlants, maxBytes int // of the queue
+
+	stopping  sync.Once     // see stop
+	stopped   chan struct{} // closed by stop
 	closeOnce sync.Once
 	closed    chan struct{} // closed when closeErr is set
 	closeErr  error
 
-	mu       sync.Mutex
-	work     sync.Cond // the queue is no longer empty, or closing has begun
-	queue    []*request
-	bytes    int         // of the plants in queue
-	closing  bool        // the writers end when the queue is empty
-	refusal  error       // the error of creates; nil while they are accepted
-	failure  error       // of the last commit
-	retry    *time.Timer // sets retryDue after a failed commit
-	retryDue bool        // a writer is to commit an empty batch
-	stats    Stats       // without the state of queue and file
+	mu      sync.Mutex
+	work    sync.Cond // the queue is no longer empty, or closing has begun
+	queue   []*request
+	bytes   int         // of the plants in queue
+	closing bool        // the writers end when the queue is empty
+	refusal error       // the error of creates; nil while they are accepted
+	failure error       // of the last commit
+	probing *time.Timer // calls probe after a failed commit
+	stats   Stats       // without the state of queue and file
 }
 
 // Options are the settings of a store besides its location. Engines ignore options that
@@ -91,9 +92,6 @@ type Options struct {
 	// AllowCorrupt opens a store with corrupt files for reading, as far as that is
 	// possible. Check reports the files that could not be opened, and missing commits.
 	AllowCorrupt bool
-	// QueuePlants bounds the plants that wait for a batch, 10,000 by default, and QueueBytes
-	// the bytes of their names and tags, 64 MiB. A single plant may be larger.
-	QueuePlants, QueueBytes int
 	// JournalBytes is the size in bytes of the journal of an engine that has one, 0
 	// for none.
 	JournalBytes int64
@@ -102,28 +100,32 @@ type Options struct {
 // Log returns Logger, or else a logger that discards all messages.
 func (o Options) Log() *slog.Logger { return cmp.Or(o.Logger, slog.New(slog.DiscardHandler)) }
 
+// The queue holds at most queuePlants plants with queueBytes of names and tags. A single plant
+// may be larger, and a batch of CreateAll always fits.
+const (
+	queuePlants = 10_000
+	queueBytes  = 64 << 20
+)
+
 // New returns a store of the plants in engine, and starts its goroutines, which run
 // until Close. With [Options.ReadOnly], Commit and Run of the engine are never called.
-func New(engine Engine, features Features, options Options) *Store {
-	features.BatchPlants = cmp.Or(features.BatchPlants, 4096)
-	features.BatchBytes = cmp.Or(features.BatchBytes, 16<<20)
-	features.Writers = cmp.Or(features.Writers, 1)
-	options.QueuePlants = cmp.Or(options.QueuePlants, 10_000)
-	options.QueueBytes = cmp.Or(options.QueueBytes, 64<<20)
+func New(engine Engine, limits Limits, options Options) *Store {
+	limits.BatchPlants = cmp.Or(limits.BatchPlants, 16_384)
+	limits.BatchBytes = cmp.Or(limits.BatchBytes, 16<<20)
+	limits.Writers = cmp.Or(limits.Writers, 1)
 	s := &Store{
-		limits: features, options: options, observer: func(int, time.Duration) {},
-		yield: yield, stopped: make(chan struct{}), closed: make(chan struct{}), bulk: make(chan struct{}, 1),
+		limits: limits, options: options, observer: func(int, time.Duration) {},
+		yield: yield, bulk: make(chan struct{}, 1), maxPlants: queuePlants, maxBytes: queueBytes,
+		stopped: make(chan struct{}), closed: make(chan struct{}),
 	}
 	s.work.L = &s.mu
-	s.requests.New = func() any { return newRequest() }
-	s.retry = time.AfterFunc(retryPause, s.retryCommit)
-	s.retry.Stop() // until a commit fails
-	s.opened = s.start(engine, features)
+	s.probing = time.AfterFunc(probePause, s.probe)
+	s.start(engine)
 	if options.ReadOnly {
 		s.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
 		return s
 	}
-	for range features.Writers {
+	for range limits.Writers {
 		s.writers.Go(s.write)
 	}
 	return s
@@ -139,23 +141,47 @@ func New(engine Engine, features Features, options Options) *Store {
 // [ErrUnknown] if a commit failed in a way, or ctx ended at a time, that leaves the
 // outcome open. After it has returned, the caller may change the plant's tag.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
-	r := s.requests.Get().(*request) //nolint:forcetypeassert // nothing else is put there
-	r.set(Record{ID: id, Plant: plant})
-	err := s.submit(ctx, r)
-	if err == nil {
-		err = r.outcomes[0]
+	r := newRequest([]Record{{id, plant}})
+	r.bounded = true
+	if err := s.submit(ctx, r); err != nil {
+		return err
 	}
-	if !errors.Is(err, ErrUnknown) { // else a writer may still have it
-		*r = request{done: r.done}
-		s.requests.Put(r)
+	return r.outcomes[0]
+}
+
+// CreateAll creates many plants in few commits and returns for each of the records,
+// in their order, the error that Create would have returned. It is fastest if their ids
+// ascend. A commit stores all of its plants that can be stored, or none. Of plants with
+// the same id the first counts. Where Create is overloaded it waits until ctx ends; plants
+// that were not stored by then get [ErrOverloaded].
+func (s *Store) CreateAll(ctx context.Context, records []Record) []error {
+	outcomes := make([]error, 0, len(records))
+	for len(records) > 0 {
+		n, _ := fit(s, records, func(r Record) (plants, bytes int) { return 1, r.Size() })
+		outcomes = append(outcomes, s.createBatch(ctx, records[:n])...)
+		records = records[n:]
 	}
-	return err
+	return outcomes
+}
+
+// createBatch queues records as one request and returns their outcomes.
+func (s *Store) createBatch(ctx context.Context, records []Record) []error {
+	select {
+	case s.bulk <- struct{}{}:
+		defer func() { <-s.bulk }()
+	case <-ctx.Done(): // submit returns its error
+	}
+	r := newRequest(records)
+	if err := s.submit(ctx, r); err != nil {
+		return slices.Repeat([]error{err}, len(records))
+	}
+	return r.outcomes
 }
 
 // Get returns the plant stored under id, or [ErrNotFound], [ErrCorrupt],
 // [ErrUnavailable] or the error of ctx.
 func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
-	return s.current().engine.Get(ctx, id)
+	return s.current().Get(ctx, id)
 }
 
 // List yields the stored plants with an id of at least from, in ascending order of
@@ -164,7 +190,7 @@ func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
 // omit plants that are created while it runs.
 func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for record, err := range s.current().engine.List(ctx, from) {
+		for record, err := range s.current().List(ctx, from) {
 			err = cmp.Or(ctx.Err(), err)
 			if !yield(record, err) || err != nil {
 				return
@@ -173,11 +199,11 @@ func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
 	}
 }
 
-// Count returns the number of stored plants. If the engine does not keep it, Count
+// Count returns the number of stored plants. Unless the engine is a [Counter], Count
 // reads all plants, and returns the errors of List.
 func (s *Store) Count(ctx context.Context) (plants int64, err error) {
-	if count := s.current().features.Count; count != nil {
-		return count(ctx)
+	if engine, ok := s.current().(Counter); ok {
+		return engine.Count(ctx)
 	}
 	for _, err := range s.List(ctx, math.MinInt64) {
 		if err != nil {
@@ -193,11 +219,12 @@ func (s *Store) Count(ctx context.Context) (plants int64, err error) {
 // corruption, perhaps out of order and twice. An error means that the check failed, or is
 // the error of each, which ends it. Findings are not errors.
 func (s *Store) Check(ctx context.Context, each func(Record) error) (Report, error) {
-	if check := s.current().features.Check; check != nil {
-		return check(ctx, each)
+	engine := s.current()
+	if engine, ok := engine.(Checker); ok {
+		return engine.Check(ctx, each)
 	}
 	report := Report{Corruption: []string{}}
-	for record, err := range s.current().engine.List(ctx, math.MinInt64) {
+	for record, err := range engine.List(ctx, math.MinInt64) {
 		switch {
 		case err == nil:
 			err = report.Count(record, each)
@@ -214,46 +241,13 @@ func (s *Store) Check(ctx context.Context, each func(Record) error) (Report, err
 
 // Snapshot writes a consistent copy of the store, in the form in which the engine opens
 // it. It has every plant whose create has returned nil before. Creates continue, but the
-// store may grow until all is written to w. For engines with other tools for copies, it
+// store may grow until all is written to w. Unless the engine is a [Snapshotter], it
 // returns [errors.ErrUnsupported].
 func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 	s.resetting.RLock()
 	defer s.resetting.RUnlock()
-	snapshot := s.current().features.Snapshot
-	if snapshot == nil {
-		return fmt.Errorf("this engine has no snapshots: %w", errors.ErrUnsupported)
+	if engine, ok := s.current().(Snapshotter); ok {
+		return engine.Snapshot(ctx, w)
 	}
-	return snapshot(ctx, w)
-}
-
-// stoppedClose limits the time of Close after a fault.
-const stoppedClose = 10 * time.Second
-
-// Close commits queued creates, refuses later ones with [ErrUnavailable], ends the
-// background work, and closes the engine. A second call waits for the
-// first one and returns the same error. After a fault it waits for ten seconds at most: a call
-// of a database that cannot be read may never return, and the process should end.
-func (s *Store) Close() error {
-	s.closeOnce.Do(func() { go s.close() })
-	select {
-	case <-s.closed:
-	case <-s.stopped:
-		select {
-		case <-s.closed:
-		case <-time.After(stoppedClose):
-			return fmt.Errorf("the store does not close: %w", s.accepting())
-		}
-	}
-	return s.closeErr
-}
-
-func (s *Store) close() {
-	defer close(s.closed)
-	s.mu.Lock()
-	s.closing = true
-	s.refusal = cmp.Or(s.refusal, fmt.Errorf("%w: it is closed", ErrUnavailable))
-	s.mu.Unlock()
-	s.work.Broadcast()
-	s.writers.Wait()
-	s.closeErr = s.current().close() // after a reset that has begun; a later one is refused
+	return fmt.Errorf("this engine has no snapshots: %w", errors.ErrUnsupported)
 }

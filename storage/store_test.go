@@ -63,8 +63,8 @@ func TestCloseOrder(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
-	never := func(context.Context, func(error)) { t.Error("it runs") }
-	s := storage.New(&testEngine{}, storage.Features{Run: never}, storage.Options{ReadOnly: true})
+	e := new(testEngine)
+	s := storage.New(e, storage.Limits{}, storage.Options{ReadOnly: true})
 	if err := s.Create(t.Context(), 1, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "reading only") {
 		t.Errorf("Create = %v, want: %v", err, storage.ErrUnavailable)
 	}
@@ -74,11 +74,14 @@ func TestReadOnly(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
+	if e.ended {
+		t.Error("the background work has run")
+	}
 }
 
-// A listEngine has plants to read.
+// A listEngine has plants to read, and no optional ability.
 type listEngine struct {
-	testEngine
+	storage.Engine // nil: no test writes
 
 	records []storage.Record
 	err     error // after them
@@ -98,12 +101,14 @@ func (e *listEngine) List(context.Context, int64) iter.Seq2[storage.Record, erro
 	}
 }
 
-// TestFeaturesThatAreMissing checks that the store implements missing features of an engine, or
-// returns an error.
-func TestFeaturesThatAreMissing(t *testing.T) {
+// Close implements [storage.Engine].
+func (e *listEngine) Close() error { return nil }
+
+// TestMissingAbilities checks that the store does what the engine cannot, or returns an error.
+func TestMissingAbilities(t *testing.T) {
 	t.Parallel()
 	e := &listEngine{records: make([]storage.Record, 3)}
-	s := storage.New(e, storage.Features{}, storage.Options{})
+	s := storage.New(e, storage.Limits{}, storage.Options{})
 	defer func() { _ = s.Close() }()
 	if n, err := s.Count(t.Context()); n != 3 || err != nil {
 		t.Errorf("Count = %d, %v, want 3", n, err)
@@ -126,7 +131,7 @@ func TestFeaturesThatAreMissing(t *testing.T) {
 
 func TestCloseCommitsWhatIsQueued(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Features{BatchPlants: 2}, storage.Options{}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Limits{BatchPlants: 2}, func(t *testing.T, e *testEngine) {
 		var queued []<-chan error
 		for id := range int64(4) {
 			queued = append(queued, e.create(t.Context(), id, "a"))

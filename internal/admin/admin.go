@@ -41,7 +41,7 @@ type Options struct {
 	// there are none.
 	CertificateExpires func() time.Time
 	// Reset replaces all plants by the seed, and returns the number of plants, or
-	// [storage.ErrNotEphemeral]. It logs failures.
+	// [ErrNotEphemeral]. It logs failures.
 	Reset func(ctx context.Context) (plants int64, err error)
 	// Leaving is done when the shutdown begins, before SHUTDOWN_DELAY.
 	Leaving context.Context //nolint:containedctx // the state of the server, not the context of a call
@@ -49,6 +49,9 @@ type Options struct {
 	// Pprof enables the profiles of the Go runtime at /debug/pprof/.
 	Pprof bool
 }
+
+// ErrNotEphemeral is the error of a reset of plants that are not temporary.
+var ErrNotEphemeral = errors.New("only a server that was started with --ephemeral can be reset")
 
 // pathReset is the only path that supports POST.
 const pathReset = "/reset"
@@ -117,8 +120,8 @@ func (a *admin) reset(w http.ResponseWriter, r *http.Request) {
 // resetError returns the Error for an error of a reset, whose cause [Options.Reset] has logged.
 func resetError(err error) *models.Error {
 	switch {
-	case errors.Is(err, storage.ErrNotEphemeral):
-		return models.NewError(models.CodeForbidden, storage.ErrNotEphemeral.Error())
+	case errors.Is(err, ErrNotEphemeral):
+		return models.NewError(models.CodeForbidden, ErrNotEphemeral.Error())
 	case errors.Is(err, storage.ErrUnavailable):
 		return models.NewError(models.CodeUnavailable, "the reset failed: the store is not available; see the log")
 	default:

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"plantstore/internal/admin"
 	"plantstore/internal/config"
 	"plantstore/internal/control"
 	"plantstore/storage"
@@ -44,10 +45,10 @@ func (a *App) keepSeed(ctx context.Context) error {
 }
 
 // reset replaces all plants by the seed, and returns their number. It logs failures, which stop
-// the store. It returns [storage.ErrNotEphemeral] if the server is not ephemeral.
+// the store. It returns [admin.ErrNotEphemeral] if the server is not ephemeral.
 func (a *App) reset(ctx context.Context) (plants int64, err error) {
 	if a.seed == nil {
-		return 0, storage.ErrNotEphemeral
+		return 0, admin.ErrNotEphemeral
 	}
 	began := time.Now()
 	if err := a.store.Reset(a.reopen); err != nil { //nolint:contextcheck // the engine outlives the request
@@ -59,21 +60,17 @@ func (a *App) reset(ctx context.Context) (plants int64, err error) {
 }
 
 // reopen replaces the database, which is closed, by the seed, and opens it.
-func (a *App) reopen() (storage.Engine, storage.Features, error) {
+func (a *App) reopen() (storage.Engine, error) {
 	database := a.config.Storage.Path
 	for _, path := range []string{bbolt.WatermarkPath(database), bbolt.JournalPath(database), database} {
 		if err := os.RemoveAll(path); err != nil {
-			return nil, storage.Features{}, err
+			return nil, err
 		}
 	}
 	if err := a.seed.copyTo(database); err != nil {
-		return nil, storage.Features{}, err
+		return nil, err
 	}
-	engine, err := bbolt.OpenEngine(database, a.storeOptions())
-	if err != nil {
-		return nil, storage.Features{}, err
-	}
-	return engine, engine.Features(), nil
+	return bbolt.OpenEngine(database, a.storeOptions())
 }
 
 // copyTo copies the seed to a new file.
@@ -95,11 +92,11 @@ func (s *seed) copyTo(path string) error {
 // number.
 func ResetPlants(ctx context.Context, c *config.Config) (plants int64, err error) {
 	if c.Storage.Path == "" {
-		return 0, storage.ErrNotEphemeral
+		return 0, admin.ErrNotEphemeral
 	}
 	client, err := control.Dial(ctx, c.Storage.Path)
 	if err != nil {
-		return 0, fmt.Errorf("no server runs on %s: %w; give --storage-url as the server prints it", c.Storage.Path, storage.ErrNotEphemeral)
+		return 0, fmt.Errorf("no server runs on %s: %w; give --storage-url as the server prints it", c.Storage.Path, admin.ErrNotEphemeral)
 	}
 	plants, err = client.Reset(ctx)
 	return plants, errors.Join(err, client.Close())

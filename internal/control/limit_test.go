@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"plantstore/internal/control"
+	"plantstore/internal/plantio"
 	"plantstore/models"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -45,7 +46,7 @@ func TestLimit(t *testing.T) {
 		t.Fatalf("%d outcomes of %d", len(outcomes), len(records))
 	}
 	for i, err := range outcomes {
-		if tooLarge := lengths[i] > fits; errors.Is(err, storage.ErrRefused) != tooLarge || !tooLarge && err != nil {
+		if tooLarge := lengths[i] > fits; errors.Is(err, plantio.ErrRefused) != tooLarge || !tooLarge && err != nil {
 			t.Errorf("create of %d bytes: %v", lengths[i], err)
 		}
 	}

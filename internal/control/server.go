@@ -46,8 +46,7 @@ type Store interface {
 
 // Options are the settings of a [Server].
 type Options struct {
-	// Reset replaces all plants by the seed, and returns their number, or
-	// [storage.ErrNotEphemeral].
+	// Reset replaces all plants by the seed, and returns their number.
 	Reset func(ctx context.Context) (plants int64, err error)
 	// Info is reported to commands.
 	Info Info
@@ -197,7 +196,7 @@ func (s *Server) readPlants(r *http.Request) (records []storage.Record, refused 
 		case errors.Is(err, io.EOF):
 			return records, refused, nil
 		case errors.As(err, &bad):
-			refused = append(refused, fmt.Errorf("%w: %s", storage.ErrRefused, bad.Reason))
+			refused = append(refused, fmt.Errorf("%w: %s", plantio.ErrRefused, bad.Reason))
 		case err != nil:
 			return nil, nil, err
 		default:

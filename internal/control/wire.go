@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plantstore/internal/plantio"
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -39,7 +40,7 @@ type failure struct {
 func codes() []codedError {
 	return []codedError{
 		{models.CodeNotFound, storage.ErrNotFound},
-		{models.CodeUnprocessable, storage.ErrRefused},
+		{models.CodeUnprocessable, plantio.ErrRefused},
 		{models.CodeInsufficientSpace, storage.ErrNoSpace},
 		{models.CodeUnavailable, storage.ErrUnavailable},
 	}

@@ -24,13 +24,18 @@ type Options struct {
 	// SkipConflicts skips a plant whose id is taken by a different one.
 	// Otherwise its line is bad.
 	SkipConflicts bool
-	// Create stores records as [storage.Store.CreateAll] does, or is [DryRun].
+	// Create stores records as [storage.Store.CreateAll] does, or is [DryRun]. An outcome may
+	// also match [ErrRefused].
 	Create func(ctx context.Context, records []storage.Record) []error
 	// Bad is called for each bad line, in order. An error ends the import.
 	Bad func(*LineError) error
 	// Done is called after each batch, if it is set.
 	Done func()
 }
+
+// ErrRefused is the outcome of a plant that the server would refuse for POST, too: nothing was
+// stored.
+var ErrRefused = errors.New("the server refuses the plant")
 
 // A ReadError is an error of the input, as opposed to the store.
 type ReadError struct{ error }
@@ -151,7 +156,7 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a different plant", id))
 	case errors.Is(err, storage.ErrCorrupt):
 		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a corrupt record: stop the server and run plantstore check", id))
-	case errors.Is(err, storage.ErrRefused):
+	case errors.Is(err, ErrRefused):
 		b.bad = append(b.bad, badLine(b.lines[i], "%v", err))
 	default:
 		return err

@@ -22,8 +22,8 @@ const (
 	warmChunk = 1 << 20
 )
 
-// run is Run of [storage.Features].
-func (e *Engine) run(ctx context.Context, stop func(cause error)) {
+// Run implements [storage.Runner].
+func (e *Engine) Run(ctx context.Context, stop func(cause error)) {
 	var running sync.WaitGroup
 	running.Go(func() { e.monitor(ctx, stop) })
 	running.Go(func() { e.scrub(ctx) })

@@ -28,10 +28,6 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// batchPlants bounds the plants of one commit. It is larger than the queue, so that an import
-// needs few commits, of some 30 ms each.
-const batchPlants = 16_384
-
 // An Engine is a [storage.Engine] in one file. A plant whose name or tag is not valid
 // UTF-8 is refused, since it could not be kept byte for byte (C2.14).
 type Engine struct {
@@ -69,6 +65,15 @@ type Engine struct {
 
 	abandoned atomic.Bool // bbolt holds locks that it will never release
 }
+
+var (
+	_ storage.Engine      = (*Engine)(nil)
+	_ storage.Runner      = (*Engine)(nil)
+	_ storage.Counter     = (*Engine)(nil)
+	_ storage.Checker     = (*Engine)(nil)
+	_ storage.Snapshotter = (*Engine)(nil)
+	_ storage.FileStatter = (*Engine)(nil)
+)
 
 func (e *Engine) writable() bool { return e.watermark != nil }
 

@@ -12,10 +12,10 @@ import (
 	"plantstore/storage"
 )
 
-// check is Check of [storage.Features]. It runs fsck, and bbolt's own check of the structure
+// Check implements [storage.Checker]. It runs fsck, and bbolt's own check of the structure
 // if that finds nothing and the file is not being written to: bbolt's check follows page
 // numbers without validating them, and reports pages that a commit has just freed as corrupt.
-func (e *Engine) check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
+func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
 	report := storage.Report{Corruption: []string{}}
 	if e.journalErr != nil {
 		report.Add("%v", e.journalErr)

@@ -23,7 +23,7 @@ func TestJournalRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &testStore{storage.New(s, storage.Features{}, storage.Options{}), testEngine{s}} // without background checkpoints
+	store := &testStore{storage.New(struct{ storage.Engine }{s}, storage.Limits{}, storage.Options{}), testEngine{s}} // without background checkpoints
 	t.Cleanup(func() { _ = store.Close() })
 	createSome(t, store, random, plants, 50)
 	early := killed(t, path)
@@ -181,7 +181,7 @@ func TestReadDuringCheckpoints(t *testing.T) {
 	writers.Wait()
 	close(done)
 	readers.Wait()
-	if s.fileStats().Journal.Checkpoints == 0 {
+	if s.FileStats().Journal.Checkpoints == 0 {
 		t.Error("there was no checkpoint")
 	}
 }

@@ -83,7 +83,7 @@ func openStore(options storage.Options, path string) (*testStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &testStore{storage.New(e, e.Features(), options), testEngine{e}}, nil
+	return &testStore{storage.New(e, storage.Limits{}, options), testEngine{e}}, nil
 }
 
 // mustOpen opens the store at path and closes it when the test ends.

@@ -41,7 +41,7 @@ func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return storage.New(e, e.Features(), options), nil
+	return storage.New(e, storage.Limits{}, options), nil
 }
 
 // OpenEngine opens the engine of [OpenFile], for Reset of [storage.Store].
@@ -208,18 +208,6 @@ func (e *Engine) start(journalBytes int64) (err error) {
 	}
 	e.plants.Store(plants)
 	return e.startJournal(journalBytes)
-}
-
-// Features returns what the engine has beyond [storage.Engine].
-func (e *Engine) Features() storage.Features {
-	return storage.Features{
-		BatchPlants: batchPlants,
-		Count:       e.count,
-		Check:       e.check,
-		File:        e.fileStats,
-		Snapshot:    e.snapshot,
-		Run:         e.run,
-	}
 }
 
 // Close implements [storage.Engine]. It moves pending records to the tree, and removes

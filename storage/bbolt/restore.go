@@ -40,7 +40,7 @@ func Check(ctx context.Context, file *os.File) (plants int64, err error) {
 
 // countIntact returns the number of plants, or a *CorruptStoreError.
 func (e *Engine) countIntact(ctx context.Context) (plants int64, err error) {
-	report, err := e.check(ctx, nil)
+	report, err := e.Check(ctx, nil)
 	if err == nil && !report.Intact() {
 		err = &CorruptStoreError{report}
 	}
@@ -66,7 +66,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		path = target // a link itself cannot be kept
 	}
 	fill := func(file *os.File) (err error) {
-		if err := source.snapshot(ctx, file); err != nil {
+		if err := source.Snapshot(ctx, file); err != nil {
 			return err
 		}
 		if plants, err = Check(ctx, file); err != nil {

@@ -10,10 +10,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// snapshot is Snapshot of [storage.Store]. The copy has this database's own
+// Snapshot implements [storage.Snapshotter]. The copy has this database's own
 // id. It is read from the file, not from its mapping: a disk that fails is an
 // error. Until it ends, free pages are not reused.
-func (e *Engine) snapshot(ctx context.Context, w io.Writer) error {
+func (e *Engine) Snapshot(ctx context.Context, w io.Writer) error {
 	if e.hasJournal() && !e.writable() {
 		return ErrPending
 	}

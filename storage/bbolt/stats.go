@@ -9,8 +9,8 @@ import (
 	"plantstore/storage"
 )
 
-// fileStats is File of [storage.Features].
-func (e *Engine) fileStats() storage.FileStats {
+// FileStats implements [storage.FileStatter].
+func (e *Engine) FileStats() storage.FileStats {
 	stats := storage.FileStats{Plants: e.plants.Load(), Replayed: e.replayed, Size: e.size.Load(), Free: freeSpace(e.file)}
 	if scrubbed := e.scrubbed.Load(); scrubbed != nil {
 		stats.Scrub = *scrubbed
@@ -25,8 +25,8 @@ func (e *Engine) fileStats() storage.FileStats {
 	return stats
 }
 
-// count is Count of [storage.Features].
-func (e *Engine) count(ctx context.Context) (int64, error) {
+// Count implements [storage.Counter].
+func (e *Engine) Count(ctx context.Context) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -28,7 +28,7 @@ func TestMemory(t *testing.T) { storagetest.Run(t, fresh) }
 func fresh(testing.TB) storagetest.Open {
 	disk := &disk{plants: map[int64]models.Plant{}}
 	return func() (storagetest.Store, error) {
-		return storage.New(&memory{disk: disk}, storage.Features{}, storage.Options{}), nil
+		return storage.New(&memory{disk: disk}, storage.Limits{}, storage.Options{}), nil
 	}
 }
 
@@ -45,10 +45,6 @@ func (d *disk) commit(batch []storage.Item) {
 		if plant, taken := d.plants[item.ID]; taken {
 			batch[i].Existing = &plant
 			continue
-		}
-		if item.Plant.Tag != nil {
-			tag := *item.Plant.Tag
-			item.Plant.Tag = &tag
 		}
 		d.plants[item.ID] = item.Plant
 	}

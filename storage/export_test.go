@@ -1,0 +1,4 @@
+package storage
+
+// LimitQueue sets the limits of the queue. It must be called before the first create.
+func (s *Store) LimitQueue(plants, bytes int) { s.maxPlants, s.maxBytes = plants, bytes }
