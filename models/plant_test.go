@@ -1,9 +1,11 @@
 package models
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"pgregory.net/rapid"
 )
 
 func TestPlantOnTheWire(t *testing.T) {
@@ -50,24 +52,25 @@ func TestAppendFieldsRejectsInvalidUTF8(t *testing.T) {
 	}
 }
 
-func TestPlantEqual(t *testing.T) {
+// TestWholePlant checks that Equal and Clone have all fields of a plant, also future ones: two
+// plants that differ in any field are not equal, and a clone shares no memory that can change.
+func TestWholePlant(t *testing.T) {
 	t.Parallel()
-	empty, a, alsoA, b := "", "a", "a", "b"
-	plants := []Plant{
-		{Name: "x"},
-		{Name: "y"},
-		{Name: "x", Tag: &empty},
-		{Name: "x", Tag: &a},
-		{Name: "x", Tag: &b},
-	}
-	for i, p := range plants {
-		for j, q := range plants {
-			if p.Equal(q) != (i == j) {
-				t.Errorf("%d.Equal(%d) = %v", i, j, p.Equal(q))
+	rapid.Check(t, func(r *rapid.T) {
+		p, other := rapid.Make[Plant]().Draw(r, "plant"), rapid.Make[Plant]().Draw(r, "other plant")
+		for i := range reflect.TypeFor[Plant]().NumField() {
+			q := p.Clone()
+			if !p.Equal(q) || !reflect.DeepEqual(p, q) {
+				r.Fatalf("the clone of %+v is %+v", p, q)
+			}
+			field := reflect.ValueOf(&q).Elem().Field(i)
+			if field.Kind() == reflect.Pointer && !field.IsNil() && field.Pointer() == reflect.ValueOf(p).Field(i).Pointer() {
+				r.Fatalf("the clone shares field %d", i)
+			}
+			field.Set(reflect.ValueOf(other).Field(i))
+			if p.Equal(q) != reflect.DeepEqual(p, q) {
+				r.Fatalf("%+v and %+v are equal: %t", p, q, p.Equal(q))
 			}
 		}
-	}
-	if !(Plant{Name: "x", Tag: &a}).Equal(Plant{Name: "x", Tag: &alsoA}) {
-		t.Error("tags are compared by address")
-	}
+	})
 }

@@ -2,7 +2,6 @@ package storage_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -42,11 +41,7 @@ func TestBulkHasItsTurn(t *testing.T) {
 		e.commit(t, succeed, 1)
 		after := e.create(t.Context(), 2, "b")
 		want(t, "first", first)
-		wantNone(t, "queued", queued)
-		e.commit(t, func(batch []storage.Item) error {
-			batch[0].Existing = &models.Plant{Name: "b"}
-			return nil
-		}, 2, 8, 9)
+		e.commit(t, taken("b"), 2, 8, 9)
 		want(t, "queued", queued)
 		wantExists(t, "second", second, false)
 		want(t, "8", bulk)
@@ -55,15 +50,6 @@ func TestBulkHasItsTurn(t *testing.T) {
 		e.commit(t, succeed, 2)
 		want(t, "after", after)
 	})
-}
-
-// wantExists checks that the outcome is there and an ExistsError of that kind.
-func wantExists(t *testing.T, name string, outcome <-chan error, identical bool) {
-	t.Helper()
-	exists, ok := errors.AsType[*storage.ExistsError](<-outcome)
-	if !ok || exists.Identical != identical {
-		t.Errorf("%s: %+v, want an ExistsError with Identical = %v", name, exists, identical)
-	}
 }
 
 // TestBulkLetsCreatesPass checks that between the batches of a bulk the creates have their
@@ -76,10 +62,10 @@ func TestBulkLetsCreatesPass(t *testing.T) {
 		create := e.create(t.Context(), 9, "a")
 		e.commit(t, succeed, 1, 2)
 		// Either of the two bulks may come next, also in the batch with the create.
-		sizes := len(e.next(t))
+		sizes := len(e.next(t, succeed))
 		want(t, "create", create)
 		for sizes < 4 {
-			sizes += len(e.next(t))
+			sizes += len(e.next(t, succeed))
 		}
 		for range 3 {
 			want(t, "bulk", bulk)
@@ -104,28 +90,16 @@ func TestBulkWhoseContextEnds(t *testing.T) {
 	})
 }
 
-func TestBulkMeetsStopAndClose(t *testing.T) {
+func TestBulkMeetsStop(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
 		first := e.create(t.Context(), 1, "a")
 		queued := e.createAll(t.Context(), "a", 2, 3)
-		e.commit(t, func([]storage.Item) error {
-			return &storage.FatalError{Cause: errors.New("disk gone"), Outcome: storage.ErrUnknown}
-		}, 1)
+		e.commit(t, fail(&storage.FatalError{Cause: errHum, Outcome: storage.ErrUnknown}), 1)
 		want(t, "first", first, storage.ErrUnknown)
 		for _, bulk := range []<-chan error{queued, e.createAll(t.Context(), "a", 4, 5)} {
 			want(t, "bulk", bulk, storage.ErrUnavailable)
 			want(t, "bulk", bulk, storage.ErrUnavailable)
 		}
-	})
-	run(t, func(t *testing.T, e *testEngine) {
-		first := e.createAll(t.Context(), "a", 1)
-		wantNone(t, "first", first)
-		queued := e.create(t.Context(), 2, "a")
-		go func() { _ = e.store.Close() }()
-		e.commit(t, fail(storage.ErrNoSpace), 1)
-		want(t, "first", first, storage.ErrNoSpace)
-		e.commit(t, succeed, 2)
-		want(t, "queued", queued)
 	})
 }

@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -86,38 +84,38 @@ func fail(err error) func([]storage.Item) error {
 	return func([]storage.Item) error { return err }
 }
 
-// commit checks which ids the next batch has, and replies to it.
-func (e *testEngine) commit(t *testing.T, reply func([]storage.Item) error, wantIDs ...int64) {
-	t.Helper()
-	synctest.Wait()
-	select {
-	case batch := <-e.batches:
-		var ids []int64
-		for _, item := range batch {
-			ids = append(ids, item.ID)
-		}
-		if diff := cmp.Diff(wantIDs, ids); diff != "" {
-			t.Errorf("ids of the batch (-want +got):\n%s", diff)
-		}
-		e.replies <- reply
-		synctest.Wait()
-	default:
-		t.Fatalf("no batch, want %v", wantIDs)
+// taken returns a reply: the first id is taken by a plant of that name.
+func taken(name string) func([]storage.Item) error {
+	return func(batch []storage.Item) error {
+		batch[0].Existing = &models.Plant{Name: name}
+		return nil
 	}
 }
 
-// next lets the next batch succeed, whichever it is, and returns it.
-func (e *testEngine) next(t *testing.T) []storage.Item {
+// next returns the next batch, and replies to it.
+func (e *testEngine) next(t *testing.T, reply func([]storage.Item) error) []storage.Item {
 	t.Helper()
 	synctest.Wait()
 	select {
 	case batch := <-e.batches:
-		e.replies <- succeed
+		e.replies <- reply
 		synctest.Wait()
 		return batch
 	default:
 		t.Fatal("no batch")
 		return nil
+	}
+}
+
+// commit checks which ids the next batch has, and replies to it.
+func (e *testEngine) commit(t *testing.T, reply func([]storage.Item) error, wantIDs ...int64) {
+	t.Helper()
+	var ids []int64
+	for _, item := range e.next(t, reply) {
+		ids = append(ids, item.ID)
+	}
+	if !slices.Equal(ids, wantIDs) {
+		t.Errorf("the batch has the ids %v, want %v", ids, wantIDs)
 	}
 }
 
@@ -137,6 +135,15 @@ func want(t *testing.T, name string, outcome <-chan error, want ...error) {
 		}
 	default:
 		t.Errorf("%s: no outcome", name)
+	}
+}
+
+// wantExists checks that the outcome is there and an ExistsError of that kind.
+func wantExists(t *testing.T, name string, outcome <-chan error, identical bool) {
+	t.Helper()
+	exists, ok := errors.AsType[*storage.ExistsError](<-outcome)
+	if !ok || exists.Identical != identical {
+		t.Errorf("%s: %+v, want an ExistsError with Identical = %v", name, exists, identical)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 	s := New(commitFunc{}, Limits{}, Options{})
 	defer func() { _ = s.Close() }()
 	for _, outcome := range []error{nil, ErrNoSpace} {
-		r := newRequest()
+		r := newRequest(nil)
 		r.done <- outcome
 		if err := s.withdraw(r, context.Canceled); !errors.Is(err, outcome) {
 			t.Errorf("withdraw = %v, want: %v", err, outcome)

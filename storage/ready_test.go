@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"plantstore/models"
 	"plantstore/storage"
 )
 
@@ -23,21 +22,25 @@ func wantFailing(t *testing.T, e *testEngine, when string, cause error) {
 	}
 }
 
-// TestFailingCommits checks that a failed commit makes the store unready until a commit
-// succeeds: each second the store commits an empty batch. A create of a taken id changes
-// nothing.
+// TestFailingCommits checks that a failed commit makes the store unready until one succeeds, and
+// that it commits an empty batch each second meanwhile. A create of a taken id changes nothing,
+// nor does the fault of one plant, which its client caused.
 func TestFailingCommits(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
 		commits := 0
 		e.store.ObserveCommits(func(int, time.Duration) { commits++ })
+		bad := e.create(t.Context(), 1, "a")
+		e.commit(t, func(batch []storage.Item) error { batch[0].Err = errHum; return nil }, 1)
+		want(t, "a bad plant", bad, errHum)
+		wantFailing(t, e, "after a bad plant", nil)
 		outcome := e.create(t.Context(), 1, "a")
 		e.commit(t, fail(errHum), 1)
 		want(t, "a create", outcome, errHum)
 		wantFailing(t, e, "after it", errHum)
-		taken := e.create(t.Context(), 2, "b")
-		e.commit(t, func(batch []storage.Item) error { batch[0].Existing = &models.Plant{}; return nil }, 2)
-		wantExists(t, "an id that is taken", taken, false)
+		conflict := e.create(t.Context(), 2, "b")
+		e.commit(t, taken("a"), 2)
+		wantExists(t, "an id that is taken", conflict, false)
 		for range 3 {
 			time.Sleep(time.Second - time.Nanosecond)
 			wantFailing(t, e, "before an empty batch", errHum)
@@ -48,15 +51,16 @@ func TestFailingCommits(t *testing.T) {
 		time.Sleep(time.Second)
 		e.commit(t, succeed)
 		wantFailing(t, e, "after an empty batch", nil)
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // a further empty batch would block
 		wantFailing(t, e, "at last", nil)
-		if n := e.store.Stats(); commits != 2 || n.FailedCommits != 1 {
+		if n := e.store.Stats(); commits != 3 || n.FailedCommits != 1 {
 			t.Errorf("%d commits were observed, and %d failed; want those of the creates", commits, n.FailedCommits)
 		}
 	})
 }
 
-// TestCreateAfterFailure checks that a create that succeeds makes the store ready again.
+// TestCreateAfterFailure checks that a create that succeeds makes the store ready again, also
+// instead of an empty batch: while a commit lasts, none is queued behind creates.
 func TestCreateAfterFailure(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
@@ -64,23 +68,15 @@ func TestCreateAfterFailure(t *testing.T) {
 		e.commit(t, fail(storage.ErrNoSpace), 1)
 		want(t, "a create", full, storage.ErrNoSpace)
 		wantFailing(t, e, "after it", storage.ErrNoSpace)
-		created := e.create(t.Context(), 1, "a")
-		e.commit(t, succeed, 1)
-		want(t, "a create", created)
+		slow, queued := e.create(t.Context(), 1, "a"), e.create(t.Context(), 2, "a")
+		time.Sleep(time.Minute)
+		e.commit(t, taken("a"), 1)
+		wantExists(t, "an id that is taken", slow, true)
+		wantFailing(t, e, "after it", storage.ErrNoSpace)
+		e.commit(t, succeed, 2)
+		want(t, "a create", queued)
 		wantFailing(t, e, "after a create", nil)
 		time.Sleep(time.Minute) // an empty batch would block
-	})
-}
-
-// TestFailingPlant checks that the fault of one plant, which its client caused, is not a fault
-// of the store.
-func TestFailingPlant(t *testing.T) {
-	t.Parallel()
-	run(t, func(t *testing.T, e *testEngine) {
-		outcome := e.create(t.Context(), 1, "a")
-		e.commit(t, func(batch []storage.Item) error { batch[0].Err = errHum; return nil }, 1)
-		want(t, "a create", outcome, errHum)
-		wantFailing(t, e, "after it", nil)
 	})
 }
 
