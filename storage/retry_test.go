@@ -101,36 +101,28 @@ func TestRetryAttemptsGrow(t *testing.T) {
 	})
 }
 
-// TestCommitTokensDiffer checks that two commits have different tokens.
-func TestCommitTokensDiffer(t *testing.T) {
-	t.Parallel()
-	tokens := map[storage.CommitToken]bool{}
-	for range 2 {
-		_ = storage.Retry{Timeout: time.Second, Attempt: time.Second}.Commit(nil, func(_ context.Context, token storage.CommitToken, _ []storage.Item) error {
-			tokens[token] = true
-			return nil
-		})
-	}
-	if len(tokens) != 2 || tokens[storage.CommitToken{}] {
-		t.Errorf("the tokens are %v", tokens)
-	}
-}
-
 // TestRetryDropsOutcomes checks that an attempt begins without the outcomes that the last one
-// has set before it failed.
+// has set before it failed, and that each commit has its own token.
 func TestRetryDropsOutcomes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		batch, attempts := make([]storage.Item, 2), 0
-		err := storage.Retry{Timeout: time.Second, Attempt: time.Second}.Commit(batch, func(_ context.Context, _ storage.CommitToken, batch []storage.Item) error {
-			if attempts++; attempts == 1 {
-				batch[0].Existing, batch[1].Err = &models.Plant{}, errors.New("of the first attempt")
-				return storage.ErrUnavailable
+		tokens := map[storage.CommitToken]bool{}
+		for range 2 {
+			batch, attempts := make([]storage.Item, 2), 0
+			err := storage.Retry{Timeout: time.Second, Attempt: time.Second}.Commit(batch, func(_ context.Context, token storage.CommitToken, batch []storage.Item) error {
+				tokens[token] = true
+				if attempts++; attempts == 1 {
+					batch[0].Existing, batch[1].Err = &models.Plant{}, errors.New("of the first attempt")
+					return storage.ErrUnavailable
+				}
+				return nil
+			})
+			if err != nil || attempts != 2 || batch[0].Existing != nil || batch[1].Err != nil {
+				t.Errorf("Commit = %v after %d attempts, with %+v", err, attempts, batch)
 			}
-			return nil
-		})
-		if err != nil || attempts != 2 || batch[0].Existing != nil || batch[1].Err != nil {
-			t.Errorf("Commit = %v after %d attempts, with %+v", err, attempts, batch)
+		}
+		if len(tokens) != 2 || tokens[storage.CommitToken{}] {
+			t.Errorf("the tokens of two commits are %v", tokens)
 		}
 	})
 }
@@ -151,7 +143,7 @@ func TestRetryRead(t *testing.T) {
 		"refused":               {[]step{returns(errRefused)}, errRefused, 1, 0},
 		"away, then refused":    {[]step{away, returns(errRefused)}, errRefused, 2, time.Second},
 		"hangs, then responses": {[]step{hangs, returns(nil)}, nil, 2, 2 * time.Second},
-		"hangs for long":        {[]step{hangs}, context.DeadlineExceeded, 3, 5 * time.Second}, // 1 s, 2 s, the rest
+		"hangs for long":        {[]step{hangs}, context.DeadlineExceeded, 4, 5 * time.Second}, // 1 s, 1.25 s, 1.5625 s, the rest
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
