@@ -56,9 +56,11 @@ func CORS(allowed Origins) gin.HandlerFunc {
 		}
 		header := c.Writer.Header()
 		maps.Copy(header, allowed.Header(origin))
+		if c.Request.Method != http.MethodOptions || origin == "" || header.Get("Access-Control-Allow-Origin") == "" {
+			return
+		}
 		method := request.Get(requestMethodHeader)
-		if c.Request.Method != http.MethodOptions || origin == "" || method == "" ||
-			header.Get("Access-Control-Allow-Origin") == "" {
+		if method == "" {
 			return
 		}
 		names := strings.Join(request[requestHeadersHeader], ", ")

@@ -1,7 +1,9 @@
 package models
 
 import (
-	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
 	"strings"
 )
 
@@ -18,7 +20,9 @@ func RequestID(sent []string) []string {
 	if len(sent) == 1 && sane(sent[0]) {
 		return sent
 	}
-	return []string{rand.Text()}
+	id := binary.NativeEndian.AppendUint64(nil, rand.Uint64()) //nolint:gosec // it is no secret
+	id = binary.NativeEndian.AppendUint64(id, rand.Uint64())   //nolint:gosec // as before
+	return []string{hex.EncodeToString(id)}
 }
 
 // sane reports whether id is 1 to 128 of requestIDCharacters, and holds no token (C4.25).
