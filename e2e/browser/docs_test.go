@@ -6,11 +6,13 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"plantstore/e2e/internal/plantstore"
 	"plantstore/models"
@@ -19,14 +21,18 @@ import (
 // mostBytes is the maximum number of bytes that the first view of the page may transfer.
 const mostBytes = 1_400_000
 
-const tokenField = `input[placeholder="Token"]`
+// tokenField is the empty field for the token, which names the remedy.
+const tokenField = `input[placeholder="get one with plantstore token --link"]`
+
+// bodyEditor is the editor of the body in the dialog.
+const bodyEditor = `[role="dialog"] [contenteditable="true"][data-language="json"]`
 
 // complete is an expression that is true once the first view is complete.
 func complete() string {
 	return fmt.Sprintf(`document.querySelector('h1')?.innerText === 'OpenAPI Plant Store'
 		&& document.querySelectorAll('.markdown tbody tr').length === %d
-		&& !!document.querySelector('input[placeholder="Token"]')
-		&& document.body.innerText.includes('Create a plant')`, len(models.Codes()))
+		&& !!document.querySelector('%s')
+		&& document.body.innerText.includes('Create a plant')`, len(models.Codes()), tokenField)
 }
 
 // openDocs shows the docs page of the server at base in a fresh browser, and
@@ -84,6 +90,7 @@ func TestLooks(t *testing.T) { //nolint:paralleltest // one browser at a time is
 			tb.press("Send")
 			tb.await("Response Headers")
 			tb.look(v.name + " 3 response")
+			tb.checkFits()
 			for _, needless := range []string{"Cookies", "Query Parameters", "Selected Auth Type", "Powered by"} {
 				if n := evaluate[int](tb, seen(needless)); n > 0 {
 					t.Errorf("%q is visible %d times", needless, n)
@@ -154,11 +161,11 @@ func seen(text string) string {
 // the table of errors, which is long on a phone.
 func (tb *tab) checkOrder() {
 	tb.t.Helper()
-	if !evaluate[bool](tb, `(() => {
+	if !evaluate[bool](tb, fmt.Sprintf(`(() => {
 		const top = selector => document.querySelector(selector).getBoundingClientRect().top
-		return top('input[placeholder="Token"]') < top('.show-api-client-button')
+		return top('%s') < top('.show-api-client-button')
 			&& top('.show-api-client-button') < top('.markdown table')
-	})()`) {
+	})()`, tokenField)) {
 		tb.t.Error("the order is not token, request, errors")
 	}
 }
@@ -175,10 +182,23 @@ func inDialog(selector string) string {
 // checkDialog checks that the fields for a request are visible at once in the open dialog.
 func (tb *tab) checkDialog() {
 	tb.t.Helper()
-	for _, selector := range []string{`input[placeholder="Token"]`, `button[class*="scalar-button-solid"]`, `[data-language=json]`} {
+	for _, selector := range []string{tokenField, `button[class*="scalar-button-solid"]`, `[data-language=json]`} {
 		if !evaluate[bool](tb, inDialog(selector)) {
 			tb.t.Errorf("%s is not visible in the dialog", selector)
 		}
+	}
+}
+
+// checkFits checks that the request line and the bar of each section fit the open dialog.
+func (tb *tab) checkFits() {
+	tb.t.Helper()
+	for _, cut := range evaluate[[]string](tb, `[...document.querySelectorAll('[role="dialog"] .scroll-timeline-x, [role="dialog"] h2')].filter(
+		e => e.scrollWidth > e.clientWidth || e.getBoundingClientRect().right > innerWidth).map(e => e.innerText)`) {
+		tb.t.Errorf("%q does not fit the dialog", cut)
+	}
+	method := `document.querySelector('[role="dialog"] .scroll-timeline-x').previousElementSibling`
+	if !evaluate[bool](tb, method+`.innerText === 'POST' && `+method+`.getClientRects().length > 0`) {
+		tb.t.Error("the method is not in the request line")
 	}
 }
 
@@ -195,7 +215,7 @@ func TestCreateFromPage(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb.await(`"error": 401`)
 
 	token := server.Token()
-	tb.paste(`[role="dialog"] input[placeholder="Token"]`, token)
+	tb.paste(`[role="dialog"] `+tokenField, token)
 	tb.press("Send")
 	tb.await("200 OK")
 	tb.sent("{\n  \"id\": 9223372036854775807,\n  \"name\": \"Sequoiadendron giganteum\",\n  \"tag\": \"tree\"\n}")
@@ -203,12 +223,79 @@ func TestCreateFromPage(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb.await("id: 9223372036854775807 is taken; the stored plant is identical to this one")
 
 	const odd = "{ \"id\" : 9007199254740993,\t\"name\":\"\u684c\",  \"name2\":1.0 }  "
-	tb.paste(`[role="dialog"] [contenteditable="true"][data-language="json"]`, odd)
+	tb.paste(bodyEditor, odd)
 	tb.press("Send")
 	tb.await("200 OK")
 	tb.sent(odd)
 	if response := create(t, server, token, `{"id":9007199254740993,"name":"桌"}`); !strings.Contains(response, "is identical") {
 		t.Errorf("a different plant was created: %s", response)
+	}
+
+	tb.do(chromedp.Reload())
+	tb.awaitTrue(tokenIs(token))
+	other := tb.stranger(server.BaseURL + "/docs")
+	other.awaitTrue(tokenIs(""))
+}
+
+// tokenIs returns an expression that is true if the page is there with that token.
+func tokenIs(token string) string {
+	return fmt.Sprintf(`document.querySelector('%s')?.value === %q`, tokenField, token)
+}
+
+// TestTypeFast checks that a character that is deleted and at once typed again is sent.
+func TestTypeFast(t *testing.T) { //nolint:paralleltest // see TestLooks
+	server := plantstore.Start(t, plantstore.Options{})
+	tb := openDocs(t, server.BaseURL, desktop())
+	tb.paste(tokenField, server.Token())
+	tb.showOperation()
+	tb.press("Test Request")
+	tb.awaitTrue(inDialog("[data-language=json]"))
+	const body = `{"name": "fern", "id": 4711`
+	tb.paste(bodyEditor, body+"}")
+	tb.press("Send")
+	tb.await("200 OK")
+	keys := []chromedp.Action[chromedp.Void]{chromedp.Focus(bodyEditor, chromedp.NodeVisible), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.ArrowLeft)}
+	for _, key := range []string{kb.Backspace, "1", "2", kb.Backspace, kb.Backspace, "1"} {
+		keys = append(keys, chromedp.KeyEvent(key))
+	}
+	tb.do(keys...)
+	tb.press("Send")
+	tb.await("id: 4711 is taken; the stored plant is identical to this one")
+}
+
+// TestIdsInForm checks that the form shows the id that was sent until the next Send, which would
+// repeat it, draws another.
+func TestIdsInForm(t *testing.T) { //nolint:paralleltest // see TestLooks
+	server := plantstore.Start(t, plantstore.Options{})
+	tb := openDocs(t, server.BaseURL, desktop())
+	tb.paste(tokenField, server.Token())
+	tb.showOperation()
+	tb.press("Test Request")
+	tb.press("Form")
+	tb.createTwo()
+	tb.save("form")
+}
+
+// createTwo checks that two times Send creates two plants, and that the id of each stays visible.
+func (tb *tab) createTwo() {
+	tb.t.Helper()
+	const responses = `performance.getEntriesByType('resource').filter(e => e.name.endsWith('/plants')).map(e => e.responseStatus)`
+	var ids []string
+	for n := range 2 {
+		tb.press("Send")
+		tb.awaitTrue(fmt.Sprintf("%s.length > %d", responses, n))
+		tb.await("200 OK")
+		tb.mu.Lock()
+		id := regexp.MustCompile(`"id":\s*(\d+)`).FindStringSubmatch(tb.bodies[len(tb.bodies)-1])[1]
+		tb.mu.Unlock()
+		ids = append(ids, id)
+		if !evaluate[bool](tb, fmt.Sprintf(`[...document.querySelectorAll('[role="dialog"] [contenteditable="true"]')]
+			.some(e => /(^|"id": )%s(,|$)/.test(e.innerText))`, id)) {
+			tb.t.Errorf("the id %s, which was sent, is not visible", id)
+		}
+	}
+	if got := evaluate[string](tb, responses+".join()"); got != "200,200" || ids[0] == ids[1] {
+		tb.t.Errorf("the responses are %s for the ids %q, want 200 twice", got, ids)
 	}
 }
 

@@ -1,14 +1,25 @@
 // The link that plantstore prints has a token in its fragment, which no request contains.
-const [, token] = location.hash.match(/^#token=([\w.-]+)$/) ?? []
-if (token) { // out of the address bar, and to the operation
+const [, linked] = location.hash.match(/^#token=([\w.-]+)$/) ?? []
+if (linked) { // out of the address bar, and to the operation
   history.replaceState(null, '', location.pathname + location.search + '#tag/plants/POST/plants')
 }
 addEventListener('hashchange', () => location.hash.startsWith('#token=') && location.reload())
 
-// The ids of the examples are drawn for each view, and again after each created plant, so that
-// an unedited request creates a plant. The id 0, the greatest and the least id are fixed.
+// The token outlives a reload, but not the tab.
+const noToken = 'get one with plantstore token --link'
+let token = linked
+try {
+  if (linked) sessionStorage.setItem('plantstore-token', linked)
+  token = sessionStorage.getItem('plantstore-token') ?? ''
+  addEventListener('input', ({ target }) => target.placeholder === noToken && sessionStorage.setItem('plantstore-token', target.value))
+} catch { /* storage may be disabled */ }
+
+// The ids of the examples are drawn for each view, and again when a request would repeat one that
+// has created a plant, so that an unedited request creates a plant. The id 0, the greatest and the
+// least id are fixed.
 const description = JSON.parse(document.getElementById('description').textContent)
 const drawn = new Map() // how to draw another id, by id
+const created = new Set() // the drawn ids of plants
 const draw = another => {
   const id = String(another())
   drawn.set(id, another)
@@ -23,15 +34,25 @@ for (const example of Object.values(examples)) {
     .replace(/(?<="id": )9007199254740993(?=,)/, () => draw(notADouble))
 }
 
-// drawAgain draws another id for the request that is shown.
-const drawAgain = () => {
-  for (const editor of document.querySelectorAll('[role="dialog"] .cm-content[contenteditable="true"]')) {
-    const view = editor.cmView?.rootView?.view
-    const [, before, id] = view?.state.doc.toString().match(/^([^]*"id": )(\d+)/) ?? []
-    if (drawn.has(id)) {
-      view.dispatch({ changes: { from: before.length, to: before.length + id.length, insert: draw(drawn.get(id)) } })
-    }
+let sent // the id of the last request
+
+// drawAgain draws another id for a request whose id a plant has, in its editor or form, too.
+const drawAgain = body => {
+  const [, before, id] = body.value.match(/^([^]*"id"\s*:\s*)(\d+)/) ?? []
+  sent = id
+  if (!created.has(id)) return
+  const editor = document.querySelector('[role="dialog"] .cm-content[contenteditable="true"][data-language="json"]')?.cmView.rootView.view
+  const field = [...document.querySelectorAll('[role="dialog"] .code-input-lite__editor')].find(e => e.textContent === id)
+  const [from, to] = [before.length, before.length + id.length]
+  if (editor) {
+    sent = draw(drawn.get(id))
+    editor.dispatch({ changes: { from, to, insert: sent } })
+  } else if (field) {
+    sent = draw(tenDigits) // the form reads numbers as float64
+    field.textContent = sent
+    field.dispatchEvent(new Event('input', { bubbles: true }))
   }
+  body.value = before + sent + body.value.slice(to)
 }
 
 // amend gives names and roles to parts of the viewer that lack them (WCAG 4.1.2), and keeps
@@ -52,7 +73,7 @@ const amend = () => {
 }
 
 // tryOnce opens the dialog that sends a request, as soon as its button is there.
-let tryOnce = token && (() => {
+let tryOnce = linked && (() => {
   const button = document.querySelector('.show-api-client-button')
   if (button) {
     tryOnce = undefined
@@ -71,8 +92,10 @@ document.addEventListener('DOMContentLoaded', () => {
     // The URL of the service is relative to the page: a proxy may have added a path prefix.
     servers: [{ url: new URL('.', location).href.replace(/\/$/, '') }],
     authentication: { preferredSecurityScheme: 'bearerAuth', securitySchemes: { bearerAuth: { token } } },
+    localization: { translations: { apiClient: { requestAuthTab: { token: noToken } } } },
+    onBeforeRequest: ({ requestBuilder }) => drawAgain(requestBuilder.body),
     onResponseReceived: ({ response }) => {
-      if (response.ok) drawAgain()
+      if (response.ok && drawn.has(sent)) created.add(sent)
       // On a phone the response is below the request.
       requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('section[aria-label="Response"]')?.scrollIntoView()))
     },
