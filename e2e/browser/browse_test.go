@@ -105,6 +105,17 @@ func (tb *tab) searchMillion() {
 	tb.await(": 50 found")
 	tb.press("Previous")
 	tb.first("2")
+	tb.press("Next")
+	tb.first("402")
+	tb.press("First")
+	tb.first("2")
+	tb.enter("#id", "3")
+	tb.first("3")
+	if got := evaluate[string](tb, "document.getElementById('name').value"); got != "" {
+		tb.t.Errorf("all plants are shown, and the field of the search has %q", got)
+	}
+	tb.enter("#name", "ALOE")
+	tb.first("2")
 }
 
 // TestBrowseLooks checks that the page fits its window in each view, before and while plants are

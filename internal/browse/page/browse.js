@@ -375,6 +375,7 @@ onClick('clear', () => {
 onClick('live', () => element('live').setAttribute('aria-checked', String(!isLive())))
 onSubmit('by-id', () => {
   const target = element('id').value.trim()
+  element('name').value = ''
   if (target) show({ from: target, target, name: '', back: [] })
   else begin()
 })
