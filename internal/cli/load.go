@@ -57,14 +57,13 @@ func loadConfig(p *Process, cmd *cli.Command, report files.Report) (*config.Conf
 
 // readDotenv returns the values in .env, if it exists.
 func readDotenv(report files.Report) (map[string]string, error) {
-	dotenv, err := config.ReadDotenv(config.DotenvFile, report)
+	dir, _ := os.Getwd() // empty: unknown
+	dotenv, err := config.ReadDotenv(filepath.Join(dir, config.DotenvFile), report)
 	switch {
 	case errors.Is(err, config.ErrDotenv):
 		return nil, misuse(".env: %v", err)
 	case err != nil:
-		dir, _ := os.Getwd() // empty: unknown
-		return nil, fmt.Errorf("%s: %w; make it a file that only this user can change and read, or run the command in another directory",
-			filepath.Join(dir, config.DotenvFile), reason(err))
+		return nil, fmt.Errorf("%w; make it a file that only this user can change and read, or run the command in another directory", err)
 	}
 	return dotenv, nil
 }

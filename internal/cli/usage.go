@@ -37,9 +37,9 @@ func checkArguments(_ context.Context, cmd *cli.Command) error {
 		name = models.Redacted
 	}
 	switch {
-	case cmd.NArg() == 0 || cmd.Name == "help": // the library checks the arguments of help
+	case cmd.NArg() == 0, cmd.Name == "help" && name != models.Redacted: // the library checks the arguments of help
 		return nil
-	case len(cmd.Commands) > 0:
+	case len(cmd.Commands) > 0 || cmd.Name == "help":
 		return misuseOf(cmd, "there is no command %q", name)
 	}
 	return misuseOf(cmd, "%s takes no arguments, but got %q", cmd.FullName(), name)

@@ -28,6 +28,7 @@ func TestMisuse(t *testing.T) {
 		"config --jwt-require-exp no":            {`plantstore config takes no arguments, but got "no"`, see("config")},
 		"completion bash extra":                  {`plantstore completion bash takes no arguments, but got "extra"`, see("completion bash")},
 		"version postgres://u:tell@h/db":         {`plantstore version takes no arguments, but got "REDACTED"`, see("version")},
+		"help postgres://u:tell@h/db":            {`there is no command "REDACTED"`, see("help")},
 		"plants get":                             {`plantstore plants get takes ID after its flags, but got 0 arguments`, see("plants get")},
 		"plants get 1 2":                         {`plantstore plants get takes ID after its flags, but got 2 arguments`, see("plants get")},
 		"plants get 9223372036854775808":         {`ID must be an integer of 64 bits`, see("plants get")},
@@ -118,7 +119,7 @@ func TestDotenvThatIsADirectory(t *testing.T) {
 	if err := os.Mkdir(".env", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	checkFailure(t, run(t, nil, "config"), 1, filepath.Join(dir, ".env")+": it is not a regular file; make it a file that only this user can change and read, or run the command in another directory")
+	checkFailure(t, run(t, nil, "config"), 1, "read "+filepath.Join(dir, ".env")+": it is not a regular file; make it a file that only this user can change and read, or run the command in another directory")
 }
 
 // TestForgedLine checks that a line end in an argument does not begin a new line of the
