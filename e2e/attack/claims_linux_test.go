@@ -59,6 +59,29 @@ func TestLongSubjectIsRefused(t *testing.T) {
 	}
 }
 
+// TestSubjectLikeToken checks that a subject that looks like a token is logged as it is, and has its
+// own rate limit.
+func TestSubjectLikeToken(t *testing.T) {
+	t.Parallel()
+	server := plantstore.Start(t, plantstore.Options{Env: []string{"JWT_SECRET=" + secret, "RATE_LIMIT=1/h"}})
+	part := strings.Repeat("x", 60)
+	subjects := []string{part + ".of." + part, part + ".by." + part}
+	for _, subject := range subjects {
+		token := signClaims(t, jwt.MapClaims{"sub": subject})
+		for _, want := range []models.Code{422, 429} {
+			if reply := server.Post(token, `{}`); reply.Code != want {
+				t.Errorf("%s: error %d, want %d", subject, reply.Code, want)
+			}
+		}
+	}
+	server.Stop()
+	for _, subject := range subjects {
+		if n := strings.Count(server.Log(), `"subject":"`+subject+`"`); n != 2 {
+			t.Errorf("the log has the subject %s %d times, want 2", subject, n)
+		}
+	}
+}
+
 func signClaims(t *testing.T, claims jwt.MapClaims) string {
 	t.Helper()
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))

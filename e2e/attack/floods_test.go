@@ -158,6 +158,18 @@ func TestUnfinishedHeaders(t *testing.T) {
 	}
 }
 
+// TestShutdownWithDeafClient pipelines requests and never reads. The server exits with code 0.
+func TestShutdownWithDeafClient(t *testing.T) {
+	t.Parallel()
+	s := plantstore.Start(t, plantstore.Options{Env: []string{"SHUTDOWN_TIMEOUT=1s"}})
+	p := dialPeer(t, s, "")
+	p.send(strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 400)) // the responses are longer than all buffers
+	if _, err := p.in.Peek(1); err != nil {
+		t.Fatal(err)
+	}
+	s.Stop() // it checks the exit code
+}
+
 // drip sends text repeatedly and slowly, until until returns.
 func (p *peer) drip(text string, until func()) {
 	p.t.Helper()

@@ -58,36 +58,6 @@ func (r *onRead) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestImportPrintsLittle checks that an import of a file of bad lines, of long names, or of a long
-// header prints a bounded number of bounded lines, and counts the others.
-func TestImportPrintsLittle(t *testing.T) {
-	t.Chdir(t.TempDir())
-	long := strings.Repeat("n\u0001", 10_000)
-	duplicate := fmt.Sprintf("{%q:1,%[1]q:2}\n", long)
-	writeFile(t, "names.jsonl", strings.Repeat(duplicate, 90))
-	writeFile(t, "plants.jsonl", strings.Repeat("{}\n", 30_000))
-	writeFile(t, "plants.csv", strings.Repeat(long, 100)+"\n")
-	for command, want := range map[string]struct {
-		lines int
-		last  string // of the bad lines
-	}{
-		"plants import names.jsonl plants.jsonl":        {103, "plants.jsonl: and 29990 more bad lines\n"},
-		"plants import --json plants.jsonl names.jsonl": {104, `{"file":"plants.jsonl","more":29900}` + "\n" + `{"file":"names.jsonl","more":90}` + "\n"},
-		"plants import plants.csv":                      {1, ""},
-	} {
-		r := run(t, nil, strings.Fields(command)...)
-		printed := r.stdout + r.stderr
-		if got := strings.Count(printed, "\n"); got != want.lines || !strings.Contains(printed, want.last) {
-			t.Errorf("%s: prints %d lines, want %d with %q:\n%.2000s", command, got, want.lines, want.last, printed)
-		}
-		for line := range strings.Lines(printed) {
-			if len(line) > 600 {
-				t.Errorf("%s: prints a line of %d bytes: %.700s", command, len(line), line)
-			}
-		}
-	}
-}
-
 // TestImportKeepsMaxBodyBytes checks that a line that would be error 413 for POST is bad, by the
 // limit of the command and by the limit of the running server.
 func TestImportKeepsMaxBodyBytes(t *testing.T) {

@@ -170,52 +170,6 @@ func TestOutcomesBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// An endlessBody counts the bytes that it has sent without end.
-type endlessBody struct{ sent chan int }
-
-func (b endlessBody) serve(w http.ResponseWriter, piece string) {
-	piece = strings.Repeat(piece, 16<<10/len(piece))
-	sent := 0
-	for {
-		n, err := io.WriteString(w, piece)
-		if sent += n; err != nil {
-			break
-		}
-	}
-	b.sent <- sent
-}
-
-// TestEndlessResponse checks that a client reads a bounded number of bytes from a server that sends
-// without end.
-func TestEndlessResponse(t *testing.T) {
-	t.Parallel()
-	const buffers = 1 << 20 // of the connection
-	for _, piece := range []string{" ", "x", `"`, "[", "{}\n"} {
-		body := endlessBody{make(chan int, 1)}
-		info := func(w http.ResponseWriter, r *http.Request) {
-			if piece != "{}\n" || r.URL.Path != "/info" {
-				body.serve(w, piece)
-				return
-			}
-			_, _ = io.WriteString(w, "{}\n")
-		}
-		client, err := dialHandler(t, info)
-		if piece != "{}\n" {
-			if sent := <-body.sent; err == nil || sent > 1<<20+buffers {
-				t.Errorf("%q: Dial: %v after %d bytes, want at most 1 MiB", piece, err, sent)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		client.CreateAll(t.Context(), make([]storage.Record, 100))
-		if sent := <-body.sent; sent > 1<<20+buffers {
-			t.Errorf("CreateAll of 100 plants takes %d bytes", sent)
-		}
-	}
-}
-
 // TestServerHasGone checks the error after the server has exited.
 func TestServerHasGone(t *testing.T) {
 	t.Parallel()
