@@ -63,22 +63,31 @@ type setup struct {
 	timeout   time.Duration
 	origins   []string
 	limiter   middleware.Limiter // nil: none
+	socket    string             // the path of the Unix socket to listen on; empty: TCP
 }
 
 // start starts the server, on an empty store, and returns the options to check it with.
-func (s setup) start(t *testing.T) Options {
+func (s setup) start(t testing.TB) Options {
 	t.Helper()
 	store, err := bbolt.OpenFile(filepath.Join(t.TempDir(), "plants.db"), storage.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	network, address := "tcp", "127.0.0.1:0"
+	if s.socket != "" {
+		network, address = "unix", s.socket
+	}
+	listener, err := new(net.ListenConfig).Listen(t.Context(), network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, serverTLS, clientTLS := "http://"+listener.Addr().String(), (*tls.Config)(nil), (*tls.Config)(nil)
+	host, serverTLS, clientTLS := listener.Addr().String(), (*tls.Config)(nil), (*tls.Config)(nil)
+	if s.socket != "" {
+		host = "localhost"
+	}
+	url := "http://" + host
 	if s.authority != nil {
-		url, serverTLS, clientTLS = "https://"+listener.Addr().String(), s.authority.Server(), s.authority.Client()
+		url, serverTLS, clientTLS = "https://"+host, s.authority.Server(), s.authority.Client()
 	}
 	description, err := apidocs.New(url)
 	if err != nil {
@@ -92,7 +101,7 @@ func (s setup) start(t *testing.T) Options {
 	logger := slog.New(slog.DiscardHandler)
 	under := server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store: store, Description: description, Logger: logger, Limits: models.Limits{BodyBytes: 1 << 20}, Origins: s.origins, RateLimit: s.limiter,
+			Store: store, Description: description, Page: apidocs.NewPage(), Logger: logger, Limits: models.Limits{BodyBytes: 1 << 20}, Origins: s.origins, RateLimit: s.limiter,
 			Verify: verifier.Verify,
 		}),
 		TLS:    serverTLS,
@@ -113,7 +122,7 @@ func (s setup) start(t *testing.T) Options {
 	})
 	return Options{
 		Origin: strings.Join(s.origins, ","), TLS: clientTLS,
-		URL: url, Token: token, FreshStore: true,
+		URL: url, Socket: s.socket, Token: token, FreshStore: true,
 		RequestTimeout: s.timeout, Timeout: patient,
 	}
 }

@@ -95,8 +95,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), c.refuse(c.duplex, Refusal(models.Code(status)))
 }
 
-// Close implements [io.Closer]. After the last response it drains the input first, unless it is
-// called again meanwhile, or all connections are to be closed.
+// Close implements [io.Closer]. After the last response it first reads until the client has closed
+// its half, or a limit is reached: closing a connection with unread input resets it, and the client
+// would lose the response (RFC 9112, 9.6). A second call ends that.
 func (c *conn) Close() error {
 	if c.closed.Swap(true) {
 		return c.network.Close()
@@ -106,20 +107,13 @@ func (c *conn) Close() error {
 		return c.network.Close()
 	}
 	if c.ending.Load() {
-		c.drain(c.duplex)
+		_ = c.duplex.CloseWrite() // fails after plain HTTP to TLS
+		_ = c.network.CloseWrite()
+		_ = c.network.SetReadDeadline(time.Now().Add(drainTime)) // if it fails, so does Read
+		defer context.AfterFunc(c.server.draining, func() { _ = c.network.SetReadDeadline(time.Now().Add(lastDrainTime)) })()
+		_, _ = io.CopyN(io.Discard, c.network, maxDrained)
 	}
 	return c.duplex.Close()
-}
-
-// drain reads until the client has closed its half, or a limit is reached: closing a connection
-// with unread input resets it, and the client would lose the response (RFC 9112, 9.6).
-func (c *conn) drain(nc duplex) {
-	if nc.CloseWrite() != nil {
-		return
-	}
-	_ = nc.SetReadDeadline(time.Now().Add(drainTime)) // if it fails, so does Read
-	defer context.AfterFunc(c.server.draining, func() { _ = nc.SetReadDeadline(time.Now().Add(lastDrainTime)) })()
-	_, _ = io.CopyN(io.Discard, nc, maxDrained)
 }
 
 // Refusal returns the Error in place of the response of net/http with that status. An unknown

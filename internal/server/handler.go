@@ -31,10 +31,9 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header := w.Header()
-	header["Connection"] = s.closeField
 	last := s.leaving.Load() || len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
-	if !last && r.Body == http.NoBody {
-		delete(header, "Connection")
+	if last || r.Body != http.NoBody {
+		header["Connection"] = s.closeField
 	}
 	deadline := time.Now().Add(s.config.RequestTimeout)
 	ctx, cancel := context.WithDeadline(s.forced, deadline)

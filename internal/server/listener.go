@@ -77,9 +77,7 @@ func (c *conn) handshake(secure *tls.Conn) error {
 			return io.EOF // nothing follows the handshake, as in a challenge of ACME (RFC 8737)
 		}
 	case isPlain && plain.Conn != nil:
-		if c.refuse(c.network, models.NewError(models.CodeBadRequest, "this port uses TLS and the request came in plain HTTP: send it to an https:// URL")) == nil {
-			c.drain(c.network)
-		}
+		_ = c.refuse(c.network, models.NewError(models.CodeBadRequest, "this port uses TLS and the request came in plain HTTP: send it to an https:// URL"))
 	case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.Canceled): // a port scan, or a shutdown
 		c.server.config.Logger.LogAttrs(ctx, slog.LevelInfo, "TLS handshake failed",
 			slog.String("remote", c.RemoteAddr().String()), slog.String("cause", models.WithoutToken(err.Error())))
