@@ -80,23 +80,24 @@ func collect(t *testing.T, server *plantstore.Server) {
 	}
 }
 
-// TestSlow makes many clients send their headers and bodies a byte at a time. Each is disconnected
-// at its deadline, those with a body with an Error, and other clients are served meanwhile.
-func TestSlow(t *testing.T) {
+// TestFloods makes many clients hold connections: some send a header a byte at a time, some a body,
+// and some never read the responses. Each is disconnected at its deadline, those with a body with an
+// Error, and another client is served meanwhile. Afterwards the server holds no more than before.
+func TestFloods(t *testing.T) {
 	t.Parallel()
-	const clients = 1000
+	const clients = 600
 	s := newSite(t, "REQUEST_TIMEOUT=8s")
 	c, err := s.dial(0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if a, err := c.do(s.create(-1)); err != nil || !a.created() {
+		t.Fatalf("before: %v, %v", a, err)
+	}
+	before := s.held()
 	var all sync.WaitGroup
 	for n := range clients {
-		start := "POST /plants HTTP/1.1\r\nX-Slow: "
-		if n%2 == 0 {
-			start = s.header("Content-Length: 1000") + `{"name": "`
-		}
-		all.Go(func() { s.drip(n, start, n%2 == 0) })
+		all.Go(func() { s.flood(n, n%3) })
 	}
 	slow := make(chan struct{})
 	go func() { all.Wait(); close(slow) }()
@@ -112,41 +113,45 @@ func TestSlow(t *testing.T) {
 		}
 	}
 	t.Logf("%d plants were created meanwhile", served)
+	s.wantHeld(before)
 }
 
-// drip sends the start of a request and then a byte at a time, until it gets error 408, if it has a
-// body, and the connection closes.
-func (s *site) drip(n int, start string, body bool) {
+// flood sends the start of a header (kind 0), or of a body (1), or requests whose responses it never
+// reads (2), and then a byte at a time, until the connection closes. Only a body gets a response.
+func (s *site) flood(n, kind int) {
 	c, err := s.dial(n)
 	if err != nil {
 		s.t.Error(err)
 		return
 	}
 	defer func() { _ = c.Close() }()
-	err = c.send(start)
-	responded := make(chan struct{})
-	var sender sync.WaitGroup
-	sender.Go(func() {
-		for {
-			select {
-			case <-responded:
-				return
-			case <-time.After(100 * time.Millisecond): // slow on purpose
-				_, _ = io.WriteString(c, "a") // the server may have closed the connection
-			}
+	start := []string{
+		"POST /plants HTTP/1.1\r\nX-Slow: ",
+		s.header("Content-Length: 1000") + `{"name": "`,
+		strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 1000),
+	}[kind]
+	ended := make(chan error, 1)
+	go func() {
+		err := c.send(start)
+		for ; err == nil; _, err = io.WriteString(c, "a") {
+			time.Sleep(100 * time.Millisecond) // slow on purpose
 		}
-	})
-	var a reply
-	if err == nil {
-		a, err = c.read()
+		ended <- err
+	}()
+	if kind == 2 {
+		if err := <-ended; os.IsTimeout(err) {
+			s.t.Errorf("a client that never reads: %v, want a closed connection", err)
+		}
+		return
 	}
-	close(responded)
-	sender.Wait()
-	if body && (err != nil || !a.isError(http.StatusRequestTimeout) || !a.closes) {
-		s.t.Errorf("slow client %d: %v, %v, want error 408 and a closed connection", n, a, err)
+	a, err := c.read()
+	_ = c.Close()
+	_ = <-ended // c is closed
+	if kind == 0 && (err == nil || os.IsTimeout(err)) {
+		s.t.Errorf("a slow header: %v, %v, want a closed connection", a, err)
 	}
-	if !body && (err == nil || os.IsTimeout(err)) {
-		s.t.Errorf("client %d with a slow header: %v, %v, want a closed connection", n, a, err)
+	if kind == 1 && (err != nil || !a.isError(http.StatusRequestTimeout) || !a.closes) {
+		s.t.Errorf("a slow body: %v, %v, want error 408 and a closed connection", a, err)
 	}
 }
 

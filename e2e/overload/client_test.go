@@ -3,10 +3,12 @@ package overload
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -150,4 +152,55 @@ func (s *site) verify(ids []int64) {
 			}
 		}
 	})
+}
+
+// metric returns a metric without labels.
+func (s *site) metric(name string) int64 {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.server.AdminURL+"/metrics", http.NoBody)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	text, err := io.ReadAll(response.Body)
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(strings.TrimSpace(line), name+" "); found {
+			number, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return int64(number)
+		}
+	}
+	s.t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// A holding is what a server holds for its connections.
+type holding struct{ goroutines, files int64 }
+
+func (s *site) held() holding {
+	s.t.Helper()
+	s.metric("go_goroutines") // from now on there is a connection to the admin listener
+	return holding{s.metric("go_goroutines"), s.metric("process_open_fds")}
+}
+
+// wantHeld waits until the server holds no more than most.
+func (s *site) wantHeld(most holding) {
+	s.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		now := s.held()
+		if now.goroutines <= most.goroutines && now.files <= most.files {
+			return
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("the server holds %+v, want at most %+v", now, most)
+		}
+	}
 }

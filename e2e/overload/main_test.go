@@ -66,6 +66,3 @@ func memoryBound(connections int64) int64 { return (592 + connections/16) << 20 
 func goLimit(connections int64) string {
 	return fmt.Sprint("GOMEMLIMIT=", memoryBound(connections)/4*3)
 }
-
-// overTLS returns the additional maximum memory with TLS.
-func overTLS(connections int64) int64 { return connections << 15 }

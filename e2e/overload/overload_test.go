@@ -80,7 +80,7 @@ func (c *crowd) acknowledge(id int64, plants int) {
 
 // TestTenTimes checks a server with a slow disk and ten times more clients than connections.
 // Each request gets a response, 200 or error 503, creates succeed all the time, and all
-// acknowledged plants are stored.
+// acknowledged plants are stored. Afterwards the server holds no more than before.
 func TestTenTimes(t *testing.T) {
 	t.Parallel()
 	const connections, plants = 200, 5000
@@ -90,6 +90,7 @@ func TestTenTimes(t *testing.T) {
 		"MAX_CONNECTIONS=200", "LOG_LEVEL=error", goLimit(connections),
 	}})
 	c := &crowd{site: &site{t: t, server: server, token: server.Token("--ttl", "0")}, clients: 10 * connections}
+	before := c.held()
 	fs.SetFault(func(op faultfs.Op) syscall.Errno {
 		if op.IsSync() {
 			time.Sleep(20 * time.Millisecond) // it simulates the disk
@@ -102,6 +103,7 @@ func TestTenTimes(t *testing.T) {
 		t.Error("no request was refused: the server was not overloaded")
 	}
 	wantMemory(t, server, "VmHWM", memoryBound(connections))
+	c.wantHeld(before)
 	fs.SetFault(nil)
 	c.verify(c.acknowledged)
 }

@@ -1,15 +1,12 @@
 package overload
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -155,10 +152,6 @@ func (s *soak) watch(interval time.Duration) (samples []sample) {
 	s.t.Helper()
 	for ticks := time.Tick(interval); time.Now().Add(interval / 2).Before(s.end); {
 		<-ticks
-		files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.server.PID()))
-		if err != nil {
-			s.t.Fatal(err)
-		}
 		info, err := os.Stat(database(s.server.Dir))
 		if err != nil {
 			s.t.Fatal(err)
@@ -168,7 +161,7 @@ func (s *soak) watch(interval time.Duration) (samples []sample) {
 		s.durations = s.durations[:0]
 		s.mu.Unlock()
 		now := sample{
-			memory: memory(s.t, s.server, "VmRSS"), files: int64(len(files)), goroutines: s.metric("go_goroutines"),
+			memory: memory(s.t, s.server, "VmRSS"), files: s.metric("process_open_fds"), goroutines: s.metric("go_goroutines"),
 			database: info.Size(),
 		}
 		if len(durations) > 0 {
@@ -180,34 +173,6 @@ func (s *soak) watch(interval time.Duration) (samples []sample) {
 		}
 	}
 	return samples
-}
-
-// metric returns a metric without labels.
-func (s *soak) metric(name string) int64 {
-	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.server.AdminURL+"/metrics", http.NoBody)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	text, err := io.ReadAll(response.Body)
-	if err = errors.Join(err, response.Body.Close()); err != nil {
-		s.t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(strings.TrimSpace(line), name+" "); found {
-			number, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				s.t.Fatal(err)
-			}
-			return int64(number)
-		}
-	}
-	s.t.Fatalf("there is no metric %s", name)
-	return 0
 }
 
 // growthPerByte is by how many bytes a database grows for one more byte of memory: bbolt has an
