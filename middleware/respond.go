@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -46,7 +47,8 @@ func NotFound(c *gin.Context) {
 // MethodNotAllowed responds to a request whose method its path does not have. The router has
 // set Allow.
 func MethodNotAllowed(c *gin.Context) {
-	Fail(c, models.NewError(models.CodeMethodNotAllowed, "this path does not support this method; see the header field Allow"))
+	allowed := strings.ReplaceAll(c.Writer.Header().Get("Allow"), ", ", " or ")
+	Fail(c, models.NewError(models.CodeMethodNotAllowed, "this path does not support this method; send "+allowed))
 }
 
 // write sends a response. Its body is complete, so that a failure to encode never

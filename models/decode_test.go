@@ -71,7 +71,9 @@ func TestDecodeRefuses(t *testing.T) {
 		"cut short":        {`{"id":1,"na`, NewError(400, "body: the JSON is cut short, it ends after 11 bytes")},
 		"cut in a value":   {`{"id":1,"name":"x`, NewError(400, "name: the JSON is cut short, it ends after 17 bytes")},
 		"two values":       {`{"id":1,"name":"x"}{}`, NewError(400, "body: continues after the end of its JSON at byte 19")},
-		"trailing comma":   {`{"id":1,}`, NewError(400, "body: is not valid JSON at byte 7")},
+		"trailing comma":   {`{"id":1,}`, NewError(400, "body: has a trailing comma at byte 7")},
+		"in an array":      {"{\"id\":1,\"x\":[1, \n]}", NewError(400, "x: has a trailing comma at byte 14")},
+		"two commas":       {`{"id":1,,}`, NewError(400, "body: has a trailing comma at byte 8")},
 		"leading zero":     {`{"id":01}`, NewError(400, "body: is not valid JSON at byte 7")},
 		"bytes later on":   {"{\"id\":x,\"name\":\"\xff\"}", NewError(400, "id: is not valid JSON at byte 6")},
 		"NaN":              {`{"id":NaN}`, NewError(400, "id: is not valid JSON at byte 6")},
@@ -116,7 +118,7 @@ func TestDecodeRefuses(t *testing.T) {
 			`{"id":9223372036854775808,"name":"x"}`,
 			NewError(422, "id: must be from -9223372036854775808 to 9223372036854775807"),
 		},
-		"syntax comes first": {`{"id":"1","name":null,}`, NewError(400, "body: is not valid JSON at byte 21")},
+		"syntax comes first": {`{"id":"1","name":null,}`, NewError(400, "body: has a trailing comma at byte 21")},
 	}
 	decoder := NewDecoder(Limits{BodyBytes: 1 << 20})
 	for name, tt := range tests {

@@ -52,6 +52,8 @@ func syntaxMessage(data []byte, err *jsontext.SyntacticError) string {
 func syntaxFault(data []byte, offset int) string {
 	r, size := utf8.DecodeRune(data[offset:])
 	switch {
+	case hasTrailingComma(data, offset):
+		return "has a trailing comma"
 	case jsontext.Value(data[:offset]).IsValid():
 		return "continues after the end of its JSON"
 	case r == utf8.RuneError && size <= 1:
@@ -63,6 +65,17 @@ func syntaxFault(data []byte, offset int) string {
 	default:
 		return "is not valid JSON"
 	}
+}
+
+// hasTrailingComma reports whether the fault at offset is a comma before the end of an object or
+// array: it is at either of the two.
+func hasTrailingComma(data []byte, offset int) bool {
+	const space = " \t\r\n"
+	before, after := bytes.TrimRight(data[:offset], space), bytes.TrimLeft(data[offset:], space)
+	if rest, comma := bytes.CutPrefix(after, []byte(",")); comma {
+		before, after = data[:offset+1], bytes.TrimLeft(rest, space)
+	}
+	return bytes.HasSuffix(before, []byte(",")) && (bytes.HasPrefix(after, []byte("}")) || bytes.HasPrefix(after, []byte("]")))
 }
 
 // location returns the name of the value at a JSON pointer (RFC 6901): the field's name

@@ -45,7 +45,7 @@ func TestDocs(t *testing.T) {
 			t.Errorf("HEAD %s: %d, %d bytes", path, w.Code, w.Body.Len())
 		}
 		w := get(t, h, http.MethodPost, path, nil)
-		checkError(t, w, models.CodeMethodNotAllowed, "Allow")
+		checkError(t, w, models.CodeMethodNotAllowed, "send GET or HEAD")
 		allow := strings.Split(w.Header().Get("Allow"), ", ")
 		slices.Sort(allow)
 		if !slices.Equal(allow, []string{"GET", "HEAD"}) {

@@ -209,7 +209,7 @@ func TestRouting(t *testing.T) {
 	}
 	for _, method := range []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post", "BREW"} {
 		w := do(t, h, method, "/plants", "")
-		checkError(t, w, models.CodeMethodNotAllowed, "Allow")
+		checkError(t, w, models.CodeMethodNotAllowed, "send POST")
 		if got := w.Header().Get("Allow"); got != "POST" {
 			t.Errorf("%s: Allow %q", method, got)
 		}
@@ -236,7 +236,7 @@ func TestDescription(t *testing.T) {
 			t.Errorf("HEAD %s: %d", path, w.Code)
 		}
 		w = do(t, h, http.MethodPost, path, "")
-		checkError(t, w, models.CodeMethodNotAllowed, "Allow")
+		checkError(t, w, models.CodeMethodNotAllowed, "send GET or HEAD")
 		allow := strings.Split(w.Header().Get("Allow"), ", ")
 		slices.Sort(allow)
 		if !slices.Equal(allow, []string{"GET", "HEAD"}) {

@@ -27,6 +27,9 @@ func usageError(ctx context.Context, cmd *cli.Command, err error, _ bool) error 
 	if gone := config.Removed(strings.ToUpper(strings.ReplaceAll(flag, "-", "_")), "--"+flag); gone != nil {
 		err = gone
 	}
+	if flag == "port" && slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "addr" }) {
+		err = errors.New("there is no flag --port: use --addr, such as --addr 127.0.0.1:8080")
+	}
 	return misuseOf(cmd, "%w", err)
 }
 

@@ -143,6 +143,10 @@ func TestErrorsHidePasswords(t *testing.T) {
 			}
 		}
 	}
+	if _, err := config.Load(config.Sources{Environ: map[string]string{"STORAGE_URL": "my plants/plants.db"}}); err == nil ||
+		!strings.Contains(err.Error(), `"my plants/plants.db"`) {
+		t.Errorf("a path with a blank is not shown: %v", err)
+	}
 }
 
 func TestReadDotenv(t *testing.T) {

@@ -24,6 +24,9 @@ func (o Option) shown(text string) string {
 		return models.Redacted
 	case o.Env == "STORAGE_URL":
 		loc, err := storage.ParseURL(text)
+		if err != nil && !strings.ContainsAny(text, ":=@?") { // not a URL: a path with a blank
+			return text
+		}
 		if err != nil {
 			return models.Redacted
 		}
