@@ -111,11 +111,7 @@ func TestFaultsAreReal(t *testing.T) {
 func TestFaultsOfTheStore(t *testing.T) {
 	t.Parallel()
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"FAULTS=on"}, Args: []string{"--ephemeral"}})
-	database := regexp.MustCompile(`"data":"([^"]*)"`).FindStringSubmatch(server.Log())
-	if database == nil {
-		t.Fatalf("no database in\n%s", server.Log())
-	}
-	token := strings.TrimSpace(plantstore.Run(t, server.Dir, "token", "--storage-url", database[1]))
+	token := server.Token()
 	checker := newChecker(t, server)
 	const plant = `{"id":7,"name":"a"}`
 	for _, step := range []struct {

@@ -54,34 +54,35 @@ func (r *Request) log(logger *slog.Logger, c *gin.Context, end time.Time, took t
 		method, path = models.WithoutToken(method), models.WithoutToken(c.Request.URL.Path)
 	}
 	attrs := append(make([]slog.Attr, 0, 17), // as many as there can be
-		slog.String("request_id", c.Writer.Header().Get(requestIDHeader)),
 		slog.String("method", method),
 		slog.String("path", path),
-		slog.String("remote", c.Request.RemoteAddr),
-		slog.String("subject", shortened(r.subject)),
-		slog.Duration("duration", took),
 		slog.Int("status", c.Writer.Status()),
 		slog.String("outcome", outcome))
-	if r.noted {
-		attrs = append(attrs, slog.Int64("plant_id", r.id), slog.Duration("store_duration", r.stored))
-	}
-	if r.Fault.Delay > 0 {
-		attrs = append(attrs, slog.Duration("fault_delay", r.Fault.Delay))
-	}
-	if trace := traceID(c.Request.Header["Traceparent"]); trace != "" {
-		attrs = append(attrs, slog.String("trace_id", trace))
-	}
 	if r.failure != nil {
 		attrs = append(attrs, slog.Int("error", int(r.failure.Code)), slog.String("message", models.WithoutToken(r.failure.Message)))
 		if cause := r.failure.Unwrap(); cause != nil {
 			attrs = append(attrs, slog.String("cause", models.WithoutToken(cause.Error())))
 		}
 	}
+	if r.noted {
+		attrs = append(attrs, slog.Int64("plant_id", r.id), slog.Duration("store_duration", r.stored))
+	}
+	if r.Fault.Delay > 0 {
+		attrs = append(attrs, slog.Duration("fault_delay", r.Fault.Delay))
+	}
+	attrs = append(attrs,
+		slog.String("subject", shortened(r.subject)),
+		slog.Duration("duration", took),
+		slog.String("remote", c.Request.RemoteAddr))
 	if logger.Enabled(ctx, slog.LevelDebug) {
 		attrs = append(attrs,
 			slog.Int64("body_bytes", c.Request.ContentLength), // -1: chunked
 			slog.String("user_agent", models.WithoutToken(c.Request.UserAgent())))
 	}
+	if trace := traceID(c.Request.Header["Traceparent"]); trace != "" {
+		attrs = append(attrs, slog.String("trace_id", trace))
+	}
+	attrs = append(attrs, slog.String("request_id", c.Writer.Header().Get(requestIDHeader)))
 	record := slog.NewRecord(end, level, "request", 0)
 	record.AddAttrs(attrs...)
 	_ = logger.Handler().Handle(ctx, record) // best effort, as of a [slog.Logger]

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(plantstore.Main(m))
 }
 
-// A fixture is a directory with files of testdata, in which the npm packages are available.
+// A fixture is a directory in which the npm packages are available, with a server.
 type fixture struct {
 	t      *testing.T
 	dir    string
@@ -30,16 +30,10 @@ type fixture struct {
 	token  string
 }
 
-// newFixture copies the files from testdata.
-func newFixture(t *testing.T, files ...string) *fixture {
+// newFixture starts a server with arguments.
+func newFixture(t *testing.T, args ...string) *fixture {
 	t.Helper()
-	return newFixtureWith(t, plantstore.Options{}, files...)
-}
-
-// newFixtureWith is newFixture with options of the server.
-func newFixtureWith(t *testing.T, options plantstore.Options, files ...string) *fixture {
-	t.Helper()
-	server := plantstore.Start(t, options)
+	server := plantstore.Start(t, plantstore.Options{Args: args})
 	w := &fixture{t: t, dir: t.TempDir(), server: server, token: server.Token()}
 	module, err := tools.ModuleDir()
 	if err != nil {
@@ -47,13 +41,6 @@ func newFixtureWith(t *testing.T, options plantstore.Options, files ...string) *
 	}
 	if err := os.Symlink(filepath.Join(module, "node", "node_modules"), filepath.Join(w.dir, "node_modules")); err != nil {
 		t.Fatal(err)
-	}
-	for _, name := range files {
-		text, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.write(name, string(text))
 	}
 	return w
 }
@@ -82,7 +69,7 @@ func (w *fixture) try(name string, args ...string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, tools.Require(w.t, name), args...)
 	cmd.Dir = w.dir
-	cmd.Env = append(os.Environ(), "BASE_URL="+w.server.BaseURL, "DESCRIPTION_URL="+w.server.DescriptionURL, "TOKEN="+w.token)
+	cmd.Env = append(os.Environ(), "BASE_URL="+w.server.BaseURL, "TOKEN="+w.token)
 	out, err := cmd.Output()
 	if err != nil {
 		stderr := ""

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,10 +29,10 @@ type prism struct {
 	log strings.Builder
 }
 
-// startPrism starts prism, with a description, in front of the server.
-func startPrism(t *testing.T, server *plantstore.Server, description string, args ...string) *prism {
+// startPrism runs a command of prism, on a free port.
+func startPrism(t *testing.T, command string) *prism {
 	t.Helper()
-	args = append([]string{"proxy", description, server.BaseURL, "--host", "127.0.0.1", "--port", "0"}, args...)
+	args := slices.Concat(strings.Fields(command)[1:], []string{"--host", "127.0.0.1", "--port", "0"})
 	cmd := exec.CommandContext(t.Context(), tools.Require(t, "prism"), args...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -98,7 +99,7 @@ func (w *fixture) post(base, plant string) (response, violations string) {
 func TestPrismFindsNoViolation(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	p := startPrism(t, w.server, w.server.DescriptionURL)
+	p := startPrism(t, strings.ReplaceAll(sectionOf(t, "Prism").blocks[0].text, documented, strings.TrimPrefix(w.server.BaseURL, "http://")))
 	out, err := plantstore.Command(t, t.TempDir(), []string{"TOKEN=" + w.token}, "conformance", "--url", p.url).CombinedOutput()
 	if !strings.Contains(string(out), "deviates from the contract") {
 		t.Fatalf("%v\n%s", err, out)
@@ -121,7 +122,7 @@ func TestPrismFindsViolation(t *testing.T) {
 	w := newFixture(t)
 	description := w.run("curl", "--silent", "--fail", w.server.DescriptionURL)
 	w.write("openapi.yaml", strings.Replace(description, "unevaluatedProperties: false", "required: [height]", 1))
-	p := startPrism(t, w.server, filepath.Join(w.dir, "openapi.yaml"))
+	p := startPrism(t, "prism proxy "+filepath.Join(w.dir, "openapi.yaml")+" "+w.server.BaseURL)
 	response, violations := w.post(p.url, `{"id":1,"name":"a","tag":"b"}`)
 	if !strings.Contains(violations, `"location":["response","body"]`) {
 		t.Errorf("%s, violations %s", response, violations)

@@ -159,7 +159,7 @@ func TestWrongOptions(t *testing.T) {
 		want string
 	}{
 		"no key":              {"TLS_CERT_FILE=" + cert, 2, "TLS_CERT_FILE is given and TLS_KEY_FILE is not"},
-		"a missing key":       {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + key + "x", 1, "TLS_KEY_FILE: no such file"},
+		"a missing key":       {"TLS_CERT_FILE=" + cert + " TLS_KEY_FILE=" + key + "x", 2, "TLS_KEY_FILE: no such file"},
 		"a file for a socket": {"ADDR=unix:" + cert, 1, "is not a socket"},
 	}
 	for name, test := range tests {

@@ -29,7 +29,11 @@ func TestLinkOnTerminal(t *testing.T) {
 		"BASE_URL":           {[]string{"BASE_URL=http://localhost:1"}, "http://localhost:PORT/docs"},
 		"own secret":         {[]string{"JWT_SECRET=a secret of more than 32 bytes, as needed"}, "http://127.0.0.1:PORT/docs"},
 		"own secret, a file": {[]string{"JWT_SECRET_FILE=secret"}, "http://127.0.0.1:PORT/docs"},
-		"no docs page":       {[]string{"DOCS=off"}, "(DOCS is off)"},
+		"TERM": {
+			[]string{"TERM=xterm"},
+			"\x1b]8;;http://127.0.0.1:PORT/docs#token=TOKEN\x1b\\http://127.0.0.1:PORT/docs#token=TOKEN\x1b]8;;\x1b\\ (valid for an hour)",
+		},
+		"no docs page": {[]string{"DOCS=off"}, "(DOCS is off)"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -46,6 +50,28 @@ func TestLinkOnTerminal(t *testing.T) {
 				t.Errorf("the link leads to the page %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestLinkOfSecretInMemory checks that the token of the link creates a plant, also of a server that
+// cannot store its secret, and that the line in the log has what a person looks for, the request id
+// last.
+func TestLinkOfSecretInMemory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "data"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	session := terminal.Start(t, plantstore.Command(t, dir, []string{"ADDR=127.0.0.1:0"}, "serve", "--ephemeral"))
+	_, address, _ := strings.Cut(session.Await(t, "try it"), "try it       ")
+	base, token, _ := strings.Cut(strings.Fields(address)[0], "/docs#token=")
+	if r, err := plantstore.Post(t.Context(), plantstore.NewClient(t), base, token, `{"id":1,"name":"a"}`); err != nil || r.Status != 200 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	line := regexp.MustCompile(`\x1b\[[\d;]*m`).ReplaceAllString(session.Await(t, "request"), "")
+	const want = `^[\d:]{8} INF request method=POST path=/plants status=200 plant_id=1 subject=developer duration=\S+ request_id=\w+$`
+	if !regexp.MustCompile(want).MatchString(line) {
+		t.Errorf("the log has the line\n%s\nwant\n%s", line, want)
 	}
 }
 

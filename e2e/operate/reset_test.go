@@ -98,7 +98,7 @@ func TestResetRace(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "seed.jsonl"), []byte(fmt.Sprintf(`{"id":1,"name":%q}`, seeded)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := plantstore.Start(t, plantstore.Options{Dir: dir, Env: []string{"JWT_SECRET=" + resetSecret}, Args: []string{"--ephemeral", "--seed", "seed.jsonl"}})
+	server := plantstore.Start(t, plantstore.Options{Dir: dir, Args: []string{"--ephemeral", "--seed", "seed.jsonl"}})
 	r := &resetRace{t: t, server: server, client: plantstore.NewClient(t), token: server.Token(), start: time.Now(), creates: map[int][]porcupine.Operation{}}
 	var running sync.WaitGroup
 	for client := range clients {
@@ -123,5 +123,3 @@ func TestResetRace(t *testing.T) {
 		}
 	}
 }
-
-const resetSecret = "a secret of the tests, long enough for HS256"

@@ -190,8 +190,8 @@ func signalTwice(t *testing.T, cmd *exec.Cmd) syscall.WaitStatus {
 }
 
 // TestGoRun runs the first command of the README, changed only in the location of the data. The
-// command for a token that the server then prints works, too, with the program that go run has
-// built; from the second time on that is in the build cache.
+// command for a token that the server then prints works, too, and names go run; from the second time
+// on the program that go run has built is in the build cache.
 func TestGoRun(t *testing.T) {
 	t.Parallel()
 	if !strings.Contains(string(tools.ProjectFile(t, "README.md")), "```sh\ngo run . serve\n```\n") {
@@ -202,8 +202,8 @@ func TestGoRun(t *testing.T) {
 		cmd := plantstore.Command(t, tools.Project(t), nil)
 		cmd.Path, cmd.Args = tools.Require(t, "go"), []string{"go", "run", ".", "serve", "--addr=127.0.0.1:0", "--storage-url", data}
 		r, ended := start(t, cmd)
-		if want := " token --storage-url '" + data + "'"; !strings.HasSuffix(r.TokenCommand, want) {
-			t.Errorf("the command for a token is %s, want PROGRAM%s", r.TokenCommand, want)
+		if want := "go run . token --storage-url '" + data + "'"; r.TokenCommand != want {
+			t.Errorf("the command for a token is %s, want %s", r.TokenCommand, want)
 		}
 		request := begin(t, r, tokenFor(t, r, cmd.Dir), `{"id":1,"name":"Monstera"}`)
 		fmt.Fprint(request.conn, request.body)

@@ -44,28 +44,15 @@ func stepsOf(markdown string) []step {
 	return steps
 }
 
-// TestConsoleBlocks checks that every command in a console block prints the output shown: all of
+// TestConsoleBlocks checks that every command in a console block of the README prints the output shown: all of
 // them, one after the other in one shell, against a fresh server. The commands are unchanged,
 // except for the address and the built program.
 func TestConsoleBlocks(t *testing.T) {
 	t.Parallel()
 	tools.Require(t, "curl")
-	for _, text := range []string{"README.md", "docs/clients.md"} {
-		t.Run(text, func(t *testing.T) {
-			t.Parallel()
-			checkConsoleBlocks(t, text)
-		})
-	}
-}
-
-func checkConsoleBlocks(t *testing.T, text string) {
-	t.Helper()
-	steps := stepsOf(string(tools.ProjectFile(t, text)))
+	steps := stepsOf(string(tools.ProjectFile(t, "README.md")))
 	if len(steps) < 4 {
 		t.Fatalf("the text has only the commands %q", steps)
-	}
-	if text == "docs/clients.md" {
-		tools.Require(t, "http")
 	}
 	server := plantstore.Start(t, plantstore.Options{})
 	address := strings.TrimPrefix(server.BaseURL, "http://")
@@ -75,9 +62,7 @@ func checkConsoleBlocks(t *testing.T, text string) {
 			t.Errorf("$ %s\nprints (-text +got):\n%s", steps[i].command, diff)
 		}
 	}
-	if text == "README.md" {
-		checkIgnored(t, server.Dir)
-	}
+	checkIgnored(t, server.Dir)
 }
 
 // checkIgnored checks that, if the directory dir were a clone, git and a build of the image

@@ -40,11 +40,11 @@ import (
 // Options are the inputs of a server beyond its configuration.
 type Options struct {
 	Version      string            // the release, for the metrics
-	Environ      map[string]string // GOGC and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors
+	Environ      map[string]string // GOGC and GOMAXPROCS override the tuning of the runtime; NO_COLOR and TERM=dumb turn off colors, TERM may turn on links
 	Stderr       io.Writer         // the log
 	TokenCommand string            // the command that gets a token, for the banner
-	Ephemeral    bool              // the store is removed at exit, and can be reset
-	ResetCommand string            // the command that resets it, for the banner
+	Ephemeral    storage.Location  // of a temporary database, which can be reset, instead of the configured store; zero: none
+	ResetCommand string            // the command that resets it, but for the flag --admin-addr, for the banner
 	Exposed      []files.Exposure  // files of the configuration with secrets that other users can read
 }
 
@@ -52,6 +52,7 @@ type Options struct {
 type App struct {
 	config  *config.Config
 	options Options
+	storage storage.Location // of the plants
 	closers []func() error
 	notices []func(*slog.Logger)
 
@@ -68,6 +69,7 @@ type App struct {
 	seed      *seed // to reset to; nil: the server is not ephemeral
 	verifier  *auth.Verifier
 	secrets   []auth.Secret // at startup, the signing one first
+	inMemory  auth.Secret   // the secret of an ephemeral server that cannot store one; nil: none
 	observer  *admin.Observer
 	server    *server.Server
 }
@@ -76,7 +78,10 @@ type App struct {
 // certificates, the store and the keys. Requests are served by [App.Run]. Errors of the
 // configuration are of type [config.InvalidError]. The caller must close the App.
 func Open(ctx context.Context, c *config.Config, o Options) (_ *App, err error) {
-	a := &App{config: c, options: o, observer: admin.NewObserver()}
+	a := &App{config: c, options: o, storage: c.Storage, observer: admin.NewObserver()}
+	if o.Ephemeral != (storage.Location{}) {
+		a.storage = o.Ephemeral
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -131,7 +136,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	go a.handleHangups(ctx, stop)
 	a.startControl(ctx)
-	tuneRuntime(a.options.Environ, a.config)
+	tuneRuntime(a.options.Environ, a.storage)
 	a.announce()
 
 	// leaving is done at the signal, or when the store has stopped: from then on the server is not
@@ -157,11 +162,11 @@ const heapGrowth = 400
 // tuneRuntime makes the garbage collector run less often. With a store in a file it sets
 // GOMAXPROCS to one more than the number of processors, since one thread is in a sync most of the
 // time. GOGC and GOMAXPROCS override this.
-func tuneRuntime(env map[string]string, c *config.Config) {
+func tuneRuntime(env map[string]string, l storage.Location) {
 	if env["GOGC"] == "" {
 		debug.SetGCPercent(heapGrowth)
 	}
-	if env["GOMAXPROCS"] == "" && c.Storage.Path != "" {
+	if env["GOMAXPROCS"] == "" && l.Path != "" {
 		runtime.SetDefaultGOMAXPROCS() // in case an earlier server of this process has changed it
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
@@ -181,10 +186,10 @@ func (a *App) Close() error {
 // startControl serves the control socket until [App.Close], if the store is a file, which the
 // commands cannot open at the same time.
 func (a *App) startControl(ctx context.Context) {
-	if a.config.Storage.Path == "" {
+	if a.storage.Path == "" {
 		return
 	}
-	listener, err := control.Listen(ctx, a.config.Storage.Path)
+	listener, err := control.Listen(ctx, a.storage.Path)
 	if err != nil {
 		a.Notice(func(logger *slog.Logger) {
 			logger.Warn("no control socket", "cause", err.Error(), "hint", "stop this server to use the commands for plants")
@@ -193,7 +198,7 @@ func (a *App) startControl(ctx context.Context) {
 	}
 	//nolint:contextcheck // Close ends it, before the store
 	a.onClose(control.Start(listener, a.store, control.Options{
-		Reset: a.reset, Info: control.Info{BaseURL: a.BaseURL(), AdminURL: a.listeners.adminURL(), NoAdmin: a.listeners.noAdmin},
+		Info:   control.Info{BaseURL: a.BaseURL(), AdminURL: a.listeners.adminURL(), NoAdmin: a.listeners.noAdmin},
 		Limits: PlantLimits(a.config), Logger: a.logger,
 	}).Close)
 }

@@ -13,6 +13,7 @@ import (
 	"plantstore/internal/config"
 	"plantstore/internal/files"
 	"plantstore/internal/logging"
+	"plantstore/storage"
 )
 
 const (
@@ -54,7 +55,7 @@ func logFormat(stderr io.Writer, c *config.Config, environ map[string]string) lo
 // banner writes the addresses and files of the server: as a few lines for people, or as one
 // record for programs. It does so at every log level, since programs wait for the record.
 func (a *App) banner() {
-	c, o, base, l := a.config, a.options, a.BaseURL(), a.listeners
+	c, base, l := a.config, a.BaseURL(), a.listeners
 	described, stored := base+"/openapi.yaml", a.store.Stats().File
 	if a.format == logging.JSON {
 		docs := ""
@@ -63,8 +64,8 @@ func (a *App) banner() {
 		}
 		attrs := []any{
 			"base_url", base, "description_url", described,
-			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(c), "token_command", o.TokenCommand,
-			"reset_command", o.ResetCommand, "addr", l.address(),
+			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(a.storage), "token_command", a.tokenCommand(),
+			"reset_command", a.resetCommand(), "addr", l.address(),
 		}
 		if stored != nil {
 			attrs = append(attrs, "plants", stored.Plants)
@@ -73,7 +74,7 @@ func (a *App) banner() {
 		return
 	}
 	w := logging.NewTerminalWriter(a.buffer)
-	place := DataPlace(c)
+	place := DataPlace(a.storage)
 	if stored != nil { // shows that a misspelled path was created
 		place += fmt.Sprintf(" (%d stored)", stored.Plants)
 	}
@@ -81,11 +82,12 @@ func (a *App) banner() {
 	if l.admin != nil {
 		metrics = l.adminURL() + "/metrics"
 	}
-	fmt.Fprintf(w, "The plant store is ready.\n"+
-		"  base URL     %s\n  try it       %s\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
-		base, a.docsLink(), described, metrics, place, o.TokenCommand)
-	if o.ResetCommand != "" {
-		fmt.Fprintf(w, "  reset it     %s\n", o.ResetCommand)
+	fmt.Fprintf(w, "The plant store is ready.\n  base URL     %s\n  try it       ", base)
+	_, _ = io.WriteString(a.buffer, a.docsLink()) // with the escape sequence of a link
+	fmt.Fprintf(w, "\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
+		described, metrics, place, cmp.Or(a.tokenCommand(), "(from the link: the secret is in memory)"))
+	if reset := a.resetCommand(); reset != "" {
+		fmt.Fprintf(w, "  reset it     %s\n", reset)
 	}
 	if c.Faults {
 		fmt.Fprintln(w, "  faults       on demand (Prefer: code=503)")
@@ -96,7 +98,31 @@ func (a *App) banner() {
 }
 
 // DataPlace returns the location of the plants, without a password that a URL may contain.
-func DataPlace(c *config.Config) string { return cmp.Or(c.Storage.Path, c.Storage.Scheme) }
+func DataPlace(l storage.Location) string { return cmp.Or(l.Path, l.Scheme) }
+
+// tokenCommand returns the command that gets a token, empty if no command has the secret.
+func (a *App) tokenCommand() string {
+	if a.inMemory != nil {
+		return ""
+	}
+	return a.options.TokenCommand
+}
+
+// resetCommand returns the command that resets the plants, empty if none does.
+func (a *App) resetCommand() string {
+	command := a.options.ResetCommand
+	if command == "" || a.listeners.admin == nil {
+		return ""
+	}
+	address := a.listeners.admin.Addr().String()
+	if _, given := a.config.Given("ADMIN_ADDR"); given || address != a.config.AdminAddr {
+		if !config.IsPlain(address) { // IPv6
+			address = "'" + address + "'"
+		}
+		command += " --admin-addr " + address
+	}
+	return command
+}
 
 // Grant returns the claims of a token for a server with the configuration c.
 func Grant(c *config.Config, subject string, ttl time.Duration) auth.Grant {
@@ -108,7 +134,7 @@ func (a *App) docsLink() string {
 	if !a.config.Docs {
 		return "(DOCS is off)"
 	}
-	page := a.BaseURL() + apidocs.PagePath
+	page := logging.Line(a.BaseURL() + apidocs.PagePath)
 	if !a.showsToken() {
 		return page
 	}
@@ -116,7 +142,7 @@ func (a *App) docsLink() string {
 	if err != nil {
 		return page
 	}
-	return apidocs.TokenLink(a.BaseURL(), token) + " (valid for an hour)"
+	return logging.Hyperlink(a.options.Stderr, apidocs.TokenLink(a.BaseURL(), token), a.options.Environ["TERM"]) + " (valid for an hour)"
 }
 
 // showsToken reports whether the banner may contain a token: only a person sees it, on a

@@ -23,10 +23,9 @@ func Engines() storage.Engines {
 
 // openStore opens the store.
 func (a *App) openStore(ctx context.Context) (err error) {
-	c := a.config
-	a.store, err = Engines().Open(ctx, c.Storage.URL, a.storeOptions())
+	a.store, err = Engines().Open(ctx, a.storage.URL, a.storeOptions())
 	if err != nil {
-		return AdviseLocked(ctx, c.Storage.Path, Advise(err, "name another place with --storage-url", " with --storage-url"), ", or name another database with --storage-url or STORAGE_URL")
+		return AdviseLocked(ctx, a.storage.Path, Advise(err, "name another place with --storage-url", " with --storage-url"), ", or name another database with --storage-url or STORAGE_URL")
 	}
 	a.onClose(a.store.Close)
 	a.store.ObserveCommits(a.observer.Commit)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/files"
+	"plantstore/storage"
 )
 
 // dirPerm is the mode of the directory of a database, if it is created.
@@ -62,8 +64,7 @@ func (a *App) openKeys(ctx context.Context) (err error) {
 // loadKeys reads the files, and returns what [ReadSecrets] does. If it fails, the previous keys
 // stay in use.
 func (a *App) loadKeys(generate bool, report files.Report) (secrets []auth.Secret, generated bool, err error) {
-	secrets, generated, err = ReadSecrets(a.config, generate, report)
-	if err != nil {
+	if secrets, generated, err = a.readSecrets(generate, report); err != nil {
 		return nil, false, err
 	}
 	public, skipped, err := ReadPublicKeys(a.config)
@@ -81,13 +82,38 @@ func (a *App) loadKeys(generate bool, report files.Report) (secrets []auth.Secre
 	return secrets, generated, nil
 }
 
+// readSecrets is [ReadSecrets]. An ephemeral server that cannot store a generated secret keeps it in
+// memory.
+func (a *App) readSecrets(generate bool, report files.Report) (secrets []auth.Secret, generated bool, err error) {
+	if a.inMemory != nil {
+		return []auth.Secret{a.inMemory}, false, nil
+	}
+	secrets, generated, err = ReadSecrets(a.config, generate, report)
+	if err == nil || a.options.Ephemeral == (storage.Location{}) || !a.config.GeneratesSecret() ||
+		hasSecret(a.config.Storage.Path) && !errors.Is(err, fs.ErrPermission) {
+		return secrets, generated, err
+	}
+	cause := err.Error()
+	a.inMemory = auth.NewSecret()
+	a.Notice(func(logger *slog.Logger) {
+		logger.Warn("secret in memory", "cause", cause, "hint", "get tokens from the link, or set JWT_SECRET")
+	})
+	return []auth.Secret{a.inMemory}, false, nil
+}
+
+// hasSecret reports whether there is a generated secret for a database; an empty one has none.
+func hasSecret(database string) bool {
+	_, err := os.Stat(SecretPath(database))
+	return database != "" && err == nil
+}
+
 // ReadPublicKeys returns the keys in the files of JWT_PUBLIC_KEYS, and why some of them are
 // skipped.
 func ReadPublicKeys(c *config.Config) (keys []auth.Key, skipped []error, err error) {
 	for _, file := range c.JWTPublicKeys {
 		found, reasons, err := auth.ReadPublicKeys(file)
 		if err != nil {
-			return nil, nil, fmt.Errorf("JWT_PUBLIC_KEYS: %w", AdviseRead(err, "name files with the public keys that verify tokens, PEM or JWK Sets"))
+			return nil, nil, config.Invalid("JWT_PUBLIC_KEYS: %w", AdviseRead(err, "name files with the public keys that verify tokens, PEM or JWK Sets"))
 		}
 		for _, reason := range reasons {
 			skipped = append(skipped, fmt.Errorf("%s: %w", file, reason))
@@ -111,7 +137,7 @@ func ReadSecrets(c *config.Config, generate bool, report files.Report) (secrets 
 	case c.JWTSecretFile != "":
 		secrets, err := auth.ReadSecrets(c.JWTSecretFile, report)
 		if err != nil {
-			return nil, false, fmt.Errorf("JWT_SECRET_FILE: %w", AdviseRead(err, "name the file with the secret, or make one with: openssl rand -hex 32"))
+			return nil, false, config.Invalid("JWT_SECRET_FILE: %w", AdviseRead(err, "name the file with the secret, or make one with: openssl rand -hex 32"))
 		}
 		return secrets, false, nil
 	case !c.HasSecret():

@@ -122,7 +122,7 @@ func (a *App) openCertificates() error {
 	case c.TLSCertFile != "":
 		pair, err := certificate.Load(c.TLSCertFile, c.TLSKeyFile, logExposed(a.logger), a.logger)
 		if err != nil {
-			return fmt.Errorf("there is no certificate for TLS: %w", err)
+			return config.Invalid("there is no certificate for TLS: %w", err)
 		}
 		a.tls, a.expires = pair.TLS(), pair.Expires
 		a.reloads = append(a.reloads, func(context.Context) error { return pair.Reload() })

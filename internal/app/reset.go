@@ -3,15 +3,12 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"plantstore/internal/admin"
-	"plantstore/internal/config"
-	"plantstore/internal/control"
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
 )
@@ -25,14 +22,14 @@ type seed struct {
 // keepSeed copies the database of an ephemeral server before the first request, so that a reset
 // needs neither the file of --seed nor memory for the plants.
 func (a *App) keepSeed(ctx context.Context) error {
-	if !a.options.Ephemeral {
+	if a.options.Ephemeral == (storage.Location{}) {
 		return nil
 	}
 	plants, err := a.store.Count(ctx)
 	if err != nil {
 		return err
 	}
-	s := &seed{path: filepath.Join(filepath.Dir(a.config.Storage.Path), "seed.db"), plants: plants}
+	s := &seed{path: filepath.Join(filepath.Dir(a.storage.Path), "seed.db"), plants: plants}
 	file, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -61,7 +58,7 @@ func (a *App) reset(ctx context.Context) (plants int64, err error) {
 
 // reopen replaces the database, which is closed, by the seed, and opens it.
 func (a *App) reopen() (storage.Engine, error) {
-	database := a.config.Storage.Path
+	database := a.storage.Path
 	for _, path := range []string{bbolt.WatermarkPath(database), bbolt.JournalPath(database), database} {
 		if err := os.RemoveAll(path); err != nil {
 			return nil, err
@@ -86,18 +83,4 @@ func (s *seed) copyTo(path string) error {
 	}
 	_, err = io.Copy(to, from)
 	return errors.Join(err, to.Close())
-}
-
-// ResetPlants makes the running server of a configuration reset its plants, and returns their
-// number.
-func ResetPlants(ctx context.Context, c *config.Config) (plants int64, err error) {
-	if c.Storage.Path == "" {
-		return 0, admin.ErrNotEphemeral
-	}
-	client, err := control.Dial(ctx, c.Storage.Path)
-	if err != nil {
-		return 0, fmt.Errorf("no server runs on %s: %w; give --storage-url as the server prints it", c.Storage.Path, admin.ErrNotEphemeral)
-	}
-	plants, err = client.Reset(ctx)
-	return plants, errors.Join(err, client.Close())
 }

@@ -25,7 +25,7 @@ func newEphemeral(t *testing.T, n int, log *bytes.Buffer) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &App{config: c, options: Options{Ephemeral: true}, observer: admin.NewObserver(), logger: slog.New(slog.NewTextHandler(log, nil))}
+	a := &App{config: c, options: Options{Ephemeral: c.Storage}, storage: c.Storage, observer: admin.NewObserver(), logger: slog.New(slog.NewTextHandler(log, nil))}
 	if err := a.openStore(t.Context()); err != nil {
 		t.Fatal(err)
 	}

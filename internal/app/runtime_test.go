@@ -5,7 +5,6 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"plantstore/internal/config"
 	"plantstore/storage"
 )
 
@@ -16,23 +15,23 @@ func TestTuneRuntime(t *testing.T) { //nolint:paralleltest // the settings are o
 	runtime.SetDefaultGOMAXPROCS() // the servers of other tests have changed it
 	processors := runtime.GOMAXPROCS(0)
 	defer runtime.SetDefaultGOMAXPROCS()
-	file := &config.Config{Storage: storage.Location{Scheme: BboltScheme, Path: "plants.db"}}
+	file := storage.Location{Scheme: BboltScheme, Path: "plants.db"}
 	for _, test := range []struct {
 		env                map[string]string
-		config             *config.Config
+		location           storage.Location
 		growth, processors int
 	}{
 		{map[string]string{"GOGC": "100", "GOMAXPROCS": "1"}, file, 100, processors},
-		{nil, &config.Config{Storage: storage.Location{Scheme: "etcd"}}, heapGrowth, processors},
+		{nil, storage.Location{Scheme: "etcd"}, heapGrowth, processors},
 		{nil, file, heapGrowth, processors + 1},
 		{nil, file, heapGrowth, processors + 1}, // again, as the next server of a process
 	} {
-		tuneRuntime(test.env, test.config)
+		tuneRuntime(test.env, test.location)
 		if got := runtime.GOMAXPROCS(0); got != test.processors {
-			t.Errorf("%v, %s: %d processors, want %d", test.env, test.config.Storage.Scheme, got, test.processors)
+			t.Errorf("%v, %s: %d processors, want %d", test.env, test.location.Scheme, got, test.processors)
 		}
 		if got := debug.SetGCPercent(100); got != test.growth {
-			t.Errorf("%v, %s: GOGC is %d, want %d", test.env, test.config.Storage.Scheme, got, test.growth)
+			t.Errorf("%v, %s: GOGC is %d, want %d", test.env, test.location.Scheme, got, test.growth)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func EnsureSecrets(path string) (secrets []Secret, made bool, err error) {
 		return secrets, false, err
 	}
 	err = files.Create(path, func(file *os.File) error {
-		_, err := file.WriteString(newSecret() + "\n")
+		_, err := file.WriteString(string(NewSecret()) + "\n")
 		return err
 	})
 	if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -136,9 +136,9 @@ func EnsureSecrets(path string) (secrets []Secret, made bool, err error) {
 	return secrets, made, err
 }
 
-// newSecret returns 32 random bytes in hexadecimal.
-func newSecret() string {
+// NewSecret returns 32 random bytes in hexadecimal.
+func NewSecret() Secret {
 	key := make([]byte, minSecret)
 	_, _ = rand.Read(key) // never fails
-	return hex.EncodeToString(key)
+	return Secret(hex.EncodeToString(key))
 }

@@ -204,7 +204,7 @@ func TestKeysAreNotSecrets(t *testing.T) {
 		}
 	}
 	for _, text := range []string{ // only resemble a key
-		newSecret(), "MIIB" + newSecret(), "0" + newSecret(), `{"password":"0123456789abcdef0123456789"}`,
+		string(NewSecret()), "MIIB" + string(NewSecret()), "0" + string(NewSecret()), `{"password":"0123456789abcdef0123456789"}`,
 		base64.StdEncoding.EncodeToString([]byte(testSecret)),
 	} {
 		if _, err := ParseSecret(text); err != nil {

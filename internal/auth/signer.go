@@ -43,7 +43,7 @@ func Issue(signer Signer, grant Grant, now time.Time) (string, error) {
 	if len(grant.Subject) > maxSubject {
 		return "", fmt.Errorf("the subject has %d bytes, and servers accept at most %d", len(grant.Subject), maxSubject)
 	}
-	claims := jwt.MapClaims{"iat": now.Unix()}
+	claims := jwt.MapClaims{}
 	for name, value := range map[string]string{
 		"sub": grant.Subject, "iss": grant.Issuer, "aud": grant.Audience, "scope": grant.Scope,
 	} {
@@ -56,6 +56,7 @@ func Issue(signer Signer, grant Grant, now time.Time) (string, error) {
 	}
 	method, key, kid := signer.signing()
 	token := jwt.NewWithClaims(method, claims)
+	delete(token.Header, "typ") // optional: a link with the token is shorter
 	if kid != "" {
 		token.Header["kid"] = kid
 	}

@@ -59,7 +59,7 @@ func TestPrivateKeySigns(t *testing.T) {
 				t.Errorf("%s from %s: %q, %v", kind.alg, form, subject, err)
 			}
 			header, err := decodeSegment(strings.Split(issued, ".")[0])
-			if want := `{"alg":"` + kind.alg + `","kid":"mine","typ":"JWT"}`; err != nil || header != want {
+			if want := `{"alg":"` + kind.alg + `","kid":"mine"}`; err != nil || header != want {
 				t.Errorf("the header is %s, want %s", header, want)
 			}
 		}

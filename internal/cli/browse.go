@@ -41,7 +41,7 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 		open := openEach(c)
 		if c.Storage.Path == "" {
 			open = func(context.Context) (browse.Store, string, error) {
-				return connected{store}, app.DataPlace(c) + ", a store over a network", nil
+				return connected{store}, app.DataPlace(c.Storage) + ", a store over a network", nil
 			}
 		} else if err := store.Close(); err != nil {
 			return err
@@ -86,7 +86,7 @@ func openEach(c *config.Config) browse.OpenFunc {
 		if app.OfServer(store) {
 			place = "read from the running server"
 		}
-		return store, app.DataPlace(c) + ", " + place, nil
+		return store, app.DataPlace(c.Storage) + ", " + place, nil
 	}
 }
 

@@ -44,7 +44,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		return err
 	}
 	if !report.Intact() {
-		return fmt.Errorf("%s is corrupt: follow the steps in the findings; if there are none, "+remedy, app.DataPlace(c))
+		return fmt.Errorf("%s is corrupt: follow the steps in the findings; if there are none, "+remedy, app.DataPlace(c.Storage))
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ import (
 const (
 	// healthTimeout is the time limit for the response.
 	healthTimeout = 5 * time.Second
-	// maxHealth is the maximum size of the response in bytes.
-	maxHealth = 64 << 10
+	// maxAdmin is the maximum size of a response of the admin listener in bytes.
+	maxAdmin = 64 << 10
 )
 
 func newHealth(p *Process) *cli.Command {
@@ -47,7 +47,8 @@ func health(ctx context.Context, _ *Process, _ *cli.Command, c *config.Config) e
 	if err != nil {
 		return err
 	}
-	return checkHealth(ctx, adminURL)
+	_, err = callAdmin(ctx, http.MethodGet, adminURL, "/readyz")
+	return err
 }
 
 // adminURL returns the URL of the admin listener: ADMIN_ADDR if it is given, or else the URL that
@@ -61,34 +62,43 @@ func adminURL(ctx context.Context, c *config.Config) (string, error) {
 			return "", fmt.Errorf("the server that runs on %s has no admin listener: %s; restart it with another --admin-addr", c.Storage.Path, server.NoAdmin)
 		}
 	}
+	return configuredAdminURL(c)
+}
+
+// configuredAdminURL returns the URL of the admin listener at ADMIN_ADDR.
+func configuredAdminURL(c *config.Config) (string, error) {
 	if _, port, _ := net.SplitHostPort(c.AdminAddr); strings.Trim(port, "0") == "" { // off, or any free port
 		return "", misuse("ADMIN_ADDR is %s: name the admin listener, admin_url in the server's ready record, with --admin-addr", cmp.Or(c.AdminAddr, "off"))
 	}
 	return config.LocalURL("http", c.AdminAddr), nil
 }
 
-// checkHealth returns an error unless the server with the admin listener at adminURL is
-// ready.
-func checkHealth(ctx context.Context, adminURL string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, adminURL+"/readyz", http.NoBody)
+// callAdmin sends a request to the admin listener at adminURL, and returns the body of its response.
+// Its error has the message of the Error.
+func callAdmin(ctx context.Context, method, adminURL, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, adminURL+path, http.NoBody)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// Unlike the default transport, this one uses no proxy.
 	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
 	if err != nil {
-		return fmt.Errorf("the server at %s does not respond: %w", adminURL, err)
+		return nil, fmt.Errorf("the server at %s does not respond: %w", adminURL, err)
 	}
 	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAdmin))
+	if err != nil {
+		return nil, fmt.Errorf("the response of the server at %s is not complete: %w", adminURL, err)
+	}
 	if response.StatusCode == http.StatusOK {
-		return nil
+		return body, nil
 	}
 	var failure models.Error
-	if err := json.UnmarshalRead(io.LimitReader(response.Body, maxHealth), &failure); err != nil || failure.Message == "" {
-		return fmt.Errorf("the server at %s responds with %s", adminURL, response.Status)
+	if err := json.Unmarshal(body, &failure); err != nil || failure.Message == "" {
+		return nil, fmt.Errorf("the server at %s responds with %s", adminURL, response.Status)
 	}
 	if failure.Code == models.CodeNotFound || failure.Code == models.CodeBadRequest { // an admin listener has the path, and speaks plain HTTP
-		return misuse("%s is the address for clients: name the admin listener with --admin-addr or ADMIN_ADDR", adminURL)
+		return nil, misuse("%s is the address for clients: name the admin listener with --admin-addr or ADMIN_ADDR", adminURL)
 	}
-	return errors.New(failure.Message)
+	return nil, errors.New(failure.Message)
 }

@@ -50,7 +50,7 @@ func loadConfig(p *Process, cmd *cli.Command, report files.Report) (*config.Conf
 		return c, nil
 	}
 	if err := c.ReadStorageURL(report); err != nil {
-		return nil, fmt.Errorf("STORAGE_URL_FILE: %w", app.AdviseRead(err, "name the file with the storage URL"))
+		return nil, config.Invalid("STORAGE_URL_FILE: %w", app.AdviseRead(err, "name the file with the storage URL"))
 	}
 	return c, app.Engines().Supports(c.Storage)
 }

@@ -17,7 +17,7 @@ func newPlants(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "plants",
 		Usage: "list, count, browse, export, import and reset plants",
-		Description: "Works on the database of --storage-url, with or without a server. Only import and reset write.\n" +
+		Description: "All but reset work on the database of --storage-url, with or without a server. Only import and\nreset write.\n" +
 			"Examples:\n" +
 			"  plantstore plants list --limit 20\n" +
 			"  plantstore plants import plants.jsonl",

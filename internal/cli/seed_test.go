@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestEphemeral checks that an ephemeral server is a complete one, but leaves no files behind.
+// TestEphemeral checks that an ephemeral server is a complete one, but keeps only its secret, next to
+// the configured database.
 func TestEphemeral(t *testing.T) {
 	samples, err := filepath.Abs("../../docs/samples/plants.jsonl")
 	if err != nil {
@@ -16,12 +17,15 @@ func TestEphemeral(t *testing.T) {
 	t.Chdir(t.TempDir())
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	s := startServer(t, "plantstore", []string{"STORAGE_URL=never.db"}, "--ephemeral", "--seed", samples)
+	s := startServer(t, "plantstore", nil, "--ephemeral", "--seed", samples)
 	ready := s.ready(t)
 	if !strings.HasPrefix(ready.Data, temporary) {
 		t.Errorf("the plants are in %s, want a directory in %s", ready.Data, temporary)
 	}
-	issued := token(t, nil, strings.Fields(ready.TokenCommand)[2:]...)
+	if ready.TokenCommand != "plantstore token" {
+		t.Errorf("the command for a token is %s", ready.TokenCommand)
+	}
+	issued := token(t, nil)
 	if status, body := post(t, ready.BaseURL, issued, `{"id":101,"name":"Monstera"}`); status != 200 {
 		t.Errorf("response %d %s", status, body)
 	}
@@ -31,9 +35,35 @@ func TestEphemeral(t *testing.T) {
 	if code := s.stop(); code != 0 || !strings.Contains(s.log(), `"msg":"seeded"`) {
 		t.Errorf("exit code %d, log:\n%s", code, s.log())
 	}
-	for _, dir := range []string{".", temporary} {
-		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
-			t.Errorf("%s holds %v, %v, want no files", dir, entries, err)
+	for dir, want := range map[string]int{"data": 1, temporary: 0} {
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != want {
+			t.Errorf("%s holds %v, %v, want %d files", dir, entries, err, want)
+		}
+	}
+	if status, body := post(t, startServer(t, "plantstore", nil).ready(t).BaseURL, issued, `{"id":1,"name":"a"}`); status != 200 {
+		t.Errorf("the next server refuses the token: %d %s", status, body)
+	}
+}
+
+// TestEphemeralWithoutDirectory checks that an ephemeral server starts where it cannot store its
+// secret, also for etcd, and says where tokens come from.
+func TestEphemeralWithoutDirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "data", "a file in place of the directory")
+	for _, url := range []string{"", "etcd://127.0.0.1:1"} {
+		environ := []string{"STORAGE_URL=" + url}
+		s := startServer(t, "plantstore", environ, "--ephemeral")
+		if got := s.ready(t).TokenCommand; got != "" {
+			t.Errorf("%s: the command for a token is %s, want none", url, got)
+		}
+		s.stop()
+		if !strings.Contains(s.log(), `"msg":"secret in memory"`) {
+			t.Errorf("%s: the log is\n%s", url, s.log())
+		}
+		banner := startServer(t, "plantstore", environ, "--ephemeral", "--log-format", "text")
+		banner.stop()
+		if want := "get a token  (from the link: the secret is in memory)\n"; !strings.Contains(banner.first+banner.log(), want) {
+			t.Errorf("%s: the banner is\n%s", url, banner.first+banner.log())
 		}
 	}
 }

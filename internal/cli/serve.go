@@ -14,6 +14,7 @@ import (
 	"plantstore/internal/config"
 	"plantstore/internal/files"
 	"plantstore/internal/plantio"
+	"plantstore/storage"
 )
 
 func newServe(p *Process) *cli.Command {
@@ -26,7 +27,7 @@ func newServe(p *Process) *cli.Command {
 			"  plantstore serve\n" +
 			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl",
 		Flags: append([]cli.Flag{ // the first two are for demonstrations and concern no other command
-			&cli.BoolFlag{Name: "ephemeral", Usage: "keep the plants and the secret in a temporary directory that is removed at exit", HideDefault: true},
+			&cli.BoolFlag{Name: "ephemeral", Usage: "keep the plants in a temporary directory that is removed at exit", HideDefault: true},
 			&cli.StringFlag{Name: "seed", Usage: "import `FILE` (JSON Lines or CSV) before serving; taken ids are skipped"},
 		}, allOptionFlags()...),
 		Action: func(ctx context.Context, cmd *cli.Command) error { return serve(ctx, p, cmd) },
@@ -34,7 +35,8 @@ func newServe(p *Process) *cli.Command {
 }
 
 func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
-	if err := ephemeral(p, cmd); err != nil {
+	temporary, err := ephemeral(p, cmd)
+	if err != nil {
 		return err
 	}
 	var exposed []files.Exposure // for the log
@@ -47,7 +49,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stderr: p.Stderr,
-		TokenCommand: tokenCommand(p, c), Ephemeral: cmd.Bool("ephemeral"), ResetCommand: resetCommand(p, cmd, c), Exposed: exposed,
+		TokenCommand: tokenCommand(p, c), Ephemeral: temporary, ResetCommand: resetCommand(p, cmd), Exposed: exposed,
 	})
 	if err != nil {
 		return err
@@ -59,23 +61,23 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	return errors.Join(server.Run(ctx), server.Close())
 }
 
-// ephemeral creates the temporary directory of --ephemeral, if it is given, and sets the
-// storage URL to a file in it.
-func ephemeral(p *Process, cmd *cli.Command) error {
+// ephemeral creates the temporary directory of --ephemeral, if it is given, and returns the database
+// in it.
+func ephemeral(p *Process, cmd *cli.Command) (storage.Location, error) {
 	if !cmd.Bool("ephemeral") {
-		return nil
+		return storage.Location{}, nil
 	}
 	for _, flag := range []string{"storage-url", "storage-url-file"} {
 		if cmd.IsSet(flag) {
-			return misuseOf(cmd, "--ephemeral and --%s are both given; give one of them", flag)
+			return storage.Location{}, misuseOf(cmd, "--ephemeral and --%s are both given; give one of them", flag)
 		}
 	}
 	dir, err := os.MkdirTemp("", "plantstore-")
 	if err != nil {
-		return fmt.Errorf("--ephemeral: %w; set TMPDIR to another directory", err)
+		return storage.Location{}, fmt.Errorf("--ephemeral: %w; set TMPDIR to another directory", err)
 	}
 	p.shutdown.temporary.Store(&dir)
-	return cmd.Set("storage-url", app.BboltScheme+":"+filepath.Join(dir, "plants.db"))
+	return storage.ParseURL(app.BboltScheme + ":" + filepath.Join(dir, "plants.db"))
 }
 
 // seed imports the file of --seed, if it is given.

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
+	"plantstore/internal/logging"
 )
 
 // tokenOptions returns the options that decide which tokens a server accepts.
@@ -69,10 +72,11 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 	if err != nil {
 		return err
 	}
-	if base != "" {
-		token = apidocs.TokenLink(base, token)
+	if base == "" {
+		_, err = fmt.Fprintln(p.Stdout, token)
+		return err
 	}
-	_, err = fmt.Fprintln(p.Stdout, token)
+	_, err = fmt.Fprintln(logging.Underlying(p.Stdout), logging.Hyperlink(p.Stdout, apidocs.TokenLink(base, token), p.environ()["TERM"]))
 	return err
 }
 
@@ -199,7 +203,7 @@ func tokenCommand(p *Process, c *config.Config) string {
 	if _, given := c.Given("JWT_SECRET"); given {
 		command = append(command, `JWT_SECRET="${JWT_SECRET:?}"`)
 	}
-	command = append(command, shellQuote(p.Args[0]), "token")
+	command = append(command, programName(p), "token")
 	if !c.HasSecret() {
 		command = append(command, "--key", "PRIVATE_KEY.pem") // unknown here
 	}
@@ -217,6 +221,17 @@ func tokenCommand(p *Process, c *config.Config) string {
 	}
 	return strings.Join(command, " ")
 }
+
+// programName returns the command that runs this program again, for a POSIX shell. go run keeps the
+// program that it has built in a temporary directory or its cache.
+func programName(p *Process) string {
+	if byGoRun.MatchString(filepath.ToSlash(p.Args[0])) {
+		return "go run ."
+	}
+	return shellQuote(p.Args[0])
+}
+
+var byGoRun = regexp.MustCompile(`/go-build\d+/|/[0-9a-f]{64}-d/`)
 
 // shellQuote quotes an argument for a POSIX shell, if necessary.
 func shellQuote(argument string) string {

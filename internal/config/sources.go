@@ -154,10 +154,9 @@ func (c *Config) Lines() []string {
 	return lines
 }
 
-// GeneratesSecret reports whether the secret is the one that is generated next to the
-// database.
+// GeneratesSecret reports whether the secret is a generated one, as that next to the database.
 func (c *Config) GeneratesSecret() bool {
-	return c.JWTSecret == nil && c.JWTSecretFile == "" && c.HasSecret() && c.Storage.Path != ""
+	return c.JWTSecret == nil && c.JWTSecretFile == "" && c.HasSecret()
 }
 
 // HasSecret reports whether a secret signs tokens: a configured one, or a generated one if
@@ -184,6 +183,9 @@ func (c *Config) CheckFaults(ephemeral bool) error {
 // An InvalidError is returned for a well-formed value that can't be used, such as a path
 // that the server itself uses. The program exits with the code for misuse.
 type InvalidError struct{ error }
+
+// Unwrap returns the cause.
+func (e *InvalidError) Unwrap() error { return e.error }
 
 // Invalid returns an [InvalidError] with a message as of [fmt.Sprintf].
 func Invalid(format string, args ...any) error {

@@ -157,13 +157,6 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer) error {
 	return f.err()
 }
 
-// Reset makes the server replace all plants by its seed, and returns their number. If the server
-// exits, the outcome is unknown.
-func (c *Client) Reset(ctx context.Context) (plants int64, err error) {
-	n, err := one[number](ctx, c, http.MethodPost, "/reset", maxReply)
-	return n.Plants, err
-}
-
 // Close closes the connections. The store of the server stays open.
 func (c *Client) Close() error {
 	c.http.CloseIdleConnections()

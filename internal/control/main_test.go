@@ -62,7 +62,6 @@ func serve(t testing.TB, path string, store control.Store) *control.Server {
 		t.Fatal(err)
 	}
 	return control.Start(listener, store, control.Options{
-		Reset:  func(context.Context) (int64, error) { return 0, errors.New("not ephemeral") },
 		Info:   control.Info{AdminURL: "http://127.0.0.1:1"},
 		Limits: models.Limits{BodyBytes: maxBytes},
 		Logger: slog.New(slog.DiscardHandler),

@@ -46,8 +46,6 @@ type Store interface {
 
 // Options are the settings of a [Server].
 type Options struct {
-	// Reset replaces all plants by the seed, and returns their number.
-	Reset func(ctx context.Context) (plants int64, err error)
 	// Info is reported to commands.
 	Info Info
 	// Limits bound each plant.
@@ -102,9 +100,8 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /plants", respond(s.list))
 	mux.HandleFunc("GET /plants/{id}", respond(s.get))
 	mux.HandleFunc("POST /plants", respond(s.create))
-	mux.HandleFunc("GET /count", respond(sendNumber(s.store.Count)))
+	mux.HandleFunc("GET /count", respond(s.count))
 	mux.HandleFunc("GET /snapshot", s.snapshot)
-	mux.HandleFunc("POST /reset", respond(sendNumber(s.options.Reset)))
 	return mux
 }
 
@@ -124,14 +121,12 @@ func respond(f func(*http.Request, sender) error) http.HandlerFunc {
 	}
 }
 
-func sendNumber(f func(context.Context) (int64, error)) func(*http.Request, sender) error {
-	return func(r *http.Request, send sender) error {
-		plants, err := f(r.Context())
-		if err != nil {
-			return err
-		}
-		return send(number{plants})
+func (s *Server) count(r *http.Request, send sender) error {
+	plants, err := s.store.Count(r.Context())
+	if err != nil {
+		return err
 	}
+	return send(number{plants})
 }
 
 func (s *Server) get(r *http.Request, send sender) error {

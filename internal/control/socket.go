@@ -8,7 +8,6 @@
 //	GET  /count       the number of plants
 //	GET  /snapshot    a copy of the database
 //	POST /plants      creates the plants of the body, in JSON Lines
-//	POST /reset       replaces all plants by the seed
 //
 // A response other than that of /snapshot is JSON Lines: values, or an Error with a code of
 // [models.Code] in place of one. A create has a line for each plant: {} or an Error. After any

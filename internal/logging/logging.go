@@ -58,10 +58,23 @@ func newHandler(w io.Writer, format Format, level slog.Leveler) slog.Handler {
 	case Text:
 		return slog.NewTextHandler(w, options)
 	case Color:
-		return tint.NewTextHandler(w, &tint.Options{Level: level, ReplaceAttr: escaped, TimeFormat: time.TimeOnly})
+		replace := escaped
+		if level.Level() > slog.LevelDebug {
+			replace = brief
+		}
+		return tint.NewTextHandler(w, &tint.Options{Level: level, ReplaceAttr: replace, TimeFormat: time.TimeOnly})
 	default:
 		return slog.NewJSONHandler(w, options)
 	}
+}
+
+// brief is [escaped] for the attributes that a person at a terminal looks for. It omits the others.
+func brief(groups []string, attr slog.Attr) slog.Attr {
+	switch attr.Key {
+	case "remote", "outcome", "store_duration", "trace_id":
+		return slog.Attr{}
+	}
+	return escaped(groups, attr)
 }
 
 // escaped makes the text of an attribute printable: tint passes escape sequences on, which may

@@ -74,6 +74,15 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
+// Hyperlink returns a URL as one to click on a terminal (OSC 8), also where it takes several lines,
+// if w is a terminal, TERM names it, and it is not one without links. Otherwise it returns the URL.
+func Hyperlink(w io.Writer, url, name string) string {
+	if url = Line(url); !IsTerminal(w) || name == "" || name == "dumb" || name == "linux" {
+		return url
+	}
+	return "\x1b]8;;" + url + "\x1b\\" + url + "\x1b]8;;\x1b\\"
+}
+
 // Underlying returns the underlying writer of w if w is a [TerminalWriter], else w.
 func Underlying(w io.Writer) io.Writer {
 	if wrapped, ok := w.(*TerminalWriter); ok {
