@@ -32,7 +32,6 @@ const (
 	patience = 30 * time.Second
 
 	good     = "POST /good HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi"
-	goodLast = "POST /good HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"
 	goodEcho = "POST /good hi"
 )
 

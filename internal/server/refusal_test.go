@@ -125,25 +125,17 @@ func TestPlacesOfRefusals(t *testing.T) {
 	}
 }
 
-// TestResponsesAreUnchanged checks that a response of the handler is not replaced, wherever the
-// writes of net/http begin: in its header, which net/http writes in pieces of 4096 bytes, and in its
-// body.
+// TestResponsesAreUnchanged checks that a response of the handler is not replaced, even if a write of
+// net/http begins like a refusal.
 func TestResponsesAreUnchanged(t *testing.T) {
 	t.Parallel()
-	const fake = "HTTP/1.1 431 Request Header Fields Too Large\\r\\n"
-	s := start(t, handler(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X", r.Header.Get("X"))
+	const fake = "HTTP/1.1 431 Request Header Fields Too Large\r\n"
+	s := start(t, handler(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(2*len(fake))) // else each piece would begin with its size
 		for range 2 {
 			_, _ = io.WriteString(w, fake)
 			_ = http.NewResponseController(w).Flush()
 		}
 	}))
-	c := s.dial(t)
-	for n := range 400 {
-		value := strings.Repeat("a", 3700+n) + fake
-		c.send(host("X: " + value))
-		if r := c.wantEcho(fake + fake); r.Header.Get("X") != value {
-			t.Fatalf("%d bytes of the header field, want %d", len(r.Header.Get("X")), len(value))
-		}
-	}
+	s.dial(t).send(host()).wantEcho(fake + fake)
 }

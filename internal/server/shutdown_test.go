@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -102,13 +103,8 @@ func TestShutdownEndsDraining(t *testing.T) {
 // TestListenerFails checks that the error of the listener ends Serve.
 func TestListenerFails(t *testing.T) {
 	t.Parallel()
-	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
+	ln := httptest.NewUnstartedServer(nil).Listener
+	_ = ln.Close()
 	if err := New(Config{Logger: slog.New(slog.DiscardHandler)}).Serve(t.Context(), ln); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Serve: %v, want the listener's error", err)
 	}

@@ -80,16 +80,3 @@ func TestHalfClose(t *testing.T) {
 		}
 	}
 }
-
-// TestHalfCloseWhileHandled checks that the context of a handler does not end when the client
-// closes its half.
-func TestHalfCloseWhileHandled(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	c := s.dial(t).send(sized("/wait", "hi"))
-	<-s.entered
-	c.closeHalf()
-	close(s.release)
-	c.wantEcho("POST /wait hi")
-	c.wantEnd()
-}
