@@ -230,6 +230,10 @@ func TestCreateFromPage(t *testing.T) { //nolint:paralleltest // see TestLooks
 	if response := create(t, server, token, `{"id":9007199254740993,"name":"桌"}`); !strings.Contains(response, "is identical") {
 		t.Errorf("a different plant was created: %s", response)
 	}
+	tb.press("JSON")
+	tb.press("None")
+	tb.press("Send")
+	tb.await(`"error": 415`)
 
 	tb.do(chromedp.Reload())
 	tb.awaitTrue(tokenIs(token))

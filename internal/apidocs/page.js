@@ -38,7 +38,7 @@ let sent // the id of the last request
 
 // drawAgain draws another id for a request whose id a plant has, in its editor or form, too.
 const drawAgain = body => {
-  const [, before, id] = body.value.match(/^([^]*"id"\s*:\s*)(\d+)/) ?? []
+  const [, before, id] = String(body?.value).match(/^([^]*"id"\s*:\s*)(\d+)/) ?? [] // there may be no body, or one of another type
   sent = id
   if (!created.has(id)) return
   const editor = document.querySelector('[role="dialog"] .cm-content[contenteditable="true"][data-language="json"]')?.cmView.rootView.view
