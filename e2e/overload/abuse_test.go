@@ -146,7 +146,7 @@ func (s *site) flood(n, kind int) {
 	}
 	a, err := c.read()
 	_ = c.Close()
-	_ = <-ended // c is closed
+	<-ended //nolint:errcheck // c is closed
 	if kind == 0 && (err == nil || os.IsTimeout(err)) {
 		s.t.Errorf("a slow header: %v, %v, want a closed connection", a, err)
 	}
