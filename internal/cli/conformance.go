@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +25,7 @@ func newConformance(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "conformance",
 		Usage: "check any plant store server against the contract",
-		Description: "Sends hundreds of valid and invalid requests, and prints the result for each rule. The plants\n" +
+		Description: "Sends hundreds of valid and invalid requests, and prints the first failed case of each rule. The plants\n" +
 			"that it creates stay in the store. The token comes from the environment (TOKEN) or a file,\n" +
 			"since other users can read flags.\n" +
 			"Exit codes: 0 conforms, 1 deviates or failed, 2 misused.\n" +
@@ -43,6 +44,9 @@ func newConformance(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key, as for plantstore token"},
 			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid), if its tokens must have one"},
 			&cli.StringFlag{Name: "origin", Destination: &o.Origin, Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
+			&cli.StringFlag{Name: "rule", Destination: &o.Rule, Usage: "run only the cases of a `RULE`, such as C2.12"},
+			&cli.BoolFlag{Name: "fail-fast", Destination: &o.FailFast, Usage: "end at the first deviation", HideDefault: true},
+			&cli.BoolFlag{Name: "verbose", Usage: "print every rule, every failed case and the reasons of those not run", HideDefault: true},
 			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store: creates of common ids must succeed", HideDefault: true},
 			&cli.BoolFlag{Name: "slow", Destination: &o.Slow, Usage: "include the cases that wait for timeouts", HideDefault: true},
 			&cli.IntFlag{Name: "max-body-bytes", Config: decimal(), Destination: &o.MaxBodyBytes, Usage: "the server's maximum size of a body in `bytes`", Value: 1 << 20},
@@ -59,11 +63,16 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 	if cmd.Bool("list") {
 		return conformance.WriteList(p.Stdout)
 	}
+	format := cmd.String("format")
+	if cmd.Bool("verbose") && format == "text" {
+		format = "verbose"
+	}
 	write := map[string]func(conformance.Report, io.Writer) error{
-		"text":  conformance.Report.WriteText,
-		"json":  conformance.Report.WriteJSON,
-		"junit": conformance.Report.WriteJUnit,
-	}[cmd.String("format")]
+		"text":    conformance.Report.WriteText,
+		"verbose": conformance.Report.WriteVerbose,
+		"json":    conformance.Report.WriteJSON,
+		"junit":   conformance.Report.WriteJUnit,
+	}[format]
 	if o.Token, err = tokenFor(p, cmd); err != nil {
 		return err
 	}
@@ -87,10 +96,10 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 	if ctx.Err() != nil { // interrupted cases would count as failed
 		return ctx.Err()
 	}
-	if err != nil {
+	if err != nil && len(report.Results) == 0 {
 		return err
 	}
-	if err := write(report, p.Stdout); err != nil {
+	if err := errors.Join(write(report, p.Stdout), err); err != nil {
 		return err
 	}
 	if n := report.RateLimited(); n > 0 {

@@ -26,6 +26,10 @@ func TestConformance(t *testing.T) {
 		t.Errorf("this is not a JUnit report: %v\n%.1000s", err, printed)
 	}
 
+	if got := output(t, nil, "conformance", "--url", base, "--token", issued, "--rule", "C2.12", "--verbose"); !strings.HasPrefix(got, "ok    C2.12 ") {
+		t.Errorf("the verbose report of a rule is\n%s", got)
+	}
+
 	deviates := run(t, nil, "conformance", "--url", base, "--token", issued, "--max-body-bytes", "1000", "--format", "json")
 	if want := "plantstore: " + base + " deviates from the contract in "; deviates.code != 1 ||
 		!strings.HasPrefix(deviates.stderr, want) {
@@ -64,7 +68,7 @@ func TestConformanceMeetsRateLimit(t *testing.T) {
 		strings.Count(limited.stderr, "\n") != 1 {
 		t.Errorf("exit code %d, want 1; stderr %q, want %qN%q", limited.code, limited.stderr, prefix, suffix)
 	}
-	if want := "the server has a rate limit (error 429): give it with --rate-limit"; !strings.Contains(limited.stdout, want) {
+	if want := " (--rate-limit)"; !strings.Contains(limited.stdout, want) {
 		t.Errorf("the report lacks %q:\n%s", want, limited.stdout)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -40,6 +41,10 @@ type Options struct {
 	// Key signs in place of Secret on servers that accept tokens by a public
 	// key. At most one of the two is given.
 	Key Key
+	// Rule, if not empty, is the only rule whose cases are run, such as C2.12.
+	Rule string
+	// FailFast ends the run at the first deviation.
+	FailFast bool
 	// FreshStore promises that the store is empty, so that creates under
 	// well-known ids must succeed rather than find the id taken.
 	FreshStore bool
@@ -80,10 +85,11 @@ const workers = 8
 
 // Run runs every case of [Cases] against the server and returns the outcomes in
 // the table's order. It returns an error if no case can be run: the options are
-// invalid, the server cannot be reached, or it refuses the token. Deviations are not an
-// error; see [Report.Deviations].
+// invalid, the server cannot be reached, or it refuses the token. With the report so far it returns
+// an error if the server no longer accepts connections. Deviations are not an error; see
+// [Report.Deviations].
 func Run(ctx context.Context, o Options) (Report, error) {
-	return run(ctx, o, Cases())
+	return run(ctx, o, slices.DeleteFunc(Cases(), func(c Case) bool { return o.Rule != "" && c.Rule != o.Rule }))
 }
 
 func run(ctx context.Context, o Options, cases []Case) (Report, error) {
@@ -97,6 +103,9 @@ func run(ctx context.Context, o Options, cases []Case) (Report, error) {
 	started := time.Now()
 	report := Report{Target: o.URL, Started: started, Results: r.runAll(ctx, cases)}
 	report.Seconds = time.Since(started).Seconds()
+	if r.refused.Load() >= mostRefused {
+		return report, fmt.Errorf("%s has refused %d connections in a row: the run has ended", r.URL, mostRefused)
+	}
 	return report, ctx.Err()
 }
 
@@ -108,6 +117,16 @@ type runner struct {
 	address string // host:port to dial, or the path of a socket
 	values  values // the same for all cases
 	pace    *rate.Limiter
+	refused atomic.Int64 // connections in a row that the server refused, at most mostRefused
+	failed  atomic.Bool  // a case has failed
+}
+
+// mostRefused is the number of refused connections in a row that end a run.
+const mostRefused = 10
+
+// ended reports whether the run ends before all cases are run.
+func (r *runner) ended() bool {
+	return r.refused.Load() >= mostRefused || r.FailFast && r.failed.Load()
 }
 
 // Validate returns an error if the options are invalid.
@@ -128,6 +147,8 @@ func (o *Options) validate() (*url.URL, error) {
 		return nil, errors.New("a token is needed: TOKEN in the environment, or --token-file")
 	case o.Origin != "" && o.Origin != "*" && !isOrigin(o.Origin):
 		return nil, fmt.Errorf("origin %q: want *, or an origin such as https://docs.example.com", o.Origin)
+	case o.Rule != "" && !slices.ContainsFunc(Rules(), func(r Rule) bool { return r.ID == o.Rule }):
+		return nil, fmt.Errorf("rule %q: want a rule such as C2.12; see --list", o.Rule)
 	case o.MaxBodyBytes < 0 || o.Timeout < 0 || o.RequestTimeout < 0:
 		return nil, errors.New("limits and timeouts must not be negative")
 	}
@@ -231,7 +252,7 @@ func (r *runner) speaksTLS(ctx context.Context) bool {
 	if r.values.scheme != "http" {
 		return false
 	}
-	secure := *r
+	secure := runner{Options: r.Options, network: r.network, address: r.address, values: r.values}
 	secure.values.scheme = "https"
 	secure.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} //nolint:gosec // nothing is sent
 	l, err := secure.dial(ctx, false)
@@ -278,6 +299,10 @@ func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 		result.Outcome, result.Reason, result.RunWith = NotRun, reason, flags
 		return result
 	}
+	if r.ended() {
+		result.Outcome, result.Reason = NotRun, "the run had ended"
+		return result
+	}
 	started := time.Now()
 	received, err := r.perform(ctx, c, v)
 	result.Seconds = time.Since(started).Seconds()
@@ -292,6 +317,7 @@ func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 		result.Outcome, result.Reason, result.RunWith = NotRun, reasonRateLimited, flagRateLimit
 		return result
 	}
+	r.failed.Store(true)
 	result.Outcome, result.Reason = Failed, v.redact(err.Error())
 	result.Sent, result.Wanted = c.sent(v.shown()), c.wanted(v.shown())
 	for _, h := range received {

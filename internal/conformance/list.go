@@ -96,11 +96,13 @@ const preamble = `# Conformance
 ` + "```sh" + `
 TOKEN=… plantstore conformance --url URL      # an exit code of 1: it deviates
 plantstore conformance --list                 # all cases: requests and expected responses
+TOKEN=… plantstore conformance --url URL --rule C2.12 --verbose     # one rule
 ` + "```" + `
 
 The plants that they create stay in the store. The form of every response is checked, too: 200 with exactly a Plant, or 400 with
-exactly an Error, and the header fields that every response has. A case whose requirements are not met, such as a secret to sign
-unusual tokens, is reported as not run, with the flag that runs it.
+exactly an Error, and the header fields that every response has. The report has the first failed case of each rule; ` + "`--verbose`" + `
+adds all others, and ` + "`--fail-fast`" + ` ends at the first. A case whose requirements are not met, such as a secret to sign unusual tokens, is
+reported as not run, with the flag that runs it.
 
 | Rule | About | Cases |
 |---|---|---|

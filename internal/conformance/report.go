@@ -68,10 +68,41 @@ func (r Report) tally(rule string) map[Outcome]int {
 	return counts
 }
 
-// WriteText writes one line for each rule, then each failed case with the request and the
+// mostGroups is the maximum number of rules with failed cases that WriteText writes, so that the
+// report fits on a screen.
+const mostGroups = 5
+
+// WriteText writes, for each rule with failed cases, their number and the first of them, then a
+// summary, and the flags that run the other cases.
+func (r Report) WriteText(w io.Writer) error {
+	out := &printer{w: w}
+	groups := 0
+	for _, rule := range Rules() {
+		n := r.tally(rule.ID)
+		if n[Failed] == 0 {
+			continue
+		}
+		if groups++; groups > mostGroups {
+			continue
+		}
+		i := slices.IndexFunc(r.Results, func(result Result) bool { return result.Rule == rule.ID && result.Outcome == Failed })
+		out.printf("FAIL  %s  %d of %d cases: %s\n", rule.ID, n[Failed], n[Failed]+n[Passed], rule.Text)
+		out.failure(r.Results[i])
+	}
+	if groups > mostGroups {
+		out.printf("and %d more rules\n", groups-mostGroups)
+	}
+	if groups > 0 {
+		out.printf("all failed cases: --verbose; the cases of a rule: --rule\n\n")
+	}
+	r.writeSummary(out)
+	return out.err
+}
+
+// WriteVerbose writes one line for each rule, then each failed case with the request and the
 // response, then the reasons why cases were not run, a summary, and the flags that run the
 // others.
-func (r Report) WriteText(w io.Writer) error {
+func (r Report) WriteVerbose(w io.Writer) error {
 	out := &printer{w: w}
 	for _, rule := range Rules() {
 		if n := r.tally(rule.ID); len(n) > 0 {
@@ -80,15 +111,21 @@ func (r Report) WriteText(w io.Writer) error {
 	}
 	for _, result := range r.Results {
 		if result.Outcome == Failed {
+			out.printf("\nFAIL  %s\n", result.Rule)
 			out.failure(result)
 		}
 	}
 	r.writeNotRun(out)
-	out.printf("\n%s in %.1f s: %s\n", r.Target, r.Seconds, counts(r.tally("")))
+	out.printf("\n")
+	r.writeSummary(out)
+	return out.err
+}
+
+func (r Report) writeSummary(out *printer) {
+	out.printf("%s in %.1f s: %s\n", r.Target, r.Seconds, counts(r.tally("")))
 	if with := r.runWith(); len(with) > 0 {
 		out.printf("not run: %s\n", strings.Join(with, ", "))
 	}
-	return out.err
 }
 
 // runWith returns the flags that run the other cases, each with the number of cases, in
@@ -151,7 +188,7 @@ func (p *printer) printf(format string, args ...any) {
 }
 
 func (p *printer) failure(r Result) {
-	p.printf("\nFAIL  %s  %s\n", r.Rule, r.Name)
+	p.printf("  %s\n", r.Name)
 	for reason := range strings.SplitSeq(r.Reason, "\n") { // indented, because it may contain text from the server
 		p.printf("  %s\n", logging.Line(reason))
 	}

@@ -29,10 +29,41 @@ func sampleReport() Report {
 	}
 }
 
+// TestWriteText checks that a report has the first failed case of each rule, and fits on a screen.
 func TestWriteText(t *testing.T) {
 	t.Parallel()
+	report := sampleReport()
 	var b strings.Builder
-	if err := sampleReport().WriteText(&b); err != nil {
+	if err := report.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = `FAIL  C1.2  1 of 2 cases: Success is 200 with the Plant: name, and tag if one was sent; a JSON response ends with a newline
+  a tag & <more>
+  status 201, want 200
+  sent    POST
+  got     201 {"name":"fern"}
+  wanted  200
+all failed cases: --verbose; the cases of a rule: --rule
+
+http://h in 1.5 s:    2 passed   1 failed   3 not run
+not run: 2 (--key), 1 (--slow)
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+	for _, c := range Cases() {
+		report.Results = append(report.Results, Result{Rule: c.Rule, Name: c.Name, Outcome: Failed, Reason: "r", Sent: []string{"s"}, Got: []string{"g"}})
+	}
+	b.Reset()
+	if err := report.WriteText(&b); err != nil || strings.Count(b.String(), "\n") > 40 {
+		t.Errorf("if all cases fail, the report has %d lines: %v\n%s", strings.Count(b.String(), "\n"), err, &b)
+	}
+}
+
+func TestWriteVerbose(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := sampleReport().WriteVerbose(&b); err != nil {
 		t.Fatal(err)
 	}
 	const want = `ok    C1.1      1 passed   0 failed   0 not run  One operation, POST /plants; there is none to read, list, change or delete plants
@@ -41,7 +72,8 @@ FAIL  C1.2      1 passed   1 failed   0 not run  Success is 200 with the Plant: 
 -     C4.21     0 passed   0 failed   1 not run  Only configured algorithms, with keys of their kind; strict encoding
 -     C4.22     0 passed   0 failed   1 not run  exp and nbf are honoured and are numbers; by default exp may be missing
 
-FAIL  C1.2  a tag & <more>
+FAIL  C1.2
+  a tag & <more>
   status 201, want 200
   sent    POST
   got     201 {"name":"fern"}

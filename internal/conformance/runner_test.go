@@ -1,10 +1,14 @@
 package conformance
 
 import (
+	"bufio"
+	"cmp"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -244,6 +248,7 @@ func TestRunCannotStart(t *testing.T) {
 		"no server":      {func(o *Options) { o.URL = closed.URL }, "does not respond"},
 		"no such path":   {func(o *Options) { o.URL = another.URL }, "has no POST /plants"},
 		"no origin":      {func(o *Options) { o.Origin = "foo" }, `origin "foo": want`},
+		"no such rule":   {func(o *Options) { o.Rule = "C9" }, `rule "C9": want a rule such as C2.12`},
 		"no bare origin": {func(o *Options) { o.Origin = "https://a/" }, `origin "https://a/": want`},
 		"wrong secret":   {func(o *Options) { o.URL, o.Secret, o.Token = picky.URL, []byte("another"), jwt }, "refuses a token that is signed with the secret"},
 		"token refused":  {func(o *Options) { o.Token = "bad" }, "refuses the token"},
@@ -269,12 +274,73 @@ func TestRunServerExits(t *testing.T) {
 		once.Do(func() { _ = s.Listener.Close() })
 	}))
 	t.Cleanup(s.Close)
-	report, err := run(t.Context(), Options{URL: s.URL, Token: "good"}, interfaceCases())
-	if err != nil {
-		t.Fatal(err)
+	report, err := run(t.Context(), Options{URL: s.URL, Token: "good"}, Cases())
+	if want := s.URL + " has refused 10 connections in a row: the run has ended"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
-	if n := report.tally(""); n[Passed] > 0 || n[Failed] == 0 {
-		t.Errorf("%v, want none passed", n)
+	if n := report.tally(""); n[Passed] > 0 || n[Failed] == 0 || n[Failed] > 100 {
+		t.Errorf("%v, want none passed, and the others not run", n)
+	}
+}
+
+// TestFailFast checks that a run ends after the first deviation, except for the cases in progress.
+func TestFailFast(t *testing.T) {
+	t.Parallel()
+	o := serveTiny(t, func(_ *http.Request, a *reply) {
+		if a.status == 200 {
+			a.status = 201
+		}
+	})
+	o.FailFast = true
+	report, err := run(t.Context(), o, slices.Repeat([]Case{one("C1.2", "create", good(), fern())}, 100))
+	if n := report.tally(""); err != nil || n[Failed] == 0 || n[Failed] > workers {
+		t.Errorf("%v, %v, want 1 to %d failed", err, n, workers)
+	}
+}
+
+// TestRule checks that only the cases of a rule are run.
+func TestRule(t *testing.T) {
+	t.Parallel()
+	o := serveTiny(t, nil)
+	o.Rule = "C2.12"
+	report, err := Run(t.Context(), o)
+	if n := report.tally(""); err != nil || len(report.Results) == 0 || n[NotRun] > 0 || len(report.tally(o.Rule)) != len(n) {
+		t.Errorf("%v, %v", err, n)
+	}
+	for _, result := range report.Results {
+		if result.Rule != o.Rule {
+			t.Fatalf("a case of %s is run", result.Rule)
+		}
+	}
+}
+
+// TestEndlessResponses checks that of a response at most 64 KiB of header and 1 MiB of body are
+// read.
+func TestEndlessResponses(t *testing.T) {
+	t.Parallel()
+	for name, endless := range map[string]string{
+		"a header": "HTTP/1.1 200 OK\r\n", "interim responses": "", "a field": "HTTP/1.1 200 OK\r\na: ",
+		"a body": "HTTP/1.1 200 OK\r\n\r\n", "chunks": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+	} {
+		piece := map[string]string{"interim responses": "HTTP/1.1 100 Continue\r\n\r\n", "chunks": "1\r\na\r\n", "a header": "a: b\r\n"}[name]
+		client, server := net.Pipe()
+		sent := make(chan int)
+		go func() {
+			n, _ := io.WriteString(server, endless)
+			for err := error(nil); err == nil; {
+				var m int
+				m, err = io.WriteString(server, strings.Repeat(cmp.Or(piece, "a"), 1000))
+				n += m
+			}
+			sent <- n
+		}()
+		l := &conn{Conn: client}
+		l.in = bufio.NewReader(l)
+		_, err := l.receive(Request{})
+		_ = client.Close()
+		if n := <-sent; !errors.Is(err, errTooLong) || n > maxHeader+maxBody+4<<10 {
+			t.Errorf("%s: %v after %d bytes", name, err, n)
+		}
 	}
 }
 

@@ -13,12 +13,18 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
-// maxResponse is the maximum size of a response in bytes. The description of the service is the
-// longest response.
-const maxResponse = 8 << 20
+// The maximum sizes of the header and of the body of a response in bytes. The description of the
+// service is the longest response.
+const (
+	maxHeader = 64 << 10
+	maxBody   = 1 << 20
+)
+
+var errTooLong = errors.New("the response is too long: it has more than 64 KiB of header or 1 MiB of body")
 
 // A received is a received response.
 type received struct {
@@ -32,7 +38,18 @@ type received struct {
 type conn struct {
 	net.Conn
 
-	in *bufio.Reader
+	in   *bufio.Reader
+	rest int // bytes that the current part of a response may still have
+}
+
+// Read implements [io.Reader], within the limits of a response.
+func (l *conn) Read(p []byte) (int, error) {
+	if l.rest <= 0 {
+		return 0, errTooLong
+	}
+	n, err := l.Conn.Read(p[:min(len(p), l.rest)])
+	l.rest -= n
+	return n, err
 }
 
 // exchange runs an exchange and returns the responses: as many as expected, unless it
@@ -95,9 +112,17 @@ func (r *runner) dial(ctx context.Context, plain bool) (*conn, error) {
 		nc, err = (&net.Dialer{}).DialContext(ctx, r.network, r.address)
 	}
 	if err != nil {
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			r.refused.Add(1)
+		}
 		return nil, err
 	}
-	return &conn{Conn: nc, in: bufio.NewReader(nc)}, nil
+	if r.refused.Load() < mostRefused {
+		r.refused.Store(0)
+	}
+	l := &conn{Conn: nc, rest: maxHeader}
+	l.in = bufio.NewReader(l)
+	return l, nil
 }
 
 // bytes returns the bytes to send before each response.
@@ -170,8 +195,11 @@ func (l *conn) receive(to Request) (received, error) {
 	if strings.HasPrefix(to.Line, "HEAD ") {
 		request.Method = http.MethodHead
 	}
-	for {
+	for l.rest = maxHeader; ; {
 		response, err := http.ReadResponse(l.in, request)
+		if err != nil && l.rest <= 0 { // it may be another error, of the cut header
+			err = errTooLong
+		}
 		if err != nil {
 			return h, err
 		}
@@ -181,7 +209,10 @@ func (l *conn) receive(to Request) (received, error) {
 		}
 		defer func() { _ = response.Body.Close() }()
 		h.status, h.header = response.StatusCode, response.Header
-		if h.body, err = io.ReadAll(io.LimitReader(response.Body, maxResponse)); err != nil {
+		l.rest = maxBody
+		if h.body, err = io.ReadAll(response.Body); errors.Is(err, errTooLong) {
+			return h, err
+		} else if err != nil {
 			return h, fmt.Errorf("the response is cut short: %w", err)
 		}
 		return h, nil
@@ -194,6 +225,7 @@ func (l *conn) after(a After, v values) error {
 		more, _ := l.in.Peek(n)
 		return fmt.Errorf("%d bytes follow the response: %s", n, short(string(more), 80))
 	}
+	l.rest = maxHeader
 	switch a {
 	case AfterEither:
 	case AfterClosed:
