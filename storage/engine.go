@@ -73,35 +73,33 @@ type Limits struct {
 	Writers int
 }
 
-// The following are optional abilities of an [Engine].
+// The following interfaces are optional abilities of an [Engine], which the store detects by a
+// type assertion. A method with the name of one of [Store] does the same.
+type (
+	// A Runner has background work.
+	Runner interface {
+		// Run runs until ctx ends, after the last commit. To stop the store after a fault, it
+		// calls stop, at any time and from any goroutine; the first cause counts.
+		Run(ctx context.Context, stop func(cause error))
+	}
 
-// A Runner has background work.
-type Runner interface {
-	// Run runs until ctx ends, after the last commit. To stop the store after a fault, it
-	// calls stop, at any time and from any goroutine; the first cause counts.
-	Run(ctx context.Context, stop func(cause error))
-}
+	// A Counter keeps the number of its plants.
+	Counter interface {
+		Count(ctx context.Context) (int64, error)
+	}
 
-// A Counter keeps the number of its plants.
-type Counter interface {
-	// Count is Count of [Store].
-	Count(ctx context.Context) (int64, error)
-}
+	// A Checker verifies more than that each record can be listed.
+	Checker interface {
+		Check(ctx context.Context, each func(Record) error) (Report, error)
+	}
 
-// A Checker verifies more than that each record can be listed.
-type Checker interface {
-	// Check is Check of [Store].
-	Check(ctx context.Context, each func(Record) error) (Report, error)
-}
+	// A Snapshotter makes copies of its database.
+	Snapshotter interface {
+		Snapshot(ctx context.Context, w io.Writer) error
+	}
 
-// A Snapshotter makes copies of its database.
-type Snapshotter interface {
-	// Snapshot is Snapshot of [Store].
-	Snapshot(ctx context.Context, w io.Writer) error
-}
-
-// A FileStatter keeps its plants in a file of this machine.
-type FileStatter interface {
-	// FileStats returns the current statistics. It is cheap.
-	FileStats() FileStats
-}
+	// A FileStatter keeps its plants in a file on this machine. FileStats is cheap.
+	FileStatter interface {
+		FileStats() FileStats
+	}
+)

@@ -11,28 +11,23 @@ import (
 var (
 	// ErrNotFound: no plant has that id.
 	ErrNotFound = errors.New("no plant has this id")
-	// ErrOverloaded: the queue was full, or the context
-	// ended while it was still queued. Nothing was stored.
+	// ErrOverloaded: the queue was full, or the context ended in it. Nothing was stored.
 	ErrOverloaded = errors.New("the store is overloaded")
 	// ErrNoSpace: there was no space left. Nothing was stored.
 	ErrNoSpace = errors.New("no space left in the store")
-	// ErrUnavailable: the store is closed, has stopped after a fault, or cannot
-	// be reached. Nothing was stored.
+	// ErrUnavailable: the store is closed, has stopped, or cannot be reached. Nothing was stored.
 	ErrUnavailable = errors.New("the store is not available")
 	// ErrUnknown: the outcome is unknown; the plant may be stored or not (C5.28).
 	ErrUnknown = errors.New("the outcome is unknown: the plant may be stored or not")
-	// ErrCorrupt: the record under the id is corrupt. A create of this id stored
-	// nothing.
+	// ErrCorrupt: the record under the id is corrupt. A create stored nothing.
 	ErrCorrupt = errors.New("the stored record is corrupt")
-	// ErrLocked: the store cannot be opened because another process has it open,
-	// which may be a server that commands can connect to.
+	// ErrLocked: another process has the store open, which may be a server.
 	ErrLocked = errors.New("locked by another process")
 )
 
 // An ExistsError is the outcome of a create whose id is taken (C5.27).
 type ExistsError struct {
-	// Identical is true if the stored plant equals the one sent.
-	Identical bool
+	Identical bool // whether the stored plant equals the one sent
 }
 
 // Error returns whether the stored plant is identical.
@@ -45,9 +40,8 @@ func (e *ExistsError) Error() string {
 
 // A CorruptError is [ErrCorrupt] for a record whose id is known. List and Get return it.
 type CorruptError struct {
-	ID int64
-	// Err matches ErrCorrupt and names the id.
-	Err error
+	ID  int64
+	Err error // matches ErrCorrupt and names the id
 }
 
 // Error returns the text of Err.

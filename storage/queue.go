@@ -90,7 +90,7 @@ func (s *Store) nextBatch(batch []*request) (next []*request, more bool) {
 	several := len(batch) > 1 || len(s.queue) > 0
 	clear(batch)
 	for batch = batch[:0]; ; {
-		for len(s.queue) == 0 && !s.closing {
+		for len(s.queue) == 0 && !s.draining {
 			s.work.Wait()
 		}
 		if len(s.queue) == 0 {

@@ -4,28 +4,22 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 	"testing/synctest"
 )
 
-// A commitFunc is an engine that only commits.
-type commitFunc struct {
-	Engine
-
-	commit func(batch []Item) error
-}
-
-// Commit implements [Engine].
-func (f commitFunc) Commit(batch []Item) error { return f.commit(batch) }
+// An idleEngine is an engine that is only closed.
+type idleEngine struct{ Engine }
 
 // Close implements [Engine].
-func (f commitFunc) Close() error { return nil }
+func (idleEngine) Close() error { return nil }
 
 // TestWithdrawPrefersOutcome checks the moment at which both the context has ended and there is
 // an outcome.
 func TestWithdrawPrefersOutcome(t *testing.T) {
 	t.Parallel()
-	s := New(commitFunc{}, Limits{}, Options{})
+	s := New(idleEngine{}, Limits{}, Options{})
 	defer func() { _ = s.Close() }()
 	for _, outcome := range []error{nil, ErrNoSpace} {
 		r := newRequest(nil)
@@ -39,7 +33,7 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 // TestGatherEnds checks that a batch does not wait for creates that keep coming.
 func TestGatherEnds(t *testing.T) {
 	t.Parallel()
-	s := New(commitFunc{}, Limits{BatchPlants: math.MaxInt}, Options{ReadOnly: true}) // without a writer
+	s := New(idleEngine{}, Limits{BatchPlants: math.MaxInt}, Options{ReadOnly: true}) // without a writer
 	s.yield = func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -57,46 +51,31 @@ func TestGatherEnds(t *testing.T) {
 // client alone brings them, one after the other.
 func TestGatherOnlyAmongSeveral(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name         string
-		last, queued int // plants of the last batch, and plants queued since
-		gathers      bool
+	for name, test := range map[string]struct {
+		last, during, after int // plants of the last batch, queued during its commit, and after it
+		gathers             bool
 	}{
-		{"the first create", 0, 1, false},
-		{"one client", 1, 1, false},
-		{"two came at once", 1, 2, true},
-		{"several in the last batch", 2, 1, true},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s := New(commitFunc{}, Limits{}, Options{ReadOnly: true}) // without a writer
-				gathered := false
-				s.yield = func() { gathered = true }
-				go func() {
-					synctest.Wait() // nextBatch waits for work
-					s.mu.Lock()
-					defer s.mu.Unlock()
-					for range test.queued {
-						s.queue = append(s.queue, &request{})
-					}
-					s.work.Signal()
-				}()
-				if batch, _ := s.nextBatch(make([]*request, test.last)); len(batch) != test.queued || gathered != test.gathers {
-					t.Errorf("a batch of %d, gathered = %t, want %d and %t", len(batch), gathered, test.queued, test.gathers)
-				}
-			})
+		"the first create":          {0, 0, 1, false},
+		"one client":                {1, 0, 1, false},
+		"two came at once":          {1, 0, 2, true},
+		"several in the last batch": {2, 0, 1, true},
+		"queued during the commit":  {1, 1, 0, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := New(idleEngine{}, Limits{}, Options{ReadOnly: true}) // without a writer
+			gathered := false
+			s.yield = func() { gathered = true }
+			s.queue = slices.Repeat([]*request{{}}, test.during)
+			go func() {
+				synctest.Wait() // nextBatch waits for work, unless creates are queued
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.queue = append(s.queue, slices.Repeat([]*request{{}}, test.after)...)
+				s.work.Signal()
+			}()
+			if batch, _ := s.nextBatch(make([]*request, test.last)); len(batch) != test.during+test.after || gathered != test.gathers {
+				t.Errorf("%s: a batch of %d, gathered = %t", name, len(batch), gathered)
+			}
 		})
 	}
-	t.Run("queued during the commit", func(t *testing.T) {
-		t.Parallel()
-		s := New(commitFunc{}, Limits{}, Options{ReadOnly: true})
-		gathered := false
-		s.yield = func() { gathered = true }
-		s.queue = append(s.queue, &request{})
-		if _, _ = s.nextBatch(make([]*request, 1)); !gathered {
-			t.Error("the batch does not wait, though two clients take turns")
-		}
-	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"plantstore/models"
@@ -16,94 +17,65 @@ import (
 type generation struct {
 	storage.Engine // nil: no test reads
 
-	t        *testing.T
-	snapshot chan struct{} // closed when a snapshot has begun, which ends when proceed is closed
-	proceed  chan struct{}
-
-	mu      sync.Mutex
-	stored  map[int64]bool
-	running bool
-	closed  bool
+	t                 *testing.T
+	snapshot, proceed chan struct{} // snapshot is closed when a snapshot has begun, which ends when proceed is closed
+	stored            atomic.Int64
+	running, closed   atomic.Bool
 }
 
 func newGeneration(t *testing.T) *generation {
 	t.Helper()
-	return &generation{t: t, stored: map[int64]bool{}, snapshot: make(chan struct{}), proceed: make(chan struct{})}
+	return &generation{t: t, snapshot: make(chan struct{}), proceed: make(chan struct{})}
 }
 
 // Commit implements [storage.Engine].
 func (g *generation) Commit(batch []storage.Item) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
+	if g.closed.Load() {
 		g.t.Error("a commit after Close")
 	}
-	for _, item := range batch {
-		g.stored[item.ID] = true
-	}
+	g.stored.Add(int64(len(batch)))
 	return nil
 }
 
 // Close implements [storage.Engine].
 func (g *generation) Close() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed || g.running {
-		g.t.Errorf("Close, closed before: %t, Run has not returned: %t", g.closed, g.running)
+	if g.closed.Swap(true) || g.running.Load() {
+		g.t.Errorf("Close again, or before Run has returned")
 	}
-	g.closed = true
 	return nil
 }
 
 // Run implements [storage.Runner].
 func (g *generation) Run(ctx context.Context, _ func(error)) {
-	g.setRunning(true)
+	g.running.Store(true)
 	<-ctx.Done()
-	g.setRunning(false)
+	g.running.Store(false)
 }
 
 // Snapshot implements [storage.Snapshotter].
 func (g *generation) Snapshot(context.Context, io.Writer) error {
 	close(g.snapshot)
 	<-g.proceed
-	if g.isClosed() {
+	if g.closed.Load() {
 		g.t.Error("Close during a snapshot")
 	}
 	return nil
-}
-
-func (g *generation) setRunning(running bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.running = running
-}
-
-func (g *generation) count() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.stored)
-}
-
-func (g *generation) isClosed() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.closed
 }
 
 // TestFailedReset checks that a store whose engine cannot be opened again stops, for creates and
 // resets that wait as well as for later ones.
 func TestFailedReset(t *testing.T) {
 	t.Parallel()
-	for name, reopen := range map[string]func() (storage.Engine, error){
-		"error": func() (storage.Engine, error) {
-			return nil, errors.New("the disk hums")
-		},
-		"panic": func() (storage.Engine, error) { panic("the disk hums") },
+	for name, test := range map[string]struct {
+		reopen func() (storage.Engine, error)
+		want   error
+	}{
+		"error": {func() (storage.Engine, error) { return nil, errHum }, storage.ErrUnavailable},
+		"panic": {func() (storage.Engine, error) { panic(errHum) }, storage.ErrUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGeneration(t)
-			s := storage.New(g, storage.Limits{}, storage.Options{})
+			s := storage.New(newGeneration(t), storage.Limits{}, storage.Options{})
 			var running sync.WaitGroup
 			err := s.Reset(func() (storage.Engine, error) {
 				for id := range int64(4) {
@@ -113,10 +85,10 @@ func TestFailedReset(t *testing.T) {
 						}
 					})
 				}
-				return reopen()
+				return test.reopen()
 			})
-			if want := map[string]error{"error": storage.ErrUnavailable, "panic": storage.ErrUnknown}[name]; !errors.Is(err, want) {
-				t.Errorf("Reset = %v, want: %v", err, want)
+			if !errors.Is(err, test.want) {
+				t.Errorf("Reset = %v, want: %v", err, test.want)
 			}
 			running.Wait()
 			<-s.Stopped()
@@ -134,7 +106,7 @@ func wantNoReset(t *testing.T, s *storage.Store) {
 	t.Helper()
 	err := s.Reset(func() (storage.Engine, error) {
 		t.Error("an engine is opened")
-		return nil, nil
+		return nil, errHum
 	})
 	if !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("Reset = %v, want: %v", err, storage.ErrUnavailable)
@@ -164,8 +136,8 @@ func TestResetAwaitsSnapshot(t *testing.T) {
 			t.Errorf("Create = %v", err)
 		}
 	}
-	if g.count() != 100 {
-		t.Errorf("%d plants during the snapshot, want 100", g.count())
+	if n := g.stored.Load(); n != 100 {
+		t.Errorf("%d plants during the snapshot, want 100", n)
 	}
 	close(g.proceed)
 	running.Wait()

@@ -7,43 +7,30 @@ type Stats struct {
 	// QueuedCreates wait for a commit, with QueuedBytes of names and tags. Create is refused
 	// while QueueLimit wait. A batch of CreateAll counts as one create, and is never refused.
 	QueuedCreates, QueuedBytes, QueueLimit int
-	// Created is the number of plants that were stored.
-	Created uint64
-	// Resets is the number of times that the plants were reset.
-	Resets uint64
-	// FailedCommits is the number of commits that failed, including those with an
-	// unknown outcome.
-	FailedCommits uint64
-	// File is about the database file, nil if there is none on this machine.
-	File *FileStats
+
+	Created       uint64     // plants that were stored
+	Resets        uint64     // of the plants
+	FailedCommits uint64     // including those with an unknown outcome
+	File          *FileStats // nil if there is no file on this machine
 }
 
-// FileStats are statistics of a file of plants and its file system.
+// FileStats are statistics of a file of plants.
 type FileStats struct {
-	// Plants is the number of plants in it. Replayed of them were only in the journal when it
-	// was opened: it had not been closed.
-	Plants, Replayed int64
-	// Size of the file in bytes.
-	Size int64
-	// Free is the space in bytes that its file system has left for this process,
-	// negative if unknown.
-	Free  int64
-	Scrub ScrubStats
-	// Journal is nil if the store has no journal.
-	Journal *JournalStats
+	Plants   int64 // in the file and its journal
+	Replayed int64 // of them only in the journal when it was opened: it had not been closed
+	Size     int64 // in bytes
+	Free     int64 // bytes that the file system has left for this process, negative if unknown
+	Scrub    ScrubStats
+	Journal  *JournalStats // nil without a journal
 }
 
 // JournalStats are about plants that are durable in a journal and not in the database
 // file yet.
 type JournalStats struct {
-	// Plants is the number of pending plants, and Bytes how much of the journal
-	// they use. Oldest is when the oldest was stored, zero if there is none.
-	Plants, Bytes int64
-	Oldest        time.Time
-	// Checkpoints is the number of times that pending plants were moved to the
-	// database file, and CheckpointTime their total duration, including pauses.
-	Checkpoints    uint64
-	CheckpointTime time.Duration
+	Plants, Bytes  int64         // pending plants, and how much of the journal they use
+	Oldest         time.Time     // when the oldest of them was stored, zero if there is none
+	Checkpoints    uint64        // moves of pending plants to the database file
+	CheckpointTime time.Duration // of all checkpoints, including pauses
 }
 
 // ScrubStats are the findings of a store that re-reads all its records continuously.

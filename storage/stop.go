@@ -57,7 +57,7 @@ const stoppedClose = 10 * time.Second
 // first one and returns the same error. After a fault it waits for ten seconds at most: a call
 // of a database that cannot be read may never return, and the process should end.
 func (s *Store) Close() error {
-	s.closeOnce.Do(func() { go s.close() })
+	s.closing.Do(func() { go s.close() })
 	select {
 	case <-s.closed:
 	case <-s.stopped:
@@ -73,13 +73,13 @@ func (s *Store) Close() error {
 func (s *Store) close() {
 	defer close(s.closed)
 	s.mu.Lock()
-	s.closing = true
+	s.draining = true
 	s.refusal = cmp.Or(s.refusal, fmt.Errorf("%w: it is closed", ErrUnavailable))
 	s.mu.Unlock()
 	s.work.Broadcast()
 	s.writers.Wait()
 	s.committing.RLock() // after a reset that has begun; a later one is refused
-	end := s.closeEngine
+	closeEngine := s.closeEngine
 	s.committing.RUnlock()
-	s.closeErr = end()
+	s.closeErr = closeEngine()
 }

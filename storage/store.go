@@ -64,21 +64,21 @@ type Store struct {
 
 	maxPlants, maxBytes int // of the queue
 
-	stopping  sync.Once     // see stop
-	stopped   chan struct{} // closed by stop
-	closeOnce sync.Once
-	closed    chan struct{} // closed when closeErr is set
-	closeErr  error
+	stopping sync.Once     // see stop
+	stopped  chan struct{} // closed by stop
+	closing  sync.Once     // see Close
+	closed   chan struct{} // closed when closeErr is set
+	closeErr error
 
-	mu      sync.Mutex
-	work    sync.Cond // the queue is no longer empty, or closing has begun
-	queue   []*request
-	bytes   int         // of the plants in queue
-	closing bool        // the writers end when the queue is empty
-	refusal error       // the error of creates; nil while they are accepted
-	failure error       // of the last commit
-	probing *time.Timer // calls probe after a failed commit
-	stats   Stats       // without the state of queue and file
+	mu       sync.Mutex
+	work     sync.Cond // the queue is no longer empty, or draining has begun
+	queue    []*request
+	bytes    int         // of the plants in queue
+	draining bool        // the writers end when the queue is empty
+	refusal  error       // the error of creates; nil while they are accepted
+	failure  error       // of the last commit
+	probing  *time.Timer // calls probe after a failed commit
+	stats    Stats       // without the state of queue and file
 }
 
 // Options are the settings of a store besides its location. Engines ignore options that

@@ -111,11 +111,8 @@ func (l Location) String() string {
 // HasPassword reports whether the URL has a password, of the user or among the options,
 // or may have one because it cannot be parsed.
 func (l Location) HasPassword() bool {
-	if l.Path != "" {
-		return false
-	}
 	_, hasPassword, _ := redact(l.URL)
-	return hasPassword
+	return hasPassword && l.Path == ""
 }
 
 // ShownURL returns a URL of a network without secrets, as [Location.String] does.
