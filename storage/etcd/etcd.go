@@ -88,15 +88,10 @@ func (e *Engine) read(ctx context.Context, key string, options ...clientv3.OpOpt
 		response, err = e.client.Get(clientv3.WithRequireLeader(ctx), key, options...)
 		return err
 	}, func(err error) bool {
-		return retriable(err) && !e.lacksUser(err) && e.client.Ctx().Err() == nil
+		lacksUser := errors.Is(err, rpctypes.ErrUserEmpty) && e.client.Username == "" // with one, the login has expired
+		return retriable(err) && !lacksUser && e.client.Ctx().Err() == nil
 	})
 	return response, err
-}
-
-// lacksUser reports whether the cluster requires a user and the URL has none. With a
-// user, the same error means that the login has expired, which is transient.
-func (e *Engine) lacksUser(err error) bool {
-	return e.client.Username == "" && errors.Is(err, rpctypes.ErrUserEmpty)
 }
 
 // Close implements [storage.Engine].

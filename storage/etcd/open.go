@@ -50,11 +50,10 @@ func (e *Engine) connect(ctx context.Context, t target, options storage.Options)
 	if err != nil {
 		return err
 	}
-	if err := e.verify(ctx, options); err != nil {
+	if err = e.verify(ctx, options); err != nil {
 		_ = e.client.Close()
-		return err
 	}
-	return nil
+	return err
 }
 
 func newClient(t target) (*clientv3.Client, error) {

@@ -126,13 +126,7 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 	if cert == "" {
 		return c, nil
 	}
-	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		pair, err := readPair(cert, key)
-		if err != nil {
-			return nil, fmt.Errorf("cert and key: %w", err)
-		}
-		return &pair, nil
-	}
+	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return readPair(cert, key) }
 	_, err := c.GetClientCertificate(nil)
 	return c, err
 }
@@ -140,20 +134,18 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 // readPair reads a certificate and its private key. It fails if other users can change the
 // key, and for an expired certificate: a member that rejects it may close the connection
 // without a reason.
-func readPair(cert, key string) (pair tls.Certificate, err error) {
+func readPair(cert, key string) (*tls.Certificate, error) {
 	certificate, err := os.ReadFile(cert) //nolint:gosec // the operator names the file
-	if err != nil {
-		return pair, err
+	private, err2 := files.ReadSecret(key, nil)
+	if err = cmp.Or(err, err2); err != nil {
+		return nil, fmt.Errorf("cert and key: %w", err)
 	}
-	private, err := files.ReadSecret(key, nil)
+	pair, err := tls.X509KeyPair(certificate, private)
 	if err != nil {
-		return pair, err
-	}
-	if pair, err = tls.X509KeyPair(certificate, private); err != nil {
-		return pair, err
+		return nil, fmt.Errorf("cert and key: %w", err)
 	}
 	if end := pair.Leaf.NotAfter; time.Now().After(end) {
-		err = fmt.Errorf("%s is an expired certificate, valid until %s; replace it", cert, end.UTC().Format(time.RFC3339))
+		return nil, fmt.Errorf("cert and key: %s is an expired certificate, valid until %s; replace it", cert, end.UTC().Format(time.RFC3339))
 	}
-	return pair, err
+	return &pair, nil
 }

@@ -20,10 +20,8 @@ import (
 )
 
 const (
-	// connectTimeout is the default timeout of a connection to one host.
-	connectTimeout = 2 * time.Second
-	// connections is the default size of the pool: for the writers and some readers.
-	connections = 8
+	connectTimeout = 2 * time.Second // the default, for each host
+	connections    = 8               // the default: for the writers and some readers
 )
 
 // Open is the [storage.Opener] of this engine. It creates the table if it does not exist.

@@ -31,11 +31,8 @@ const (
 const pageRecords = 256
 
 const (
-	// timeout limits a commit or a read, including retries.
-	timeout = 5 * time.Second
-	// firstAttempt limits the first attempt of a statement, since a partitioned
-	// server does not respond.
-	firstAttempt = time.Second
+	timeout      = 5 * time.Second // of a commit or a read, including retries
+	firstAttempt = time.Second     // timeout of the first: a partitioned server does not respond
 )
 
 // An Engine is a [storage.Engine] in a table.

@@ -23,9 +23,6 @@ const (
 	selectOne   = `SELECT id, name, tag, request FROM plants WHERE id = $1`
 	selectTaken = `SELECT id, name, tag, request FROM plants WHERE id = ANY($1)`
 
-	insertHead = `INSERT INTO plants (request, id, name, tag) VALUES `
-	insertTail = ` ON CONFLICT (id) DO NOTHING RETURNING id`
-
 	selectColumns = `SELECT column_name, data_type FROM information_schema.columns
 WHERE table_schema = current_schema() AND table_name = 'plants' ORDER BY column_name`
 	selectSettings = `SELECT coalesce(current_setting('fsync', true), ''), coalesce(current_setting('synchronous_commit', true), '')`
@@ -44,7 +41,7 @@ func insertSQL(n int) string {
 	for i := range rows {
 		rows[i] = fmt.Sprintf("($1,$%d,$%d,$%d)", 3*i+2, 3*i+3, 3*i+4)
 	}
-	return insertHead + strings.Join(rows, ",") + insertTail
+	return "INSERT INTO plants (request, id, name, tag) VALUES " + strings.Join(rows, ",") + " ON CONFLICT (id) DO NOTHING RETURNING id"
 }
 
 // insertArguments returns the arguments of insertSQL.
