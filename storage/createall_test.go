@@ -52,26 +52,32 @@ func TestBulkHasItsTurn(t *testing.T) {
 	})
 }
 
-// TestBulkLetsCreatesPass checks that between the batches of a bulk the creates have their
-// turn.
+// TestBulkLetsCreatesPass checks that between the batches of bulks the creates have their turn,
+// and that a bulk keeps to the bounds of a batch.
 func TestBulkLetsCreatesPass(t *testing.T) {
 	t.Parallel()
 	runWith(t, storage.Limits{BatchPlants: 2, BatchBytes: 10}, func(t *testing.T, e *testEngine) {
 		bulk := e.createAll(t.Context(), "a", 1, 2, 3)
-		other := e.createAll(t.Context(), strings.Repeat("x", 6), 4, 5)
+		full := e.createAll(t.Context(), "a", 4, 5)
+		large := e.createAll(t.Context(), strings.Repeat("x", 6), 6, 7)
 		create := e.create(t.Context(), 9, "a")
 		e.commit(t, succeed, 1, 2)
-		// Either of the two bulks may come next, also in the batch with the create.
-		sizes := len(e.next(t, succeed))
+		// Any of the bulks may come next, also in the batch with the create.
+		plants := len(e.next(t, succeed))
 		want(t, "create", create)
-		for sizes < 4 {
-			sizes += len(e.next(t, succeed))
+		for plants < 6 {
+			batch := e.next(t, succeed)
+			if plants += len(batch); batch[0].ID == 6 && len(batch) > 1 {
+				t.Error("a batch of 12 bytes, want at most 10")
+			}
 		}
 		for range 3 {
 			want(t, "bulk", bulk)
 		}
-		want(t, "other", other)
-		want(t, "other", other)
+		for range 2 {
+			want(t, "full", full)
+			want(t, "large", large)
+		}
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -78,6 +79,11 @@ func TestFailedReset(t *testing.T) {
 			s := storage.New(newGeneration(t), storage.Limits{}, storage.Options{})
 			var running sync.WaitGroup
 			err := s.Reset(func() (storage.Engine, error) {
+				for err := error(nil); !errors.Is(err, storage.ErrUnknown); { // until the writer has a create
+					ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+					err = s.Create(ctx, 9, models.Plant{})
+					cancel()
+				}
 				for id := range int64(4) {
 					running.Go(func() {
 						if err := s.Create(t.Context(), id, models.Plant{}); !errors.Is(err, storage.ErrUnavailable) {
