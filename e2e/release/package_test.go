@@ -208,11 +208,11 @@ func TestUnitNamesManual(t *testing.T) {
 // The output of the scripts of the packages when they are installed, upgraded and removed. The
 // edited configuration stays until the package is purged, and the plants stay in any case.
 const (
-	debInstalls = `installed: 600 root:root, /var/lib/plantstore:/usr/sbin/nologin
+	debInstalls = `installed: 640 root:plantstore, /var/lib/plantstore:/usr/sbin/nologin
 systemctl: daemon-reload,try-restart plantstore.service
 plantstore
-manual: 1
 manual: a token with "iss":"https://issuer.example/a;b"
+manual: 1
 data: plantstore 600, jwt-secret plants.db plants.db.mark
 upgraded: ADDR=:80, 1 plants
 systemctl: daemon-reload,daemon-reload,try-restart plantstore.service
@@ -222,7 +222,7 @@ systemctl: disable --now plantstore.service,daemon-reload
 purged: no configuration, plantstore
 systemctl: daemon-reload
 `
-	rpmInstalls = `installed: 600 root:root, /var/lib/plantstore:/usr/sbin/nologin
+	rpmInstalls = `installed: 640 root:plantstore, /var/lib/plantstore:/usr/sbin/nologin
 systemctl: daemon-reload,try-restart plantstore.service
 plantstore
 upgraded: ADDR=:80
@@ -249,7 +249,7 @@ func checkInstall(t *testing.T, path, script, want string) {
 // path.
 func manual(t *testing.T) string {
 	t.Helper()
-	found := regexp.MustCompile("(?ms)^```sh\n(cd /\n.*?)^```$").FindAllSubmatch(tools.ProjectFile(t, "docs/operations.md"), -1)
+	found := regexp.MustCompile("(?ms)^```sh\n(cd /var/lib/plantstore && .*?)^```$").FindAllSubmatch(tools.ProjectFile(t, "docs/operations.md"), -1)
 	if len(found) != 1 {
 		t.Fatalf("the manual has %d such blocks", len(found))
 	}

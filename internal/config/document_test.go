@@ -40,6 +40,17 @@ func TestDotenvExample(t *testing.T) {
 	checkFile(t, ".env.example", dotenvExample())
 }
 
+// TestServiceEnvironment checks the configuration of the packages. The database is where the unit of
+// version 1.0.0 has it.
+func TestServiceEnvironment(t *testing.T) {
+	t.Parallel()
+	_, options, _ := strings.Cut(dotenvExample(), "\n\n")
+	options = strings.Replace(options, "#STORAGE_URL=bbolt:data/plants.db", "STORAGE_URL=bbolt:/var/lib/plantstore/plants.db", 1)
+	checkFile(t, "docs/deploy/linux/plantstore.env", "# The options of the service plantstore, which /var/lib/plantstore/.env links to: commands in that\n"+
+		"# directory use them, too. Remove the # before options that differ from the default, and restart the\n"+
+		"# service. Put values with $, # or spaces in single quotes.\n\n"+options)
+}
+
 func TestConfigurationDocument(t *testing.T) {
 	t.Parallel()
 	checkFile(t, "docs/configuration.md", configurationDocument())

@@ -10,8 +10,6 @@ echo "systemctl: $(calls)"
 plantstore version | cut -d ' ' -f 1
 systemd-analyze verify /usr/lib/systemd/system/plantstore.service
 
-# What systemd does for StateDirectory.
-install --directory --mode 0700 --owner plantstore --group plantstore $data
 echo '{"id":1,"name":"Monstera"}' | (cd / && runuser -u plantstore -- plantstore plants import --quiet --storage-url $data/plants.db -)
 echo "JWT_ISSUER='https://issuer.example/a;b'" >>$env
 

@@ -8,7 +8,7 @@ run_rpm --install /package
 echo "installed: $(stat --format '%a %U:%G' /etc/plantstore/plantstore.env), $(getent passwd plantstore | cut -d : -f 6,7)"
 echo "systemctl: $(calls)"
 plantstore version | cut -d ' ' -f 1
-install --directory --mode 0700 --owner plantstore --group plantstore /var/lib/plantstore/data
+(cd /var/lib/plantstore && runuser -u plantstore -- plantstore plants import --quiet /dev/null)
 
 echo 'ADDR=:80' >>/etc/plantstore/plantstore.env
 run_rpm --upgrade --force /package
@@ -16,5 +16,5 @@ echo "upgraded: $(tail -n 1 /etc/plantstore/plantstore.env)"
 echo "systemctl: $(calls)"
 
 run_rpm --erase plantstore
-echo "removed: $(ls /usr/bin/plantstore 2>/dev/null || echo no program), $(tail -n 1 /etc/plantstore/plantstore.env.rpmsave), $(stat --format %U /var/lib/plantstore/data)"
+echo "removed: $(ls /usr/bin/plantstore 2>/dev/null || echo no program), $(tail -n 1 /etc/plantstore/plantstore.env.rpmsave), $(stat --format %U /var/lib/plantstore/plants.db)"
 echo "systemctl: $(calls)"
