@@ -90,7 +90,7 @@ type (
 
 	// A Checker verifies more than that each record can be listed.
 	Checker interface {
-		Check(ctx context.Context, each func(Record) error) (Report, error)
+		Check(ctx context.Context) (Report, error)
 	}
 
 	// A Snapshotter makes copies of its database.

@@ -26,11 +26,9 @@ type Report struct {
 	// Plants is the number of intact records.
 	Plants int64 `json:"plants"`
 	// Corruption has a line for each finding, at most 10,000 of them.
-	Corruption []string `json:"damage"`
+	Corruption []string `json:"corruption"`
 	// More is the number of findings that Corruption leaves out.
 	More int64 `json:"more,omitzero"`
-	// Notes name the checks that were not possible. They are not findings.
-	Notes []string `json:"notes,omitzero"`
 }
 
 // maxFindings bounds the findings that a Report lists.
@@ -49,13 +47,4 @@ func (r *Report) Add(format string, args ...any) {
 		return
 	}
 	r.Corruption = append(r.Corruption, fmt.Sprintf(format, args...))
-}
-
-// Count counts an intact record, and passes it to each, which may be nil.
-func (r *Report) Count(record Record, each func(Record) error) error {
-	r.Plants++
-	if each == nil {
-		return nil
-	}
-	return each(record)
 }

@@ -20,7 +20,6 @@ type FileStats struct {
 	Replayed int64 // of them only in the journal when it was opened: it had not been closed
 	Size     int64 // in bytes
 	Free     int64 // bytes that the file system has left for this process, negative if unknown
-	Scrub    ScrubStats
 	Journal  *JournalStats // nil without a journal
 }
 
@@ -31,17 +30,6 @@ type JournalStats struct {
 	Oldest         time.Time     // when the oldest of them was stored, zero if there is none
 	Checkpoints    uint64        // moves of pending plants to the database file
 	CheckpointTime time.Duration // of all checkpoints, including pauses
-}
-
-// ScrubStats are the findings of a store that re-reads all its records continuously.
-type ScrubStats struct {
-	// Records is the number of records that were read, and Corrupt the number of
-	// corrupt ones among them. A record counts each time that it is read.
-	Records, Corrupt uint64
-	// LastPass is when the last pass through all records ended, zero if there was
-	// none, and LastCorrupt the number of corrupt records that it found.
-	LastPass    time.Time
-	LastCorrupt uint64
 }
 
 // ObserveCommits makes the store call f after each commit of plants, with their number and its

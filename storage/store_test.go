@@ -68,7 +68,7 @@ func TestMissingAbilities(t *testing.T) {
 	if _, err := s.Count(t.Context()); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("Count = %v, want: %v", err, storage.ErrCorrupt)
 	}
-	report, err := s.Check(t.Context(), nil)
+	report, err := s.Check(t.Context())
 	if err != nil || report.Plants != 3 || len(report.Corruption) != 1 {
 		t.Errorf("Check = %+v, %v, want 3 plants and a finding", report, err)
 	}

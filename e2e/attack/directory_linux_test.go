@@ -20,9 +20,8 @@ func attempts() map[string]bool {
 		"token --storage-url THEIRS/plants.db":                                          true,
 		"serve --storage-url THEIRS/plants.db":                                          true,
 		"plants import --storage-url THEIRS/plants.db PLANTS":                           true,
-		"compact --storage-url THEIRS/copy.db":                                          true,
 		"restore --storage-url THEIRS/plants.db DATABASE":                               true,
-		"restore --storage-url THEIRS/copy.db DATABASE":                                 true,
+		"restore --force --storage-url THEIRS/copy.db DATABASE":                         true,
 		"serve --storage-url DATABASE --admin-addr off --addr unix:THEIRS/http.sock":    true,
 		"plants export --quiet --force --storage-url DATABASE THEIRS/plants.csv":        false,
 		"plants export --quiet --storage-url DATABASE THEIRS/new.csv":                   false,
@@ -93,7 +92,7 @@ func TestRootReads(t *testing.T) {
 	if out, code := run(plantstore.Command(t, server.Dir, nil, "plants", "count")); code != 0 || out != "1\n" {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if out, code := run(plantstore.Command(t, server.Dir, nil, "compact")); code != 1 || !strings.Contains(out, "root must not write to") {
-		t.Errorf("compact: exit code %d: %s", code, out)
+	if out, code := run(plantstore.Command(t, server.Dir, nil, "backup", "copy.db")); code != 1 || !strings.Contains(out, "root must not write to") {
+		t.Errorf("backup: exit code %d: %s", code, out)
 	}
 }

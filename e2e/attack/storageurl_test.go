@@ -54,7 +54,7 @@ func await(t *testing.T, condition string, holds func() bool) {
 // visible in the list of processes, and names the remedy.
 func TestPasswordInFlag(t *testing.T) {
 	t.Parallel()
-	commands := []string{"serve", "config", "check", "token", "plants count", "plants export", "backup x.db", "restore x.db", "compact"}
+	commands := []string{"serve", "config", "check", "token", "plants count", "plants export", "backup x.db", "restore x.db"}
 	for i, url := range []string{
 		"postgres://u:SECRET@127.0.0.1:1/db", "POSTGRESQL://u:SECRET@127.0.0.1:1/db", "postgres://127.0.0.1:1/db?password=SECRET",
 		"postgres://127.0.0.1:1/db?sslpassword=SECRET", "etcd://u:SECRET@127.0.0.1:1/p",

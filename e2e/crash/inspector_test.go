@@ -54,7 +54,7 @@ func inspect(path string, plants map[int64]models.Plant) (v verdict) {
 	}
 	defer func() { _ = store.Close() }()
 	ctx := context.Background()
-	report, err := store.Check(ctx, nil)
+	report, err := store.Check(ctx)
 	if err != nil {
 		report.Add("the check failed: %v", err)
 	}

@@ -79,7 +79,7 @@ func copyDatabase(t testing.TB, from string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), databaseFile)
 	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	for _, suffix := range []string{"", ".mark", ".journal"} { // the journal comes last: it has the plants created meanwhile
+	for _, suffix := range []string{"", ".journal"} { // the journal comes last: it has the plants created meanwhile
 		file, err := os.ReadFile(from + suffix)
 		must(t, err)
 		must(t, os.WriteFile(path+suffix, file, 0o600))

@@ -20,8 +20,7 @@ func TestKilledCommands(t *testing.T) {
 		args   []string
 		server bool
 	}{
-		"restore":          {[]string{"restore", backup}, false},
-		"compact":          {[]string{"compact"}, false},
+		"restore":          {[]string{"restore", "--force", backup}, false},
 		"backup":           {[]string{"backup", "out"}, false},
 		"backup by server": {[]string{"backup", "out"}, true},
 		"export":           {[]string{"plants", "export", "--format", "jsonl", "out"}, false},

@@ -80,24 +80,3 @@ func replace(path string) error {
 	}
 	return os.Rename(path+".copy", path)
 }
-
-// TestVanishedWhileStopped removes the file of a stopped server: the next server must not
-// continue with an empty store.
-func TestVanishedWhileStopped(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, t.TempDir())
-	s.create(s.body(1, 0))
-	s.server.Stop()
-	path := filepath.Join(s.server.Dir, databaseFile)
-	must(t, os.Remove(path))
-	for range 2 {
-		wantRefusal(t, path, "serve")
-		wantRefusal(t, path, "check")
-	}
-	must(t, os.Remove(path+".mark")) // the remedy in the message
-	s.restart()
-	if !s.create(s.body(1, 0)) {
-		t.Error("the new store refuses a plant")
-	}
-	s.check()
-}

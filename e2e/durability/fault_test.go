@@ -214,7 +214,7 @@ func resume(s *site, o *outcome, failures *atomic.Int64) {
 
 // describe returns the purpose of an operation.
 func describe(op faultfs.Op) string {
-	file := map[fileKind]string{database: "database", theJournal: "journal", theWatermark: "watermark", otherFile: "another file"}[kindOf(op)]
+	file := map[fileKind]string{database: "database", theJournal: "journal", otherFile: "another file"}[kindOf(op)]
 	switch {
 	case op.Kind == faultfs.SyncDir:
 		return "the sync of a directory"
@@ -235,7 +235,6 @@ const (
 	otherFile fileKind = iota
 	database
 	theJournal
-	theWatermark
 )
 
 // kindOf returns the purpose of the file of an operation. Temporary names of files contain
@@ -245,8 +244,6 @@ func kindOf(op faultfs.Op) fileKind {
 	switch {
 	case strings.Contains(op.File, bbolt.JournalPath(name)):
 		return theJournal
-	case strings.Contains(op.File, bbolt.WatermarkPath(name)):
-		return theWatermark
 	case strings.Contains(op.File, name):
 		return database
 	}

@@ -64,10 +64,9 @@ func TestEtcdCheck(t *testing.T) {
 	if !ok {
 		t.Fatalf("the store is a %T", store)
 	}
-	each := 0
-	report := do(checked.Check(t.Context(), func(storage.Record) error { each++; return nil })).must(t)
-	if report.Plants != plants-3 || each != plants-3 || len(report.Corruption) != 3 {
-		t.Errorf("Check: %d plants, %d passed on, findings %q", report.Plants, each, report.Corruption)
+	report := do(checked.Check(t.Context())).must(t)
+	if report.Plants != plants-3 || len(report.Corruption) != 3 {
+		t.Errorf("Check: %d plants, findings %q", report.Plants, report.Corruption)
 	}
 	listed := 0
 	for _, err := range store.List(t.Context(), 0) {

@@ -47,7 +47,7 @@ func take(t *testing.T, kept string) (dir, plants string) {
 	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"plants.db", "plants.db.mark"} {
+	for _, name := range []string{"plants.db", "plants.db.mark"} { // the mark is of version 1, and unused
 		if err := os.WriteFile(filepath.Join(dir, "data", name), []byte(contents(t, kept, name)), 0o600); err != nil {
 			t.Fatal(err)
 		}

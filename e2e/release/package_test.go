@@ -213,7 +213,7 @@ systemctl: daemon-reload,try-restart plantstore.service
 plantstore
 manual: a token with "iss":"https://issuer.example/a;b"
 manual: 1
-data: plantstore 600, jwt-secret plants.db plants.db.mark
+data: plantstore 600, jwt-secret plants.db
 upgraded: ADDR=:80, 1 plants
 systemctl: daemon-reload,daemon-reload,try-restart plantstore.service
 upgraded: plantstore: the server did not start again: see journalctl --unit plantstore, installed

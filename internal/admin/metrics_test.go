@@ -61,7 +61,6 @@ func TestMetrics(t *testing.T) {
 	s := newStore()
 	s.stats.QueuedCreates, s.stats.QueuedBytes, s.stats.QueueLimit = 11, 12, 13
 	s.stats.Created, s.stats.FailedCommits, s.stats.Resets = 14, 15, 16
-	s.stats.File.Scrub = storage.ScrubStats{Records: 21, Corrupt: 22, LastCorrupt: 23, LastPass: time.UnixMilli(1_700_000_000_250)}
 	s.stats.File.Journal = &storage.JournalStats{
 		Plants: 51, Bytes: 52, Oldest: time.UnixMilli(1_700_000_001_500), Checkpoints: 53, CheckpointTime: 5400 * time.Millisecond,
 	}
@@ -110,8 +109,6 @@ func TestMetrics(t *testing.T) {
 		`plantstore_commit_duration_seconds_bucket{le="0.05"} 1`, `plantstore_commit_duration_seconds_bucket{le="10"} 1`,
 		`plantstore_commit_duration_seconds_bucket{le="+Inf"} 2`, `plantstore_commit_duration_seconds_sum 20.03`,
 		`plantstore_store_stopped 1`, `plantstore_store_plants 7`, `plantstore_store_size_bytes 4096`,
-		`plantstore_scrub_records_total 21`, `plantstore_scrub_damaged_total 22`, `plantstore_scrub_last_pass_damaged 23`,
-		`plantstore_scrub_last_pass_timestamp_seconds 1.70000000025e+09`,
 		`plantstore_journal_plants 51`, `plantstore_journal_bytes 52`, `plantstore_journal_oldest_timestamp_seconds 1.7000000015e+09`,
 		`plantstore_journal_checkpoints_total 53`, `plantstore_journal_checkpoint_seconds_total 5.4`,
 		`# TYPE plantstore_commit_plants histogram`,
@@ -135,7 +132,6 @@ func TestMetrics(t *testing.T) {
 func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
 	s := newStore()
-	s.stats.File.Scrub.LastPass = time.Now()
 	s.stats.File.Journal = &storage.JournalStats{Oldest: time.Now()}
 	text := send(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
 	table, typed, seen := make(map[string]bool), make(map[string]bool), make(map[string]bool)
@@ -181,7 +177,7 @@ func TestMetricsWithoutFile(t *testing.T) {
 	s := newStore()
 	s.stats.File = nil
 	text := send(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
-	for _, name := range []string{"store_plants", "store_free_bytes", "scrub_"} {
+	for _, name := range []string{"store_plants", "store_free_bytes"} {
 		if strings.Contains(text, "plantstore_"+name) {
 			t.Errorf("there is %s", name)
 		}

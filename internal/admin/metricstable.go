@@ -105,14 +105,6 @@ func fileMetrics(f *storage.FileStats) []metric {
 		{"store_plants", "gauge", "plants in the database (bbolt)", one(f.Plants)},
 		{"store_size_bytes", "gauge", "size of the database (bbolt)", one(f.Size)},
 		{"store_free_bytes", "gauge", "bytes that the file system of the database has left (bbolt)", free},
-		{"scrub_records_total", "counter", "records that the scrub has read (bbolt)", one(f.Scrub.Records)},
-		{"scrub_damaged_total", "counter", "corrupt records that the scrub has found, counted again in each pass (bbolt)", one(f.Scrub.Corrupt)},
-		{"scrub_last_pass_damaged", "gauge", "corrupt records that the last complete pass of the scrub has found (bbolt)", one(f.Scrub.LastCorrupt)},
-		{
-			"scrub_last_pass_timestamp_seconds", "gauge",
-			"when the last complete pass of the scrub ended, in Unix time; missing before the first one ends (bbolt)",
-			moment(f.Scrub.LastPass),
-		},
 	}, journalMetrics(f.Journal)...)
 }
 

@@ -59,7 +59,7 @@ func (a *App) reset(ctx context.Context) (plants int64, err error) {
 // reopen replaces the database, which is closed, by the seed, and opens it.
 func (a *App) reopen() (storage.Engine, error) {
 	database := a.storage.Path
-	for _, path := range []string{bbolt.WatermarkPath(database), bbolt.JournalPath(database), database} {
+	for _, path := range []string{bbolt.JournalPath(database), database} {
 		if err := os.RemoveAll(path); err != nil {
 			return nil, err
 		}

@@ -29,15 +29,15 @@ func TestBackupAndRestore(t *testing.T) {
 		checkFailure(t, run(t, nil, "backup", "copies/"), 2, "copies/ is the name of a directory: name a file")
 	})
 	server := startServer(t, "plantstore", nil)
-	checkFailure(t, run(t, nil, "restore", "copy.db"), 1, "a server runs on data/plants.db: stop it first")
-	checkFailure(t, run(t, nil, "compact"), 1, "a server runs on data/plants.db: stop it first")
+	checkFailure(t, run(t, nil, "restore", "--force", "copy.db"), 1, "a server runs on data/plants.db: stop it first")
 	checkFailure(t, run(t, nil, "restore", "no.db"), 1, "restore no.db: no such file or directory; name a file that plantstore backup has written")
 	checkFailure(t, run(t, nil, "check"), 1,
 		"a server runs on data/plants.db: stop it first, or make a verified copy of it with plantstore backup FILE")
 	server.stop()
 
 	stored(t, record(5, "later", "-"))
-	got := output(t, nil, "restore", "copy.db")
+	checkFailure(t, run(t, nil, "restore", "copy.db"), 2, "data/plants.db exists: replace it with --force, which keeps it under another name")
+	got := output(t, nil, "restore", "--force", "copy.db")
 	kept, found := strings.CutPrefix(strings.TrimSpace(got), "4 plants are in data/plants.db; the previous database is ")
 	if !found {
 		t.Fatalf("restore prints %q", got)
@@ -99,7 +99,7 @@ func TestOutputsReplaceNoStore(t *testing.T) {
 }
 
 // remedy is the advice for a corrupt database.
-const remedy = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
+const remedy = "restore a backup"
 
 // TestBackupOfCorrupt checks that corruption is found before the file is replaced, and has its
 // own exit code.
@@ -117,26 +117,17 @@ func TestBackupOfCorrupt(t *testing.T) {
 			t.Errorf("%+v, want code 3 and at last: %s", r, last)
 		}
 	}
-	checkCorrupt(run(t, nil, "restore", "bad.db"), "bad.db is corrupt, nothing was replaced: use an older backup")
+	checkCorrupt(run(t, nil, "restore", "--force", "bad.db"), "bad.db is corrupt, nothing was replaced: use an older backup")
 	checkCorrupt(run(t, nil, "backup", "--storage-url", "bad.db", "new.db"),
 		"the database is corrupt, the copy was deleted: stop the server and "+remedy)
-	checkCorrupt(run(t, nil, "compact", "--storage-url", "bad.db"), "bad.db is corrupt and was not changed: "+remedy)
 	for name, contents := range map[string]string{
 		"short.db": good[:8192], "empty.db": "", "garbled.db": strings.Repeat("x", 8192) + good[8192:],
 	} {
 		writeFile(t, name, contents)
-		for command, last := range map[string]string{
-			"restore": name + " is corrupt, nothing was replaced: use an older backup",
-			"compact": name + " is corrupt and was not changed: " + remedy,
-		} {
-			args := []string{command, name}
-			if command == "compact" {
-				args = []string{command, "--storage-url", name}
-			}
-			r := run(t, nil, args...)
-			if r.code != 3 || !strings.HasPrefix(r.stderr, "database "+name+" ") || strings.Count(r.stderr, "\n") != 2 || !strings.HasSuffix(r.stderr, "\nplantstore: "+last+"\n") {
-				t.Errorf("%v: %+v, want code 3, one finding and at last: %s", args, r, last)
-			}
+		last := name + " is corrupt, nothing was replaced: use an older backup"
+		r := run(t, nil, "restore", "--force", name)
+		if r.code != 3 || !strings.HasPrefix(r.stderr, "database "+name+" ") || strings.Count(r.stderr, "\n") != 2 || !strings.HasSuffix(r.stderr, "\nplantstore: "+last+"\n") {
+			t.Errorf("restore %s: %+v, want code 3, one finding and at last: %s", name, r, last)
 		}
 		if readFile(t, name) != contents {
 			t.Errorf("%s was changed", name)
@@ -161,28 +152,5 @@ func TestBackupOfCorrupt(t *testing.T) {
 				t.Errorf("%s is left behind", entry.Name())
 			}
 		}
-	}
-}
-
-func TestCompact(t *testing.T) {
-	t.Chdir(t.TempDir())
-	someStored(t)
-	var report struct {
-		Before int64 `json:"bytes_before"`
-		After  int64 `json:"bytes_after"`
-	}
-	printed := output(t, nil, "compact", "--json")
-	if err := json.Unmarshal([]byte(printed), &report); err != nil || report.After == 0 || report.After >= report.Before {
-		t.Errorf("compact --json prints %s: %v", printed, err)
-	}
-	if got := output(t, nil, "plants", "list"); got != someLines {
-		t.Errorf("compact:\n%s", got)
-	}
-	if got := output(t, nil, "compact"); !strings.HasPrefix(got, "data/plants.db had ") {
-		t.Errorf("compact prints %q", got)
-	}
-	checkFailure(t, run(t, nil, "compact", "--storage-url", "no.db"), 1, "database no.db cannot be opened: "+noDatabase)
-	if _, err := os.Stat("no.db"); err == nil {
-		t.Error("a database was made")
 	}
 }

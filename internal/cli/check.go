@@ -10,6 +10,7 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/config"
 	"plantstore/storage"
+	"plantstore/storage/bbolt"
 )
 
 func newCheck(p *Process) *cli.Command {
@@ -27,14 +28,17 @@ func newCheck(p *Process) *cli.Command {
 }
 
 func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) (err error) {
-	store, err := app.OpenStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: true})
-	if err != nil {
+	var report storage.Report
+	store, err := app.OpenStore(ctx, c, storage.Options{ReadOnly: true})
+	if refused, ok := errors.AsType[*bbolt.CorruptStoreError](err); ok {
+		report = refused.Report
+	} else if err != nil {
 		return app.AdviseLocked(ctx, c.Storage.Path, err, ", or make a verified copy of it with plantstore backup FILE")
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	report, err := store.Check(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("the check was not finished: %w", err)
+	} else {
+		defer func() { err = errors.Join(err, store.Close()) }()
+		if report, err = store.Check(ctx); err != nil {
+			return fmt.Errorf("the check was not finished: %w", err)
+		}
 	}
 	write := writeFindings
 	if cmd.Bool("json") {
@@ -44,7 +48,7 @@ func check(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) 
 		return err
 	}
 	if !report.Intact() {
-		return fmt.Errorf("%s is corrupt: follow the steps in the findings; if there are none, "+remedy, app.DataPlace(c.Storage))
+		return fmt.Errorf("%s is corrupt: do what the findings say, or "+remedy, app.DataPlace(c.Storage))
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 		Description: "Options come from flags, the environment (--addr is ADDR), or the file .env in the working\n" +
 			"directory, in this order.\n" +
 			"Exit codes: 0 done, 1 failed, or check found corruption, 2 misused, 3 corruption (backup,\n" +
-			"restore, compact, plants) or bad lines (import, serve --seed).\n" +
+			"restore, plants) or bad lines (import, serve --seed).\n" +
 			"Examples:\n" +
 			"  plantstore serve\n" +
 			"  plantstore token",
@@ -55,7 +55,7 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 			&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version", Local: true, HideDefault: true},
 		},
 		Commands: []*cli.Command{
-			newServe(p), newToken(p), newPlants(p), newBackup(p), newRestore(p), newCompact(p), newCheck(p),
+			newServe(p), newToken(p), newPlants(p), newBackup(p), newRestore(p), newCheck(p),
 			newConfig(p), newOpenAPI(p), newConformance(p), newHealth(p), newVersion(p),
 		},
 		Action: func(_ context.Context, cmd *cli.Command) error {

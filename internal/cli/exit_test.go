@@ -64,17 +64,17 @@ func exitCodes() map[string]int {
 		"plants import no.csv":                                       1,
 		"backup --storage-url no.db no-copy.db":                      1,
 		"restore no.db":                                              1,
-		"compact --storage-url no.db":                                1,
 		"check --storage-url no.db":                                  1,
 		"check --storage-url bad.db":                                 1,
 		"plants export --storage-url bad.db":                         3,
-		"plants export --skip-damaged --storage-url":                 2,
+		"plants export --skip-damaged":                               2,
+		"compact":                                                    2,
+		"restore copy.db":                                            2,
 		"plants list --storage-url bad.db":                           3,
 		"plants get --storage-url bad.db 0":                          0,
 		"plants count --storage-url bad.db":                          0,
 		"backup --storage-url bad.db bad-copy.db":                    3,
-		"restore bad.db":                                             3,
-		"compact --storage-url bad.db":                               3,
+		"restore --force bad.db":                                     3,
 		"plants import bad.jsonl":                                    3,
 		"plants import taken.jsonl":                                  3,
 		"plants import --on-conflict skip taken.jsonl":               0,
@@ -90,7 +90,6 @@ func exitCodes() map[string]int {
 		"plants count --storage-url bbolt://host/x":          2,
 		"backup --storage-url postgres://127.0.0.1:1/p x.db": 2,
 		"restore --storage-url etcd://127.0.0.1:1 copy.db":   2,
-		"compact --storage-url etcd://127.0.0.1:1":           2,
 		"token --storage-url postgres:///p?host=/run":        1,
 	}
 }
@@ -117,7 +116,7 @@ func TestUnknownEngine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "good.jsonl", someLines)
 	for _, command := range []string{
-		"serve", "token", "config", "backup x.db", "restore good.jsonl", "compact", "check",
+		"serve", "token", "config", "backup x.db", "restore good.jsonl", "check",
 		"plants list", "plants get 1", "plants count", "plants export", "plants import good.jsonl",
 	} {
 		t.Run(command+" with an unknown engine", func(t *testing.T) {

@@ -27,15 +27,13 @@ func newExport(p *Process) *cli.Command {
 		Description: "Writes JSON Lines, or CSV if FILE ends in .csv, in ascending order of the ids. FILE, which must\n" +
 			"not exist, appears when it is complete. Plants created meanwhile may be missing.\n" +
 			"CSV is not escaped for spreadsheets, which may take a name such as =1+1 for a formula.\n" +
-			"An export fails at the first corrupt plant. With --skip-damaged it contains all intact plants,\n" +
-			"and stderr names the others; the server must be stopped for that.\n" +
-			"Exit codes: 0 done, 1 failed, 2 misused, 3 there are corrupt plants.\n" +
+			"An export fails at the first corrupt plant.\n" +
+			"Exit codes: 0 done, 1 failed, 2 misused, 3 there is a corrupt plant.\n" +
 			"Examples:\n" +
 			"  plantstore plants export plants.jsonl\n" +
 			"  plantstore plants export --format csv - | gzip >plants.csv.gz",
 		Flags: storeFlags(
 			choiceFlag("format", "`format` of the file: jsonl or csv (default: by file name)", "", "jsonl", "csv"),
-			&cli.BoolFlag{Name: "skip-damaged", Usage: "skip corrupt plants, name them on stderr and exit with 3", HideDefault: true},
 			forceFlag(), jsonFlag(), quietFlag(),
 		),
 		ArgValidator: arguments(0, 1),
@@ -51,50 +49,31 @@ func runExport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 			return err
 		}
 	}
-	skip := cmd.Bool("skip-damaged")
-	return withStore(ctx, c, storage.Options{ReadOnly: true, AllowCorrupt: skip}, func(ctx context.Context, store app.CommandStore) (err error) {
-		local, ok := store.(*storage.Store)
-		if skip && !ok { // a database can't be checked while a server writes to it
-			return app.ServerRunsError(c.Storage.Path, "")
-		}
-		var skipped storage.Report
-		read := func(each func(storage.Record) error) error { return eachPlant(ctx, store, each) }
-		if skip {
-			read = func(each func(storage.Record) error) error { skipped, err = local.Check(ctx, each); return err }
-		}
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) (err error) {
 		write := func(w io.Writer) (plants int64, err error) {
 			bar, out := newProgress(p, cmd, -1), plantio.NewWriter(w, fileFormat(cmd, file))
 			if toStdout && logging.IsTerminal(p.Stdout) { // it shows the plants
 				bar = progressbar.DefaultSilent(-1)
 			}
 			defer func() { _ = bar.Clear() }()
-			err = read(func(record storage.Record) error { plants++; _ = bar.Add(1); return out.Write(record) })
-			return plants, cmp.Or(err, out.Flush())
+			for record, err := range store.List(ctx, math.MinInt64) {
+				if err == nil {
+					err = out.Write(record)
+				}
+				if err != nil {
+					return plants, cmp.Or(err, out.Flush()) // with the plants before the error
+				}
+				plants++
+				_ = bar.Add(1)
+			}
+			return plants, out.Flush()
 		}
-		written := "the output"
 		if toStdout {
 			_, err = write(p.Stdout)
-		} else {
-			written, err = file, exportFile(p, cmd, file, write)
-		}
-		if err != nil {
 			return err
 		}
-		return printSkipped(p, skipped, written)
+		return exportFile(p, cmd, file, write)
 	})
-}
-
-// eachPlant calls each for all plants.
-func eachPlant(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error {
-	for record, err := range store.List(ctx, math.MinInt64) {
-		if err != nil {
-			return err
-		}
-		if err := each(record); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // exportFile calls write for a file, which appears when it is complete, and prints the result.
@@ -111,16 +90,4 @@ func exportFile(p *Process, cmd *cli.Command, path string, write func(io.Writer)
 		File   string `json:"file"`
 		Plants int64  `json:"plants"`
 	}{path, plants}, "%s in %s", counted(plants, "plant is", "plants are"), path)
-}
-
-// printSkipped prints the corrupt plants, if there are any, and returns the error for them.
-// written is the name of the destination.
-func printSkipped(p *Process, skipped storage.Report, written string) error {
-	if skipped.Intact() {
-		return nil
-	}
-	if err := writeFindings(p.Stderr, skipped); err != nil {
-		return err
-	}
-	return findings("corrupt plants were left out, %s is intact: import it into a new database, or restore a backup", written)
 }

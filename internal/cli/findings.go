@@ -15,7 +15,7 @@ import (
 )
 
 // remedy is the advice for a corrupt database.
-const remedy = "restore a backup, or save the intact plants with plantstore plants export --skip-damaged"
+const remedy = "restore a backup"
 
 // corruptStore returns err. If that is a *bbolt.CorruptStoreError, it prints the findings and returns
 // an error with this message and exit code 3 instead.
@@ -30,19 +30,16 @@ func corruptStore(p *Process, err error, format string, args ...any) error {
 	return findings(format, args...)
 }
 
-// writeFindings prints the notes, the findings, and how many plants are intact.
+// writeFindings prints the findings, and how many plants are intact.
 func writeFindings(w io.Writer, report storage.Report) error {
 	var text strings.Builder
-	for _, note := range report.Notes {
-		text.WriteString("note: " + logging.Line(note) + "\n")
-	}
 	for _, finding := range report.Corruption {
 		text.WriteString(logging.Line(finding) + "\n")
 	}
 	if report.More > 0 {
 		text.WriteString("and " + counted(report.More, "more finding", "more findings") + "\n")
 	}
-	if report.Plants > 0 || report.Intact() { // else it could not be opened: nothing was counted
+	if report.Plants > 0 || report.Intact() { // else nothing was counted
 		text.WriteString(counted(report.Plants, "plant is", "plants are") + " intact, " + counted(report.Findings(), "finding", "findings") + "\n")
 	}
 	_, err := io.WriteString(w, text.String())

@@ -45,9 +45,16 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 	default:
 		limit = math.MaxInt64
 	}
+	from := cmd.Int64("after")
+	switch { // the plant --after itself may be corrupt, and is not read
+	case from == math.MaxInt64:
+		limit = 0
+	case cmd.IsSet("after"):
+		from++
+	}
 	shown, last, more := int64(0), int64(0), false
 	err := printPlants(ctx, p, cmd, c, func(ctx context.Context, store app.CommandStore, each func(storage.Record) error) error {
-		for record, err := range store.List(ctx, cmd.Int64("after")) {
+		for record, err := range store.List(ctx, from) {
 			if err != nil {
 				return err
 			}
@@ -70,11 +77,8 @@ func list(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) e
 	return err
 }
 
-// selected reports whether a plant that is listed from --after on is printed.
+// selected reports whether a plant has the tag of --tag.
 func selected(cmd *cli.Command, record storage.Record) bool {
-	if cmd.IsSet("after") && record.ID == cmd.Int64("after") {
-		return false
-	}
 	tag := record.Plant.Tag
 	return !cmd.IsSet("tag") || tag != nil && *tag == cmd.String("tag")
 }

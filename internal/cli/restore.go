@@ -17,12 +17,15 @@ func newRestore(p *Process) *cli.Command {
 		Name:      "restore",
 		Usage:     "restore the database from a backup (the server must be stopped)",
 		ArgsUsage: "FILE",
-		Description: "Verifies the backup before it replaces the database. The previous database is kept next to it,\n" +
-			"under a name that is printed. FILE is not changed.\n" +
+		Description: "Verifies the backup and copies it to the place of the database, which must not exist. With --force\n" +
+			"it replaces the database, which is kept under a name with the date. FILE is not changed.\n" +
 			"Exit codes: 0 done, 1 failed, 2 misused, 3 the backup is corrupt, nothing was replaced.\n" +
 			"Examples:\n" +
-			"  plantstore restore plants-2026-01-31.db",
-		Flags:        storeFlags(jsonFlag(), quietFlag()),
+			"  plantstore restore --force plants-2026-01-31.db",
+		Flags: storeFlags(
+			&cli.BoolFlag{Name: "force", Usage: "replace the database, and keep it under another name", HideDefault: true},
+			jsonFlag(), quietFlag(),
+		),
 		ArgValidator: arguments(1, 1),
 		Action:       configured(p, restore),
 	}
@@ -39,6 +42,8 @@ func restore(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config
 	}
 	if database, err := os.Stat(c.Storage.Path); err == nil && os.SameFile(backup, database) {
 		return misuse("%s is the database itself: name another file", file)
+	} else if err == nil && !cmd.Bool("force") {
+		return misuse("%s exists: replace it with --force, which keeps it under another name", c.Storage.Path)
 	}
 	plants, kept, err := bbolt.Restore(ctx, c.Storage.Path, file)
 	if err != nil {

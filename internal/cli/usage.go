@@ -30,6 +30,9 @@ func usageError(ctx context.Context, cmd *cli.Command, err error, _ bool) error 
 	if flag == "port" && slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "addr" }) {
 		err = errors.New("there is no flag --port: use --addr, such as --addr 127.0.0.1:8080")
 	}
+	if flag == "skip-damaged" {
+		err = errors.New("--skip-damaged was removed: restore a backup; plants list --after ID reads on after a corrupt plant")
+	}
 	return misuseOf(cmd, "%w", err)
 }
 
@@ -42,6 +45,8 @@ func checkArguments(_ context.Context, cmd *cli.Command) error {
 	switch {
 	case cmd.NArg() == 0, cmd.Name == "help" && name != models.Redacted: // the library checks the arguments of help
 		return nil
+	case cmd.FullName()+" "+name == "plantstore compact":
+		return misuseOf(cmd, "compact was removed: the database reuses its free pages")
 	case len(cmd.Commands) > 0 || cmd.Name == "help":
 		return misuseOf(cmd, "there is no command %q", name)
 	}

@@ -41,6 +41,8 @@ func TestMisuse(t *testing.T) {
 		"serve --adr :1":                         {`flag provided but not defined: -adr`, see("serve")},
 		"serve --audit-log x":                    {`--audit-log was removed: the log has the subject, the plant and the outcome of each create; remove it`, see("serve")},
 		"serve --port 9000":                      {`there is no flag --port: use --addr, such as --addr 127.0.0.1:8080`, see("serve")},
+		"compact --json":                         {`compact was removed: the database reuses its free pages`, seeRoot},
+		"plants export --skip-damaged":           {`--skip-damaged was removed: restore a backup; plants list --after ID reads on after a corrupt plant`, see("plants export")},
 		"serve --addr :1 -xy=1":                  {`flag provided but not defined: -xy`, see("serve")},
 		"help --x":                               {`flag provided but not defined: -x`, see("help")},
 		"completion bash --x":                    {`flag provided but not defined: -x`, see("completion bash")},

@@ -2,19 +2,12 @@ package bbolt
 
 import (
 	"context"
-	"errors"
-	"math"
 	"sync"
 	"time"
-
-	"plantstore/storage"
 )
 
 const (
-	monitorPause = time.Second            // between two checks of the files
-	scrubStart   = 10 * time.Second       // after opening
-	scrubPause   = 100 * time.Millisecond // between chunks of records
-	scrubRest    = time.Hour              // between two passes through all records
+	monitorPause = time.Second // between two checks of the files
 
 	// warmBytes bounds the bytes of a database that are read at the start. More could
 	// evict more useful pages from the cache of the operating system.
@@ -26,7 +19,6 @@ const (
 func (e *Engine) Run(ctx context.Context, stop func(cause error)) {
 	var running sync.WaitGroup
 	running.Go(func() { e.monitor(ctx, stop) })
-	running.Go(func() { e.scrub(ctx) })
 	running.Go(func() { e.warm(ctx) })
 	if e.hasJournal() {
 		running.Go(func() { e.runCheckpoints(ctx) })
@@ -45,47 +37,6 @@ func (e *Engine) monitor(ctx context.Context, stop func(cause error)) {
 			stop(*cause)
 			return
 		}
-	}
-}
-
-// scrub continuously re-reads all records at a low rate, so that corruption is found
-// before a record is needed.
-func (e *Engine) scrub(ctx context.Context) {
-	stats := storage.ScrubStats{}
-	for pause := scrubStart; sleep(ctx, pause); pause = scrubRest {
-		start, before := time.Now(), stats
-		for next := keyOf(math.MinInt64); next != nil; {
-			var findings []error
-			after, err := e.readTree(next, nil, func(key, value []byte) error {
-				stats.Records++
-				if _, err := decode(key, value); err != nil {
-					findings = append(findings, err)
-				}
-				return nil
-			})
-			if errors.Is(err, storage.ErrUnavailable) {
-				return
-			}
-			if err != nil {
-				stats.Records++
-				findings = append(findings, err)
-			}
-			for _, err := range findings {
-				e.logger.Error("corruption found", "database", e.path, "cause", err.Error(),
-					"hint", "stop the server, run plantstore check, and restore a backup")
-			}
-			stats.Corrupt += uint64(len(findings))
-			current := stats
-			e.scrubbed.Store(&current)
-			if next = after; !sleep(ctx, scrubPause) {
-				return
-			}
-		}
-		stats.LastPass, stats.LastCorrupt = time.Now(), stats.Corrupt-before.Corrupt
-		pass := stats
-		e.scrubbed.Store(&pass)
-		e.logger.Info("scrubbed", "database", e.path, "plants", stats.Records-before.Records-stats.LastCorrupt,
-			"corrupt", stats.LastCorrupt, "duration", time.Since(start))
 	}
 }
 

@@ -5,18 +5,18 @@
 //
 // The files of this package; each line uses only the lines above it:
 //
-//	errors.go                               refusals
-//	meta.go, record.go, schema.go           the content of the database
-//	blocking_*, stat_*, disk_*              what differs between systems
-//	file.go, watermark.go                   its files, whether they are still the same, and the errors of opening them
+//	system_*                                what differs between systems
+//	pages.go, record.go, schema.go          the content of the database
+//	file.go                                 its files, whether they are still the same, and the errors of opening them
 //	transaction.go, grow.go, update.go      a transaction, the space for it, and the outcome of a failed one
 //	journal.go, checkpoint.go, commit.go    a create
-//	read.go, fsck.go, check.go, snapshot.go reading
+//	read.go, check.go, snapshot.go          reading
 //	background.go, stats.go                 background tasks of an open store
-//	open.go, restore.go, lock_*             opening, closing, and replacing a database
+//	open.go, restore.go                     opening, closing, and replacing a database
 package bbolt
 
 import (
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
@@ -32,25 +32,25 @@ import (
 // UTF-8 is refused, since it could not be kept byte for byte (C2.14).
 type Engine struct {
 	db       *bolt.DB
-	path     string   // of file as it was opened: the journal and the watermark are next to this name
+	path     string   // of file as it was opened: the journal is next to this name
 	file     *os.File // of db, to read the pages that a failed commit has left
 	pageSize int64    // of the file
 	id       string   // of the database
 	logger   *slog.Logger
 
+	readOnly bool
+
 	// The following is used in a store that is open for writing.
 
-	watermark *os.File
-	opened    fileStat     // of file
-	size      atomic.Int64 // of file, at least
-	plants    atomic.Int64 // that are stored, in the tree and pending
+	opened fs.FileInfo  // of file
+	size   atomic.Int64 // of file, at least
+	plants atomic.Int64 // that are stored, in the tree and pending
 
 	committing sync.Mutex // held while a batch is committed
 
 	journal       *journal.Journal // empty if the store has none, see hasJournal
-	openedJournal fileStat
+	openedJournal fs.FileInfo
 	replayed      int64         // plants that were only in the journal at the opening
-	journalErr    error         // why a journal that is needed could not be opened
 	state         journal.State // of the journal, as stored in the database
 	checkpointing sync.Mutex    // held during a checkpoint; guards state
 	clean         atomic.Bool   // a snapshot has left the database clean
@@ -59,7 +59,6 @@ type Engine struct {
 	updating sync.Mutex            // held from the beginning of a transaction until its outcome is in failed
 	failed   atomic.Pointer[error] // why the database must no longer be written to
 
-	scrubbed       atomic.Pointer[storage.ScrubStats] // nil until the scrub has read records
 	checkpoints    atomic.Uint64
 	checkpointTime atomic.Int64 // of all checkpoints in ns, pauses included
 
@@ -75,6 +74,6 @@ var (
 	_ storage.FileStatter = (*Engine)(nil)
 )
 
-func (e *Engine) writable() bool { return e.watermark != nil }
+func (e *Engine) writable() bool { return !e.readOnly }
 
 func (e *Engine) hasJournal() bool { return e.journal.MaxBatch() > 0 }

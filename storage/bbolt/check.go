@@ -4,86 +4,140 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"math"
+	"os"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/storage"
 )
 
-// Check implements [storage.Checker]. It runs fsck, and bbolt's own check of the structure
-// if that finds nothing and the file is not being written to: bbolt's check follows page
-// numbers without validating them, and reports pages that a commit has just freed as corrupt.
-func (e *Engine) Check(ctx context.Context, each func(storage.Record) error) (storage.Report, error) {
-	report := storage.Report{Corruption: []string{}}
-	if e.journalErr != nil {
-		report.Add("%v", e.journalErr)
-	}
-	ids, err := e.journal.IDs(math.MinInt64)
-	pending, err2 := e.pendingRecords(ids)
-	if err = cmp.Or(err, err2); err != nil {
-		report.Add("the journal: %v", err)
-	}
-	merged := func(stored storage.Record) error {
-		for len(pending) > 0 && pending[0].ID <= stored.ID {
-			if pending[0].ID < stored.ID { // otherwise it was moved to the tree
-				if err := report.Count(pending[0], each); err != nil {
-					return err
-				}
-			}
-			pending = pending[1:]
-		}
-		return report.Count(stored, each)
-	}
-	err = e.transaction(false, func(tx *bolt.Tx) error {
-		if err := e.fsck(ctx, tx, &report, merged); err != nil {
-			return err
-		}
-		for _, record := range pending {
-			if err := report.Count(record, each); err != nil {
-				return err
-			}
-		}
-		if e.writable() {
-			return nil
-		}
-		if err := e.checkWatermark(&report); err != nil || !report.Intact() {
-			return err
-		}
-		return e.checkStructure(ctx, tx, &report)
-	})
-	return report, err
+// A CorruptStoreError is returned by a function that refuses to use or to replace a corrupt
+// store.
+type CorruptStoreError struct {
+	Report storage.Report // with at least one finding
 }
 
-// checkWatermark adds a finding if the database has lost commits, or a note if that is unknown.
-func (e *Engine) checkWatermark(report *storage.Report) error {
-	torn, err := e.verifyWatermark()
-	if torn != nil {
-		report.Notes = append(report.Notes, torn.Error())
+// Error returns the first finding.
+func (e *CorruptStoreError) Error() string { return e.Report.Corruption[0] }
+
+// Check reads the store in a file as [storage.Store.Check] does. It returns the number of plants,
+// or a *CorruptStoreError if the store is not intact.
+func Check(ctx context.Context, file *os.File) (plants int64, err error) {
+	e, err := open(file.Name(), true)
+	if err != nil {
+		return 0, err
 	}
-	if errors.As(err, new(refusalError)) {
-		report.Add("%v", explain(e.path, err))
-		return nil
+	report, err := e.Check(ctx)
+	if err == nil && !report.Intact() {
+		err = &CorruptStoreError{report}
 	}
-	return err
+	return report.Plants, errors.Join(err, e.Close())
 }
 
-// checkStructure adds the findings of bbolt's check. If ctx ends before the check does, it is
-// left to run until the process ends, and keeps the file open for so long.
-func (e *Engine) checkStructure(ctx context.Context, tx *bolt.Tx, report *storage.Report) error {
-	findings := tx.Check()
-	for {
+// checkPatience is how long a check may make no progress.
+const checkPatience = 10 * time.Minute
+
+var errStalled = errors.New("it has made no progress for ten minutes: the disk may be failing")
+
+// Check implements [storage.Checker]. It ends with ctx, or after checkPatience without progress.
+func (e *Engine) Check(ctx context.Context) (storage.Report, error) {
+	return e.checkFile(ctx, e.file, checkPatience)
+}
+
+// checkFile is Check with these pages. A read that hangs, and bbolt's check, are left to run until
+// the process ends, and keep the database open for so long.
+func (e *Engine) checkFile(ctx context.Context, file io.ReaderAt, patience time.Duration) (storage.Report, error) {
+	c := &checker{Engine: e, ctx: ctx, began: time.Now(), report: storage.Report{Corruption: []string{}}}
+	done := make(chan error, 1)
+	go func() { done <- c.run(file) }()
+	for seen := uint64(0); ; {
 		select {
-		case finding, more := <-findings:
-			if !more {
-				return nil
-			}
-			// bbolt's own panics are findings like any other.
-			report.Add("structure: %s", strings.TrimPrefix(finding.Error(), "panic: "))
+		case err := <-done:
+			return c.report, err
 		case <-ctx.Done():
-			e.abandoned.Store(true)
-			return ctx.Err()
+		case <-time.After(patience):
+			if now := c.steps.Load(); now != seen || time.Since(c.began) < time.Duration(c.allowed.Load()) {
+				seen = now
+				continue
+			}
+		}
+		e.abandoned.Store(true)
+		return storage.Report{}, cmp.Or(ctx.Err(), errStalled)
+	}
+}
+
+// A checker checks a store. The pages are bounded by the file (see pageCheck); the records and
+// bbolt's check, which trust them, by the pages.
+type checker struct {
+	*Engine
+
+	ctx     context.Context //nolint:containedctx // of one call
+	began   time.Time
+	steps   atomic.Uint64
+	allowed atomic.Int64 // time since began, as [time.Duration], without a step
+	report  storage.Report
+}
+
+// step counts a step. It returns an error when the check should end.
+func (c *checker) step() error {
+	c.steps.Add(1)
+	return c.ctx.Err()
+}
+
+// run adds the findings to the report. A corrupt page ends the check, a corrupt record does not.
+func (c *checker) run(file io.ReaderAt) error {
+	ids, err := c.journal.IDs(math.MinInt64) // before the transaction: a checkpoint moves plants to the tree
+	pending, err2 := c.pendingRecords(ids)
+	if err = cmp.Or(err, err2); err != nil {
+		c.report.Add("the journal: %v", err)
+	}
+	return c.transaction(false, func(tx *bolt.Tx) error {
+		if c.writable() { // commits free and reuse pages: only the records can be checked
+			return c.records(tx.Bucket([]byte(plantsBucket)), pending)
+		}
+		if err := newPageCheck(file, c.step).all(); err != nil {
+			c.report.Add("%v", err)
+			return c.ctx.Err()
+		}
+		err := c.records(tx.Bucket([]byte(plantsBucket)), pending)
+		if err != nil || !c.report.Intact() {
+			return err
+		}
+		// bbolt's check does not report progress. It reads the file three times.
+		c.allowed.Store(int64(5 * time.Since(c.began)))
+		for finding := range tx.Check() { // bbolt's own panics are findings like any other
+			c.report.Add("structure: %s", strings.TrimPrefix(finding.Error(), "panic: "))
+		}
+		return nil
+	})
+}
+
+// records checks each record in the tree, and counts the plants.
+func (c *checker) records(plants *bolt.Bucket, pending []storage.Record) error {
+	stored, cursor := uint64(0), plants.Cursor()
+	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+		if err := c.step(); err != nil {
+			return err
+		}
+		stored++
+		if _, err := decode(key, value); err != nil {
+			c.report.Add("%v", err)
+			continue
+		}
+		c.report.Plants++
+	}
+	if want := plants.Sequence(); want != 0 && want != stored { // 0: of an earlier version
+		c.report.Add("the database should have %d plants, and has %d", want, stored)
+	}
+	for _, record := range pending {
+		if plants.Get(keyOf(record.ID)) == nil { // else it was moved to the tree
+			c.report.Plants++
 		}
 	}
+	return nil
 }

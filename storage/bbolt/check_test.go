@@ -1,16 +1,19 @@
 package bbolt
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
+	"hash/fnv"
+	"io"
 	"os"
-	"slices"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -21,11 +24,14 @@ import (
 // check returns the report of a check of the file path.
 func check(t *testing.T, path string) storage.Report {
 	t.Helper()
-	s, err := openStore(storage.Options{ReadOnly: true, AllowCorrupt: true}, path)
-	if err != nil {
-		t.Fatalf("OpenReadOnly: %v", err)
+	s, err := openStore(storage.Options{ReadOnly: true}, path)
+	if corrupt := new(CorruptStoreError); errors.As(err, &corrupt) {
+		return corrupt.Report
 	}
-	report, err := s.Check(t.Context(), nil)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	report, err := s.Check(t.Context())
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatalf("Check: %v", err)
 	}
@@ -90,18 +96,22 @@ func TestCheckFindsCorruptStructure(t *testing.T) {
 		corrupt func(m *pageMap)
 		want    string
 	}{
-		"page id":        {func(m *pageMap) { order.PutUint64(m.page(m.leaf), 12345) }, "its number is 12345"},
+		"page number":    {func(m *pageMap) { order.PutUint64(m.page(m.leaf), 12345) }, "its number is 12345"},
 		"page type":      {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageFlags:], 0x12) }, "neither a branch nor a leaf"},
-		"element count":  {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0xFFFF) }, "more elements than fit"},
+		"element count":  {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0xFFFF) }, "its elements"},
 		"fewer elements": {func(m *pageMap) { m.page(m.leaf)[pageCount] ^= 1 << 3 }, "its elements do not follow each other"},
 		"no elements":    {func(m *pageMap) { order.PutUint16(m.page(m.leaf)[pageCount:], 0) }, "it is empty"},
 		"fewer branches": {func(m *pageMap) { m.page(m.plants)[pageCount]-- }, "its elements do not follow each other"},
-		"branch count":   {func(m *pageMap) { order.PutUint16(m.page(m.plants)[pageCount:], 0xFFFF) }, "more elements than fit"},
-		"overflow far":   {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageOverflow:], 1<<31) }, "it is in use"},
-		"overflow out":   {func(m *pageMap) { order.PutUint32(m.page(m.end - 1)[pageOverflow:], 1) }, "invalid number"},
-		"loop": {func(m *pageMap) {
+		"branch count":   {func(m *pageMap) { order.PutUint16(m.page(m.plants)[pageCount:], 0xFFFF) }, "its elements"},
+		"overflow far":   {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageOverflow:], 1<<31) }, "do not fit its length"},
+		"overflow":       {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageOverflow:], 1) }, "do not fit its length"},
+		"branch to itself": {func(m *pageMap) {
 			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], m.plants)
-		}, "both in use and free"},
+		}, "it is in use twice"},
+		"branch to the list of buckets": {func(m *pageMap) {
+			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], m.root)
+		}, "it is in use twice"},
+		"too few pages in all": {func(m *pageMap) { m.setMeta(func(new *meta) { new.Pages++ }) }, "are in use or free"},
 		"child outside the file": {func(m *pageMap) {
 			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], 1<<63)
 		}, "invalid number"},
@@ -124,63 +134,23 @@ func TestCheckFindsCorruptStructure(t *testing.T) {
 		}, "its elements do not follow each other"},
 		"record is a bucket": {func(m *pageMap) {
 			order.PutUint32(m.page(m.leaf)[pageHeader+leafFlags:], bucketFlag)
-		}, "marked as a bucket"},
+		}, "it has a nested bucket"},
+		"key that is not an id": {func(m *pageMap) {
+			page := m.page(m.leaf)[pageHeader:]
+			order.PutUint32(page[leafKey:], keyLen+1)
+			order.PutUint32(page[leafValue:], order.Uint32(page[leafValue:])-1)
+		}, "its keys are not ids"},
 		"record twice":        {repeatRecord, "structure: key[1]"},
 		"no free list":        {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageFlags:], leafFlag) }, "not the list of free pages"},
 		"free list too long":  {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0xFFF0) }, "not the list of free pages"},
-		"free list too short": {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0) }, "unreachable unfreed"},
-		"page in use is free": {func(m *pageMap) { order.PutUint64(m.page(m.list)[pageHeader:], m.leaf) }, "listed as free"},
+		"free list too short": {func(m *pageMap) { order.PutUint16(m.page(m.list)[pageCount:], 0) }, "are in use or free"},
+		"free list twice":     {func(m *pageMap) { copy(m.page(m.list)[pageHeader+8:], m.page(m.list)[pageHeader:][:8]) }, "not the list of free pages"},
+		"page in use is free": {freeLeaf, "structure: page"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if report := check(t, corruptFile(t, original, test.corrupt)); !strings.Contains(strings.Join(report.Corruption, "\n"), test.want) {
 				t.Errorf("Check: %+v, want %q", report, test.want)
-			}
-		})
-	}
-}
-
-// TestCheckPassesIntactRecords checks that Check passes all intact records, wherever the
-// corruption is. bigFile plants have more than one leaf page, and each page has more than one
-// plant.
-func TestCheckPassesIntactRecords(t *testing.T) {
-	t.Parallel()
-	order := binary.NativeEndian
-	original := newBigFile(t)
-	for name, test := range map[string]struct {
-		corrupt func(m *pageMap)
-		lost    int // plants
-	}{
-		"intact": {func(*pageMap) {}, 0},
-		"record": {func(m *pageMap) {
-			page := m.page(m.leaf)
-			page[pageHeader+order.Uint32(page[pageHeader+leafPos:])+keyLen+headerLen] ^= 1
-		}, 1},
-		"element": {func(m *pageMap) { order.PutUint32(m.page(m.leaf)[pageHeader+leafValue:], 1<<31) }, 1},
-		"leaf": {
-			func(m *pageMap) { clear(m.page(m.leaf)[:os.Getpagesize()]) },
-			int(order.Uint16(newPageMap(t, original).page(newPageMap(t, original).leaf)[pageCount:])),
-		},
-		"branch": {func(m *pageMap) { clear(m.page(m.plants)[:os.Getpagesize()]) }, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, err := openStore(storage.Options{ReadOnly: true}, corruptFile(t, original, test.corrupt))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = s.Close() }()
-			seen := make(map[int64]bool)
-			report, err := s.Check(t.Context(), func(r storage.Record) error {
-				seen[r.ID] = true
-				return nil
-			})
-			if err != nil || report.Intact() != (name == "intact") || len(seen) != bigFile-test.lost || report.Plants != int64(len(seen)) {
-				t.Errorf("%d plants were shown of %d; %+v, %v", len(seen), bigFile-test.lost, report, err)
-			}
-			full := errors.New("full")
-			if report, err := s.Check(t.Context(), func(storage.Record) error { return full }); !errors.Is(err, full) || report.Plants != 1 {
-				t.Errorf("after an error of the caller: %+v, %v", report, err)
 			}
 		})
 	}
@@ -195,56 +165,6 @@ func TestCheckWordsPanicsAsFindings(t *testing.T) {
 	report := check(t, path)
 	if len(report.Corruption) != 1 || !strings.HasPrefix(report.Corruption[0], "structure: assertion failed") {
 		t.Errorf("Check: %+v", report)
-	}
-}
-
-// TestCheckFindsCorruptInlineBucket checks that corruption of an inline bucket is found: small
-// buckets are inline and have no pages.
-func TestCheckFindsCorruptInlineBucket(t *testing.T) {
-	t.Parallel()
-	path := newFile(t, 3)
-	m := newPageMap(t, path)
-	root := m.page(m.root)
-	for name, test := range map[string]struct {
-		corrupt func(element []byte)
-		want    string
-	}{
-		"no bucket": {func(e []byte) { binary.NativeEndian.PutUint32(e[leafFlags:], 0) }, "it is not a bucket"},
-		"no leaf": {func(e []byte) {
-			value := e[binary.NativeEndian.Uint32(e[leafPos:])+binary.NativeEndian.Uint32(e[leafKey:]):]
-			value[bucketHeader+pageFlags] = branchFlag
-		}, "its inline page is not a leaf"},
-		"less plants": {func(e []byte) {
-			value := e[binary.NativeEndian.Uint32(e[leafPos:])+binary.NativeEndian.Uint32(e[leafKey:]):]
-			value[bucketHeader+pageCount] = 0
-		}, "another length than its elements"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			file := slices.Clone(root[:os.Getpagesize()])
-			test.corrupt(file[pageHeader+elementLen:]) // of plants, after meta
-			report := storage.Report{}
-			f := &fsck{ended: t.Context().Err, report: &report, each: func(storage.Record) error { return nil }}
-			elements, _ := f.elements("root", file)
-			for _, e := range elements {
-				f.root(e)
-			}
-			if !strings.Contains(strings.Join(report.Corruption, "\n"), test.want) {
-				t.Errorf("findings %q, want %q", report.Corruption, test.want)
-			}
-		})
-	}
-}
-
-// TestCheckFindsCutBucket checks that a bucket in another one is found if it is shorter than
-// the header of a bucket.
-func TestCheckFindsCutBucket(t *testing.T) {
-	t.Parallel()
-	report := storage.Report{}
-	f := &fsck{report: &report}
-	f.nested(element{key: []byte("cut"), value: make([]byte, bucketHeader-1), bucket: true})
-	if want := []string{`bucket "cut": it is not a bucket`}; !slices.Equal(report.Corruption, want) {
-		t.Errorf("findings %q, want %q", report.Corruption, want)
 	}
 }
 
@@ -265,8 +185,8 @@ func TestCheckDuringCreates(t *testing.T) {
 		})
 	}
 	for range 50 {
-		report, err := s.Check(t.Context(), nil)
-		if err != nil && !errors.Is(err, errMoved) || !report.Intact() || err == nil && report.Plants < bigFile {
+		report, err := s.Check(t.Context())
+		if err != nil || !report.Intact() || report.Plants < bigFile {
 			t.Errorf("Check: %+v, %v", report, err)
 		}
 	}
@@ -282,7 +202,7 @@ func TestCheckEndsWithContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = s.Check(ctx, nil)
+	_, err = s.Check(ctx)
 	if !errors.Is(err, context.Canceled) || s.Close() != nil {
 		t.Errorf("Check: %v", err)
 	}
@@ -303,40 +223,6 @@ func TestOpenCorruptRoot(t *testing.T) {
 		} else if _, err := openStore(storage.Options{}, path); err == nil || !strings.Contains(err.Error(), "is corrupt") {
 			t.Errorf("Open: %v", err)
 		}
-	}
-}
-
-// TestCheckForeignHabits checks that valid changes of other programs to a bbolt file are not
-// reported as corruption.
-func TestCheckForeignHabits(t *testing.T) {
-	t.Parallel()
-	path := newBigFile(t)
-	db, err := bolt.Open(path, filePerm, &bolt.Options{NoFreelistSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		outer, err := tx.CreateBucket([]byte("foreign"))
-		if err != nil {
-			return err
-		}
-		inner, err := outer.CreateBucket([]byte(plantsBucket))
-		for i := 0; err == nil && i < 2000; i++ {
-			err = inner.Put(fmt.Appendf(nil, "key %d", i), []byte("no plant"))
-		}
-		return err
-	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if report := check(t, path); !report.Intact() || report.Plants != bigFile {
-		t.Errorf("without a list of free pages: %+v", report)
-	}
-	if err := mustOpen(t, path).Close(); err != nil { // writes the list
-		t.Fatal(err)
-	}
-	if report := check(t, path); !report.Intact() || report.Plants != bigFile {
-		t.Errorf("with one: %+v", report)
 	}
 }
 
@@ -368,5 +254,167 @@ func TestCheckSeesHiddenRecords(t *testing.T) {
 	})
 	if report := check(t, hide); len(report.Corruption) == 0 || !strings.Contains(report.Corruption[0], "structure: the first key") {
 		t.Errorf("Check: %+v", report)
+	}
+}
+
+// setMeta changes the meta pages of the file.
+func (m *pageMap) setMeta(change func(*meta)) {
+	for page := range 2 {
+		at := page * os.Getpagesize()
+		old, _ := readMeta(bytes.NewReader(m.file), int64(at))
+		change(&old)
+		fields, _ := binary.Append(nil, binary.NativeEndian, old) // never fails
+		sum := fnv.New64a()
+		_, _ = sum.Write(fields[:metaLen-8])
+		copy(m.file[at+metaStart:], binary.NativeEndian.AppendUint64(fields[:metaLen-8], sum.Sum64()))
+	}
+}
+
+// freeLeaf replaces a free page by the first leaf, so that the list stays in order.
+func freeLeaf(m *pageMap) {
+	order, list := binary.NativeEndian, m.page(m.list)
+	for i := range int(order.Uint16(list[pageCount:])) {
+		if id := list[pageHeader+8*i:]; order.Uint64(id) > m.leaf || i+1 == int(order.Uint16(list[pageCount:])) {
+			order.PutUint64(id, m.leaf)
+			return
+		}
+	}
+}
+
+// TestCheckEndsWithinBounds checks that a check needs no more memory and stack than the file has
+// bytes, whatever its pages claim.
+//
+//nolint:paralleltest // it measures memory
+func TestCheckEndsWithinBounds(t *testing.T) {
+	order := binary.NativeEndian
+	original := newBigFile(t)
+	const pages, depth = 1 << 28, 1000
+	for name, test := range map[string]struct {
+		corrupt func(m *pageMap)
+		pages   int // of the file, which is sparse; 0: as many as it has
+		want    string
+	}{
+		"more pages than the disk has":   {func(m *pageMap) { m.setMeta(func(new *meta) { new.Pages = pages }) }, pages, "are in use or free"},
+		"more pages than an integer has": {func(m *pageMap) { m.setMeta(func(new *meta) { new.Pages = 1 << 52 }) }, 0, "has been cut short"},
+		"a page over all of the file": {func(m *pageMap) {
+			m.setMeta(func(new *meta) { new.Pages = pages })
+			order.PutUint32(m.page(m.leaf)[pageOverflow:], pages/2)
+		}, pages, "do not fit its length"},
+		"a record over all of the file": {func(m *pageMap) {
+			m.setMeta(func(new *meta) { new.Pages += 1 << 18 })
+			page := m.page(m.leaf)
+			order.PutUint16(page[pageCount:], 1)
+			order.PutUint32(page[pageHeader+leafPos:], elementLen)
+			order.PutUint32(page[pageHeader+leafValue:], 1<<30)
+			order.PutUint32(page[pageOverflow:], 1<<18)
+		}, pages, "no header of version"},
+		"a list of free pages over all of the file": {func(m *pageMap) {
+			m.setMeta(func(new *meta) { new.Pages = pages; new.Freelist = uint64(len(m.file) / os.Getpagesize()) })
+			list := make([]byte, pageHeader+8)
+			order.PutUint64(list, uint64(len(m.file)/os.Getpagesize()))
+			order.PutUint16(list[pageFlags:], freelistFlag)
+			order.PutUint16(list[pageCount:], manyFree)
+			order.PutUint32(list[pageOverflow:], pages/2)
+			order.PutUint64(list[pageHeader:], pages/4*512)
+			m.file = append(m.file, list...)
+		}, pages, "not the list of free pages"},
+		"branches below each other": {func(m *pageMap) {
+			size := uint64(os.Getpagesize())
+			first := uint64(len(m.file)) / size
+			for id := first; id < first+depth; id++ {
+				page := make([]byte, size)
+				copy(page, m.page(m.plants)[:pageHeader+elementLen])
+				order.PutUint64(page, id)
+				order.PutUint16(page[pageCount:], 1)
+				order.PutUint32(page[pageHeader+branchPos:], elementLen)
+				order.PutUint64(page[pageHeader+branchChild:], id+1)
+				m.file = append(m.file, page...)
+			}
+			order.PutUint64(m.page(m.plants)[pageHeader+branchChild:], first)
+			m.setMeta(func(new *meta) { new.Pages = first + depth })
+		}, 0, "too deep"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := corruptFile(t, original, test.corrupt)
+			if test.pages > 0 {
+				if err := os.Truncate(path, int64(test.pages*os.Getpagesize())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			report := check(t, path)
+			runtime.ReadMemStats(&after)
+			if !strings.Contains(strings.Join(report.Corruption, "\n"), test.want) || len(report.Corruption) > 10_000 {
+				t.Errorf("%d findings, %.1000q, want %q", len(report.Corruption), report.Corruption, test.want)
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
+				t.Errorf("%d bytes were allocated", used)
+			}
+		})
+	}
+}
+
+// TestForeignBuckets checks that a bucket that is not of plantstore is corruption: its pages may be
+// of any form, such as a million buckets in each other.
+func TestForeignBuckets(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		add  func(tx *bolt.Tx) error
+		want string
+	}{
+		"next to ours": {func(tx *bolt.Tx) error {
+			_, err := tx.CreateBucket([]byte("foreign"))
+			return err
+		}, `bucket "foreign": it is not of a plant store`},
+		"in the plants": {func(tx *bolt.Tx) (err error) {
+			for b := tx.Bucket([]byte(plantsBucket)); b != nil && err == nil && b.Root() != 0; {
+				b, err = b.CreateBucket(keyOf(-1))
+			}
+			return err
+		}, "it has a nested bucket"},
+		"in a small bucket": {func(tx *bolt.Tx) error {
+			_, err := tx.Bucket([]byte(metaBucket)).CreateBucket([]byte("nested"))
+			return err
+		}, `bucket "meta": it is not inline`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newBigFile(t)
+			edit(t, path, test.add)
+			if report := check(t, path); len(report.Corruption) != 1 || !strings.Contains(report.Corruption[0], test.want) {
+				t.Errorf("Check: %+v, want %q", report, test.want)
+			}
+		})
+	}
+}
+
+// A hungDisk never returns from a read.
+type hungDisk chan struct{}
+
+func (d hungDisk) ReadAt([]byte, int64) (int, error) {
+	<-d
+	return 0, io.EOF
+}
+
+// TestCheckOfHungDisk checks that a check ends after a time without progress, and with its context,
+// if the disk hangs, and that the store can be closed after that.
+func TestCheckOfHungDisk(t *testing.T) {
+	t.Parallel()
+	disk := make(hungDisk)
+	defer close(disk)
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	for want, test := range map[error]struct {
+		ctx      context.Context
+		patience time.Duration
+	}{errStalled: {t.Context(), time.Millisecond}, context.Canceled: {interrupted, time.Hour}} {
+		s, err := openStore(storage.Options{ReadOnly: true}, newFile(t, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.checkFile(test.ctx, disk, test.patience); !errors.Is(err, want) || s.Close() != nil {
+			t.Errorf("Check: %v, want: %v", err, want)
+		}
 	}
 }

@@ -81,13 +81,13 @@ func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err 
 
 // write makes records durable, in the journal or in the tree.
 func (e *Engine) write(records []journal.Record) error {
-	if journal.Size(records) > min(journalBatch, e.journal.MaxBatch()) {
-		return e.update(records, nil)
-	}
-	if e.clean.Load() { // a snapshot has marked the database clean: it needs its journal again
+	if e.clean.Load() { // a snapshot has marked the database clean, which must be its last commit
 		if err := e.setClean(false); err != nil {
 			return err
 		}
+	}
+	if journal.Size(records) > min(journalBatch, e.journal.MaxBatch()) {
+		return e.update(records, nil)
 	}
 	if e.noSpace.Load() { // for the last checkpoint: it is tried again
 		if err := e.checkpoint(nil); err != nil {

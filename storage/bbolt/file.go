@@ -21,17 +21,39 @@ const (
 	lockTimeout = time.Second
 )
 
-// These are appended to the name of the database.
-const (
-	watermarkSuffix = ".mark"
-	journalSuffix   = ".journal"
-)
-
-// WatermarkPath returns the path of the watermark of a database file.
-func WatermarkPath(database string) string { return database + watermarkSuffix }
+// journalSuffix is appended to the name of the database.
+const journalSuffix = ".journal"
 
 // JournalPath returns the path of the journal of a database file.
 func JournalPath(database string) string { return database + journalSuffix }
+
+// A refusalError is the reason why a file cannot be opened, with a remedy. It follows the
+// name of the file.
+type refusalError struct {
+	text    string
+	corrupt bool // it is a corrupt plant store, or not a plant store
+}
+
+func (e refusalError) Error() string { return e.text }
+
+func refusal(format string, args ...any) error {
+	return refusalError{text: fmt.Sprintf(format, args...)}
+}
+
+// corrupt returns a refusal of a corrupt store.
+func corrupt(format string, args ...any) error {
+	return refusalError{text: fmt.Sprintf(format, args...), corrupt: true}
+}
+
+// refuseOrphan returns an error if the database path is missing, but its journal is there. That is
+// created after the database is durable, so that no crash leaves it alone.
+func refuseOrphan(path string) error {
+	if !exists(JournalPath(path)) {
+		return nil
+	}
+	return refusal("is missing, although its journal %[1]s is there: put the database back, or, to restore a backup or to start with an empty store, "+
+		"move %[1]s away", JournalPath(path))
+}
 
 // explain returns a one-line error for the error of opening the file path, a
 // *CorruptStoreError if it is corrupt.
@@ -114,8 +136,8 @@ func inspect(file *os.File) error {
 		return err
 	case !found:
 		return corrupt("is not the file of a plant store, or its beginning is corrupt: name another file, or restore a backup")
-	case info.Size() < newest.size():
-		return corrupt("has been cut short, from at least %d bytes to %d: restore a backup", newest.size(), info.Size())
+	case uint64(info.Size())/uint64(newest.PageSize) < newest.Pages: //nolint:gosec // not negative
+		return corrupt("has been cut short, to %d bytes of at least %d pages of %d: restore a backup", info.Size(), newest.Pages, newest.PageSize)
 	}
 	return nil
 }
@@ -131,16 +153,16 @@ func editFile(file *os.File, edit func(tx *bolt.Tx) error) error {
 
 // verifyFile returns an error if the file at path is not the one that was opened, or has
 // become shorter than least.
-func verifyFile(path string, opened fileStat, least int64) error {
+func verifyFile(path string, opened fs.FileInfo, least int64) error {
 	const gone = "was removed or replaced while it was open"
-	there, err := statPath(path)
+	there, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return fmt.Errorf(gone+": %w", err)
-	case !there.sameFile(opened):
+	case !os.SameFile(there, opened):
 		return errors.New(gone)
-	case there.size < least:
-		return fmt.Errorf("was cut short, from %d bytes to %d, while it was open", least, there.size)
+	case there.Size() < least:
+		return fmt.Errorf("was cut short, from %d bytes to %d, while it was open", least, there.Size())
 	}
 	return nil
 }
@@ -153,7 +175,7 @@ func (e *Engine) verifyFiles() error {
 		return fmt.Errorf("the database file %w", err)
 	}
 	if e.hasJournal() {
-		if err := verifyFile(JournalPath(e.path), e.openedJournal, e.openedJournal.size); err != nil {
+		if err := verifyFile(JournalPath(e.path), e.openedJournal, e.openedJournal.Size()); err != nil {
 			return fmt.Errorf("the journal %w", err)
 		}
 	}

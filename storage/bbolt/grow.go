@@ -39,9 +39,9 @@ const minGrowth = 64 << 10
 //
 // After an error that matches [storage.ErrNoSpace] bbolt may use as much as before.
 func (e *Engine) grow(least int64) error {
-	there, err := statOpen(e.file)
-	if size := e.size.Load(); err == nil && there.size < size {
-		err = fmt.Errorf("the database file was cut short, from %d bytes to %d", size, there.size)
+	there, err := e.file.Stat()
+	if size := e.size.Load(); err == nil && there.Size() < size {
+		err = fmt.Errorf("the database file was cut short, from %d bytes to %d", size, there.Size())
 	}
 	if err != nil {
 		return e.fatal(err, nil)
@@ -53,7 +53,7 @@ func (e *Engine) grow(least int64) error {
 		err = e.file.Sync()
 	}
 	if err == nil {
-		err = e.file.Truncate(max(there.size, allocated+grown) + e.pageSize)
+		err = e.file.Truncate(max(there.Size(), allocated+grown) + e.pageSize)
 	}
 	switch {
 	case err == nil:

@@ -43,7 +43,7 @@ func TestGrowDuringSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = mustOpen(t, path)
-	report, err := s.Check(t.Context(), nil)
+	report, err := s.Check(t.Context())
 	if err != nil || !report.Intact() || report.Plants != int64(len(plants)+200) {
 		t.Errorf("%+v, %v, want %d plants", report, err, len(plants)+200)
 	}

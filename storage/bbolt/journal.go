@@ -14,7 +14,7 @@ import (
 )
 
 // remedy is the advice for a database whose journal is lost.
-const remedy = "restore a backup, or save the plants that are left with plantstore plants export --skip-damaged"
+const remedy = "restore a backup"
 
 // openJournal opens the existing journal, if the database needs it, and makes the records
 // pending that the database lacks.
@@ -45,7 +45,7 @@ func (e *Engine) openJournal() error {
 		return fmt.Errorf("its journal: %w", err)
 	}
 	e.journal = j
-	e.openedJournal, err = statOpen(file)
+	e.openedJournal, err = file.Stat()
 	return err
 }
 
@@ -77,7 +77,7 @@ func (e *Engine) startJournal(size int64) error {
 		if err := e.journal.Rewrite(); err != nil {
 			return refusal("cannot make its journal durable (%v): the disk may be failing; examine it before starting again", err)
 		}
-		if e.openedJournal.size == journal.FileSize(size) {
+		if e.openedJournal.Size() == journal.FileSize(size) {
 			return nil
 		}
 		if err := e.retireJournal(); err != nil { // for one of the right size

@@ -66,7 +66,7 @@ func copyStore(t testing.TB, path string, suffixes ...string) (copied string) {
 // killed is copyStore of all files.
 func killed(t testing.TB, path string) string {
 	t.Helper()
-	return copyStore(t, path, "", watermarkSuffix, journalSuffix)
+	return copyStore(t, path, "", journalSuffix)
 }
 
 // wantExactly checks that the store at path has these plants, and no others, when it
@@ -90,7 +90,7 @@ func wantExactly(t testing.TB, path string, want map[int64]models.Plant) {
 			t.Fatalf("%+v: %d plants, want %d", options, len(got), len(want))
 		}
 		count, err := s.Count(t.Context())
-		report, checkErr := s.Check(t.Context(), nil)
+		report, checkErr := s.Check(t.Context())
 		if err = errors.Join(err, checkErr, s.Close()); err != nil || count != int64(len(want)) || report.Plants != count || !report.Intact() {
 			t.Fatalf("%+v: Count %d, Check %+v, %v, want %d plants", options, count, report, err, len(want))
 		}

@@ -44,8 +44,8 @@ func TestRedirectedLink(t *testing.T) {
 	}
 }
 
-// TestJournalNextToLink checks that the journal and the watermark are next to the name by which a
-// database is opened, for reading and for writing.
+// TestJournalNextToLink checks that the journal is next to the name by which a database is
+// opened, for reading and for writing.
 func TestJournalNextToLink(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -58,7 +58,7 @@ func TestJournalNextToLink(t *testing.T) {
 	noError(t, err)
 	noError(t, store.Create(t.Context(), 1, models.Plant{Name: "Ivy"}))
 	crashed := make(map[string][]byte)
-	for _, path := range []string{target, bbolt.JournalPath(link), bbolt.WatermarkPath(link)} {
+	for _, path := range []string{target, bbolt.JournalPath(link)} {
 		crashed[path], err = os.ReadFile(path)
 		noError(t, err)
 	}

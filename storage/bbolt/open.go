@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +19,8 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// Open is the [storage.Opener] of this engine. The logger gets the findings of the
-// scrub, and problems with the files that do not prevent the start.
+// Open is the [storage.Opener] of this engine. The logger gets problems with the files that do
+// not prevent the start.
 func Open(ctx context.Context, loc storage.Location, options storage.Options) (*storage.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -35,7 +34,7 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 // OpenFile opens the store in the file path. Unless it is opened for reading, OpenFile creates
 // the file, and the directories above it, if they do not exist. It refuses, and does not change,
 // a file that is not a plant store, or is corrupt, or that another process has locked, and a
-// missing file with a watermark. The error has the reason and a remedy.
+// missing file with a journal. The error has the reason and a remedy.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 	e, err := OpenEngine(path, options)
 	if err != nil {
@@ -56,21 +55,12 @@ func OpenEngine(path string, options storage.Options) (*Engine, error) {
 		return nil, err
 	}
 	e.logger = options.Log()
-	switch {
-	case !options.ReadOnly:
+	if options.ReadOnly {
+		err = e.openJournal()
+	} else {
 		err = e.start(options.JournalBytes)
-	case options.AllowCorrupt: // Check reports both
-		if err := e.openJournal(); err != nil {
-			e.journalErr = explain(path, err)
-		}
-	default:
-		_, lost := e.verifyWatermark()
-		err = cmp.Or(e.openJournal(), lost)
 	}
 	if err != nil {
-		if e.watermark != nil {
-			_ = e.watermark.Close() // nothing was acknowledged
-		}
 		return nil, errors.Join(explain(path, err), e.db.Close())
 	}
 	return e, nil
@@ -93,9 +83,6 @@ func prepare(path string) error {
 func ensure(path string) error {
 	dir := filepath.Dir(path)
 	if err := files.MkdirAll(dir, dirPerm); err != nil {
-		return err
-	}
-	if err := refuseNetwork(dir); err != nil {
 		return err
 	}
 	orphan := refuseOrphan(path)                                 // before the stat: another process may be creating both
@@ -126,7 +113,7 @@ func initialise(file *os.File) error {
 // open opens an existing file, and refuses one that is not a plant store. It does
 // not open the journal, and changes nothing unless bbolt does.
 func open(path string, readOnly bool) (e *Engine, err error) {
-	e = &Engine{path: path, logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal)}
+	e = &Engine{path: path, readOnly: readOnly, logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal)}
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        readOnly,
@@ -164,7 +151,11 @@ func open(path string, readOnly bool) (e *Engine, err error) {
 	}
 	e.pageSize = int64(e.db.Info().PageSize)
 	return e, e.db.View(func(tx *bolt.Tx) error {
-		if err := e.verifyRoot(tx); err != nil {
+		_, err := newPageCheck(e.file, func() error { return nil }).buckets()
+		if err != nil && !errors.As(err, new(refusalError)) {
+			err = corrupt("is corrupt (%v): restore a backup", err)
+		}
+		if err != nil {
 			return err
 		}
 		return e.verify(tx)
@@ -188,14 +179,11 @@ func (e *Engine) start(journalBytes int64) (err error) {
 		return refusal("cannot be made durable (%v): the disk may be failing; "+
 			"examine it before starting again, and run plantstore check", err)
 	}
-	if e.opened, err = statOpen(e.file); err != nil {
+	if e.opened, err = e.file.Stat(); err != nil {
 		return err
 	}
-	e.size.Store(e.opened.size)
+	e.size.Store(e.opened.Size())
 	if err := e.limitSize(); err != nil {
-		return err
-	}
-	if err := e.startWatermark(); err != nil {
 		return err
 	}
 	if err := e.openJournal(); err != nil {
@@ -223,9 +211,12 @@ func (e *Engine) Close() (err error) {
 		} else {
 			err = errors.Join(err, e.journal.Close())
 		}
-	}
-	if e.writable() {
-		err = errors.Join(err, e.watermark.Sync(), e.watermark.Close())
+	} else if e.writable() && e.failed.Load() == nil {
+		// If the newest meta page becomes corrupt, bbolt falls back to the one before: after an
+		// empty commit that has all plants, too.
+		if err = e.update(nil, nil); errors.Is(err, storage.ErrNoSpace) {
+			err = nil
+		}
 	}
 	if e.abandoned.Load() { // the file must stay mapped
 		return err

@@ -38,7 +38,7 @@ func checkFile(t *testing.T, path string) (plants int64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	report, err := s.Check(t.Context(), nil)
+	report, err := s.Check(t.Context())
 	if err == nil && !report.Intact() {
 		err = &CorruptStoreError{report}
 	}
@@ -57,8 +57,7 @@ func wantPlants(t *testing.T, path string, want int64) {
 	}
 }
 
-// TestRestore checks that an older copy replaces a store with later commits: the watermark,
-// which is newer, causes no error.
+// TestRestore checks that an older copy replaces a store with later commits.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
@@ -91,7 +90,7 @@ func TestRestoreKeepsJournalFirst(t *testing.T) {
 	if _, _, err := Restore(t.Context(), path, backup); err == nil {
 		t.Error("a database was kept without its journal")
 	}
-	if kept, err := filepath.Glob(path + keptSuffix + "*"); err != nil || len(kept) > 0 {
+	if kept, err := filepath.Glob(path + ".replaced-*"); err != nil || len(kept) > 0 {
 		t.Errorf("kept: %q, %v", kept, err)
 	}
 	if err := os.Remove(JournalPath(path)); err != nil {
@@ -112,18 +111,6 @@ func TestRestoreThroughLink(t *testing.T) {
 	}
 	wantPlants(t, link, 3)
 	wantPlants(t, kept, 10)
-}
-
-// TestRestoreOfLostCommits checks that a copy is corrupt if its own watermark is newer.
-func TestRestoreOfLostCommits(t *testing.T) {
-	t.Parallel()
-	path, backup := newFile(t, 1), newFile(t, 10)
-	corruptMeta(t, backup, true)
-	var corrupt *CorruptStoreError
-	if _, _, err := Restore(t.Context(), path, backup); !errors.As(err, &corrupt) {
-		t.Errorf("Restore: %v", err)
-	}
-	wantPlants(t, path, 1)
 }
 
 func TestRestoreWithoutDatabase(t *testing.T) {
@@ -160,7 +147,7 @@ func TestRestoreMeetsNewDatabase(t *testing.T) {
 		t.Errorf("Restore = %q, %v, want: %v", kept, err, fs.ErrExist)
 	}
 	wantPlants(t, path, 3)
-	wantFiles(t, path, "plants.db", "plants.db.mark")
+	wantFiles(t, path, "plants.db")
 }
 
 // wantFiles checks the files in the directory of the database path, in order.
@@ -233,67 +220,14 @@ func TestRestoreRefuses(t *testing.T) {
 	if _, _, err := Restore(t.Context(), path, good); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("Restore of a store in use: %v, want: %v", err, storage.ErrLocked)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
 		t.Errorf("the store was touched, %v", err)
 	}
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(entries) != 2 { // the database and its watermark
-		t.Errorf("the directory holds %v, %v", entries, err)
-	}
-}
-
-func TestCompact(t *testing.T) {
-	t.Parallel()
-	path := newPath(t)
-	add(t, path, 0, 200)
-	s, err := openStore(storage.Options{ReadOnly: true}, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := s.id
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
-	}
-	before, after, err := Compact(t.Context(), path)
-	if err != nil || after >= before {
-		t.Fatalf("Compact: from %d bytes to %d, %v", before, after, err)
-	}
-	wantPlants(t, path, 200)
-	if s, err = openStore(storage.Options{ReadOnly: true}, path); err != nil || s.id == id {
-		t.Errorf("the compact store has the id of the old one, %v", err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	add(t, path, 200, 1)
-	wantPlants(t, path, 201)
-}
-
-func TestCompactRefuses(t *testing.T) {
-	t.Parallel()
-	path := newPath(t)
-	if _, _, err := Compact(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Compact without a database: %v", err)
-	}
-	path = newFile(t, 10)
-	s := mustOpen(t, path)
-	if _, _, err := Compact(t.Context(), path); !errors.Is(err, storage.ErrLocked) {
-		t.Errorf("Compact of a store in use: %v, want: %v", err, storage.ErrLocked)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	edit(t, path, func(tx *bolt.Tx) error {
-		return tx.Bucket([]byte(plantsBucket)).Put(keyOf(3), []byte("no record"))
-	})
-	if _, _, err := Compact(t.Context(), path); !errors.As(err, new(*CorruptStoreError)) {
-		t.Errorf("Compact of a corrupt store: %v", err)
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(entries) != 2 {
+	if err != nil || len(entries) != 1 { // the database
 		t.Errorf("the directory holds %v, %v", entries, err)
 	}
 }

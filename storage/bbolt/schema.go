@@ -26,19 +26,12 @@ const (
 	// refuses the database.
 	schemaVersion = 1
 	journalSchema = 2
-
-	// firstTxid is the number of the transaction that makes a store without
-	// plants. The meta pages of an empty file are transactions 0 and 1.
-	firstTxid = 2
 )
 
-// verify reads the id and the state of the journal, or refuses a bbolt file that is not
-// a store that this package can read.
+// verify reads the id and the state of the journal, or refuses a file that is not a store
+// that this package can read.
 func (e *Engine) verify(tx *bolt.Tx) error {
 	meta := tx.Bucket([]byte(metaBucket))
-	if meta == nil || tx.Bucket([]byte(plantsBucket)) == nil {
-		return refusal("is a bbolt database, but not of a plant store: name another file")
-	}
 	schema := meta.Get([]byte(schemaKey))
 	version, err := strconv.Atoi(string(schema))
 	switch {

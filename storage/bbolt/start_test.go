@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"log/slog"
 	"math"
 	"os"
 	"runtime"
@@ -75,25 +75,55 @@ func corruptMeta(t *testing.T, path string, newest bool) {
 	}
 }
 
-// TestLostCommitIsReported checks that without its newest meta page bbolt opens the state before
-// the last commit, without an error. The watermark reveals that, also to those that only read.
-func TestLostCommitIsReported(t *testing.T) {
+// TestNewestMetaPageCorrupt checks that a database that was closed cleanly, and whose newest meta
+// page is corrupt, is refused, or has all plants: bbolt silently opens the state before its last
+// commit. With a journal the last commit marks the database clean, so that without it the journal,
+// which was removed, is missing.
+func TestNewestMetaPageCorrupt(t *testing.T) {
 	t.Parallel()
-	path := newFile(t, 3)
-	corruptMeta(t, path, true)
-	for _, readOnly := range []bool{false, true} {
-		_, err := openStore(storage.Options{ReadOnly: readOnly}, path)
-		if err == nil || !strings.Contains(err.Error(), "has lost its last 1 commit:") || strings.Contains(err.Error(), "\n") {
-			t.Fatalf("Open, for reading only: %t: %v", readOnly, err)
-		}
+	for name, tt := range map[string]struct {
+		options storage.Options
+		between func(t *testing.T, s *testStore)
+		want    string // in the refusal
+	}{
+		"with a journal":    {withJournal(), func(*testing.T, *testStore) {}, "may lack plants that are only in its journal"},
+		"without a journal": {storage.Options{}, func(*testing.T, *testStore) {}, ""},
+		"after a snapshot and a large batch": {withJournal(), func(t *testing.T, s *testStore) {
+			t.Helper()
+			if err := errors.Join(s.Snapshot(t.Context(), io.Discard), s.Commit(bigBatch())); err != nil {
+				t.Fatal(err)
+			}
+		}, "may lack plants that are only in its journal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := newPath(t)
+			s, err := openStore(tt.options, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Commit([]storage.Item{{Record: storage.Record{ID: math.MaxInt64}}}); err != nil {
+				t.Fatal(err)
+			}
+			tt.between(t, s)
+			plants, err := s.Count(t.Context())
+			if err := errors.Join(err, s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			corruptMeta(t, path, true)
+			if tt.want == "" {
+				wantPlants(t, path, plants)
+				return
+			}
+			for _, readOnly := range []bool{false, true} {
+				_, err := openStore(storage.Options{ReadOnly: readOnly}, path)
+				wantLine(t, path, err, tt.want)
+			}
+			if report := check(t, path); len(report.Corruption) != 1 || !strings.Contains(report.Corruption[0], tt.want) {
+				t.Errorf("Check: %+v", report)
+			}
+		})
 	}
-	if report := check(t, path); len(report.Corruption) != 1 || !strings.Contains(report.Corruption[0], "has lost its last 1 commit:") {
-		t.Errorf("Check: %+v", report)
-	}
-	if err := os.Remove(path + watermarkSuffix); err != nil {
-		t.Fatal(err)
-	}
-	mustOpen(t, path) // the remedy of the error
 }
 
 func TestOlderMetaPageCorrupt(t *testing.T) {
@@ -103,57 +133,6 @@ func TestOlderMetaPageCorrupt(t *testing.T) {
 	s := mustOpen(t, path)
 	if err := s.Create(t.Context(), 100, models.Plant{Name: "a"}); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestWatermarkRaisesNoFalseAlarm checks that a watermark that is older, torn, or of another
-// database causes no error. A torn one is logged.
-func TestWatermarkRaisesNoFalseAlarm(t *testing.T) {
-	t.Parallel()
-	other := newFile(t, 50)
-	otherMark, err := os.ReadFile(other + watermarkSuffix)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, test := range map[string]struct {
-		change   func(watermark []byte) []byte
-		warnings int // how often a torn watermark is logged
-	}{
-		"behind":  {func(watermark []byte) []byte { return encodeWatermark(strings.Fields(string(watermark))[3][:32], 1) }, 0},
-		"torn":    {func(watermark []byte) []byte { return bytes.Replace(watermark, []byte("0"), []byte("1"), 1) }, 1},
-		"short":   {func(watermark []byte) []byte { return watermark[:20] }, 1},
-		"empty":   {func([]byte) []byte { return nil }, 1},
-		"foreign": {func([]byte) []byte { return garbage(100) }, 1},
-		"another": {func([]byte) []byte { return otherMark }, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := newFile(t, 3)
-			watermark, err := os.ReadFile(path + watermarkSuffix)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path+watermarkSuffix, test.change(watermark), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if report := check(t, path); !report.Intact() || len(report.Notes) != test.warnings {
-				t.Errorf("Check: %+v, want %d notes", report, test.warnings)
-			}
-			var log bytes.Buffer
-			s, err := OpenEngine(path, storage.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Count(log.String(), "level=WARN") != test.warnings || strings.Count(log.String(), "watermark torn") != test.warnings {
-				t.Errorf("the log is %q, want %d warnings", &log, test.warnings)
-			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if again, err := os.ReadFile(path + watermarkSuffix); err != nil || string(again) != string(watermark) {
-				t.Errorf("the watermark is now %q, %v; want %q", again, err, watermark)
-			}
-		})
 	}
 }
 

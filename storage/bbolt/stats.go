@@ -12,9 +12,6 @@ import (
 // FileStats implements [storage.FileStatter].
 func (e *Engine) FileStats() storage.FileStats {
 	stats := storage.FileStats{Plants: e.plants.Load(), Replayed: e.replayed, Size: e.size.Load(), Free: freeSpace(e.file)}
-	if scrubbed := e.scrubbed.Load(); scrubbed != nil {
-		stats.Scrub = *scrubbed
-	}
 	if e.hasJournal() {
 		pending := e.journal.Stats()
 		stats.Journal = &storage.JournalStats{

@@ -36,13 +36,13 @@ func TestPlantsOfOlderStore(t *testing.T) {
 func TestCheckCompares(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
-	for number, want := range map[uint64]string{10: "", 11: "it should have 11 plants, and has 10", 0: ""} {
+	for number, want := range map[uint64]string{10: "", 11: "should have 11 plants, and has 10", 0: ""} {
 		setNumber(t, path, number)
 		s, err := openStore(storage.Options{ReadOnly: true}, path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := s.Check(t.Context(), nil)
+		report, err := s.Check(t.Context())
 		if err != nil || report.Intact() != (want == "") || !strings.Contains(strings.Join(report.Corruption, ""), want) {
 			t.Errorf("with the number %d: %+v, %v, want %q", number, report, err, want)
 		}

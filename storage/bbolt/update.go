@@ -53,8 +53,8 @@ func (e *Engine) change(do func(*bolt.Tx) error) error {
 	if err != nil {
 		return e.fail(err)
 	}
-	if there, err := statOpen(e.file); err == nil { // otherwise verifyFiles detects it
-		e.size.Store(max(e.size.Load(), there.size))
+	if there, err := e.file.Stat(); err == nil { // otherwise verifyFiles detects it
+		e.size.Store(max(e.size.Load(), there.Size()))
 	}
 	return nil
 }
@@ -70,7 +70,6 @@ func (e *Engine) tryChange(do func(*bolt.Tx) error) error {
 		if err := tx.Commit(); err != nil {
 			return e.classify(txid, err)
 		}
-		e.setWatermark(txid)
 		return nil
 	})
 }

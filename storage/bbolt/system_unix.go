@@ -1,14 +1,29 @@
-//go:build unix
+//go:build linux || darwin || freebsd
 
 package bbolt
 
 import (
 	"errors"
+	"math"
 	"os"
 	"syscall"
 
 	bolterrors "go.etcd.io/bbolt/errors"
+	"golang.org/x/sys/unix"
 )
+
+// freeSpace returns how many bytes the file system of file has left, negative if unknown.
+func freeSpace(file *os.File) int64 {
+	var stat unix.Statfs_t
+	if unix.Fstatfs(int(file.Fd()), &stat) != nil {
+		return -1
+	}
+	size := uint64(stat.Bsize)                                 //nolint:gosec // a size
+	return int64(min(uint64(stat.Bavail)*size, math.MaxInt64)) //nolint:unconvert // not the same type everywhere
+}
+
+// setBlocking reverts [syscall.O_NONBLOCK], which open(2) may define for regular files one day.
+func setBlocking(file *os.File) error { return syscall.SetNonblock(int(file.Fd()), false) }
 
 // lock prevents other processes from opening the database path, as bbolt does, intact or not. Its
 // errors are those of opening it, for [explain].

@@ -1,15 +1,29 @@
-//go:build !unix
-
 package bbolt
 
 import (
 	"errors"
+	"math"
 	"os"
+	"path/filepath"
 
 	bolterrors "go.etcd.io/bbolt/errors"
+	"golang.org/x/sys/windows"
 
 	"plantstore/storage"
 )
+
+// freeSpace returns how many bytes the file system of file has left, negative if unknown.
+func freeSpace(file *os.File) int64 {
+	name, err := windows.UTF16PtrFromString(filepath.Dir(file.Name()))
+	var bytes uint64
+	if err != nil || windows.GetDiskFreeSpaceEx(name, &bytes, nil, nil) != nil {
+		return -1
+	}
+	return int64(min(bytes, math.MaxInt64)) //nolint:gosec // so it fits
+}
+
+// setBlocking returns nil: opening a file never waits here.
+func setBlocking(*os.File) error { return nil }
 
 // lock refuses a database that another process has open. It does not prevent others from opening
 // it later: an open file could not be replaced here. Its errors are those of opening it, for

@@ -1,0 +1,336 @@
+package bbolt
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+)
+
+const (
+	metaStart = 16 // offset of the fields in a meta page, after the page's header
+	metaLen   = 64 // of the fields
+	metaMagic = 0xED0CDAED
+
+	maxPageSize = 16 << 20 // of bbolt; it uses the page size of the system, at least 4 KiB
+)
+
+// A meta is the fields of a meta page, in the byte order of the machine. A bbolt file
+// begins with two meta pages. Transaction n writes page n%2 last, and does not change the
+// page of transaction n-1.
+type meta struct {
+	Magic, Version, PageSize, Flags uint32
+
+	Root, Sequence uint64 // the bucket of buckets: its root page, and a number without use
+	Freelist       uint64 // the page with the list of free pages
+	Pages          uint64 // of the file that are in use, or have been
+	Txid           uint64
+	Sum            uint64 // FNV-1a of the fields before it
+}
+
+// readMeta reads the meta page that begins at offset. It reports false if there is none,
+// or a corrupt one.
+func readMeta(file io.ReaderAt, offset int64) (m meta, ok bool) {
+	b := make([]byte, metaLen)
+	if _, err := file.ReadAt(b, offset+metaStart); err != nil {
+		return meta{}, false
+	}
+	_, _ = binary.Decode(b, binary.NativeEndian, &m) // their size is fixed
+	sum := fnv.New64a()
+	_, _ = sum.Write(b[:metaLen-sum.Size()])
+	return m, m.Magic == metaMagic && m.Sum == sum.Sum64() && m.PageSize > 0 && m.PageSize <= maxPageSize
+}
+
+// newestMeta returns the newest intact meta page. It reports false if file is not a bbolt
+// file, or both are corrupt.
+func newestMeta(file io.ReaderAt) (newest meta, found bool) {
+	// The second page follows the first, which may be unreadable and of any size: bbolt
+	// allows powers of two.
+	for offset := int64(0); offset <= maxPageSize; offset = max(1024, 2*offset) {
+		m, ok := readMeta(file, offset)
+		if ok && (offset == 0 || offset == int64(m.PageSize)) && (!found || m.Txid > newest.Txid) {
+			newest, found = m, true
+		}
+	}
+	return newest, found
+}
+
+// A page has a header, elements of 16 bytes, and the keys and values that these point to, without
+// gaps. The constants are offsets in bytes.
+const (
+	pageID       = 0  // uint64
+	pageFlags    = 8  // uint16
+	pageCount    = 10 // uint16: of elements
+	pageOverflow = 12 // uint32: pages after this one that belong to it
+	pageHeader   = 16
+
+	branchFlag   = 0x01
+	leafFlag     = 0x02
+	freelistFlag = 0x10
+
+	elementLen = 16
+
+	branchPos   = 0 // uint32: of the key, from the element on
+	branchKey   = 4 // uint32: length
+	branchChild = 8 // uint64
+
+	leafFlags = 0  // uint32: bucketFlag, or 0
+	leafPos   = 4  // uint32: of the key, from the element on; the value follows
+	leafKey   = 8  // uint32: length
+	leafValue = 12 // uint32: length
+
+	bucketFlag   = 0x01
+	bucketHeader = 16 // uint64 root page and uint64 sequence; if the root is 0, a page follows: it is inline
+
+	manyFree  = 0xFFFF // as a count: the true one is the first element
+	firstPage = 2      // after the meta pages
+	maxDepth  = 64     // of a tree; bbolt's branches have at least two children
+)
+
+// A page is the header of a page and its elements. Positions are relative to its beginning.
+type page struct {
+	id       uint64
+	flags    uint16
+	overflow uint64
+	elements []element
+	end      int64 // of the last element
+}
+
+// An element is a key and a value of a leaf, or a key and a child of a branch.
+type element struct {
+	start, value, end int64  // of the key, of the value, and after it
+	flags             uint32 // of a leaf
+	child             uint64 // of a branch
+}
+
+// readPage reads the page that begins at offset, without its keys and values.
+func readPage(file io.ReaderAt, offset int64) (p page, err error) {
+	order, b := binary.NativeEndian, make([]byte, pageHeader)
+	if _, err := file.ReadAt(b, offset); err != nil {
+		return page{}, err
+	}
+	p.id, p.flags, p.overflow = order.Uint64(b[pageID:]), order.Uint16(b[pageFlags:]), uint64(order.Uint32(b[pageOverflow:]))
+	if p.flags != branchFlag && p.flags != leafFlag {
+		return p, fmt.Errorf("it is neither a branch nor a leaf, but of type %#x", p.flags)
+	}
+	p.elements = make([]element, order.Uint16(b[pageCount:]))
+	b = make([]byte, len(p.elements)*elementLen)
+	if _, err := file.ReadAt(b, offset+pageHeader); err != nil && len(b) > 0 {
+		return p, fmt.Errorf("its elements: %w", err)
+	}
+	p.end = pageHeader + int64(len(b))
+	for i := range p.elements {
+		at := i * elementLen
+		e, b := &p.elements[i], b[at:]
+		pos, keyLen, valueLen := order.Uint32(b[branchPos:]), order.Uint32(b[branchKey:]), uint32(0)
+		if p.flags == leafFlag {
+			e.flags = order.Uint32(b[leafFlags:])
+			pos, keyLen, valueLen = order.Uint32(b[leafPos:]), order.Uint32(b[leafKey:]), order.Uint32(b[leafValue:])
+		} else {
+			e.child = order.Uint64(b[branchChild:])
+		}
+		e.start = pageHeader + int64(at) + int64(pos)
+		e.value = e.start + int64(keyLen)
+		e.end = e.value + int64(valueLen)
+		if e.start != p.end || e.end-int64(at) > math.MaxInt32 { // of a slice in bbolt
+			return p, errors.New("its elements do not follow each other")
+		}
+		p.end = e.end
+	}
+	return p, nil
+}
+
+// A pageCheck reads the pages of a closed database, the file and not bbolt's mapping of it. It
+// compares each number with its bounds before using it, visits no page twice and no more than
+// maxDepth levels: it ends on any file, with memory for each page that it has read. bbolt, which
+// follows numbers without validating them, is safe on a file that passes.
+type pageCheck struct {
+	file io.ReaderAt
+	meta meta
+	step func() error        // called for each page; its error ends the check
+	seen map[uint64]struct{} // pages, without their overflow
+	used uint64              // pages, with it
+}
+
+// newPageCheck returns a pageCheck of the newest state in file.
+func newPageCheck(file io.ReaderAt, step func() error) *pageCheck {
+	newest, _ := newestMeta(file) // there is one, or the file would not be open
+	return &pageCheck{file: file, meta: newest, step: step, seen: map[uint64]struct{}{}}
+}
+
+// all checks all pages.
+func (c *pageCheck) all() error {
+	plants, err := c.buckets()
+	if err == nil && plants != 0 {
+		err = c.tree(plants, 1)
+	}
+	if err == nil {
+		err = c.freelist()
+	}
+	return err
+}
+
+// page reads page id, which was not read before.
+func (c *pageCheck) page(id uint64) (p page, err error) {
+	if err := c.step(); err != nil {
+		return page{}, err
+	}
+	if id < firstPage || id >= c.meta.Pages {
+		return page{}, fmt.Errorf("page %d: invalid number, the file has %d pages", id, c.meta.Pages)
+	}
+	if _, twice := c.seen[id]; twice {
+		return page{}, fmt.Errorf("page %d: it is in use twice", id)
+	}
+	c.seen[id] = struct{}{}
+	size := int64(c.meta.PageSize)
+	p, err = readPage(c.file, int64(id)*size) //nolint:gosec // within the file
+	last := int64(p.overflow) * size          //nolint:gosec // a uint32
+	switch {
+	case err != nil:
+	case p.id != id:
+		err = fmt.Errorf("its number is %d", p.id)
+	case p.overflow >= c.meta.Pages-id || p.end > last+size || p.end < last:
+		err = fmt.Errorf("its elements do not fit its length, of %d pages", 1+p.overflow)
+	default:
+		c.used += 1 + p.overflow
+		return p, nil
+	}
+	return p, fmt.Errorf("page %d: %w", id, err)
+}
+
+// buckets checks the two buckets, which a leaf lists, and the bucket meta itself. Each commit
+// rewrites them without checking them: a wrong length would become gigabytes. It returns the root
+// page of the plants, 0 if that bucket is inline.
+func (c *pageCheck) buckets() (plants uint64, err error) {
+	p, err := c.page(c.meta.Root)
+	if err != nil {
+		return 0, err
+	}
+	if p.flags != leafFlag || p.overflow > 0 {
+		return 0, fmt.Errorf("page %d: it has more than two buckets", p.id)
+	}
+	b := make([]byte, p.end)
+	if _, err := c.file.ReadAt(b, int64(p.id)*int64(c.meta.PageSize)); err != nil { //nolint:gosec // within the file
+		return 0, fmt.Errorf("page %d: %w", p.id, err)
+	}
+	values := map[string][]byte{}
+	for _, e := range p.elements {
+		values[string(b[e.start:e.value])] = b[e.value:e.end]
+	}
+	if values[plantsBucket] == nil || values[metaBucket] == nil {
+		return 0, refusal("is a bbolt database, but not of a plant store: name another file")
+	}
+	for _, e := range p.elements {
+		name, value := string(b[e.start:e.value]), b[e.value:e.end]
+		switch {
+		case e.flags != bucketFlag || len(value) < bucketHeader:
+			return 0, fmt.Errorf("bucket %q: it is not a bucket", name)
+		case name != plantsBucket && name != metaBucket:
+			return 0, fmt.Errorf("bucket %q: it is not of a plant store", name)
+		}
+		root := binary.NativeEndian.Uint64(value)
+		switch {
+		case root == 0:
+			err = inline(value[bucketHeader:])
+		case name == plantsBucket:
+			plants = root
+		default:
+			err = errors.New("it is not inline")
+		}
+		if err != nil {
+			return 0, fmt.Errorf("bucket %q: %w", name, err)
+		}
+	}
+	return plants, nil
+}
+
+// inline checks the page in the value of a bucket.
+func inline(b []byte) error {
+	p, err := readPage(bytes.NewReader(b), 0)
+	switch {
+	case err != nil:
+		return err
+	case p.flags != leafFlag || p.end != int64(len(b)):
+		return errors.New("its inline page has another length than its elements")
+	}
+	return leaves(p)
+}
+
+// leaves checks that there is no bucket in a leaf.
+func leaves(p page) error {
+	for _, e := range p.elements {
+		if e.flags != 0 {
+			return errors.New("it has a nested bucket")
+		}
+	}
+	return nil
+}
+
+// tree checks the pages of the plants below page id, at that depth.
+func (c *pageCheck) tree(id uint64, depth int) error {
+	p, err := c.page(id)
+	if err != nil {
+		return err
+	}
+	if err = leaves(p); len(p.elements) == 0 {
+		err = errors.New("it is empty")
+	}
+	for _, e := range p.elements {
+		if e.value-e.start != keyLen {
+			err = errors.New("its keys are not ids")
+		}
+	}
+	if depth > maxDepth {
+		err = errors.New("it is too deep in the tree")
+	}
+	if err != nil {
+		return fmt.Errorf("page %d: %w", id, err)
+	}
+	for _, e := range p.elements {
+		if p.flags == branchFlag {
+			if err := c.tree(e.child, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// freelist checks that the free pages are in order, and that with them all pages are known:
+// bbolt's check would need memory for each page that is not.
+func (c *pageCheck) freelist() error {
+	id, order := c.meta.Freelist, binary.NativeEndian
+	start := int64(id) * int64(c.meta.PageSize) //nolint:gosec // checked below
+	b := make([]byte, pageHeader)
+	wrong := fmt.Errorf("page %d: it is not the list of free pages that it should be", id)
+	if id < firstPage || id >= c.meta.Pages {
+		return wrong
+	}
+	if _, err := c.file.ReadAt(b, start); err != nil {
+		return fmt.Errorf("page %d: %w", id, err)
+	}
+	overflow := uint64(order.Uint32(b[pageOverflow:]))
+	if order.Uint64(b[pageID:]) != id || order.Uint16(b[pageFlags:]) != freelistFlag || overflow >= c.meta.Pages-id {
+		return wrong
+	}
+	list := bufio.NewReader(io.NewSectionReader(c.file, start+pageHeader, math.MaxInt64-start-pageHeader))
+	count, free, last := uint64(order.Uint16(b[pageCount:])), uint64(0), uint64(firstPage-1)
+	if count == manyFree {
+		_ = binary.Read(list, order, &count) // fails for the ids, too
+	}
+	for ; free < count; free++ {
+		var next uint64
+		if err := binary.Read(list, order, &next); err != nil || next <= last || next >= c.meta.Pages {
+			return wrong
+		}
+		last = next
+	}
+	if known := firstPage + c.used + 1 + overflow + free; known != c.meta.Pages {
+		return fmt.Errorf("the file should have %d pages, and %d are in use or free", c.meta.Pages, known)
+	}
+	return nil
+}
