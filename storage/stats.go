@@ -16,10 +16,10 @@ type Stats struct {
 
 // FileStats are statistics of a file of plants.
 type FileStats struct {
-	Plants   int64 // in the file and its journal
-	Replayed int64 // of them only in the journal when it was opened: it had not been closed
-	Size     int64 // in bytes
-	Free     int64 // bytes that the file system has left for this process, negative if unknown
+	Plants   int64         // in the file and its journal
+	Replayed int64         // of them only in the journal when it was opened: it had not been closed
+	Size     int64         // in bytes
+	Free     int64         // bytes that the file system has left for this process, negative if unknown
 	Journal  *JournalStats // nil without a journal
 }
 

@@ -1,6 +1,7 @@
 package overload
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"

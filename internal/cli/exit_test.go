@@ -69,7 +69,7 @@ func exitCodes() map[string]int {
 		"plants export --storage-url bad.db":                         3,
 		"plants export --skip-damaged":                               2,
 		"compact":                                                    2,
-		"restore copy.db":                                            2,
+		"restore good.jsonl":                                         2,
 		"plants list --storage-url bad.db":                           3,
 		"plants get --storage-url bad.db 0":                          0,
 		"plants count --storage-url bad.db":                          0,

@@ -81,7 +81,7 @@ func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err 
 
 // write makes records durable, in the journal or in the tree.
 func (e *Engine) write(records []journal.Record) error {
-	if e.clean.Load() { // a snapshot has marked the database clean, which must be its last commit
+	if e.hasJournal() && e.clean.Load() { // a snapshot has marked the database clean, which must be its last commit
 		if err := e.setClean(false); err != nil {
 			return err
 		}
