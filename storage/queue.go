@@ -18,10 +18,10 @@ type request struct {
 	done     chan error // gets nil when there are outcomes, or the outcome of all records
 }
 
-// newRequest returns a request with copies of records: the caller may return before the writer.
-// Its channel has capacity 1, so that the writer never waits.
+// newRequest returns a request of records, which it owns. It clones their plants: the caller may
+// return before the writer. Its channel has capacity 1, so that the writer never waits.
 func newRequest(records []Record) *request {
-	r := &request{records: slices.Clone(records), done: make(chan error, 1)}
+	r := &request{records: records, done: make(chan error, 1)}
 	for i := range r.records {
 		r.records[i].Plant = r.records[i].Plant.Clone()
 		r.bytes += r.records[i].Size()

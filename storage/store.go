@@ -168,7 +168,7 @@ func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 		defer func() { <-s.bulk }()
 	case <-ctx.Done(): // submit returns its error
 	}
-	r := newRequest(records)
+	r := newRequest(slices.Clone(records))
 	if err := s.submit(ctx, r); err != nil {
 		return slices.Repeat([]error{err}, len(records))
 	}
