@@ -66,8 +66,11 @@ func (r Retry) Commit(batch []Item, insert InsertFunc) (err error) {
 func (r Retry) Read(ctx context.Context, read func(ctx context.Context) error, again func(error) bool) error {
 	err := ctx.Err()
 	r.repeat(ctx, func(ctx context.Context) bool {
-		err = read(ctx)
-		return err != nil && again(err)
+		last := read(ctx)
+		if last == nil || err == nil || !errors.Is(last, context.DeadlineExceeded) { // which explains less than an earlier error
+			err = last
+		}
+		return last != nil && again(last)
 	})
 	switch {
 	case err == nil:

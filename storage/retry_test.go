@@ -127,6 +127,7 @@ func TestRetryRead(t *testing.T) {
 		"away for long":         {[]step{away}, errAway, 0, 5 * time.Second},
 		"refused":               {[]step{returns(errRefused)}, errRefused, 1, 0},
 		"away, then refused":    {[]step{away, returns(errRefused)}, errRefused, 2, time.Second},
+		"away, then hangs":      {[]step{away, hangs}, errAway, 0, 5 * time.Second},
 		"hangs, then responses": {[]step{hangs, returns(nil)}, nil, 2, 2 * time.Second},
 		"hangs for long":        {[]step{hangs}, context.DeadlineExceeded, 4, 5 * time.Second}, // 1 s, 1.25 s, 1.56 s, the rest
 	} {
