@@ -83,12 +83,12 @@ tidy: ## check that go.mod and go.sum of all modules are tidy
 
 .PHONY: generate
 generate: ## rewrite the golden files and the generated documents
-	@directories=$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u); \
-	for directory in $$directories; do (set -x; cd $$directory; go test -tags $(tags) -count=1 . -update); done
+	go test -tags $(tags) -count=1 -vet=off -run '^TestGenerated' \
+		$$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
 
 .PHONY: architecture
 architecture: ## draw the picture of the packages in docs/architecture.md
-	go test -tags $(tags) -count=1 ./internal/architecture -run '^TestPicture$$' -update
+	go test -tags $(tags) -count=1 ./internal/architecture -run '^TestGeneratedPicture$$' -update
 
 .PHONY: update-docs-ui
 update-docs-ui: ## download the script of the docs page, in SCALAR_VERSION

@@ -29,8 +29,8 @@ func markdownTable(t *testing.T) string {
 	return admin.MarkdownTable(newOptions(t, s))
 }
 
-// TestManualTable checks that docs/operations.md contains the table of metrics.
-func TestManualTable(t *testing.T) {
+// TestGeneratedTable checks that docs/operations.md contains the table of metrics.
+func TestGeneratedTable(t *testing.T) {
 	t.Parallel()
 	const begin, end = "<!-- metrics:begin -->\n", "<!-- metrics:end -->"
 	path := filepath.Join("..", "..", "docs", "operations.md")

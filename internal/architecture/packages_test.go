@@ -18,14 +18,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated parts of README.md and docs/architecture.md") //nolint:gochecknoglobals // a flag of go test
 
-// TestPicture checks that the picture in docs/architecture.md shows the imports of today.
-func TestPicture(t *testing.T) {
+// TestGeneratedPicture checks that the picture in docs/architecture.md shows the imports of today.
+func TestGeneratedPicture(t *testing.T) {
 	t.Parallel()
 	checkPart(t, "docs/architecture.md", "picture", "\n```mermaid\n"+picture(imports(t, "-deps", "."))+"```\n\n")
 }
 
-// TestErrorCodes checks that README.md has a row for each error code.
-func TestErrorCodes(t *testing.T) {
+// TestGeneratedCodes checks that README.md has a row for each error code.
+func TestGeneratedCodes(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder
 	table.WriteString("| `error` | Meaning |\n|---|---|\n")

@@ -103,11 +103,11 @@ func checkGolden(t *testing.T, name, text string) {
 		}
 		return
 	}
-	want, err := os.ReadFile(path)
+	got, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), text); diff != "" {
+	if diff := cmp.Diff(text, string(got)); diff != "" {
 		t.Errorf("%s is not current; go test ./internal/cli -update rewrites it (-want +got):\n%s", path, diff)
 	}
 }

@@ -35,14 +35,14 @@ func checkFile(t *testing.T, name, want string) {
 	}
 }
 
-func TestDotenvExample(t *testing.T) {
+func TestGeneratedDotenvExample(t *testing.T) {
 	t.Parallel()
 	checkFile(t, ".env.example", dotenvExample())
 }
 
-// TestServiceEnvironment checks the configuration of the packages. The database is where the unit of
+// TestGeneratedServiceEnvironment checks the configuration of the packages. The database is where the unit of
 // version 1.0.0 has it.
-func TestServiceEnvironment(t *testing.T) {
+func TestGeneratedServiceEnvironment(t *testing.T) {
 	t.Parallel()
 	_, options, _ := strings.Cut(dotenvExample(), "\n\n")
 	options = strings.Replace(options, "#STORAGE_URL=bbolt:data/plants.db", "STORAGE_URL=bbolt:/var/lib/plantstore/plants.db", 1)
@@ -51,7 +51,7 @@ func TestServiceEnvironment(t *testing.T) {
 		"# service. Put values with $, # or spaces in single quotes.\n\n"+options)
 }
 
-func TestConfigurationDocument(t *testing.T) {
+func TestGeneratedDocument(t *testing.T) {
 	t.Parallel()
 	checkFile(t, "docs/configuration.md", configurationDocument())
 }

@@ -114,7 +114,7 @@ func TestWriteList(t *testing.T) {
 	}
 }
 
-func TestDocumentIsCurrent(t *testing.T) {
+func TestGeneratedDocument(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/conformance.md"
 	want := Markdown()
