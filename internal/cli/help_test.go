@@ -125,7 +125,6 @@ func TestCompletionOfWords(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"serve --log-":              "--log-level --log-format",
-		"plants im":                 "import",
 		"plants import --d":         "--dry-run",
 		"token --ttl 1h --subj":     "--subject",
 		"completion":                "bash zsh fish pwsh",
