@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -68,9 +69,12 @@ func (r Report) tally(rule string) map[Outcome]int {
 	return counts
 }
 
-// mostGroups is the maximum number of rules with failed cases that WriteText writes, so that the
-// report fits on a screen.
-const mostGroups = 5
+// The maximum numbers of rules with failed cases, and of bytes of a request or response, that
+// WriteText writes, so that the report fits on a screen.
+const (
+	mostGroups = 5
+	shown      = 200
+)
 
 // WriteText writes, for each rule with failed cases, their number and the first of them, then a
 // summary, and the flags that run the other cases.
@@ -87,7 +91,7 @@ func (r Report) WriteText(w io.Writer) error {
 		}
 		i := slices.IndexFunc(r.Results, func(result Result) bool { return result.Rule == rule.ID && result.Outcome == Failed })
 		out.printf("FAIL  %s  %d of %d cases: %s\n", rule.ID, n[Failed], n[Failed]+n[Passed], rule.Text)
-		out.failure(r.Results[i])
+		out.failure(r.Results[i], shown)
 	}
 	if groups > mostGroups {
 		out.printf("and %d more rules\n", groups-mostGroups)
@@ -112,7 +116,7 @@ func (r Report) WriteVerbose(w io.Writer) error {
 	for _, result := range r.Results {
 		if result.Outcome == Failed {
 			out.printf("\nFAIL  %s\n", result.Rule)
-			out.failure(result)
+			out.failure(result, math.MaxInt)
 		}
 	}
 	r.writeNotRun(out)
@@ -187,7 +191,8 @@ func (p *printer) printf(format string, args ...any) {
 	}
 }
 
-func (p *printer) failure(r Result) {
+// failure writes a failed case, with up to most bytes of each request and response.
+func (p *printer) failure(r Result, most int) {
 	p.printf("  %s\n", r.Name)
 	for reason := range strings.SplitSeq(r.Reason, "\n") { // indented, because it may contain text from the server
 		p.printf("  %s\n", logging.Line(reason))
@@ -197,6 +202,9 @@ func (p *printer) failure(r Result) {
 		lines []string
 	}{{"sent", r.Sent}, {"got", r.Got}, {"wanted", r.Wanted}} {
 		for _, line := range part.lines {
+			if len(line) > most {
+				line = line[:most] + "…"
+			}
 			p.printf("  %-7s %s\n", part.what, logging.Line(line))
 		}
 	}

@@ -52,10 +52,10 @@ not run: 2 (--key), 1 (--slow)
 		t.Error(diff)
 	}
 	for _, c := range Cases() {
-		report.Results = append(report.Results, Result{Rule: c.Rule, Name: c.Name, Outcome: Failed, Reason: "r", Sent: []string{"s"}, Got: []string{"g"}})
+		report.Results = append(report.Results, Result{Rule: c.Rule, Name: c.Name, Outcome: Failed, Reason: "r", Sent: []string{strings.Repeat("s", 1000)}, Got: []string{"g"}})
 	}
 	b.Reset()
-	if err := report.WriteText(&b); err != nil || strings.Count(b.String(), "\n") > 40 {
+	if err := report.WriteText(&b); err != nil || strings.Count(b.String(), "\n") > 40 || strings.Contains(b.String(), strings.Repeat("s", 300)) {
 		t.Errorf("if all cases fail, the report has %d lines: %v\n%s", strings.Count(b.String(), "\n"), err, &b)
 	}
 }

@@ -68,10 +68,14 @@ func newHandler(w io.Writer, format Format, level slog.Leveler) slog.Handler {
 	}
 }
 
-// brief is [escaped] for the attributes that a person at a terminal looks for. It omits the others.
+// brief is [escaped] for the attributes that a person at a terminal looks for. It omits the others, and
+// empty ones.
 func brief(groups []string, attr slog.Attr) slog.Attr {
 	switch attr.Key {
 	case "remote", "outcome", "store_duration", "trace_id":
+		return slog.Attr{}
+	}
+	if attr.Value.Equal(slog.StringValue("")) {
 		return slog.Attr{}
 	}
 	return escaped(groups, attr)
