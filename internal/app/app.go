@@ -155,9 +155,10 @@ func (a *App) Run(ctx context.Context) error {
 	return errors.Join(a.server.Serve(serving, a.listeners.clients), faultOf(a.store))
 }
 
-// heapGrowth is the GOGC of the server. Nearly all of its heap belongs to requests in progress,
-// which is little: with the default of 100 the collector would run continuously.
-const heapGrowth = 400
+// heapGrowth is the GOGC of the server. Without pending plants nearly all of its heap belongs to
+// requests in progress, which is little: with the default of 100 the collector would run
+// continuously.
+const heapGrowth = 200
 
 // tuneRuntime makes the garbage collector run less often. With a store in a file it sets
 // GOMAXPROCS to one more than the number of processors, since one thread is in a sync most of the

@@ -118,7 +118,7 @@ func serviceOptions() []Option {
 			set:  func(c *Config, v string) error { c.StorageURLFile = v; return nil },
 		},
 		{
-			Env: "JOURNAL_BYTES", Flag: "journal-bytes", Default: "67108864",
+			Env: "JOURNAL_BYTES", Flag: "journal-bytes", Default: "33554432",
 			Help: "`bytes` of the journal, 131072 to 134217728; 0: no journal (bbolt only)",
 			set:  parsed(parseJournalBytes, func(c *Config) *int64 { return &c.JournalBytes }),
 		},

@@ -45,7 +45,7 @@ func placeSamples() []sample {
 		},
 		text("STORAGE_URL_FILE", func(c *config.Config) any { return c.StorageURLFile }),
 		{
-			"JOURNAL_BYTES", func(c *config.Config) any { return c.JournalBytes }, int64(64 << 20),
+			"JOURNAL_BYTES", func(c *config.Config) any { return c.JournalBytes }, int64(32 << 20),
 			[3]string{"0", "134217728", "131072"},
 			[3]any{int64(0), int64(128 << 20), int64(128 << 10)},
 		},

@@ -20,9 +20,7 @@ func (e *Engine) Run(ctx context.Context, stop func(cause error)) {
 	var running sync.WaitGroup
 	running.Go(func() { e.monitor(ctx, stop) })
 	running.Go(func() { e.warm(ctx) })
-	if e.hasJournal() {
-		running.Go(func() { e.runCheckpoints(ctx) })
-	}
+	running.Go(func() { e.runCheckpoints(ctx) })
 	running.Wait()
 }
 

@@ -14,6 +14,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/storage"
+	"plantstore/storage/bbolt/journal"
 )
 
 // A CorruptStoreError is returned by a function that refuses to use or to replace a corrupt
@@ -91,11 +92,7 @@ func (c *checker) step() error {
 
 // run adds the findings to the report. A corrupt page ends the check, a corrupt record does not.
 func (c *checker) run(file io.ReaderAt) error {
-	ids, err := c.journal.IDs(math.MinInt64) // before the transaction: a checkpoint moves plants to the tree
-	pending, err2 := c.pendingRecords(ids)
-	if err = cmp.Or(err, err2); err != nil {
-		c.report.Add("the journal: %v", err)
-	}
+	pending := c.journal.Pending(math.MinInt64) // before the transaction: a checkpoint moves plants to the tree
 	return c.transaction(false, func(tx *bolt.Tx) error {
 		if c.writable() { // commits free and reuse pages: only the records can be checked
 			return c.records(tx.Bucket([]byte(plantsBucket)), pending)
@@ -118,7 +115,7 @@ func (c *checker) run(file io.ReaderAt) error {
 }
 
 // records checks each record in the tree, and counts the plants.
-func (c *checker) records(plants *bolt.Bucket, pending []storage.Record) error {
+func (c *checker) records(plants *bolt.Bucket, pending []journal.Record) error {
 	stored, cursor := uint64(0), plants.Cursor()
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		if err := c.step(); err != nil {
@@ -134,8 +131,10 @@ func (c *checker) records(plants *bolt.Bucket, pending []storage.Record) error {
 	if want := plants.Sequence(); want != 0 && want != stored { // 0: of an earlier version
 		c.report.Add("the database should have %d plants, and has %d", want, stored)
 	}
-	for _, record := range pending {
-		if plants.Get(keyOf(record.ID)) == nil { // else it was moved to the tree
+	for _, r := range pending {
+		if _, err := decode(keyOf(r.ID), r.Value); err != nil {
+			c.report.Add("the journal: %v", err)
+		} else if plants.Get(keyOf(r.ID)) == nil { // otherwise it was moved to the tree
 			c.report.Plants++
 		}
 	}

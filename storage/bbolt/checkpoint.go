@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -77,10 +76,7 @@ func (e *Engine) checkpoint(pause func(done float64, began time.Time)) (err erro
 		return e.fatal(*cause, nil)
 	}
 	began := time.Now()
-	for part, readErr := range e.journal.Checkpoint(e.state, checkpointPlants) {
-		if readErr != nil {
-			return e.fatal(cmp.Or(e.verifyFiles(), readErr), nil)
-		}
+	for part := range e.journal.Checkpoint(e.state, checkpointPlants) {
 		if err = e.update(part.Records, &part.State); err != nil {
 			break
 		}

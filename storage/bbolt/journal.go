@@ -35,7 +35,7 @@ func (e *Engine) openJournal() error {
 	case err != nil:
 		return fmt.Errorf("its journal: %w", err)
 	case e.state.Clean:
-		return e.refuseLeftover(file)
+		return e.checkLeftover(file)
 	}
 	j, err := journal.Open(file, e.state)
 	switch {
@@ -49,10 +49,10 @@ func (e *Engine) openJournal() error {
 	return err
 }
 
-// refuseLeftover closes the journal next to a clean database, and returns an error if it
+// checkLeftover closes the journal next to a clean database, and returns an error if it
 // has plants that the database lacks. A process that dies while it creates or removes a
 // journal leaves one without plants.
-func (e *Engine) refuseLeftover(file *os.File) error {
+func (e *Engine) checkLeftover(file *os.File) error {
 	state := e.state
 	if salt, _ := journal.ReadSalt(file); salt != state.Salt { // Open returns its error
 		state = journal.State{Salt: salt}
@@ -83,6 +83,7 @@ func (e *Engine) startJournal(size int64) error {
 		if err := e.retireJournal(); err != nil { // for one of the right size
 			return err
 		}
+		e.journal = new(journal.Journal)
 	}
 	if err := removeJournal(e.path); err != nil || size == 0 {
 		return err
@@ -140,26 +141,9 @@ func removeJournal(path string) error {
 // pending returns the plant that is pending under id, or nil. It is called before the tree
 // is read: a checkpoint moves records from the journal to the tree.
 func (e *Engine) pending(id int64) (*models.Plant, error) {
-	value, found, err := e.journal.Get(id)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
-	}
+	value, found := e.journal.Get(id)
 	if !found {
 		return nil, nil //nolint:nilnil // as the comment says
 	}
 	return decode(keyOf(id), value)
-}
-
-// pendingRecords returns the plants that are still pending under ids, see pending.
-func (e *Engine) pendingRecords(ids []int64) (records []storage.Record, err error) {
-	for _, id := range ids {
-		plant, err := e.pending(id)
-		if err != nil {
-			return records, err
-		}
-		if plant != nil {
-			records = append(records, storage.Record{ID: id, Plant: *plant})
-		}
-	}
-	return records, nil
 }

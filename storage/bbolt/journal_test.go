@@ -5,9 +5,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	bolt "go.etcd.io/bbolt"
 
 	"plantstore/models"
 	"plantstore/storage"
@@ -215,5 +218,34 @@ func TestJournalWithoutDatabase(t *testing.T) {
 	}
 	if _, _, err := Restore(t.Context(), path, backup); err != nil {
 		t.Errorf("Restore without it: %v", err)
+	}
+}
+
+// TestListMerges lists pending plants between those in the tree, also around a corrupt one.
+func TestListMerges(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := mustOpen(t, path)
+	if err := errors.Join(s.Commit(batchOf(10, 20, 30)), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, path, func(tx *bolt.Tx) error { return tx.Bucket([]byte(plantsBucket)).Put(keyOf(20), []byte("corrupt")) })
+	e, err := OpenEngine(path, withJournal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = e.Close() }()
+	if err := e.Commit(batchOf(5, 15, 25, 35)); err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for r, err := range e.List(t.Context(), 6) {
+		if errors.Is(err, storage.ErrCorrupt) != (r.ID == 20) {
+			t.Errorf("id %d: %v", r.ID, err)
+		}
+		got = append(got, r.ID)
+	}
+	if want := []int64{10, 15, 20, 25, 30, 35}; !slices.Equal(got, want) {
+		t.Errorf("%d, want %d", got, want)
 	}
 }

@@ -69,6 +69,16 @@ func decode(key, value []byte) (*models.Plant, error) {
 	return &plant, nil
 }
 
+// decodeRecord is decode with the id of key, also for an error.
+func decodeRecord(key, value []byte) (storage.Record, error) {
+	record := storage.Record{ID: idOf(key)}
+	plant, err := decode(key, value)
+	if err == nil {
+		record.Plant = *plant
+	}
+	return record, err
+}
+
 // checksum returns the CRC-32C (Castagnoli) of key followed by payload. It includes the key to
 // detect a record under a wrong id.
 func checksum(key, payload []byte) uint32 {

@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // as in serve
+	debug.SetGCPercent(200) // as in serve
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	verified := verifier{secret: []byte(os.Getenv("JWT_SECRET"))}

@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // as in serve
+	debug.SetGCPercent(200) // as in serve
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(os.Getenv("LOG_LEVEL"))) // info, unless it is one
 	logger, log := logging.New(os.Stderr, logging.JSON, level)

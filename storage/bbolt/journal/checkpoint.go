@@ -5,6 +5,8 @@ import (
 	"errors"
 	"hash/crc32"
 	"iter"
+	"maps"
+	"slices"
 )
 
 // A State describes the batches of a journal that the database has. The database stores
@@ -55,41 +57,37 @@ type Part struct {
 // Checkpoint yields the records in the frozen half that a database in that state lacks, at
 // most n at a time. Without a frozen half there are no parts. The caller makes each part and
 // its state durable before it continues: after the last part the half is free again. If the
-// caller breaks off, or after an error, the half stays frozen. An error means that the file
-// cannot be read, or has changed since it was written ([ErrCorrupt]).
-func (j *Journal) Checkpoint(state State, n int) iter.Seq2[Part, error] {
-	return func(yield func(Part, error) bool) {
+// caller breaks off, the half stays frozen.
+func (j *Journal) Checkpoint(state State, n int) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
 		if !j.Frozen() {
 			return
 		}
 		h := j.inactive() // no half becomes active while one is frozen
-		left, err := h.missing(state, j.salt)
-		if err != nil {
-			yield(Part{}, err)
-			return
+		left := slices.Sorted(maps.Keys(h.places))
+		if state.Through == h.last { // a checkpoint was broken off
+			first, _ := slices.BinarySearch(left, state.Next)
+			left = left[first:]
 		}
 		total := len(left)
-		var part Part
-		for part.Done < 1 {
-			part.Records, err = h.read(left[:min(n, len(left))])
-			if err != nil {
-				yield(Part{}, err)
-				return
+		for part := (Part{}); part.Done < 1; {
+			part.Records = make([]Record, min(n, len(left)))
+			for i := range part.Records {
+				part.Records[i] = h.record(left[i], h.places[left[i]])
 			}
 			left = left[len(part.Records):]
 			part.State, part.Done = State{Salt: j.salt, Applied: h.last}, 1
 			if len(left) > 0 {
-				next := part.Records[len(part.Records)-1].ID + 1
-				part.State = State{Salt: j.salt, Applied: state.Applied, Through: h.last, Next: next}
+				part.State = State{Salt: j.salt, Applied: state.Applied, Through: h.last, Next: left[0]}
 				part.Done = 1 - float64(len(left))/float64(total)
 			}
-			if !yield(part, nil) {
+			if !yield(part) {
 				return
 			}
 		}
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		h.reset()
+		*h = half{at: h.at}
 	}
 }
 

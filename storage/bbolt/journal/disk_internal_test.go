@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -33,7 +32,6 @@ type disk struct {
 
 	writes []int  // of the next writes: how many bytes reach the cache before it fails; -1: all
 	syncs  []bool // of the next syncs: whether it fails
-	closed bool
 }
 
 func (d *disk) ReadAt(b []byte, at int64) (int, error) {
@@ -48,9 +46,6 @@ func (d *disk) ReadAt(b []byte, at int64) (int, error) {
 }
 
 func (d *disk) WriteAt(b []byte, at int64) (n int, err error) {
-	if d.closed {
-		return 0, fs.ErrClosed
-	}
 	n = len(b)
 	if len(d.writes) > 0 {
 		if d.writes[0] >= 0 {
@@ -86,10 +81,7 @@ func (d *disk) Stat() (fs.FileInfo, error) {
 	return fs.Stat(fstest.MapFS{"journal": {Data: d.cache}}, "journal")
 }
 
-// Map returns the cache, as the mapping of a file does.
-func (d *disk) Map(size int64) ([]byte, error) { return d.cache[:size:size], nil }
-
-func (d *disk) Close() error { d.closed = true; return nil }
+func (d *disk) Close() error { return nil }
 
 // diskOf returns a disk with that content.
 func diskOf(content []byte) *disk {
@@ -137,7 +129,7 @@ func mustOpen(t testing.TB, d *disk, state State) *Journal {
 // state after that.
 func checkpoint(j *Journal, state State) State {
 	j.Freeze()
-	for part := range parts(j, state, 100) {
+	for part := range j.Checkpoint(state, 100) {
 		state = part.State
 	}
 	return state
@@ -146,41 +138,15 @@ func checkpoint(j *Journal, state State) State {
 // begin returns the first record of a checkpoint, and breaks it off.
 func begin(j *Journal, state State) Part {
 	j.Freeze()
-	for part := range parts(j, state, 1) {
+	for part := range j.Checkpoint(state, 1) {
 		return part
 	}
 	return Part{State: state}
 }
 
-// parts is [Journal.Checkpoint] without errors.
-func parts(j *Journal, state State, n int) iter.Seq[Part] {
-	return func(yield func(Part) bool) {
-		for part, err := range j.Checkpoint(state, n) {
-			if err != nil {
-				panic(err)
-			}
-			if !yield(part) {
-				return
-			}
-		}
-	}
-}
-
 // contents returns the pending records.
 func contents(j *Journal) map[int64]string {
-	all := map[int64]string{}
-	ids, err := j.IDs(math.MinInt64)
-	if err != nil {
-		panic(err)
-	}
-	for _, id := range ids {
-		value, _, err := j.Get(id)
-		if err != nil {
-			panic(err)
-		}
-		all[id] = string(value)
-	}
-	return all
+	return with(nil, j.Pending(math.MinInt64))
 }
 
 // batchOf returns records with the given ids and random values of up to size bytes.
@@ -199,6 +165,9 @@ func batchOf(random *rand.Rand, size int, ids ...int64) []Record {
 // with returns a copy of all with records added.
 func with(all map[int64]string, records []Record) map[int64]string {
 	all = maps.Clone(all)
+	if all == nil {
+		all = map[int64]string{}
+	}
 	for _, r := range records {
 		all[r.ID] = string(r.Value)
 	}

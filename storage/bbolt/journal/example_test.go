@@ -46,23 +46,16 @@ func example() error {
 	if err != nil {
 		return err
 	}
-	value, found, err := j.Get(2)
-	if err != nil {
-		return err
-	}
+	value, found := j.Get(2)
 	fmt.Printf("%s %t\n", value, found)
 
 	j.Freeze()
-	for part, err := range j.Checkpoint(state, 512) {
-		if err != nil {
-			return err
-		}
+	for part := range j.Checkpoint(state, 512) {
 		for _, r := range part.Records { // put these into the database,
 			fmt.Printf("%d %s\n", r.ID, r.Value)
 		}
 		state = part.State // and this in the same transaction
 	}
-	ids, err := j.IDs(math.MinInt64)
-	fmt.Println(state.Applied, ids)
-	return err
+	fmt.Println(state.Applied, j.Pending(math.MinInt64))
+	return nil
 }

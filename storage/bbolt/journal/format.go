@@ -1,11 +1,13 @@
 package journal
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"os"
 )
 
 const (
@@ -44,17 +46,6 @@ type Record struct {
 	ID    int64
 	Value []byte
 }
-
-// Size returns the size in bytes of a batch of records in the file.
-func Size(records []Record) int {
-	n := batchHeadLen
-	for _, r := range records {
-		n += recordHeadLen + len(r.Value)
-	}
-	return roundUp(n)
-}
-
-func roundUp(n int) int { return (n + Block - 1) &^ (Block - 1) }
 
 // checksum returns the CRC-32C (Castagnoli) of salt and data.
 func checksum(salt Salt, data []byte) uint32 {
@@ -99,26 +90,81 @@ func readHeader(file io.ReaderAt) (h header, err error) {
 	return h, nil
 }
 
-// FileSize returns the size in bytes of the file of a journal that [Format] makes with
-// at most size bytes.
-func FileSize(size int64) int64 { return Block + 2*int64(halfSize(size)) }
-
-func halfSize(size int64) int { return (int(size) - Block) / 2 &^ (Block - 1) }
-
 // size returns the size of the file in bytes.
 func (h header) size() int64 { return Block + 2*int64(h.Half) } //nolint:gosec // at most MaxSize
 
-// A batch has the header fields of a batch in the file, and its position.
+// ReadSalt returns the salt of the journal in file. The error matches [ErrCorrupt] if
+// file is not a journal, or its header is corrupt.
+func ReadSalt(file io.ReaderAt) (Salt, error) {
+	h, err := readHeader(file)
+	return h.Salt, err
+}
+
+// IsJournal reports whether a file begins as a journal does, intact or not.
+func IsJournal(file io.ReaderAt) bool {
+	head := make([]byte, len(magic))
+	_, err := file.ReadAt(head, 0)
+	return err == nil && string(head) == magic
+}
+
+// FileSize returns the size in bytes of the file of a journal that [Format] makes with
+// at most size bytes.
+func FileSize(size int64) int64 { return Block + 2*halfSize(size) }
+
+func halfSize(size int64) int64 { return (size - Block) / 2 &^ (Block - 1) }
+
+// Format makes the empty file a journal of at most size bytes without batches, and
+// returns its salt. It does not sync the file.
+func Format(file *os.File, size int64) (Salt, error) {
+	if size < MinSize || size > MaxSize {
+		return Salt{}, fmt.Errorf("a journal has from %d to %d bytes, not %d", MinSize, MaxSize, size)
+	}
+	h := header{Magic: [len(magic)]byte([]byte(magic)), Version: version, Half: uint64(halfSize(size))} //nolint:gosec // not negative
+	_, _ = rand.Read(h.Salt[:])                                                                         // never fails
+	if _, err := file.WriteAt(h.encode(), 0); err != nil {
+		return Salt{}, err
+	}
+	if _, err := WriteZeros(file, Block, h.size()-Block); err != nil {
+		return Salt{}, err
+	}
+	return h.Salt, nil
+}
+
+// WriteZeros writes n zeros to file from offset on, and returns how many it has written. Blocks
+// that are only reserved would not do: the first write to one changes metadata, which the sync
+// after it has to wait for as well.
+func WriteZeros(file io.WriterAt, offset, n int64) (written int64, err error) {
+	zeros := make([]byte, min(n, 1<<20))
+	for written < n && err == nil {
+		var w int
+		w, err = file.WriteAt(zeros[:min(n-written, int64(len(zeros)))], offset+written)
+		written += int64(w)
+	}
+	return written, err
+}
+
+// Size returns the size in bytes of a batch of records in the file.
+func Size(records []Record) int {
+	n := batchHeadLen
+	for _, r := range records {
+		n += recordHeadLen + len(r.Value)
+	}
+	return roundUp(n)
+}
+
+func roundUp(n int) int { return (n + Block - 1) &^ (Block - 1) }
+
+// A batch has the header fields of a batch, and where it was found in the file.
 type batch struct {
 	sequence uint64
 	length   int // of the payload in bytes
 	count    int // of records
 	sum      uint32
-	half, at int // which half, and the offset in bytes there
-}
 
-// end returns the offset in bytes of the block after the batch, in its half.
-func (b batch) end() int { return b.at + roundUp(batchHeadLen+b.length) }
+	half    int    // in which half
+	at      int64  // the offset in bytes there
+	content []byte // of all its blocks
+}
 
 // encodeBatch writes a batch of records to b, which has the Size of them.
 func encodeBatch(b []byte, salt Salt, sequence uint64, records []Record) {
@@ -136,39 +182,39 @@ func encodeBatch(b []byte, salt Salt, sequence uint64, records []Record) {
 	binary.LittleEndian.PutUint32(b, checksum(salt, b[payloadSumAt:batchHeadLen]))
 }
 
-// decodeBatch returns the batch whose header b is. It reports false if b is not a
+// decodeHeader returns the batch whose header b is. It reports false if b is not a
 // header, or the batch would have more than most bytes.
-func decodeBatch(b []byte, salt Salt, most int) (h batch, ok bool) {
+func decodeHeader(b []byte, salt Salt, most int64) (h batch, ok bool) {
 	if binary.LittleEndian.Uint32(b) != checksum(salt, b[payloadSumAt:batchHeadLen]) {
 		return batch{}, false
 	}
+	length := binary.LittleEndian.Uint32(b[lengthAt:])
 	h = batch{
 		sequence: binary.LittleEndian.Uint64(b[sequenceAt:]),
-		length:   int(binary.LittleEndian.Uint32(b[lengthAt:])),
+		length:   int(length),
 		count:    int(binary.LittleEndian.Uint32(b[countAt:])),
 		sum:      binary.LittleEndian.Uint32(b[payloadSumAt:]),
 	}
-	return h, h.length >= 0 && h.length <= most-batchHeadLen // negative: an int of 32 bits
+	return h, int64(length) <= most-batchHeadLen
 }
 
-// valid reports whether the batch at the beginning of region is intact.
-func (b batch) valid(region []byte, salt Salt) bool {
-	return checksum(salt, region[batchHeadLen:batchHeadLen+b.length]) == b.sum
-}
+// payload returns the records of the batch as they are in the file.
+func (b batch) payload() []byte { return b.content[batchHeadLen : batchHeadLen+b.length] }
 
-// recordAt returns the record at the offset at of b and the offset of the next one.
-// It reports false if it reaches beyond end.
-func recordAt(b []byte, at, end int) (r Record, next int, ok bool) {
-	if end-at < recordHeadLen {
-		return Record{}, 0, false
+// records returns the records of the batch, which share its memory. It reports false if they
+// do not fit the payload.
+func (b batch) records() (records []Record, ok bool) {
+	left := b.payload()
+	for range b.count {
+		if len(left) < recordHeadLen {
+			return nil, false
+		}
+		id, length := int64(binary.LittleEndian.Uint64(left)), binary.LittleEndian.Uint32(left[8:]) //nolint:gosec // the bits are meant
+		if left = left[recordHeadLen:]; int64(length) > int64(len(left)) {
+			return nil, false
+		}
+		records = append(records, Record{id, left[:length:length]})
+		left = left[length:]
 	}
-	r.ID = int64(binary.LittleEndian.Uint64(b[at:])) //nolint:gosec // the bits are meant
-	length := int(binary.LittleEndian.Uint32(b[at+8:]))
-	at += recordHeadLen
-	if length < 0 || length > end-at { // negative: an int of 32 bits
-		return Record{}, 0, false
-	}
-	next = at + length
-	r.Value = b[at:next:next]
-	return r, next, true
+	return records, len(left) == 0
 }

@@ -68,7 +68,7 @@ func (m *model) apply(t *rapid.T) {
 	most := rapid.IntRange(0, 4).Draw(t, "parts")
 	begun := false
 	m.journal.Freeze()
-	for part := range parts(m.journal, m.state, rapid.IntRange(1, 8).Draw(t, "n")) {
+	for part := range m.journal.Checkpoint(m.state, rapid.IntRange(1, 8).Draw(t, "n")) {
 		if begun = true; most == 0 { // as if the transaction had failed
 			return
 		}
@@ -93,7 +93,12 @@ func (m *model) apply(t *rapid.T) {
 	}
 }
 
-func (m *model) restart(t *rapid.T) { m.open(t, m.disk.restarted()) }
+func (m *model) restart(t *rapid.T) {
+	m.open(t, m.disk.restarted())
+	if rapid.Bool().Draw(t, "rewrite") {
+		m.rewrite(t)
+	}
+}
 
 // crash loses the power during an append.
 func (m *model) crash(t *rapid.T) {
@@ -105,6 +110,33 @@ func (m *model) crash(t *rapid.T) {
 	if !errors.Is(err, ErrUnknown) && !errors.Is(err, ErrFull) {
 		t.Fatalf("append: %v", err)
 	}
+	if errors.Is(err, ErrUnknown) && m.journal.Append(nil) == nil {
+		t.Fatal("appended after an unknown outcome")
+	}
+	m.lose(t, records)
+}
+
+// fail lets the write of an append fail, and perhaps what revokes it, and loses the power.
+func (m *model) fail(t *rapid.T) {
+	records := m.batch(t)
+	m.disk.writes = rapid.SampledFrom([][]int{{0}, {100}, {5000}, {100000}, {5000, 0}}).Draw(t, "writes")
+	m.disk.syncs = []bool{rapid.Bool().Draw(t, "sync")}
+	unknown := len(m.disk.writes) > 1 || m.disk.syncs[0]
+	err := m.journal.Append(records)
+	m.disk.writes, m.disk.syncs = nil, nil
+	switch {
+	case errors.Is(err, ErrFull):
+	case !errors.Is(err, errDisk) || errors.Is(err, ErrUnknown) != unknown:
+		t.Fatalf("append: %v, want an unknown outcome: %t", err, unknown)
+	case unknown:
+		m.lose(t, records)
+	default:
+		m.lose(t, nil)
+	}
+}
+
+// lose loses the power. The records may be pending after that, or not.
+func (m *model) lose(t *rapid.T, records []Record) {
 	m.open(t, m.disk.lost(m.random))
 	if all := with(m.pending, records); len(records) > 0 && cmp.Equal(all, contents(m.journal)) {
 		m.acked, m.pending = with(m.acked, records), all
@@ -139,7 +171,7 @@ func TestModel(t *testing.T) {
 		defer func() { _ = m.journal.Close() }()
 		t.Repeat(map[string]func(*rapid.T){
 			"append": m.append, "append more": m.append, "append again": m.append,
-			"apply": m.apply, "restart": m.restart, "crash": m.crash, "rewrite": m.rewrite,
+			"apply": m.apply, "restart": m.restart, "crash": m.crash, "fail": m.fail,
 			"": m.check,
 		})
 	})

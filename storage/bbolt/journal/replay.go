@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -23,20 +22,18 @@ var (
 // pending that the database lacks. It changes nothing in the file. The Journal closes
 // file, also if Open fails.
 func Open(file *os.File, state State) (*Journal, error) {
-	return open(&dataFile{File: file}, state)
+	return open(dataFile{file}, state)
 }
 
 func open(file file, state State) (*Journal, error) {
 	j := &Journal{file: file}
 	if err := j.replay(state); err != nil {
-		return nil, errors.Join(err, j.Close())
+		return nil, errors.Join(err, file.Close())
 	}
 	return j, nil
 }
 
-func (j *Journal) replay(state State) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer catchFault(&err)
+func (j *Journal) replay(state State) error {
 	h, err := readHeader(j.file)
 	if err != nil {
 		return err
@@ -49,22 +46,12 @@ func (j *Journal) replay(state State) (err error) {
 	if h.Salt != state.Salt {
 		return ErrForeign
 	}
-	j.salt = h.Salt
-	mapped, err := j.file.Map(h.size())
-	if err != nil {
+	j.salt, j.halfSize = h.Salt, int64(h.Half) //nolint:gosec // at most MaxSize
+	j.halves[0].at, j.halves[1].at = Block, Block+j.halfSize
+	if j.replayed, err = j.scan(state); err != nil {
 		return err
 	}
-	for i := range j.halves {
-		at := Block + i*int(h.Half)                                                       //nolint:gosec // at most MaxSize
-		if j.halves[i], err = newHalf(int64(at), mapped[at:at+int(h.Half)]); err != nil { //nolint:gosec // at most MaxSize
-			return err
-		}
-	}
-	batches, err := j.scan(state)
-	if err != nil {
-		return err
-	}
-	return j.load(batches, state)
+	return j.load(state)
 }
 
 // scan returns the valid batches that the database has not applied, in the order of their
@@ -74,22 +61,16 @@ func (j *Journal) replay(state State) (err error) {
 func (j *Journal) scan(state State) (batches []batch, err error) {
 	last := uint64(0)
 	for i := range j.halves {
-		h := &j.halves[i]
-		for at, next := 0, Block; at < len(h.bytes); at, next = next, next+Block {
-			b, ok := decodeBatch(h.bytes[at:], j.salt, len(h.bytes)-at)
-			if !ok {
-				continue
-			}
-			b.half, b.at = i, at
-			if b.sequence <= state.Applied {
-				if b.sequence > last {
-					last, j.active = b.sequence, 1-i
-				}
-				continue
-			}
-			if b.valid(h.bytes[at:b.end()], j.salt) {
+		for at := int64(0); at < j.halfSize; at += Block {
+			b, ok, err := j.read(i, at, state.Applied)
+			switch {
+			case err != nil:
+				return nil, err
+			case ok && b.sequence > state.Applied:
 				batches = append(batches, b)
-				next = b.end()
+				at += int64(len(b.content)) - Block
+			case ok && b.sequence > last:
+				last, j.active = b.sequence, 1-i
 			}
 		}
 	}
@@ -108,22 +89,56 @@ func (j *Journal) scan(state State) (batches []batch, err error) {
 	return batches, nil
 }
 
-// load makes the records of batches pending that the database lacks. A checkpoint applies
-// all of a half, so that the first batch is at the beginning of its half. The batch with the
-// highest number is in the active half, unless a checkpoint of that half is under way: it
-// stays frozen, because a [State] describes one checkpoint of one half.
-func (j *Journal) load(batches []batch, state State) error {
+// read reads the batch at an offset of a half, or only its header if its number is at most
+// applied. It reports false if there is no valid batch.
+func (j *Journal) read(half int, at int64, applied uint64) (b batch, ok bool, err error) {
+	offset, head := j.halves[half].at+at, make([]byte, batchHeadLen)
+	if _, err := j.file.ReadAt(head, offset); err != nil {
+		return batch{}, false, err
+	}
+	if b, ok = decodeHeader(head, j.salt, j.halfSize-at); !ok || b.sequence <= applied {
+		return b, ok, nil
+	}
+	b.half, b.at, b.content = half, at, make([]byte, roundUp(batchHeadLen+b.length))
+	if _, err := j.file.ReadAt(b.content, offset); err != nil {
+		return batch{}, false, err
+	}
+	return b, checksum(j.salt, b.payload()) == b.sum, nil
+}
+
+// load makes the records pending that the database lacks. A checkpoint applies all of a half,
+// so that the first batch is at the beginning of its half. The batch with the highest number is
+// in the active half, unless a checkpoint of that half is under way: it stays frozen, because a
+// [State] describes one checkpoint of one half.
+func (j *Journal) load(state State) error {
 	j.sequence = state.Applied
-	for i, b := range batches {
-		h := &j.halves[b.half]
+	var counts [2]int
+	for _, b := range j.replayed {
+		counts[b.half] += min(b.count, b.length/recordHeadLen)
+	}
+	for i, n := range counts { // of this size at once: growing takes as long as the rest
+		j.halves[i].places = make(map[int64]place, n)
+	}
+	for i, b := range j.replayed {
+		h, other := &j.halves[b.half], &j.halves[1-b.half]
 		if i == 0 {
 			j.active = b.half
 		}
 		if b.half != j.active && !j.turn() || b.at != h.used {
 			return fmt.Errorf("%w: batch %d does not follow the one before it", ErrCorrupt, b.sequence)
 		}
-		if err := j.index(b, state); err != nil {
-			return err
+		h.extend(b.sequence, len(b.content), time.Now())
+		records, ok := b.records()
+		for _, r := range records {
+			if !state.applied(b.sequence, r.ID) {
+				before := len(h.places)
+				h.put(r)
+				_, twice := other.places[r.ID]
+				ok = ok && len(h.places) > before && !twice
+			}
+		}
+		if !ok {
+			return fmt.Errorf("%w: the records of batch %d do not fit it, or are pending already", ErrCorrupt, b.sequence)
 		}
 		j.sequence = b.sequence
 		if b.sequence == state.Through && !j.turn() {
@@ -133,48 +148,15 @@ func (j *Journal) load(batches []batch, state State) error {
 	return nil
 }
 
-// index adds the records of a batch to the index of its half.
-func (j *Journal) index(b batch, state State) error {
-	malformed := fmt.Errorf("%w: the records of batch %d do not fit it, or are pending already", ErrCorrupt, b.sequence)
-	h := &j.halves[b.half]
-	at, end := b.at+batchHeadLen, b.at+batchHeadLen+b.length
-	for range b.count {
-		r, next, ok := recordAt(h.bytes, at, end)
-		if !ok {
-			return malformed
-		}
-		if !state.applied(b.sequence, r.ID) {
-			if _, twice := j.find(r.ID); twice || h.records == h.maxRecords() {
-				return malformed
-			}
-			h.insert(r.ID, at)
-		}
-		at = next
-	}
-	if at != end {
-		return malformed
-	}
-	h.extend(b.sequence, b.end(), time.Now())
-	return nil
-}
-
-// Rewrite writes all pending batches again, and syncs them. It must be called before the first
-// Append. After a sync that failed, the cache of the operating system may have blocks that the
-// disk lacks; without Rewrite a power failure could undo a batch that was already served.
-func (j *Journal) Rewrite() (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer catchFault(&err)
-	for i := range j.halves {
-		h := &j.halves[i]
-		at := h.at
-		err := h.batches(j.salt, func(batch []byte) error { // the cache may have read it again since Open
-			n, err := j.file.WriteAt(batch, at)
-			at += int64(n)
-			return err
-		})
-		if err != nil {
+// Rewrite writes all batches again that Open has replayed, and syncs them. It must be called before
+// the first Append. After a sync that failed, the cache of the operating system may have blocks
+// that the disk lacks; without Rewrite a power failure could undo a batch that was already served.
+func (j *Journal) Rewrite() error {
+	for _, b := range j.replayed {
+		if _, err := j.file.WriteAt(b.content, j.halves[b.half].at+b.at); err != nil {
 			return err
 		}
 	}
+	j.replayed = nil
 	return j.file.Sync()
 }

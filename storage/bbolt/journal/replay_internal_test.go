@@ -38,14 +38,14 @@ func fill(t testing.TB, j *Journal, random *rand.Rand, id *int64) (batches []pla
 			ids[i] = *id * 7919 % 1000003
 		}
 		records := batchOf(random, []int{40, 700, 5000}[random.IntN(3)], ids...)
-		if h := j.halves[j.active]; !h.fits(Size(records), len(records)) {
+		if int64(Size(records)) > j.halfSize-j.halves[j.active].used {
 			return batches
 		}
 		if err := j.Append(records); err != nil {
 			t.Fatal(err)
 		}
 		h := j.halves[j.active]
-		batches = append(batches, placed{int(h.at) + h.used - Size(records), Size(records), h.last, records})
+		batches = append(batches, placed{int(h.at+h.used) - Size(records), Size(records), h.last, records})
 	}
 }
 
@@ -93,7 +93,6 @@ func (h history) check(t *testing.T, content []byte, n int, context ...any) {
 	if err != nil {
 		t.Fatal(append(context, err)...)
 	}
-	defer func() { _ = j.Close() }()
 	got := contents(j)
 	for ; n <= len(h.batches); n++ {
 		if maps.Equal(got, h.all(n)) {
@@ -103,23 +102,16 @@ func (h history) check(t *testing.T, content []byte, n int, context ...any) {
 	t.Fatal(append(context, "the records are not a prefix of the batches:", cmp.Diff(h.all(len(h.batches)), got))...)
 }
 
-func TestHistory(t *testing.T) {
-	t.Parallel()
-	h := newHistory(t, 24)
-	if diff := cmp.Diff(h.all(len(h.batches)), contents(mustOpen(t, diskOf(h.content), h.state))); diff != "" {
-		t.Fatal(diff)
-	}
-	if len(h.batches) < 15 {
-		t.Fatalf("%d batches", len(h.batches))
-	}
-}
-
 // TestEverySectorCorrupt corrupts each sector of the file in turn.
 func TestEverySectorCorrupt(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 24)
+	if diff := cmp.Diff(h.all(len(h.batches)), contents(mustOpen(t, diskOf(h.content), h.state))); diff != "" || len(h.batches) < 15 {
+		t.Fatalf("%d batches, intact: %s", len(h.batches), diff)
+	}
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // repeatable
-	corruptions := map[string]func(b []byte, at int){
+	last := h.batches[len(h.batches)-1]
+	for name, corrupt := range map[string]func(b []byte, at int){
 		"flipped":  func(b []byte, _ int) { b[random.IntN(len(b))] ^= 1 << random.IntN(8) },
 		"first":    func(b []byte, _ int) { b[random.IntN(batchHeadLen)] ^= 1 << random.IntN(8) },
 		"zero":     func(b []byte, _ int) { clear(b) },
@@ -130,9 +122,7 @@ func TestEverySectorCorrupt(t *testing.T) {
 			}
 		},
 		"block before": func(b []byte, at int) { copy(b, h.content[at-Block:at-Block+sector]) },
-	}
-	last := h.batches[len(h.batches)-1]
-	for name, corrupt := range corruptions {
+	} {
 		for at := Block; at < len(h.content); at += sector {
 			content := slices.Clone(h.content)
 			corrupt(content[at:at+sector], at)
@@ -163,15 +153,11 @@ func TestEveryBatchCorrupt(t *testing.T) {
 				if !errors.Is(err, ErrCorrupt) {
 					t.Fatalf("byte %d of batch %d: %v", at, b.sequence, err)
 				}
-				continue
-			}
-			if err != nil {
+			} else if err != nil {
 				t.Fatal(err)
-			}
-			if diff := cmp.Diff(h.all(i), contents(j)); diff != "" {
+			} else if diff := cmp.Diff(h.all(i), contents(j)); diff != "" {
 				t.Error(diff)
 			}
-			_ = j.Close()
 		}
 	}
 }
@@ -206,9 +192,8 @@ func TestPartOfCheckpoint(t *testing.T) {
 	content, state := blank(20)
 	d := diskOf(content)
 	j := mustOpen(t, d, state)
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
 	for _, id := range []int64{3, 1, 2} {
-		if err := j.Append(batchOf(random, 10, id)); err != nil {
+		if err := j.Append(valueOf(id, 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -220,20 +205,60 @@ func TestPartOfCheckpoint(t *testing.T) {
 	}
 }
 
-func TestHeaderCorrupt(t *testing.T) {
+// TestOtherMoments opens each journal of a long history with each state of the history. It must
+// be refused, or database and journal together must have all records that were appended until
+// the later of the two.
+func TestOtherMoments(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t, 10)
-	for at := range fileHeadLen {
-		for bit := range 8 {
-			content := slices.Clone(h.content)
-			content[at] ^= 1 << bit
-			if _, err := open(diskOf(content), h.state); !errors.Is(err, ErrCorrupt) {
-				t.Fatalf("bit %d of byte %d: %v", bit, at, err)
-			}
-			if _, err := ReadSalt(diskOf(content)); !errors.Is(err, ErrCorrupt) {
-				t.Fatalf("bit %d of byte %d: %v", bit, at, err)
+	content, state := blank(24)
+	d := diskOf(content)
+	j := mustOpen(t, d, state)
+	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // repeatable
+	type moment struct {
+		content      []byte
+		state        State
+		stored, have map[int64]string
+	}
+	now := moment{state: state, stored: map[int64]string{}, have: map[int64]string{}}
+	var moments []moment
+	for id := int64(1); id < 60; id++ {
+		records := batchOf(random, 6000, id*7919%10007, id*7919%10007+20000)
+		if err := j.Append(records); err != nil {
+			t.Fatal(err)
+		}
+		now.have = with(now.have, records)
+		if id%4 == 0 {
+			j.Freeze()
+			for part := range j.Checkpoint(now.state, 2+random.IntN(7)) {
+				now.stored = with(now.stored, part.Records)
+				now.state = part.State
+				now.content = slices.Clone(d.durable)
+				moments = append(moments, now)
 			}
 		}
+		now.content = slices.Clone(d.durable)
+		moments = append(moments, now)
+	}
+	right := 0
+	for i, file := range moments {
+		for k, database := range moments {
+			j, err := open(diskOf(file.content), database.state)
+			if err != nil {
+				if !errors.Is(err, ErrStale) && !errors.Is(err, ErrCorrupt) || i == k {
+					t.Fatalf("journal of moment %d, database of %d: %v", i, k, err)
+				}
+				continue
+			}
+			got := contents(j)
+			maps.Copy(got, database.stored)
+			if diff := cmp.Diff(file.have, got); diff != "" {
+				t.Fatalf("journal of moment %d, database of %d (-want +got):\n%.1000s", i, k, diff)
+			}
+			right++
+		}
+	}
+	if right < 2*len(moments) {
+		t.Errorf("%d pairs of %d were accepted", right, len(moments)*len(moments))
 	}
 }
 
@@ -245,12 +270,18 @@ func sealed(content []byte, change func(b []byte)) []byte {
 	return content
 }
 
-func TestHeaderRefused(t *testing.T) {
+// TestHeader opens journals with a wrong header, corrupt or with a correct checksum.
+func TestHeader(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 10)
-	newer := sealed(h.content, func(b []byte) { b[versionAt]++ })
-	if _, err := open(diskOf(newer), h.state); err == nil || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "version 2") {
-		t.Errorf("newer version: %v", err)
+	for at := range fileHeadLen {
+		for bit := range 8 {
+			content := slices.Clone(h.content)
+			content[at] ^= 1 << bit
+			if _, err := open(diskOf(content), h.state); !errors.Is(err, ErrCorrupt) {
+				t.Fatalf("bit %d of byte %d: %v", bit, at, err)
+			}
+		}
 	}
 	for _, half := range []uint64{0, 1, Block - 1, Block + 1, MaxSize, 1 << 40, 1 << 63, 1<<64 - Block} {
 		content := sealed(h.content, func(b []byte) { binary.LittleEndian.PutUint64(b[sizeAt:], half) })
@@ -258,23 +289,19 @@ func TestHeaderRefused(t *testing.T) {
 			t.Errorf("half of %d bytes: %v", half, err)
 		}
 	}
+	newer := sealed(h.content, func(b []byte) { b[versionAt]++ })
+	if _, err := open(diskOf(newer), h.state); err == nil || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("newer version: %v", err)
+	}
 	foreign := sealed(h.content, func(b []byte) { b[saltAt]++ })
 	if _, err := open(diskOf(foreign), h.state); !errors.Is(err, ErrForeign) {
 		t.Errorf("another salt: %v", err)
 	}
-}
-
-// TestForeignBatches puts the halves of another journal behind the header.
-func TestForeignBatches(t *testing.T) {
-	t.Parallel()
-	h := newHistory(t, 10)
-	content := sealed(h.content, func(b []byte) { b[saltAt]++ })
-	h.state.Salt[0]++
-	if _, err := open(diskOf(content), h.state); !errors.Is(err, ErrStale) {
+	h.state.Salt[0]++ // the halves are those of another journal
+	if _, err := open(diskOf(foreign), h.state); !errors.Is(err, ErrStale) {
 		t.Errorf("batches with another salt: %v", err)
 	}
-	j := mustOpen(t, diskOf(content), State{Salt: h.state.Salt})
-	if n := j.Stats().Records; n != 0 {
+	if n := mustOpen(t, diskOf(foreign), State{Salt: h.state.Salt}).Stats().Records; n != 0 {
 		t.Errorf("%d records of another journal", n)
 	}
 }

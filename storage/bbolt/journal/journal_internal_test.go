@@ -1,0 +1,212 @@
+package journal
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// valueOf returns one record, whose batch takes that many blocks.
+func valueOf(id int64, blocks int) []Record {
+	return []Record{{id, slices.Repeat([]byte{byte(id)}, blocks*Block-batchHeadLen-recordHeadLen)}} //nolint:gosec // any byte will do
+}
+
+// TestFile appends to a file, and opens it again.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	salt, err := Format(file, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := file.Stat(); err != nil || info.Size() != FileSize(1<<20) || info.Size() > 1<<20 || !IsJournal(file) {
+		t.Fatalf("%d bytes, %v", info.Size(), err)
+	}
+	all := map[int64]string{}
+	for id := int64(1); id < 5; id++ {
+		j, err := Open(file, State{Salt: salt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(all, contents(j)); diff != "" {
+			t.Fatal(diff)
+		}
+		records := []Record{{id, []byte("fern")}, {-id, nil}}
+		if err := errors.Join(j.Rewrite(), j.Append(records), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		all = with(all, records)
+		if file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPending(t *testing.T) {
+	t.Parallel()
+	content, state := blank(10)
+	j := mustOpen(t, diskOf(content), state)
+	ids := []int64{math.MinInt64, -7, -1, 0, 3, 1 << 40, math.MaxInt64}
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+	for _, i := range random.Perm(len(ids)) {
+		if err := j.Append(batchOf(random, 10, ids[i])); err != nil {
+			t.Fatal(err)
+		}
+		if i == 3 {
+			j.Freeze()
+		}
+	}
+	for i, from := range ids {
+		var got []int64
+		for _, r := range j.Pending(from) {
+			got = append(got, r.ID)
+		}
+		if !slices.Equal(got, ids[i:]) {
+			t.Errorf("from %d: %d", from, got)
+		}
+	}
+}
+
+// TestFull fills both halves, and continues after each checkpoint.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	content, state := blank(8)
+	d := diskOf(content)
+	j := mustOpen(t, d, state)
+	all := map[int64]string{}
+	for id := range int64(40) {
+		err := j.Append(valueOf(id, 4))
+		if full := id >= 4 && id%2 == 0; errors.Is(err, ErrFull) != full {
+			t.Fatalf("batch %d: %v", id, err)
+		} else if full {
+			state = checkpoint(j, state)
+			delete(all, id-4)
+			delete(all, id-3)
+			err = j.Append(valueOf(id, 4))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = with(all, valueOf(id, 4))
+		if diff := cmp.Diff(all, contents(j)); diff != "" {
+			t.Fatalf("after batch %d (-want +got):\n%.500s", id, diff)
+		}
+		if id%8 == 0 {
+			j = mustOpen(t, d.restarted(), state)
+			d = j.file.(*disk) //nolint:forcetypeassert // of mustOpen
+		}
+	}
+}
+
+// TestTooLarge appends a batch that does not fit into a half.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	content, state := blank(10)
+	j := mustOpen(t, diskOf(content), state)
+	if err := j.Append(valueOf(1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	large := valueOf(2, 10)
+	large[0].Value = append(large[0].Value, 0)
+	if err := j.Append(large); err == nil || errors.Is(err, ErrFull) || errors.Is(err, ErrUnknown) || j.Frozen() {
+		t.Errorf("a batch above MaxBatch: %v, frozen: %t", err, j.Frozen())
+	}
+	if err := j.Append(valueOf(2, 10)); err != nil || j.Stats().Records != 2 {
+		t.Errorf("a batch of MaxBatch: %v, %+v", err, j.Stats())
+	}
+}
+
+// TestCheckpoint breaks a checkpoint off in its last part, for each number of records in a
+// part, and then finishes it.
+func TestCheckpoint(t *testing.T) {
+	t.Parallel()
+	content, state := blank(20)
+	j := mustOpen(t, diskOf(content), state)
+	if begin(j, state).Done != 0 || j.Frozen() {
+		t.Fatal("an empty half was frozen")
+	}
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+	frozen := append(batchOf(random, 9, 3, -1, math.MaxInt64), batchOf(random, 9, 2, math.MinInt64)...)
+	if err := errors.Join(j.Append(frozen[:3]), j.Append(frozen[3:])); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n < 7; n++ {
+		got := map[int64]string{}
+		j.Freeze()
+		for part := range j.Checkpoint(state, n) {
+			got = with(got, part.Records)
+			last := len(got) == len(frozen)
+			if len(part.Records) > n || last != (part.Done == 1) || last != (part.State.Through == 0) || last != (part.State.Applied == 2) {
+				t.Errorf("part with %d of %d records: %+v", len(got), len(frozen), part)
+			}
+			if last {
+				break
+			}
+		}
+		if !maps.Equal(got, with(nil, frozen)) {
+			t.Errorf("frozen: %v", got)
+		}
+		if err := j.Append(batchOf(random, 9, int64(10*n))); err != nil { // to the other half
+			t.Fatal(err)
+		}
+	}
+	checkpoint(j, state)
+	if n := len(contents(j)); n != 6 || j.Frozen() {
+		t.Errorf("%d records are pending, frozen: %t", n, j.Frozen())
+	}
+}
+
+// TestTornAfterCheckpoint loses the power during the first append after a checkpoint and a restart.
+// It must not overwrite the last batch applied, which shows that the journal is of this moment.
+func TestTornAfterCheckpoint(t *testing.T) {
+	t.Parallel()
+	content, state := blank(10)
+	d := diskOf(content)
+	for id := range int64(6) {
+		j := mustOpen(t, d, state)
+		if err := j.Append(valueOf(id, 3)); err != nil {
+			t.Fatal(err)
+		}
+		state = checkpoint(j, state)
+		j = mustOpen(t, d.restarted(), state)
+		if err := j.Append(valueOf(-id, 3)); err != nil {
+			t.Fatal(err)
+		}
+		d = j.file.(*disk).restarted() //nolint:forcetypeassert // of mustOpen
+		d.cache[j.halves[j.active].at+Block]++
+	}
+	if n := len(contents(mustOpen(t, d, state))); n != 0 {
+		t.Errorf("%d records of a torn batch", n)
+	}
+}
+
+// TestNoCheckpointAfterUnknown lets a sync fail. The batch may be in the file, behind that of a
+// record that is pending, so there must be no checkpoint of that half: the next one opened has both.
+func TestNoCheckpointAfterUnknown(t *testing.T) {
+	t.Parallel()
+	content, state := blank(10)
+	d := diskOf(content)
+	j := mustOpen(t, d, state)
+	d.syncs = []bool{false, true}
+	if err := errors.Join(j.Append(valueOf(1, 1)), j.Append(valueOf(2, 1))); !errors.Is(err, ErrUnknown) {
+		t.Fatal(err)
+	}
+	state = checkpoint(j, state)
+	if n := len(contents(mustOpen(t, d.restarted(), state))); n != 2 {
+		t.Errorf("%d records, want 2", n)
+	}
+}
