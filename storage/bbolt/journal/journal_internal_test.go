@@ -2,7 +2,6 @@ package journal
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -81,37 +80,6 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// TestFull fills both halves, and continues after each checkpoint.
-func TestFull(t *testing.T) {
-	t.Parallel()
-	content, state := blank(8)
-	d := diskOf(content)
-	j := mustOpen(t, d, state)
-	all := map[int64]string{}
-	for id := range int64(40) {
-		err := j.Append(valueOf(id, 4))
-		if full := id >= 4 && id%2 == 0; errors.Is(err, ErrFull) != full {
-			t.Fatalf("batch %d: %v", id, err)
-		} else if full {
-			state = checkpoint(j, state)
-			delete(all, id-4)
-			delete(all, id-3)
-			err = j.Append(valueOf(id, 4))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = with(all, valueOf(id, 4))
-		if diff := cmp.Diff(all, contents(j)); diff != "" {
-			t.Fatalf("after batch %d (-want +got):\n%.500s", id, diff)
-		}
-		if id%8 == 0 {
-			j = mustOpen(t, d.restarted(), state)
-			d = j.file.(*disk) //nolint:forcetypeassert // of mustOpen
-		}
-	}
-}
-
 // TestTooLarge appends a batch that does not fit into a half.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
@@ -127,46 +95,6 @@ func TestTooLarge(t *testing.T) {
 	}
 	if err := j.Append(valueOf(2, 10)); err != nil || j.Stats().Records != 2 {
 		t.Errorf("a batch of MaxBatch: %v, %+v", err, j.Stats())
-	}
-}
-
-// TestCheckpoint breaks a checkpoint off in its last part, for each number of records in a
-// part, and then finishes it.
-func TestCheckpoint(t *testing.T) {
-	t.Parallel()
-	content, state := blank(20)
-	j := mustOpen(t, diskOf(content), state)
-	if begin(j, state).Done != 0 || j.Frozen() {
-		t.Fatal("an empty half was frozen")
-	}
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
-	frozen := append(batchOf(random, 9, 3, -1, math.MaxInt64), batchOf(random, 9, 2, math.MinInt64)...)
-	if err := errors.Join(j.Append(frozen[:3]), j.Append(frozen[3:])); err != nil {
-		t.Fatal(err)
-	}
-	for n := 1; n < 7; n++ {
-		got := map[int64]string{}
-		j.Freeze()
-		for part := range j.Checkpoint(state, n) {
-			got = with(got, part.Records)
-			last := len(got) == len(frozen)
-			if len(part.Records) > n || last != (part.Done == 1) || last != (part.State.Through == 0) || last != (part.State.Applied == 2) {
-				t.Errorf("part with %d of %d records: %+v", len(got), len(frozen), part)
-			}
-			if last {
-				break
-			}
-		}
-		if !maps.Equal(got, with(nil, frozen)) {
-			t.Errorf("frozen: %v", got)
-		}
-		if err := j.Append(batchOf(random, 9, int64(10*n))); err != nil { // to the other half
-			t.Fatal(err)
-		}
-	}
-	checkpoint(j, state)
-	if n := len(contents(j)); n != 6 || j.Frozen() {
-		t.Errorf("%d records are pending, frozen: %t", n, j.Frozen())
 	}
 }
 

@@ -162,29 +162,6 @@ func TestEveryBatchCorrupt(t *testing.T) {
 	}
 }
 
-// TestBatchesSwapped puts each batch at the position of another one of its size, with a copy of
-// it behind the last one.
-func TestBatchesSwapped(t *testing.T) {
-	t.Parallel()
-	h := newHistory(t, 24)
-	for i, a := range h.batches {
-		for _, b := range h.batches[:i] {
-			if a.size == b.size {
-				content := slices.Clone(h.content)
-				copy(content[a.at:a.at+a.size], h.content[b.at:])
-				h.check(t, content, len(h.batches)-1, "copied", a.sequence, b.sequence)
-				copy(content[b.at:b.at+b.size], h.content[a.at:])
-				h.check(t, content, len(h.batches), "swapped", a.sequence, b.sequence)
-			}
-		}
-		content := slices.Clone(h.content)
-		last := h.batches[len(h.batches)-1]
-		if n := copy(content[last.at+last.size:], h.content[a.at:a.at+a.size]); n == a.size {
-			h.check(t, content, len(h.batches), "again", a.sequence)
-		}
-	}
-}
-
 // TestPartOfCheckpoint corrupts the last batch, of which the database has a part
 // already: it was durable, so that this cannot be a torn write.
 func TestPartOfCheckpoint(t *testing.T) {
