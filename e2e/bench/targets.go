@@ -95,7 +95,7 @@ func targets(r *results) []target {
 		add(fmt.Sprintf("longest pause, ms, scattered ids stored, c=%d", clients), most, 250, greatest(random, paused), 0)
 	}
 	empty, noJournal := r.samples(longName(64), longEmpty), r.samples(longName(64), longNoJournal)
-	add("memory more than without a journal, MB, c=64", most, 48, difference(empty, noJournal, memory)/mega, 1)
+	add("memory more than without a journal, MB, c=64", most, 80, difference(empty, noJournal, memory)/mega, 1)
 	add("start after kill -9 under load, longest, ms, c=64", most, 200, greatest(r.samples(longName(64), longRandom), restarted), 0)
 	if r.allocations == 0 {
 		r.allocations = math.NaN()
