@@ -6,9 +6,9 @@
 // The files of this package; each line uses only the lines above it:
 //
 //	system_*                                what differs between systems
-//	pages.go, record.go, schema.go          the content of the database
+//	pages.go, record.go                     the content of the database
 //	file.go                                 its files, whether they are still the same, and the errors of opening them
-//	transaction.go, grow.go, update.go      a transaction, the space for it, and the outcome of a failed one
+//	grow.go, update.go                      a transaction, the space for it, and the outcome of a failed one
 //	journal.go, checkpoint.go, commit.go    a create
 //	read.go, check.go, snapshot.go          reading
 //	background.go, stats.go                 background tasks of an open store

@@ -94,16 +94,17 @@ const (
 // A page is the header of a page and its elements. Positions are relative to its beginning.
 type page struct {
 	id       uint64
-	flags    uint16
+	leaf     bool // else it is a branch
 	overflow uint64
 	elements []element
 	end      int64 // of the last element
+	buckets  int   // elements that are one
+	ids      int   // elements whose keys have the length of one
 }
 
 // An element is a key and a value of a leaf, or a key and a child of a branch.
 type element struct {
 	start, value, end int64  // of the key, of the value, and after it
-	flags             uint32 // of a leaf
 	child             uint64 // of a branch
 }
 
@@ -113,10 +114,11 @@ func readPage(file io.ReaderAt, offset int64) (p page, err error) {
 	if _, err := file.ReadAt(b, offset); err != nil {
 		return page{}, err
 	}
-	p.id, p.flags, p.overflow = order.Uint64(b[pageID:]), order.Uint16(b[pageFlags:]), uint64(order.Uint32(b[pageOverflow:]))
-	if p.flags != branchFlag && p.flags != leafFlag {
-		return p, fmt.Errorf("it is neither a branch nor a leaf, but of type %#x", p.flags)
+	flags := order.Uint16(b[pageFlags:])
+	if flags != branchFlag && flags != leafFlag {
+		return page{}, fmt.Errorf("it is neither a branch nor a leaf, but of type %#x", flags)
 	}
+	p.id, p.leaf, p.overflow = order.Uint64(b[pageID:]), flags == leafFlag, uint64(order.Uint32(b[pageOverflow:]))
 	p.elements = make([]element, order.Uint16(b[pageCount:]))
 	b = make([]byte, len(p.elements)*elementLen)
 	if _, err := file.ReadAt(b, offset+pageHeader); err != nil && len(b) > 0 {
@@ -124,19 +126,21 @@ func readPage(file io.ReaderAt, offset int64) (p page, err error) {
 	}
 	p.end = pageHeader + int64(len(b))
 	for i := range p.elements {
-		at := i * elementLen
-		e, b := &p.elements[i], b[at:]
-		pos, keyLen, valueLen := order.Uint32(b[branchPos:]), order.Uint32(b[branchKey:]), uint32(0)
-		if p.flags == leafFlag {
-			e.flags = order.Uint32(b[leafFlags:])
-			pos, keyLen, valueLen = order.Uint32(b[leafPos:]), order.Uint32(b[leafKey:]), order.Uint32(b[leafValue:])
+		e, b, at := &p.elements[i], b[i*elementLen:], pageHeader+int64(i)*elementLen
+		pos, keySize, valueSize := order.Uint32(b[branchPos:]), order.Uint32(b[branchKey:]), uint32(0)
+		if p.leaf {
+			pos, keySize, valueSize = order.Uint32(b[leafPos:]), order.Uint32(b[leafKey:]), order.Uint32(b[leafValue:])
+			p.buckets += int(order.Uint32(b[leafFlags:]) & bucketFlag)
 		} else {
 			e.child = order.Uint64(b[branchChild:])
 		}
-		e.start = pageHeader + int64(at) + int64(pos)
-		e.value = e.start + int64(keyLen)
-		e.end = e.value + int64(valueLen)
-		if e.start != p.end || e.end-int64(at) > math.MaxInt32 { // of a slice in bbolt
+		if keySize == keyLen {
+			p.ids++
+		}
+		e.start = at + int64(pos)
+		e.value = e.start + int64(keySize)
+		e.end = e.value + int64(valueSize)
+		if e.start != p.end || e.end-at > math.MaxInt32 { // of a slice in bbolt
 			return p, errors.New("its elements do not follow each other")
 		}
 		p.end = e.end
@@ -186,14 +190,13 @@ func (c *pageCheck) page(id uint64) (p page, err error) {
 		return page{}, fmt.Errorf("page %d: it is in use twice", id)
 	}
 	c.seen[id] = struct{}{}
-	size := int64(c.meta.PageSize)
-	p, err = readPage(c.file, int64(id)*size) //nolint:gosec // within the file
-	last := int64(p.overflow) * size          //nolint:gosec // a uint32
+	p, err = readPage(c.file, c.offset(id))
+	last := c.offset(p.overflow)
 	switch {
 	case err != nil:
 	case p.id != id:
 		err = fmt.Errorf("its number is %d", p.id)
-	case p.overflow >= c.meta.Pages-id || p.end > last+size || p.end < last:
+	case p.overflow >= c.meta.Pages-id || p.end < last || p.end > last+int64(c.meta.PageSize):
 		err = fmt.Errorf("its elements do not fit its length, of %d pages", 1+p.overflow)
 	default:
 		c.used += 1 + p.overflow
@@ -202,19 +205,21 @@ func (c *pageCheck) page(id uint64) (p page, err error) {
 	return p, fmt.Errorf("page %d: %w", id, err)
 }
 
-// buckets checks the two buckets, which a leaf lists, and the bucket meta itself. Each commit
-// rewrites them without checking them: a wrong length would become gigabytes. It returns the root
-// page of the plants, 0 if that bucket is inline.
+func (c *pageCheck) offset(id uint64) int64 { return int64(id) * int64(c.meta.PageSize) } //nolint:gosec // within the file
+
+// buckets checks the two buckets, which a leaf lists, and the content of those that are inline, as
+// meta is. Each commit rewrites these without checking them: a wrong length would become
+// gigabytes. It returns the root page of the plants, 0 if they are inline.
 func (c *pageCheck) buckets() (plants uint64, err error) {
 	p, err := c.page(c.meta.Root)
 	if err != nil {
 		return 0, err
 	}
-	if p.flags != leafFlag || p.overflow > 0 {
+	if !p.leaf || p.overflow > 0 {
 		return 0, fmt.Errorf("page %d: it has more than two buckets", p.id)
 	}
 	b := make([]byte, p.end)
-	if _, err := c.file.ReadAt(b, int64(p.id)*int64(c.meta.PageSize)); err != nil { //nolint:gosec // within the file
+	if _, err := c.file.ReadAt(b, c.offset(p.id)); err != nil {
 		return 0, fmt.Errorf("page %d: %w", p.id, err)
 	}
 	values := map[string][]byte{}
@@ -224,77 +229,50 @@ func (c *pageCheck) buckets() (plants uint64, err error) {
 	if values[plantsBucket] == nil || values[metaBucket] == nil {
 		return 0, refusal("is a bbolt database, but not of a plant store: name another file")
 	}
-	for _, e := range p.elements {
-		name, value := string(b[e.start:e.value]), b[e.value:e.end]
+	if len(p.elements) != 2 || p.buckets != 2 {
+		return 0, fmt.Errorf("page %d: it does not have the buckets of a plant store, but %d elements and %d buckets", p.id, len(p.elements), p.buckets)
+	}
+	for name, value := range values {
 		switch {
-		case e.flags != bucketFlag || len(value) < bucketHeader:
-			return 0, fmt.Errorf("bucket %q: it is not a bucket", name)
-		case name != plantsBucket && name != metaBucket:
-			return 0, fmt.Errorf("bucket %q: it is not of a plant store", name)
-		}
-		root := binary.NativeEndian.Uint64(value)
-		switch {
-		case root == 0:
-			err = inline(value[bucketHeader:])
-		case name == plantsBucket:
-			plants = root
+		case len(value) < bucketHeader:
+			return 0, fmt.Errorf("bucket %q: it is cut short", name)
+		case binary.NativeEndian.Uint64(value) == 0:
+			p, err := readPage(bytes.NewReader(value[bucketHeader:]), 0)
+			if err == nil && (!p.leaf || p.buckets > 0 || p.end != int64(len(value)-bucketHeader)) {
+				err = errors.New("its inline page has a nested bucket, or another length than its elements")
+			}
+			if err != nil {
+				return 0, fmt.Errorf("bucket %q: %w", name, err)
+			}
+		case name == metaBucket:
+			return 0, fmt.Errorf("bucket %q: it is not inline", name)
 		default:
-			err = errors.New("it is not inline")
-		}
-		if err != nil {
-			return 0, fmt.Errorf("bucket %q: %w", name, err)
+			plants = binary.NativeEndian.Uint64(value)
 		}
 	}
 	return plants, nil
 }
 
-// inline checks the page in the value of a bucket.
-func inline(b []byte) error {
-	p, err := readPage(bytes.NewReader(b), 0)
-	switch {
-	case err != nil:
-		return err
-	case p.flags != leafFlag || p.end != int64(len(b)):
-		return errors.New("its inline page has another length than its elements")
-	}
-	return leaves(p)
-}
-
-// leaves checks that there is no bucket in a leaf.
-func leaves(p page) error {
-	for _, e := range p.elements {
-		if e.flags != 0 {
-			return errors.New("it has a nested bucket")
-		}
-	}
-	return nil
-}
-
 // tree checks the pages of the plants below page id, at that depth.
 func (c *pageCheck) tree(id uint64, depth int) error {
 	p, err := c.page(id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if err = leaves(p); len(p.elements) == 0 {
-		err = errors.New("it is empty")
-	}
-	for _, e := range p.elements {
-		if e.value-e.start != keyLen {
-			err = errors.New("its keys are not ids")
-		}
-	}
-	if depth > maxDepth {
-		err = errors.New("it is too deep in the tree")
-	}
-	if err != nil {
-		return fmt.Errorf("page %d: %w", id, err)
+	case p.buckets > 0:
+		return fmt.Errorf("page %d: it has a nested bucket", id)
+	case len(p.elements) == 0:
+		return fmt.Errorf("page %d: it is empty", id)
+	case p.ids < len(p.elements):
+		return fmt.Errorf("page %d: its keys are not ids", id)
+	case depth > maxDepth:
+		return fmt.Errorf("page %d: it is too deep in the tree", id)
+	case p.leaf:
+		return nil
 	}
 	for _, e := range p.elements {
-		if p.flags == branchFlag {
-			if err := c.tree(e.child, depth+1); err != nil {
-				return err
-			}
+		if err := c.tree(e.child, depth+1); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -303,21 +281,19 @@ func (c *pageCheck) tree(id uint64, depth int) error {
 // freelist checks that the free pages are in order, and that with them all pages are known:
 // bbolt's check would need memory for each page that is not.
 func (c *pageCheck) freelist() error {
-	id, order := c.meta.Freelist, binary.NativeEndian
-	start := int64(id) * int64(c.meta.PageSize) //nolint:gosec // checked below
-	b := make([]byte, pageHeader)
+	id, order, b := c.meta.Freelist, binary.NativeEndian, make([]byte, pageHeader)
 	wrong := fmt.Errorf("page %d: it is not the list of free pages that it should be", id)
 	if id < firstPage || id >= c.meta.Pages {
 		return wrong
 	}
-	if _, err := c.file.ReadAt(b, start); err != nil {
+	if _, err := c.file.ReadAt(b, c.offset(id)); err != nil {
 		return fmt.Errorf("page %d: %w", id, err)
 	}
 	overflow := uint64(order.Uint32(b[pageOverflow:]))
 	if order.Uint64(b[pageID:]) != id || order.Uint16(b[pageFlags:]) != freelistFlag || overflow >= c.meta.Pages-id {
 		return wrong
 	}
-	list := bufio.NewReader(io.NewSectionReader(c.file, start+pageHeader, math.MaxInt64-start-pageHeader))
+	list := bufio.NewReader(io.NewSectionReader(c.file, c.offset(id)+pageHeader, c.offset(1+overflow)-pageHeader))
 	count, free, last := uint64(order.Uint16(b[pageCount:])), uint64(0), uint64(firstPage-1)
 	if count == manyFree {
 		_ = binary.Read(list, order, &count) // fails for the ids, too

@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -42,16 +41,6 @@ func newBigFile(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// corruptRecord changes the name of one plant of newBigFile, in all copies of its
-// record: pages that are free may hold older ones.
-func corruptRecord(t *testing.T, path string) {
-	t.Helper()
-	contents := bytes.ReplaceAll(snapshot(t, path), []byte(`"fern 1234"`), []byte(`"worn 1234"`))
-	if err := os.WriteFile(path, contents, filePerm); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // corruptMeta corrupts the newest meta page of a file, or the one before it.
