@@ -112,12 +112,14 @@ func (j *Journal) read(half int, at int64, applied uint64) (b batch, ok bool, er
 // [State] describes one checkpoint of one half.
 func (j *Journal) load(state State) error {
 	j.sequence = state.Applied
-	var counts [2]int
+	var counts, lengths [2]int
 	for _, b := range j.replayed {
 		counts[b.half] += min(b.count, b.length/recordHeadLen)
+		lengths[b.half] += b.length
 	}
 	for i, n := range counts { // of this size at once: growing takes as long as the rest
 		j.halves[i].places = make(map[int64]place, n)
+		j.halves[i].values = make([]byte, 0, lengths[i])
 	}
 	for i, b := range j.replayed {
 		h, other := &j.halves[b.half], &j.halves[1-b.half]
