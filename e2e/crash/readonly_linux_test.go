@@ -33,7 +33,7 @@ func testReadOnly(t *testing.T, v *volume.Volume, s *site) {
 				t.Error("a plant was acknowledged on a read-only file system")
 			}
 		}
-		wantEnd(t, s, "read-only file system")
+		wantEnd(t, s, "read-only file system", "input/output error") // by a write, or by a sync of one before
 		wantRefusal(t, filepath.Join(v.Dir, databaseFile), "serve")
 		v.Unmount()
 		v.Mount()
