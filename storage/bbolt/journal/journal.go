@@ -183,10 +183,12 @@ func (j *Journal) Pending(from int64) []Record {
 		}
 	}
 	j.mu.RLock()
-	frozen := *j.inactive()
+	inactive := *j.inactive()
 	add(&j.halves[j.active])
 	j.mu.RUnlock()
-	add(&frozen)
+	if inactive.used > 0 { // it is frozen; an empty one may become active meanwhile
+		add(&inactive)
+	}
 	slices.SortFunc(records, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
 	return records
 }

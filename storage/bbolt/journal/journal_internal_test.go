@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,6 +78,38 @@ func TestPending(t *testing.T) {
 		if !slices.Equal(got, ids[i:]) {
 			t.Errorf("from %d: %d", from, got)
 		}
+	}
+}
+
+// TestPendingMeanwhile reads the pending records while the second half of a new journal becomes
+// active. The race detector finds it if they share that half.
+func TestPendingMeanwhile(t *testing.T) {
+	t.Parallel()
+	content, state := blank(10)
+	for range 20 {
+		j := mustOpen(t, diskOf(content), state)
+		reading := make(chan struct{})
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			for n := 0; n < 2; n = len(j.Pending(math.MinInt64)) {
+				if n == 1 {
+					select {
+					case <-reading:
+					default:
+						close(reading)
+					}
+				}
+			}
+		})
+		if err := j.Append(valueOf(1, 1)); err != nil {
+			t.Fatal(err)
+		}
+		<-reading
+		j.Freeze()
+		if err := j.Append(valueOf(2, 1)); err != nil {
+			t.Fatal(err)
+		}
+		reader.Wait()
 	}
 }
 
