@@ -45,7 +45,8 @@ const checkPatience = 10 * time.Minute
 
 var errStalled = errors.New("it has made no progress for ten minutes: the disk may be failing")
 
-// Check implements [storage.Checker]. It ends with ctx, or after checkPatience without progress.
+// Check implements [storage.Checker]. It ends with ctx, or after checkPatience without progress;
+// the store is unusable then.
 func (e *Engine) Check(ctx context.Context) (storage.Report, error) {
 	return e.checkFile(ctx, e.file, checkPatience)
 }

@@ -67,10 +67,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		kept, err = keep(path)
 		return err
 	})
-	if err != nil {
-		return plants, kept, err
-	}
-	return plants, kept, removeJournal(path)
+	return plants, kept, err
 }
 
 // createRestored creates the database path, which is filled by fill.
@@ -89,8 +86,8 @@ func createRestored(path string, fill func(*os.File) error) error {
 }
 
 // withoutJournal returns the state of a clean database that has applied every batch of the journal
-// next to path, if there is one: if the process dies before it has removed that journal, the next
-// start removes it.
+// next to path, if there is one: the next start removes it. Here it could be of a server that has
+// started in the meantime.
 func withoutJournal(path string) journal.State {
 	const everyBatch = math.MaxUint64
 	state := journal.State{Clean: true, Applied: everyBatch}
