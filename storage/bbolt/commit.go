@@ -36,9 +36,6 @@ func (e *Engine) Commit(batch []storage.Item) (err error) {
 		return err
 	}
 	e.plants.Add(int64(len(records)))
-	if err := e.verifyFiles(); err != nil { // the next start opens other files
-		return e.unknown(err)
-	}
 	return nil
 }
 

@@ -13,8 +13,8 @@ import (
 	"plantstore/storage/bbolt"
 )
 
-// TestRedirectedLink checks that a create fails after a link in the path of the open database leads
-// to another place: the next start would not find the plant (C5.26).
+// TestRedirectedLink checks that a store stops after a link in the path of the open database leads
+// to another place: the next start would not find its plants (C5.26).
 func TestRedirectedLink(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]string{"of the directory": "plants.db", "of the file": "."} {
@@ -36,7 +36,8 @@ func TestRedirectedLink(t *testing.T) {
 			noError(t, os.Mkdir(other, 0o700))
 			noError(t, os.Remove(link))
 			noError(t, os.Symlink(other, link))
-			if err := store.Create(t.Context(), 2, models.Plant{Name: "Ivy"}); !errors.Is(err, storage.ErrUnknown) {
+			<-store.Stopped()
+			if err := store.Create(t.Context(), 2, models.Plant{Name: "Ivy"}); !errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("Create: %v", err)
 			}
 			_ = store.Close() // it may fail: the database was replaced
