@@ -146,7 +146,6 @@ func wellKnownIDs() []Case {
 	return append(cases, one(rule, "2^53 and its neighbours are three ids", named("9007199254740992", "even"), plant("even").mayBeTaken()).
 		then(named("9007199254740993", "odd"), plant("odd").mayBeTaken()).
 		then(named("9007199254740994", "even"), plant("even").mayBeTaken()).
-		then(named("9007199254740993", "odd"), fails(409).labelled("identical")).
-		then(named("9007199254740993", "even"), fails(409).labelled("different")).
+		then(named("9007199254740993", "odd"), fails(409)).
 		then(named("-9007199254740993", "minus"), plant("minus").mayBeTaken()))
 }
