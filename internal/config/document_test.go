@@ -98,7 +98,8 @@ func configurationDocument() string {
 		"Flags override the environment, which overrides a file `.env` in the working directory\n" +
 		"([.env.example](../.env.example)); an empty value in either of the two counts as none. Options without a flag are\n" +
 		"secrets, or from a platform. `plantstore config` prints the configuration in force. A wrong value, or an option of an\n" +
-		"earlier version that was removed, is refused at startup, with exit code 2.\n")
+		"earlier version that was removed, is refused at startup, with exit code 2. A name\n" +
+		"that is not in these tables is ignored.\n")
 	group := ""
 	for _, o := range config.Options() {
 		if o.Group != group {
