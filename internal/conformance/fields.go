@@ -116,6 +116,11 @@ func idCases() []Case {
 	} {
 		cases = append(cases, body(rule, "not an id: "+v.name, named(v.text), invalid("id")))
 	}
+	odd := func(name string) Request { return post(`{"id":{{id}}01,"name":"` + name + `"}`) }
+	cases = append(cases, one(rule, "neighbours that a double-precision number cannot hold are two ids", post(`{"id":{{id}}00,"name":"even"}`), plant("even")).
+		then(odd("odd"), plant("odd")).
+		then(odd("odd"), fails(409).labelled("identical")).
+		then(odd("even"), fails(409).labelled("different")))
 	return append(cases, wellKnownIDs()...)
 }
 

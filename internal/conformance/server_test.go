@@ -64,6 +64,14 @@ type setup struct {
 	origins   []string
 	limiter   middleware.Limiter // nil: none
 	socket    string             // the path of the Unix socket to listen on; empty: TCP
+	rounds    bool               // ids to numbers of double precision, as servers in JavaScript do
+}
+
+// A rounding is a store that rounds ids.
+type rounding struct{ routes.Store }
+
+func (r rounding) Create(ctx context.Context, id int64, plant models.Plant) error {
+	return r.Store.Create(ctx, int64(float64(id)), plant)
 }
 
 // start starts the server, on an empty store, and returns the options to check it with.
@@ -97,11 +105,15 @@ func (s setup) start(t testing.TB) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var plants routes.Store = store
+	if s.rounds {
+		plants = rounding{store}
+	}
 	verifier := auth.NewVerifier(auth.Options{Keys: []auth.Key{s.key}})
 	logger := slog.New(slog.DiscardHandler)
 	under := server.New(server.Config{
 		Handler: routes.New(routes.Options{
-			Store: store, Description: description, Page: apidocs.NewPage(), Logger: logger, Limits: models.Limits{BodyBytes: 1 << 20}, Origins: s.origins, RateLimit: s.limiter,
+			Store: plants, Description: description, Page: apidocs.NewPage(), Logger: logger, Limits: models.Limits{BodyBytes: 1 << 20}, Origins: s.origins, RateLimit: s.limiter,
 			Verify: verifier.Verify,
 		}),
 		TLS:    serverTLS,
@@ -167,6 +179,18 @@ func TestConformance(t *testing.T) {
 	wantNoDeviation(t, o, slowOrNot(false))
 	o.FreshStore = false
 	wantNoDeviation(t, o, slices.Concat(wellKnownIDs(), storeCases())) // a run can be repeated
+}
+
+// TestRoundedIDs checks that a server that rounds ids deviates, whatever ids its store has.
+func TestRoundedIDs(t *testing.T) {
+	t.Parallel()
+	secret := auth.Secret(testSecret)
+	o := setup{signer: secret, key: secret.Key(), timeout: patient, rounds: true}.start(t)
+	o.FreshStore, o.Rule = false, "C2.13"
+	report, err := Run(t.Context(), o)
+	if err != nil || report.Deviations() == 0 {
+		t.Errorf("%d deviations, %v", report.Deviations(), err)
+	}
 }
 
 // TestConformanceWithPrivateKeys checks that the rules of the credential hold for tokens signed
