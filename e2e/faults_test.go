@@ -21,7 +21,7 @@ import (
 // Preference-Applied, the value of which it returns.
 func withoutPreference(raw string) (response, applied string) {
 	text := regexp.MustCompile(`\r\nDate: [^\r]*`).ReplaceAllString(raw, "")
-	text = regexp.MustCompile(`\r\nX-Request-Id: [0-9a-f]{32}\r`).ReplaceAllString(text, "\r\nX-Request-Id: NEW\r")
+	text = regexp.MustCompile(`\r\nX-Request-Id: [A-Z2-7]{26}\r`).ReplaceAllString(text, "\r\nX-Request-Id: NEW\r")
 	preference := regexp.MustCompile(`\r\nPreference-Applied: ([^\r]*)`)
 	if found := preference.FindStringSubmatch(text); found != nil {
 		applied = found[1]

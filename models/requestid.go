@@ -1,9 +1,7 @@
 package models
 
 import (
-	"encoding/binary"
-	"encoding/hex"
-	"math/rand/v2"
+	"crypto/rand"
 	"strings"
 )
 
@@ -20,9 +18,7 @@ func RequestID(sent []string) []string {
 	if len(sent) == 1 && sane(sent[0]) {
 		return sent
 	}
-	id := binary.NativeEndian.AppendUint64(nil, rand.Uint64()) //nolint:gosec // it is no secret
-	id = binary.NativeEndian.AppendUint64(id, rand.Uint64())   //nolint:gosec // as before
-	return []string{hex.EncodeToString(id)}
+	return []string{rand.Text()}
 }
 
 // sane reports whether id is 1 to 128 of requestIDCharacters, and holds no token (C4.25).

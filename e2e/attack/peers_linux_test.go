@@ -131,7 +131,7 @@ func passOdd(t *testing.T, address, request string) {
 		id, sent := field(response[0], "x-request-id"), field(response[0], "x-sent")
 		switch {
 		case id == "": // of HAProxy itself, or an interim response
-		case id != sent && (field(response[0], "connection") == "keep-alive" || !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(id)):
+		case id != sent && (field(response[0], "connection") == "keep-alive" || !regexp.MustCompile(`^[A-Z2-7]{26}$`).MatchString(id)):
 			t.Errorf("%q: the response with id %q belongs to another request than %q", request, id, sent)
 		case response[1] != fmt.Sprint(http.StatusOK) && response[1] != fmt.Sprint(http.StatusBadRequest):
 			t.Errorf("%q: status %s", request, response[1])
