@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -78,9 +79,10 @@ func (o *FaultOptions) makeFault(c *gin.Context, r *Request) {
 	case models.CodeRequestTimeout:
 		c.Request.Body = slowBody{c.Request.Body}
 	case models.CodeExpectationFailed, models.CodeHeaderTooLarge, models.CodeNotImplemented, models.CodeVersionUnsupported:
-		asRefused(c.Writer.Header())
+		refusal := o.Refusal(code)
+		asRefused(c.Writer.Header(), refusal)
 		c.Request.ProtoMinor = 1 // such a response has the version HTTP/1.1
-		Fail(c, o.Refusal(code))
+		Fail(c, refusal)
 	default:
 		r.MadeFault = false // but perhaps by the handler
 	}
@@ -88,14 +90,16 @@ func (o *FaultOptions) makeFault(c *gin.Context, r *Request) {
 
 // asRefused changes the header of a response to that of a request that no middleware sees: it has
 // another request id, and CORS fields only if all origins are allowed (C1.6, C3.19).
-func asRefused(header http.Header) {
+func asRefused(header http.Header, refusal *models.Error) {
 	header[requestIDHeader] = models.RequestID(nil)
 	if header.Get("Access-Control-Allow-Origin") != "*" {
 		header.Del("Access-Control-Allow-Origin")
 		header.Del("Access-Control-Expose-Headers")
 	}
 	header.Set("Connection", "close")
-	header.Set("Date", time.Now().UTC().Format(http.TimeFormat)) // among the others, as in the server's own response
+	// Among the others, as in the server's own response; net/http would append them.
+	header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	header.Set("Content-Length", strconv.Itoa(len(refusal.Body())))
 }
 
 // A slowBody is a body that does not arrive in time.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -54,8 +53,8 @@ func checkError(t *testing.T, w *httptest.ResponseRecorder, code models.Code, te
 	if w.Code != http.StatusBadRequest || len(got) != 2 || got["error"] != float64(code) || !strings.Contains(message, text) {
 		t.Errorf("got %d %s, want 400 with error %d and %q", w.Code, w.Body, code, text)
 	}
-	if body := w.Body.String(); !strings.HasSuffix(body, "}\n") || w.Header().Get("Content-Length") != strconv.Itoa(len(body)) {
-		t.Errorf("got %q with Content-Length %s, want it to end with a newline", body, w.Header().Get("Content-Length"))
+	if body := w.Body.String(); !strings.HasSuffix(body, "}\n") {
+		t.Errorf("got %q, want it to end with a newline", body)
 	}
 	if got := w.Header().Values("Content-Type"); len(got) != 1 || got[0] != "application/json" {
 		t.Errorf("Content-Type %q", got)

@@ -25,16 +25,15 @@ type Request struct {
 	keys     map[any]any // for gin.Context.Keys: requestKey only
 }
 
-const (
-	// requestKey is the key of the Request in a [gin.Context].
-	requestKey = "plantstore.request"
-	// usualResponse is the size in bytes that most responses don't exceed.
-	usualResponse = 128
-)
+// requestKey is the key of the Request in [gin.Context.Keys].
+type requestKey struct{}
+
+// usualResponse is the size in bytes that most responses don't exceed.
+const usualResponse = 128
 
 // RequestOf returns the Request of c, or a new one if there is no access log.
 func RequestOf(c *gin.Context) *Request {
-	if r, ok := c.Value(requestKey).(*Request); ok {
+	if r, ok := c.Keys[requestKey{}].(*Request); ok {
 		return r
 	}
 	return new(Request)
@@ -42,7 +41,7 @@ func RequestOf(c *gin.Context) *Request {
 
 func newRequest() any {
 	r := &Request{response: make([]byte, 0, usualResponse)}
-	r.keys = map[any]any{requestKey: r}
+	r.keys = map[any]any{requestKey{}: r}
 	return r
 }
 
