@@ -3,7 +3,6 @@
 package auth
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"reflect"
@@ -20,11 +19,13 @@ import (
 // leeway is the maximum clock difference between issuer and server (C4.22).
 const leeway = 5 * time.Second
 
-// cachedTokens is the size of the cache of verified tokens, of at most 400 bytes each.
-const cachedTokens = 32_768
-
-// usualToken is the size in bytes that most tokens don't exceed.
-const usualToken = 1 << 10
+const (
+	// cacheBytes bounds the memory of the cache of verified tokens.
+	cacheBytes = 16 << 20
+	// entryBytes is the memory of a token in the cache besides the token itself: at most that of
+	// its subject, and of its place in the map.
+	entryBytes = 400
+)
 
 // Options configure which tokens a [Verifier] accepts.
 type Options struct {
@@ -54,34 +55,34 @@ type Verifier struct {
 	issued       []Key      // fetched from the issuer
 }
 
-// A digest is the SHA-256 of a token.
-type digest = [sha256.Size]byte
-
 // A trusted holds the current keys and the tokens verified with them. New keys start with an
 // empty cache, so that no token outlives the key that it was signed with.
 type trusted struct {
 	keys []Key
 
 	mu       sync.RWMutex // guards the following
-	verified map[digest]verified
+	verified map[string]verified
+	bytes    int // of the memory of verified
 }
 
-// get returns the token with a digest, if it is in the cache.
-func (t *trusted) get(d digest) (token verified, cached bool) {
+// get returns what is known of a token, if it is in the cache.
+func (t *trusted) get(token string) (known verified, cached bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	token, cached = t.verified[d]
-	return token, cached
+	known, cached = t.verified[token]
+	return known, cached
 }
 
 // put adds a token to the cache. A full one is emptied first.
-func (t *trusted) put(d digest, token verified) {
+func (t *trusted) put(token string, known verified) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.verified) >= cachedTokens {
+	size := len(token) + entryBytes
+	if t.bytes += size; t.bytes > cacheBytes {
 		clear(t.verified)
+		t.bytes = size
 	}
-	t.verified[d] = token
+	t.verified[token] = known
 }
 
 // A verified token had a valid signature and valid claims when it was put into the cache.
@@ -133,24 +134,22 @@ func (v *Verifier) replace(current *[]Key, keys []Key) {
 		return // keep the cache
 	}
 	*current = keys
-	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: map[digest]verified{}})
+	v.trusted.Store(&trusted{keys: slices.Concat(v.own, v.issued), verified: map[string]verified{}})
 }
 
 // Verify returns the subject of a valid token: sub, or empty if that is not a string. It fails with a [models.Error] of
 // CodeUnauthorized or, if only the scope is missing, of CodeForbidden.
 //
-// Valid tokens are cached by their SHA-256. Their times are checked at each use.
+// Valid tokens are cached. Their times are checked at each use.
 func (v *Verifier) Verify(token string) (subject string, err error) {
-	var usual [usualToken]byte // on the stack, for most tokens
-	digest := sha256.Sum256(append(usual[:0], token...))
 	trusted := v.trusted.Load()
-	found, cached := trusted.get(digest)
+	found, cached := trusted.get(token)
 	if cached {
 		v.hits.Add(1)
 		err = found.at(time.Now())
 	} else {
 		v.misses.Add(1)
-		found, err = v.authenticate(trusted, digest, token)
+		found, err = v.authenticate(trusted, token)
 	}
 	if err != nil {
 		return "", models.NewError(models.CodeUnauthorized, clientMessage(err)).WithCause(err)
@@ -168,7 +167,7 @@ func MissingScope(scope string) *models.Error {
 
 // authenticate verifies a token that is not in the cache and adds it. If the kid of the
 // token is unknown, it first refreshes the keys of the issuer.
-func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (verified, error) {
+func (v *Verifier) authenticate(trusted *trusted, token string) (verified, error) {
 	claims, err := v.parse(trusted.keys, token)
 	if errors.Is(err, errUnknownKey) && v.issuer != nil {
 		v.issuer.refresh()
@@ -181,7 +180,7 @@ func (v *Verifier) authenticate(trusted *trusted, digest digest, token string) (
 		return verified{}, err
 	}
 	valid := claims.verified(v.scope)
-	trusted.put(digest, valid)
+	trusted.put(token, valid)
 	return valid, nil
 }
 

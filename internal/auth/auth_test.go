@@ -208,9 +208,10 @@ func TestLeeway(t *testing.T) {
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	cache := testVerifier(nil).trusted.Load()
-	for i := range 2 * cachedTokens {
-		cache.put(sha256.Sum256(fmt.Append(nil, i)), verified{})
-		if n := len(cache.verified); n > cachedTokens {
+	const size = 10_000
+	for i := range 2 * cacheBytes / size {
+		cache.put(fmt.Sprintf("%0*d", size, i), verified{})
+		if n := len(cache.verified); n == 0 || n*size > cacheBytes {
 			t.Fatalf("%d tokens in the cache", n)
 		}
 	}
