@@ -180,8 +180,8 @@ func (s *soak) watch(interval time.Duration) (samples []sample) {
 
 // growthPerByte is by how many bytes a database grows for one more byte of memory: bbolt has an
 // entry of up to 39 bytes for each page in use, of 4 KiB, that it has taken from its list of free pages
-// since it was opened, and the heap may grow to five times that.
-const growthPerByte = 4096 / (5 * 39)
+// since it was opened, and the heap may grow to three times that.
+const growthPerByte = 4096 / (3 * 39)
 
 // wantFlat compares the last quarter of the samples with the samples between the first sixth and
 // the half.
