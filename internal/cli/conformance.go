@@ -25,9 +25,9 @@ func newConformance(p *Process) *cli.Command {
 	return &cli.Command{
 		Name:  "conformance",
 		Usage: "check any plant store server against the contract",
-		Description: "Sends hundreds of valid and invalid requests, and prints the first failed case of each rule. The plants\n" +
-			"that it creates stay in the store. The token comes from the environment (TOKEN) or a file,\n" +
-			"since other users can read flags.\n" +
+		Description: "Sends hundreds of valid and invalid requests, and prints the first failed case of up to five rules.\n" +
+			"The plants that it creates stay in the store. The token comes from the environment (TOKEN) or a\n" +
+			"file, since other users can read flags.\n" +
 			"Exit codes: 0 conforms, 1 deviates or failed, 2 misused.\n" +
 			"Examples:\n" +
 			"  TOKEN=$(plantstore token) plantstore conformance --url http://127.0.0.1:8080\n" +
@@ -44,7 +44,7 @@ func newConformance(p *Process) *cli.Command {
 			&cli.StringFlag{Name: "alg", Usage: "`algorithm` of --key, as for plantstore token"},
 			&cli.StringFlag{Name: "kid", Usage: "`name` of the key (kid), if its tokens must have one"},
 			&cli.StringFlag{Name: "origin", Destination: &o.Origin, Usage: "`ORIGIN` that the server allows for CORS, or * if it allows all"},
-			&cli.StringFlag{Name: "rule", Destination: &o.Rule, Usage: "run only the cases of a `RULE`, such as C2.12"},
+			&cli.StringFlag{Name: "rule", Destination: &o.Rule, Usage: "run, or list, only the cases of a `RULE`, such as C2.12"},
 			&cli.BoolFlag{Name: "fail-fast", Destination: &o.FailFast, Usage: "end at the first deviation", HideDefault: true},
 			&cli.BoolFlag{Name: "verbose", Usage: "print every rule, every failed case and the reasons of those not run", HideDefault: true},
 			&cli.BoolFlag{Name: "fresh", Destination: &o.FreshStore, Usage: "expect an empty store: creates of common ids must succeed", HideDefault: true},
@@ -61,7 +61,10 @@ func newConformance(p *Process) *cli.Command {
 
 func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *conformance.Options) (err error) {
 	if cmd.Bool("list") {
-		return conformance.WriteList(p.Stdout)
+		if err := conformance.WriteList(p.Stdout, o.Rule); err != nil {
+			return misuseOf(cmd, "%v", err)
+		}
+		return nil
 	}
 	format := cmd.String("format")
 	if cmd.Bool("verbose") && format == "text" {
@@ -93,9 +96,6 @@ func runConformance(ctx context.Context, p *Process, cmd *cli.Command, o *confor
 		}
 	}
 	report, err := conformance.Run(ctx, *o)
-	if ctx.Err() != nil { // interrupted cases would count as failed
-		return ctx.Err()
-	}
 	if err != nil && len(report.Results) == 0 {
 		return err
 	}

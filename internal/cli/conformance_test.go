@@ -1,10 +1,17 @@
 package cli_test
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/xml"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"plantstore/internal/cli"
 )
 
 // TestConformance checks that a server of this project keeps the contract, and that one with a
@@ -38,6 +45,30 @@ func TestConformance(t *testing.T) {
 	var report struct{ Target string }
 	if err := json.Unmarshal([]byte(deviates.stdout), &report); err != nil || report.Target != base {
 		t.Errorf("this is not a JSON report: %v\n%.1000s", err, deviates.stdout)
+	}
+}
+
+// TestConformanceInterrupted checks that an interrupted command prints the report of what was run.
+func TestConformanceInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var seen atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if seen.Add(1) > 1 { // after the probe
+			interrupt()
+			<-r.Context().Done()
+		}
+	}))
+	t.Cleanup(s.Close)
+	var stdout, stderr strings.Builder
+	code := cli.Main(ctx, cli.Process{
+		Args:   []string{"plantstore", "conformance", "--url", s.URL, "--token", "t", "--rule", "C2.12"},
+		Stdout: &stdout, Stderr: &stderr,
+	})
+	if want := ":    0 passed   0 failed"; code != 1 || stderr.String() != "plantstore: interrupted\n" || !strings.Contains(stdout.String(), want) {
+		t.Errorf("exit code %d, want 1; stderr %q; the report lacks %q:\n%s", code, &stderr, want, &stdout)
 	}
 }
 
@@ -97,6 +128,8 @@ func TestConformanceToken(t *testing.T) {
 		"--token and --token-file are both given; give one of them", see)
 	checkFailure(t, run(t, nil, "conformance", "--url", base), 2,
 		"a token is needed: TOKEN in the environment, or --token-file", see)
+	checkFailure(t, run(t, nil, "conformance", "--list", "--rule", "C9.9"), 2,
+		`rule "C9.9": want a rule such as C2.12; see --list`, see)
 	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "empty"), 2,
 		"a token is needed: TOKEN in the environment, or --token-file", see)
 	checkFailure(t, run(t, nil, "conformance", "--url", base, "--token-file", "none"), 1,

@@ -7,6 +7,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -20,6 +21,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -86,7 +88,7 @@ const workers = 8
 // Run runs every case of [Cases] against the server and returns the outcomes in
 // the table's order. It returns an error if no case can be run: the options are
 // invalid, the server cannot be reached, or it refuses the token. With the report so far it returns
-// an error if the server no longer accepts connections. Deviations are not an error; see
+// an error if the server no longer responds, or if ctx is done. Deviations are not an error; see
 // [Report.Deviations].
 func Run(ctx context.Context, o Options) (Report, error) {
 	return run(ctx, o, slices.DeleteFunc(Cases(), func(c Case) bool { return o.Rule != "" && c.Rule != o.Rule }))
@@ -98,13 +100,13 @@ func run(ctx context.Context, o Options, cases []Case) (Report, error) {
 		return Report{}, err
 	}
 	if err := r.probe(ctx); err != nil {
-		return Report{}, err
+		return Report{}, cmp.Or(ctx.Err(), err)
 	}
 	started := time.Now()
 	report := Report{Target: o.URL, Started: started, Results: r.runAll(ctx, cases)}
 	report.Seconds = time.Since(started).Seconds()
-	if r.refused.Load() >= mostRefused {
-		return report, fmt.Errorf("%s has refused %d connections in a row: the run has ended", r.URL, mostRefused)
+	if ctx.Err() == nil && r.silent.Load() >= mostSilent {
+		return report, fmt.Errorf("%s has not responded in %d cases in a row: the run has ended", r.URL, mostSilent)
 	}
 	return report, ctx.Err()
 }
@@ -117,16 +119,27 @@ type runner struct {
 	address string // host:port to dial, or the path of a socket
 	values  values // the same for all cases
 	pace    *rate.Limiter
-	refused atomic.Int64 // connections in a row that the server refused, at most mostRefused
+	silent  atomic.Int64 // cases in a row without a response: the connection was refused, or time was up
 	failed  atomic.Bool  // a case has failed
 }
 
-// mostRefused is the number of refused connections in a row that end a run.
-const mostRefused = 10
+// mostSilent is the number of cases in a row without a response that end a run.
+const mostSilent = 10
 
 // ended reports whether the run ends before all cases are run.
-func (r *runner) ended() bool {
-	return r.refused.Load() >= mostRefused || r.FailFast && r.failed.Load()
+func (r *runner) ended(ctx context.Context) bool {
+	return ctx.Err() != nil || r.silent.Load() >= mostSilent || r.FailFast && r.failed.Load()
+}
+
+// countSilent counts a case in silent, or ends the row.
+func (r *runner) countSilent(err error) {
+	timeout, ok := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED), ok && timeout.Timeout():
+		r.silent.Add(1)
+	case r.silent.Load() < mostSilent:
+		r.silent.Store(0)
+	}
 }
 
 // Validate returns an error if the options are invalid.
@@ -147,12 +160,11 @@ func (o *Options) validate() (*url.URL, error) {
 		return nil, errors.New("a token is needed: TOKEN in the environment, or --token-file")
 	case o.Origin != "" && o.Origin != "*" && !isOrigin(o.Origin):
 		return nil, fmt.Errorf("origin %q: want *, or an origin such as https://docs.example.com", o.Origin)
-	case o.Rule != "" && !slices.ContainsFunc(Rules(), func(r Rule) bool { return r.ID == o.Rule }):
-		return nil, fmt.Errorf("rule %q: want a rule such as C2.12; see --list", o.Rule)
 	case o.MaxBodyBytes < 0 || o.Timeout < 0 || o.RequestTimeout < 0:
 		return nil, errors.New("limits and timeouts must not be negative")
 	}
-	return u, nil
+	_, err = rulesNamed(o.Rule)
+	return u, err
 }
 
 // isOrigin reports whether text is a scheme and a host, perhaps with a port.
@@ -292,6 +304,9 @@ func (r *runner) runAll(ctx context.Context, cases []Case) []Result {
 	return results
 }
 
+// reasonEnded is the reason of the cases after the end of the run.
+const reasonEnded = "the run had ended"
+
 // runCase runs one case and returns its outcome.
 func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 	result := Result{Rule: c.Rule, Name: c.Name, Outcome: Passed}
@@ -299,18 +314,23 @@ func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 		result.Outcome, result.Reason, result.RunWith = NotRun, reason, flags
 		return result
 	}
-	if r.ended() {
-		result.Outcome, result.Reason = NotRun, "the run had ended"
+	if r.ended(ctx) {
+		result.Outcome, result.Reason = NotRun, reasonEnded
 		return result
 	}
 	started := time.Now()
 	received, err := r.perform(ctx, c, v)
 	result.Seconds = time.Since(started).Seconds()
+	if errors.Is(err, errNotApplicable) {
+		result.Outcome, result.Reason = NotRun, err.Error()
+		return result
+	}
+	r.countSilent(err)
 	if err == nil {
 		return result
 	}
-	if errors.Is(err, errNotApplicable) {
-		result.Outcome, result.Reason = NotRun, err.Error()
+	if ctx.Err() != nil { // the deviation may be that of the interrupt
+		result.Outcome, result.Reason = NotRun, reasonEnded
 		return result
 	}
 	if !r.limited() && slices.ContainsFunc(received, isRateLimited) {

@@ -6,13 +6,17 @@ import (
 	"strings"
 )
 
-// WriteList writes the rules with their cases, the requests and the expected responses, as plain
-// text.
-func WriteList(w io.Writer) error {
+// WriteList writes the rules, or the one with the id only, with their cases, the requests and the
+// expected responses, as plain text.
+func WriteList(w io.Writer, only string) error {
+	rules, err := rulesNamed(only)
+	if err != nil {
+		return err
+	}
 	out := &printer{w: w}
 	out.printf("%s", legend)
 	cases := Cases()
-	for _, rule := range Rules() {
+	for _, rule := range rules {
 		out.printf("\n%s  %s\n", rule.ID, rule.Text)
 		for _, c := range cases {
 			if c.Rule == rule.ID {
@@ -100,9 +104,9 @@ TOKEN=… plantstore conformance --url URL --rule C2.12 --verbose     # one rule
 ` + "```" + `
 
 The plants that they create stay in the store. The form of every response is checked, too: 200 with exactly a Plant, or 400 with
-exactly an Error, and the header fields that every response has. The report has the first failed case of each rule; ` + "`--verbose`" + `
-adds all others, and ` + "`--fail-fast`" + ` ends at the first. A case whose requirements are not met, such as a secret to sign unusual tokens, is
-reported as not run, with the flag that runs it.
+exactly an Error, and the header fields that every response has. The report has the first failed case of up to five rules;
+` + "`--verbose`" + ` adds all others, and ` + "`--fail-fast`" + ` ends at the first. A run also ends after ten cases in a row without a response. A case whose
+requirements are not met, such as a secret to sign unusual tokens, is reported as not run, with the flag that runs it.
 
 | Rule | About | Cases |
 |---|---|---|

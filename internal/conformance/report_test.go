@@ -29,7 +29,7 @@ func sampleReport() Report {
 	}
 }
 
-// TestWriteText checks that a report has the first failed case of each rule, and fits on a screen.
+// TestWriteText checks that a report has the first failed case of up to five rules, and fits on a screen.
 func TestWriteText(t *testing.T) {
 	t.Parallel()
 	report := sampleReport()

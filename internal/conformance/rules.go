@@ -1,5 +1,7 @@
 package conformance
 
+import "fmt"
+
 // A Rule is one rule of the contract.
 type Rule struct {
 	// ID is its number, such as C2.13.
@@ -8,6 +10,19 @@ type Rule struct {
 	Text string
 	// Note adds exceptions and advice, and names the tests of the part that requests cannot show.
 	Note string
+}
+
+// rulesNamed returns the rule with an id, or all rules if it is empty.
+func rulesNamed(id string) ([]Rule, error) {
+	if id == "" {
+		return Rules(), nil
+	}
+	for _, r := range Rules() {
+		if r.ID == id {
+			return []Rule{r}, nil
+		}
+	}
+	return nil, fmt.Errorf("rule %q: want a rule such as C2.12; see --list", id)
 }
 
 // Rules returns the rules in their order.

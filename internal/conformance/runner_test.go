@@ -275,11 +275,34 @@ func TestRunServerExits(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	report, err := run(t.Context(), Options{URL: s.URL, Token: "good"}, Cases())
-	if want := s.URL + " has refused 10 connections in a row: the run has ended"; err == nil || err.Error() != want {
+	if want := s.URL + " has not responded in 10 cases in a row: the run has ended"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if n := report.tally(""); n[Passed] > 0 || n[Failed] == 0 || n[Failed] > 100 {
 		t.Errorf("%v, want none passed, and the others not run", n)
+	}
+}
+
+// TestRunServerHangs checks that a server that accepts connections and never responds ends a run, and
+// that one response in between begins another row.
+func TestRunServerHangs(t *testing.T) {
+	t.Parallel()
+	listener := httptest.NewUnstartedServer(nil).Listener
+	t.Cleanup(func() { _ = listener.Close() })
+	r, err := newRunner(Options{URL: "http://" + listener.Addr().String(), Token: "good", Timeout: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := Report{Results: r.runAll(t.Context(), Cases())}
+	if n := report.tally(""); n[Failed] < mostSilent || n[Failed] > mostSilent+workers {
+		t.Errorf("%v, want %d to %d failed, and the others not run", n, mostSilent, mostSilent+workers)
+	}
+
+	r.silent.Store(mostSilent - 1)
+	o := serveTiny(t, nil)
+	r.address, r.Timeout = strings.TrimPrefix(o.URL, "http://"), o.Timeout
+	if got := r.runCase(t.Context(), one("C1.2", "create", good(), fern()), r.values); got.Outcome != Passed || r.silent.Load() != 0 {
+		t.Errorf("after a response, %s %s, %d in a row", got.Outcome, got.Reason, r.silent.Load())
 	}
 }
 

@@ -96,7 +96,7 @@ func TestTemplatesAreSupported(t *testing.T) {
 func TestWriteList(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	if err := WriteList(&b); err != nil {
+	if err := WriteList(&b, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -111,6 +111,10 @@ func TestWriteList(t *testing.T) {
 		if !strings.Contains(b.String(), "\n  "+c.Name+c.Needs.brackets()+"\n    send   ") {
 			t.Errorf("the list lacks %s %s", c.Rule, c.Name)
 		}
+	}
+	b.Reset()
+	if err := WriteList(&b, "C2.12"); err != nil || !strings.Contains(b.String(), "\nC2.12  ") || strings.Contains(b.String(), "\nC2.13  ") {
+		t.Errorf("the list of a rule: %v\n%.1000s", err, &b)
 	}
 }
 

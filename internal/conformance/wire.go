@@ -13,7 +13,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -112,13 +111,7 @@ func (r *runner) dial(ctx context.Context, plain bool) (*conn, error) {
 		nc, err = (&net.Dialer{}).DialContext(ctx, r.network, r.address)
 	}
 	if err != nil {
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			r.refused.Add(1)
-		}
 		return nil, err
-	}
-	if r.refused.Load() < mostRefused {
-		r.refused.Store(0)
 	}
 	l := &conn{Conn: nc, rest: maxHeader}
 	l.in = bufio.NewReader(l)
