@@ -42,7 +42,7 @@ quick: $(gofumpt) ## format, vet and test the packages that differ from the bran
 	.ci/quick $(gofumpt)
 
 .PHONY: check
-check: lint cross tidy test ## run everything that CI runs
+check: lint cross tidy test ## lint, build for each platform, and test; CI runs fuzz and vuln, too
 
 .PHONY: test
 test: tools ## run all tests, those of the packages with the race detector

@@ -65,7 +65,10 @@ func (a *App) banner() {
 		attrs := []any{
 			"base_url", base, "description_url", described,
 			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(a.storage), "token_command", a.tokenCommand(),
-			"reset_command", a.resetCommand(), "addr", l.address(),
+			"addr", l.address(),
+		}
+		if reset := a.resetCommand(); reset != "" {
+			attrs = append(attrs, "reset_command", reset)
 		}
 		if stored != nil {
 			attrs = append(attrs, "plants", stored.Plants)

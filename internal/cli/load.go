@@ -63,7 +63,7 @@ func readDotenv(report files.Report) (map[string]string, error) {
 	case errors.Is(err, config.ErrDotenv):
 		return nil, misuse(".env: %v", err)
 	case err != nil:
-		return nil, fmt.Errorf("%w; make it a file that only this user can change and read, or run the command in another directory", err)
+		return nil, misuse("%w; make it a file that only this user can change and read, or run the command in another directory", err)
 	}
 	return dotenv, nil
 }

@@ -205,7 +205,7 @@ func TestImport(t *testing.T) {
 		r := runWith(t, nil, someLines, "plants", "import", "--dry-run", "--json", "--on-conflict=skip", "-", "bad.csv")
 		if want := `{"file":"bad.csv","line":4,"reason":"name: is required"}
 {"created":1,"identical":5,"skipped":1,"bad":1}
-`; r.code != 3 || r.stdout != want {
+`; r.code != 3 || r.stdout != want || !strings.HasPrefix(r.stderr, "plantstore: 1 bad line would be left out: ") {
 			t.Errorf("dry run: %+v, want 3 and\n%s", r, want)
 		}
 	})

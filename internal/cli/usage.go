@@ -46,7 +46,7 @@ func checkArguments(_ context.Context, cmd *cli.Command) error {
 	case cmd.NArg() == 0, cmd.Name == "help" && name != models.Redacted: // the library checks the arguments of help
 		return nil
 	case cmd.FullName()+" "+name == "plantstore compact":
-		return misuseOf(cmd, "compact was removed: the database reuses its free pages")
+		return misuseOf(cmd, "compact was removed: the database reuses its free pages; to shrink it, plants export and plants import into a new one")
 	case len(cmd.Commands) > 0 || cmd.Name == "help":
 		return misuseOf(cmd, "there is no command %q", name)
 	}

@@ -41,7 +41,7 @@ func TestMisuse(t *testing.T) {
 		"serve --adr :1":                         {`flag provided but not defined: -adr`, see("serve")},
 		"serve --audit-log x":                    {`--audit-log was removed: the log has the subject, the plant and the outcome of each create; remove it`, see("serve")},
 		"serve --port 9000":                      {`there is no flag --port: use --addr, such as --addr 127.0.0.1:8080`, see("serve")},
-		"compact --json":                         {`compact was removed: the database reuses its free pages`, seeRoot},
+		"compact --json":                         {`compact was removed: the database reuses its free pages; to shrink it, plants export and plants import into a new one`, seeRoot},
 		"plants export --skip-damaged":           {`--skip-damaged was removed: restore a backup; plants list --after ID reads on after a corrupt plant`, see("plants export")},
 		"serve --addr :1 -xy=1":                  {`flag provided but not defined: -xy`, see("serve")},
 		"help --x":                               {`flag provided but not defined: -x`, see("help")},
@@ -122,7 +122,7 @@ func TestDotenvThatIsADirectory(t *testing.T) {
 	if err := os.Mkdir(".env", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	checkFailure(t, run(t, nil, "config"), 1, "read "+filepath.Join(dir, ".env")+": it is not a regular file; make it a file that only this user can change and read, or run the command in another directory")
+	checkFailure(t, run(t, nil, "config"), 2, "read "+filepath.Join(dir, ".env")+": it is not a regular file; make it a file that only this user can change and read, or run the command in another directory")
 }
 
 // TestForgedLine checks that a line end in an argument does not begin a new line of the

@@ -123,7 +123,7 @@ func Refusal(status models.Code) *models.Error {
 	case models.CodeExpectationFailed:
 		return models.NewError(status, "Expect: only 100-continue is supported; send the request without it")
 	case models.CodeHeaderTooLarge:
-		return models.Errorf(status, "the request line and the header fields are more than the limit of %d bytes in all; "+
+		return models.Errorf(status, "the request line and the header fields are larger than the limit of %d bytes in all; "+
 			"send fewer or shorter ones", maxHeaderBytes)
 	case models.CodeNotImplemented:
 		return models.NewError(status, "Transfer-Encoding: only chunked is supported, once")
