@@ -57,7 +57,7 @@ func TestMutantsLosePlants(t *testing.T) {
 		violate  func(t *testing.T, p program) []string
 	}{
 		"no sync of checkpoints": { // a half is recycled before its checkpoint is durable
-			mutation{"storage/bbolt/update.go", "return errors.Join(put(", "e.db.NoSync = state != nil && len(records) > 0; return errors.Join(put("},
+			mutation{"storage/bbolt/update.go", "if err := errors.Join(put(", "e.db.NoSync = state != nil && len(records) > 0; if err := errors.Join(put("},
 			journal.MinSize, cutPower,
 		},
 		"no sync of the database, without a journal": {
@@ -92,7 +92,7 @@ func TestMutantsLosePlants(t *testing.T) {
 			journal.MinSize, exportPending,
 		},
 		"pending plants are not written again at the start": {
-			mutation{"storage/bbolt/journal.go", "if err := e.journal.Rewrite(); err != nil {", "if err := error(nil); err != nil {"},
+			mutation{"storage/bbolt/journal/replay.go", "if err == nil && writable {", "if false {"},
 			journal.MinSize, failSyncs,
 		},
 		"no stop after a failed sync of the journal": {

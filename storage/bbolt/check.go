@@ -8,13 +8,11 @@ import (
 	"math"
 	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/storage"
-	"plantstore/storage/bbolt/journal"
 )
 
 // A CorruptStoreError is returned by a function that refuses to use or to replace a corrupt
@@ -45,8 +43,8 @@ const checkPatience = 10 * time.Minute
 
 var errStalled = errors.New("it has made no progress for ten minutes: the disk may be failing")
 
-// Check implements [storage.Checker]. It ends with ctx, or after checkPatience without progress;
-// the store is unusable then.
+// Check implements [storage.Checker]. The store must be open for reading: commits free and reuse
+// pages. It ends with ctx, or after checkPatience without progress; the store is unusable then.
 func (e *Engine) Check(ctx context.Context) (storage.Report, error) {
 	return e.checkFile(ctx, e.file, checkPatience)
 }
@@ -54,23 +52,18 @@ func (e *Engine) Check(ctx context.Context) (storage.Report, error) {
 // checkFile is Check with these pages. A read that hangs, and bbolt's check, are left to run until
 // the process ends, and keep the database open for so long.
 func (e *Engine) checkFile(ctx context.Context, file io.ReaderAt, patience time.Duration) (storage.Report, error) {
-	c := &checker{Engine: e, ctx: ctx, began: time.Now(), report: storage.Report{Corruption: []string{}}}
+	c := &checker{Engine: e, ctx: ctx, patience: patience, stalled: time.NewTimer(patience), report: storage.Report{Corruption: []string{}}}
+	defer c.stalled.Stop()
 	done := make(chan error, 1)
 	go func() { done <- c.run(file) }()
-	for seen := uint64(0); ; {
-		select {
-		case err := <-done:
-			return c.report, err
-		case <-ctx.Done():
-		case <-time.After(patience):
-			if now := c.steps.Load(); now != seen || time.Since(c.began) < time.Duration(c.allowed.Load()) {
-				seen = now
-				continue
-			}
-		}
-		e.abandoned.Store(true)
-		return storage.Report{}, cmp.Or(ctx.Err(), errStalled)
+	select {
+	case err := <-done:
+		return c.report, err
+	case <-ctx.Done():
+	case <-c.stalled.C:
 	}
+	e.abandoned.Store(true)
+	return storage.Report{}, cmp.Or(ctx.Err(), errStalled)
 }
 
 // A checker checks a store. The pages are bounded by the file (see pageCheck); the records and
@@ -78,45 +71,39 @@ func (e *Engine) checkFile(ctx context.Context, file io.ReaderAt, patience time.
 type checker struct {
 	*Engine
 
-	ctx     context.Context //nolint:containedctx // of one call
-	began   time.Time
-	steps   atomic.Uint64
-	allowed atomic.Int64 // time since began, as [time.Duration], without a step
-	report  storage.Report
+	ctx      context.Context //nolint:containedctx // of one call
+	patience time.Duration
+	stalled  *time.Timer // fires after patience without a step
+	report   storage.Report
 }
 
-// step counts a step. It returns an error when the check should end.
+// step returns an error when the check should end.
 func (c *checker) step() error {
-	c.steps.Add(1)
+	c.stalled.Reset(c.patience)
 	return c.ctx.Err()
 }
 
 // run adds the findings to the report. A corrupt page ends the check, a corrupt record does not.
 func (c *checker) run(file io.ReaderAt) error {
-	pending := c.journal.Pending(math.MinInt64) // before the transaction: a checkpoint moves plants to the tree
 	return c.transaction(false, func(tx *bolt.Tx) error {
-		if c.writable() { // commits free and reuse pages: only the records can be checked
-			return c.records(tx.Bucket([]byte(plantsBucket)), pending)
-		}
+		began := time.Now()
 		if err := newPageCheck(file, c.step).all(); err != nil {
 			c.report.Add("%v", err)
 			return c.ctx.Err()
 		}
-		err := c.records(tx.Bucket([]byte(plantsBucket)), pending)
-		if err != nil || !c.report.Intact() {
+		if err := c.records(tx.Bucket([]byte(plantsBucket))); err != nil || !c.report.Intact() {
 			return err
 		}
-		// bbolt's check does not report progress. It reads the file three times.
-		c.allowed.Store(int64(5 * time.Since(c.began)))
-		for finding := range tx.Check() { // bbolt's own panics are findings like any other
+		c.stalled.Reset(c.patience + 5*time.Since(began)) // bbolt's check has no steps, and reads the file three times
+		for finding := range tx.Check() {                 // bbolt's own panics are findings like any other
 			c.report.Add("structure: %s", strings.TrimPrefix(finding.Error(), "panic: "))
 		}
 		return nil
 	})
 }
 
-// records checks each record in the tree, and counts the plants.
-func (c *checker) records(plants *bolt.Bucket, pending []journal.Record) error {
+// records checks each record, and counts the plants.
+func (c *checker) records(plants *bolt.Bucket) error {
 	stored, cursor := uint64(0), plants.Cursor()
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		if err := c.step(); err != nil {
@@ -132,12 +119,12 @@ func (c *checker) records(plants *bolt.Bucket, pending []journal.Record) error {
 	if want := plants.Sequence(); want != 0 && want != stored { // 0: of an earlier version
 		c.report.Add("the database should have %d plants, and has %d", want, stored)
 	}
-	for _, r := range pending {
+	for _, r := range c.journal.Pending(math.MinInt64) {
 		if _, err := decode(keyOf(r.ID), r.Value); err != nil {
 			c.report.Add("the journal: %v", err)
-		} else if plants.Get(keyOf(r.ID)) == nil { // otherwise it was moved to the tree
-			c.report.Plants++
+			continue
 		}
+		c.report.Plants++
 	}
 	return nil
 }

@@ -71,13 +71,10 @@ func (e *Engine) pace(ctx context.Context, done float64, began time.Time) {
 func (e *Engine) checkpoint(pause func(done float64, began time.Time)) (err error) {
 	e.checkpointing.Lock()
 	defer e.checkpointing.Unlock()
-	defer e.failOnPanic(&err)
-	if cause := e.failed.Load(); cause != nil {
-		return e.fatal(*cause, nil)
-	}
 	began := time.Now()
-	for part := range e.journal.Checkpoint(e.state, checkpointPlants) {
-		if err = e.update(part.Records, &part.State); err != nil {
+	for part := range e.journal.Checkpoint(*e.state.Load(), checkpointPlants) {
+		state := part.State // which outlives the records
+		if err = e.update(part.Records, &state); err != nil {
 			break
 		}
 		if part.Done == 1 {
@@ -108,10 +105,10 @@ func (e *Engine) checkpointAll() error {
 func (e *Engine) setClean(clean bool) error {
 	e.checkpointing.Lock()
 	defer e.checkpointing.Unlock()
-	if e.state.Clean == clean {
+	state := *e.state.Load()
+	if state.Clean == clean {
 		return nil
 	}
-	state := e.state
 	state.Clean = clean
 	return e.update(nil, &state)
 }

@@ -21,10 +21,9 @@ const usualRecord = 128
 // Commit implements [storage.Engine]. It appends the batch to the journal, or writes
 // it to the tree if it is large or the store has no journal. A batch without items is
 // written, too.
-func (e *Engine) Commit(batch []storage.Item) (err error) {
+func (e *Engine) Commit(batch []storage.Item) error {
 	e.committing.Lock()
 	defer e.committing.Unlock()
-	defer e.failOnPanic(&err)
 	if cause := e.failed.Load(); cause != nil {
 		return e.fatal(*cause, nil)
 	}
@@ -78,7 +77,7 @@ func (e *Engine) encodeNew(batch []storage.Item) (records []journal.Record, err 
 
 // write makes records durable, in the journal or in the tree.
 func (e *Engine) write(records []journal.Record) error {
-	if e.hasJournal() && e.clean.Load() { // a snapshot has marked the database clean, which must be its last commit
+	if e.hasJournal() && e.state.Load().Clean { // a snapshot has marked the database clean, which must be its last commit
 		if err := e.setClean(false); err != nil {
 			return err
 		}

@@ -39,11 +39,7 @@ const minGrowth = 64 << 10
 //
 // After an error that matches [storage.ErrNoSpace] bbolt may use as much as before.
 func (e *Engine) grow(least int64) error {
-	there, err := e.file.Stat()
-	if size := e.size.Load(); err == nil && there.Size() < size {
-		err = fmt.Errorf("the database file was cut short, from %d bytes to %d", size, there.Size())
-	}
-	if err != nil {
+	if err := e.verifyFiles(); err != nil {
 		return e.fatal(err, nil)
 	}
 	allocated := int64(e.db.MaxSize) - e.pageSize
@@ -52,11 +48,13 @@ func (e *Engine) grow(least int64) error {
 	if err == nil || grown > 0 && NoSpace(err) { // the last pages of a full disk
 		err = e.file.Sync()
 	}
+	size := max(e.size.Load(), allocated+grown) + e.pageSize
 	if err == nil {
-		err = e.file.Truncate(max(there.Size(), allocated+grown) + e.pageSize)
+		err = e.file.Truncate(size)
 	}
 	switch {
 	case err == nil:
+		e.size.Store(size)
 		e.setAllocated(allocated + grown)
 		return nil
 	case NoSpace(err):

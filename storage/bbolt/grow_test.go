@@ -42,9 +42,5 @@ func TestGrowDuringSnapshot(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = mustOpen(t, path)
-	report, err := s.Check(t.Context())
-	if err != nil || !report.Intact() || report.Plants != int64(len(plants)+200) {
-		t.Errorf("%+v, %v, want %d plants", report, err, len(plants)+200)
-	}
+	wantIntact(t, path, int64(len(plants)+200))
 }

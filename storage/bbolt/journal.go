@@ -13,34 +13,31 @@ import (
 	"plantstore/storage/bbolt/journal"
 )
 
-// remedy is the advice for a database whose journal is lost.
-const remedy = "restore a backup"
-
 // openJournal opens the existing journal, if the database needs it, and makes the records
 // pending that the database lacks.
 func (e *Engine) openJournal() error {
-	path := JournalPath(e.path)
+	path, state := JournalPath(e.path), e.state.Load()
 	flag := os.O_RDONLY
-	if e.writable() {
+	if e.writable {
 		flag = os.O_RDWR
 	}
 	file, err := openExisting(path, flag|files.NoFollow, 0)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && e.state.Clean:
+	case errors.Is(err, fs.ErrNotExist) && state.Clean:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return corrupt("may lack plants that are only in its journal %s, which is missing: put that back, or %s", path, remedy)
+		return corrupt("may lack plants that are only in its journal %s, which is missing: put that back, or restore a backup", path)
 	case errors.As(err, new(refusalError)):
-		return corrupt("may lack plants that should be in its journal, but %s is not a regular file: put the right one back, or %s", path, remedy)
+		return corrupt("may lack plants that should be in its journal, but %s is not a regular file: put the right one back, or restore a backup", path)
 	case err != nil:
 		return fmt.Errorf("its journal: %w", err)
-	case e.state.Clean:
-		return e.checkLeftover(file)
+	case state.Clean:
+		return checkLeftover(file, *state)
 	}
-	j, err := journal.Open(file, e.state)
+	j, err := journal.Open(file, *state, e.writable)
 	switch {
 	case errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrForeign), errors.Is(err, journal.ErrStale):
-		return corrupt("may lack plants that should be in its journal %s, but %v: put the right one back, or %s", path, err, remedy)
+		return corrupt("may lack plants that should be in its journal %s, but %v: put the right one back, or restore a backup", path, err)
 	case err != nil:
 		return fmt.Errorf("its journal: %w", err)
 	}
@@ -52,12 +49,11 @@ func (e *Engine) openJournal() error {
 // checkLeftover closes the journal next to a clean database, and returns an error if it
 // has plants that the database lacks. A process that dies while it creates or removes a
 // journal leaves one without plants.
-func (e *Engine) checkLeftover(file *os.File) error {
-	state := e.state
+func checkLeftover(file *os.File, state journal.State) error {
 	if salt, _ := journal.ReadSalt(file); salt != state.Salt { // Open returns its error
 		state = journal.State{Salt: salt}
 	}
-	j, err := journal.Open(file, state) // closes file
+	j, err := journal.Open(file, state, false) // closes file
 	if errors.Is(err, journal.ErrStale) {
 		return nil // the database has all of it, and more
 	}
@@ -74,9 +70,6 @@ func (e *Engine) checkLeftover(file *os.File) error {
 // startJournal prepares the journal for appending, if the store is to have one.
 func (e *Engine) startJournal(size int64) error {
 	if e.hasJournal() {
-		if err := e.journal.Rewrite(); err != nil {
-			return refusal("cannot make its journal durable (%v): the disk may be failing; examine it before starting again", err)
-		}
 		if e.openedJournal.Size() == journal.FileSize(size) {
 			return nil
 		}
@@ -116,8 +109,11 @@ func (e *Engine) createJournal(size int64) (err error) {
 // retireJournal makes all pending records durable in the tree, stores that the journal is
 // no longer needed, and removes it.
 func (e *Engine) retireJournal() error {
-	err := e.checkpointAll()
-	if err == nil { // otherwise the pending records are only in the journal
+	err := e.verifyFiles() // they must still be those that the next start opens
+	if err == nil {
+		err = e.checkpointAll()
+	}
+	if err == nil {
 		err = e.setClean(true)
 	}
 	if errors.Is(err, storage.ErrNoSpace) {

@@ -113,7 +113,7 @@ func initialise(file *os.File) error {
 // open opens an existing file, and refuses one that is not a plant store. It does
 // not open the journal, and changes nothing unless bbolt does.
 func open(path string, readOnly bool) (e *Engine, err error) {
-	e = &Engine{path: path, readOnly: readOnly, logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal)}
+	e = &Engine{path: path, writable: !readOnly, logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal)}
 	options := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        readOnly,
@@ -201,17 +201,13 @@ func (e *Engine) start(journalBytes int64) (err error) {
 // Close implements [storage.Engine]. It moves pending records to the tree, and removes
 // the journal.
 func (e *Engine) Close() (err error) {
-	if e.hasJournal() {
-		retire := e.writable() && e.failed.Load() == nil
-		if retire { // both must still be the files that the next start opens
-			err = e.verifyFiles()
-		}
-		if retire && err == nil {
-			err = e.retireJournal()
-		} else {
-			err = errors.Join(err, e.journal.Close())
-		}
-	} else if e.writable() && e.failed.Load() == nil {
+	intact := e.writable && e.failed.Load() == nil
+	switch {
+	case intact && e.hasJournal():
+		err = e.retireJournal()
+	case e.hasJournal():
+		err = e.journal.Close()
+	case intact:
 		// If the newest meta page becomes corrupt, bbolt falls back to the one before: after an
 		// empty commit that has all plants, too.
 		if err = e.update(nil, nil); errors.Is(err, storage.ErrNoSpace) {

@@ -99,7 +99,6 @@ type page struct {
 	elements []element
 	end      int64 // of the last element
 	buckets  int   // elements that are one
-	ids      int   // elements whose keys have the length of one
 }
 
 // An element is a key and a value of a leaf, or a key and a child of a branch.
@@ -134,9 +133,6 @@ func readPage(file io.ReaderAt, offset int64) (p page, err error) {
 		} else {
 			e.child = order.Uint64(b[branchChild:])
 		}
-		if keySize == keyLen {
-			p.ids++
-		}
 		e.start = at + int64(pos)
 		e.value = e.start + int64(keySize)
 		e.end = e.value + int64(valueSize)
@@ -149,21 +145,20 @@ func readPage(file io.ReaderAt, offset int64) (p page, err error) {
 }
 
 // A pageCheck reads the pages of a closed database, the file and not bbolt's mapping of it. It
-// compares each number with its bounds before using it, visits no page twice and no more than
-// maxDepth levels: it ends on any file, with memory for each page that it has read. bbolt, which
-// follows numbers without validating them, is safe on a file that passes.
+// compares each number with its bounds before using it, and visits no more than maxDepth levels and
+// the number of pages in the file: it ends on any file, with memory for a page of each level. bbolt,
+// which follows numbers without validating them, is safe on a file that passes.
 type pageCheck struct {
 	file io.ReaderAt
 	meta meta
-	step func() error        // called for each page; its error ends the check
-	seen map[uint64]struct{} // pages, without their overflow
-	used uint64              // pages, with it
+	step func() error // called for each page; its error ends the check
+	used uint64       // pages
 }
 
 // newPageCheck returns a pageCheck of the newest state in file.
 func newPageCheck(file io.ReaderAt, step func() error) *pageCheck {
 	newest, _ := newestMeta(file) // there is one, or the file would not be open
-	return &pageCheck{file: file, meta: newest, step: step, seen: map[uint64]struct{}{}}
+	return &pageCheck{file: file, meta: newest, step: step}
 }
 
 // all checks all pages.
@@ -178,7 +173,7 @@ func (c *pageCheck) all() error {
 	return err
 }
 
-// page reads page id, which was not read before.
+// page reads page id.
 func (c *pageCheck) page(id uint64) (p page, err error) {
 	if err := c.step(); err != nil {
 		return page{}, err
@@ -186,20 +181,18 @@ func (c *pageCheck) page(id uint64) (p page, err error) {
 	if id < firstPage || id >= c.meta.Pages {
 		return page{}, fmt.Errorf("page %d: invalid number, the file has %d pages", id, c.meta.Pages)
 	}
-	if _, twice := c.seen[id]; twice {
-		return page{}, fmt.Errorf("page %d: it is in use twice", id)
-	}
-	c.seen[id] = struct{}{}
 	p, err = readPage(c.file, c.offset(id))
 	last := c.offset(p.overflow)
+	c.used += 1 + p.overflow
 	switch {
 	case err != nil:
 	case p.id != id:
 		err = fmt.Errorf("its number is %d", p.id)
 	case p.overflow >= c.meta.Pages-id || p.end < last || p.end > last+int64(c.meta.PageSize):
 		err = fmt.Errorf("its elements do not fit its length, of %d pages", 1+p.overflow)
+	case c.used > c.meta.Pages:
+		err = errors.New("more pages are in use than the file has")
 	default:
-		c.used += 1 + p.overflow
 		return p, nil
 	}
 	return p, fmt.Errorf("page %d: %w", id, err)
@@ -263,8 +256,6 @@ func (c *pageCheck) tree(id uint64, depth int) error {
 		return fmt.Errorf("page %d: it has a nested bucket", id)
 	case len(p.elements) == 0:
 		return fmt.Errorf("page %d: it is empty", id)
-	case p.ids < len(p.elements):
-		return fmt.Errorf("page %d: its keys are not ids", id)
 	case depth > maxDepth:
 		return fmt.Errorf("page %d: it is too deep in the tree", id)
 	case p.leaf:

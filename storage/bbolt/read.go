@@ -2,9 +2,14 @@ package bbolt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"sync"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -70,49 +75,134 @@ func (e *Engine) List(_ context.Context, from int64) iter.Seq2[storage.Record, e
 // whose id it yields with the error. It reads chunk by chunk, so that a slow caller neither holds
 // up creates nor keeps old pages of the file from being reused.
 func (e *Engine) listTree(from int64) iter.Seq2[storage.Record, error] {
-	type outcome struct {
-		record storage.Record
-		err    error
-	}
 	return func(yield func(storage.Record, error) bool) {
 		for next := keyOf(from); next != nil; {
-			chunk, start := []outcome(nil), idOf(next)
-			after, err := e.readTree(next, func(key, value []byte) error {
-				record, err := decodeRecord(key, value)
-				chunk = append(chunk, outcome{record, err})
-				return nil
-			})
-			if next = after; err != nil { // the rest cannot be read
-				chunk, next = append(chunk, outcome{storage.Record{ID: start}, err}), nil
+			chunk, after, err := e.readChunk(next)
+			if err != nil { // the rest cannot be read
+				chunk, after = append(chunk, listed{storage.Record{ID: idOf(next)}, err}), nil
 			}
-			for _, o := range chunk {
-				if !yield(o.record, o.err) {
+			for _, l := range chunk {
+				if !yield(l.record, l.err) {
 					return
 				}
 			}
+			next = after
 		}
 	}
 }
 
-// readTree calls each with the records of a chunk of the tree, from key start on. It returns the
-// key after them, nil at the end.
-func (e *Engine) readTree(start []byte, each func(key, value []byte) error) (next []byte, err error) {
+// A listed is a record of a chunk, or only its id and why it cannot be read.
+type listed struct {
+	record storage.Record
+	err    error
+}
+
+// readChunk returns a chunk of the tree from key start on, and the key after it, nil at the end.
+func (e *Engine) readChunk(start []byte) (chunk []listed, next []byte, err error) {
 	err = e.view(func(plants *bolt.Bucket) error {
-		n, size, last, c := 0, 0, []byte(nil), plants.Cursor()
+		size, last, c := 0, []byte(nil), plants.Cursor()
 		for key, value := c.Seek(start); key != nil; key, value = c.Next() {
-			if len(key) != keyLen || n > 0 && bytes.Compare(last, key) >= 0 {
-				return fmt.Errorf("%w: key %x follows key %x", storage.ErrCorrupt, key, last)
+			if len(key) != keyLen || last != nil && bytes.Compare(last, key) >= 0 {
+				return fmt.Errorf("%w: key %.20x follows key %x", storage.ErrCorrupt, key, last)
 			}
-			if n == chunkRecords || size >= chunkBytes {
+			if len(chunk) == chunkRecords || size >= chunkBytes {
 				next = bytes.Clone(key)
 				return nil
 			}
-			if err := each(key, value); err != nil {
-				return err
-			}
-			n, size, last = n+1, size+len(value), key
+			record, err := decodeRecord(key, value)
+			chunk = append(chunk, listed{record, err})
+			size, last = size+len(value), key
 		}
 		return nil
 	})
-	return next, err
+	return chunk, next, err
+}
+
+// Count implements [storage.Counter].
+func (e *Engine) Count(ctx context.Context) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if !e.writable {
+		return e.countPlants()
+	}
+	err := e.view(func(*bolt.Bucket) error { return nil }) // whether it is open
+	return e.plants.Load(), err
+}
+
+// countPlants returns the number of plants in the tree and in the journal, while no checkpoint
+// moves any.
+func (e *Engine) countPlants() (n int64, err error) {
+	err = e.view(func(plants *bolt.Bucket) error {
+		n = countTree(plants) + int64(e.journal.Stats().Records)
+		return nil
+	})
+	return n, err
+}
+
+// FileStats implements [storage.FileStatter].
+func (e *Engine) FileStats() storage.FileStats {
+	stats := storage.FileStats{Plants: e.plants.Load(), Replayed: e.replayed, Free: freeSpace(e.file)}
+	if info, err := e.file.Stat(); err == nil {
+		stats.Size = info.Size()
+	}
+	if e.hasJournal() {
+		pending := e.journal.Stats()
+		stats.Journal = &storage.JournalStats{
+			Plants: int64(pending.Records), Bytes: pending.Bytes, Oldest: pending.Oldest,
+			Checkpoints: e.checkpoints.Load(), CheckpointTime: time.Duration(e.checkpointTime.Load()),
+		}
+	}
+	return stats
+}
+
+// ErrPending is returned by Snapshot of a store that is open for reading, if it was not
+// closed cleanly: some of its plants are in the journal only. Opening it for writing
+// moves them to the database.
+var ErrPending = errors.New("the database was not closed cleanly, and has plants in its journal only")
+
+// Snapshot implements [storage.Snapshotter]. The copy has this database's own
+// id. It is read from the file, not from its mapping: a disk that fails is an
+// error. Until it ends, free pages are not reused.
+func (e *Engine) Snapshot(ctx context.Context, w io.Writer) error {
+	if e.hasJournal() && !e.writable {
+		return ErrPending
+	}
+	for range 2 { // halves, while creates continue
+		e.journal.Freeze()
+		if err := e.checkpoint(nil); err != nil {
+			return err
+		}
+	}
+	e.committing.Lock() // until the copy has begun, nothing is appended to the journal
+	unlock := sync.OnceFunc(e.committing.Unlock)
+	defer unlock()
+	if err := e.checkpointAll(); err != nil {
+		return err
+	}
+	if err := e.setClean(true); err != nil {
+		return err
+	}
+	out := &cancelWriter{ctx: ctx, w: w}
+	err := e.transaction(false, func(tx *bolt.Tx) error {
+		unlock()
+		_, err := tx.WriteTo(out)
+		return err
+	})
+	return cmp.Or(out.err, err)
+}
+
+// A cancelWriter fails once its context has ended.
+type cancelWriter struct {
+	ctx context.Context
+	w   io.Writer
+	err error // the first; bbolt keeps only its text
+}
+
+// Write implements [io.Writer].
+func (c *cancelWriter) Write(p []byte) (n int, err error) {
+	if c.err = c.ctx.Err(); c.err == nil {
+		n, c.err = c.w.Write(p)
+	}
+	return n, c.err
 }

@@ -34,8 +34,8 @@ const (
 	journalSchema = 2
 )
 
-// verify reads the id and the state of the journal, or refuses a file that is not a store
-// that this package can read.
+// verify reads the state of the journal, or refuses a file that is not a store that this
+// package can read.
 func (e *Engine) verify(tx *bolt.Tx) error {
 	meta := tx.Bucket([]byte(metaBucket))
 	schema := meta.Get([]byte(schemaKey))
@@ -47,19 +47,20 @@ func (e *Engine) verify(tx *bolt.Tx) error {
 		return refusal("has schema version %d, and this plantstore supports versions up to %d: upgrade plantstore",
 			version, journalSchema)
 	}
-	e.id = string(meta.Get([]byte(idKey)))
-	if id, err := hex.DecodeString(e.id); err != nil || len(id) != idLen {
-		return corrupt("is corrupt (its id is %q): restore a backup", e.id)
+	id := meta.Get([]byte(idKey))
+	if n, err := hex.Decode(make([]byte, len(id)), id); err != nil || n != idLen {
+		return corrupt("is corrupt (its id is %q): restore a backup", id)
 	}
-	e.state = journal.State{Clean: true} // of a database that never had a journal
+	state := &journal.State{Clean: true} // of a database that never had a journal
 	if value := meta.Get([]byte(stateKey)); value != nil {
-		if err := e.state.UnmarshalBinary(value); err != nil {
+		if err := state.UnmarshalBinary(value); err != nil {
 			return corrupt("is corrupt (%v): restore a backup", err)
 		}
 	}
-	if e.state.Clean == (version == journalSchema) {
+	if state.Clean == (version == journalSchema) {
 		return corrupt("is corrupt (its schema version is %d, which its journal contradicts): restore a backup", version)
 	}
+	e.state.Store(state)
 	return nil
 }
 
@@ -141,7 +142,7 @@ func encode(key []byte, plant models.Plant) ([]byte, error) {
 // shares no memory with value.
 func decode(key, value []byte) (*models.Plant, error) {
 	if len(key) != keyLen {
-		return nil, fmt.Errorf("%w: key %x: not %d bytes", storage.ErrCorrupt, key, keyLen)
+		return nil, fmt.Errorf("%w: key %.20x: not %d bytes", storage.ErrCorrupt, key, keyLen)
 	}
 	var plant models.Plant
 	var err error

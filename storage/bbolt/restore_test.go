@@ -31,7 +31,7 @@ func add(t *testing.T, path string, from, n int) {
 }
 
 // checkFile returns the number of plants of the store at path, and an error if it is not intact.
-func checkFile(t *testing.T, path string) (plants int64, err error) {
+func checkFile(t testing.TB, path string) (plants int64, err error) {
 	t.Helper()
 	s, err := openStore(storage.Options{ReadOnly: true}, path)
 	if err != nil {
@@ -52,6 +52,12 @@ func wantPlants(t *testing.T, path string, want int64) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
+	wantIntact(t, path, want)
+}
+
+// wantIntact checks that the store at path is intact and has n plants.
+func wantIntact(t testing.TB, path string, want int64) {
+	t.Helper()
 	if plants, err := checkFile(t, path); err != nil || plants != want {
 		t.Errorf("%s has %d plants, %v, want %d", filepath.Base(path), plants, err, want)
 	}

@@ -69,48 +69,36 @@ func (e *Engine) view(read func(plants *bolt.Bucket) error) error {
 // stored ones: few will be inserted into them.
 const appendFill = 0.9
 
-// update writes records, sorted by id, to the tree in one transaction, with the state
-// of the journal unless that is nil. An error that matches [storage.ErrNoSpace] has
-// changed nothing; after any other error the database must not be written to.
+// update writes records, sorted by id, to the tree in one transaction, with the state of the journal
+// unless that is nil. If the file is too small it grows, and another transaction follows. An error
+// that matches [storage.ErrNoSpace] has changed nothing; after any other error the database must not
+// be written to.
 func (e *Engine) update(records []journal.Record, state *journal.State) error {
-	err := e.change(func(tx *bolt.Tx) error {
-		return errors.Join(put(tx.Bucket([]byte(plantsBucket)), records), putState(tx, state))
-	})
-	if err == nil && state != nil {
-		e.state = *state
-		e.clean.Store(state.Clean)
-	}
-	return err
-}
-
-// change runs do in one write transaction and commits it. If the file is too small it grows, and
-// do runs again in another transaction. The errors are those of update.
-func (e *Engine) change(do func(*bolt.Tx) error) error {
 	e.updating.Lock()
 	defer e.updating.Unlock()
 	if cause := e.failed.Load(); cause != nil { // commits and checkpoints may race
 		return e.fatal(*cause, nil)
 	}
-	err := e.tryChange(do)
+	err := e.tryUpdate(records, state)
 	for least := int64(minGrowth); errors.Is(err, bolterrors.ErrMaxSizeReached); least *= 2 {
 		if err = e.grow(least); err == nil {
-			err = e.tryChange(do)
+			err = e.tryUpdate(records, state)
 		}
 	}
 	if err != nil {
 		return e.fail(err)
 	}
-	if there, err := e.file.Stat(); err == nil { // otherwise verifyFiles detects it
-		e.size.Store(max(e.size.Load(), there.Size()))
+	if state != nil {
+		e.state.Store(state)
 	}
 	return nil
 }
 
-// tryChange is change for a file that is large enough. After an error that matches
+// tryUpdate is update for a file that is large enough. After an error that matches
 // [bolterrors.ErrMaxSizeReached] nothing has been written.
-func (e *Engine) tryChange(do func(*bolt.Tx) error) error {
+func (e *Engine) tryUpdate(records []journal.Record, state *journal.State) error {
 	return e.transaction(true, func(tx *bolt.Tx) error {
-		if err := do(tx); err != nil {
+		if err := errors.Join(put(tx.Bucket([]byte(plantsBucket)), records), putState(tx, state)); err != nil {
 			return err
 		}
 		txid := uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
@@ -199,14 +187,6 @@ func (e *Engine) fatal(cause, outcome error) error {
 // unknown is fatal for a batch that may be stored or not.
 func (e *Engine) unknown(cause error) error {
 	return e.fatal(cause, fmt.Errorf("%w: %w", storage.ErrUnknown, cause))
-}
-
-// failOnPanic makes err the error of a panic outside of transaction, which prevents further
-// writes. It must be deferred.
-func (e *Engine) failOnPanic(err *error) {
-	if p := recover(); p != nil {
-		*err = e.fatal(fmt.Errorf("panic: %v", p), fmt.Errorf("%w: panic: %v\n%s", storage.ErrUnknown, p, debug.Stack()))
-	}
 }
 
 // NoSpace reports whether err means that the file could not grow: the file system is full,

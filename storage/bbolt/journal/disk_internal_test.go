@@ -117,7 +117,7 @@ func (d *disk) lost(random *rand.Rand) *disk {
 // mustOpen opens the journal on d until the test ends.
 func mustOpen(t testing.TB, d *disk, state State) *Journal {
 	t.Helper()
-	j, err := open(d, state)
+	j, err := open(d, state, false)
 	if err != nil {
 		t.Fatal(err)
 	}

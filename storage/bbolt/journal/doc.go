@@ -2,14 +2,14 @@
 // appended and synced here, and reach the database later, at a checkpoint. Until then they
 // are pending, and also in memory.
 //
-//	j, err := journal.Open(file, state)    // replays the missing batches
-//	err = j.Append(records)                // durable when it returns nil
-//	value, found := j.Get(id)              // pending records only
+//	j, err := journal.Open(file, state, true) // replays the missing batches
+//	err = j.Append(records)                   // durable when it returns nil
+//	value, found := j.Get(id)                 // pending records only
 //
-//	j.Freeze()                             // a half
+//	j.Freeze()                                // a half
 //	for part := range j.Checkpoint(state, 512) {
-//		put(part.Records, part.State)  // into the database, in one transaction
-//	}                                      // the half is free again
+//		put(part.Records, part.State)     // into the database, in one transaction
+//	}                                         // the half is free again
 //
 // # File format
 //

@@ -116,7 +116,7 @@ func TestImpossibleBatches(t *testing.T) {
 		for _, w := range test.writes {
 			w(image)
 		}
-		j, err := open(diskOf(image), state)
+		j, err := open(diskOf(image), state, false)
 		if !errors.Is(err, test.want) || err == nil && len(contents(j)) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}

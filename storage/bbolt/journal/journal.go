@@ -22,14 +22,13 @@ var (
 	ErrUnknown = errors.New("it is unknown whether the batch was written")
 )
 
-// A Journal is an open journal. Its methods are safe for concurrent use, except Rewrite; only one
+// A Journal is an open journal. Its methods are safe for concurrent use; only one
 // [Journal.Checkpoint] may run at a time. The zero Journal has no file and no records, and accepts
 // none. Values that are returned must not be changed.
 type Journal struct {
 	file     file
 	salt     Salt
-	halfSize int64   // in bytes
-	replayed []batch // by Open, until Rewrite
+	halfSize int64 // in bytes
 
 	appending sync.Mutex // held while a batch is written; locked before mu
 	buffer    []byte     // of the batch that is written

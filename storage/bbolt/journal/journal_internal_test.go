@@ -35,7 +35,7 @@ func TestFile(t *testing.T) {
 	}
 	all := map[int64]string{}
 	for id := int64(1); id < 5; id++ {
-		j, err := Open(file, State{Salt: salt})
+		j, err := Open(file, State{Salt: salt}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestFile(t *testing.T) {
 			t.Fatal(diff)
 		}
 		records := []Record{{id, []byte("fern")}, {-id, nil}}
-		if err := errors.Join(j.Rewrite(), j.Append(records), j.Close()); err != nil {
+		if err := errors.Join(j.Append(records), j.Close()); err != nil {
 			t.Fatal(err)
 		}
 		all = with(all, records)

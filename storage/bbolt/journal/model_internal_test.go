@@ -23,9 +23,9 @@ type model struct {
 	random  *rand.Rand
 }
 
-func (m *model) open(t *rapid.T, d *disk) {
+func (m *model) open(t *rapid.T, d *disk, writable bool) {
 	_ = m.journal.Close()
-	j, err := open(d, m.state)
+	j, err := open(d, m.state, writable)
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
@@ -94,10 +94,7 @@ func (m *model) apply(t *rapid.T) {
 }
 
 func (m *model) restart(t *rapid.T) {
-	m.open(t, m.disk.restarted())
-	if rapid.Bool().Draw(t, "rewrite") {
-		m.rewrite(t)
-	}
+	m.open(t, m.disk.restarted(), rapid.Bool().Draw(t, "writable"))
 }
 
 // crash loses the power during an append.
@@ -137,16 +134,9 @@ func (m *model) fail(t *rapid.T) {
 
 // lose loses the power. The records may be pending after that, or not.
 func (m *model) lose(t *rapid.T, records []Record) {
-	m.open(t, m.disk.lost(m.random))
+	m.open(t, m.disk.lost(m.random), true)
 	if all := with(m.pending, records); len(records) > 0 && cmp.Equal(all, contents(m.journal)) {
 		m.acked, m.pending = with(m.acked, records), all
-	}
-	m.rewrite(t)
-}
-
-func (m *model) rewrite(t *rapid.T) {
-	if err := m.journal.Rewrite(); err != nil {
-		t.Fatalf("rewrite: %v", err)
 	}
 }
 
@@ -167,7 +157,7 @@ func TestModel(t *testing.T) {
 		content, state := blank(rapid.SampledFrom([]int{10, 24, 80}).Draw(t, "blocks"))
 		m := &model{state: state, journal: &Journal{file: diskOf(nil)}, random: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))} //nolint:gosec // repeatable
 		m.applied, m.acked = map[int64]string{}, map[int64]string{}
-		m.open(t, diskOf(content))
+		m.open(t, diskOf(content), true)
 		defer func() { _ = m.journal.Close() }()
 		t.Repeat(map[string]func(*rapid.T){
 			"append": m.append, "append more": m.append, "append again": m.append,

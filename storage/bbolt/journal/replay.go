@@ -19,39 +19,45 @@ var (
 )
 
 // Open opens the journal in file for a database in that state, and makes all records
-// pending that the database lacks. It changes nothing in the file. The Journal closes
-// file, also if Open fails.
-func Open(file *os.File, state State) (*Journal, error) {
-	return open(dataFile{file}, state)
+// pending that the database lacks. Unless it is to be writable, Open changes nothing in the file.
+// The Journal closes file, also if Open fails.
+func Open(file *os.File, state State, writable bool) (*Journal, error) {
+	return open(dataFile{file}, state, writable)
 }
 
-func open(file file, state State) (*Journal, error) {
+func open(file file, state State, writable bool) (*Journal, error) {
 	j := &Journal{file: file}
-	if err := j.replay(state); err != nil {
+	batches, err := j.replay(state)
+	if err == nil && writable {
+		err = j.rewrite(batches)
+	}
+	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return j, nil
 }
 
-func (j *Journal) replay(state State) error {
+// replay returns the batches with the records that it makes pending.
+func (j *Journal) replay(state State) ([]batch, error) {
 	h, err := readHeader(j.file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if info, err := j.file.Stat(); err != nil {
-		return err
+		return nil, err
 	} else if info.Size() < h.size() {
-		return fmt.Errorf("%w: it is cut short, from %d bytes to %d", ErrCorrupt, h.size(), info.Size())
+		return nil, fmt.Errorf("%w: it is cut short, from %d bytes to %d", ErrCorrupt, h.size(), info.Size())
 	}
 	if h.Salt != state.Salt {
-		return ErrForeign
+		return nil, ErrForeign
 	}
 	j.salt, j.halfSize = h.Salt, int64(h.Half) //nolint:gosec // at most MaxSize
 	j.halves[0].at, j.halves[1].at = Block, Block+j.halfSize
-	if j.replayed, err = j.scan(state); err != nil {
-		return err
+	batches, err := j.scan(state)
+	if err != nil {
+		return nil, err
 	}
-	return j.load(state)
+	return batches, j.load(batches, state)
 }
 
 // scan returns the valid batches that the database has not applied, in the order of their
@@ -110,10 +116,10 @@ func (j *Journal) read(half int, at int64, applied uint64) (b batch, ok bool, er
 // so that the first batch is at the beginning of its half. The batch with the highest number is
 // in the active half, unless a checkpoint of that half is under way: it stays frozen, because a
 // [State] describes one checkpoint of one half.
-func (j *Journal) load(state State) error {
+func (j *Journal) load(batches []batch, state State) error {
 	j.sequence = state.Applied
 	var counts, lengths [2]int
-	for _, b := range j.replayed {
+	for _, b := range batches {
 		counts[b.half] += min(b.count, b.length/recordHeadLen)
 		lengths[b.half] += b.length
 	}
@@ -121,7 +127,7 @@ func (j *Journal) load(state State) error {
 		j.halves[i].places = make(map[int64]place, n)
 		j.halves[i].values = make([]byte, 0, lengths[i])
 	}
-	for i, b := range j.replayed {
+	for i, b := range batches {
 		h, other := &j.halves[b.half], &j.halves[1-b.half]
 		if i == 0 {
 			j.active = b.half
@@ -150,15 +156,20 @@ func (j *Journal) load(state State) error {
 	return nil
 }
 
-// Rewrite writes all batches again that Open has replayed, and syncs them. It must be called before
-// the first Append. After a sync that failed, the cache of the operating system may have blocks
-// that the disk lacks; without Rewrite a power failure could undo a batch that was already served.
-func (j *Journal) Rewrite() error {
-	for _, b := range j.replayed {
-		if _, err := j.file.WriteAt(b.content, j.halves[b.half].at+b.at); err != nil {
-			return err
+// rewrite writes all batches again, and syncs them: after a sync that failed, the cache of the
+// operating system may have blocks that the disk lacks. Without this a power failure could undo a
+// batch that was already served.
+func (j *Journal) rewrite(batches []batch) (err error) {
+	for _, b := range batches {
+		if err == nil {
+			_, err = j.file.WriteAt(b.content, j.halves[b.half].at+b.at)
 		}
 	}
-	j.replayed = nil
-	return j.file.Sync()
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("it cannot be made durable (%w): the disk may be failing; examine it before starting again", err)
+	}
+	return nil
 }

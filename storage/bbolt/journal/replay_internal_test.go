@@ -86,7 +86,7 @@ func (h history) all(n int) map[int64]string {
 // first n.
 func (h history) check(t *testing.T, content []byte, n int, context ...any) {
 	t.Helper()
-	j, err := open(diskOf(content), h.state)
+	j, err := open(diskOf(content), h.state, false)
 	if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrStale) {
 		return
 	}
@@ -148,7 +148,7 @@ func TestEveryBatchCorrupt(t *testing.T) {
 		for _, at := range []int{0, 4, 8, 16, 20, 23, batchHeadLen, end - 1} {
 			content := slices.Clone(h.content)
 			content[b.at+at] ^= 0x40
-			j, err := open(diskOf(content), h.state)
+			j, err := open(diskOf(content), h.state, false)
 			if i < len(h.batches)-1 {
 				if !errors.Is(err, ErrCorrupt) {
 					t.Fatalf("byte %d of batch %d: %v", at, b.sequence, err)
@@ -177,7 +177,7 @@ func TestPartOfCheckpoint(t *testing.T) {
 	state = begin(j, state).State
 	mustOpen(t, d.restarted(), state)
 	d.cache[Block+2*Block] ^= 1
-	if _, err := open(d.restarted(), state); !errors.Is(err, ErrStale) {
+	if _, err := open(d.restarted(), state, false); !errors.Is(err, ErrStale) {
 		t.Error(err)
 	}
 }
@@ -219,7 +219,7 @@ func TestOtherMoments(t *testing.T) {
 	right := 0
 	for i, file := range moments {
 		for k, database := range moments {
-			j, err := open(diskOf(file.content), database.state)
+			j, err := open(diskOf(file.content), database.state, false)
 			if err != nil {
 				if !errors.Is(err, ErrStale) && !errors.Is(err, ErrCorrupt) || i == k {
 					t.Fatalf("journal of moment %d, database of %d: %v", i, k, err)
@@ -255,27 +255,27 @@ func TestHeader(t *testing.T) {
 		for bit := range 8 {
 			content := slices.Clone(h.content)
 			content[at] ^= 1 << bit
-			if _, err := open(diskOf(content), h.state); !errors.Is(err, ErrCorrupt) {
+			if _, err := open(diskOf(content), h.state, false); !errors.Is(err, ErrCorrupt) {
 				t.Fatalf("bit %d of byte %d: %v", bit, at, err)
 			}
 		}
 	}
 	for _, half := range []uint64{0, 1, Block - 1, Block + 1, MaxSize, 1 << 40, 1 << 63, 1<<64 - Block} {
 		content := sealed(h.content, func(b []byte) { binary.LittleEndian.PutUint64(b[sizeAt:], half) })
-		if _, err := open(diskOf(content), h.state); !errors.Is(err, ErrCorrupt) {
+		if _, err := open(diskOf(content), h.state, false); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("half of %d bytes: %v", half, err)
 		}
 	}
 	newer := sealed(h.content, func(b []byte) { b[versionAt]++ })
-	if _, err := open(diskOf(newer), h.state); err == nil || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "version 2") {
+	if _, err := open(diskOf(newer), h.state, false); err == nil || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "version 2") {
 		t.Errorf("newer version: %v", err)
 	}
 	foreign := sealed(h.content, func(b []byte) { b[saltAt]++ })
-	if _, err := open(diskOf(foreign), h.state); !errors.Is(err, ErrForeign) {
+	if _, err := open(diskOf(foreign), h.state, false); !errors.Is(err, ErrForeign) {
 		t.Errorf("another salt: %v", err)
 	}
 	h.state.Salt[0]++ // the halves are those of another journal
-	if _, err := open(diskOf(foreign), h.state); !errors.Is(err, ErrStale) {
+	if _, err := open(diskOf(foreign), h.state, false); !errors.Is(err, ErrStale) {
 		t.Errorf("batches with another salt: %v", err)
 	}
 	if n := mustOpen(t, diskOf(foreign), State{Salt: h.state.Salt}).Stats().Records; n != 0 {
