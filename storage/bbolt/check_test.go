@@ -338,7 +338,7 @@ func TestForeignBuckets(t *testing.T) {
 		"next to ours": {func(tx *bolt.Tx) error {
 			_, err := tx.CreateBucket([]byte("foreign"))
 			return err
-		}, "3 elements and 3 buckets"},
+		}, "list of buckets is corrupt"},
 		"in the plants": {func(tx *bolt.Tx) (err error) {
 			for b := tx.Bucket([]byte(plantsBucket)); b != nil && err == nil && b.Root() != 0; {
 				b, err = b.CreateBucket(keyOf(-1))
@@ -348,7 +348,7 @@ func TestForeignBuckets(t *testing.T) {
 		"in a small bucket": {func(tx *bolt.Tx) error {
 			_, err := tx.Bucket([]byte(metaBucket)).CreateBucket([]byte("nested"))
 			return err
-		}, `bucket "meta": it is not inline`},
+		}, "list of buckets is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -71,23 +70,10 @@ func explain(path string, err error) error {
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return fmt.Errorf("database %s is %w: stop that process, or name another file", path, storage.ErrLocked)
 	}
-	return fmt.Errorf("database %s cannot be opened: %w", path, withoutPath(path, err))
-}
-
-// explainCreate is explain for a file that could not be created.
-func explainCreate(path string, err error) error {
-	if errors.As(err, new(refusalError)) {
-		return explain(path, err)
-	}
-	return fmt.Errorf("create database %s: %w", path, withoutPath(path, err))
-}
-
-// withoutPath returns err without the path, which is in the message already.
-func withoutPath(path string, err error) error {
 	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
-		return failure.Err
+		err = failure.Err
 	}
-	return err
+	return fmt.Errorf("database %s cannot be opened: %w", path, err)
 }
 
 // exists reports whether the name exists, or may exist.
@@ -96,33 +82,18 @@ func exists(name string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// errIrregular refuses pipes, sockets and devices.
-var errIrregular = refusal("is not a regular file: name another one")
-
-// openExisting is [os.OpenFile] for a regular file, which it never creates. It does not wait for the
-// other end of a pipe.
+// openExisting is [os.OpenFile] for a regular file, which it never creates.
 func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	file, err := os.OpenFile(name, flag&^os.O_CREATE|syscall.O_NONBLOCK, perm) //nolint:gosec // the operator names the database
+	info, err := os.Stat(name) // opening a pipe would wait for its other end
 	switch {
-	case errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.EOPNOTSUPP): // a socket
-		return nil, errIrregular
 	case err != nil:
 		return nil, err
-	}
-	info, err := file.Stat()
-	switch {
-	case err != nil:
 	case info.IsDir():
-		err = refusal("is a directory: name a file in it")
+		return nil, refusal("is a directory: name a file in it")
 	case !info.Mode().IsRegular():
-		err = errIrregular
-	default:
-		err = setBlocking(file)
+		return nil, refusal("is not a regular file: name another one")
 	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
+	return os.OpenFile(name, flag&^os.O_CREATE, perm) //nolint:gosec // the operator names the database
 }
 
 // inspect returns a refusal unless file is a complete bbolt file: reading beyond the end

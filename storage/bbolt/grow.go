@@ -3,7 +3,6 @@ package bbolt
 import (
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 
 	bolt "go.etcd.io/bbolt"
@@ -43,7 +42,12 @@ func (e *Engine) grow(least int64) error {
 		return e.fatal(err, nil)
 	}
 	allocated := int64(e.db.MaxSize) - e.pageSize
-	grown, err := journal.WriteZeros(e.file, allocated, growStep(least, allocated, freeSpace(e.file), e.pageSize))
+	step := min(allocated, 16<<20) // as much again
+	if free := freeSpace(e.file); free >= 0 {
+		step = min(step, free/8) // others may need it, too
+	}
+	step = (max(least, step) + e.pageSize - 1) / e.pageSize * e.pageSize
+	grown, err := journal.WriteZeros(e.file, allocated, step)
 	grown -= grown % e.pageSize
 	if err == nil || grown > 0 && NoSpace(err) { // the last pages of a full disk
 		err = e.file.Sync()
@@ -61,15 +65,4 @@ func (e *Engine) grow(least int64) error {
 		return fmt.Errorf("%w: grow the database file: %w", storage.ErrNoSpace, err)
 	}
 	return e.fatal(fmt.Errorf("grow the database file: %w", err), errors.New("the database file could not grow"))
-}
-
-// growStep returns by how many bytes a file with that many in use grows, in complete pages: by as
-// many again, but at most by an eighth of the free space, since others may need it, too, and at
-// least by least. The free space is negative if it is unknown.
-func growStep(least, allocated, free, pageSize int64) int64 {
-	if free < 0 {
-		free = math.MaxInt64
-	}
-	step := max(least, min(allocated, free/8, 16<<20))
-	return (step + pageSize - 1) / pageSize * pageSize
 }

@@ -70,7 +70,7 @@ func OpenEngine(path string, options storage.Options) (*Engine, error) {
 // bbolt may write to any file that it opens for writing, so prepare opens it for reading.
 func prepare(path string) error {
 	if err := ensure(path); err != nil {
-		return explainCreate(path, err)
+		return explain(path, err)
 	}
 	e, err := open(path, true)
 	if err != nil {

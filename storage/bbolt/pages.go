@@ -200,50 +200,38 @@ func (c *pageCheck) page(id uint64) (p page, err error) {
 
 func (c *pageCheck) offset(id uint64) int64 { return int64(id) * int64(c.meta.PageSize) } //nolint:gosec // within the file
 
-// buckets checks the two buckets, which a leaf lists, and the content of those that are inline, as
-// meta is. Each commit rewrites these without checking them: a wrong length would become
+// buckets checks that there are two buckets, in a leaf, and the content of those that are inline,
+// as meta is. Each commit rewrites these without checking them: a wrong length would become
 // gigabytes. It returns the root page of the plants, 0 if they are inline.
 func (c *pageCheck) buckets() (plants uint64, err error) {
+	wrong := corrupt("is a bbolt database, but not of a plant store, or its list of buckets is corrupt: name another file, or restore a backup")
 	p, err := c.page(c.meta.Root)
 	if err != nil {
 		return 0, err
 	}
-	if !p.leaf || p.overflow > 0 {
-		return 0, fmt.Errorf("page %d: it has more than two buckets", p.id)
+	if !p.leaf || p.overflow > 0 || len(p.elements) != 2 || p.buckets != 2 {
+		return 0, wrong
 	}
 	b := make([]byte, p.end)
 	if _, err := c.file.ReadAt(b, c.offset(p.id)); err != nil {
 		return 0, fmt.Errorf("page %d: %w", p.id, err)
 	}
-	values := map[string][]byte{}
-	for _, e := range p.elements {
-		values[string(b[e.start:e.value])] = b[e.value:e.end]
-	}
-	if values[plantsBucket] == nil || values[metaBucket] == nil {
-		return 0, refusal("is a bbolt database, but not of a plant store: name another file")
-	}
-	if len(p.elements) != 2 || p.buckets != 2 {
-		return 0, fmt.Errorf("page %d: it does not have the buckets of a plant store, but %d elements and %d buckets", p.id, len(p.elements), p.buckets)
-	}
-	for name, value := range values {
-		switch {
-		case len(value) < bucketHeader:
-			return 0, fmt.Errorf("bucket %q: it is cut short", name)
-		case binary.NativeEndian.Uint64(value) == 0:
-			p, err := readPage(bytes.NewReader(value[bucketHeader:]), 0)
-			if err == nil && (!p.leaf || p.buckets > 0 || p.end != int64(len(value)-bucketHeader)) {
-				err = errors.New("its inline page has a nested bucket, or another length than its elements")
-			}
-			if err != nil {
-				return 0, fmt.Errorf("bucket %q: %w", name, err)
-			}
-		case name == metaBucket:
-			return 0, fmt.Errorf("bucket %q: it is not inline", name)
-		default:
-			plants = binary.NativeEndian.Uint64(value)
+	for i, name := range []string{metaBucket, plantsBucket} { // in the order of their keys
+		e := p.elements[i]
+		value := b[e.value:e.end]
+		if string(b[e.start:e.value]) != name || len(value) < bucketHeader {
+			return 0, wrong
+		}
+		root, content := binary.NativeEndian.Uint64(value), value[bucketHeader:]
+		if root != 0 && name == plantsBucket {
+			return root, nil
+		}
+		inline, err := readPage(bytes.NewReader(content), 0)
+		if root != 0 || err != nil || !inline.leaf || inline.buckets > 0 || inline.end != int64(len(content)) {
+			return 0, wrong
 		}
 	}
-	return plants, nil
+	return 0, nil
 }
 
 // tree checks the pages of the plants below page id, at that depth.

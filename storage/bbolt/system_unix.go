@@ -22,9 +22,6 @@ func freeSpace(file *os.File) int64 {
 	return int64(min(uint64(stat.Bavail)*size, math.MaxInt64)) //nolint:unconvert // not the same type everywhere
 }
 
-// setBlocking reverts [syscall.O_NONBLOCK], which open(2) may define for regular files one day.
-func setBlocking(file *os.File) error { return syscall.SetNonblock(int(file.Fd()), false) }
-
 // lock prevents other processes from opening the database path, as bbolt does, intact or not. Its
 // errors are those of opening it, for [explain].
 func lock(path string) (unlock func() error, err error) {

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"plantstore/models"
 	"plantstore/storage"
 )
@@ -95,21 +93,6 @@ func TestSocket(t *testing.T) {
 	defer func() { _ = listener.Close() }()
 	if _, err := openStore(storage.Options{ReadOnly: true}, "plants.db"); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("open: %v", err)
-	}
-}
-
-// TestOpenExistingBlocks checks that an open database has no flag for reads and writes that do
-// not block.
-func TestOpenExistingBlocks(t *testing.T) {
-	t.Parallel()
-	file, err := openExisting(newFile(t, 0), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	flags, err := unix.FcntlInt(file.Fd(), unix.F_GETFL, 0)
-	if err != nil || flags&unix.O_NONBLOCK != 0 {
-		t.Errorf("the flags are %#x, %v", flags, err)
 	}
 }
 

@@ -22,9 +22,6 @@ func freeSpace(file *os.File) int64 {
 	return int64(min(bytes, math.MaxInt64)) //nolint:gosec // so it fits
 }
 
-// setBlocking returns nil: opening a file never waits here.
-func setBlocking(*os.File) error { return nil }
-
 // lock refuses a database that another process has open. It does not prevent others from opening
 // it later: an open file could not be replaced here. Its errors are those of opening it, for
 // [explain].
