@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -50,11 +49,10 @@ func OpenEngine(path string, options storage.Options) (*Engine, error) {
 			return nil, err
 		}
 	}
-	e, err := open(path, options.ReadOnly)
+	e, err := open(path, options)
 	if err != nil {
 		return nil, err
 	}
-	e.logger = options.Log()
 	if options.ReadOnly {
 		err = e.openJournal()
 	} else {
@@ -72,7 +70,7 @@ func prepare(path string) error {
 	if err := ensure(path); err != nil {
 		return explain(path, err)
 	}
-	e, err := open(path, true)
+	e, err := open(path, storage.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -112,14 +110,14 @@ func initialise(file *os.File) error {
 
 // open opens an existing file, and refuses one that is not a plant store. It does
 // not open the journal, and changes nothing unless bbolt does.
-func open(path string, readOnly bool) (e *Engine, err error) {
-	e = &Engine{path: path, writable: !readOnly, logger: slog.New(slog.DiscardHandler), journal: new(journal.Journal)}
-	options := &bolt.Options{
+func open(path string, options storage.Options) (e *Engine, err error) {
+	e = &Engine{path: path, writable: !options.ReadOnly, logger: options.Log(), journal: new(journal.Journal)}
+	boltOptions := &bolt.Options{
 		Timeout:         lockTimeout,
-		ReadOnly:        readOnly,
+		ReadOnly:        options.ReadOnly,
 		FreelistType:    bolt.FreelistArrayType, // the map is sorted in each commit
 		NoStatistics:    true,
-		InitialMmapSize: mappedSize(path, readOnly),
+		InitialMmapSize: mappedSize(path, options.ReadOnly),
 		OpenFile: func(name string, flag int, perm fs.FileMode) (*os.File, error) {
 			file, err := openExisting(name, flag, perm)
 			if err != nil {
@@ -146,7 +144,7 @@ func open(path string, readOnly bool) (e *Engine, err error) {
 			e, err = nil, explain(path, err)
 		}
 	}()
-	if e.db, err = bolt.Open(path, filePerm, options); err != nil {
+	if e.db, err = bolt.Open(path, filePerm, boltOptions); err != nil {
 		return e, err
 	}
 	e.pageSize = int64(e.db.Info().PageSize)

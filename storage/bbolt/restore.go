@@ -49,7 +49,8 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 	}
 	unlock, err := lock(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return plants, "", createRestored(path, fill)
+		err = createRestored(path, fill)
+		return plants, "", err
 	}
 	if err != nil {
 		return 0, "", explain(path, err)

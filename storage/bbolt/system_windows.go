@@ -31,7 +31,7 @@ func lock(path string) (unlock func() error, err error) {
 		return nil, err
 	}
 	_ = file.Close() // nothing was written
-	e, err := open(path, true)
+	e, err := open(path, storage.Options{ReadOnly: true})
 	if err == nil {
 		err = e.Close()
 	}

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/fstest"
 )
 
 // The offsets of the fields of a header.
@@ -75,10 +73,6 @@ func (d *disk) Sync() error {
 		copy(d.durable[i*sector:], d.cache[i*sector:(i+1)*sector])
 	}
 	return nil
-}
-
-func (d *disk) Stat() (fs.FileInfo, error) {
-	return fs.Stat(fstest.MapFS{"journal": {Data: d.cache}}, "journal")
 }
 
 func (d *disk) Close() error { return nil }

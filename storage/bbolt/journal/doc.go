@@ -45,7 +45,6 @@
 //
 // # Memory
 //
-// A record has 12 bytes and its value in the file, and at most 41 bytes and 1.25 times its value
-// in memory, so that memory is bounded by the file: for values of 17 bytes, the shortest of
-// plantstore, by 2.2 times its size; for values of 100 bytes, by 1.5 times.
+// A pending record takes at most 41 bytes and 1.25 times its value in memory: 2.2 times the size of
+// the file for values of 17 bytes, the shortest of plantstore, and 1.5 times for 100 bytes.
 package journal

@@ -68,12 +68,10 @@ func (h header) encode() []byte {
 	return binary.LittleEndian.AppendUint32(b, checksum(Salt{}, b))[:Block]
 }
 
-// readHeader returns the header of the file.
+// readHeader returns the header of a file that has as many bytes as it should.
 func readHeader(file io.ReaderAt) (h header, err error) {
 	b := make([]byte, fileHeadLen)
-	if _, err := file.ReadAt(b, 0); errors.Is(err, io.EOF) {
-		return header{}, fmt.Errorf("%w: it is cut short", ErrCorrupt)
-	} else if err != nil {
+	if err := readAt(file, b, 0); err != nil {
 		return header{}, err
 	}
 	_, _ = binary.Decode(b, binary.LittleEndian, &h) // its size is fixed
@@ -87,14 +85,23 @@ func readHeader(file io.ReaderAt) (h header, err error) {
 	case h.Half%Block != 0 || h.Half == 0 || h.Half > MaxSize/2:
 		return header{}, fmt.Errorf("%w: wrong header", ErrCorrupt)
 	}
-	return h, nil
+	return h, readAt(file, b[:1], h.size()-1)
+}
+
+// readAt is ReadAt of a file that should be longer.
+func readAt(file io.ReaderAt, b []byte, at int64) error {
+	_, err := file.ReadAt(b, at)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: it is cut short", ErrCorrupt)
+	}
+	return err
 }
 
 // size returns the size of the file in bytes.
 func (h header) size() int64 { return Block + 2*int64(h.Half) } //nolint:gosec // at most MaxSize
 
 // ReadSalt returns the salt of the journal in file. The error matches [ErrCorrupt] if
-// file is not a journal, or its header is corrupt.
+// file is not a journal, its header is corrupt, or it is too short.
 func ReadSalt(file io.ReaderAt) (Salt, error) {
 	h, err := readHeader(file)
 	return h.Salt, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"sync"
@@ -84,7 +83,6 @@ type file interface {
 	io.ReaderAt
 	io.WriterAt
 	Sync() error
-	Stat() (fs.FileInfo, error)
 	Close() error
 }
 

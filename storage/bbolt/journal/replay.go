@@ -27,37 +27,30 @@ func Open(file *os.File, state State, writable bool) (*Journal, error) {
 
 func open(file file, state State, writable bool) (*Journal, error) {
 	j := &Journal{file: file}
-	batches, err := j.replay(state)
-	if err == nil && writable {
-		err = j.rewrite(batches)
-	}
-	if err != nil {
+	if err := j.replay(state, writable); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return j, nil
 }
 
-// replay returns the batches with the records that it makes pending.
-func (j *Journal) replay(state State) ([]batch, error) {
+func (j *Journal) replay(state State, writable bool) error {
 	h, err := readHeader(j.file)
 	if err != nil {
-		return nil, err
-	}
-	if info, err := j.file.Stat(); err != nil {
-		return nil, err
-	} else if info.Size() < h.size() {
-		return nil, fmt.Errorf("%w: it is cut short, from %d bytes to %d", ErrCorrupt, h.size(), info.Size())
+		return err
 	}
 	if h.Salt != state.Salt {
-		return nil, ErrForeign
+		return ErrForeign
 	}
 	j.salt, j.halfSize = h.Salt, int64(h.Half) //nolint:gosec // at most MaxSize
 	j.halves[0].at, j.halves[1].at = Block, Block+j.halfSize
 	batches, err := j.scan(state)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = j.load(batches, state)
 	}
-	return batches, j.load(batches, state)
+	if err == nil && writable {
+		err = j.rewrite(batches)
+	}
+	return err
 }
 
 // scan returns the valid batches that the database has not applied, in the order of their
@@ -99,14 +92,14 @@ func (j *Journal) scan(state State) (batches []batch, err error) {
 // applied. It reports false if there is no valid batch.
 func (j *Journal) read(half int, at int64, applied uint64) (b batch, ok bool, err error) {
 	offset, head := j.halves[half].at+at, make([]byte, batchHeadLen)
-	if _, err := j.file.ReadAt(head, offset); err != nil {
+	if err := readAt(j.file, head, offset); err != nil {
 		return batch{}, false, err
 	}
 	if b, ok = decodeHeader(head, j.salt, j.halfSize-at); !ok || b.sequence <= applied {
 		return b, ok, nil
 	}
 	b.half, b.at, b.content = half, at, make([]byte, roundUp(batchHeadLen+b.length))
-	if _, err := j.file.ReadAt(b.content, offset); err != nil {
+	if err := readAt(j.file, b.content, offset); err != nil {
 		return batch{}, false, err
 	}
 	return b, checksum(j.salt, b.payload()) == b.sum, nil
@@ -159,17 +152,11 @@ func (j *Journal) load(batches []batch, state State) error {
 // rewrite writes all batches again, and syncs them: after a sync that failed, the cache of the
 // operating system may have blocks that the disk lacks. Without this a power failure could undo a
 // batch that was already served.
-func (j *Journal) rewrite(batches []batch) (err error) {
+func (j *Journal) rewrite(batches []batch) error {
 	for _, b := range batches {
-		if err == nil {
-			_, err = j.file.WriteAt(b.content, j.halves[b.half].at+b.at)
+		if _, err := j.file.WriteAt(b.content, j.halves[b.half].at+b.at); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = j.file.Sync()
-	}
-	if err != nil {
-		return fmt.Errorf("it cannot be made durable (%w): the disk may be failing; examine it before starting again", err)
-	}
-	return nil
+	return j.file.Sync()
 }
