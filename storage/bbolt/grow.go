@@ -5,24 +5,20 @@ import (
 	"fmt"
 	"runtime"
 
-	bolt "go.etcd.io/bbolt"
-
 	"plantstore/storage"
 	"plantstore/storage/bbolt/journal"
 )
 
 // limitSize limits the file to the pages that are in use: a transaction that needs more fails
-// with ErrMaxSizeReached, and change calls grow. On Windows the limit would apply to the mapping:
+// with ErrMaxSizeReached, and update calls grow. On Windows the limit would apply to the mapping:
 // there bbolt grows the file.
-func (e *Engine) limitSize() error {
+func (e *Engine) limitSize() {
 	if runtime.GOOS == "windows" {
-		return nil
+		return
 	}
 	e.db.AllocSize = 0 // MaxSize includes it
-	return e.db.View(func(tx *bolt.Tx) error {
-		e.setAllocated(tx.Size())
-		return nil
-	})
+	newest, _ := newestMeta(e.file)
+	e.setAllocated(int64(newest.Pages) * e.pageSize) //nolint:gosec // less than the file has
 }
 
 // setAllocated lets bbolt use the first size bytes of the file. bbolt leaves one page below MaxSize

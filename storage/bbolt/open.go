@@ -181,9 +181,7 @@ func (e *Engine) start(journalBytes int64) (err error) {
 		return err
 	}
 	e.size.Store(e.opened.Size())
-	if err := e.limitSize(); err != nil {
-		return err
-	}
+	e.limitSize()
 	if err := e.openJournal(); err != nil {
 		return err
 	}
