@@ -2,19 +2,23 @@ package storage
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
+
+	"plantstore/models"
 )
 
 // write commits batches until the store is closed and its queue is drained.
 func (s *Store) write() {
 	for batch, more := s.nextBatch(nil); more; batch, more = s.nextBatch(batch) {
-		s.commitRequests(batch)
+		s.commit(batch)
 	}
 }
 
-// commitRequests commits a batch, and sends the outcomes.
-func (s *Store) commitRequests(batch []*request) {
+// commit commits a batch, and sends the outcomes. Of creates with the same id only the first is
+// tried; its outcome decides the others.
+func (s *Store) commit(batch []*request) {
 	s.committing.RLock()
 	defer s.committing.RUnlock()
 	select {
@@ -25,31 +29,17 @@ func (s *Store) commitRequests(batch []*request) {
 		return
 	default:
 	}
-	records := make([]Record, 0, len(batch))
+	creates := make([]*create, 0, len(batch))
 	for _, r := range batch {
-		records = append(records, r.records...)
+		for i := range r.creates {
+			creates = append(creates, &r.creates[i])
+		}
 	}
-	outcomes := s.commitRecords(records)
-	for _, r := range batch {
-		n := len(r.records)
-		r.outcomes, outcomes = outcomes[:n:n], outcomes[n:]
-		r.done <- nil // from here on the request belongs to its caller again
-	}
-}
-
-// commitRecords commits records, in any order of their ids, and returns the outcome
-// of each. Of records with the same id only the first is tried; its outcome decides the
-// others. The caller holds s.committing.
-func (s *Store) commitRecords(records []Record) []error {
-	order := make([]int, len(records))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(records[a].ID, records[b].ID) })
-	items := make([]Item, 0, len(records))
-	for _, i := range order {
-		if n := len(items); n == 0 || items[n-1].ID != records[i].ID {
-			items = append(items, Item{Record: records[i]})
+	slices.SortStableFunc(creates, func(a, b *create) int { return cmp.Compare(a.ID, b.ID) })
+	items := make([]Item, 0, len(creates))
+	for i, c := range creates {
+		if i == 0 || creates[i-1].ID != c.ID {
+			items = append(items, Item{Record: c.Record})
 		}
 	}
 	start := time.Now()
@@ -58,13 +48,74 @@ func (s *Store) commitRecords(records []Record) []error {
 		s.observer(len(items), time.Since(start))
 	}
 	s.countCommit(items, err)
-	outcomes, tried := make([]error, len(records)), -1
-	for _, i := range order {
-		first := tried < 0 || items[tried].ID != records[i].ID
+	tried := -1
+	for i, c := range creates {
+		first := i == 0 || creates[i-1].ID != c.ID
 		if first {
 			tried++
 		}
-		outcomes[i] = items[tried].outcome(records[i].Plant, first, err)
+		c.outcome = items[tried].outcome(c.Plant, first, err)
 	}
-	return outcomes
+	for _, r := range batch {
+		r.done <- nil // from here on the request belongs to its caller again
+	}
+}
+
+// outcome returns the outcome of a create of plant after the commit of its id returned
+// err. First is false for a later create of the same id, which was not tried.
+func (i *Item) outcome(plant models.Plant, first bool, err error) error {
+	switch {
+	case i.Err != nil:
+		return i.Err
+	case i.Existing != nil: // Of an earlier commit, whatever the outcome of this one is.
+		return &ExistsError{Identical: i.Existing.Equal(plant)}
+	case err != nil:
+		return err
+	case !first:
+		return &ExistsError{Identical: i.Plant.Equal(plant)}
+	}
+	return nil
+}
+
+// probePause is the time from a failed commit to the empty batch that follows it.
+const probePause = time.Second
+
+// countCommit counts a commit and keeps its outcome for Ready. A commit in which all ids are
+// taken may have written nothing, and does not count.
+func (s *Store) countCommit(items []Item, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		if len(items) > 0 {
+			s.stats.FailedCommits++
+		}
+		s.failure = fmt.Errorf("%w: the last commit has failed: %w", ErrUnavailable, err)
+		s.probing.Reset(probePause)
+		return
+	}
+	created := uint64(0)
+	for i := range items {
+		if items[i].Err == nil && items[i].Existing == nil {
+			created++
+		}
+	}
+	s.stats.Created += created
+	if created > 0 || len(items) == 0 {
+		s.failure = nil
+	}
+}
+
+// probe queues an empty batch, unless creates are queued, each second while the last commit has
+// failed: a store that is not ready may get no creates.
+func (s *Store) probe() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure == nil || s.refusal != nil {
+		return
+	}
+	if len(s.queue) == 0 {
+		s.queue = append(s.queue, newRequest())
+		s.work.Signal()
+	}
+	s.probing.Reset(probePause)
 }

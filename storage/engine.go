@@ -2,11 +2,28 @@ package storage
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
+	"time"
 
 	"plantstore/models"
 )
+
+// A Record is a plant with the id under which it is stored. As JSON it is a
+// NewPlant: {"id":…,"name":…,"tag":…}.
+type Record struct {
+	ID    int64        `json:"id"`
+	Plant models.Plant `json:",embed"`
+}
+
+// Size returns the bytes of name and tag, which the queue and [Limits] bound.
+func (r Record) Size() int {
+	if r.Plant.Tag == nil {
+		return len(r.Plant.Name)
+	}
+	return len(r.Plant.Name) + len(*r.Plant.Tag)
+}
 
 // An Engine keeps the plants of a [Store]. Its methods may be called from any number of
 // goroutines at once.
@@ -45,22 +62,6 @@ type Item struct {
 	// the others of the batch. Later creates of the same id in the batch get it, too: they are
 	// not tried.
 	Err error
-}
-
-// outcome returns the outcome of a create of plant after the commit of its id returned
-// err. First is false for a later create of the same id, which was not tried.
-func (i *Item) outcome(plant models.Plant, first bool, err error) error {
-	switch {
-	case i.Err != nil:
-		return i.Err
-	case i.Existing != nil: // Of an earlier commit, whatever the outcome of this one is.
-		return &ExistsError{Identical: i.Existing.Equal(plant)}
-	case err != nil:
-		return err
-	case !first:
-		return &ExistsError{Identical: i.Plant.Equal(plant)}
-	}
-	return nil
 }
 
 // Limits are the limits of an engine. A zero field is the default.
@@ -103,3 +104,61 @@ type (
 		FileStats() FileStats
 	}
 )
+
+// A Report is the result of a check of a store.
+type Report struct {
+	// Plants is the number of intact records.
+	Plants int64 `json:"plants"`
+	// Corruption has a line for each finding, at most 10,000 of them.
+	Corruption []string `json:"corruption"`
+	// More is the number of findings that Corruption leaves out.
+	More int64 `json:"more,omitzero"`
+}
+
+// maxFindings bounds the findings that a Report lists.
+const maxFindings = 10_000
+
+// Findings returns the number of findings.
+func (r *Report) Findings() int64 { return int64(len(r.Corruption)) + r.More }
+
+// Intact reports whether there are no findings.
+func (r *Report) Intact() bool { return len(r.Corruption) == 0 }
+
+// Add adds a finding.
+func (r *Report) Add(format string, args ...any) {
+	if len(r.Corruption) == maxFindings {
+		r.More++
+		return
+	}
+	r.Corruption = append(r.Corruption, fmt.Sprintf(format, args...))
+}
+
+// Stats are the statistics of a store since it was opened.
+type Stats struct {
+	// QueuedCreates wait for a commit, with QueuedBytes of names and tags. Create is refused
+	// while QueueLimit wait. A batch of CreateAll counts as one create, and is never refused.
+	QueuedCreates, QueuedBytes, QueueLimit int
+
+	Created       uint64     // plants that were stored
+	Resets        uint64     // of the plants
+	FailedCommits uint64     // including those with an unknown outcome
+	File          *FileStats // nil if there is no file on this machine
+}
+
+// FileStats are statistics of a file of plants.
+type FileStats struct {
+	Plants   int64         // in the file and its journal
+	Replayed int64         // of them only in the journal when it was opened: it had not been closed
+	Size     int64         // in bytes
+	Free     int64         // bytes that the file system has left for this process, negative if unknown
+	Journal  *JournalStats // nil without a journal
+}
+
+// JournalStats are about plants that are durable in a journal and not in the database
+// file yet.
+type JournalStats struct {
+	Plants, Bytes  int64         // pending plants, and how much of the journal they use
+	Oldest         time.Time     // when the oldest of them was stored, zero if there is none
+	Checkpoints    uint64        // moves of pending plants to the database file
+	CheckpointTime time.Duration // of all checkpoints, including pauses
+}

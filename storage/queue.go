@@ -8,29 +8,38 @@ import (
 	"time"
 )
 
-// A request is a create in the queue, or a batch of CreateAll. Its fields belong to the writer
-// that has dequeued it until it sends to done, and to the caller before and after.
-type request struct {
-	records  []Record
-	bytes    int  // of the records
-	bounded  bool // the queue refuses it if it is full
-	outcomes []error
-	done     chan error // gets nil when there are outcomes, or the outcome of all records
+// A create is one plant of a request, and its outcome.
+type create struct {
+	Record
+
+	outcome error
 }
 
-// newRequest returns a request of records, which it owns. It clones their plants: the caller may
-// return before the writer. Its channel has capacity 1, so that the writer never waits.
-func newRequest(records []Record) *request {
-	r := &request{records: records, done: make(chan error, 1)}
-	for i := range r.records {
-		r.records[i].Plant = r.records[i].Plant.Clone()
-		r.bytes += r.records[i].Size()
+// A request is a Create in the queue, or a batch of CreateAll. Its fields belong to the writer
+// that has dequeued it until it sends to done, and to the caller before and after.
+type request struct {
+	creates []create
+	single  [1]create  // the memory of creates if there is only one
+	bytes   int        // of the plants
+	bounded bool       // the queue refuses it if it is full
+	done    chan error // gets nil when there are outcomes, or the outcome of all creates
+}
+
+// newRequest returns a request of clones of the records: the caller may return before the
+// writer. Its channel has capacity 1, so that the writer never waits.
+func newRequest(records ...Record) *request {
+	r := &request{done: make(chan error, 1)}
+	r.creates = slices.Grow(r.single[:0], len(records))
+	for _, record := range records {
+		record.Plant = record.Plant.Clone()
+		r.creates = append(r.creates, create{Record: record})
+		r.bytes += record.Size()
 	}
 	return r
 }
 
 // submit queues r and waits for its outcomes. If it returns an error, that is the outcome of all
-// records. After [ErrUnknown] a writer may still have r.
+// creates. After [ErrUnknown] a writer may still have r.
 func (s *Store) submit(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrOverloaded, err)
@@ -139,7 +148,7 @@ func (s *Store) gather() {
 // dequeue moves the head of the queue to batch, as far as the limits allow. The caller holds
 // s.mu.
 func (s *Store) dequeue(batch []*request) []*request {
-	n, bytes := fit(s, s.queue, func(r *request) (plants, bytes int) { return len(r.records), r.bytes })
+	n, bytes := fit(s, s.queue, func(r *request) (plants, bytes int) { return len(r.creates), r.bytes })
 	batch = append(batch, s.queue[:n]...)
 	s.queue = slices.Delete(s.queue, 0, n)
 	s.bytes -= bytes

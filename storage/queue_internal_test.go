@@ -22,7 +22,7 @@ func TestWithdrawPrefersOutcome(t *testing.T) {
 	s := New(idleEngine{}, Limits{}, Options{})
 	defer func() { _ = s.Close() }()
 	for _, outcome := range []error{nil, ErrNoSpace} {
-		r := newRequest(nil)
+		r := newRequest()
 		r.done <- outcome
 		if err := s.withdraw(r, context.Canceled); !errors.Is(err, outcome) {
 			t.Errorf("withdraw = %v, want: %v", err, outcome)

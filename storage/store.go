@@ -23,11 +23,11 @@
 // other creates by at most one batch. Reset replaces the engine between two commits, which
 // orders it before or after each create.
 //
-// A store is ready (ready.go) while it is open, has not stopped, and its last commit has
-// succeeded. After a failed commit it queues an empty batch each second until one
-// succeeds. A store stops permanently (fail-stop, stop.go) when the engine returns a
-// [FatalError], reports a fault from its background work, or panics: queued and later creates
-// get ErrUnavailable, and Stopped lets the process end and be restarted.
+// A store is ready while it is open, has not stopped, and its last commit has succeeded.
+// After a failed commit it queues an empty batch each second until one succeeds. A store
+// stops permanently (fail-stop, lifecycle.go) when the engine returns a [FatalError], reports
+// a fault from its background work, or panics: queued and later creates get
+// ErrUnavailable, and Stopped lets the process end and be restarted.
 package storage
 
 import (
@@ -138,12 +138,12 @@ func New(engine Engine, limits Limits, options Options) *Store {
 // [ErrUnknown] if a commit failed in a way, or ctx ended at a time, that leaves the
 // outcome open. After it has returned, the caller may change the plant's tag.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
-	r := newRequest([]Record{{id, plant}})
+	r := newRequest(Record{id, plant})
 	r.bounded = true
 	if err := s.submit(ctx, r); err != nil {
 		return err
 	}
-	return r.outcomes[0]
+	return r.creates[0].outcome
 }
 
 // CreateAll creates many plants in few commits and returns for each of the records,
@@ -168,11 +168,13 @@ func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 		defer func() { <-s.bulk }()
 	case <-ctx.Done(): // submit returns its error
 	}
-	r := newRequest(slices.Clone(records))
-	if err := s.submit(ctx, r); err != nil {
-		return slices.Repeat([]error{err}, len(records))
+	r := newRequest(records...)
+	err := s.submit(ctx, r)
+	outcomes := slices.Repeat([]error{err}, len(records))
+	for i := 0; err == nil && i < len(outcomes); i++ {
+		outcomes[i] = r.creates[i].outcome
 	}
-	return r.outcomes
+	return outcomes
 }
 
 // Get returns the plant stored under id, or [ErrNotFound], [ErrCorrupt],
@@ -243,4 +245,22 @@ func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
 		return engine.Snapshot(ctx, w)
 	}
 	return fmt.Errorf("this engine has no snapshots: %w", errors.ErrUnsupported)
+}
+
+// ObserveCommits makes the store call f after each commit of plants, with their number and its
+// duration, all attempts included. It must be called before the first create.
+func (s *Store) ObserveCommits(f func(plants int, took time.Duration)) { s.observer = f }
+
+// Stats returns the current statistics. It is cheap for stores of any size, and needs no
+// other machine.
+func (s *Store) Stats() Stats {
+	s.mu.Lock()
+	stats := s.stats
+	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.maxPlants
+	s.mu.Unlock()
+	if engine, ok := s.current().(FileStatter); ok {
+		file := engine.FileStats()
+		stats.File = &file
+	}
+	return stats
 }

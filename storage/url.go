@@ -39,14 +39,13 @@ type Location struct {
 // database must be written with that scheme. Errors do not repeat a possible password.
 func ParseURL(rawURL string) (Location, error) {
 	loc := Location{Scheme: defaultScheme, Path: rawURL, URL: rawURL}
-	scheme, rest, found := strings.Cut(rawURL, ":")
-	switch {
-	case found && strings.EqualFold(scheme, defaultScheme):
-		loc.Path = pathOf(rest)
-	case found && isScheme(scheme):
-		loc.Scheme, loc.Path = strings.ToLower(scheme), ""
-	default:
-		rest = rawURL
+	rest := rawURL
+	// A scheme as in RFC 3986, section 3.1, but of two characters at least: C:\plants.db is a path.
+	if match := regexp.MustCompile(`(?s)^([A-Za-z][A-Za-z0-9+.-]+):(.*)`).FindStringSubmatch(rawURL); match != nil {
+		loc.Scheme, loc.Path, rest = strings.ToLower(match[1]), "", match[2]
+		if loc.Scheme == defaultScheme {
+			loc.Path = pathOf(rest)
+		}
 	}
 	_, _, isURL := redact(rawURL)
 	switch {
@@ -77,12 +76,6 @@ func isPlainPath(text string) bool {
 	return !strings.Contains(first, ":") && !strings.Contains(text, "://") && !strings.HasPrefix(text, "//") && !strings.ContainsFunc(text, odd)
 }
 
-// isScheme reports whether s is a scheme as in RFC 3986, section 3.1, but of
-// two characters at least: C:\plants.db is a path.
-func isScheme(s string) bool {
-	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+$`).MatchString(s)
-}
-
 // pathOf returns the path in what follows the scheme: all of it, without the
 // empty host of ///path. With a host there is none.
 func pathOf(rest string) string {
@@ -105,7 +98,8 @@ func (l Location) String() string {
 	if l.Path != "" {
 		return l.URL
 	}
-	return ShownURL(l.URL)
+	shown, _, _ := redact(l.URL)
+	return shown
 }
 
 // HasPassword reports whether the URL has a password, of the user or among the options,
@@ -113,12 +107,6 @@ func (l Location) String() string {
 func (l Location) HasPassword() bool {
 	_, hasPassword, _ := redact(l.URL)
 	return hasPassword && l.Path == ""
-}
-
-// ShownURL returns a URL of a network without secrets, as [Location.String] does.
-func ShownURL(rawURL string) string {
-	shown, _, _ := redact(rawURL)
-	return shown
 }
 
 // redact returns a URL of a network without secrets, and whether it has any. It parses it by a

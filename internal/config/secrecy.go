@@ -32,7 +32,7 @@ func (o Option) shown(text string) string {
 		}
 		return loc.String()
 	case o.Env == "JWT_JWKS_URL", o.isAddress() && strings.Contains(text, "@"):
-		return storage.ShownURL(text)
+		return storage.Location{URL: text}.String()
 	}
 	return text
 }

@@ -40,8 +40,8 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 	}, options), nil
 }
 
-// connect connects to the cluster, with a user also logs in, and verifies that it responds and
-// grants the rights to read and, unless options.ReadOnly is set, to write.
+// connect connects to the cluster, with a user also logs in, and verifies the rights to read below
+// the prefix and, unless options.ReadOnly is set, to write.
 func (e *Engine) connect(ctx context.Context, t target, options storage.Options) error {
 	err := e.retry.Read(ctx, func(context.Context) (err error) {
 		e.client, err = newClient(t)
@@ -50,25 +50,28 @@ func (e *Engine) connect(ctx context.Context, t target, options storage.Options)
 	if err != nil {
 		return err
 	}
-	if err = e.verify(ctx, options); err != nil {
+	_, err = e.read(ctx, string(e.keys), clientv3.WithRange(e.keys.end()), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+	if err == nil && !options.ReadOnly {
+		ctx, cancel := context.WithTimeout(ctx, e.retry.Timeout)
+		defer cancel()
+		err = e.tryToWrite(ctx)
+	}
+	if errors.Is(err, rpctypes.ErrNoSpace) {
+		options.Log().Warn("no space left in etcd: creates refused", "cause", err.Error(),
+			"hint", "compact and defragment etcd, or raise its quota, and disarm its alarm")
+		return nil
+	}
+	if err != nil {
 		_ = e.client.Close()
 	}
 	return err
 }
 
 func newClient(t target) (*clientv3.Client, error) {
-	scheme := "http://"
-	if t.tls != nil {
-		scheme = "https://"
-	}
-	urls := make([]string, len(t.endpoints))
-	for i, endpoint := range t.endpoints {
-		urls[i] = scheme + endpoint
-	}
 	// Reconnect within a second to a member that is available again.
 	again := backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}
 	return clientv3.New(clientv3.Config{
-		Endpoints: urls, Username: t.user, Password: t.password, TLS: t.tls, DialTimeout: t.timeout,
+		Endpoints: t.endpoints, Username: t.user, Password: t.password, TLS: t.tls, DialTimeout: t.timeout,
 		DialKeepAliveTime: keepaliveTime, DialKeepAliveTimeout: keepaliveTimeout, PermitWithoutStream: true,
 		Logger:          zap.NewNop(), // errors are returned to the store
 		MaxUnaryRetries: 1,            // the store retries itself
@@ -89,26 +92,6 @@ func invoke(ctx context.Context, method string, request, reply any, cc *grpc.Cli
 	err := next(ctx, method, request, reply, cc, append(options, grpc.WaitForReady(false), grpc.Peer(&member))...)
 	if sent, ok := ctx.Value(sentKey{}).(*bool); ok && member.Addr != nil {
 		*sent = true
-	}
-	return err
-}
-
-// verify checks the right to read below the prefix and, unless options.ReadOnly is set,
-// the right to write.
-func (e *Engine) verify(ctx context.Context, options storage.Options) error {
-	if _, err := e.read(ctx, string(e.keys), clientv3.WithRange(e.keys.end()), clientv3.WithLimit(1), clientv3.WithKeysOnly()); err != nil {
-		return err
-	}
-	if options.ReadOnly {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, e.retry.Timeout)
-	defer cancel()
-	err := e.tryToWrite(ctx)
-	if errors.Is(err, rpctypes.ErrNoSpace) {
-		options.Log().Warn("no space left in etcd: creates refused", "cause", err.Error(),
-			"hint", "compact and defragment etcd, or raise its quota, and disarm its alarm")
-		return nil
 	}
 	return err
 }
