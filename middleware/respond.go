@@ -50,8 +50,8 @@ func MethodNotAllowed(c *gin.Context) {
 	Fail(c, models.NewError(models.CodeMethodNotAllowed, "this path does not support this method; send "+allowed))
 }
 
-// jsonType is the value of Content-Type; not changed.
-var jsonType = []string{"application/json"}
+// jsonType is the value of Content-Type.
+var jsonType = []string{"application/json"} //nolint:gochecknoglobals // never changed
 
 // write sends a response. Its body is complete, so that a failure to encode never
 // leaves a partial response.
