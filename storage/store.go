@@ -213,8 +213,8 @@ func (s *Store) Count(ctx context.Context) (plants int64, err error) {
 	return plants, nil
 }
 
-// Check reads all records without changing them and returns its findings. An error means that the
-// check failed. Findings are not errors.
+// Check reads all records without changing them and returns its findings. The store must be open
+// for reading. An error means that the check failed. Findings are not errors.
 func (s *Store) Check(ctx context.Context) (Report, error) {
 	engine := s.current()
 	if engine, ok := engine.(Checker); ok {

@@ -21,20 +21,34 @@ import (
 	"plantstore/models"
 )
 
-// TestLargeClaimsTakeNoMemory checks that the cache of tokens does not keep their claims: many
-// tokens with a large scope do not raise the peak of the memory by their size.
-func TestLargeClaimsTakeNoMemory(t *testing.T) {
+// TestLargeCredentialsTakeNoMemory checks that the cache of tokens is bounded by their size: many
+// tokens with a large scope, or after many spaces, do not raise the peak of the memory by theirs.
+func TestLargeCredentialsTakeNoMemory(t *testing.T) {
 	t.Parallel()
-	const tokens, scope, limit = 6000, 20 << 10, 100 << 20 // the tokens have 160 MB
+	const size = 20 << 10
+	for name, large := range map[string]struct{ padding, scope string }{
+		"scope":  {"", strings.Repeat("of:no:use ", size/10)},
+		"spaces": {strings.Repeat(" ", size), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sendLargeCredentials(t, large.padding, large.scope+"plants:create")
+		})
+	}
+}
+
+func sendLargeCredentials(t *testing.T, padding, scope string) {
+	t.Helper()
+	const tokens, limit = 6000, 100 << 20 // the credentials have at least 120 MB
 	server := plantstore.Start(t, plantstore.Options{Env: []string{"JWT_SECRET=" + secret, "JWT_SCOPE=plants:create", "LOG_LEVEL=error"}})
-	large := strings.Repeat("of:no:use ", scope/10) + "plants:create"
 	before := peak(t, server)
 	var sent atomic.Int64
 	var senders sync.WaitGroup
 	for range 4 {
 		senders.Go(func() {
 			for i := sent.Add(1); i <= tokens; i = sent.Add(1) {
-				reply, err := server.TryPost(signClaims(t, jwt.MapClaims{"sub": strconv.FormatInt(i, 10), "scope": large}), `{}`)
+				token := signClaims(t, jwt.MapClaims{"sub": strconv.FormatInt(i, 10), "scope": scope})
+				reply, err := server.TryPost(padding+token, `{}`)
 				if err != nil || reply.Code != 422 {
 					t.Errorf("error %d, %v, want 422", reply.Code, err)
 					return

@@ -7,7 +7,7 @@
 //	| choosing the secret or .env by a link or a file     | TestGeneratedSecretOfOthers, TestDotenvOfOthers       |
 //	| making /livez fail by idle connections              | TestCrowd in e2e/admin                                |
 //	| a subject like a token: hidden, and in one bucket   | TestSubjectLikeToken                                  |
-//	| memory by tokens with a large scope or subject      | TestLargeClaimsTakeNoMemory, TestLongSubjectIsRefused |
+//	| memory by tokens with a large scope or subject      | TestLargeCredentialsTakeNoMemory, TestLongSubjectIsRefused |
 //	| tokens of an issuer without keys, or out of reach   | TestEmptyKeySetRevokes; internal/auth TestOldKeysAreRemoved |
 //	| memory of a command by an endless control socket    | TestEndlessControlSocket                              |
 //	| a long .env, or a FIFO in its place                 | TestLongFiles, TestFIFOs                              |

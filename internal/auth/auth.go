@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -82,7 +83,7 @@ func (t *trusted) put(token string, known verified) {
 		clear(t.verified)
 		t.bytes = size
 	}
-	t.verified[token] = known
+	t.verified[strings.Clone(token)] = known // the token is part of a header field, which may be longer
 }
 
 // A verified token had a valid signature and valid claims when it was put into the cache.

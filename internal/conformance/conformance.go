@@ -132,9 +132,11 @@ func (r *runner) ended(ctx context.Context) bool {
 }
 
 // countSilent counts a case in silent, or ends the row.
-func (r *runner) countSilent(err error) {
+func (r *runner) countSilent(responded bool, err error) {
 	timeout, ok := errors.AsType[net.Error](err)
 	switch {
+	case responded:
+		r.silent.Store(0)
 	case errors.Is(err, syscall.ECONNREFUSED), ok && timeout.Timeout():
 		r.silent.Add(1)
 	case r.silent.Load() < mostSilent:
@@ -325,11 +327,11 @@ func (r *runner) runCase(ctx context.Context, c Case, v values) Result {
 		result.Outcome, result.Reason = NotRun, err.Error()
 		return result
 	}
-	r.countSilent(err)
+	r.countSilent(len(received) > 0, err)
 	if err == nil {
 		return result
 	}
-	if ctx.Err() != nil { // the deviation may be that of the interrupt
+	if ctx.Err() != nil { // the interrupt may have caused the deviation
 		result.Outcome, result.Reason = NotRun, reasonEnded
 		return result
 	}

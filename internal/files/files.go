@@ -41,13 +41,16 @@ func Create(path string, write func(*os.File) error) error {
 	if err := refuseRoot(filepath.Dir(path)); err != nil {
 		return err
 	}
-	return place(path, write, func(tmp string) error {
-		if err := os.Link(tmp, path); err != nil {
-			return err
-		}
-		_ = os.Remove(tmp) // a remaining second name does no harm
-		return nil
-	})
+	return place(path, write, func(tmp string) error { return link(tmp, path) })
+}
+
+// link gives the temporary file the name path, unless that exists.
+func link(tmp, path string) error {
+	if err := os.Link(tmp, path); err != nil {
+		return err
+	}
+	_ = os.Remove(tmp) // a remaining second name does no harm
+	return nil
 }
 
 // Replace is [Create] for a file that may exist: the new file replaces it in one step. A symbolic
@@ -60,11 +63,15 @@ func Replace(path string, write func(*os.File) error) error {
 }
 
 // CreateOutput is [Create] for a file that the user has named, in any directory and on any file
-// system. With force it replaces an existing file as [Replace] does.
+// system. With force it replaces an existing file as [Replace] does. Where there are no hard links, the
+// file is empty for a moment.
 func CreateOutput(path string, force bool, write func(*os.File) error) error {
 	return place(path, write, func(tmp string) error {
 		if force {
 			return os.Rename(tmp, path)
+		}
+		if err := link(tmp, path); err == nil || errors.Is(err, fs.ErrExist) {
+			return err
 		}
 		reserved, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm) //nolint:gosec // the user names it
 		if err != nil {

@@ -3,7 +3,7 @@
 // is appended to the journal; a checkpoint moves it to the tree later. See
 // docs/adr/0002-record-layout.md and docs/adr/0014-journal.md.
 //
-// The files of this package; each line uses only the lines above it:
+// The files of this package:
 //
 //	system_*                                what differs between systems
 //	pages.go, record.go                     the content of the database

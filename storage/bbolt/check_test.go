@@ -234,11 +234,16 @@ func (m *pageMap) setMeta(change func(*meta)) {
 		at := page * os.Getpagesize()
 		old, _ := readMeta(bytes.NewReader(m.file), int64(at))
 		change(&old)
-		fields, _ := binary.Append(nil, binary.NativeEndian, old) // never fails
-		sum := fnv.New64a()
-		_, _ = sum.Write(fields[:metaLen-8])
-		copy(m.file[at+metaStart:], binary.NativeEndian.AppendUint64(fields[:metaLen-8], sum.Sum64()))
+		copy(m.file[at+metaStart:], encodeMeta(old))
 	}
+}
+
+// encodeMeta returns the fields of a meta page with their sum.
+func encodeMeta(m meta) []byte {
+	fields, _ := binary.Append(nil, binary.NativeEndian, m) // never fails
+	sum := fnv.New64a()
+	_, _ = sum.Write(fields[:metaLen-8])
+	return binary.NativeEndian.AppendUint64(fields[:metaLen-8], sum.Sum64())
 }
 
 // freeLeaf replaces a free page by the first leaf, so that the list stays in order.
@@ -279,6 +284,15 @@ func TestCheckEndsWithinBounds(t *testing.T) {
 			order.PutUint32(page[pageHeader+leafValue:], 1<<30)
 			order.PutUint32(page[pageOverflow:], 1<<18)
 		}, pages, "no header of version"},
+		"a key over most of the file": {func(m *pageMap) {
+			const more = 1 << 13
+			m.setMeta(func(fields *meta) { fields.Pages += more })
+			page := m.page(m.plants)
+			order.PutUint16(page[pageCount:], 1)
+			order.PutUint32(page[pageHeader+branchPos:], elementLen)
+			order.PutUint32(page[pageHeader+branchKey:], more*4096)
+			order.PutUint32(page[pageOverflow:], more)
+		}, pages, "a key that is not an id"},
 		"a list of free pages over all of the file": {func(m *pageMap) {
 			id := uint64(len(m.file) / os.Getpagesize()) //nolint:gosec // a small number
 			m.setMeta(func(fields *meta) { fields.Pages, fields.Freelist = pages, id })

@@ -71,6 +71,9 @@ func (e *Engine) pace(ctx context.Context, done float64, began time.Time) {
 func (e *Engine) checkpoint(pause func(done float64, began time.Time)) (err error) {
 	e.checkpointing.Lock()
 	defer e.checkpointing.Unlock()
+	if cause := e.failed.Load(); cause != nil {
+		return e.fatal(*cause, nil)
+	}
 	began := time.Now()
 	for part := range e.journal.Checkpoint(*e.state.Load(), checkpointPlants) {
 		state := part.State // which outlives the records

@@ -212,6 +212,24 @@ func TestNoMetaPages(t *testing.T) {
 	}
 }
 
+// TestMetaPagesThatBboltIgnores checks that newestMeta finds the page that bbolt uses, not a newer one of
+// another version or page size.
+func TestMetaPagesThatBboltIgnores(t *testing.T) {
+	t.Parallel()
+	const size = 4096
+	used := meta{Magic: metaMagic, Version: metaVersion, PageSize: size, Txid: 4}
+	version, pageSize := used, used
+	version.Version, version.Txid = metaVersion+1, 5
+	pageSize.PageSize, pageSize.Txid = 2*size, 6
+	file := make([]byte, 3*size)
+	for i, m := range []meta{used, version, pageSize} {
+		copy(file[i*size+metaStart:], encodeMeta(m))
+	}
+	if got, found := newestMeta(bytes.NewReader(file)); !found || got.Txid != used.Txid {
+		t.Errorf("newestMeta = %+v, %v, want that of transaction %d", got, found, used.Txid)
+	}
+}
+
 // wantMeta checks the result of newestMeta for the file of db.
 func wantMeta(t *testing.T, db *bolt.DB, path string, pageSize int64) {
 	t.Helper()

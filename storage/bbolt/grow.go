@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 
+	bolt "go.etcd.io/bbolt"
+
 	"plantstore/storage"
 	"plantstore/storage/bbolt/journal"
 )
@@ -12,13 +14,15 @@ import (
 // limitSize limits the file to the pages that are in use: a transaction that needs more fails
 // with ErrMaxSizeReached, and update calls grow. On Windows the limit would apply to the mapping:
 // there bbolt grows the file.
-func (e *Engine) limitSize() {
+func (e *Engine) limitSize() error {
 	if runtime.GOOS == "windows" {
-		return
+		return nil
 	}
 	e.db.AllocSize = 0 // MaxSize includes it
-	newest, _ := newestMeta(e.file)
-	e.setAllocated(int64(newest.Pages) * e.pageSize) //nolint:gosec // less than the file has
+	return e.db.View(func(tx *bolt.Tx) error {
+		e.setAllocated(tx.Size())
+		return nil
+	})
 }
 
 // setAllocated lets bbolt use the first size bytes of the file. bbolt leaves one page below MaxSize

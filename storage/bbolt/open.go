@@ -181,7 +181,9 @@ func (e *Engine) start(journalBytes int64) (err error) {
 		return err
 	}
 	e.size.Store(e.opened.Size())
-	e.limitSize()
+	if err := e.limitSize(); err != nil {
+		return err
+	}
 	if err := e.openJournal(); err != nil {
 		return err
 	}

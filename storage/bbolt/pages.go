@@ -16,6 +16,8 @@ const (
 	metaLen   = 64 // of the fields
 	metaMagic = 0xED0CDAED
 
+	metaVersion = 2
+
 	maxPageSize = 16 << 20 // of bbolt; it uses the page size of the system, at least 4 KiB
 )
 
@@ -42,7 +44,7 @@ func readMeta(file io.ReaderAt, offset int64) (m meta, ok bool) {
 	_, _ = binary.Decode(b, binary.NativeEndian, &m) // their size is fixed
 	sum := fnv.New64a()
 	_, _ = sum.Write(b[:metaLen-sum.Size()])
-	return m, m.Magic == metaMagic && m.Sum == sum.Sum64() && m.PageSize > 0 && m.PageSize <= maxPageSize
+	return m, m.Magic == metaMagic && m.Version == metaVersion && m.Sum == sum.Sum64() && m.PageSize > 0 && m.PageSize <= maxPageSize
 }
 
 // newestMeta returns the newest intact meta page. It reports false if file is not a bbolt
@@ -52,7 +54,7 @@ func newestMeta(file io.ReaderAt) (newest meta, found bool) {
 	// allows powers of two.
 	for offset := int64(0); offset <= maxPageSize; offset = max(1024, 2*offset) {
 		m, ok := readMeta(file, offset)
-		if ok && (offset == 0 || offset == int64(m.PageSize)) && (!found || m.Txid > newest.Txid) {
+		if ok && (offset == 0 || offset == int64(m.PageSize)) && (!found || m.PageSize == newest.PageSize && m.Txid > newest.Txid) {
 			newest, found = m, true
 		}
 	}
@@ -250,6 +252,9 @@ func (c *pageCheck) tree(id uint64, depth int) error {
 		return nil
 	}
 	for _, e := range p.elements {
+		if e.value-e.start != keyLen { // bbolt's check prints it
+			return fmt.Errorf("page %d: it has a key that is not an id", id)
+		}
 		if err := c.tree(e.child, depth+1); err != nil {
 			return err
 		}

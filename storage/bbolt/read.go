@@ -79,7 +79,7 @@ func (e *Engine) listTree(from int64) iter.Seq2[storage.Record, error] {
 		for next := keyOf(from); next != nil; {
 			chunk, after, err := e.readChunk(next)
 			if err != nil { // the rest cannot be read
-				chunk, after = append(chunk, listed{storage.Record{ID: idOf(next)}, err}), nil
+				chunk, after = append(chunk, listItem{storage.Record{ID: idOf(next)}, err}), nil
 			}
 			for _, l := range chunk {
 				if !yield(l.record, l.err) {
@@ -91,14 +91,14 @@ func (e *Engine) listTree(from int64) iter.Seq2[storage.Record, error] {
 	}
 }
 
-// A listed is a record of a chunk, or only its id and why it cannot be read.
-type listed struct {
+// A listItem is a record of a chunk, or only its id and why it cannot be read.
+type listItem struct {
 	record storage.Record
 	err    error
 }
 
 // readChunk returns a chunk of the tree from key start on, and the key after it, nil at the end.
-func (e *Engine) readChunk(start []byte) (chunk []listed, next []byte, err error) {
+func (e *Engine) readChunk(start []byte) (chunk []listItem, next []byte, err error) {
 	err = e.view(func(plants *bolt.Bucket) error {
 		size, last, c := 0, []byte(nil), plants.Cursor()
 		for key, value := c.Seek(start); key != nil; key, value = c.Next() {
@@ -110,7 +110,7 @@ func (e *Engine) readChunk(start []byte) (chunk []listed, next []byte, err error
 				return nil
 			}
 			record, err := decodeRecord(key, value)
-			chunk = append(chunk, listed{record, err})
+			chunk = append(chunk, listItem{record, err})
 			size, last = size+len(value), key
 		}
 		return nil
