@@ -23,8 +23,8 @@ const leeway = 5 * time.Second
 const (
 	// cacheBytes bounds the memory of the cache of verified tokens.
 	cacheBytes = 16 << 20
-	// entryBytes is the memory of a token in the cache besides the token itself: at most that of
-	// its subject, and of its place in the map.
+	// entryBytes is about the memory of a token in the cache besides the token itself, with a
+	// subject of the maximum length.
 	entryBytes = 400
 )
 

@@ -86,9 +86,9 @@ func (i *importer) importAll(ctx context.Context) error {
 			return err
 		}
 	}
-	did, were := "imported", [2]string{"was", "were"}
+	did, bad := "imported", counted(i.sum.Bad, "bad line was", "bad lines were")
 	if i.cmd.Bool("dry-run") {
-		did, were = "would be imported", [2]string{"would be", "would be"}
+		did, bad = "would be imported", counted(i.sum.Bad, "bad line would be", "bad lines would be")
 	}
 	err := printResult(i.p.Stdout, i.cmd, i.sum, "%s %s, %s there already, %s, %s",
 		counted(i.sum.Created, "plant", "plants"), did, counted(i.sum.Identical, "was", "were"),
@@ -96,7 +96,7 @@ func (i *importer) importAll(ctx context.Context) error {
 	if err != nil || i.sum.Bad == 0 {
 		return err
 	}
-	return findings("%s left out: fix and import them again, or skip taken ids with --on-conflict skip", counted(i.sum.Bad, "bad line "+were[0], "bad lines "+were[1]))
+	return findings("%s left out: fix and import them again, or skip taken ids with --on-conflict skip", bad)
 }
 
 func (i *importer) importFile(ctx context.Context, name string) error {
