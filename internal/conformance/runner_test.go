@@ -304,6 +304,11 @@ func TestRunServerHangs(t *testing.T) {
 	if got := r.runCase(t.Context(), one("C1.2", "create", good(), fern()), r.values); got.Outcome != Passed || r.silent.Load() != 0 {
 		t.Errorf("after a response, %s %s, %d in a row", got.Outcome, got.Reason, r.silent.Load())
 	}
+
+	r.silent.Store(mostSilent)
+	if r.countSilent(true, nil); !r.ended(t.Context()) { // a case in progress got a response
+		t.Error("the run goes on after its end")
+	}
 }
 
 // TestFailFast checks that a run ends after the first deviation, except for the cases in progress.
