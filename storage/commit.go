@@ -9,9 +9,11 @@ import (
 	"plantstore/models"
 )
 
-// write commits batches until the store is closed and its queue is drained.
-func (s *Store) write() {
-	for batch, more := s.nextBatch(nil); more; batch, more = s.nextBatch(batch) {
+// commitNext commits the next batch of the queue, if there is one, and gives back the token of
+// the commit.
+func (s *Store) commitNext() {
+	defer func() { <-s.commits }()
+	if batch := s.nextBatch(); len(batch) > 0 {
 		s.commit(batch)
 	}
 }
@@ -19,15 +21,11 @@ func (s *Store) write() {
 // commit commits a batch, and sends the outcomes. Of creates with the same id only the first is
 // tried; its outcome decides the others.
 func (s *Store) commit(batch []*request) {
-	s.committing.RLock()
-	defer s.committing.RUnlock()
-	select {
-	case <-s.stopped: // by the reset that the batch has waited for
+	if err := s.failStop.refusal(); err != nil {
 		for _, r := range batch {
-			r.done <- s.accepting()
+			r.done <- err
 		}
 		return
-	default:
 	}
 	creates := make([]*create, 0, len(batch))
 	for _, r := range batch {
@@ -41,6 +39,7 @@ func (s *Store) commit(batch []*request) {
 		if i == 0 || creates[i-1].ID != c.ID {
 			items = append(items, Item{Record: c.Record})
 		}
+		c.item = len(items) - 1
 	}
 	start := time.Now()
 	err := s.guard(func() error { return s.engine.Commit(items) })
@@ -48,13 +47,9 @@ func (s *Store) commit(batch []*request) {
 		s.observer(len(items), time.Since(start))
 	}
 	s.countCommit(items, err)
-	tried := -1
 	for i, c := range creates {
-		first := i == 0 || creates[i-1].ID != c.ID
-		if first {
-			tried++
-		}
-		c.outcome = items[tried].outcome(c.Plant, first, err)
+		first := i == 0 || creates[i-1].item != c.item
+		c.outcome = items[c.item].outcome(c.Plant, first, err)
 	}
 	for _, r := range batch {
 		r.done <- nil // from here on the request belongs to its caller again
@@ -105,17 +100,16 @@ func (s *Store) countCommit(items []Item, err error) {
 	}
 }
 
-// probe queues an empty batch, unless creates are queued, each second while the last commit has
-// failed: a store that is not ready may get no creates.
+// probe commits each second while the last commit has failed, an empty batch if no creates are
+// queued: a store that is not ready may get no creates.
 func (s *Store) probe() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failure == nil || s.refusal != nil {
-		return
+	select {
+	case s.commits <- struct{}{}:
+		defer func() { <-s.commits }()
+		if s.Ready() != nil && s.accepting() == nil {
+			s.commit(s.nextBatch())
+		}
+	default: // a commit is under way
+		s.probing.Reset(probePause)
 	}
-	if len(s.queue) == 0 {
-		s.queue = append(s.queue, newRequest())
-		s.work.Signal()
-	}
-	s.probing.Reset(probePause)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"time"
 
 	"plantstore/models"
 )
@@ -31,11 +30,13 @@ type Engine interface {
 	// Commit stores the plants of a batch, which is sorted by id and has each id once. If it
 	// returns nil, the items in which it has set neither Existing nor Err are durable. If it
 	// returns an error, none of them is stored, or, if the error matches [ErrUnknown], perhaps
-	// some; a [FatalError] also stops the store, as does a panic. It is called by at most
-	// Writers goroutines at a time, see [Limits].
+	// some. An engine that must not be written to afterwards calls [FailStop.Stop] before it
+	// returns; a panic stops the store, too. Commit is called by at most Writers goroutines at
+	// a time, see [Limits], and not after a stop.
 	//
-	// An empty batch follows a failed commit: it stores nothing. It must write and sync as
-	// a commit of plants does, so that its success predicts one.
+	// An empty batch stores nothing. It follows a failed commit, and the opening of the store:
+	// it must write and sync as the commit of a plant does, and need as much space, so that its
+	// success predicts one.
 	Commit(batch []Item) error
 
 	// Get is Get of [Store].
@@ -79,9 +80,14 @@ type Limits struct {
 type (
 	// A Runner has background work.
 	Runner interface {
-		// Run runs until ctx ends, after the last commit. To stop the store after a fault, it
-		// calls stop, at any time and from any goroutine; the first cause counts.
-		Run(ctx context.Context, stop func(cause error))
+		// Run runs until ctx ends, after the last commit.
+		Run(ctx context.Context)
+	}
+
+	// A Resetter can replace all plants at once.
+	Resetter interface {
+		// Reset is Reset of [Store]. It is not called during a commit.
+		Reset(records []Record) error
 	}
 
 	// A Counter keeps the number of its plants.
@@ -147,18 +153,7 @@ type Stats struct {
 
 // FileStats are statistics of a file of plants.
 type FileStats struct {
-	Plants   int64         // in the file and its journal
-	Replayed int64         // of them only in the journal when it was opened: it had not been closed
-	Size     int64         // in bytes
-	Free     int64         // bytes that the file system has left for this process, negative if unknown
-	Journal  *JournalStats // nil without a journal
-}
-
-// JournalStats are about plants that are durable in a journal and not in the database
-// file yet.
-type JournalStats struct {
-	Plants, Bytes  int64         // pending plants, and how much of the journal they use
-	Oldest         time.Time     // when the oldest of them was stored, zero if there is none
-	Checkpoints    uint64        // moves of pending plants to the database file
-	CheckpointTime time.Duration // of all checkpoints, including pauses
+	Plants int64
+	Size   int64 // in bytes
+	Free   int64 // bytes that the file system has left for this process, negative if unknown
 }

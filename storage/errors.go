@@ -1,9 +1,6 @@
 package storage
 
-import (
-	"cmp"
-	"errors"
-)
+import "errors"
 
 // The errors of a store. Engines wrap them with details; callers match them with
 // [errors.Is]. An error of Create that matches neither one of these nor
@@ -19,8 +16,9 @@ var (
 	ErrUnavailable = errors.New("the store is not available")
 	// ErrUnknown: the outcome is unknown; the plant may be stored or not (C5.28).
 	ErrUnknown = errors.New("the outcome is unknown: the plant may be stored or not")
-	// ErrCorrupt: the record under the id is corrupt. A create stored nothing.
-	ErrCorrupt = errors.New("the stored record is corrupt")
+	// ErrCorrupt: the record under the id, or a page of the database, is corrupt. A create stored
+	// nothing.
+	ErrCorrupt = errors.New("the database is corrupt")
 	// ErrLocked: another process has the store open, which may be a server.
 	ErrLocked = errors.New("locked by another process")
 )
@@ -49,19 +47,3 @@ func (e *CorruptError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *CorruptError) Unwrap() error { return e.Err }
-
-// A FatalError of Commit of an [Engine] means that the engine must no longer be used for
-// writing: the store stops.
-type FatalError struct {
-	// Cause is the reason that Ready of [Store] gives from then on.
-	Cause error
-	// Outcome is the error for the creates of the batch. If it is nil, they get
-	// [ErrUnavailable] with the cause, as queued and later creates do.
-	Outcome error
-}
-
-// Error returns the text of the outcome, or else of the cause.
-func (e *FatalError) Error() string { return cmp.Or(e.Outcome, e.Cause).Error() }
-
-// Unwrap returns the outcome.
-func (e *FatalError) Unwrap() error { return e.Outcome }

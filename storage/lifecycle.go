@@ -5,60 +5,107 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
 )
 
-// start begins the background work of an engine, which the store uses from now on.
-func (s *Store) start(engine Engine) {
-	ctx, end := context.WithCancel(context.Background())
-	var background sync.WaitGroup
-	if runner, ok := engine.(Runner); ok && !s.options.ReadOnly {
-		background.Go(func() { runner.Run(ctx, s.stop) })
-	}
-	s.engine = engine
-	s.closeEngine = sync.OnceValue(func() error {
-		end()
-		background.Wait()
-		return engine.Close()
+// A FailStop stops a store after a fault, once and for all: whatever it was writing to must not be
+// written to any more. A store shares it with its engine.
+type FailStop struct {
+	logger *slog.Logger
+	once   sync.Once
+	done   chan struct{} // closed when cause is set
+	cause  error
+}
+
+// NewFailStop returns a FailStop that logs the fault.
+func NewFailStop(logger *slog.Logger) *FailStop {
+	return &FailStop{logger: logger, done: make(chan struct{})}
+}
+
+// Stop stops the store. The first cause counts, and is logged. It matches [ErrCorrupt] if what is
+// stored is corrupt.
+func (f *FailStop) Stop(cause error) {
+	f.once.Do(func() {
+		f.cause = cause
+		close(f.done)
+		f.logger.Error("store stopped after a fault", "cause", cause.Error())
 	})
 }
 
-// current returns the engine. During a reset it waits for the new one.
-func (s *Store) current() Engine {
-	s.committing.RLock()
-	defer s.committing.RUnlock()
-	return s.engine
+// Cause returns why the store has stopped, or nil.
+func (f *FailStop) Cause() error {
+	select {
+	case <-f.done:
+		return f.cause
+	default:
+		return nil
+	}
 }
 
-// Reset replaces all plants: between two commits it closes the engine, and continues with the
-// one that reopen returns, within the limits of the first one. A create happens completely
+// refusal returns the error of creates in a store that has stopped, else nil.
+func (f *FailStop) refusal() error {
+	if cause := f.Cause(); cause != nil {
+		// As text only: the refusal must not match the errors that the cause matches.
+		return fmt.Errorf("%w: it stopped after a fault: %s", ErrUnavailable, cause.Error())
+	}
+	return nil
+}
+
+// Stopped returns a channel that is closed when the store stops after a fault. It does not
+// recover: the process should drain its requests and end.
+func (s *Store) Stopped() <-chan struct{} { return s.failStop.done }
+
+// Fault returns why the store has stopped after a fault, or nil. It matches [ErrCorrupt] if what is
+// stored is corrupt.
+func (s *Store) Fault() error { return s.failStop.Cause() }
+
+// startRun starts the background work of the engine, if it has any.
+func (s *Store) startRun() {
+	runner, ok := s.engine.(Runner)
+	if !ok {
+		return
+	}
+	ctx, end := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { runner.Run(ctx) })
+	s.endRun = func() {
+		end()
+		running.Wait()
+	}
+}
+
+// Reset replaces all plants by records, which are sorted by id. A create happens completely
 // before the reset or completely after it: one that has returned nil before is gone, one that
-// begins after it finds the new plants. A read that begins meanwhile waits, and a list that a
-// reset interrupts ends with [ErrUnavailable]. A reset waits until snapshots have ended.
+// begins after it finds the new plants. A list that is under way continues with the new plants.
 //
-// If reopen fails, the store stops, and Reset returns [ErrUnavailable].
-func (s *Store) Reset(reopen func() (Engine, error)) error {
-	s.resetting.Lock()
-	defer s.resetting.Unlock()
-	s.committing.Lock()
-	defer s.committing.Unlock()
+// If the error matches [ErrUnknown], either the old or the new plants are stored; after any other
+// error the old ones. It returns [errors.ErrUnsupported] unless the engine is a [Resetter].
+func (s *Store) Reset(ctx context.Context, records []Record) error {
+	engine, ok := s.engine.(Resetter)
+	if !ok {
+		return fmt.Errorf("this engine has no reset: %w", errors.ErrUnsupported)
+	}
+	for range cap(s.commits) {
+		select {
+		case s.commits <- struct{}{}:
+			defer func() { <-s.commits }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	if err := s.accepting(); err != nil {
 		return err
 	}
-	_ = s.closeEngine() // what it could not store is discarded anyway
-	return s.guard(func() error {
-		engine, err := reopen()
-		if err != nil {
-			return &FatalError{Cause: fmt.Errorf("reset: %w", err)}
-		}
-		s.start(engine)
+	err := s.guard(func() error { return engine.Reset(records) })
+	if err == nil {
 		s.mu.Lock()
 		s.stats.Resets++
 		s.mu.Unlock()
-		return nil
-	})
+	}
+	return err
 }
 
 // Ready returns nil while creates are accepted and the last commit has succeeded, otherwise the
@@ -66,55 +113,29 @@ func (s *Store) Reset(reopen func() (Engine, error)) error {
 func (s *Store) Ready() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return cmp.Or(s.refusal, s.failure)
+	return cmp.Or(s.refused(), s.failure)
 }
 
 // accepting returns nil while creates are accepted, else their error.
 func (s *Store) accepting() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.refusal
+	return s.refused()
 }
 
-// Stopped returns a channel that is closed when the store stops after a fault, whose
-// cause Ready then returns. It does not recover: the process should drain its
-// requests and end, to be restarted.
-func (s *Store) Stopped() <-chan struct{} { return s.stopped }
+// refused is accepting for a caller that holds s.mu.
+func (s *Store) refused() error { return cmp.Or(s.failStop.refusal(), s.refusal) }
 
-// stop ends the store after a fault: creates that are queued, and all that come
-// later, get [ErrUnavailable]. Creates in a batch get the outcome of its commit. The first
-// cause counts, and is logged.
-func (s *Store) stop(cause error) {
-	s.stopping.Do(func() {
-		s.mu.Lock()
-		// As text only: the refusal must not match the errors that the cause matches.
-		s.refusal = fmt.Errorf("%w: it stopped after a fault: %s", ErrUnavailable, cause.Error())
-		close(s.stopped)
-		for _, r := range s.queue {
-			r.done <- s.refusal
-		}
-		s.queue, s.bytes = nil, 0
-		s.mu.Unlock()
-		s.options.Log().Error("store stopped after a fault", "cause", cause.Error())
-	})
-}
-
-// guard returns the error of a call of the engine. After a [FatalError] it stops the store, and
-// returns what the callers get. A panic stops the store with an unknown outcome.
+// guard returns the error of a call of the engine. A panic stops the store with an unknown outcome.
 func (s *Store) guard(call func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			cause := fmt.Errorf("the engine panicked: %v", p)
-			s.stop(cause)
+			s.failStop.Stop(cause)
 			err = fmt.Errorf("%w: %w\n%s", ErrUnknown, cause, debug.Stack())
 		}
 	}()
-	err = call()
-	if fatal, ok := errors.AsType[*FatalError](err); ok {
-		s.stop(fatal.Cause)
-		return cmp.Or(fatal.Outcome, s.accepting())
-	}
-	return err
+	return call()
 }
 
 // stoppedClose limits the time of Close after a fault.
@@ -128,7 +149,7 @@ func (s *Store) Close() error {
 	s.closing.Do(func() { go s.close() })
 	select {
 	case <-s.closed:
-	case <-s.stopped:
+	case <-s.Stopped():
 		select {
 		case <-s.closed:
 		case <-time.After(stoppedClose):
@@ -141,13 +162,15 @@ func (s *Store) Close() error {
 func (s *Store) close() {
 	defer close(s.closed)
 	s.mu.Lock()
-	s.draining = true
 	s.refusal = cmp.Or(s.refusal, fmt.Errorf("%w: it is closed", ErrUnavailable))
 	s.mu.Unlock()
-	s.work.Broadcast()
-	s.writers.Wait()
-	s.committing.RLock() // after a reset that has begun; a later one is refused
-	closeEngine := s.closeEngine
-	s.committing.RUnlock()
-	s.closeErr = closeEngine()
+	for range cap(s.commits) { // after the commits under way; none begins later
+		s.commits <- struct{}{}
+	}
+	for batch := s.nextBatch(); len(batch) > 0; batch = s.nextBatch() {
+		s.commit(batch)
+	}
+	s.probing.Stop()
+	s.endRun()
+	s.closeErr = s.engine.Close()
 }

@@ -12,11 +12,12 @@ import (
 type create struct {
 	Record
 
+	item    int // its index in the items of the commit
 	outcome error
 }
 
-// A request is a Create in the queue, or a batch of CreateAll. Its fields belong to the writer
-// that has dequeued it until it sends to done, and to the caller before and after.
+// A request is a Create in the queue, or a batch of CreateAll. Its fields belong to the commit
+// that has dequeued it until that sends to done, and to the caller before and after.
 type request struct {
 	creates []create
 	single  [1]create  // the memory of creates if there is only one
@@ -26,7 +27,7 @@ type request struct {
 }
 
 // newRequest returns a request of clones of the records: the caller may return before the
-// writer. Its channel has capacity 1, so that the writer never waits.
+// commit ends. Its channel has capacity 1, so that a commit never waits for a caller.
 func newRequest(records ...Record) *request {
 	r := &request{done: make(chan error, 1)}
 	r.creates = slices.Grow(r.single[:0], len(records))
@@ -38,8 +39,9 @@ func newRequest(records ...Record) *request {
 	return r
 }
 
-// submit queues r and waits for its outcomes. If it returns an error, that is the outcome of all
-// creates. After [ErrUnknown] a writer may still have r.
+// submit queues r and waits for its outcomes. It starts a commit whenever none is under way; the
+// commit has its own goroutine, so that ctx bounds submit, and not the commit. If it returns an
+// error, that is the outcome of all creates. After [ErrUnknown] a commit may still have r.
 func (s *Store) submit(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrOverloaded, err)
@@ -47,20 +49,24 @@ func (s *Store) submit(ctx context.Context, r *request) error {
 	if err := s.enqueue(r); err != nil {
 		return err
 	}
-	select {
-	case err := <-r.done:
-		return err
-	case <-ctx.Done():
-		return s.withdraw(r, ctx.Err())
+	for {
+		select {
+		case err := <-r.done:
+			return err
+		case s.commits <- struct{}{}:
+			go s.commitNext()
+		case <-ctx.Done():
+			return s.withdraw(r, ctx.Err())
+		}
 	}
 }
 
-// enqueue appends r to the queue and wakes a writer, or returns why not.
+// enqueue appends r to the queue, or returns why not.
 func (s *Store) enqueue(r *request) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.refusal != nil {
-		return s.refusal
+	if err := s.refused(); err != nil {
+		return err
 	}
 	full := len(s.queue) >= s.maxPlants || (s.bytes > 0 && s.bytes+r.bytes > s.maxBytes)
 	if full && r.bounded {
@@ -68,11 +74,10 @@ func (s *Store) enqueue(r *request) error {
 	}
 	s.queue = append(s.queue, r)
 	s.bytes += r.bytes
-	s.work.Signal()
 	return nil
 }
 
-// withdraw removes r from the queue, since its context has ended. Once a writer has it, the
+// withdraw removes r from the queue, since its context has ended. Once a commit has it, the
 // outcome is unknown, unless it is there already.
 func (s *Store) withdraw(r *request, cause error) error {
 	s.mu.Lock()
@@ -90,28 +95,18 @@ func (s *Store) withdraw(r *request, cause error) error {
 	}
 }
 
-// nextBatch waits for work and returns the next batch in the order of arrival, in the memory of
-// the last one. It returns false when the queue is drained and the store is closing.
-func (s *Store) nextBatch(batch []*request) (next []*request, more bool) {
+// nextBatch removes the next batch from the queue, in the order of arrival. It is empty if the queue is.
+func (s *Store) nextBatch() (batch []*request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Further creates are to be expected, unless one client sends one after the other.
-	several := len(batch) > 1 || len(s.queue) > 0
-	clear(batch)
-	for batch = batch[:0]; ; {
-		for len(s.queue) == 0 && !s.draining {
-			s.work.Wait()
-		}
-		if len(s.queue) == 0 {
-			return batch, false
-		}
-		if several || len(s.queue) > 1 {
-			s.gather() // meanwhile the queue may become empty
-		}
-		if batch = s.dequeue(batch); len(batch) > 0 {
-			return batch, true
-		}
+	if len(s.queue) > 1 {
+		s.gather()
 	}
+	n, bytes := fit(s, s.queue, func(r *request) (plants, bytes int) { return len(r.creates), r.bytes })
+	batch = slices.Clone(s.queue[:n])
+	s.queue = slices.Delete(s.queue, 0, n)
+	s.bytes -= bytes
+	return batch
 }
 
 const (
@@ -145,17 +140,8 @@ func (s *Store) gather() {
 	}
 }
 
-// dequeue moves the head of the queue to batch, as far as the limits allow. The caller holds
-// s.mu.
-func (s *Store) dequeue(batch []*request) []*request {
-	n, bytes := fit(s, s.queue, func(r *request) (plants, bytes int) { return len(r.creates), r.bytes })
-	batch = append(batch, s.queue[:n]...)
-	s.queue = slices.Delete(s.queue, 0, n)
-	s.bytes -= bytes
-	return batch
-}
-
-// fit returns how many of the first items go into one batch, one at least, and their bytes.
+// fit returns how many of the first items go into one batch, at least one if there are any, and
+// their bytes.
 func fit[T any](s *Store, items []T, size func(T) (plants, bytes int)) (n, bytes int) {
 	plants := 0
 	for _, item := range items {

@@ -8,26 +8,48 @@
 //
 // A create goes through three steps:
 //
-//  1. Queue (queue.go). Create appends the plant to a bounded queue and waits. A full
-//     queue refuses the create with ErrOverloaded. A create whose context ends while
-//     it is queued leaves the queue; after a writer has dequeued it, its outcome is unknown.
-//  2. Group commit (commit.go). A writer goroutine dequeues all creates, up to
-//     the limits of a batch, sorts it by id, leaves out ids that come twice, and has
-//     the engine commit it: one transaction, one sync of the disk. Meanwhile the next
-//     batch queues up, so that many creates share the cost of a commit and none waits
-//     for later ones. An engine may have several writers.
-//  3. Outcome. Each create gets its own: nil, an ExistsError, or the error of the
-//     commit.
+//  1. Queue (queue.go). Create appends the plant to a bounded queue. A full queue refuses
+//     it with ErrOverloaded. A create whose context ends while it is queued leaves the
+//     queue; once a commit has it, its outcome is unknown.
+//  2. Group commit (commit.go). The create that finds no commit under way starts one. The
+//     commit takes the entire queue, up to the limits of a batch, sorts it by id, leaves out
+//     ids that come twice, and has the engine store it: one transaction, two syncs of the
+//     disk. Meanwhile the next batch queues up, so that many creates share the cost of a
+//     commit and none waits for later ones. No client can cancel a commit. An engine may
+//     run several commits at a time.
+//  3. Outcome. Each create gets its own: nil, an ExistsError, or the error of the commit.
 //
-// CreateAll queues whole batches, one at a time, so that a bulk import delays
-// other creates by at most one batch. Reset replaces the engine between two commits, which
-// orders it before or after each create.
+// CreateAll queues entire batches, one at a time, so that a bulk import delays other creates
+// by at most one batch. Reset takes a turn of its own between two commits, which orders it
+// before or after each create.
 //
-// A store is ready while it is open, has not stopped, and its last commit has succeeded.
-// After a failed commit it queues an empty batch each second until one succeeds. A store
-// stops permanently (fail-stop, lifecycle.go) when the engine returns a [FatalError], reports
-// a fault from its background work, or panics: queued and later creates get
-// ErrUnavailable, and Stopped lets the process end and be restarted.
+// # Errors
+//
+// An engine that must no longer be written to stops the store by the [FailStop] that both
+// share. Queued and later creates then get ErrUnavailable, and the process drains its requests
+// and exits.
+//
+//	Event                             Stored?  Store      Create gets     HTTP error  Log    Exit code
+//	the id is taken                   no       continues  ExistsError     409         -      -
+//	the queue is full                 no       continues  ErrOverloaded   503         -      -
+//	the context ends in the queue     no       continues  ErrOverloaded   503         -      -
+//	the context ends during a commit  unknown  continues  ErrUnknown      500         error  -
+//	the record of the id is corrupt   no       continues  ErrCorrupt      500         error  -
+//	no space                          no       not ready  ErrNoSpace      507         error  -
+//	a database over the network
+//	  cannot be reached               no       not ready  ErrUnavailable  503         error  -
+//	  does not respond in time        unknown  not ready  ErrUnknown      500         error  -
+//	a page is corrupt                 no       stops      ErrCorrupt      500         error  3
+//	a write or sync of data fails     no       stops      another error   500         error  1
+//	the sync of the meta page fails   unknown  stops      ErrUnknown      500         error  1
+//	the file was removed, replaced,
+//	or cut short                      no       stops      ErrUnavailable  503         error  1
+//	the engine panics                 unknown  stops      ErrUnknown      500         error  1
+//	the store is closed or stopped    no       -          ErrUnavailable  503         -      -
+//
+// A store is ready while it is open and its last commit has succeeded. After a failed commit it
+// commits an empty batch each second until one succeeds. An empty batch needs as much space as
+// a create. New starts with one.
 package storage
 
 import (
@@ -49,36 +71,30 @@ import (
 // A Store keeps plants in an engine, each under an id that is used once, unless the plants
 // are reset. Its methods may be called from any number of goroutines at once.
 type Store struct {
+	engine   Engine
+	failStop *FailStop // shared with engine
 	limits   Limits
 	options  Options
 	observer func(plants int, took time.Duration) // see ObserveCommits
+	endRun   func()                               // ends the background work of engine
 
-	resetting   sync.RWMutex // locked during a Reset, read-locked during a Snapshot
-	committing  sync.RWMutex // locked while a Reset replaces the engine, read-locked during a commit; guards engine
-	engine      Engine
-	closeEngine func() error // ends its background work and closes it, once
-
-	writers sync.WaitGroup
-	yield   func()        // see gather
+	commits chan struct{} // holds a token for each commit under way
 	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
+	yield   func()        // see gather
 
 	maxPlants, maxBytes int // of the queue
 
-	stopping sync.Once     // see stop
-	stopped  chan struct{} // closed by stop
 	closing  sync.Once     // see Close
 	closed   chan struct{} // closed when closeErr is set
 	closeErr error
 
-	mu       sync.Mutex
-	work     sync.Cond // the queue is no longer empty, or draining has begun
-	queue    []*request
-	bytes    int         // of the plants in queue
-	draining bool        // the writers end when the queue is empty
-	refusal  error       // the error of creates; nil while they are accepted
-	failure  error       // of the last commit
-	probing  *time.Timer // calls probe after a failed commit
-	stats    Stats       // without the state of queue and file
+	mu      sync.Mutex
+	queue   []*request
+	bytes   int         // of the plants in queue
+	refusal error       // the error of creates because the store is read-only or closed, or nil
+	failure error       // of the last commit
+	probing *time.Timer // calls probe after a failed commit
+	stats   Stats       // without the state of queue and file
 }
 
 // Options are the settings of a store besides its location. Engines ignore options that
@@ -89,9 +105,6 @@ type Options struct {
 	// ReadOnly opens the store for reading: files are neither created nor changed,
 	// and creates are refused.
 	ReadOnly bool
-	// JournalBytes is the size in bytes of the journal of an engine that has one, 0
-	// for none.
-	JournalBytes int64
 }
 
 // Log returns Logger, or else a logger that discards all messages.
@@ -104,27 +117,27 @@ const (
 	queueBytes  = 64 << 20
 )
 
-// New returns a store of the plants in engine, and starts its goroutines, which run
-// until Close. With [Options.ReadOnly], Commit and Run of the engine are never called.
-func New(engine Engine, limits Limits, options Options) *Store {
+// New returns a store of the plants in engine, and starts the engine's background work, which
+// runs until Close. failStop is the one that engine uses, nil if it uses none. With
+// [Options.ReadOnly], Commit and Run of the engine are never called; otherwise New commits an
+// empty batch, and the store is not ready if that fails.
+func New(engine Engine, failStop *FailStop, limits Limits, options Options) *Store {
 	limits.BatchPlants = cmp.Or(limits.BatchPlants, 16_384)
 	limits.BatchBytes = cmp.Or(limits.BatchBytes, 16<<20)
 	limits.Writers = cmp.Or(limits.Writers, 1)
 	s := &Store{
-		limits: limits, options: options, observer: func(int, time.Duration) {},
-		yield: yield, bulk: make(chan struct{}, 1), maxPlants: queuePlants, maxBytes: queueBytes,
-		stopped: make(chan struct{}), closed: make(chan struct{}),
+		engine: engine, failStop: cmp.Or(failStop, NewFailStop(options.Log())),
+		limits: limits, options: options, observer: func(int, time.Duration) {}, endRun: func() {},
+		commits: make(chan struct{}, limits.Writers), bulk: make(chan struct{}, 1),
+		yield: yield, maxPlants: queuePlants, maxBytes: queueBytes, closed: make(chan struct{}),
 	}
-	s.work.L = &s.mu
 	s.probing = time.AfterFunc(probePause, s.probe)
-	s.start(engine)
 	if options.ReadOnly {
 		s.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
 		return s
 	}
-	for range limits.Writers {
-		s.writers.Go(s.write)
-	}
+	s.commit(nil)
+	s.startRun()
 	return s
 }
 
@@ -134,9 +147,9 @@ func New(engine Engine, limits Limits, options Options) *Store {
 //
 // It returns an *[ExistsError] if the id is taken, [ErrOverloaded] if the queue
 // refuses it or ctx ends while it is still queued, [ErrNoSpace],
-// [ErrUnavailable], [ErrCorrupt] if the id is taken by a corrupt record, and
-// [ErrUnknown] if a commit failed in a way, or ctx ended at a time, that leaves the
-// outcome open. After it has returned, the caller may change the plant's tag.
+// [ErrUnavailable], [ErrCorrupt] if the record of the id, or a page on the way to it, is
+// corrupt, and [ErrUnknown] if a commit failed in a way, or ctx ended at a time, that leaves
+// the outcome open. After it has returned, the caller may change the plant's tag.
 func (s *Store) Create(ctx context.Context, id int64, plant models.Plant) error {
 	r := newRequest(Record{id, plant})
 	r.bounded = true
@@ -180,7 +193,7 @@ func (s *Store) createBatch(ctx context.Context, records []Record) []error {
 // Get returns the plant stored under id, or [ErrNotFound], [ErrCorrupt],
 // [ErrUnavailable] or the error of ctx.
 func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
-	return s.current().Get(ctx, id)
+	return s.engine.Get(ctx, id)
 }
 
 // List yields the stored plants with an id of at least from, in ascending order of
@@ -189,7 +202,7 @@ func (s *Store) Get(ctx context.Context, id int64) (models.Plant, error) {
 // omit plants that are created while it runs.
 func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for record, err := range s.current().List(ctx, from) {
+		for record, err := range s.engine.List(ctx, from) {
 			err = cmp.Or(ctx.Err(), err)
 			if !yield(record, err) || err != nil {
 				return
@@ -201,7 +214,7 @@ func (s *Store) List(ctx context.Context, from int64) iter.Seq2[Record, error] {
 // Count returns the number of stored plants. Unless the engine is a [Counter], Count
 // reads all plants, and returns the errors of List.
 func (s *Store) Count(ctx context.Context) (plants int64, err error) {
-	if engine, ok := s.current().(Counter); ok {
+	if engine, ok := s.engine.(Counter); ok {
 		return engine.Count(ctx)
 	}
 	for _, err := range s.List(ctx, math.MinInt64) {
@@ -216,12 +229,11 @@ func (s *Store) Count(ctx context.Context) (plants int64, err error) {
 // Check reads all records without changing them and returns its findings. The store must be open
 // for reading. An error means that the check failed. Findings are not errors.
 func (s *Store) Check(ctx context.Context) (Report, error) {
-	engine := s.current()
-	if engine, ok := engine.(Checker); ok {
+	if engine, ok := s.engine.(Checker); ok {
 		return engine.Check(ctx)
 	}
 	report := Report{Corruption: []string{}}
-	for _, err := range engine.List(ctx, math.MinInt64) {
+	for _, err := range s.engine.List(ctx, math.MinInt64) {
 		switch {
 		case err == nil:
 			report.Plants++
@@ -239,9 +251,7 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 // store may grow until all is written to w. Unless the engine is a [Snapshotter], it
 // returns [errors.ErrUnsupported].
 func (s *Store) Snapshot(ctx context.Context, w io.Writer) error {
-	s.resetting.RLock()
-	defer s.resetting.RUnlock()
-	if engine, ok := s.current().(Snapshotter); ok {
+	if engine, ok := s.engine.(Snapshotter); ok {
 		return engine.Snapshot(ctx, w)
 	}
 	return fmt.Errorf("this engine has no snapshots: %w", errors.ErrUnsupported)
@@ -258,7 +268,7 @@ func (s *Store) Stats() Stats {
 	stats := s.stats
 	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.maxPlants
 	s.mu.Unlock()
-	if engine, ok := s.current().(FileStatter); ok {
+	if engine, ok := s.engine.(FileStatter); ok {
 		file := engine.FileStats()
 		stats.File = &file
 	}

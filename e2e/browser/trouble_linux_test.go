@@ -68,7 +68,7 @@ func TestBrowseTrouble(t *testing.T) { //nolint:paralleltest // see TestLooks
 	tb.do(chromedp.Navigate(plantstore.Browse(t, server.Dir).Link))
 	tb.first("1")
 	tb.press("Next")
-	tb.await("The plant with the id 90 cannot be read: the stored record is corrupt: id 90: wrong checksum.")
+	tb.await("The plant with the id 90 cannot be read: the database is corrupt: id 90: wrong checksum.")
 	tb.press("Next")
 	tb.first("91")
 	tb.press("Previous")

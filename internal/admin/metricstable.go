@@ -101,26 +101,9 @@ func fileMetrics(f *storage.FileStats) []metric {
 	if f.Free >= 0 {
 		free = one(f.Free)
 	}
-	return append([]metric{
+	return []metric{
 		{"store_plants", "gauge", "plants in the database (bbolt)", one(f.Plants)},
 		{"store_size_bytes", "gauge", "size of the database (bbolt)", one(f.Size)},
 		{"store_free_bytes", "gauge", "bytes that the file system of the database has left (bbolt)", free},
-	}, journalMetrics(f.Journal)...)
-}
-
-// journalMetrics are about the journal of an embedded store, none without one.
-func journalMetrics(j *storage.JournalStats) []metric {
-	if j == nil {
-		return nil
-	}
-	return []metric{
-		{"journal_plants", "gauge", "pending plants: in the journal, and not in the database file yet (bbolt)", one(j.Plants)},
-		{"journal_bytes", "gauge", "bytes of the journal in use by pending plants (bbolt)", one(j.Bytes)},
-		{
-			"journal_oldest_timestamp_seconds", "gauge", "when the oldest pending plant was stored, in Unix time; missing if there is none (bbolt)",
-			moment(j.Oldest),
-		},
-		{"journal_checkpoints_total", "counter", "checkpoints, which move plants from the journal to the database file (bbolt)", one(j.Checkpoints)},
-		{"journal_checkpoint_seconds_total", "counter", "time of checkpoints, with their pauses (bbolt)", one(j.CheckpointTime.Seconds())},
 	}
 }

@@ -66,7 +66,7 @@ type App struct {
 	expires   func() time.Time              // of the first certificate in use, zero: none
 	listeners *listeners
 	store     *storage.Store
-	seed      *seed // to reset to; nil: the server is not ephemeral
+	seed      []storage.Record // to reset to; nil: the server is not ephemeral
 	verifier  *auth.Verifier
 	secrets   []auth.Secret // at startup, the signing one first
 	inMemory  auth.Secret   // the secret of an ephemeral server that cannot store one; nil: none
@@ -218,12 +218,15 @@ func untilStopped(ctx context.Context, store *storage.Store) (context.Context, c
 	return ctx, cancel
 }
 
-// faultOf returns why the store has stopped itself, if it has.
+// faultOf returns why the store has stopped itself, if it has. It matches [storage.ErrCorrupt] if
+// another start would not help.
 func faultOf(store *storage.Store) error {
-	select {
-	case <-store.Stopped():
-		return fmt.Errorf("the server ends: %w; start it again, and run plantstore check if it does not start", store.Ready())
-	default:
+	fault := store.Fault()
+	switch {
+	case fault == nil:
 		return nil
+	case errors.Is(fault, storage.ErrCorrupt):
+		return fmt.Errorf("the server ends: %w; run plantstore check, then plantstore restore", fault)
 	}
+	return fmt.Errorf("the server ends: the store stopped after a fault: %w; start it again, and run plantstore check if it does not start", fault)
 }

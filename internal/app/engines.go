@@ -23,19 +23,11 @@ func Engines() storage.Engines {
 
 // openStore opens the store.
 func (a *App) openStore(ctx context.Context) (err error) {
-	a.store, err = Engines().Open(ctx, a.storage.URL, a.storeOptions())
+	a.store, err = Engines().Open(ctx, a.storage.URL, storage.Options{Logger: a.logger})
 	if err != nil {
 		return AdviseLocked(ctx, a.storage.Path, Advise(err, "name another place with --storage-url", " with --storage-url"), ", or name another database with --storage-url or STORAGE_URL")
 	}
 	a.onClose(a.store.Close)
 	a.store.ObserveCommits(a.observer.Commit)
-	if file := a.store.Stats().File; file != nil && file.Replayed > 0 {
-		a.logger.Info("journal replayed", "plants", file.Replayed, "cause", "the last server was killed, or could not close the database")
-	}
 	return nil
-}
-
-// storeOptions returns the options of the store of the server.
-func (a *App) storeOptions() storage.Options {
-	return storage.Options{Logger: a.logger, JournalBytes: a.config.JournalBytes}
 }

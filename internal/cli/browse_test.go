@@ -102,7 +102,7 @@ func TestBrowseCorruptRecord(t *testing.T) {
 	writeFile(t, "data/plants.db", strings.ReplaceAll(readFile(t, "data/plants.db"), `"Monstera"`, `"Monsteri"`))
 	onBoth(t, func(t *testing.T) {
 		b := startBrowse(t)
-		const corrupt = `"corrupt":{"id":"2","error":"the stored record is corrupt: id 2: wrong checksum"}}`
+		const corrupt = `"corrupt":{"id":"2","error":"the database is corrupt: id 2: wrong checksum"}}`
 		for path, want := range map[string]string{
 			"api/plants":               `{"plants":[{"id":"1","name":{"text":"Aloe"}}],"searched":1,"next":"3",` + corrupt,
 			"api/plants?from=3":        `{"plants":[{"id":"3","name":{"text":"Ficus"}}],"searched":1}`,

@@ -42,6 +42,9 @@ func exitCode(err error) int {
 		errors.As(err, new(cli.ExitCoder)) { // of the library: help on an unknown command
 		return exitMisuse
 	}
+	if errors.Is(err, storage.ErrCorrupt) {
+		return exitFindings
+	}
 	return exitFailure
 }
 

@@ -35,7 +35,7 @@ func TestReadCorrupt(t *testing.T) {
 	someStored(t)
 	intact := readFile(t, "data/plants.db")
 	writeFile(t, "data/plants.db", string(bytes.ReplaceAll([]byte(intact), []byte(`"first"`), []byte(`"fjrst"`))))
-	const finding = "the stored record is corrupt: id -9223372036854775808: wrong checksum"
+	const finding = "the database is corrupt: id -9223372036854775808: wrong checksum"
 	lines := strings.SplitAfter(someLines, "\n")
 	onBoth(t, func(t *testing.T) {
 		for _, args := range []string{"list", "get -9223372036854775808", "export"} {

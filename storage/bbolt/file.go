@@ -1,7 +1,6 @@
 package bbolt
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,12 +18,6 @@ const (
 	dirPerm     = 0o750
 	lockTimeout = time.Second
 )
-
-// journalSuffix is appended to the name of the database.
-const journalSuffix = ".journal"
-
-// JournalPath returns the path of the journal of a database file.
-func JournalPath(database string) string { return database + journalSuffix }
 
 // A refusalError is the reason why a file cannot be opened, with a remedy. It follows the
 // name of the file.
@@ -44,22 +37,9 @@ func corrupt(format string, args ...any) error {
 	return refusalError{text: fmt.Sprintf(format, args...), corrupt: true}
 }
 
-// refuseOrphan returns an error if the database path is missing, but its journal is there. That is
-// created after the database is durable, so that no crash leaves it alone.
-func refuseOrphan(path string) error {
-	if !exists(JournalPath(path)) {
-		return nil
-	}
-	return refusal("is missing, although its journal %[1]s is there: put the database back, or, to restore a backup or to start with an empty store, "+
-		"move %[1]s away", JournalPath(path))
-}
-
 // explain returns a one-line error for the error of opening the file path, a
 // *CorruptStoreError if it is corrupt.
 func explain(path string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		err = cmp.Or(refuseOrphan(path), err)
-	}
 	if refused, ok := errors.AsType[refusalError](err); ok {
 		line := fmt.Sprintf("database %s %s", path, refused.text)
 		if refused.corrupt {
@@ -74,12 +54,6 @@ func explain(path string, err error) error {
 		err = failure.Err
 	}
 	return fmt.Errorf("database %s cannot be opened: %w", path, err)
-}
-
-// exists reports whether the name exists, or may exist.
-func exists(name string) bool {
-	_, err := os.Lstat(name) //nolint:gosec // next to the database
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // openExisting is [os.OpenFile] for a regular file, which it never creates.
@@ -99,7 +73,10 @@ func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
 // inspect returns a refusal unless file is a complete bbolt file: reading beyond the end
 // of a mapped file kills the process. Another process may be writing to it: that extends
 // the file before a meta page has the new size.
-func inspect(file *os.File) error {
+//
+// To be written to, a file must have two intact meta pages: bbolt silently ignores a corrupt one, and
+// with it perhaps the last commit.
+func inspect(file *os.File, writable bool) error {
 	newest, found := newestMeta(file)
 	info, err := file.Stat()
 	switch {
@@ -109,6 +86,8 @@ func inspect(file *os.File) error {
 		return corrupt("is not the file of a plant store, or its beginning is corrupt: name another file, or restore a backup")
 	case uint64(info.Size())/uint64(newest.PageSize) < newest.Pages: //nolint:gosec // not negative
 		return corrupt("has been cut short, to %d bytes of at least %d pages of %d: restore a backup", info.Size(), newest.Pages, newest.PageSize)
+	case writable && !bothMetas(file, newest):
+		return corrupt("has a corrupt meta page, and may lack its last commit: run plantstore check, then restore a backup")
 	}
 	return nil
 }
@@ -122,33 +101,19 @@ func editFile(file *os.File, edit func(tx *bolt.Tx) error) error {
 	return errors.Join(db.Update(edit), db.Close())
 }
 
-// verifyFile returns an error if the file at path is not the one that was opened, or has
-// become shorter than least.
-func verifyFile(path string, opened fs.FileInfo, least int64) error {
-	const gone = "was removed or replaced while it was open"
-	there, err := os.Stat(path) //nolint:gosec // the operator names the database
+// verifyFile returns an error if the database file was removed, replaced or cut short: later writes
+// to the open file would be lost.
+func (e *Engine) verifyFile() error {
+	const gone = "the database file was removed or replaced while it was open"
+	least := e.size.Load()        // before the stat: the file may grow at any time
+	there, err := os.Stat(e.path) //nolint:gosec // the operator names the database
 	switch {
 	case err != nil:
 		return fmt.Errorf(gone+": %w", err)
-	case !os.SameFile(there, opened):
+	case !os.SameFile(there, e.opened):
 		return errors.New(gone)
 	case there.Size() < least:
-		return fmt.Errorf("was cut short, from %d bytes to %d, while it was open", least, there.Size())
-	}
-	return nil
-}
-
-// verifyFiles returns an error if the database or its journal was replaced or truncated:
-// later writes to the open file would be lost.
-func (e *Engine) verifyFiles() error {
-	least := e.size.Load() // before the stat: the file may grow at any time
-	if err := verifyFile(e.path, e.opened, least); err != nil {
-		return fmt.Errorf("the database file %w", err)
-	}
-	if e.hasJournal() {
-		if err := verifyFile(JournalPath(e.path), e.openedJournal, e.openedJournal.Size()); err != nil {
-			return fmt.Errorf("the journal %w", err)
-		}
+		return fmt.Errorf("the database file was cut short, from %d bytes to %d, while it was open", least, there.Size())
 	}
 	return nil
 }

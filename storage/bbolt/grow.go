@@ -1,14 +1,13 @@
 package bbolt
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"runtime"
 
 	bolt "go.etcd.io/bbolt"
 
 	"plantstore/storage"
-	"plantstore/storage/bbolt/journal"
 )
 
 // limitSize limits the file to the pages that are in use: a transaction that needs more fails
@@ -38,8 +37,8 @@ const minGrowth = 64 << 10
 //
 // After an error that matches [storage.ErrNoSpace] bbolt may use as much as before.
 func (e *Engine) grow(least int64) error {
-	if err := e.verifyFiles(); err != nil {
-		return e.fatal(err, nil)
+	if err := e.verifyFile(); err != nil {
+		return e.halt(err)
 	}
 	allocated := int64(e.db.MaxSize) - e.pageSize
 	step := min(allocated, 16<<20) // as much again
@@ -47,7 +46,7 @@ func (e *Engine) grow(least int64) error {
 		step = min(step, free/8) // others may need it, too
 	}
 	step = (max(least, step) + e.pageSize - 1) / e.pageSize * e.pageSize
-	grown, err := journal.WriteZeros(e.file, allocated, step)
+	grown, err := writeZeros(e.file, allocated, step)
 	grown -= grown % e.pageSize
 	if err == nil || grown > 0 && NoSpace(err) { // the last pages of a full disk
 		err = e.file.Sync()
@@ -64,5 +63,22 @@ func (e *Engine) grow(least int64) error {
 	case NoSpace(err):
 		return fmt.Errorf("%w: grow the database file: %w", storage.ErrNoSpace, err)
 	}
-	return e.fatal(fmt.Errorf("grow the database file: %w", err), errors.New("the database file could not grow"))
+	return e.halt(fmt.Errorf("grow the database file: %w", err))
+}
+
+// halt stops the store because of cause, and returns the error of creates that were not stored.
+func (e *Engine) halt(cause error) error {
+	e.failStop.Stop(cause)
+	return fmt.Errorf("%w: it stopped after a fault: %s", storage.ErrUnavailable, cause.Error())
+}
+
+// writeZeros writes n zeros to file from offset on, and returns how many it has written.
+func writeZeros(file io.WriterAt, offset, n int64) (written int64, err error) {
+	zeros := make([]byte, min(n, 1<<20))
+	for written < n && err == nil {
+		var w int
+		w, err = file.WriteAt(zeros[:min(n-written, int64(len(zeros)))], offset+written)
+		written += int64(w)
+	}
+	return written, err
 }

@@ -15,10 +15,9 @@ import (
 
 	"plantstore/internal/files"
 	"plantstore/storage"
-	"plantstore/storage/bbolt/journal"
 )
 
-// Open is the [storage.Opener] of this engine. The logger gets problems with the files that do
+// Open is the [storage.Opener] of this engine. The logger gets problems with the file that do
 // not prevent the start.
 func Open(ctx context.Context, loc storage.Location, options storage.Options) (*storage.Store, error) {
 	if err := ctx.Err(); err != nil {
@@ -32,33 +31,29 @@ func Open(ctx context.Context, loc storage.Location, options storage.Options) (*
 
 // OpenFile opens the store in the file path. Unless it is opened for reading, OpenFile creates
 // the file, and the directories above it, if they do not exist. It refuses, and does not change,
-// a file that is not a plant store, or is corrupt, or that another process has locked, and a
-// missing file with a journal. The error has the reason and a remedy.
+// a file that is not a plant store, or is corrupt, or that another process has locked. The error
+// has the reason and a remedy.
 func OpenFile(path string, options storage.Options) (*storage.Store, error) {
-	e, err := OpenEngine(path, options)
+	e, err := openEngine(path, options)
 	if err != nil {
 		return nil, err
 	}
-	return storage.New(e, storage.Limits{}, options), nil
+	return storage.New(e, e.failStop, storage.Limits{}, options), nil
 }
 
-// OpenEngine opens the engine of [OpenFile], for Reset of [storage.Store].
-func OpenEngine(path string, options storage.Options) (*Engine, error) {
-	if !options.ReadOnly {
-		if err := prepare(path); err != nil {
-			return nil, err
-		}
+// openEngine opens the engine of [OpenFile].
+func openEngine(path string, options storage.Options) (*Engine, error) {
+	if options.ReadOnly {
+		return open(path, options)
+	}
+	if err := prepare(path); err != nil {
+		return nil, err
 	}
 	e, err := open(path, options)
 	if err != nil {
 		return nil, err
 	}
-	if options.ReadOnly {
-		err = e.openJournal()
-	} else {
-		err = e.start(options.JournalBytes)
-	}
-	if err != nil {
+	if err := e.start(); err != nil {
 		return nil, errors.Join(explain(path, err), e.db.Close())
 	}
 	return e, nil
@@ -77,17 +72,13 @@ func prepare(path string) error {
 	return e.db.Close()
 }
 
-// ensure creates a file without plants at path, unless the file exists, or existed.
+// ensure creates a file without plants at path, unless the file exists.
 func ensure(path string) error {
 	dir := filepath.Dir(path)
 	if err := files.MkdirAll(dir, dirPerm); err != nil {
 		return err
 	}
-	orphan := refuseOrphan(path)                                 // before the stat: another process may be creating both
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the database
-		if orphan != nil {
-			return orphan
-		}
 		err := files.Create(path, initialise)
 		if !errors.Is(err, fs.ErrExist) { // otherwise another process was faster
 			return err
@@ -104,14 +95,14 @@ func initialise(file *os.File) error {
 		if err := errors.Join(plantsErr, metaErr); err != nil {
 			return err
 		}
-		return errors.Join(putSchema(tx, schemaVersion), putID(tx))
+		return errors.Join(tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), strconv.AppendInt(nil, schemaVersion, 10)), putID(tx))
 	})
 }
 
-// open opens an existing file, and refuses one that is not a plant store. It does
-// not open the journal, and changes nothing unless bbolt does.
+// open opens an existing file, and refuses one that is not a plant store. It changes nothing
+// unless bbolt does.
 func open(path string, options storage.Options) (e *Engine, err error) {
-	e = &Engine{path: path, writable: !options.ReadOnly, logger: options.Log(), journal: new(journal.Journal)}
+	e = &Engine{path: path, writable: !options.ReadOnly, logger: options.Log(), failStop: storage.NewFailStop(options.Log())}
 	boltOptions := &bolt.Options{
 		Timeout:         lockTimeout,
 		ReadOnly:        options.ReadOnly,
@@ -123,7 +114,7 @@ func open(path string, options storage.Options) (e *Engine, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := inspect(file); err != nil {
+			if err := inspect(file, !options.ReadOnly); err != nil {
 				return nil, errors.Join(err, file.Close())
 			}
 			e.file = file
@@ -156,7 +147,7 @@ func open(path string, options storage.Options) (e *Engine, err error) {
 		if err != nil {
 			return err
 		}
-		return e.verify(tx)
+		return verify(tx)
 	})
 }
 
@@ -172,7 +163,7 @@ func mappedSize(path string, readOnly bool) int {
 }
 
 // start prepares an open database for writing, or returns why it must not be written to.
-func (e *Engine) start(journalBytes int64) (err error) {
+func (e *Engine) start() (err error) {
 	if err := resyncMeta(e.file, e.pageSize); err != nil {
 		return refusal("cannot be made durable (%v): the disk may be failing; "+
 			"examine it before starting again, and run plantstore check", err)
@@ -181,39 +172,24 @@ func (e *Engine) start(journalBytes int64) (err error) {
 		return err
 	}
 	e.size.Store(e.opened.Size())
-	if err := e.limitSize(); err != nil {
-		return err
-	}
-	if err := e.openJournal(); err != nil {
-		return err
-	}
-	e.replayed = int64(e.journal.Stats().Records)
-	plants, err := e.countPlants()
-	if err != nil {
-		return err
-	}
-	e.plants.Store(plants)
-	return e.startJournal(journalBytes)
+	return e.limitSize()
 }
 
-// Close implements [storage.Engine]. It moves pending records to the tree, and removes
-// the journal.
-func (e *Engine) Close() (err error) {
-	intact := e.writable && e.failed.Load() == nil
-	switch {
-	case intact && e.hasJournal():
-		err = e.retireJournal()
-	case e.hasJournal():
-		err = e.journal.Close()
-	case intact:
-		// If the newest meta page becomes corrupt, bbolt falls back to the one before: after an
-		// empty commit that has all plants, too.
-		if err = e.update(nil, nil); errors.Is(err, storage.ErrNoSpace) {
-			err = nil
-		}
+// Close implements [storage.Engine]. Its last commit stores no plants: if the newest meta page
+// becomes corrupt later, bbolt falls back to the one before, which then has all plants, too.
+func (e *Engine) Close() error {
+	if e.failStop.Cause() != nil {
+		return e.file.Close() // bbolt may hold locks that it will never release; the file stays mapped
 	}
-	if e.abandoned.Load() { // the file must stay mapped
-		return err
+	if !e.writable {
+		return e.db.Close()
+	}
+	err := e.Commit(nil)
+	if errors.Is(err, storage.ErrNoSpace) {
+		err = nil
+	}
+	if e.failStop.Cause() != nil {
+		return errors.Join(err, e.file.Close())
 	}
 	return errors.Join(err, e.db.Close())
 }

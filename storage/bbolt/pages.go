@@ -61,6 +61,13 @@ func newestMeta(file io.ReaderAt) (newest meta, found bool) {
 	return newest, found
 }
 
+// bothMetas reports whether both meta pages of a file are intact, of which newest is one.
+func bothMetas(file io.ReaderAt, newest meta) bool {
+	_, first := readMeta(file, 0)
+	_, second := readMeta(file, int64(newest.PageSize))
+	return first && second
+}
+
 // A page has a header, elements of 16 bytes, and the keys and values that these point to, without
 // gaps. The constants are offsets in bytes.
 const (

@@ -5,16 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"plantstore/internal/files"
 	"plantstore/storage"
-	"plantstore/storage/bbolt/journal"
 )
 
 // keptTime is the name of a replaced database after its path, which [Restore] keeps.
@@ -26,14 +22,11 @@ const keptTime = ".replaced-20060102T150405.000Z"
 // touched: the error matches [storage.ErrLocked]. Nor is one that is created meanwhile: the error
 // matches [fs.ErrExist]. Whenever the process dies, one of the two databases is at path, intact.
 func Restore(ctx context.Context, path, backup string) (plants int64, kept string, err error) {
-	source, err := OpenEngine(backup, storage.Options{ReadOnly: true}) // its lock prevents writes
+	source, err := open(backup, storage.Options{ReadOnly: true}) // its lock prevents writes
 	if err != nil {
 		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	if source.hasJournal() {
-		return 0, "", fmt.Errorf("%s: %w: run plantstore backup --storage-url %[1]s COPY, and restore COPY", source.file.Name(), ErrPending)
-	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // a link itself cannot be kept
 	}
@@ -44,8 +37,7 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		if plants, err = Check(ctx, file); err != nil {
 			return err
 		}
-		state := withoutJournal(path)
-		return editFile(file, func(tx *bolt.Tx) error { return errors.Join(putID(tx), putState(tx, &state)) })
+		return editFile(file, putID)
 	}
 	unlock, err := lock(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,17 +57,14 @@ func Restore(ctx context.Context, path, backup string) (plants int64, kept strin
 		if err := file.Sync(); err != nil {
 			return err
 		}
-		kept, err = keep(path)
-		return err
+		kept = path + time.Now().UTC().Format(keptTime)
+		return os.Link(path, kept)
 	})
 	return plants, kept, err
 }
 
 // createRestored creates the database path, which is filled by fill.
 func createRestored(path string, fill func(*os.File) error) error {
-	if err := refuseOrphan(path); err != nil {
-		return explain(path, err)
-	}
 	if err := files.MkdirAll(filepath.Dir(path), dirPerm); err != nil {
 		return err
 	}
@@ -86,32 +75,8 @@ func createRestored(path string, fill func(*os.File) error) error {
 	return err
 }
 
-// withoutJournal returns the state of a clean database that has applied every batch of the journal
-// next to path, if there is one: the next start removes it. Here it could be of a server that has
-// started in the meantime.
-func withoutJournal(path string) journal.State {
-	const everyBatch = math.MaxUint64
-	state := journal.State{Clean: true, Applied: everyBatch}
-	if file, err := os.Open(JournalPath(path)); err == nil {
-		state.Salt, _ = journal.ReadSalt(file) // if the journal is corrupt, the next start refuses it
-		_ = file.Close()                       // the file was only read
-	}
-	return state
-}
-
-// keep gives the database path and its journal second names. The journal is first: a process that
-// dies in between leaves no database without its journal.
-func keep(path string) (kept string, err error) {
-	kept = path + time.Now().UTC().Format(keptTime)
-	err = os.Link(JournalPath(path), JournalPath(kept))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a database without a journal was closed cleanly
-		return "", err
-	}
-	return kept, os.Link(path, kept)
-}
-
 // MayReplace returns an error if the file path exists and an output must not replace it: it is a
-// database, which a backup is too, or a journal, or not a regular file.
+// database, which a backup is too, or not a regular file.
 func MayReplace(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -129,9 +94,6 @@ func MayReplace(path string) error {
 	defer func() { _ = file.Close() }() // opened for reading
 	if _, found := newestMeta(file); found {
 		return fmt.Errorf("%s is a database or a backup, which is never replaced: name another file", path)
-	}
-	if journal.IsJournal(file) {
-		return fmt.Errorf("%s is the journal of a database, which is never replaced: name another file", path)
 	}
 	return nil
 }
