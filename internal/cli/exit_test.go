@@ -67,8 +67,6 @@ func exitCodes() map[string]int {
 		"check --storage-url no.db":                                  1,
 		"check --storage-url bad.db":                                 1,
 		"plants export --storage-url bad.db":                         3,
-		"plants export --skip-damaged":                               2,
-		"compact":                                                    2,
 		"restore good.jsonl":                                         2,
 		"plants list --storage-url bad.db":                           3,
 		"plants get --storage-url bad.db 0":                          0,

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/config"
 	"plantstore/models"
 )
 
@@ -23,15 +22,8 @@ func usageError(ctx context.Context, cmd *cli.Command, err error, _ bool) error 
 	if len(cmd.Commands) > 0 && cmd.NArg() > 0 { // the flag of a misspelled command
 		return checkArguments(ctx, cmd)
 	}
-	flag, _ := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
-	if gone := config.Removed(strings.ToUpper(strings.ReplaceAll(flag, "-", "_")), "--"+flag); gone != nil {
-		err = gone
-	}
-	if flag == "port" && slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "addr" }) {
+	if err.Error() == "flag provided but not defined: -port" && slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "addr" }) {
 		err = errors.New("there is no flag --port: use --addr, such as --addr 127.0.0.1:8080")
-	}
-	if flag == "skip-damaged" {
-		err = errors.New("--skip-damaged was removed: restore a backup; plants list --after ID reads on after a corrupt plant")
 	}
 	return misuseOf(cmd, "%w", err)
 }
@@ -45,8 +37,6 @@ func checkArguments(_ context.Context, cmd *cli.Command) error {
 	switch {
 	case cmd.NArg() == 0, cmd.Name == "help" && name != models.Redacted: // the library checks the arguments of help
 		return nil
-	case cmd.FullName()+" "+name == "plantstore compact":
-		return misuseOf(cmd, "compact was removed: the database reuses its free pages; to shrink it, plants export and plants import into a new one")
 	case len(cmd.Commands) > 0 || cmd.Name == "help":
 		return misuseOf(cmd, "there is no command %q", name)
 	}

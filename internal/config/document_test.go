@@ -40,8 +40,7 @@ func TestGeneratedDotenvExample(t *testing.T) {
 	checkFile(t, ".env.example", dotenvExample())
 }
 
-// TestGeneratedServiceEnvironment checks the configuration of the packages. The database is where the unit of
-// version 1.0.0 has it.
+// TestGeneratedServiceEnvironment checks the configuration of the packages.
 func TestGeneratedServiceEnvironment(t *testing.T) {
 	t.Parallel()
 	_, options, _ := strings.Cut(dotenvExample(), "\n\n")
@@ -97,9 +96,8 @@ func configurationDocument() string {
 	b.WriteString("# Configuration\n\n" +
 		"Flags override the environment, which overrides a file `.env` in the working directory\n" +
 		"([.env.example](../.env.example)); an empty value in either of the two counts as none. Options without a flag are\n" +
-		"secrets, or from a platform. `plantstore config` prints the configuration in force. A wrong value, or an option of an\n" +
-		"earlier version that was removed, is refused at startup, with exit code 2. A name\n" +
-		"that is not in these tables is ignored.\n")
+		"secrets, or from a platform. `plantstore config` prints the configuration in force. A wrong value is refused at startup,\n" +
+		"with exit code 2. A name in the environment or in `.env` that is not in these tables is ignored.\n")
 	group := ""
 	for _, o := range config.Options() {
 		if o.Group != group {

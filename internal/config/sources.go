@@ -55,7 +55,7 @@ func Load(sources Sources) (*Config, error) {
 	if storageErr != nil {
 		storageErr = fmt.Errorf("%w; if an image or a unit has set STORAGE_URL, set it to an empty value", storageErr)
 	}
-	problems := sources.checkRemoved()
+	var problems []error
 	for _, option := range Options() {
 		if v, ok := c.values[option.Env]; ok {
 			problems = append(problems, option.apply(c, v))

@@ -162,26 +162,3 @@ func TestAllWrongValuesAreReported(t *testing.T) {
 		t.Errorf("the line before the last is %q", last)
 	}
 }
-
-// TestRemovedOptions checks that each option of version 1 that is gone is refused with its
-// replacement, except for an empty value.
-func TestRemovedOptions(t *testing.T) {
-	t.Parallel()
-	for env, replacement := range map[string]string{
-		"ACME_CACHE": "in the directory acme next to the database", "ACME_EMAIL": "plantstore_certificate_expiry_timestamp_seconds",
-		"AUDIT_LOG": "the log has the subject, the plant and the outcome of each create", "HEADER_TIMEOUT": "5s", "IDLE_TIMEOUT": "2m",
-		"JWT_LEEWAY": "5s", "RATE_LIMIT_BURST": "the number in RATE_LIMIT", "RATE_LIMIT_BY": "each token subject", "SOCKET_MODE": "0660",
-		"WATCHDOG_USEC": "WatchdogSec= in the unit", "LISTEN_FDS": "on ADDR; systemd sets it because of the socket unit",
-	} {
-		given := map[string]string{env: "x"}
-		for _, sources := range []config.Sources{{Environ: given}, {Dotenv: given}, {Environ: given, Dotenv: given}} {
-			_, err := config.Load(sources)
-			if err == nil || !strings.HasPrefix(err.Error(), env+" was removed: ") || !strings.Contains(err.Error(), replacement) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: %v, want one line with %q", env, err, replacement)
-			}
-		}
-		if _, err := config.Load(config.Sources{Environ: map[string]string{env: ""}}); err != nil {
-			t.Errorf("%s, empty: %v", env, err)
-		}
-	}
-}
