@@ -34,9 +34,6 @@ func TestMessagesOfTroubleshooting(t *testing.T) {
 func TestFilesInDocuments(t *testing.T) {
 	t.Parallel()
 	for _, path := range filesOf(t, ".md") {
-		if filepath.Base(path) == "CHANGELOG.md" { // about earlier versions
-			continue
-		}
 		for _, name := range regexp.MustCompile("`([\\w./-]+/[\\w.-]+\\.go)`").FindAllStringSubmatch(prose(t, path), -1) {
 			if _, err := os.Stat(filepath.Join(root, name[1])); err != nil {
 				t.Errorf("%s names a file that does not exist: %v", path, err)
