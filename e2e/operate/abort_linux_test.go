@@ -14,7 +14,7 @@ func TestAbort(t *testing.T) {
 	t.Parallel()
 	var env []string
 	for line := range strings.Lines(string(tools.ProjectFile(t, "docs/deploy/linux/plantstore.service"))) {
-		if variable, found := strings.CutPrefix(strings.TrimSpace(line), "Environment="); found && !strings.HasPrefix(variable, "STORAGE_URL=") {
+		if variable, found := strings.CutPrefix(strings.TrimSpace(line), "Environment="); found {
 			env = append(env, variable)
 		}
 	}
