@@ -3,7 +3,6 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -28,8 +27,8 @@ func deployFile(t *testing.T, name string) []byte {
 // A series is the labels of a series of a real server, with its name as __name__.
 type series map[string]string
 
-// everySeries returns all series of a server with TLS and a pending plant, including the labels
-// that Prometheus adds.
+// everySeries returns all series of a server with TLS, including the labels that Prometheus
+// adds.
 func everySeries(t *testing.T) []series {
 	t.Helper()
 	authority := certtest.New(t)
@@ -37,17 +36,9 @@ func everySeries(t *testing.T) []series {
 	s := newSite(t, plantstore.Options{Env: []string{"TLS_CERT_FILE=" + cert, "TLS_KEY_FILE=" + key}})
 	s.client.Transport = &http.Transport{TLSClientConfig: authority.Client()}
 	s.create(`{"id":1,"name":"Monstera"}`)
-	all := s.metrics()
-	id := 1
-	s.await("a pending batch", func() bool { // until a checkpoint no longer comes in between
-		id++
-		s.create(fmt.Sprintf(`{"id":%d,"name":"Monstera"}`, id))
-		all = s.metrics()
-		return all["plantstore_journal_oldest_timestamp_seconds"] > 0
-	})
 	list := []series{{"__name__": "up", "job": "plantstore", "instance": "x"}} // series of Prometheus itself
 	label := regexp.MustCompile(`(\w+)="([^"]*)"`)
-	for text := range all {
+	for text := range s.metrics() {
 		name, labels, _ := strings.Cut(text, "{")
 		one := series{"__name__": name, "job": "plantstore", "instance": "x"}
 		for _, pair := range label.FindAllStringSubmatch(labels, -1) {

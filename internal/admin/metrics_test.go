@@ -16,17 +16,13 @@ import (
 	"plantstore/internal/auth"
 	"plantstore/internal/server"
 	"plantstore/models"
-	"plantstore/storage"
 )
 
 var update = flag.Bool("update", false, "rewrite the table in docs/operations.md") //nolint:gochecknoglobals // a flag of go test
 
-// markdownTable returns the table of metrics with those of a journal.
 func markdownTable(t *testing.T) string {
 	t.Helper()
-	s := newStore()
-	s.stats.File.Journal = new(storage.JournalStats)
-	return admin.MarkdownTable(newOptions(t, s))
+	return admin.MarkdownTable(newOptions(t, newStore()))
 }
 
 // TestGeneratedTable checks that docs/operations.md contains the table of metrics.
@@ -61,9 +57,6 @@ func TestMetrics(t *testing.T) {
 	s := newStore()
 	s.stats.QueuedCreates, s.stats.QueuedBytes, s.stats.QueueLimit = 11, 12, 13
 	s.stats.Created, s.stats.FailedCommits, s.stats.Resets = 14, 15, 16
-	s.stats.File.Journal = &storage.JournalStats{
-		Plants: 51, Bytes: 52, Oldest: time.UnixMilli(1_700_000_001_500), Checkpoints: 53, CheckpointTime: 5400 * time.Millisecond,
-	}
 	close(s.stopped)
 	observer := admin.NewObserver()
 	observer.Request(http.MethodPost, 0, 3*time.Millisecond, models.Fault{})
@@ -109,8 +102,6 @@ func TestMetrics(t *testing.T) {
 		`plantstore_commit_duration_seconds_bucket{le="0.05"} 1`, `plantstore_commit_duration_seconds_bucket{le="10"} 1`,
 		`plantstore_commit_duration_seconds_bucket{le="+Inf"} 2`, `plantstore_commit_duration_seconds_sum 20.03`,
 		`plantstore_store_stopped 1`, `plantstore_store_plants 7`, `plantstore_store_size_bytes 4096`,
-		`plantstore_journal_plants 51`, `plantstore_journal_bytes 52`, `plantstore_journal_oldest_timestamp_seconds 1.7000000015e+09`,
-		`plantstore_journal_checkpoints_total 53`, `plantstore_journal_checkpoint_seconds_total 5.4`,
 		`# TYPE plantstore_commit_plants histogram`,
 	} {
 		if !strings.Contains(text, "\n"+line+"\n") {
@@ -131,9 +122,7 @@ func TestMetrics(t *testing.T) {
 // each series once.
 func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
-	s := newStore()
-	s.stats.File.Journal = &storage.JournalStats{Oldest: time.Now()}
-	text := send(t, newHandler(t, s), http.MethodGet, "/metrics").Body.String()
+	text := send(t, newHandler(t, newStore()), http.MethodGet, "/metrics").Body.String()
 	table, typed, seen := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(markdownTable(t), -1) {
 		table[row[1]] = true
