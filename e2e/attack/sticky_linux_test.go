@@ -1,9 +1,7 @@
 package attack
 
 import (
-	"errors"
 	"io/fs"
-	"os"
 	"strings"
 	"testing"
 )
@@ -12,26 +10,20 @@ import (
 // root in a directory such as /tmp, whatever fs.protected_symlinks is.
 func TestLinkInStickyDirectory(t *testing.T) {
 	t.Parallel()
-	for line, tt := range map[string]struct {
-		planted, want string // name of the link, and the error
-		code          int
-	}{
-		"plants export --storage-url DATABASE STICKY/plants.csv":         {"plants.csv", "is not a regular file", 2},
-		"plants export --force --storage-url DATABASE STICKY/plants.csv": {"plants.csv", "is not a regular file", 2},
-		"backup --storage-url DATABASE STICKY/backup.db":                 {"backup.db", "is not a regular file", 2},
-		"plants import --storage-url STICKY/plants.db PLANTS":            {"plants.db.journal", "too many levels of symbolic links", 1},
+	for line, planted := range map[string]string{
+		"plants export --storage-url DATABASE STICKY/plants.csv":         "plants.csv",
+		"plants export --force --storage-url DATABASE STICKY/plants.csv": "plants.csv",
+		"backup --storage-url DATABASE STICKY/backup.db":                 "backup.db",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			m := newSite(t)
 			database, sticky := m.database(t), m.mkdir(t, "sticky", fs.ModeSticky|0o777, 0)
-			text, err := os.ReadFile(database)
-			must(t, errors.Join(err, os.WriteFile(sticky+"/plants.db", text, 0o600)))
-			m.link(t, sticky+"/"+tt.planted)
-			paths := strings.NewReplacer("STICKY", sticky, "DATABASE", database, "PLANTS", m.dir+"/plants.jsonl")
+			m.link(t, sticky+"/"+planted)
+			paths := strings.NewReplacer("STICKY", sticky, "DATABASE", database)
 			out, code := run(m.command(t, strings.Fields(paths.Replace(line))...))
-			if code != tt.code || !strings.Contains(out, tt.want) {
-				t.Errorf("exit code %d, want %d and %q:\n%s", code, tt.code, tt.want, out)
+			if code != 2 || !strings.Contains(out, "is not a regular file") {
+				t.Errorf("exit code %d, want 2:\n%s", code, out)
 			}
 			m.checkVictim(t)
 		})

@@ -3,12 +3,10 @@ package app_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,9 +18,7 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
-	"plantstore/models"
 	"plantstore/storage"
-	"plantstore/storage/bbolt"
 )
 
 // secret is a valid one.
@@ -128,73 +124,6 @@ func TestApp(t *testing.T) { //nolint:paralleltest // the signals and the settin
 		banner, notice := strings.Index(log.String(), `"token_command":"the token command"`), strings.Index(log.String(), "a notice")
 		if banner < 0 || notice < banner {
 			t.Errorf("the log lacks the banner, or the notice after it:\n%s", log.String())
-		}
-	}
-}
-
-// copyPending copies a database that may be in use, and its journal. It returns the directory of
-// the copy, empty if that is not intact or has no pending plants.
-func copyPending(t *testing.T, dir string) string {
-	t.Helper()
-	copied := t.TempDir()
-	for _, name := range []string{"plants.db", "plants.db.journal"} {
-		content, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(copied, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	store, err := bbolt.OpenFile(filepath.Join(copied, "plants.db"), storage.Options{ReadOnly: true})
-	if err != nil {
-		t.Log(err)
-		return ""
-	}
-	defer func() { _ = store.Close() }()
-	if file := store.Stats().File; file.Journal == nil || file.Journal.Plants == 0 {
-		return ""
-	}
-	return copied
-}
-
-// TestReplayIsLogged starts a server on the files of one that was killed: before the startup record,
-// which has the number of all plants, its log has the number of those that were in the journal only.
-func TestReplayIsLogged(t *testing.T) { //nolint:paralleltest // the signals and the settings of the runtime are of the process
-	running, killed, killedToo := t.TempDir(), "", ""
-	c := load(t, running, nil)
-	store, err := app.OpenStore(t.Context(), c, storage.Options{JournalBytes: c.JournalBytes})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plants := int64(0)
-	for ; killed == ""; plants++ { // until no checkpoint comes between
-		if err := store.Create(t.Context(), plants, models.Plant{Name: "Fern"}); err != nil {
-			t.Fatal(err)
-		}
-		if killed = copyPending(t, running); killed != "" {
-			killedToo = copyPending(t, killed)
-		}
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		dir, journalBytes string
-		replayed          bool
-	}{{running, "131072", false}, {killed, "0", true}, {killedToo, "131072", true}} {
-		var log syncBuffer
-		a, err := app.Open(t.Context(), load(t, test.dir, map[string]string{"JOURNAL_BYTES": test.journalBytes}), app.Options{Stderr: &log})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, body := createOne(t, a, `{"id":0,"name":"Fern"}`); got != http.StatusBadRequest {
-			t.Errorf("the plant of the killed server is not stored: %s", body)
-		}
-		const replayed = `"msg":"journal replayed"`
-		before, ready, _ := strings.Cut(log.String(), `"msg":"ready"`)
-		if !strings.Contains(ready, fmt.Sprintf(`"plants":%d}`, plants)) || strings.Contains(before, replayed) != test.replayed || strings.Contains(ready, replayed) {
-			t.Errorf("%+v, the log:\n%s", test, log.String())
 		}
 	}
 }

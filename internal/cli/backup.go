@@ -39,7 +39,7 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 	if err := errors.Join(requireFile(c), checkOutput(file, cmd.Bool("force"))); err != nil {
 		return err
 	}
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) error {
+	run := func(ctx context.Context, store app.CommandStore) error {
 		plants, size, err := writeBackup(ctx, file, cmd.Bool("force"), store)
 		if err != nil {
 			return corruptStore(p, fmt.Errorf("backup to %s: %w", file, adviseOutput(err)),
@@ -50,7 +50,8 @@ func backup(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config)
 			Plants int64  `json:"plants"`
 			Bytes  int64  `json:"bytes"`
 		}{file, plants, size}, "%s in %s, verified, %d bytes", counted(plants, "plant is", "plants are"), file, size)
-	})
+	}
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, run)
 }
 
 // writeBackup writes a verified copy of the store to the file path, see [files.CreateOutput]. It

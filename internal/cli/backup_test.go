@@ -54,8 +54,8 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 }
 
-// TestOutputsReplaceNoStore checks that an output replaces no database, no backup and no journal,
-// whatever the flag, and other files with --force only.
+// TestOutputsReplaceNoStore checks that an output replaces no database and no backup, whatever the
+// flag, and other files with --force only.
 func TestOutputsReplaceNoStore(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)
@@ -72,12 +72,11 @@ func TestOutputsReplaceNoStore(t *testing.T) {
 	for _, command := range [][]string{{"backup"}, {"plants", "export"}} {
 		for _, flag := range []string{"--quiet", "--force"} {
 			for file, want := range map[string]string{
-				"data/plants.db":         "data/plants.db is a database or a backup, which is never replaced: name another file",
-				"copy.db":                "copy.db is a database or a backup, which is never replaced: name another file",
-				"data/plants.db.journal": "data/plants.db.journal is the journal of a database, which is never replaced: name another file",
-				"data/plants.db.sock":    "data/plants.db.sock is not a regular file: name another one",
-				"directory":              "directory is not a regular file: name another one",
-				"link":                   "link is not a regular file: name another one",
+				"data/plants.db":      "data/plants.db is a database or a backup, which is never replaced: name another file",
+				"copy.db":             "copy.db is a database or a backup, which is never replaced: name another file",
+				"data/plants.db.sock": "data/plants.db.sock is not a regular file: name another one",
+				"directory":           "directory is not a regular file: name another one",
+				"link":                "link is not a regular file: name another one",
 			} {
 				checkFailure(t, run(t, nil, append(command, flag, file)...), 2, want)
 			}

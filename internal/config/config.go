@@ -26,7 +26,6 @@ type Config struct {
 	ACMEDirectory   string           // empty: Let's Encrypt
 	StorageURLFile  string           // empty, or a file for ReadStorageURL
 	Storage         storage.Location // its URL may contain a password
-	JournalBytes    int64            // 0: no journal
 	JWTSecret       auth.Secret      // nil: none given
 	JWTSecretFile   string
 	JWTPublicKeys   []string // files
@@ -116,11 +115,6 @@ func serviceOptions() []Option {
 			Env: "STORAGE_URL_FILE", Flag: "storage-url-file",
 			Help: "`FILE` with the storage URL, instead of STORAGE_URL; for a URL with a password",
 			set:  func(c *Config, v string) error { c.StorageURLFile = v; return nil },
-		},
-		{
-			Env: "JOURNAL_BYTES", Flag: "journal-bytes", Default: "33554432",
-			Help: "`bytes` of the journal, 131072 to 134217728; 0: no journal (bbolt only)",
-			set:  parsed(parseJournalBytes, func(c *Config) *int64 { return &c.JournalBytes }),
 		},
 		{
 			Env: "CORS_ORIGINS", Flag: "cors-origins",

@@ -45,11 +45,6 @@ func placeSamples() []sample {
 		},
 		text("STORAGE_URL_FILE", func(c *config.Config) any { return c.StorageURLFile }),
 		{
-			"JOURNAL_BYTES", func(c *config.Config) any { return c.JournalBytes }, int64(32 << 20),
-			[3]string{"0", "134217728", "131072"},
-			[3]any{int64(0), int64(128 << 20), int64(128 << 10)},
-		},
-		{
 			"CORS_ORIGINS", func(c *config.Config) any { return strings.Join(c.CORSOrigins, "|") }, "",
 			[3]string{"*", "https://docs.a.test", "http://localhost:3000, https://[::1]:8443,app://b"},
 			[3]any{"*", "https://docs.a.test", "http://localhost:3000|https://[::1]:8443|app://b"},
@@ -190,7 +185,6 @@ func wrongValues() map[string][]string {
 		"BASE_URL":         {"plants", "ftp://a", "http://", "http:a", "http://u:p@a", "http://a?q", "http://a#f", "http://a b"},
 		"STORAGE_URL":      {"bbolt:", "a\x00b", "a\nb", "caf\xe9.db", `C:\data\`, `"a.db"`, "a b.db", "host=h", "//h/a.db", "user:p@h"},
 		"STORAGE_URL_FILE": {"a\nb"},
-		"JOURNAL_BYTES":    {"1", "131071", "134217729", "-131072", "32MiB", "1e6"},
 		"CORS_ORIGINS": {
 			"https://a/", "https://a/b", "a", "https://", "https://A", "https://a:443", "http://a:80", "http://a:", "*,https://a",
 			"https://a,", ",", "https://a;https://b", "https://a https://b", "null", "https://u@a", "https://a?q", "https://a#f",

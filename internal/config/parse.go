@@ -145,17 +145,3 @@ func parseRateLimit(v string) (ratelimit.Rate, error) {
 	}
 	return limit, err
 }
-
-func parseJournalBytes(v string) (int64, error) {
-	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n != 0 && (n < minJournalBytes || n > maxJournalBytes) {
-		return 0, fmt.Errorf("must be 0, or a number of bytes from %d to %d", minJournalBytes, maxJournalBytes)
-	}
-	return n, nil
-}
-
-// The limits of JOURNAL_BYTES, as in package journal.
-const (
-	minJournalBytes = 128 << 10
-	maxJournalBytes = 128 << 20
-)
