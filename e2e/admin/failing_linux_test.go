@@ -13,14 +13,14 @@ import (
 	"plantstore/e2e/internal/plantstore"
 )
 
-// TestReadyOnFullDisk checks that a server without disk space for a checkpoint is not ready
+// TestReadyOnFullDisk checks that a server without disk space for a create is not ready
 // while the disk is full, with one create or none, and recovers by itself when there is space.
 // For a disk that fails a sync, see TestExitAfterFault in e2e/durability.
 func TestReadyOnFullDisk(t *testing.T) {
 	t.Parallel()
 	fs := faultfs.Mount(t)
 	s := newSite(t, plantstore.Options{Env: []string{
-		"STORAGE_URL=bbolt:" + fs.Dir + "/plants.db", "JOURNAL_BYTES=1048576", "JWT_SECRET=a secret of the tests, long enough for HS256",
+		"STORAGE_URL=bbolt:" + fs.Dir + "/plants.db", "JWT_SECRET=a secret of the tests, long enough for HS256",
 	}})
 	var failed atomic.Int64
 	fs.SetFault(func(op faultfs.Op) syscall.Errno {
@@ -31,7 +31,7 @@ func TestReadyOnFullDisk(t *testing.T) {
 		return 0
 	})
 	id, end := 0, time.Now().Add(patience)
-	for full := false; !full; { // the journal needs some space, and a checkpoint gets none
+	for full := false; !full; { // free pages of the database have some space
 		id++
 		a := s.create(fmt.Sprintf(`{"id":%d,"name":"%s"}`, id, strings.Repeat("long", 8000)))
 		full = a.Status != http.StatusOK
