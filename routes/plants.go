@@ -80,8 +80,8 @@ func storeError(id int64, err error) *models.Error {
 		return models.NewError(models.CodeUnavailable,
 			"the plant was not stored: the store is not available; try again later").WithCause(err)
 	case errors.Is(err, storage.ErrCorrupt):
-		return models.Errorf(models.CodeInternal, "the plant was not stored: id: %d is taken by a corrupt record; "+
-			"choose another id, and report the X-Request-Id", id).WithCause(err)
+		return models.Errorf(models.CodeInternal,
+			"the plant was not stored: the database is corrupt at the id %d; report the X-Request-Id", id).WithCause(err)
 	default:
 		return models.NewError(models.CodeInternal,
 			"the plant was not stored: the store failed; try again, and report the X-Request-Id if the error persists").WithCause(err)

@@ -39,9 +39,9 @@ func newRequest(records ...Record) *request {
 	return r
 }
 
-// submit queues r and waits for its outcomes. It starts a commit whenever none is under way; the
-// commit has its own goroutine, so that ctx bounds submit, and not the commit. If it returns an
-// error, that is the outcome of all creates. After [ErrUnknown] a commit may still have r.
+// submit queues r and waits for its outcomes. Whenever no commit is under way it runs one itself,
+// which ctx neither cancels nor bounds. If it returns an error, that is the outcome of all creates.
+// After [ErrUnknown] a commit may still have r.
 func (s *Store) submit(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrOverloaded, err)
@@ -54,7 +54,7 @@ func (s *Store) submit(ctx context.Context, r *request) error {
 		case err := <-r.done:
 			return err
 		case s.commits <- struct{}{}:
-			go s.commitNext()
+			s.commitNext()
 		case <-ctx.Done():
 			return s.withdraw(r, ctx.Err())
 		}

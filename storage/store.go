@@ -11,12 +11,12 @@
 //  1. Queue (queue.go). Create appends the plant to a bounded queue. A full queue refuses
 //     it with ErrOverloaded. A create whose context ends while it is queued leaves the
 //     queue; once a commit has it, its outcome is unknown.
-//  2. Group commit (commit.go). The create that finds no commit under way starts one. The
-//     commit takes the entire queue, up to the limits of a batch, sorts it by id, leaves out
-//     ids that come twice, and has the engine store it: one transaction, two syncs of the
-//     disk. Meanwhile the next batch queues up, so that many creates share the cost of a
-//     commit and none waits for later ones. No client can cancel a commit. An engine may
-//     run several commits at a time.
+//  2. Group commit (commit.go). The create that finds no commit under way runs one: it
+//     takes the entire queue, up to the limits of a batch, sorts it by id, leaves out ids
+//     that come twice, and has the engine store it: one transaction, two syncs of the disk.
+//     Meanwhile the next batch queues up, so that many creates share the cost of a commit
+//     and none waits for later ones. The end of its context cancels no commit, and a create
+//     that runs one waits for it. An engine may run several commits at a time.
 //  3. Outcome. Each create gets its own: nil, an ExistsError, or the error of the commit.
 //
 // CreateAll queues entire batches, one at a time, so that a bulk import delays other creates
