@@ -4,7 +4,7 @@ MAKEFLAGS += --no-builtin-rules
 # Each Go command uses all processors itself, and the tests come last.
 .NOTPARALLEL:
 
-modules := . e2e
+modules := . cluster e2e cluster/e2e
 # Build tags that leave parts of libraries out of the binary; see docs/dependencies.md.
 tags := $(shell cat .ci/tags)
 platforms := $(foreach os,linux darwin windows,$(os)/amd64 $(os)/arm64)

@@ -28,8 +28,6 @@ type waiting struct {
 
 // waitings returns commands that wait forever.
 func waitings() map[string]waiting {
-	const postgres, etcd = "postgres://PEER/plants", "etcd://PEER/plants"
-	secret := []string{"JWT_SECRET=0123456789abcdef0123456789abcdef"}
 	return map[string]waiting{
 		"import of a FIFO":           {args: "plants import FIFO"},
 		"dry run of a FIFO":          {args: "plants import --dry-run FIFO"},
@@ -42,10 +40,6 @@ func waitings() map[string]waiting {
 		"silent server: conformance": {args: "conformance --url http://PEER --token x"},
 		"silent server: health":      {args: "health --admin-addr PEER"},
 		"silent issuer":              {args: "serve --jwt-jwks-url http://PEER/jwks"},
-		"silent etcd: serve":         {args: "serve --storage-url " + etcd, env: secret},
-		"silent etcd: list":          {args: "plants list --storage-url " + etcd},
-		"silent PostgreSQL: serve":   {args: "serve --storage-url " + postgres, env: secret},
-		"silent PostgreSQL: list":    {args: "plants list --storage-url " + postgres},
 		"list to a full pipe":        {args: "plants list", files: manyPlants, full: true},
 		"export to a full pipe":      {args: "plants export --format csv -", files: manyPlants, full: true},
 	}

@@ -75,11 +75,11 @@ func run(ctx context.Context, args []string, stdout, progress io.Writer) error {
 
 // parse reads the flags.
 func parse(args []string, output io.Writer) (settings, error) {
-	module, err := tools.ModuleDir()
+	root, err := tools.ProjectDir()
 	if err != nil {
 		return settings{}, err
 	}
-	s, root := settings{module: module}, filepath.Dir(module)
+	s := settings{module: filepath.Join(root, "e2e")}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(output)
 	flags.IntVar(&s.rounds, "rounds", 5, "measure everything so `many` times")

@@ -48,7 +48,7 @@ func OfServer(s CommandStore) bool {
 // OpenStore opens the store in this process. The error matches [storage.ErrLocked] if
 // another one has it open.
 func OpenStore(ctx context.Context, c *config.Config, o storage.Options) (*storage.Store, error) {
-	store, err := Engines().Open(ctx, c.Storage.URL, o)
+	store, err := c.Engines.Open(ctx, c.Storage.URL, o)
 	return store, AdviseDatabase(err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -27,7 +28,7 @@ func Main(ctx context.Context, p Process) int {
 	if logging.IsTerminal(p.Stdout) {              // in a file or pipe it is exact, since programs read it
 		p.Stdout = logging.NewTerminalWriter(p.Stdout)
 	}
-	p.warn = files.Once(func(e files.Exposure) { fmt.Fprintln(p.Stderr, "plantstore: warning:", e) })
+	p.warn = files.Once(func(e files.Exposure) { fmt.Fprintln(p.Stderr, p.Name+": warning:", e) })
 	p.shutdown = newShutdown()
 	ctx, stop := p.shutdown.untilSignal(ctx)
 	defer stop()
@@ -36,13 +37,13 @@ func Main(ctx context.Context, p Process) int {
 	if err == nil {
 		return exitOK
 	}
-	_ = p.shutdown.limit(ctx, func() error { printError(ctx, p.Stderr, err); return nil }) // stderr may be a full pipe
+	_ = p.shutdown.limit(ctx, func() error { printError(ctx, &p, err); return nil }) // stderr may be a full pipe
 	return exitCode(err)
 }
 
 func newRoot(p *Process, out io.Writer) *cli.Command {
 	root := &cli.Command{
-		Name:  "plantstore",
+		Name:  p.Name,
 		Usage: "a server for the OpenAPI Plant Store",
 		Description: "Options come from flags, the environment (--addr is ADDR), or the file .env in the working\n" +
 			"directory, in this order.\n" +
@@ -78,6 +79,7 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 			"  source <(plantstore completion bash)\n" +
 			"  plantstore completion fish >~/.config/fish/completions/plantstore.fish"
 		_ = root.Walk(func(cmd *cli.Command) error { // the function never fails
+			cmd.Description = strings.ReplaceAll(cmd.Description, "plantstore ", p.Name+" ")
 			cmd.OnUsageError = usageError
 			cmd.HideHelpCommand = cmd != root // the library would list it as a subcommand of every command
 			return nil

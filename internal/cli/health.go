@@ -35,7 +35,7 @@ func newHealth(p *Process) *cli.Command {
 			"Exit codes: 0 ready, 1 not ready or unreachable, 2 misused or not an admin listener.\n" +
 			"Examples:\n" +
 			"  plantstore health --admin-addr 127.0.0.1:8081",
-		Flags:  append(storeFlags(), optionFlags("ADMIN_ADDR")...),
+		Flags:  append(storeFlags(p), optionFlags(p, "ADMIN_ADDR")...),
 		Action: configured(p, health),
 	}
 }

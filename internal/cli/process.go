@@ -4,7 +4,9 @@ import (
 	"io"
 	"strings"
 
+	"plantstore/internal/config"
 	"plantstore/internal/files"
+	"plantstore/storage"
 )
 
 // The exit codes.
@@ -18,6 +20,7 @@ const (
 // A Process holds the inputs and outputs of the program. Paths are relative to the working
 // directory.
 type Process struct {
+	Name    string   // of the program
 	Args    []string // as in [os.Args]
 	Environ []string // as from [os.Environ]
 	Stdin   io.Reader
@@ -25,9 +28,15 @@ type Process struct {
 	Stderr  io.Writer
 	Version Version
 
+	Engines        storage.Engines // the engines of the program
+	StorageOptions []config.Option // further options for the location of the plants
+
 	warn     files.Report // prints a warning, once for each file
 	shutdown *shutdown    // limits the time to end after a signal
 }
+
+// options returns the options of the program.
+func (p *Process) options() []config.Option { return config.Options(p.StorageOptions...) }
 
 func (p *Process) environ() map[string]string {
 	values := make(map[string]string, len(p.Environ))

@@ -19,7 +19,7 @@ func newReset(p *Process) *cli.Command {
 			"after it. The server is the one with the admin listener at --admin-addr or ADMIN_ADDR.\n" +
 			"Examples:\n" +
 			"  plantstore plants reset",
-		Flags:  append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags("ADMIN_ADDR")...),
+		Flags:  append([]cli.Flag{jsonFlag(), quietFlag()}, optionFlags(p, "ADMIN_ADDR")...),
 		Action: configured(p, reset),
 	}
 }

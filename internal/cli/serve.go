@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
@@ -29,7 +30,7 @@ func newServe(p *Process) *cli.Command {
 		Flags: append([]cli.Flag{ // the first two are for demonstrations and concern no other command
 			&cli.BoolFlag{Name: "ephemeral", Usage: "keep the plants in a temporary directory that is removed at exit", HideDefault: true},
 			&cli.StringFlag{Name: "seed", Usage: "import `FILE` (JSON Lines or CSV) before serving; taken ids are skipped"},
-		}, allOptionFlags()...),
+		}, allOptionFlags(p)...),
 		Action: func(ctx context.Context, cmd *cli.Command) error { return serve(ctx, p, cmd) },
 	}
 }
@@ -67,9 +68,9 @@ func ephemeral(p *Process, cmd *cli.Command) (storage.Location, error) {
 	if !cmd.Bool("ephemeral") {
 		return storage.Location{}, nil
 	}
-	for _, flag := range []string{"storage-url", "storage-url-file"} {
-		if cmd.IsSet(flag) {
-			return storage.Location{}, misuseOf(cmd, "--ephemeral and --%s are both given; give one of them", flag)
+	for _, o := range p.options() {
+		if slices.Contains(storageOptions(p), o.Env) && cmd.IsSet(o.Flag) {
+			return storage.Location{}, misuseOf(cmd, "--ephemeral and --%s are both given; give one of them", o.Flag)
 		}
 	}
 	dir, err := os.MkdirTemp("", "plantstore-")
@@ -77,7 +78,7 @@ func ephemeral(p *Process, cmd *cli.Command) (storage.Location, error) {
 		return storage.Location{}, fmt.Errorf("--ephemeral: %w; set TMPDIR to another directory", err)
 	}
 	p.shutdown.temporary.Store(&dir)
-	return storage.ParseURL(app.BboltScheme + ":" + filepath.Join(dir, "plants.db"))
+	return storage.ParseURL(storage.DefaultScheme + ":" + filepath.Join(dir, "plants.db"))
 }
 
 // seed imports the file of --seed, if it is given.
