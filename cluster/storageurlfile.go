@@ -14,7 +14,7 @@ import (
 func storageURLFile() config.Option {
 	return config.Option{
 		Env: "STORAGE_URL_FILE", Flag: "storage-url-file", Instead: "STORAGE_URL",
-		Help: "`FILE` with the storage URL, such as etcd://HOST/PREFIX or postgres://USER:PASSWORD@HOST/DB",
+		Help: "`FILE` with the storage URL, for one with a password: etcd://HOST/PREFIX or postgres://HOST/DB",
 		Set:  readStorageURL,
 	}
 }

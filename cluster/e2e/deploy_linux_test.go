@@ -18,6 +18,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"sigs.k8s.io/yaml"
 
+	"plantstore/e2e/internal/plantstore"
 	"plantstore/e2e/internal/tools"
 )
 
@@ -119,13 +120,16 @@ func checkSecrets(t *testing.T, container corev1.Container) {
 	}
 }
 
-// options returns the names of all options, from .env.example.
+// options returns the names of all options but PORT.
 func options(t *testing.T) (names []string) {
 	t.Helper()
-	for line := range strings.Lines(string(tools.ProjectFile(t, ".env.example"))) {
-		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "#"), "="); ok && !strings.Contains(name, " ") {
-			names = append(names, name)
-		}
+	lines, err := plantstore.Command(t, t.TempDir(), nil, "config").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(lines)) {
+		name, _, _ := strings.Cut(line, "=")
+		names = append(names, name)
 	}
 	return names
 }

@@ -143,7 +143,9 @@ func TestReplicasAreReplaced(t *testing.T) { //nolint:paralleltest // it loads t
 		})
 		s.await(1000)
 	}
-	s.await(least - s.created.Load())
+	for s.created.Load() < least {
+		s.await(1000)
+	}
 	stop()
 	checkResponses(t, s.history)
 	for _, o := range s.history {

@@ -33,7 +33,7 @@ func TestBinaryLinksNoTestPackage(t *testing.T) {
 		"plantstore/storage/storagetest",
 	}
 	for _, module := range programs {
-		linked := strings.Fields(run(t, module, "go", "list", "-deps", "-tags", releaseTags(t), "."))
+		linked := strings.Fields(runGo(t, module, "list", "-deps", "-tags", releaseTags(t), "."))
 		if !slices.Contains(linked, "plantstore/internal/cli") {
 			t.Fatalf("this is not the list of linked packages: %q", linked)
 		}
@@ -59,7 +59,7 @@ func TestDependenciesAreDocumented(t *testing.T) {
 				Indirect bool
 			}
 		}
-		if err := json.Unmarshal([]byte(run(t, program, "go", "mod", "edit", "-json")), &module); err != nil {
+		if err := json.Unmarshal([]byte(runGo(t, program, "mod", "edit", "-json")), &module); err != nil {
 			t.Fatal(err)
 		}
 		for _, dependency := range module.Require {
@@ -94,10 +94,10 @@ func releaseTags(t *testing.T) string {
 	return strings.TrimSpace(string(tags))
 }
 
-// run returns the output of a command in a directory of the project.
-func run(t *testing.T, dir, name string, args ...string) string {
+// runGo returns the output of a go command in a directory of the project.
+func runGo(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = filepath.Join(root, dir)
 	out, err := cmd.Output()
 	if err != nil {
