@@ -63,11 +63,11 @@ func (i *Item) outcome(plant models.Plant, first bool, err error) error {
 	case i.Err != nil:
 		return i.Err
 	case i.Existing != nil: // Of an earlier commit, whatever the outcome of this one is.
-		return &ExistsError{Identical: i.Existing.Equal(plant)}
+		return &ExistsError{Stored: *i.Existing, Identical: i.Existing.Equal(plant)}
 	case err != nil:
 		return err
 	case !first:
-		return &ExistsError{Identical: i.Plant.Equal(plant)}
+		return &ExistsError{Stored: i.Plant, Identical: i.Plant.Equal(plant)}
 	}
 	return nil
 }

@@ -148,6 +148,7 @@ type Stats struct {
 	Created       uint64     // plants that were stored
 	Resets        uint64     // of the plants
 	FailedCommits uint64     // including those with an unknown outcome
+	Stopped       bool       // after a fault
 	File          *FileStats // nil if there is no file on this machine
 }
 

@@ -1,6 +1,10 @@
 package storage
 
-import "errors"
+import (
+	"errors"
+
+	"plantstore/models"
+)
 
 // The errors of a store. Engines wrap them with details; callers match them with
 // [errors.Is]. An error of Create that matches neither one of these nor
@@ -25,7 +29,8 @@ var (
 
 // An ExistsError is the outcome of a create whose id is taken (C5.27).
 type ExistsError struct {
-	Identical bool // whether the stored plant equals the one sent
+	Stored    models.Plant
+	Identical bool // whether Stored equals the plant that was sent
 }
 
 // Error returns whether the stored plant is identical.

@@ -268,6 +268,7 @@ func (s *Store) Stats() Stats {
 	stats := s.stats
 	stats.QueuedCreates, stats.QueuedBytes, stats.QueueLimit = len(s.queue), s.bytes, s.maxPlants
 	s.mu.Unlock()
+	stats.Stopped = s.Fault() != nil
 	if engine, ok := s.engine.(FileStatter); ok {
 		file := engine.FileStats()
 		stats.File = &file

@@ -40,7 +40,6 @@ func waitings() map[string]waiting {
 		"certificate in a FIFO":      {args: "serve --tls-cert-file FIFO --tls-key-file FIFO"},
 		"authorities in a FIFO":      {args: "conformance --ca-file FIFO --url https://PEER --token x"},
 		"silent server: conformance": {args: "conformance --url http://PEER --token x"},
-		"silent server: health":      {args: "health --admin-addr PEER"},
 		"silent issuer":              {args: "serve --jwt-jwks-url http://PEER/jwks"},
 		"silent etcd: serve":         {args: "serve --storage-url " + etcd, env: secret},
 		"silent etcd: list":          {args: "plants list --storage-url " + etcd},

@@ -57,7 +57,7 @@ func TestMetrics(t *testing.T) {
 	s := newStore()
 	s.stats.QueuedCreates, s.stats.QueuedBytes, s.stats.QueueLimit = 11, 12, 13
 	s.stats.Created, s.stats.FailedCommits, s.stats.Resets = 14, 15, 16
-	close(s.stopped)
+	s.stats.Stopped, s.problem = true, "stopped"
 	observer := admin.NewObserver()
 	observer.Request(http.MethodPost, 0, 3*time.Millisecond, models.Fault{})
 	observer.Request(http.MethodPost, 409, time.Second, models.Fault{})

@@ -148,7 +148,7 @@ func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals ar
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	store, err := app.OpenCommandStore(t.Context(), c, storage.Options{ReadOnly: true})
+	store, _, err := app.OpenStore(t.Context(), c, storage.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,17 +167,16 @@ func TestCloseWithoutRun(t *testing.T) { //nolint:paralleltest // the signals ar
 	}
 }
 
-// TestOpenCommandStoreFails checks that the store of a failed OpenCommandStore is nil, not
-// an interface that holds a nil pointer.
-func TestOpenCommandStoreFails(t *testing.T) {
+// TestOpenStoreFails checks that the store of a failed OpenStore is nil.
+func TestOpenStoreFails(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := t.TempDir()
 	for _, url := range []string{"bbolt:" + filepath.Join(dir, "none.db"), "postgres://127.0.0.1:1/plants"} {
-		store, err := app.OpenCommandStore(ended, load(t, dir, map[string]string{"STORAGE_URL": url}), storage.Options{ReadOnly: true})
+		store, _, err := app.OpenStore(ended, load(t, dir, map[string]string{"STORAGE_URL": url}), storage.Options{ReadOnly: true})
 		if err == nil || store != nil {
-			t.Errorf("%s: OpenCommandStore = %#v, %v, want nil and an error", url, store, err)
+			t.Errorf("%s: OpenStore = %#v, %v, want nil and an error", url, store, err)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (a *App) banner() {
 			"docs_url", docs, "admin_url", l.adminURL(), "data", DataPlace(a.storage), "token_command", a.tokenCommand(),
 			"addr", l.address(),
 		}
-		if reset := a.resetCommand(); reset != "" {
+		if reset := a.options.ResetCommand; reset != "" {
 			attrs = append(attrs, "reset_command", reset)
 		}
 		if stored != nil {
@@ -89,7 +89,7 @@ func (a *App) banner() {
 	_, _ = io.WriteString(a.buffer, a.docsLink()) // with the escape sequence of a link
 	fmt.Fprintf(w, "\n  description  %s\n  metrics      %s\n  plants       %s\n  get a token  %s\n",
 		described, metrics, place, cmp.Or(a.tokenCommand(), "(from the link: the secret is in memory)"))
-	if reset := a.resetCommand(); reset != "" {
+	if reset := a.options.ResetCommand; reset != "" {
 		fmt.Fprintf(w, "  reset it     %s\n", reset)
 	}
 	if c.Faults {
@@ -109,22 +109,6 @@ func (a *App) tokenCommand() string {
 		return ""
 	}
 	return a.options.TokenCommand
-}
-
-// resetCommand returns the command that resets the plants, empty if none does.
-func (a *App) resetCommand() string {
-	command := a.options.ResetCommand
-	if command == "" || a.listeners.admin == nil {
-		return ""
-	}
-	address := a.listeners.admin.Addr().String()
-	if _, given := a.config.Given("ADMIN_ADDR"); given || address != a.config.AdminAddr {
-		if !config.IsPlain(address) { // IPv6
-			address = "'" + address + "'"
-		}
-		command += " --admin-addr " + address
-	}
-	return command
 }
 
 // Grant returns the claims of a token for a server with the configuration c.

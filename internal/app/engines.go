@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 
 	"plantstore/storage"
 	"plantstore/storage/bbolt"
@@ -24,8 +25,11 @@ func Engines() storage.Engines {
 // openStore opens the store.
 func (a *App) openStore(ctx context.Context) (err error) {
 	a.store, err = Engines().Open(ctx, a.storage.URL, storage.Options{Logger: a.logger})
-	if err != nil {
-		return AdviseLocked(ctx, a.storage.Path, Advise(err, "name another place with --storage-url", " with --storage-url"), ", or name another database with --storage-url or STORAGE_URL")
+	switch {
+	case errors.Is(err, storage.ErrLocked) && a.control == nil: // another server has the control socket
+		return serverRuns(a.storage.Path, ", or name another database with --storage-url or STORAGE_URL")
+	case err != nil:
+		return Advise(err, "name another place with --storage-url", " with --storage-url")
 	}
 	a.onClose(a.store.Close)
 	a.store.ObserveCommits(a.observer.Commit)

@@ -15,7 +15,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"iter"
 	"net"
 	"net/http"
 	"strconv"
@@ -27,17 +26,10 @@ import (
 	"plantstore/storage"
 )
 
-// A Store has the methods that the page needs. It is closed after each request.
-type Store interface {
-	List(ctx context.Context, from int64) iter.Seq2[storage.Record, error]
-	Count(ctx context.Context) (int64, error)
-	Close() error
-}
-
-// An OpenFunc opens the store for a request, and returns a description of its place. A file is
-// not locked between requests, so a server can start at any time; later requests then use the
-// server.
-type OpenFunc func(ctx context.Context) (store Store, place string, err error)
+// An OpenFunc opens the store for a request, and returns a description of its place. The request
+// calls release afterwards. A file is not locked between requests, so a server can start at any
+// time; later requests then use the server.
+type OpenFunc func(ctx context.Context) (store *storage.Store, place string, release func() error, err error)
 
 const (
 	// requestTimeout limits the time for receiving a request, and between two on a connection.
@@ -97,11 +89,11 @@ func (s *Site) Close() error {
 }
 
 // withStore opens the store and passes it to read.
-func (s *Site) withStore(ctx context.Context, read func(store Store, place string) error) (err error) {
-	store, place, err := s.open(ctx)
+func (s *Site) withStore(ctx context.Context, read func(store *storage.Store, place string) error) (err error) {
+	store, place, release, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, release()) }()
 	return read(store, place)
 }

@@ -37,11 +37,11 @@ func newBrowse(p *Process) *cli.Command {
 
 func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.Config) error {
 	// The first use of the store fails here rather than on the page.
-	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store app.CommandStore) (err error) {
+	return withStore(ctx, c, storage.Options{ReadOnly: true}, func(ctx context.Context, store *storage.Store) (err error) {
 		open := openEach(c)
 		if c.Storage.Path == "" {
-			open = func(context.Context) (browse.Store, string, error) {
-				return connected{store}, app.DataPlace(c.Storage) + ", a store over a network", nil
+			open = func(context.Context) (*storage.Store, string, func() error, error) {
+				return store, app.DataPlace(c.Storage) + ", a store over a network", func() error { return nil }, nil
 			}
 		} else if err := store.Close(); err != nil {
 			return err
@@ -74,24 +74,18 @@ func launch(p *Process, cmd *cli.Command, site *browse.Site) {
 	}
 }
 
-// openEach returns a function that opens the store of a file, which must not stay locked, or
-// connects to the server that has it open.
+// openEach returns a function that opens the database, which must not stay locked, or connects to
+// its server.
 func openEach(c *config.Config) browse.OpenFunc {
-	return func(ctx context.Context) (browse.Store, string, error) {
-		store, err := app.OpenCommandStore(ctx, c, storage.Options{ReadOnly: true})
+	return func(ctx context.Context) (*storage.Store, string, func() error, error) {
+		store, server, err := app.OpenStore(ctx, c, storage.Options{ReadOnly: true})
 		if err != nil {
-			return nil, "", err
+			return nil, "", nil, err
 		}
 		place := "read from the file: no server runs"
-		if app.OfServer(store) {
+		if server != nil {
 			place = "read from the running server"
 		}
-		return store, app.DataPlace(c.Storage) + ", " + place, nil
+		return store, app.DataPlace(c.Storage) + ", " + place, store.Close, nil
 	}
 }
-
-// A connected store of an engine over a network stays open between requests.
-type connected struct{ app.CommandStore }
-
-// Close implements [browse.Store].
-func (connected) Close() error { return nil }

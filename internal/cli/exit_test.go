@@ -79,8 +79,8 @@ func exitCodes() map[string]int {
 		"plants import --dry-run bad.jsonl":                          3,
 		"serve --addr 127.0.0.1:0 --admin-addr off --seed bad.jsonl": 3,
 		"serve --addr 127.0.0.1:0 --storage-url none/":               1,
-		"health --admin-addr 127.0.0.1:1":                            1,
-		"conformance --url http://127.0.0.1:1 --token x":             1,
+		"health": 1,
+		"conformance --url http://127.0.0.1:1 --token x": 1,
 
 		"plants count --storage-url etcd://h?timeout=x":      2,
 		"plants count --storage-url postgres:x":              2,

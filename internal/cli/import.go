@@ -66,7 +66,7 @@ func runImport(ctx context.Context, p *Process, cmd *cli.Command, c *config.Conf
 	}
 	i := &importer{p: p, cmd: cmd, limits: app.PlantLimits(c), options: plantio.Options{SkipConflicts: cmd.String("on-conflict") == "skip"}}
 	dryRun := cmd.Bool("dry-run")
-	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store app.CommandStore) error {
+	err := withStore(ctx, c, storage.Options{ReadOnly: dryRun}, func(ctx context.Context, store *storage.Store) error {
 		i.options.Create = store.CreateAll
 		if dryRun {
 			i.options.Create = plantio.DryRun(store.Get)

@@ -94,8 +94,15 @@ func linkBase(ctx context.Context, cmd *cli.Command, c *config.Config) (string, 
 	case c.BaseURL != "":
 		return c.ServiceURL(c.Addr), nil
 	}
-	if server, _ := app.RunningServer(ctx, c.Storage.Path); strings.HasPrefix(server.BaseURL, "http") {
-		return server.BaseURL, nil
+	server, err := app.Server(ctx, c.Storage.Path)
+	if err != nil {
+		return "", err
+	}
+	if server != nil {
+		defer func() { _ = server.Close() }() // it has responded
+		if base := server.Info().BaseURL; strings.HasPrefix(base, "http") {
+			return base, nil
+		}
 	}
 	_, port, _ := net.SplitHostPort(c.Addr)
 	if _, socket := config.UnixPath(c.Addr); socket || port == "0" {
@@ -140,8 +147,8 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 	if _, err := os.Stat(app.SecretPath(c.Storage.Path)); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if _, runs := app.RunningServer(ctx, c.Storage.Path); !runs {
-		return nil
+	if server, err := app.Server(ctx, c.Storage.Path); server == nil {
+		return err
 	}
 	return fmt.Errorf("the server that runs on %s has no secret next to it, so none was generated: "+
 		"if the server accepts only tokens that are signed with a private key, run plantstore token --key FILE; "+

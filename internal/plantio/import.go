@@ -173,7 +173,7 @@ func DryRun(get func(ctx context.Context, id int64) (models.Plant, error)) func(
 			stored, err := get(ctx, record.ID)
 			switch {
 			case err == nil:
-				outcomes[i] = &storage.ExistsError{Identical: stored.Equal(record.Plant)}
+				outcomes[i] = &storage.ExistsError{Stored: stored, Identical: stored.Equal(record.Plant)}
 			case !errors.Is(err, storage.ErrNotFound):
 				outcomes[i] = err
 			}

@@ -48,7 +48,7 @@ func explain(path string, err error) error {
 		return errors.New(line)
 	}
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return fmt.Errorf("database %s is %w: stop that process, or name another file", path, storage.ErrLocked)
+		return fmt.Errorf("database %s is %w: try again when that has ended, or name another file", path, storage.ErrLocked)
 	}
 	if failure, ok := errors.AsType[*fs.PathError](err); ok && failure.Path == path {
 		err = failure.Err
