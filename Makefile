@@ -140,4 +140,4 @@ $(syft):
 
 .PHONY: clean
 clean: ## remove built files and installed tools
-	rm -rf bin dist .bench .tools e2e/node/node_modules
+	rm -rf bin dist .bench-* .tools e2e/node/node_modules
