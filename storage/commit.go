@@ -103,12 +103,13 @@ func (s *Store) countCommit(items []Item, err error) {
 // probe commits each second while the last commit has failed, an empty batch if no creates are
 // queued: a store that is not ready may get no creates.
 func (s *Store) probe() {
+	if s.Ready() == nil || s.accepting() != nil {
+		return
+	}
 	select {
 	case s.commits <- struct{}{}:
-		defer func() { <-s.commits }()
-		if s.Ready() != nil && s.accepting() == nil {
-			s.commit(s.nextBatch())
-		}
+		s.commit(s.nextBatch())
+		<-s.commits
 	default: // a commit is under way
 		s.probing.Reset(probePause)
 	}
