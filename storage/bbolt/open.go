@@ -184,7 +184,7 @@ func (e *Engine) Close() error {
 	if !e.writable {
 		return e.db.Close()
 	}
-	err := e.Commit(nil)
+	err := e.store(nil)
 	if errors.Is(err, storage.ErrNoSpace) {
 		err = nil
 	}

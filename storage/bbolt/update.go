@@ -94,6 +94,7 @@ func (e *Engine) tryUpdate(change func(*bolt.Tx) error) error {
 func (e *Engine) classify(txid uint64, cause error) error {
 	unknown := txid > 0 && e.mayHaveHappened(txid)
 	if !unknown && NoSpace(cause) {
+		e.lacks = max(e.lacks, minGrowth)
 		return fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
 	}
 	cause = e.explainCorrupt(cause)
