@@ -2,6 +2,7 @@ package storage
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -76,7 +77,8 @@ func (i *Item) outcome(plant models.Plant, first bool, err error) error {
 const probePause = time.Second
 
 // countCommit counts a commit and keeps its outcome for Ready. A commit in which all ids are
-// taken may have written nothing, and does not count.
+// taken may have written nothing, and does not count. After [ErrNoSpace] only an empty batch makes
+// the store ready: a create may fit into free pages.
 func (s *Store) countCommit(items []Item, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,20 +97,19 @@ func (s *Store) countCommit(items []Item, err error) {
 		}
 	}
 	s.stats.Created += created
-	if created > 0 || len(items) == 0 {
+	if len(items) == 0 || created > 0 && !errors.Is(s.failure, ErrNoSpace) {
 		s.failure = nil
 	}
 }
 
-// probe commits each second while the last commit has failed, an empty batch if no creates are
-// queued: a store that is not ready may get no creates.
+// probe commits an empty batch each second while the store is not ready: it may get no creates.
 func (s *Store) probe() {
 	if s.Ready() == nil || s.accepting() != nil {
 		return
 	}
 	select {
 	case s.commits <- struct{}{}:
-		s.commit(s.nextBatch())
+		s.commit(nil)
 		<-s.commits
 	default: // a commit is under way
 		s.probing.Reset(probePause)

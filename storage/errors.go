@@ -41,7 +41,7 @@ func (e *ExistsError) Error() string {
 	return "the id is taken by a different plant"
 }
 
-// A CorruptError is [ErrCorrupt] for a record whose id is known. List and Get return it.
+// A CorruptError is [ErrCorrupt] for a record whose id is known. Create, List and Get return it.
 type CorruptError struct {
 	ID  int64
 	Err error // matches ErrCorrupt and names the id

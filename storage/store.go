@@ -49,7 +49,7 @@
 //
 // A store is ready while it is open and its last commit has succeeded. After a failed commit it
 // commits an empty batch each second until one succeeds. An empty batch needs as much space as
-// a create. New starts with one.
+// a create: after ErrNoSpace only it makes the store ready. New starts with one.
 package storage
 
 import (

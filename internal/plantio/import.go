@@ -154,7 +154,7 @@ func (b *batch) count(i int, err error, skipConflicts bool, sum *Summary) error 
 		sum.Skipped++
 	case isConflict:
 		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a different plant", id))
-	case errors.Is(err, storage.ErrCorrupt):
+	case errors.As(err, new(*storage.CorruptError)):
 		b.bad = append(b.bad, badLine(b.lines[i], "id: %d is taken by a corrupt record: stop the server and run plantstore check", id))
 	case errors.Is(err, ErrRefused):
 		b.bad = append(b.bad, badLine(b.lines[i], "%v", err))

@@ -42,6 +42,7 @@ type Engine struct {
 
 	opened fs.FileInfo  // of file
 	size   atomic.Int64 // of file, at least
+	lacks  int64        // bytes by which the file must grow before an empty batch succeeds; belongs to the commit under way
 }
 
 var (

@@ -10,8 +10,19 @@ import (
 	"plantstore/storage"
 )
 
-// Commit implements [storage.Engine].
+// Commit implements [storage.Engine]. An empty batch needs the space that the last refused create
+// lacked, and after the opening minGrowth beyond the pages in use.
 func (e *Engine) Commit(batch []storage.Item) error {
+	if len(batch) == 0 {
+		if err := e.reserve(); err != nil {
+			return err
+		}
+	}
+	return e.store(batch)
+}
+
+// store is Commit without reserving space for an empty batch.
+func (e *Engine) store(batch []storage.Item) error {
 	return e.update(func(tx *bolt.Tx) error { return insert(tx.Bucket([]byte(plantsBucket)), batch) })
 }
 

@@ -38,7 +38,14 @@ func OpenFile(path string, options storage.Options) (*storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return storage.New(e, e.failStop, storage.Limits{}, options), nil
+	store := storage.New(e, e.failStop, storage.Limits{}, options)
+	if cause := store.Fault(); cause != nil { // of its first commit
+		if errors.Is(cause, storage.ErrCorrupt) {
+			cause = corrupt("is corrupt (%v): run plantstore check, then plantstore restore", cause)
+		}
+		return nil, errors.Join(explain(path, cause), store.Close())
+	}
+	return store, nil
 }
 
 // openEngine opens the engine of [OpenFile].
@@ -184,7 +191,7 @@ func (e *Engine) Close() error {
 	if !e.writable {
 		return e.db.Close()
 	}
-	err := e.Commit(nil)
+	err := e.store(nil)
 	if errors.Is(err, storage.ErrNoSpace) {
 		err = nil
 	}

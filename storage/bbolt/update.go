@@ -34,7 +34,7 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 				"hint", "stop the server, run plantstore check, and restore a backup", "stack", string(debug.Stack()))
 		}
 		if !ended {
-			e.failStop.Stop(err)
+			e.failStop.Stop(e.explainCorrupt(err))
 		}
 	}()
 	tx, err := e.db.Begin(writable)
@@ -94,16 +94,23 @@ func (e *Engine) tryUpdate(change func(*bolt.Tx) error) error {
 func (e *Engine) classify(txid uint64, cause error) error {
 	unknown := txid > 0 && e.mayHaveHappened(txid)
 	if !unknown && NoSpace(cause) {
+		e.lacks = max(e.lacks, minGrowth)
 		return fmt.Errorf("%w: %w", storage.ErrNoSpace, cause)
 	}
-	if errors.Is(cause, storage.ErrCorrupt) {
-		cause = cmp.Or(e.verifyFile(), cause) // a page that cannot be read may have been cut off
-	}
+	cause = e.explainCorrupt(cause)
 	e.failStop.Stop(cause)
 	if unknown {
 		return fmt.Errorf("%w: %w", storage.ErrUnknown, cause)
 	}
 	return fmt.Errorf("commit: %w", cause)
+}
+
+// explainCorrupt returns the cause of err: a page that cannot be read may have been cut off.
+func (e *Engine) explainCorrupt(err error) error {
+	if !e.writable || !errors.Is(err, storage.ErrCorrupt) {
+		return err
+	}
+	return cmp.Or(e.verifyFile(), err)
 }
 
 // mayHaveHappened reports whether a meta page is of transaction txid, or corrupt: bbolt writes the
