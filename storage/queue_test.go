@@ -119,9 +119,8 @@ func TestContextEndsDuringCommit(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
 		ctx, cancel := context.WithCancel(t.Context())
-		tag, outcome := "fern", make(chan error, 1)
-		go func() { outcome <- e.store.Create(ctx, 1, models.Plant{Name: "a", Tag: &tag}) }()
-		synctest.Wait()
+		tag := "fern"
+		outcome := background(func() error { return e.store.Create(ctx, 1, models.Plant{Name: "a", Tag: &tag}) })
 		cancel()
 		want(t, "taken", outcome, storage.ErrUnknown, context.Canceled)
 		tag = "moss"
@@ -186,7 +185,7 @@ func TestBatchIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runWith(t, test.limits, func(t *testing.T, e *testEngine) {
+			runWith(t, test.limits, succeed, func(t *testing.T, e *testEngine) {
 				e.create(t.Context(), 0, "")
 				for i, size := range test.sizes {
 					e.create(t.Context(), int64(i+1), strings.Repeat("x", size))
@@ -204,7 +203,7 @@ func TestBatchIsBounded(t *testing.T) {
 // lets each have the same id.
 func TestSeveralWriters(t *testing.T) {
 	t.Parallel()
-	runWith(t, storage.Limits{Writers: 2}, func(t *testing.T, e *testEngine) {
+	runWith(t, storage.Limits{Writers: 2}, succeed, func(t *testing.T, e *testEngine) {
 		first := e.create(t.Context(), 1, "a")
 		second := e.create(t.Context(), 1, "b")
 		third := e.create(t.Context(), 1, "b")
@@ -217,8 +216,7 @@ func TestSeveralWriters(t *testing.T) {
 			t.Errorf("the outcomes of two writers are %v, want one success", outcomes)
 		}
 		last := e.create(t.Context(), 2, "c")
-		closed := make(chan error, 1)
-		go func() { closed <- e.store.Close() }()
+		closed := background(e.store.Close)
 		wantNone(t, "Close", closed)
 		e.commit(t, succeed, 2)
 		want(t, "last", last)

@@ -87,17 +87,40 @@ func TestCreateAfterFailure(t *testing.T) {
 	})
 }
 
-// TestCloseAfterFailure checks that a store commits no empty batch after Close.
-func TestCloseAfterFailure(t *testing.T) {
+// TestFailingStart checks that a store is not ready if its first empty batch fails, and that no
+// create of a taken id makes it ready.
+func TestFailingStart(t *testing.T) {
 	t.Parallel()
-	run(t, func(t *testing.T, e *testEngine) {
-		outcome := e.create(t.Context(), 1, "a")
-		e.commit(t, fail(errHum), 1)
-		want(t, "a create", outcome, errHum)
-		_ = e.store.Close()
-		time.Sleep(time.Minute) // an empty batch would block
-		if err := e.store.Ready(); !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, errHum) {
-			t.Errorf("after Close: %v", err)
+	runWith(t, storage.Limits{}, fail(storage.ErrNoSpace), func(t *testing.T, e *testEngine) {
+		wantFailing(t, e, "at first", storage.ErrNoSpace)
+		conflict := e.create(t.Context(), 1, "a")
+		e.commit(t, taken("a"), 1)
+		wantExists(t, "an id that is taken", conflict, true)
+		wantFailing(t, e, "after it", storage.ErrNoSpace)
+		time.Sleep(time.Second)
+		e.commit(t, succeed)
+		wantFailing(t, e, "after an empty batch", nil)
+		if n := e.store.Stats().FailedCommits; n != 0 {
+			t.Errorf("%d failed commits, want none: no create has failed", n)
 		}
 	})
+}
+
+// TestNoProbeAfterEnd checks that a store that has failed commits no empty batch after Close, nor
+// after a fault.
+func TestNoProbeAfterEnd(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(e *testEngine){
+		"closed":  func(e *testEngine) { _ = e.store.Close() },
+		"stopped": func(e *testEngine) { e.failStop.Stop(errors.New("the file is gone")) },
+	} {
+		runWith(t, storage.Limits{}, fail(errHum), func(t *testing.T, e *testEngine) {
+			end(e)
+			time.Sleep(time.Minute)
+			e.wantBusy(t, 0)
+			if err := e.store.Ready(); !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, errHum) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
 }
