@@ -9,13 +9,10 @@ import (
 	"plantstore/models"
 )
 
-// commitNext commits the next batch of the queue, if there is one, and gives back the token of
-// the commit.
-func (s *Store) commitNext() {
+// commitAndRelease commits a batch, and gives back the token of the commit.
+func (s *Store) commitAndRelease(batch []*request) {
 	defer func() { <-s.commits }()
-	if batch := s.nextBatch(); len(batch) > 0 {
-		s.commit(batch)
-	}
+	s.commit(batch)
 }
 
 // commit commits a batch, and sends the outcomes. Of creates with the same id only the first is

@@ -49,12 +49,18 @@ func (s *Store) submit(ctx context.Context, r *request) error {
 	if err := s.enqueue(r); err != nil {
 		return err
 	}
+	commits := s.commits
 	for {
 		select {
 		case err := <-r.done:
 			return err
-		case s.commits <- struct{}{}:
-			go s.commitNext()
+		case commits <- struct{}{}:
+			if batch := s.nextBatch(); len(batch) > 0 {
+				go s.commitAndRelease(batch)
+				continue
+			}
+			<-commits
+			commits = nil // another commit has r
 		case <-ctx.Done():
 			return s.withdraw(r, ctx.Err())
 		}
