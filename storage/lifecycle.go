@@ -88,24 +88,48 @@ func (s *Store) Reset(ctx context.Context, records []Record) error {
 	if !ok {
 		return fmt.Errorf("this engine has no reset: %w", errors.ErrUnsupported)
 	}
-	for range cap(s.commits) {
-		select {
-		case s.commits <- struct{}{}:
-			defer func() { <-s.commits }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	resume, err := s.pause(ctx)
+	if err != nil {
+		return err
 	}
+	defer resume()
 	if err := s.accepting(); err != nil {
 		return err
 	}
-	err := s.guard(func() error { return engine.Reset(records) })
+	err = s.guard(func() error { return engine.Reset(records) })
 	if err == nil {
 		s.mu.Lock()
 		s.stats.Resets++
 		s.mu.Unlock()
 	}
 	return err
+}
+
+// pause waits for the commits under way, and prevents further ones until resume is called. It
+// returns the error of ctx if that ends first.
+func (s *Store) pause(ctx context.Context) (resume func(), err error) {
+	taken := 0
+	select {
+	case s.pausing <- struct{}{}: // two pauses, each with some of the tokens, would wait forever
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	resume = func() {
+		for range taken {
+			<-s.commits
+		}
+		<-s.pausing
+	}
+	for range cap(s.commits) {
+		select {
+		case s.commits <- struct{}{}:
+			taken++
+		case <-ctx.Done():
+			resume()
+			return nil, ctx.Err()
+		}
+	}
+	return resume, nil
 }
 
 // Ready returns nil while creates are accepted and the last commit has succeeded, otherwise the
@@ -164,13 +188,12 @@ func (s *Store) close() {
 	s.mu.Lock()
 	s.refusal = cmp.Or(s.refusal, fmt.Errorf("%w: it is closed", ErrUnavailable))
 	s.mu.Unlock()
-	for range cap(s.commits) { // after the commits under way; none begins later
-		s.commits <- struct{}{}
-	}
+	resume, _ := s.pause(context.Background()) // which never ends
 	for batch := s.nextBatch(); len(batch) > 0; batch = s.nextBatch() {
 		s.commit(batch)
 	}
 	s.probing.Stop()
+	resume() // a reset that waits is refused
 	s.endRun()
 	s.closeErr = s.engine.Close()
 }

@@ -79,6 +79,7 @@ type Store struct {
 	endRun   func()                               // ends the background work of engine
 
 	commits chan struct{} // holds a token for each commit under way
+	pausing chan struct{} // holds a token during a pause
 	bulk    chan struct{} // holds a token while a batch of CreateAll is queued
 	yield   func()        // see gather
 
@@ -128,10 +129,10 @@ func New(engine Engine, failStop *FailStop, limits Limits, options Options) *Sto
 	s := &Store{
 		engine: engine, failStop: cmp.Or(failStop, NewFailStop(options.Log())),
 		limits: limits, options: options, observer: func(int, time.Duration) {}, endRun: func() {},
-		commits: make(chan struct{}, limits.Writers), bulk: make(chan struct{}, 1),
+		commits: make(chan struct{}, limits.Writers), pausing: make(chan struct{}, 1), bulk: make(chan struct{}, 1),
 		yield: yield, maxPlants: queuePlants, maxBytes: queueBytes, closed: make(chan struct{}),
 	}
-	s.probing = time.AfterFunc(probePause, s.probe)
+	s.probing = time.AfterFunc(math.MaxInt64, s.probe) // set by countCommit
 	if options.ReadOnly {
 		s.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
 		return s
