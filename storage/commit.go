@@ -10,13 +10,15 @@ import (
 	"plantstore/models"
 )
 
-// commitNext commits the next batch of the queue, if there is one, and gives back the token of
-// the commit.
-func (s *Store) commitNext() {
+// commitNext commits the next batch of the queue, and gives back the token of the commit. It returns
+// false if the queue is empty.
+func (s *Store) commitNext() bool {
 	defer func() { <-s.commits }()
-	if batch := s.nextBatch(); len(batch) > 0 {
+	batch := s.nextBatch()
+	if len(batch) > 0 {
 		s.commit(batch)
 	}
+	return len(batch) > 0
 }
 
 // commit commits a batch, and sends the outcomes. Of creates with the same id only the first is

@@ -84,7 +84,7 @@ type (
 		Run(ctx context.Context)
 	}
 
-	// A Resetter can replace all plants at once.
+	// A Resetter can replace all plants at once. It has one writer.
 	Resetter interface {
 		// Reset is Reset of [Store]. It is not called during a commit.
 		Reset(records []Record) error

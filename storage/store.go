@@ -131,7 +131,7 @@ func New(engine Engine, failStop *FailStop, limits Limits, options Options) *Sto
 		commits: make(chan struct{}, limits.Writers), bulk: make(chan struct{}, 1),
 		yield: yield, maxPlants: queuePlants, maxBytes: queueBytes, closed: make(chan struct{}),
 	}
-	s.probing = time.AfterFunc(probePause, s.probe)
+	s.probing = time.AfterFunc(math.MaxInt64, s.probe) // set by countCommit
 	if options.ReadOnly {
 		s.refusal = fmt.Errorf("%w: it is open for reading only", ErrUnavailable)
 		return s

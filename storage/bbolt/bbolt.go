@@ -37,6 +37,7 @@ type Engine struct {
 	logger   *slog.Logger
 	writable bool
 	failStop *storage.FailStop
+	running  atomic.Int64 // transactions; after a fault one of them may never end
 
 	// The following is used in a store that is open for writing.
 

@@ -2,8 +2,10 @@ package bbolt
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -32,7 +34,8 @@ func (e *Engine) Reset(records []storage.Record) error {
 	for i, record := range records {
 		batch[i].Record = record
 	}
-	return e.update(func(tx *bolt.Tx) error {
+	var invalid error // of the first plant that cannot be stored
+	err := e.update(func(tx *bolt.Tx) error {
 		if err := tx.DeleteBucket([]byte(plantsBucket)); err != nil {
 			return err
 		}
@@ -40,8 +43,14 @@ func (e *Engine) Reset(records []storage.Record) error {
 		if err != nil {
 			return err
 		}
-		return insert(plants, batch)
+		err = insert(plants, batch)
+		if i := slices.IndexFunc(batch, func(i storage.Item) bool { return i.Err != nil }); i >= 0 {
+			invalid = fmt.Errorf("id %d: %w", batch[i].ID, batch[i].Err)
+			return errUnchanged
+		}
+		return err
 	})
+	return cmp.Or(err, invalid)
 }
 
 const (

@@ -184,19 +184,14 @@ func (e *Engine) start() (err error) {
 
 // Close implements [storage.Engine]. Its last commit stores no plants: if the newest meta page
 // becomes corrupt later, bbolt falls back to the one before, which then has all plants, too.
-func (e *Engine) Close() error {
-	if e.failStop.Cause() != nil {
-		return e.file.Close() // bbolt may hold locks that it will never release; the file stays mapped
+func (e *Engine) Close() (err error) {
+	if e.writable && e.failStop.Cause() == nil {
+		if err = e.store(nil); errors.Is(err, storage.ErrNoSpace) {
+			err = nil
+		}
 	}
-	if !e.writable {
-		return e.db.Close()
-	}
-	err := e.store(nil)
-	if errors.Is(err, storage.ErrNoSpace) {
-		err = nil
-	}
-	if e.failStop.Cause() != nil {
-		return errors.Join(err, e.file.Close())
+	if e.failStop.Cause() != nil && e.running.Load() > 0 {
+		return errors.Join(err, e.file.Close()) // bbolt would wait; the file stays mapped, and so locked
 	}
 	return errors.Join(err, e.db.Close())
 }

@@ -27,6 +27,7 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	ended := false
+	e.running.Add(1)
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: a page of %s is corrupt, or cannot be read", storage.ErrCorrupt, e.path)
@@ -35,7 +36,9 @@ func (e *Engine) transaction(writable bool, do func(*bolt.Tx) error) (err error)
 		}
 		if !ended {
 			e.failStop.Stop(e.explainCorrupt(err))
+			return
 		}
+		e.running.Add(-1)
 	}()
 	tx, err := e.db.Begin(writable)
 	if err != nil {
