@@ -50,7 +50,8 @@ test: tools ## run all tests, those of the packages with the race detector
 	go test -vet=off -race -tags $(tags) ./...
 
 .PHONY: torture
-torture: tools ## run the tests of faults in their long form, for two to three hours
+torture: tools ## run the tests of faults in their long form, for three to four hours
+	TORTURE=1 go test -race -tags $(tags) -count=1 -timeout 2h -run '^TestRace$$' -v ./storage/bbolt
 	cd e2e && TORTURE=1 go test -tags $(tags) -count=1 -timeout 3h -p 1 -v ./crash ./durability ./engines ./overload \
 		| grep -vE '^ *(=== |--- PASS: .*/)'
 

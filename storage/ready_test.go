@@ -127,6 +127,7 @@ func TestNoProbeAfterEnd(t *testing.T) {
 		runWith(t, storage.Limits{}, fail(errHum), func(t *testing.T, e *testEngine) {
 			end(e)
 			time.Sleep(time.Minute)
+			background(func() error { e.store.Probe(); return nil })
 			e.wantBusy(t, 0)
 			if err := e.store.Ready(); !errors.Is(err, storage.ErrUnavailable) || errors.Is(err, errHum) {
 				t.Errorf("%s: %v", name, err)
