@@ -55,9 +55,9 @@ func (e *Engine) grow(least int64) error {
 	return err
 }
 
-// reserve grows the file by what it lacks, in steps if the disk has less.
+// reserve grows the file by what it lacks, in steps if the disk has less. On Windows bbolt grows it.
 func (e *Engine) reserve() error {
-	for e.lacks > 0 {
+	for e.lacks > 0 && e.db.MaxSize > 0 {
 		before := e.allocated()
 		if err := e.extend(e.lacks); err != nil {
 			return err
