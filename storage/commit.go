@@ -104,16 +104,12 @@ func (s *Store) countCommit(items []Item, err error) {
 	}
 }
 
-// probe commits an empty batch each second while the store is not ready: it may get no creates.
+// probe commits an empty batch each second while the store is not ready: it may get no creates. It
+// waits for its turn among them.
 func (s *Store) probe() {
-	if s.Ready() == nil || s.accepting() != nil {
-		return
-	}
-	select {
-	case s.commits <- struct{}{}:
+	s.commits <- struct{}{}
+	defer func() { <-s.commits }()
+	if s.Ready() != nil && s.accepting() == nil {
 		s.commit(nil)
-		<-s.commits
-	default: // a commit is under way
-		s.probing.Reset(probePause)
 	}
 }
