@@ -271,7 +271,7 @@ func TestWrongDatabases(t *testing.T) {
 		want    string
 	}{
 		"locked":           {"locked.db", 1, "a server runs on locked.db: stop it first, or name another database with --storage-url or STORAGE_URL"},
-		"not a database":   {"file", 1, "database file *"},
+		"not a database":   {"file", 3, "database file *"},
 		"a directory":      {".", 1, "database . is a directory: *"},
 		"unknown engine":   {"nosuch://x", 2, `storage URL has the unknown scheme "nosuch"; known: *`},
 		"an engine's host": {"bbolt://host/x.db", 2, "storage URL names a host: *"},
