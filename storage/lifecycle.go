@@ -84,19 +84,19 @@ func (s *Store) startRun() {
 // If the error matches [ErrUnknown], either the old or the new plants are stored; after any other
 // error the old ones. It returns [errors.ErrUnsupported] unless the engine is a [Resetter].
 func (s *Store) Reset(ctx context.Context, records []Record) error {
-	engine, ok := s.engine.(Resetter)
-	if !ok {
+	engine, able := s.engine.(Resetter)
+	if !able {
 		return fmt.Errorf("this engine has no reset: %w", errors.ErrUnsupported)
 	}
-	resume, err := s.pause(ctx)
-	if err != nil {
-		return err
+	resume, ok := s.pause(ctx.Done())
+	if !ok {
+		return ctx.Err()
 	}
 	defer resume()
 	if err := s.accepting(); err != nil {
 		return err
 	}
-	err = s.guard(func() error { return engine.Reset(records) })
+	err := s.guard(func() error { return engine.Reset(records) })
 	if err == nil {
 		s.mu.Lock()
 		s.stats.Resets++
@@ -106,13 +106,13 @@ func (s *Store) Reset(ctx context.Context, records []Record) error {
 }
 
 // pause waits for the commits under way, and prevents further ones until resume is called. It
-// returns the error of ctx if that ends first.
-func (s *Store) pause(ctx context.Context) (resume func(), err error) {
+// reports false if done is closed before that.
+func (s *Store) pause(done <-chan struct{}) (resume func(), ok bool) {
 	taken := 0
 	select {
 	case s.pausing <- struct{}{}: // two pauses, each with some of the tokens, would wait forever
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case <-done:
+		return nil, false
 	}
 	resume = func() {
 		for range taken {
@@ -124,12 +124,12 @@ func (s *Store) pause(ctx context.Context) (resume func(), err error) {
 		select {
 		case s.commits <- struct{}{}:
 			taken++
-		case <-ctx.Done():
+		case <-done:
 			resume()
-			return nil, ctx.Err()
+			return nil, false
 		}
 	}
-	return resume, nil
+	return resume, true
 }
 
 // Ready returns nil while creates are accepted and the last commit has succeeded, otherwise the
@@ -188,7 +188,7 @@ func (s *Store) close() {
 	s.mu.Lock()
 	s.refusal = cmp.Or(s.refusal, fmt.Errorf("%w: it is closed", ErrUnavailable))
 	s.mu.Unlock()
-	resume, _ := s.pause(context.Background()) // which never ends
+	resume, _ := s.pause(nil)
 	for batch := s.nextBatch(); len(batch) > 0; batch = s.nextBatch() {
 		s.commit(batch)
 	}
