@@ -24,7 +24,7 @@ func TestResetBetweenCommits(t *testing.T) {
 	runWith(t, storage.Limits{Writers: 2}, succeed, func(t *testing.T, e *testEngine) {
 		e.create(t.Context(), 1, "a")
 		e.create(t.Context(), 2, "a")
-		resets := []<-chan error{e.reset(t.Context(), 10), e.reset(t.Context(), 10)}
+		resets := []<-chan error{e.reset(t.Context()), e.reset(t.Context())}
 		e.wantBusy(t, 2)
 		e.commit(t, succeed, 1)
 		e.wantBusy(t, 1)
@@ -57,7 +57,7 @@ func TestResetWhoseContextEnds(t *testing.T) {
 	runWith(t, storage.Limits{Writers: 2}, succeed, func(t *testing.T, e *testEngine) {
 		ctx, cancel := context.WithCancel(t.Context())
 		e.create(t.Context(), 1, "a")
-		waiting, behind := e.reset(ctx, 10), e.reset(ctx, 10)
+		waiting, behind := e.reset(ctx), e.reset(ctx)
 		cancel()
 		want(t, "waiting", waiting, context.Canceled)
 		want(t, "behind", behind, context.Canceled)
@@ -65,7 +65,7 @@ func TestResetWhoseContextEnds(t *testing.T) {
 		e.wantBusy(t, 2)
 		e.next(t, succeed)
 		e.next(t, succeed)
-		reset := e.reset(t.Context(), 10)
+		reset := e.reset(t.Context())
 		e.commit(t, succeed, 10)
 		want(t, "reset", reset)
 	})
@@ -77,12 +77,12 @@ func TestResetMeetsClose(t *testing.T) {
 	t.Parallel()
 	runWith(t, storage.Limits{Writers: 2}, succeed, func(t *testing.T, e *testEngine) {
 		e.create(t.Context(), 1, "a")
-		waiting := e.reset(t.Context(), 10)
+		waiting := e.reset(t.Context())
 		closed := background(e.store.Close)
-		behind := e.reset(t.Context(), 10)
+		behind := e.reset(t.Context())
 		e.commit(t, succeed, 1)
 		want(t, "Close", closed)
-		for _, reset := range []<-chan error{waiting, behind, e.reset(t.Context(), 10)} {
+		for _, reset := range []<-chan error{waiting, behind, e.reset(t.Context())} {
 			want(t, "reset", reset, storage.ErrUnavailable)
 		}
 	})
@@ -93,13 +93,13 @@ func TestResetMeetsClose(t *testing.T) {
 func TestFailedReset(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
-		failed := e.reset(t.Context(), 10)
+		failed := e.reset(t.Context())
 		e.commit(t, fail(storage.ErrNoSpace), 10)
 		want(t, "failed", failed, storage.ErrNoSpace)
 		create := e.create(t.Context(), 1, "a")
 		e.commit(t, succeed, 1)
 		want(t, "create", create)
-		panicked, behind := e.reset(t.Context(), 10), e.reset(t.Context(), 10)
+		panicked, behind := e.reset(t.Context()), e.reset(t.Context())
 		e.commit(t, func([]storage.Item) error { panic(errHum) }, 10)
 		want(t, "panicked", panicked, storage.ErrUnknown)
 		want(t, "behind", behind, storage.ErrUnavailable)
