@@ -95,9 +95,9 @@ func (e *testEngine) create(ctx context.Context, id int64, name string) <-chan e
 	return background(func() error { return e.store.Create(ctx, id, models.Plant{Name: name}) })
 }
 
-// reset starts a reset to a plant of that id.
-func (e *testEngine) reset(ctx context.Context, id int64) <-chan error {
-	return background(func() error { return e.store.Reset(ctx, []storage.Record{{ID: id}}) })
+// reset starts a reset to a plant with the id 10.
+func (e *testEngine) reset(ctx context.Context) <-chan error {
+	return background(func() error { return e.store.Reset(ctx, []storage.Record{{ID: 10}}) })
 }
 
 // succeed is a reply: all new, all stored.

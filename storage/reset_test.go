@@ -23,7 +23,7 @@ func TestResetBetweenCommits(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
 		e.create(t.Context(), 1, "a")
-		reset := e.reset(t.Context(), 10)
+		reset := e.reset(t.Context())
 		later := e.create(t.Context(), 2, "a")
 		for _, id := range []int64{1, 10, 2} {
 			e.wantBusy(t, 1)
@@ -44,12 +44,12 @@ func TestResetWhoseContextEnds(t *testing.T) {
 	run(t, func(t *testing.T, e *testEngine) {
 		ctx, cancel := context.WithCancel(t.Context())
 		e.create(t.Context(), 1, "a")
-		waiting, behind := e.reset(ctx, 10), e.reset(ctx, 10)
+		waiting, behind := e.reset(ctx), e.reset(ctx)
 		cancel()
 		want(t, "waiting", waiting, context.Canceled)
 		want(t, "behind", behind, context.Canceled)
 		e.commit(t, succeed, 1)
-		reset := e.reset(t.Context(), 10)
+		reset := e.reset(t.Context())
 		e.commit(t, succeed, 10)
 		want(t, "reset", reset)
 	})
@@ -61,12 +61,12 @@ func TestResetMeetsClose(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
 		e.create(t.Context(), 1, "a")
-		waiting := e.reset(t.Context(), 10)
+		waiting := e.reset(t.Context())
 		closed := background(e.store.Close)
-		behind := e.reset(t.Context(), 10)
+		behind := e.reset(t.Context())
 		e.commit(t, succeed, 1)
 		want(t, "Close", closed)
-		for _, reset := range []<-chan error{waiting, behind, e.reset(t.Context(), 10)} {
+		for _, reset := range []<-chan error{waiting, behind, e.reset(t.Context())} {
 			want(t, "reset", reset, storage.ErrUnavailable)
 		}
 	})
@@ -77,13 +77,13 @@ func TestResetMeetsClose(t *testing.T) {
 func TestFailedReset(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, e *testEngine) {
-		failed := e.reset(t.Context(), 10)
+		failed := e.reset(t.Context())
 		e.commit(t, fail(storage.ErrNoSpace), 10)
 		want(t, "failed", failed, storage.ErrNoSpace)
 		create := e.create(t.Context(), 1, "a")
 		e.commit(t, succeed, 1)
 		want(t, "create", create)
-		panicked, behind := e.reset(t.Context(), 10), e.reset(t.Context(), 10)
+		panicked, behind := e.reset(t.Context()), e.reset(t.Context())
 		e.commit(t, func([]storage.Item) error { panic(errHum) }, 10)
 		want(t, "panicked", panicked, storage.ErrUnknown)
 		want(t, "behind", behind, storage.ErrUnavailable)

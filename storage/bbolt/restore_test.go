@@ -23,21 +23,6 @@ func add(t *testing.T, path string, first int64, n int) {
 	noError(t, s.Close())
 }
 
-// checkFile returns the number of plants of the store at path, and an error if it is not intact.
-func checkFile(t testing.TB, path string) (plants int64, err error) {
-	t.Helper()
-	s, err := openStore(storage.Options{ReadOnly: true}, path)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	report, err := s.Check(t.Context())
-	if err == nil && !report.Intact() {
-		err = &CorruptStoreError{report}
-	}
-	return report.Plants, err
-}
-
 // wantPlants checks that the store at path opens, is intact and has n plants.
 func wantPlants(t *testing.T, path string, want int64) {
 	t.Helper()
@@ -49,10 +34,10 @@ func wantPlants(t *testing.T, path string, want int64) {
 }
 
 // wantIntact checks that the store at path is intact and has n plants.
-func wantIntact(t testing.TB, path string, want int64) {
+func wantIntact(t *testing.T, path string, want int64) {
 	t.Helper()
-	if plants, err := checkFile(t, path); err != nil || plants != want {
-		t.Errorf("%s has %d plants, %v, want %d", filepath.Base(path), plants, err, want)
+	if report := check(t, path); !report.Intact() || report.Plants != want {
+		t.Errorf("%s: %+v, want %d plants", filepath.Base(path), report, want)
 	}
 }
 
@@ -160,8 +145,6 @@ func TestRestoreOverCorrupt(t *testing.T) {
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
 	path := newFile(t, 10)
-	before, err := os.ReadFile(path)
-	noError(t, err)
 	flipped := backUp(t, path)
 	edit(t, flipped, func(tx *bolt.Tx) error {
 		return tx.Bucket([]byte(plantsBucket)).Put(keyOf(3), []byte("no record"))
@@ -185,7 +168,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 	good := backUp(t, path)
 	s := mustOpen(t, path)
-	before = snapshot(t, path) // after an empty batch
+	before := snapshot(t, path) // after an empty batch
 	if _, _, err := Restore(t.Context(), path, good); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("Restore of a store in use: %v, want: %v", err, storage.ErrLocked)
 	}
