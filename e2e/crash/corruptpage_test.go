@@ -3,14 +3,12 @@ package crash
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"plantstore/e2e/internal/plantstore"
 )
-
-// cure is the advice of a server that ends because its database is corrupt.
-const cure = "run plantstore check, then plantstore restore"
 
 // TestCorruptPages overwrites three pages of a closed database. The server starts. The first create
 // that reads one of them is not stored, and says so; then the server ends with exit code 3, and its
@@ -18,19 +16,19 @@ const cure = "run plantstore check, then plantstore restore"
 func TestCorruptPages(t *testing.T) {
 	t.Parallel()
 	_, file := newDatabase(t)
-	l, random := newLayout(t, file), newRandom(t)
+	l := newLayout(t, file)
 	leaves := l.headers[1 : len(l.headers)-1] // without the root, and the page that each start writes to
-	for name, fill := range map[string]func() byte{
-		"zeros": func() byte { return 0 },
-		"noise": func() byte { return byte(random.Uint32()) }, //nolint:gosec // any byte will do
-	} {
+	for name, mask := range map[string]byte{"zeros": 0, "noise": 0xff} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, corrupt := t.TempDir(), append([]byte(nil), file...)
+			dir, corrupt, random := t.TempDir(), slices.Clone(file), newRandom(t)
 			writeDatabase(t, dir, file)
 			plantstore.Run(t, dir, "backup", "--quiet", "backup.db")
-			for range 3 {
-				overwrite(corrupt, l, leaves[random.IntN(len(leaves))], fill)
+			for _, leaf := range random.Perm(len(leaves))[:3] {
+				page := corrupt[leaves[leaf].start:][:l.pageSize]
+				for i := range page {
+					page[i] = byte(random.Uint32()) & mask //nolint:gosec // any byte will do
+				}
 			}
 			writeDatabase(t, dir, corrupt)
 			s := newSite(t, dir)
@@ -46,19 +44,12 @@ func TestCorruptPages(t *testing.T) {
 			if a.Code != http.StatusInternalServerError || !strings.HasPrefix(a.Message, "the plant was not stored: the database is corrupt") {
 				t.Errorf("a create that reads a corrupt page: %+v", a)
 			}
-			s.wantEnd(3, cure)
+			s.wantEnd(3, "run plantstore check, then plantstore restore")
 			wantCommand(t, dir, 1, databaseFile, "check")
 			plantstore.Run(t, dir, "restore", "--quiet", "--force", "backup.db")
 			s.restart()
 			s.check()
 		})
-	}
-}
-
-// overwrite fills the page with that header.
-func overwrite(file []byte, l *layout, header span, fill func() byte) {
-	for i := range l.pageSize {
-		file[header.start+i] = fill()
 	}
 }
 
@@ -68,8 +59,8 @@ func TestCorruptAtStart(t *testing.T) {
 	dir, file := newDatabase(t)
 	l := newLayout(t, file)
 	for _, header := range []span{{0, 0}, l.headers[0], l.headers[len(l.headers)-1]} { // a meta page, the root, the last leaf
-		corrupt := append([]byte(nil), file...)
-		overwrite(corrupt, l, header, func() byte { return 0 })
+		corrupt := slices.Clone(file)
+		clear(corrupt[header.start:][:l.pageSize])
 		writeDatabase(t, dir, corrupt)
 		code, stderr := runIn(t, dir, "serve")
 		if code != 3 || !strings.Contains(lastLine(stderr), "restore") || strings.Contains(stderr, `"ready"`) {

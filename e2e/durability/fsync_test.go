@@ -157,11 +157,11 @@ func TestSlowCommit(t *testing.T) {
 func timeOut(t *testing.T, binary string) []string {
 	t.Helper()
 	s := newSite(t, binary, seed(t))
-	s.env = []string{"REQUEST_TIMEOUT=100ms"}
+	s.env = []string{"REQUEST_TIMEOUT=500ms"}
 	must(t, s.start())
 	s.fs.SetFault(func(op faultfs.Op) syscall.Errno {
 		if op.IsSync() {
-			time.Sleep(300 * time.Millisecond) // it simulates the disk
+			time.Sleep(700 * time.Millisecond) // it simulates the disk
 		}
 		return 0
 	})
