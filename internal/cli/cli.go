@@ -7,12 +7,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v3"
 
-	"plantstore/internal/files"
 	"plantstore/internal/logging"
 )
 
@@ -27,7 +25,6 @@ func Main(ctx context.Context, p Process) int {
 	if logging.IsTerminal(p.Stdout) {              // in a file or pipe it is exact, since programs read it
 		p.Stdout = logging.NewTerminalWriter(p.Stdout)
 	}
-	p.warn = files.Once(func(e files.Exposure) { fmt.Fprintln(p.Stderr, "plantstore: warning:", e) })
 	p.shutdown = newShutdown()
 	ctx, stop := p.shutdown.untilSignal(ctx)
 	defer stop()

@@ -121,7 +121,7 @@ func tokenFor(p *Process, cmd *cli.Command) (string, error) {
 	case file == "":
 		return cmp.Or(text, p.environ()["TOKEN"]), nil
 	}
-	contents, err := files.ReadSecret(file, p.warn)
+	contents, err := files.ReadSecret(file)
 	if err != nil {
 		return "", fmt.Errorf("--token-file: %w", app.AdviseRead(err, "make it with: (umask 077; plantstore token >FILE)"))
 	}
@@ -135,7 +135,7 @@ func addSigner(p *Process, cmd *cli.Command, options *conformance.Options) error
 	case secretFile != "" && keyFile != "":
 		return misuseOf(cmd, "--secret-file and --key are both given; give one of them")
 	case secretFile != "":
-		secrets, err := auth.ReadSecrets(secretFile, p.warn)
+		secrets, err := auth.ReadSecrets(secretFile)
 		if err != nil {
 			return fmt.Errorf("--secret-file: %w", app.AdviseRead(err, "name the file with the secret of the server, jwt-secret next to its database if it was generated"))
 		}

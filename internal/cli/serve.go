@@ -12,7 +12,6 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/files"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
@@ -39,8 +38,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	var exposed []files.Exposure // for the log
-	c, err := loadConfig(p, cmd, func(e files.Exposure) { exposed = append(exposed, e) })
+	c, err := loadConfig(p, cmd)
 	if err != nil {
 		return err
 	}
@@ -49,7 +47,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stderr: p.Stderr,
-		TokenCommand: tokenCommand(p, c), Ephemeral: temporary, ResetCommand: resetCommand(p, cmd), Exposed: exposed,
+		TokenCommand: tokenCommand(p, c), Ephemeral: temporary, ResetCommand: resetCommand(p, cmd),
 	})
 	if err != nil {
 		return err

@@ -119,7 +119,7 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 	if err := checkServerSecret(ctx, c); err != nil {
 		return nil, err
 	}
-	secrets, generated, err := app.ReadSecrets(c, true, p.warn)
+	secrets, generated, err := app.ReadSecrets(c, true)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 
 // readKey reads the key of --key for the algorithm of --alg, if it is given.
 func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
-	key, err := auth.ReadPrivateKey(cmd.String("key"), cmd.String("alg"), p.warn)
+	key, err := auth.ReadPrivateKey(cmd.String("key"), cmd.String("alg"))
 	switch {
 	case errors.Is(err, auth.ErrAlgorithm):
 		return nil, misuseOf(cmd, "--alg: %v", err)

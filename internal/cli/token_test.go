@@ -139,7 +139,7 @@ func TestSecretIsMadeOnce(t *testing.T) {
 	if info.Mode() != 0o600 {
 		t.Errorf("the mode of the secret is %v, want that only its owner can read it", info.Mode())
 	}
-	made, err := auth.ReadSecrets(path, nil)
+	made, err := auth.ReadSecrets(path)
 	if err != nil {
 		t.Fatal(err)
 	}

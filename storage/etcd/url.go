@@ -136,7 +136,7 @@ func tlsConfig(on bool, ca, cert, key string) (*tls.Config, error) {
 // without a reason.
 func readPair(cert, key string) (*tls.Certificate, error) {
 	certificate, err := os.ReadFile(cert) //nolint:gosec // the operator names the file
-	private, err2 := files.ReadSecret(key, nil)
+	private, err2 := files.ReadSecret(key)
 	if err = cmp.Or(err, err2); err != nil {
 		return nil, fmt.Errorf("cert and key: %w", err)
 	}
