@@ -98,7 +98,6 @@ func (s *Site) respond(limit time.Duration, f func(ctx context.Context, r *http.
 	return func(w http.ResponseWriter, r *http.Request) {
 		value, err := any(nil), error(&requestError{http.StatusUnauthorized, "the key is missing or wrong: open the link that the command has printed"})
 		if s.authorized(r) {
-			_ = s.removeRedirect() // the browser has the link; Close reports the error
 			ctx, cancel := context.WithTimeout(r.Context(), limit)
 			defer cancel()
 			if value, err = f(ctx, r); errors.Is(err, context.DeadlineExceeded) {

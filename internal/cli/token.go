@@ -19,7 +19,6 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
-	"plantstore/internal/logging"
 )
 
 // tokenOptions returns the options that decide which tokens a server accepts.
@@ -76,8 +75,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 		_, err = fmt.Fprintln(p.Stdout, token)
 		return err
 	}
-	_, err = fmt.Fprintln(logging.Underlying(p.Stdout), logging.Hyperlink(p.Stdout, apidocs.TokenLink(base, token), p.environ()["TERM"]))
-	return err
+	return printLink(p, apidocs.TokenLink(base, token))
 }
 
 // linkBase returns the base URL for --link: of the server that runs on the database, or else
