@@ -50,7 +50,6 @@ func browsePlants(ctx context.Context, p *Process, cmd *cli.Command, c *config.C
 			return err
 		}
 		fmt.Fprintln(p.Stderr, "Anyone with this link can read the plants until you press Ctrl-C.")
-		p.shutdown.removeLimit()
 		return site.Run(ctx)
 	})
 }

@@ -8,6 +8,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/urfave/cli/v3"
 
@@ -17,23 +20,22 @@ import (
 // Main runs the program and returns its exit code: 0 done, 1 failed, or check found
 // corruption, 2 misused, 3 corruption or bad lines.
 //
-// Commands end within a second of SIGTERM or SIGINT, whatever they wait for. Only serve and
-// plants browse limit their shutdown themselves: a server takes up to SHUTDOWN_DELAY plus
-// SHUTDOWN_TIMEOUT, and then closes the store.
+// SIGTERM and SIGINT cancel the context of the command. A second signal ends the process, unless
+// the server catches it during SHUTDOWN_DELAY.
 func Main(ctx context.Context, p Process) int {
 	p.Stderr = logging.NewTerminalWriter(p.Stderr) // escapes terminal control sequences
 	if logging.IsTerminal(p.Stdout) {              // in a file or pipe it is exact, since programs read it
 		p.Stdout = logging.NewTerminalWriter(p.Stdout)
 	}
-	p.shutdown = newShutdown()
-	ctx, stop := p.shutdown.untilSignal(ctx)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	out := bufio.NewWriter(p.Stdout) // for help and completion scripts: it keeps its error, which the library ignores
-	err := p.shutdown.limit(ctx, func() error { return errors.Join(newRoot(&p, out).Run(ctx, p.Args), out.Flush()) })
+	defer context.AfterFunc(ctx, stop)() // catches no second signal
+	out := bufio.NewWriter(p.Stdout)     // for help and completion scripts: it keeps its error, which the library ignores
+	err := errors.Join(newRoot(&p, out).Run(ctx, p.Args), out.Flush())
 	if err == nil {
 		return exitOK
 	}
-	_ = p.shutdown.limit(ctx, func() error { printError(ctx, p.Stderr, err); return nil }) // stderr may be a full pipe
+	printError(ctx, p.Stderr, err)
 	return exitCode(err)
 }
 

@@ -48,11 +48,14 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
+// interrupted is the message for an error that a signal has caused.
+const interrupted = "interrupted"
+
 // printError prints the final error. After a signal it prints "interrupted" for the causes of ctx.
 func printError(ctx context.Context, stderr io.Writer, err error) {
 	causes := strings.NewReplacer()
 	if ctx.Err() != nil {
-		causes = strings.NewReplacer(context.Cause(ctx).Error(), errInterrupted.Error(), context.Canceled.Error(), errInterrupted.Error())
+		causes = strings.NewReplacer(context.Cause(ctx).Error(), interrupted, context.Canceled.Error(), interrupted)
 	}
 	for _, line := range messageLines(err) {
 		_, _ = io.WriteString(stderr, "plantstore: "+logging.Line(causes.Replace(line))+"\n") // best effort

@@ -22,8 +22,6 @@ type Process struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Version Version
-
-	shutdown *shutdown // limits the time to end after a signal
 }
 
 func (p *Process) environ() map[string]string {
