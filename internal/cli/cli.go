@@ -35,6 +35,9 @@ func Main(ctx context.Context, p Process) int {
 	if err == nil {
 		return exitOK
 	}
+	if errors.As(err, new(cli.ExitCoder)) { // of the library: help on an unknown command, which may be a URL with a password (C4.25)
+		err = misuse("there is no such command; see: plantstore --help")
+	}
 	printError(ctx, p.Stderr, err)
 	return exitCode(err)
 }
@@ -63,7 +66,7 @@ func newRoot(p *Process, out io.Writer) *cli.Command {
 			}
 			return cli.ShowRootCommandHelp(cmd)
 		},
-		ArgValidator:          checkArguments,
+		ArgValidator:          arguments(0, 0),
 		EnableShellCompletion: true,
 		Writer:                out,
 		ErrWriter:             p.Stderr,

@@ -7,8 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v3"
-
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
 	"plantstore/storage"
@@ -38,8 +36,7 @@ func exitCode(err error) int {
 	if coded, ok := errors.AsType[*exitError](err); ok {
 		return coded.code
 	}
-	if errors.As(err, new(*config.InvalidError)) || errors.Is(err, storage.ErrURL) ||
-		errors.As(err, new(cli.ExitCoder)) { // of the library: help on an unknown command
+	if errors.As(err, new(*config.InvalidError)) || errors.Is(err, storage.ErrURL) {
 		return exitMisuse
 	}
 	if errors.Is(err, storage.ErrCorrupt) {
