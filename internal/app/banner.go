@@ -12,6 +12,7 @@ import (
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
 	"plantstore/internal/logging"
+	"plantstore/internal/loopback"
 	"plantstore/storage"
 )
 
@@ -150,5 +151,5 @@ func (a *App) showsToken() bool {
 	c := a.config
 	return a.format != logging.JSON && logging.IsTerminal(a.options.Stderr) &&
 		c.GeneratesSecret() && c.BaseURL == "" && len(c.ACMEDomains) == 0 &&
-		config.IsLoopback(a.listeners.address())
+		loopback.Is(a.listeners.address())
 }

@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"plantstore/internal/loopback"
 )
 
 //go:embed page
@@ -60,21 +61,12 @@ func (s *Site) handler() http.Handler {
 	mux.HandleFunc("GET /api/plants", s.respond(readTime, s.getPlants))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		protect(w.Header())
-		if !isLoopback(r.Host) {
+		if !loopback.Is(r.Host) { // requests of other sites' pages have the name of their site there (DNS rebinding)
 			http.Error(w, "Host must be localhost or a loopback address", http.StatusMisdirectedRequest)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
-}
-
-// isLoopback reports whether a Host field names this machine, on any port: a port may be forwarded.
-// Requests of other sites' pages have the name of their site there (DNS rebinding).
-func isLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return host == "127.0.0.1" || host == "localhost" || host == "::1"
 }
 
 // protect sets the header fields that every response has.
