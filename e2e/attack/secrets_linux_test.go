@@ -51,14 +51,14 @@ func newMachine(t *testing.T) machine {
 		t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
-	target, err := os.OpenFile(m.program, os.O_CREATE|os.O_WRONLY, 0o755) //nolint:gosec // others must reach it
+	target, err := os.OpenFile(m.program, os.O_CREATE|os.O_WRONLY, 0o755)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(target, source); err != nil {
 		t.Fatal(err)
 	}
-	m.check(target.Close(), os.Chmod(root, 0o755), os.Chmod(filepath.Dir(root), 0o755), os.Mkdir(m.dir, 0o700), os.Chown(m.dir, victim, victim)) //nolint:gosec // others must reach it
+	m.check(target.Close(), os.Chmod(root, 0o755), os.Chmod(filepath.Dir(root), 0o755), os.Mkdir(m.dir, 0o700), os.Chown(m.dir, victim, victim))
 	return m
 }
 
@@ -176,13 +176,13 @@ func TestGeneratedSecretOfOthers(t *testing.T) {
 func TestFIFOs(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	m.check(os.Mkdir(filepath.Join(m.dir, "data"), 0o777), os.Chmod(filepath.Join(m.dir, "data"), 0o777)) //nolint:gosec // others must reach it
-	for name, args := range map[string]string{                                                            //nolint:gosec // names of files
+	m.check(os.Mkdir(filepath.Join(m.dir, "data"), 0o777), os.Chmod(filepath.Join(m.dir, "data"), 0o777))
+	for name, args := range map[string]string{
 		".env": "token", "data/jwt-secret": "token", "secret": "token --jwt-secret-file secret", "url": "token --storage-url-file url",
 		"key": "token --key key", "public": "serve --addr 127.0.0.1:0 --jwt-public-keys public",
 	} {
 		path := filepath.Join(m.dir, name)
-		m.check(syscall.Mkfifo(path, 0o600), os.Chown(path, attacker, attacker), os.Chmod(path, 0o666)) //nolint:gosec // the victim may read it
+		m.check(syscall.Mkfifo(path, 0o600), os.Chown(path, attacker, attacker), os.Chmod(path, 0o666))
 		if r := m.run(nil, strings.Fields(args)...); r.code <= 0 || !strings.Contains(r.output, "it is not a regular file") && !strings.Contains(r.output, "belongs to the user 65533") {
 			t.Errorf("%s in %s: exit code %d\n%s", args, name, r.code, r.output)
 		}

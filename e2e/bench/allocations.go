@@ -14,11 +14,11 @@ import (
 // countAllocations returns the number of allocations of the server for each create, from the
 // first byte read to the last byte written, by a benchmark that runs all of it in one process.
 func (h *harness) countAllocations(ctx context.Context) (float64, error) {
-	tags, err := tools.Tags() //nolint:contextcheck // go env, which is all it runs, is done at once
+	tags, err := tools.Tags()
 	if err != nil {
 		return 0, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-tags", tags, "-run", "^$", //nolint:gosec // a flag of the user's own
+	cmd := exec.CommandContext(ctx, "go", "test", "-tags", tags, "-run", "^$",
 		"-bench", "^BenchmarkCreate$", "-benchtime", h.settings.creates, "./internal/cli")
 	cmd.Dir = filepath.Dir(h.settings.module)
 	out, err := cmd.CombinedOutput()

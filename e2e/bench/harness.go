@@ -58,10 +58,10 @@ func (h *harness) close() { _ = os.RemoveAll(h.dir) }
 // build builds the programs, all in the same way.
 func (h *harness) build(ctx context.Context) error {
 	h.binaries = map[string]string{plantstoreName: filepath.Join(h.dir, "plantstore")}
-	if err := plantstore.Build(h.binaries[plantstoreName]); err != nil { //nolint:contextcheck // as for the tests, which have none then
+	if err := plantstore.Build(h.binaries[plantstoreName]); err != nil {
 		return err
 	}
-	tags, err := tools.Tags() //nolint:contextcheck // go env, which is all it runs, is done at once
+	tags, err := tools.Tags()
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func main() {
 // all results to the document. A missed target is not an error, since it depends on the machine
 // as much as on the program.
 func run(ctx context.Context, args []string, stdout, progress io.Writer) error {
-	s, err := parse(args, progress) //nolint:contextcheck // go env, which is all it runs, is done at once
+	s, err := parse(args, progress)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, stdout, progress io.Writer) error {
 		return err
 	}
 	fmt.Fprint(stdout, tableOfTargets(targets(r)))
-	return os.WriteFile(s.out, []byte(document(s, machine, r)), 0o644) //nolint:gosec // a public document
+	return os.WriteFile(s.out, []byte(document(s, machine, r)), 0o644)
 }
 
 // parse reads the flags.

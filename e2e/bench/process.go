@@ -42,7 +42,7 @@ func start(ctx context.Context, binary, dir, token string, options []string, arg
 	}
 	defer func() { _ = log.Close() }()
 	p := &process{addr: addr, exited: make(chan struct{})}
-	p.cmd = exec.CommandContext(ctx, binary, args...) //nolint:gosec // a program that was just built
+	p.cmd = exec.CommandContext(ctx, binary, args...)
 	p.cmd.Dir, p.cmd.Stderr = dir, log
 	p.cmd.Env = append([]string{"ADDR=" + addr, "ADMIN_ADDR=127.0.0.1:0", "JWT_SECRET=" + secret}, options...)
 	begin := time.Now()

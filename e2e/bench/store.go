@@ -37,7 +37,7 @@ func (s *store) fill(ctx context.Context, dir string) error {
 	filled := *s
 	filled.dir, filled.next = dir, s.plants
 	path := filepath.Join(filled.data(), "plants.db")
-	db, err := bbolt.OpenFile(path, storage.Options{}) //nolint:contextcheck // it is closed below
+	db, err := bbolt.OpenFile(path, storage.Options{})
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func awaitEnd(t *testing.T, cmd *exec.Cmd, ended <-chan struct{}) syscall.WaitSt
 	case <-time.After(patience):
 		t.Fatal("the server does not exit")
 	}
-	return cmd.ProcessState.Sys().(syscall.WaitStatus) //nolint:forcetypeassert // it is that on Unix
+	return cmd.ProcessState.Sys().(syscall.WaitStatus)
 }
 
 // tokenFor runs the command that the server prints, as a person would.

@@ -149,7 +149,7 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 // privateKey returns the key of --key with its kid in JWT_PUBLIC_KEYS. It prints a warning if
 // it is not among them.
 func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKey, error) {
-	key, err := readKey(p, cmd)
+	key, err := readKey(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 }
 
 // readKey reads the key of --key for the algorithm of --alg, if it is given.
-func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
+func readKey(cmd *cli.Command) (*auth.PrivateKey, error) {
 	key, err := auth.ReadPrivateKey(cmd.String("key"), cmd.String("alg"))
 	switch {
 	case errors.Is(err, auth.ErrAlgorithm):

@@ -204,7 +204,7 @@ func TestWrongSecrets(t *testing.T) {
 			"database /proc/plants.db cannot be opened: *",
 		},
 	}
-	for name, test := range tests { //nolint:paralleltest // t.Chdir
+	for name, test := range tests {
 		for _, command := range []string{"token", "serve"} {
 			if name == "not writable" && runtime.GOOS != "linux" {
 				continue

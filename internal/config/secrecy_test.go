@@ -64,7 +64,7 @@ func TestStorageURLOrFile(t *testing.T) {
 // the same value is fine in the environment.
 func TestSecretsInFlags(t *testing.T) {
 	t.Parallel()
-	for text, env := range map[string]string{ //nolint:gosec // made up
+	for text, env := range map[string]string{
 		"postgres://u:tell@h/db":             "STORAGE_URL",
 		"POSTGRES://u:t%65ll@h/db":           "STORAGE_URL",
 		"postgres://h/db?password=tell":      "STORAGE_URL",
@@ -97,7 +97,7 @@ func TestReadStorageURL(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "url")
-	for contents, want := range map[string]string{ //nolint:gosec // made up
+	for contents, want := range map[string]string{
 		"postgres://u:tell@h/db\n":         "postgres://u:tell@h/db",
 		"\ufeffpostgres://u:tell@h/db\r\n": "postgres://u:tell@h/db",
 		"a.db":                             "a.db",

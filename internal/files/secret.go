@@ -54,7 +54,7 @@ func ReadConfig(path string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	file, err := os.OpenFile(path, readFlags, 0) //nolint:gosec // a constant
+	file, err := os.OpenFile(path, readFlags, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func ReadConfig(path string) ([]byte, error) {
 // ReadGenerated is [ReadSecret] for a secret that this program has generated. It also fails for a
 // symbolic link, and if others can read the file.
 func ReadGenerated(path string) ([]byte, error) {
-	file, err := os.OpenFile(path, readFlags|NoFollow, 0) //nolint:gosec // next to the database
+	file, err := os.OpenFile(path, readFlags|NoFollow, 0)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("%s is a symbolic link, by which other users could choose the secret: remove it, or name its target in JWT_SECRET_FILE", path)
 	}
@@ -85,7 +85,7 @@ func ReadGenerated(path string) ([]byte, error) {
 
 // readNamed is read for a file that the operator has named.
 func readNamed(path string, limit int64, writers fs.FileMode) ([]byte, error) {
-	file, err := os.OpenFile(path, readFlags, 0) //nolint:gosec // see the comment
+	file, err := os.OpenFile(path, readFlags, 0)
 	if err != nil {
 		return nil, WithoutSecret(path, err)
 	}

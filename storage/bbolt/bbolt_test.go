@@ -13,7 +13,7 @@ import (
 
 // journalSizes are the sizes of the journal with which each test of the suite is run: no
 // journal, one with halves that become full all the time, and a large one.
-var journalSizes = []int64{0, journal.MinSize, 4 << 20} //nolint:gochecknoglobals // never changed
+var journalSizes = []int64{0, journal.MinSize, 4 << 20}
 
 // fresh is the storagetest.Fresh of this engine.
 func fresh(journalBytes int64) storagetest.Fresh {

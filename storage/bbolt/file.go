@@ -58,7 +58,7 @@ func explain(path string, err error) error {
 
 // openExisting is [os.OpenFile] for a regular file, which it never creates.
 func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
-	info, err := os.Stat(name) //nolint:gosec // the operator names the database; opening a pipe would wait for its other end
+	info, err := os.Stat(name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -67,7 +67,7 @@ func openExisting(name string, flag int, perm fs.FileMode) (*os.File, error) {
 	case !info.Mode().IsRegular():
 		return nil, refusal("is not a regular file: name another one")
 	}
-	return os.OpenFile(name, flag&^os.O_CREATE, perm) //nolint:gosec // the operator names the database
+	return os.OpenFile(name, flag&^os.O_CREATE, perm)
 }
 
 // inspect returns a refusal unless file is a complete bbolt file: reading beyond the end
@@ -84,7 +84,7 @@ func inspect(file *os.File, writable bool) error {
 		return err
 	case !found:
 		return corrupt("is not the file of a plant store, or its beginning is corrupt: name another file, or restore a backup")
-	case uint64(info.Size())/uint64(newest.PageSize) < newest.Pages: //nolint:gosec // not negative
+	case uint64(info.Size())/uint64(newest.PageSize) < newest.Pages:
 		return corrupt("has been cut short, to %d bytes of at least %d pages of %d: restore a backup", info.Size(), newest.Pages, newest.PageSize)
 	case writable && !bothMetas(file, newest):
 		return corrupt("has a corrupt meta page, and may lack its last commit: run plantstore check, then restore a backup")
@@ -105,8 +105,8 @@ func editFile(file *os.File, edit func(tx *bolt.Tx) error) error {
 // to the open file would be lost.
 func (e *Engine) verifyFile() error {
 	const gone = "the database file was removed or replaced while it was open"
-	least := e.size.Load()        // before the stat: the file may grow at any time
-	there, err := os.Stat(e.path) //nolint:gosec // the operator names the database
+	least := e.size.Load() // before the stat: the file may grow at any time
+	there, err := os.Stat(e.path)
 	switch {
 	case err != nil:
 		return fmt.Errorf(gone+": %w", err)

@@ -16,7 +16,7 @@ import (
 func TestGrowWithoutHoles(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // no secret
+	random := rand.New(rand.NewPCG(1, 2))
 	for range 4 {
 		s := mustOpen(t, path)
 		before := s.db.MaxSize

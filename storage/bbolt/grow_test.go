@@ -17,7 +17,7 @@ func TestGrowDuringSnapshot(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	s := mustOpen(t, path)
-	plants, random := map[int64]models.Plant{}, rand.New(rand.NewPCG(3, 4)) //nolint:gosec // no secret
+	plants, random := map[int64]models.Plant{}, rand.New(rand.NewPCG(3, 4))
 	createSome(t, s, random, plants, 500)
 	older := len(plants)
 	err := s.db.View(func(tx *bolt.Tx) error {

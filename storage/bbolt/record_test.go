@@ -113,7 +113,7 @@ func TestCorruptPage(t *testing.T) {
 	path := newFile(t, 100)
 	var root int64
 	edit(t, path, func(tx *bolt.Tx) error {
-		root = int64(tx.Bucket([]byte(plantsBucket)).Root()) //nolint:gosec // the number of a page
+		root = int64(tx.Bucket([]byte(plantsBucket)).Root())
 		return nil
 	})
 	overwrite(t, path, root*int64(os.Getpagesize()), garbage(16))
