@@ -25,7 +25,7 @@ const (
 
 	// The paths of the server's files, relative to the root of the file system.
 	databaseFile = "data/plants.db"
-	secretFile   = "data/jwt-secret" //nolint:gosec // the name of a file
+	secretFile   = "data/jwt-secret"
 )
 
 // A verdict is the result of opening the store in an image.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"plantstore/internal/auth"
+	"plantstore/internal/loopback"
 	"plantstore/internal/server"
 	"plantstore/models"
 	"plantstore/storage"
@@ -144,7 +145,7 @@ func guard(r *http.Request) *models.Error {
 			return models.NewError(models.CodeForbidden, "requests of pages of other origins are refused: send no Origin")
 		}
 	}
-	if overLoopback(r) && r.Host != "" && !isLoopback(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
+	if overLoopback(r) && r.Host != "" && !loopback.Is(r.Host) { // HTTP/1.0 has no Host, and no browser speaks it
 		return models.NewError(models.CodeForbidden, "over a loopback address, Host must be localhost or a loopback address, with any port")
 	}
 	return nil
@@ -155,13 +156,4 @@ func guard(r *http.Request) *models.Error {
 func overLoopback(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	return ok && local.IP.IsLoopback()
-}
-
-// isLoopback reports whether host, perhaps with a port, is localhost or a loopback address: pages of
-// other sites send the name of their site.
-func isLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.EqualFold(host, "localhost") || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
 }

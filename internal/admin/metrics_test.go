@@ -18,7 +18,7 @@ import (
 	"plantstore/models"
 )
 
-var update = flag.Bool("update", false, "rewrite the table in docs/operations.md") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite the table in docs/operations.md")
 
 func markdownTable(t *testing.T) string {
 	t.Helper()
@@ -41,7 +41,7 @@ func TestGeneratedTable(t *testing.T) {
 	}
 	if *update {
 		text := before + begin + markdownTable(t) + end + after
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // it is published
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return

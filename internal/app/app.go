@@ -47,7 +47,6 @@ type Options struct {
 	TokenCommand string            // the command that gets a token, for the banner
 	Ephemeral    storage.Location  // of a temporary database, which can be reset, instead of the configured store; zero: none
 	ResetCommand string            // the command that resets it, for the banner
-	Exposed      []files.Exposure  // files of the configuration with secrets that other users can read
 }
 
 // An App is a server that is prepared, or runs.

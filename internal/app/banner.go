@@ -11,8 +11,8 @@ import (
 	"plantstore/internal/apidocs"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
-	"plantstore/internal/files"
 	"plantstore/internal/logging"
+	"plantstore/internal/loopback"
 	"plantstore/storage"
 )
 
@@ -27,10 +27,6 @@ const (
 func (a *App) announce() {
 	a.banner()
 	c := a.config
-	report := logExposed(a.logger)
-	for _, exposure := range a.options.Exposed {
-		report(exposure)
-	}
 	if a.listeners.admin == nil && c.AdminAddr != "" {
 		a.logger.Warn("no admin listener", "cause", a.listeners.noAdmin, "hint", "choose another address with --admin-addr or ADMIN_ADDR, or off")
 	}
@@ -139,14 +135,5 @@ func (a *App) showsToken() bool {
 	c := a.config
 	return a.format != logging.JSON && logging.IsTerminal(a.options.Stderr) &&
 		c.GeneratesSecret() && c.BaseURL == "" && len(c.ACMEDomains) == 0 &&
-		config.IsLoopback(a.listeners.address())
-}
-
-// logExposed returns a function that logs files with secrets that other users can read, each
-// file once.
-func logExposed(logger *slog.Logger) files.Report {
-	return files.Once(func(e files.Exposure) {
-		logger.Warn("secret readable by other users", "file", e.Path, "mode", fmt.Sprintf("%#o", e.Mode),
-			"hint", "chmod 0600, or 0640 and owned by root")
-	})
+		loopback.Is(a.listeners.address())
 }

@@ -18,7 +18,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -45,9 +44,6 @@ type Site struct {
 	open     OpenFunc
 	key      string
 	listener net.Listener
-
-	mu       sync.Mutex
-	redirect string // directory of the file that leads to the link, or empty
 }
 
 // Listen listens on a port of a loopback address, 0 for any free port. The caller must call Close.
@@ -82,11 +78,8 @@ func (s *Site) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the port, and removes the file of [Site.Launch].
-func (s *Site) Close() error {
-	_ = s.listener.Close() // it may be closed already
-	return s.removeRedirect()
-}
+// Close closes the port.
+func (s *Site) Close() { _ = s.listener.Close() } // it may be closed already
 
 // withStore opens the store and passes it to read.
 func (s *Site) withStore(ctx context.Context, read func(store *storage.Store, place string) error) (err error) {

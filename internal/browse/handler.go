@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"plantstore/internal/loopback"
 	"plantstore/storage"
 )
 
@@ -62,21 +62,12 @@ func (s *Site) handler() http.Handler {
 	mux.HandleFunc("GET /api/plants", s.respond(readTime, s.getPlants))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		protect(w.Header())
-		if !isLoopback(r.Host) {
+		if !loopback.Is(r.Host) { // requests of other sites' pages have the name of their site there (DNS rebinding)
 			http.Error(w, "Host must be localhost or a loopback address", http.StatusMisdirectedRequest)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
-}
-
-// isLoopback reports whether a Host field names this machine, on any port: a port may be forwarded.
-// Requests of other sites' pages have the name of their site there (DNS rebinding).
-func isLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return host == "127.0.0.1" || host == "localhost" || host == "::1"
 }
 
 // protect sets the header fields that every response has.
@@ -100,7 +91,6 @@ func (s *Site) respond(limit time.Duration, f func(ctx context.Context, r *http.
 	return func(w http.ResponseWriter, r *http.Request) {
 		value, err := any(nil), error(&requestError{http.StatusUnauthorized, "the key is missing or wrong: open the link that the command has printed"})
 		if s.authorized(r) {
-			_ = s.removeRedirect() // the browser has the link; Close reports the error
 			ctx, cancel := context.WithTimeout(r.Context(), limit)
 			defer cancel()
 			if value, err = f(ctx, r); errors.Is(err, context.DeadlineExceeded) {

@@ -133,7 +133,7 @@ func hasPrefix(name, prefix string) bool {
 func highestID(ctx context.Context, store *storage.Store) (id int64, err error) {
 	var position uint64 // of the id in the order of all ids
 	for bit := uint64(1) << 63; bit > 0; bit >>= 1 {
-		from := int64((position | bit) ^ 1<<63) //nolint:gosec // the bits are meant
+		from := int64((position | bit) ^ 1<<63)
 		for _, err := range store.List(ctx, from) {
 			if err != nil && !errors.Is(err, storage.ErrCorrupt) {
 				return 0, err
@@ -142,5 +142,5 @@ func highestID(ctx context.Context, store *storage.Store) (id int64, err error) 
 			break
 		}
 	}
-	return int64(position ^ 1<<63), nil //nolint:gosec // as above
+	return int64(position ^ 1<<63), nil
 }

@@ -8,8 +8,6 @@ import (
 )
 
 // TestExitCodes checks the exit codes that the help lists.
-//
-//nolint:paralleltest // t.Chdir
 func TestExitCodes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	someStored(t)
@@ -94,8 +92,6 @@ func exitCodes() map[string]int {
 
 // TestEmptyArgument checks that an empty argument, such as from an unset variable, is invalid
 // usage.
-//
-//nolint:paralleltest // t.Chdir
 func TestEmptyArgument(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, command := range []string{"backup", "restore", "plants get", "plants export", "plants import"} {
@@ -108,8 +104,6 @@ func TestEmptyArgument(t *testing.T) {
 }
 
 // TestUnknownEngine checks that an unknown engine is invalid usage for every command.
-//
-//nolint:paralleltest // t.Chdir
 func TestUnknownEngine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "good.jsonl", someLines)

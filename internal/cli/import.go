@@ -129,7 +129,7 @@ func (i *importer) open(name string) (in io.ReadCloser, size int64, err error) {
 	if name == standardStream {
 		return io.NopCloser(i.p.Stdin), -1, nil
 	}
-	file, err := os.Open(name) //nolint:gosec // the operator names the file
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -13,18 +13,12 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/files"
 )
 
-// configured returns the action of a command that needs the configuration. Without --quiet it
-// prints a warning for each file with a secret that other users can read.
+// configured returns the action of a command that needs the configuration.
 func configured(p *Process, run func(context.Context, *Process, *cli.Command, *config.Config) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
-		report := p.warn
-		if cmd.Bool("quiet") {
-			report = nil
-		}
-		c, err := loadConfig(p, cmd, report)
+		c, err := loadConfig(p, cmd)
 		if err != nil {
 			return err
 		}
@@ -32,8 +26,8 @@ func configured(p *Process, run func(context.Context, *Process, *cli.Command, *c
 	}
 }
 
-func loadConfig(p *Process, cmd *cli.Command, report files.Report) (*config.Config, error) {
-	dotenv, err := readDotenv(report)
+func loadConfig(p *Process, cmd *cli.Command) (*config.Config, error) {
+	dotenv, err := readDotenv()
 	if err != nil {
 		return nil, err
 	}
@@ -49,16 +43,16 @@ func loadConfig(p *Process, cmd *cli.Command, report files.Report) (*config.Conf
 	if c.StorageURLFile != "" && !usesStore {
 		return c, nil
 	}
-	if err := c.ReadStorageURL(report); err != nil {
+	if err := c.ReadStorageURL(); err != nil {
 		return nil, config.Invalid("STORAGE_URL_FILE: %w", app.AdviseRead(err, "name the file with the storage URL"))
 	}
 	return c, app.Engines().Supports(c.Storage)
 }
 
 // readDotenv returns the values in .env, if it exists.
-func readDotenv(report files.Report) (map[string]string, error) {
+func readDotenv() (map[string]string, error) {
 	dir, _ := os.Getwd() // empty: unknown
-	dotenv, err := config.ReadDotenv(filepath.Join(dir, config.DotenvFile), report)
+	dotenv, err := config.ReadDotenv(filepath.Join(dir, config.DotenvFile))
 	switch {
 	case errors.Is(err, config.ErrDotenv):
 		return nil, misuse(".env: %v", err)

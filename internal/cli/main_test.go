@@ -21,7 +21,7 @@ const patience = 5 * time.Minute
 // secret is a valid secret.
 const secret = "a secret of the tests, long enough for HS256"
 
-var update = flag.Bool("update", false, "rewrite the golden files") //nolint:gochecknoglobals // a flag of go test
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

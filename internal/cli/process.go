@@ -3,8 +3,6 @@ package cli
 import (
 	"io"
 	"strings"
-
-	"plantstore/internal/files"
 )
 
 // The exit codes.
@@ -24,9 +22,6 @@ type Process struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Version Version
-
-	warn     files.Report // prints a warning, once for each file
-	shutdown *shutdown    // limits the time to end after a signal
 }
 
 func (p *Process) environ() map[string]string {

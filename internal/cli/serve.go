@@ -12,7 +12,6 @@ import (
 
 	"plantstore/internal/app"
 	"plantstore/internal/config"
-	"plantstore/internal/files"
 	"plantstore/internal/plantio"
 	"plantstore/storage"
 )
@@ -22,7 +21,7 @@ func newServe(p *Process) *cli.Command {
 		Name:  "serve",
 		Usage: "run the server until SIGTERM or SIGINT",
 		Description: "SIGTERM and SIGINT drain requests in flight. A second signal ends the process, or, during\n" +
-			"SHUTDOWN_DELAY and without --ephemeral, only the delay. JWT_SECRET and PORT have no flag.\n" +
+			"SHUTDOWN_DELAY, only the delay. JWT_SECRET and PORT have no flag.\n" +
 			"Examples:\n" +
 			"  plantstore serve\n" +
 			"  plantstore serve --ephemeral --seed docs/samples/plants.jsonl",
@@ -34,13 +33,15 @@ func newServe(p *Process) *cli.Command {
 	}
 }
 
-func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
-	temporary, err := ephemeral(p, cmd)
+func serve(ctx context.Context, p *Process, cmd *cli.Command) (err error) {
+	temporary, err := ephemeral(cmd)
 	if err != nil {
 		return err
 	}
-	var exposed []files.Exposure // for the log
-	c, err := loadConfig(p, cmd, func(e files.Exposure) { exposed = append(exposed, e) })
+	if temporary.Path != "" {
+		defer func() { err = errors.Join(err, os.RemoveAll(filepath.Dir(temporary.Path))) }()
+	}
+	c, err := loadConfig(p, cmd)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	}
 	server, err := app.Open(ctx, c, app.Options{
 		Version: p.Version.Release, Environ: p.environ(), Stderr: p.Stderr,
-		TokenCommand: tokenCommand(p, c), Ephemeral: temporary, ResetCommand: resetCommand(p, cmd, c), Exposed: exposed,
+		TokenCommand: tokenCommand(p, c), Ephemeral: temporary, ResetCommand: resetCommand(p, cmd, c),
 	})
 	if err != nil {
 		return err
@@ -57,13 +58,12 @@ func serve(ctx context.Context, p *Process, cmd *cli.Command) error {
 	if err := seed(ctx, p, cmd, c, server); err != nil {
 		return errors.Join(err, server.Close())
 	}
-	p.shutdown.removeLimit()
 	return errors.Join(server.Run(ctx), server.Close())
 }
 
 // ephemeral creates the temporary directory of --ephemeral, if it is given, and returns the database
 // in it.
-func ephemeral(p *Process, cmd *cli.Command) (storage.Location, error) {
+func ephemeral(cmd *cli.Command) (storage.Location, error) {
 	if !cmd.Bool("ephemeral") {
 		return storage.Location{}, nil
 	}
@@ -76,7 +76,6 @@ func ephemeral(p *Process, cmd *cli.Command) (storage.Location, error) {
 	if err != nil {
 		return storage.Location{}, fmt.Errorf("--ephemeral: %w; set TMPDIR to another directory", err)
 	}
-	p.shutdown.temporary.Store(&dir)
 	return storage.ParseURL(app.BboltScheme + ":" + filepath.Join(dir, "plants.db"))
 }
 

@@ -276,7 +276,7 @@ func TestWrongDatabases(t *testing.T) {
 		"unknown engine":   {"nosuch://x", 2, `storage URL has the unknown scheme "nosuch"; known: *`},
 		"an engine's host": {"bbolt://host/x.db", 2, "storage URL names a host: *"},
 	}
-	for name, test := range tests { //nolint:paralleltest // t.Chdir
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := run(t, []string{"JWT_SECRET=" + secret}, "serve", "--addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--storage-url", test.storage)
 			checkFailure(t, r, test.code, test.want)

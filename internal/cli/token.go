@@ -19,7 +19,6 @@ import (
 	"plantstore/internal/app"
 	"plantstore/internal/auth"
 	"plantstore/internal/config"
-	"plantstore/internal/logging"
 )
 
 // tokenOptions returns the options that decide which tokens a server accepts.
@@ -76,8 +75,7 @@ func printToken(ctx context.Context, p *Process, cmd *cli.Command, c *config.Con
 		_, err = fmt.Fprintln(p.Stdout, token)
 		return err
 	}
-	_, err = fmt.Fprintln(logging.Underlying(p.Stdout), logging.Hyperlink(p.Stdout, apidocs.TokenLink(base, token), p.environ()["TERM"]))
-	return err
+	return printLink(p, apidocs.TokenLink(base, token))
 }
 
 // linkBase returns the base URL for --link: of the server that runs on the database, or else
@@ -126,7 +124,7 @@ func signerOf(ctx context.Context, p *Process, cmd *cli.Command, c *config.Confi
 	if err := checkServerSecret(ctx, c); err != nil {
 		return nil, err
 	}
-	secrets, generated, err := app.ReadSecrets(c, true, p.warn)
+	secrets, generated, err := app.ReadSecrets(c, true)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +156,7 @@ func checkServerSecret(ctx context.Context, c *config.Config) error {
 // privateKey returns the key of --key with its kid in JWT_PUBLIC_KEYS. It prints a warning if
 // it is not among them.
 func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKey, error) {
-	key, err := readKey(p, cmd)
+	key, err := readKey(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +177,8 @@ func privateKey(p *Process, cmd *cli.Command, c *config.Config) (*auth.PrivateKe
 }
 
 // readKey reads the key of --key for the algorithm of --alg, if it is given.
-func readKey(p *Process, cmd *cli.Command) (*auth.PrivateKey, error) {
-	key, err := auth.ReadPrivateKey(cmd.String("key"), cmd.String("alg"), p.warn)
+func readKey(cmd *cli.Command) (*auth.PrivateKey, error) {
+	key, err := auth.ReadPrivateKey(cmd.String("key"), cmd.String("alg"))
 	switch {
 	case errors.Is(err, auth.ErrAlgorithm):
 		return nil, misuseOf(cmd, "--alg: %v", err)

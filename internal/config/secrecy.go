@@ -71,12 +71,12 @@ func hasPassword(text string) bool {
 }
 
 // ReadStorageURL sets the storage URL from the file STORAGE_URL_FILE, if it is given. It
-// fails as [files.ReadSecret], which calls report, and with an [InvalidError].
-func (c *Config) ReadStorageURL(report files.Report) error {
+// fails as [files.ReadSecret], and with an [InvalidError].
+func (c *Config) ReadStorageURL() error {
 	if c.StorageURLFile == "" {
 		return nil
 	}
-	contents, err := files.ReadSecret(c.StorageURLFile, report)
+	contents, err := files.ReadSecret(c.StorageURLFile)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"plantstore/internal/config"
-	"plantstore/internal/files"
 )
 
 // TestSecretOrFile checks that of the two ways to give the secret the one of higher precedence
@@ -65,7 +64,7 @@ func TestStorageURLOrFile(t *testing.T) {
 // the same value is fine in the environment.
 func TestSecretsInFlags(t *testing.T) {
 	t.Parallel()
-	for text, env := range map[string]string{ //nolint:gosec // made up
+	for text, env := range map[string]string{
 		"postgres://u:tell@h/db":             "STORAGE_URL",
 		"POSTGRES://u:t%65ll@h/db":           "STORAGE_URL",
 		"postgres://h/db?password=tell":      "STORAGE_URL",
@@ -98,7 +97,7 @@ func TestReadStorageURL(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "url")
-	for contents, want := range map[string]string{ //nolint:gosec // made up
+	for contents, want := range map[string]string{
 		"postgres://u:tell@h/db\n":         "postgres://u:tell@h/db",
 		"\ufeffpostgres://u:tell@h/db\r\n": "postgres://u:tell@h/db",
 		"a.db":                             "a.db",
@@ -114,7 +113,7 @@ func TestReadStorageURL(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := load(t, config.Sources{Environ: map[string]string{"STORAGE_URL_FILE": path}})
-		err := c.ReadStorageURL(nil)
+		err := c.ReadStorageURL()
 		switch {
 		case want != "" && (err != nil || c.Storage.URL != want):
 			t.Errorf("%q: %v, %s", contents, err, c.Storage.URL)
@@ -126,31 +125,7 @@ func TestReadStorageURL(t *testing.T) {
 		}
 	}
 	c := load(t, config.Sources{Environ: map[string]string{"STORAGE_URL_FILE": filepath.Join(dir, "none")}})
-	if err := c.ReadStorageURL(nil); !errors.Is(err, fs.ErrNotExist) || c.Storage.Path != "" {
+	if err := c.ReadStorageURL(); !errors.Is(err, fs.ErrNotExist) || c.Storage.Path != "" {
 		t.Errorf("without the file: %v, %v", err, c.Storage)
 	}
 }
-
-// TestExposedDotenv checks that a .env file that others can read is reported if it holds a
-// secret, and only then.
-func TestExposedDotenv(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), ".env")
-	for contents, want := range map[string]int{
-		"JWT_SECRET=0123456789abcdef\n": 1, "STORAGE_URL=etcd://u:p@h\n": 1, "STORAGE_URL='host=h password=p'\n": 1,
-		"STORAGE_URL=a.db\nADDR=:1\n": 0, "": 0,
-	} {
-		for mode, exposes := range map[fs.FileMode]int{0o600: 0, 0o644: 1, 0o640: 1} {
-			if err := errors.Join(os.WriteFile(path, []byte(contents), mode), os.Chmod(path, mode)); err != nil {
-				t.Fatal(err)
-			}
-			got := 0
-			if _, err := config.ReadDotenv(path, func(files.Exposure) { got++ }); err != nil || checked() && got != want*exposes {
-				t.Errorf("%q, mode %v: %v, reported %d times, want %d", contents, mode, err, got, want*exposes)
-			}
-		}
-	}
-}
-
-// checked reports whether this system has modes of files that can be checked.
-func checked() bool { return os.PathSeparator == '/' }

@@ -37,7 +37,7 @@ type pageMap struct {
 	root, plants, leaf, list, end uint64 // pages: of the buckets, of the plants, the first leaf of these, of the free list
 }
 
-func (m *pageMap) page(id uint64) []byte { return m.file[int(id)*os.Getpagesize():] } //nolint:gosec // a small number
+func (m *pageMap) page(id uint64) []byte { return m.file[int(id)*os.Getpagesize():] }
 
 func newPageMap(t *testing.T, path string) *pageMap {
 	t.Helper()
@@ -276,7 +276,7 @@ func TestCheckEndsWithinBounds(t *testing.T) {
 			order.PutUint32(page[pageOverflow:], more)
 		}, pages, "a key that is not an id"},
 		"a list of free pages over all of the file": {func(m *pageMap) {
-			id := uint64(len(m.file) / os.Getpagesize()) //nolint:gosec // a small number
+			id := uint64(len(m.file) / os.Getpagesize())
 			m.setMeta(func(fields *meta) { fields.Pages, fields.Freelist = pages, id })
 			list := make([]byte, pageHeader+8)
 			order.PutUint64(list, id)
@@ -287,7 +287,7 @@ func TestCheckEndsWithinBounds(t *testing.T) {
 			m.file = append(m.file, list...)
 		}, pages, "not the list of free pages"},
 		"branches below each other": {func(m *pageMap) {
-			size := uint64(os.Getpagesize()) //nolint:gosec // a small number
+			size := uint64(os.Getpagesize())
 			first := uint64(len(m.file)) / size
 			for id := first; id < first+depth; id++ {
 				page := make([]byte, size)

@@ -218,9 +218,9 @@ func wantMeta(t *testing.T, db *bolt.DB, path string, pageSize int64) {
 	got, found := newestMeta(bytes.NewReader(snapshot(t, path)))
 	err := db.View(func(tx *bolt.Tx) error {
 		want := got
-		want.PageSize, want.Pages, want.Txid = uint32(pageSize), uint64(tx.Size()/pageSize), uint64(tx.ID()) //nolint:gosec // never negative
+		want.PageSize, want.Pages, want.Txid = uint32(pageSize), uint64(tx.Size()/pageSize), uint64(tx.ID())
 		want.Root = uint64(tx.Cursor().Bucket().Root())
-		if page, err := tx.Page(int(got.Freelist)); err != nil || page == nil || page.Type != "freelist" || !found || got != want { //nolint:gosec // a small number
+		if page, err := tx.Page(int(got.Freelist)); err != nil || page == nil || page.Type != "freelist" || !found || got != want {
 			t.Errorf("newestMeta = %+v, %v, want %+v, and a page of free ones: %+v, %v", got, found, want, page, err)
 		}
 		return nil

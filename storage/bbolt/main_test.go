@@ -49,7 +49,7 @@ func child(path string) {
 // startChild starts a child. Closing hold makes it exit.
 func startChild(t *testing.T, path string) (out io.Reader, hold io.Closer) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this test itself
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+path)
 	stdin, err := cmd.StdinPipe()
 	noError(t, err)

@@ -85,7 +85,7 @@ func ensure(path string) error {
 	if err := files.MkdirAll(dir, dirPerm); err != nil {
 		return err
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the database
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		err := files.Create(path, initialise)
 		if !errors.Is(err, fs.ErrExist) { // otherwise another process was faster
 			return err
@@ -162,7 +162,7 @@ func open(path string, options storage.Options) (e *Engine, err error) {
 // of the file. To map more, a commit has to wait for all readers, such as a snapshot. It costs
 // address space only, except on Windows.
 func mappedSize(path string, readOnly bool) int {
-	info, err := os.Stat(path) //nolint:gosec // the operator names the database
+	info, err := os.Stat(path)
 	if err != nil || readOnly || runtime.GOOS == "windows" || strconv.IntSize < 64 {
 		return 0
 	}

@@ -129,7 +129,7 @@ func cut(size int64) func(*testing.T) string {
 			noError(t, err)
 			m, _ := newestMeta(f)
 			_ = f.Close()
-			size += int64(m.Pages) * int64(m.PageSize) //nolint:gosec // of a small file
+			size += int64(m.Pages) * int64(m.PageSize)
 		}
 		noError(t, os.Truncate(path, size))
 		return path

@@ -79,7 +79,7 @@ func (e *Engine) tryUpdate(change func(*bolt.Tx) error) error {
 		if err := change(tx); err != nil {
 			return err
 		}
-		txid = uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+		txid = uint64(tx.ID())
 		return tx.Commit()
 	})
 	switch {
@@ -122,7 +122,7 @@ func (e *Engine) explainCorrupt(err error) error {
 func (e *Engine) mayHaveHappened(txid uint64) bool {
 	var mapped uint64
 	err := e.transaction(false, func(tx *bolt.Tx) error {
-		mapped = uint64(tx.ID()) //nolint:gosec // bbolt has made an int of it
+		mapped = uint64(tx.ID())
 		return nil
 	})
 	if err != nil || mapped >= txid {
